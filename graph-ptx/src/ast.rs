@@ -1,0 +1,207 @@
+//! PTX as data: what [`parse`](crate::parse) returns. Nothing here interprets an instruction: operands are resolved
+//! to registers, variables and labels of the function, opcodes and modifiers stay text.
+
+/// A PTX translation unit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Module {
+    /// `.version major.minor`.
+    pub version: (u32, u32),
+    /// The architecture of `.target`, for example `sm_70` or `sm_90a`.
+    pub target: String,
+    /// `.address_size` in bits (32 or 64; 64 where the directive is missing).
+    pub address_size: u32,
+    /// Module-scope variables: `.global`, `.const` and module-scope `.shared`.
+    pub variables: Vec<Variable>,
+    /// `.entry` and `.func`, definitions and declarations, in order of appearance.
+    pub functions: Vec<Function>,
+    /// `.file` directives: index and path, for `.loc`.
+    pub files: Vec<(u32, String)>,
+}
+
+/// State spaces of variables, parameters and memory instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Space {
+    /// Device memory (`.global`).
+    Global,
+    /// Read-only tables (`.const`).
+    Const,
+    /// Memory of a block (`.shared`).
+    Shared,
+    /// Memory of a thread (`.local`).
+    Local,
+    /// Parameters of kernels and functions (`.param`).
+    Param,
+    /// Registers (`.reg`): parameters and results of old-style functions.
+    Reg,
+}
+
+/// The fundamental types of PTX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[expect(missing_docs, reason = "the variants are PTX's own type names")]
+pub enum Type {
+    B8, B16, B32, B64, B128,
+    U8, U16, U32, U64,
+    S8, S16, S32, S64,
+    F16, F16x2, BF16, BF16x2, F32, F64,
+    Pred,
+    /// `.texref`, `.samplerref`, `.surfref`
+    Opaque,
+}
+
+impl Type {
+    /// Size in bytes; 1 for predicates, 8 for opaque references.
+    pub const fn size(self) -> usize {
+        match self {
+            Type::B8 | Type::U8 | Type::S8 | Type::Pred => 1,
+            Type::B16 | Type::U16 | Type::S16 | Type::F16 | Type::BF16 => 2,
+            Type::B32 | Type::U32 | Type::S32 | Type::F16x2 | Type::BF16x2 | Type::F32 => 4,
+            Type::B64 | Type::U64 | Type::S64 | Type::F64 | Type::Opaque => 8,
+            Type::B128 => 16,
+        }
+    }
+}
+
+/// A declared variable or parameter: `.param .align 8 .b8 name[24]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Its name, unique within its scope.
+    pub name: String,
+    /// Where it lives.
+    pub space: Space,
+    /// The element type.
+    pub ty: Type,
+    /// `.v2`/`.v4` vector length, 1 without.
+    pub vector: u32,
+    /// `.align`, or the natural alignment of the type.
+    pub align: u32,
+    /// Total size in bytes; 0 for `extern .shared x[]`.
+    pub size: u64,
+    /// `.extern`: defined elsewhere, or dynamic shared memory.
+    pub external: bool,
+    /// `.ptr`: the parameter is declared to be a pointer (with space and alignment, where given).
+    pub pointer: Option<PointerAttribute>,
+    /// The initial bytes, shorter than `size` where the rest is zero.
+    pub initial: Vec<u8>,
+    /// Addresses in the initialiser: byte offset, the symbol whose address stands there, and an addend.
+    pub relocations: Vec<(u64, String, i64)>,
+    /// Line in the PTX text, from 1.
+    pub line: u32,
+}
+
+/// `.ptr .space .align n` of a kernel parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PointerAttribute {
+    /// The space it points to; generic where `None`.
+    pub space: Option<Space>,
+    /// The alignment of what it points to, in bytes.
+    pub align: u32,
+}
+
+/// An `.entry` or a `.func`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Its (mangled) name.
+    pub name: String,
+    /// Is it a kernel (`.entry`)?
+    pub entry: bool,
+    /// Results of a `.func`.
+    pub results: Vec<Variable>,
+    /// Parameters, in order.
+    pub params: Vec<Variable>,
+    /// `.reqntid x, y, z` (missing ones are 1).
+    pub required_block: Option<[u32; 3]>,
+    /// `.maxntid x, y, z` (missing ones are 1).
+    pub max_block: Option<[u32; 3]>,
+    /// The code; `None` for a declaration.
+    pub body: Option<Body>,
+    /// Line in the PTX text, from 1.
+    pub line: u32,
+}
+
+/// The code of a function. Nested `{ }` scopes are flattened; registers, variables and labels of inner scopes are renamed
+/// apart where they would clash.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Body {
+    /// All registers, indexed by [`Reg`].
+    pub registers: Vec<Register>,
+    /// `.shared`, `.local` and `.param` variables declared in the body.
+    pub variables: Vec<Variable>,
+    /// Instructions in order.
+    pub instructions: Vec<Instruction>,
+    /// Label names and the index of the instruction each stands before (may equal the number of instructions).
+    pub labels: Vec<(String, usize)>,
+    /// `.branchtargets` and `.calltargets` lists: name, then label or function names.
+    pub target_lists: Vec<(String, Vec<String>)>,
+    /// `.callprototype` declarations, by label.
+    pub prototypes: Vec<Function>,
+}
+
+/// Index into [`Body::registers`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Reg(pub u32);
+
+/// A declared register. `.reg .b32 %r<5>` declares five.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Register {
+    /// Its name, for example `%r4`.
+    pub name: String,
+    /// Its type.
+    pub ty: Type,
+}
+
+/// One instruction: `@!%p1 ld.global.v2.f32 {%f1, %f2}, [%rd1+8];`
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instruction {
+    /// The predicate register of `@%p`, and whether it is negated (`@!%p`).
+    pub guard: Option<(Reg, bool)>,
+    /// The first word: `ld`.
+    pub opcode: String,
+    /// The rest without dots, in order: `["global", "v2", "f32"]`.
+    pub modifiers: Vec<String>,
+    /// Operands as written, destination first.
+    pub operands: Vec<Operand>,
+    /// Line in the PTX text, from 1.
+    pub line: u32,
+    /// The `.loc` in force: file index and line in the source.
+    pub source: Option<(u32, u32)>,
+}
+
+/// An operand.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Operand {
+    /// `%r1`
+    Register(Reg),
+    /// `!%p1`: a predicate, negated.
+    NotPredicate(Reg),
+    /// `%p1|%p2` and `%r1|%p1`: two destinations.
+    Pair(Box<Operand>, Box<Operand>),
+    /// A special register, with its component: `%tid.x`, `%laneid`, `%clock64`.
+    Special(String),
+    /// An integer literal, or the constant `WARP_SZ`; negative ones are sign-extended.
+    Integer(i128),
+    /// A single-precision literal, `0f3F800000`, as bits.
+    F32(u32),
+    /// A double-precision literal, `0d3FF0000000000000` or decimal, as bits.
+    F64(u64),
+    /// `[base+offset]`
+    Address(Base, i64),
+    /// `{%f1, %f2, _}` and the arguments `(a, b)` of `call`.
+    Vector(Vec<Operand>),
+    /// The address of a variable or a function, with an addend: `mov.u64 %rd1, table+8`.
+    Symbol(String, i64),
+    /// A label of this function, or a target list or prototype.
+    Label(String),
+    /// `_`: the value is dropped.
+    Discard,
+}
+
+/// What an address is relative to.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Base {
+    /// A register.
+    Register(Reg),
+    /// A variable or a parameter.
+    Symbol(String),
+    /// Nothing: an absolute address.
+    Absolute,
+}

@@ -1,0 +1,4 @@
+//! PTX text: parsing, kernel signatures, and which parameters a kernel reads and writes.
+#![forbid(unsafe_code)]
+
+pub mod ast;
