@@ -1,1 +1,56 @@
-//! graph-emulator
+//! Runs PTX kernels on the CPU, exactly as a GPU would and with every access checked.
+//!
+//! A [`Module`] is PTX decoded once; [`Module::launch`] runs one of its kernels over a grid. Kernels reach the
+//! [`Memory`] they were loaded for, and of that only the [`Buffer`]s a [`Launch`] names: anything else ends the launch
+//! with a [`Fault`] that says which kernel, block, thread, line and buffer.
+//!
+//! A warp is 32 lanes that execute one decoded instruction together: registers are arrays of lanes, so an instruction
+//! is a loop that vectorises. Lanes that part at a branch run one group at a time, the smallest program counter first,
+//! and meet again where their counters do.
+//!
+//! ```
+//! use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};
+//!
+//! let memory = Memory::new();
+//! let module = Module::load(&memory, r#"
+//!     .version 7.0
+//!     .target sm_70
+//!     .address_size 64
+//!     .visible .entry double(.param .u64 data) {
+//!         .reg .b32 %r<3>;
+//!         .reg .b64 %rd<4>;
+//!         ld.param.u64 %rd1, [data];
+//!         mov.u32 %r1, %tid.x;
+//!         mul.wide.u32 %rd2, %r1, 4;
+//!         add.s64 %rd3, %rd1, %rd2;
+//!         ld.global.u32 %r2, [%rd3];
+//!         add.u32 %r2, %r2, %r2;
+//!         st.global.u32 [%rd3], %r2;
+//!         ret;
+//!     }
+//! "#)?;
+//! let data = memory.allocate("data", 16)?;
+//! data.write(0, &[1, 0, 0, 0, 2, 0, 0, 0])?;
+//! module.launch("double", &Launch {
+//!     grid: [1, 1, 1],
+//!     block: [4, 1, 1],
+//!     shared_bytes: 0,
+//!     arguments: &[&data.address().to_le_bytes()],
+//!     buffers: &[Buffer { name: "data", address: data.address(), len: 16, access: Access::ReadWrite }],
+//!     options: &Options::default(),
+//! })?;
+//! let mut bytes = [0; 8];
+//! data.read(0, &mut bytes)?;
+//! assert_eq!(bytes, [2, 0, 0, 0, 4, 0, 0, 0]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod fault;
+mod launch;
+mod memory;
+mod module;
+
+pub use fault::{Fault, FaultKind, LoadError, Operation};
+pub use launch::{Access, Buffer, Launch, Options};
+pub use memory::{Allocation, Memory, MemoryError};
+pub use module::{Kernel, Module, Parameter};

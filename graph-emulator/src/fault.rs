@@ -1,0 +1,287 @@
+//! What can go wrong: when a module is loaded, and while a kernel runs.
+
+use std::fmt;
+
+/// Why a module could not be loaded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct LoadError {
+    /// The kernel or function, where the problem is in one.
+    pub function: Option<String>,
+    /// The line in the PTX text, from 1; 0 where there is none.
+    pub line: u32,
+    /// What is wrong, for example `unknown instruction`.
+    pub message: String,
+    /// The instruction as written, where it is one.
+    pub instruction: Option<String>,
+}
+
+impl fmt::Display for LoadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        if let Some(instruction) = &self.instruction {
+            write!(f, ": `{instruction}`")?;
+        }
+        if let Some(function) = &self.function {
+            write!(f, " in `{function}`")?;
+        }
+        if self.line != 0 {
+            write!(f, ", line {} of the PTX", self.line)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// A kernel launch that went wrong: where, and why.
+///
+/// Of several faults in one launch, the one of the first block (in order of `z`, `y`, `x`) is reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The kernel.
+    pub kernel: Box<str>,
+    /// `%ctaid`.
+    pub block: [u32; 3],
+    /// `%tid`; of several threads at fault, the first.
+    pub thread: [u32; 3],
+    /// The line in the PTX text; 0 where no instruction is at fault.
+    pub line: u32,
+    /// File and line of the source, where the PTX has `.loc` directives.
+    pub source: Option<(String, u32)>,
+    /// What happened.
+    pub kind: FaultKind,
+}
+
+/// What a thread tried to do with memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Operation {
+    /// `ld`
+    Load,
+    /// `st`
+    Store,
+    /// `atom`, `red`
+    Atomic,
+}
+
+/// What went wrong in a kernel.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FaultKind {
+    /// The launch itself is invalid: an unknown kernel, wrong arguments, an impossible block size.
+    InvalidLaunch(Box<str>),
+    /// An access beyond the ends of a buffer.
+    OutOfBounds {
+        /// What was tried.
+        operation: Operation,
+        /// The buffer, or `shared memory`, `local memory`, `parameters`.
+        buffer: Box<str>,
+        /// Offset of the access from the start of the buffer; negative before it.
+        offset: i64,
+        /// Bytes accessed.
+        bytes: u32,
+        /// Size of the buffer.
+        len: u64,
+    },
+    /// An access to an address where nothing is or was.
+    InvalidAddress {
+        /// What was tried.
+        operation: Operation,
+        /// The address.
+        address: u64,
+        /// Bytes accessed.
+        bytes: u32,
+    },
+    /// An access to memory that exists but was not passed to this kernel.
+    NotPassed {
+        /// What was tried.
+        operation: Operation,
+        /// The allocation.
+        buffer: Box<str>,
+        /// Offset of the access in the allocation.
+        offset: u64,
+        /// Bytes accessed.
+        bytes: u32,
+    },
+    /// A store or an atomic operation on a buffer passed for reading.
+    ReadOnly {
+        /// What was tried.
+        operation: Operation,
+        /// The buffer.
+        buffer: Box<str>,
+        /// Offset of the access in the buffer.
+        offset: u64,
+        /// Bytes accessed.
+        bytes: u32,
+    },
+    /// An access to memory that was freed.
+    Freed {
+        /// What was tried.
+        operation: Operation,
+        /// The allocation that was there.
+        buffer: Box<str>,
+        /// Offset of the access in the allocation.
+        offset: u64,
+        /// Bytes accessed.
+        bytes: u32,
+    },
+    /// An address that is no multiple of the access's size.
+    Misaligned {
+        /// What was tried.
+        operation: Operation,
+        /// The address, in its space.
+        address: u64,
+        /// Bytes accessed, and the alignment needed.
+        bytes: u32,
+    },
+    /// Threads wait for each other and none can go on.
+    Deadlock(Box<str>),
+    /// Threads of one warp met a barrier at different instructions.
+    DivergentBarrier(Box<str>),
+    /// The block executed more warp instructions than [`Options::step_limit`](crate::Options::step_limit).
+    StepLimit(u64),
+    /// `trap` or `brkpt` was executed.
+    Trap,
+    /// Calls are nested too deeply for the local memory of a thread.
+    StackOverflow,
+    /// An indirect call or branch to where no function or label is.
+    InvalidTarget(u64),
+    /// The host has no memory for the registers and the shared memory of a block.
+    OutOfMemory,
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Operation::Load => "load",
+            Operation::Store => "store",
+            Operation::Atomic => "atomic operation",
+        })
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let FaultKind::InvalidLaunch(message) = &self.kind {
+            return write!(f, "kernel `{}` cannot be launched: {message}", self.kernel);
+        }
+        let ([bx, by, bz], [tx, ty, tz]) = (self.block, self.thread);
+        write!(
+            f,
+            "kernel `{}`, block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})",
+            self.kernel
+        )?;
+        if self.line != 0 {
+            write!(f, ", PTX line {}", self.line)?;
+        }
+        if let Some((file, line)) = &self.source {
+            write!(f, " ({file}:{line})")?;
+        }
+        write!(f, ": {}", self.kind)
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FaultKind::InvalidLaunch(message) => f.write_str(message),
+            FaultKind::OutOfBounds {
+                operation,
+                buffer,
+                offset,
+                bytes,
+                len,
+            } => {
+                let end = offset.saturating_add(i64::from(*bytes));
+                let beyond = if *offset < 0 {
+                    format!("{} before its start", count(offset.unsigned_abs()))
+                } else {
+                    format!("{} past its end", count((end as u64).saturating_sub(*len)))
+                };
+                let size = count(*len);
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which has {size}: {beyond}"
+                )
+            }
+            FaultKind::InvalidAddress {
+                operation,
+                address: 0,
+                bytes,
+            } => {
+                write!(f, "{operation} of {bytes} bytes through a null pointer")
+            }
+            FaultKind::InvalidAddress {
+                operation,
+                address,
+                bytes,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at address {address:#x}, where nothing is"
+                )
+            }
+            FaultKind::NotPassed {
+                operation,
+                buffer,
+                offset,
+                bytes,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which was not passed to the kernel"
+                )
+            }
+            FaultKind::ReadOnly {
+                operation,
+                buffer,
+                offset,
+                bytes,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which was passed for reading only"
+                )
+            }
+            FaultKind::Freed {
+                operation,
+                buffer,
+                offset,
+                bytes,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which was freed"
+                )
+            }
+            FaultKind::Misaligned {
+                operation,
+                address,
+                bytes,
+            } => {
+                write!(f, "{operation} of {bytes} bytes at the misaligned address {address:#x}")
+            }
+            FaultKind::Deadlock(who) => write!(f, "deadlock: {who}"),
+            FaultKind::DivergentBarrier(who) => write!(f, "divergent barrier: {who}"),
+            FaultKind::StepLimit(limit) => write!(f, "the block executed more than {limit} warp instructions"),
+            FaultKind::Trap => f.write_str("the kernel executed `trap`"),
+            FaultKind::StackOverflow => f.write_str("calls are nested too deeply"),
+            FaultKind::InvalidTarget(address) => {
+                write!(f, "indirect call or branch to {address:#x}, where no target is")
+            }
+            FaultKind::OutOfMemory => f.write_str("the host has no memory for the block's registers"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// `1 byte`, `2 bytes`.
+fn count(bytes: u64) -> String {
+    if bytes == 1 {
+        "1 byte".to_owned()
+    } else {
+        format!("{bytes} bytes")
+    }
+}

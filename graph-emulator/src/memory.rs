@@ -1,0 +1,477 @@
+//! Emulated device memory: allocations at virtual addresses, and copies in and out of them. Who may access what
+//! during a launch is decided in `view`.
+
+use std::alloc::{Layout, alloc_zeroed};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The lowest address handed out; everything below is null or one of the windows of `exec::memory`.
+const FIRST_ADDRESS: u64 = 0x7000_0000_0000 >> 4;
+/// Space left after every allocation, so that running off its end finds nothing.
+const GUARD: u64 = 1 << 20;
+/// Allocations are aligned as `cuMemAlloc` aligns them.
+const ALIGNMENT: u64 = 256;
+/// How many freed allocations are remembered by name.
+const REMEMBERED: usize = 4096;
+
+/// The emulated device memory.
+///
+/// Allocations get virtual addresses with guard gaps between them, never reused: running off one end, or using an
+/// address after its memory was freed, never lands in another allocation. A clone is another handle to the same memory.
+///
+/// # Soundness
+///
+/// Blocks of a kernel run on several host threads and may race on global memory, as they may on a GPU. This is no
+/// undefined behaviour here because:
+///
+/// 1. The bytes of an allocation are one `[AtomicU32]`, and nothing ever makes another reference to them.
+/// 2. Every access, by kernels and by the host, is a relaxed or stronger atomic operation on whole words of that slice.
+///    All have one size, so there are no racing accesses of mixed sizes either. Narrower stores are compare-and-swap
+///    loops on their word; wider accesses are several words, made indivisible by a lock where PTX says they are (`atom`,
+///    `volatile`, `relaxed` and stronger 64-bit accesses).
+/// 3. The slice lives in an `Arc` that the allocation and every launch using it share, so freeing an allocation during
+///    a launch cannot invalidate what the launch reads.
+/// 4. Shared, local and parameter memory belong to one block, which runs on one host thread: they are plain `Vec`s.
+#[derive(Clone)]
+pub struct Memory {
+    space: Arc<Mutex<AddressSpace>>,
+}
+
+/// What is where.
+struct AddressSpace {
+    next: u64,
+    entries: BTreeMap<u64, Entry>,
+    freed: VecDeque<u64>,
+}
+
+struct Entry {
+    name: String,
+    len: usize,
+    /// `None` once freed.
+    storage: Option<Arc<Storage>>,
+}
+
+/// The bytes of one allocation.
+pub(crate) struct Storage {
+    words: Box<[AtomicU32]>,
+    address: u64,
+}
+
+/// What is known about an address.
+pub(crate) struct Found {
+    pub(crate) name: String,
+    pub(crate) address: u64,
+    pub(crate) len: usize,
+    /// `None` when the allocation was freed.
+    pub(crate) storage: Option<Arc<Storage>>,
+}
+
+/// Why an allocation or a copy was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// The host has not so much memory.
+    OutOfMemory {
+        /// Bytes asked for.
+        len: usize,
+    },
+    /// A copy does not fit into the allocation.
+    OutOfBounds {
+        /// The allocation.
+        name: String,
+        /// First byte of the copy.
+        offset: usize,
+        /// Bytes to copy.
+        len: usize,
+        /// Bytes there are.
+        size: usize,
+    },
+}
+
+impl fmt::Display for MemoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MemoryError::OutOfMemory { len } => write!(f, "the host has no memory for an allocation of {len} bytes"),
+            MemoryError::OutOfBounds {
+                name,
+                offset,
+                len,
+                size,
+            } => {
+                write!(
+                    f,
+                    "{len} bytes at offset {offset} do not fit into `{name}`, which has {size} bytes"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for MemoryError {}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory::new()
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let live = self
+            .lock()
+            .entries
+            .values()
+            .filter(|entry| entry.storage.is_some())
+            .count();
+        f.debug_struct("Memory").field("allocations", &live).finish()
+    }
+}
+
+impl Memory {
+    /// An empty memory.
+    pub fn new() -> Memory {
+        let space = AddressSpace {
+            next: FIRST_ADDRESS,
+            entries: BTreeMap::new(),
+            freed: VecDeque::new(),
+        };
+        Memory {
+            space: Arc::new(Mutex::new(space)),
+        }
+    }
+
+    /// Allocate `len` zeroed bytes, aligned to 256. The name appears in fault messages.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfMemory`] when the host, or the address space, has not so much memory left.
+    pub fn allocate(&self, name: &str, len: usize) -> Result<Allocation, MemoryError> {
+        let words = zeroed_words(len).ok_or(MemoryError::OutOfMemory { len })?;
+        let mut space = self.lock();
+        let address = space.next;
+        let next = address
+            .checked_add(len as u64)
+            .and_then(|end| end.checked_add(GUARD + ALIGNMENT));
+        space.next = next.ok_or(MemoryError::OutOfMemory { len })? / ALIGNMENT * ALIGNMENT;
+        let storage = Arc::new(Storage { words, address });
+        let entry = Entry {
+            name: name.to_owned(),
+            len,
+            storage: Some(storage.clone()),
+        };
+        space.entries.insert(address, entry);
+        Ok(Allocation {
+            memory: self.clone(),
+            name: name.into(),
+            storage,
+            len,
+        })
+    }
+
+    /// The allocation, live or freed, that begins at or before `address` and is nearest to it.
+    pub(crate) fn find_before(&self, address: u64) -> Option<Found> {
+        let space = self.lock();
+        space
+            .entries
+            .range(..=address)
+            .next_back()
+            .map(|(&start, entry)| entry.found(start))
+    }
+
+    /// The allocation, live or freed, that begins after `address` and is nearest to it.
+    pub(crate) fn find_after(&self, address: u64) -> Option<Found> {
+        let space = self.lock();
+        space
+            .entries
+            .range(address.checked_add(1)?..)
+            .next()
+            .map(|(&start, entry)| entry.found(start))
+    }
+
+    /// A panic elsewhere cannot leave the map half-changed: every change is a single insertion, removal or assignment.
+    fn lock(&self) -> MutexGuard<'_, AddressSpace> {
+        self.space.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    fn found(&self, address: u64) -> Found {
+        Found {
+            name: self.name.clone(),
+            address,
+            len: self.len,
+            storage: self.storage.clone(),
+        }
+    }
+}
+
+impl AddressSpace {
+    /// Mark an allocation as freed, and forget the oldest ones.
+    fn free(&mut self, address: u64) {
+        if let Some(entry) = self.entries.get_mut(&address) {
+            entry.storage = None;
+        }
+        self.freed.push_back(address);
+        while self.freed.len() > REMEMBERED {
+            if let Some(oldest) = self.freed.pop_front() {
+                self.entries.remove(&oldest);
+            }
+        }
+    }
+}
+
+/// A zeroed slice that the system need not touch before it is used, or `None` without memory for it.
+fn zeroed_words(len: usize) -> Option<Box<[AtomicU32]>> {
+    let count = len.div_ceil(4);
+    let layout = Layout::array::<AtomicU32>(count).ok()?;
+    if layout.size() == 0 {
+        return Some(Box::default());
+    }
+    // SAFETY: the layout's size is not zero, by the test above.
+    let pointer = unsafe { alloc_zeroed(layout) };
+    if pointer.is_null() {
+        return None;
+    }
+    let slice = std::ptr::slice_from_raw_parts_mut(pointer.cast::<AtomicU32>(), count);
+    // SAFETY: `pointer` came from the global allocator with the layout of `[AtomicU32; count]`, is owned by nobody else,
+    // and all-zero bytes are valid `AtomicU32`s.
+    Some(unsafe { Box::from_raw(slice) })
+}
+
+/// A piece of [`Memory`]. Dropping it frees it: kernels that still use its addresses fault.
+pub struct Allocation {
+    memory: Memory,
+    name: Box<str>,
+    storage: Arc<Storage>,
+    len: usize,
+}
+
+impl fmt::Debug for Allocation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "Allocation({:?}, {:#x}, {} bytes)",
+            self.name,
+            self.address(),
+            self.len
+        )
+    }
+}
+
+impl Drop for Allocation {
+    fn drop(&mut self) {
+        self.memory.lock().free(self.storage.address);
+    }
+}
+
+impl Allocation {
+    /// The address of its first byte, as kernels see it.
+    pub fn address(&self) -> u64 {
+        self.storage.address
+    }
+
+    /// Its size in bytes.
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Has it no bytes?
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Copy `bytes` to `offset`. Callers order this against running kernels, as on a GPU.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`] when the bytes do not fit; nothing is written then.
+    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.check(offset, bytes.len())?;
+        self.storage.write(offset, bytes);
+        Ok(())
+    }
+
+    /// Copy from `offset` into `bytes`. Callers order this against running kernels.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`] when so many bytes are not there; nothing is read then.
+    pub fn read(&self, offset: usize, bytes: &mut [u8]) -> Result<(), MemoryError> {
+        self.check(offset, bytes.len())?;
+        self.storage.read(offset, bytes);
+        Ok(())
+    }
+
+    /// Copy `len` bytes from another allocation, or from this one: then the two ranges may overlap.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`] when either range does not fit; nothing is copied then.
+    pub fn copy_from(
+        &self,
+        offset: usize,
+        source: &Allocation,
+        source_offset: usize,
+        len: usize,
+    ) -> Result<(), MemoryError> {
+        self.check(offset, len)?;
+        source.check(source_offset, len)?;
+        let backwards = Arc::ptr_eq(&self.storage, &source.storage) && offset > source_offset;
+        let mut chunk = [0; 4096];
+        let chunks = len.div_ceil(chunk.len());
+        for index in 0..chunks {
+            let start = if backwards { chunks - 1 - index } else { index } * chunk.len();
+            let bytes = &mut chunk[..(len - start).min(4096)];
+            source.storage.read(source_offset + start, bytes);
+            self.storage.write(offset + start, bytes);
+        }
+        Ok(())
+    }
+
+    /// Write `pattern` `count` times, from `offset` on.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`] when it does not fit; nothing is written then.
+    pub fn fill(&self, offset: usize, pattern: &[u8], count: usize) -> Result<(), MemoryError> {
+        self.check(offset, pattern.len().saturating_mul(count))?;
+        if pattern.is_empty() {
+            return Ok(());
+        }
+        let per_chunk = (4096 / pattern.len()).max(1).min(count);
+        let chunk = pattern.repeat(per_chunk);
+        let mut done = 0;
+        while done < count {
+            let now = per_chunk.min(count - done);
+            self.storage
+                .write(offset + done * pattern.len(), &chunk[..now * pattern.len()]);
+            done += now;
+        }
+        Ok(())
+    }
+
+    fn check(&self, offset: usize, len: usize) -> Result<(), MemoryError> {
+        match offset.checked_add(len) {
+            Some(end) if end <= self.len => Ok(()),
+            _ => Err(MemoryError::OutOfBounds {
+                name: self.name.to_string(),
+                offset,
+                len,
+                size: self.len,
+            }),
+        }
+    }
+}
+
+impl Storage {
+    /// The words; the last one may be longer than the allocation.
+    pub(crate) fn words(&self) -> &[AtomicU32] {
+        &self.words
+    }
+
+    /// Copy bytes in; the caller has checked the bounds.
+    fn write(&self, offset: usize, bytes: &[u8]) {
+        let head = bytes.len().min(offset.wrapping_neg() % 4);
+        let (head, rest) = bytes.split_at(head);
+        self.write_partial(offset, head);
+        let start = (offset + head.len()) / 4;
+        let (body, tail) = rest.as_chunks::<4>();
+        for (word, bytes) in self.words[start..].iter().zip(body) {
+            word.store(u32::from_le_bytes(*bytes), Relaxed);
+        }
+        self.write_partial((start + body.len()) * 4, tail);
+    }
+
+    /// Write less than a word, leaving its other bytes alone.
+    fn write_partial(&self, offset: usize, bytes: &[u8]) {
+        for (index, &byte) in bytes.iter().enumerate() {
+            let shift = (offset + index) % 4 * 8;
+            store_bits(
+                &self.words[(offset + index) / 4],
+                u32::from(byte) << shift,
+                0xff << shift,
+            );
+        }
+    }
+
+    /// Copy bytes out; the caller has checked the bounds.
+    fn read(&self, offset: usize, bytes: &mut [u8]) {
+        let head = bytes.len().min(offset.wrapping_neg() % 4);
+        let (head, rest) = bytes.split_at_mut(head);
+        self.read_partial(offset, head);
+        let start = (offset + head.len()) / 4;
+        let (body, tail) = rest.as_chunks_mut::<4>();
+        for (word, bytes) in self.words[start..].iter().zip(body.iter_mut()) {
+            *bytes = word.load(Relaxed).to_le_bytes();
+        }
+        self.read_partial((start + body.len()) * 4, tail);
+    }
+
+    fn read_partial(&self, offset: usize, bytes: &mut [u8]) {
+        for (index, byte) in bytes.iter_mut().enumerate() {
+            let word = self.words[(offset + index) / 4].load(Relaxed);
+            *byte = word.to_le_bytes()[(offset + index) % 4];
+        }
+    }
+}
+
+/// Replace the bits of `mask` in a word, atomically.
+pub(crate) fn store_bits(word: &AtomicU32, bits: u32, mask: u32) {
+    let update = |old: u32| Some((old & !mask) | bits);
+    // The update never returns `None`, so this cannot fail.
+    let _ = word.fetch_update(Relaxed, Relaxed, update);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_at_any_offset_survive() {
+        let memory = Memory::new();
+        let allocation = memory.allocate("a", 37).unwrap();
+        let bytes: Vec<u8> = (1..=37).collect();
+        for start in 0..9 {
+            for end in start..37 {
+                allocation.fill(0, &[0xaa], 37).unwrap();
+                allocation.write(start, &bytes[start..end]).unwrap();
+                let mut all = [0; 37];
+                allocation.read(0, &mut all).unwrap();
+                assert!(all[..start].iter().all(|&byte| byte == 0xaa));
+                assert_eq!(all[start..end], bytes[start..end]);
+                assert!(all[end..].iter().all(|&byte| byte == 0xaa));
+                let mut part = vec![0; end - start];
+                allocation.read(start, &mut part).unwrap();
+                assert_eq!(part, bytes[start..end]);
+            }
+        }
+    }
+
+    #[test]
+    fn overlapping_copies_move() {
+        let memory = Memory::new();
+        let allocation = memory.allocate("a", 20_000).unwrap();
+        let bytes: Vec<u8> = (0..20_000).map(|index| (index % 251) as u8).collect();
+        for (to, from) in [(0, 1000), (1000, 0), (3, 5000)] {
+            allocation.write(0, &bytes).unwrap();
+            allocation.copy_from(to, &allocation, from, 15_000).unwrap();
+            let mut moved = vec![0; 15_000];
+            allocation.read(to, &mut moved).unwrap();
+            assert!(moved == bytes[from..from + 15_000]);
+        }
+    }
+
+    #[test]
+    fn copies_that_do_not_fit_are_refused() {
+        let memory = Memory::new();
+        let allocation = memory.allocate("a", 8).unwrap();
+        assert!(allocation.write(7, &[0; 2]).is_err());
+        assert!(allocation.read(usize::MAX, &mut [0; 2]).is_err());
+        assert!(allocation.fill(0, &[0; 4], usize::MAX).is_err());
+        assert_eq!(
+            allocation.write(4, &[0; 8]).unwrap_err().to_string(),
+            "8 bytes at offset 4 do not fit into `a`, which has 8 bytes"
+        );
+        assert!(matches!(
+            memory.allocate("huge", usize::MAX / 2),
+            Err(MemoryError::OutOfMemory { .. })
+        ));
+    }
+}
