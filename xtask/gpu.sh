@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Runs what `cargo xtask gpu` put into this folder, on a machine with an NVIDIA GPU: tests, examples, one example under
+# compute-sanitizer, benchmarks. Prints a table last; the exit code is 0 only if everything passed.
+#
+#   bash .gpu/run.sh [--only tests|examples|sanitizer|bench] [part of a name]
+#
+# GPU_TIMEOUT: seconds that one program may take (240). GPU_LOGS: where each program's whole output goes.
+set -uo pipefail
+export LC_ALL=C
+
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+only='' name_part=''
+while (($#)); do
+    case $1 in
+        --only) only=${2:?--only needs tests, examples, sanitizer or bench}; shift 2 ;;
+        -*) echo "unknown option $1" >&2; exit 2 ;;
+        *) name_part=$1; shift ;;
+    esac
+done
+
+limit=${GPU_TIMEOUT:-240}
+logs=${GPU_LOGS:-${OUT:-$here}/logs}
+mkdir -p "$logs"
+export LD_LIBRARY_PATH="/usr/local/cuda/lib64:/usr/local/nvidia/lib64${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export PATH="$PATH:/usr/local/cuda/bin:/usr/local/nvidia/bin"
+export CUDA_GRAPH_TEST_DEVICE=cuda # the tests use a CUDA device or fail; without this they use the emulator
+export RUST_BACKTRACE=1
+
+if ! nvidia-smi --query-gpu=name,driver_version --format=csv,noheader; then
+    echo "no NVIDIA GPU can be used here: nvidia-smi fails" >&2
+    exit 2
+fi
+
+# The command line of a run, in the array `command_line`.
+set_command_line() { # kind file
+    local program=$here/bin/$2
+    chmod +x "$program"
+    command_line=("$program")
+    if [[ $1 == sanitizer ]]; then
+        command_line=(compute-sanitizer --tool memcheck --error-exitcode 1 "$program")
+    fi
+}
+
+# compute-sanitizer also ends well when the program made no CUDA call at all; a clean run says so.
+sanitizer_is_clean() { # log
+    grep -q 'ERROR SUMMARY: 0 errors' "$1"
+}
+
+# Most of a passing run's output is in its log only, so that what matters stays in sight.
+show() { # kind verdict log
+    case $2,$1 in
+        fail,*) tail -n 60 "$3" ;;
+        pass,bench) cat "$3" ;;
+        pass,tests) grep '^test result' "$3" ;;
+        pass,*) tail -n 12 "$3" ;;
+    esac
+}
+
+table=() failed=0
+while IFS=$'\t' read -r kind name package file <&3; do
+    [[ -z $only || $kind == "$only" ]] || continue
+    [[ $name == *"$name_part"* ]] || continue
+    echo "=== $kind $name"
+    log=$logs/$kind-$package-$file.log
+    set_command_line "$kind" "$file"
+    began=${EPOCHREALTIME/./}
+    (
+        # As Cargo does: in the package's folder, whose data files travelled along.
+        cd "$here/data/$package" || exit 1
+        export CARGO_MANIFEST_DIR=$PWD
+        exec timeout --kill-after=10 "$limit" "${command_line[@]}" </dev/null
+    ) >"$log" 2>&1
+    status=$?
+    milliseconds=$(((${EPOCHREALTIME/./} - began) / 1000))
+    verdict=pass
+    if ((status == 124 || status == 137)); then
+        echo "did not end within $limit s" >>"$log"
+    fi
+    if ((status != 0)); then
+        echo "exit status $status" >>"$log"
+        verdict=fail
+    elif [[ $kind == sanitizer ]] && ! sanitizer_is_clean "$log"; then
+        verdict=fail
+    fi
+    show "$kind" "$verdict" "$log"
+    [[ $verdict == pass ]] || failed=$((failed + 1))
+    table+=("$(printf '%-10s %-48s %-4s %6d.%03d s' "$kind" "$name" "$verdict" $((milliseconds / 1000)) $((milliseconds % 1000)))")
+done 3<"$here/manifest"
+
+if ((${#table[@]} == 0)); then
+    echo "nothing to run: $here/manifest has no such kind or name" >&2
+    exit 2
+fi
+echo
+printf '%s\n' "${table[@]}"
+echo "$((${#table[@]} - failed)) passed, $failed failed; whole output in $logs"
+((failed == 0))

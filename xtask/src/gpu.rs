@@ -1,0 +1,325 @@
+//! Builds `.gpu/`, a folder that runs on a machine with an NVIDIA GPU but without Rust, network or this repository.
+//!
+//! Which programs there are is read from Cargo's own messages: a new test, example or benchmark of [`PACKAGES`] is
+//! taken along without a change here. Running them is `gpu.sh`'s part, which travels in the folder as `run.sh` and reads
+//! its `manifest`: one line for each run, of kind, name, package and file, separated by tabs.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::str::FromStr;
+
+use serde_json::Value;
+
+use crate::Result;
+
+/// The packages whose programs use a GPU.
+const PACKAGES: [&str; 2] = ["graph-runtime", "examples"];
+/// The programs that also run under compute-sanitizer.
+const SANITIZED: [&str; 1] = ["forward_backward"];
+/// What may be sent to the GPU machine, all files together.
+const LIMIT_BYTES: u64 = 60 << 20;
+const RUN_SCRIPT: &str = include_str!("../gpu.sh");
+
+/// What a run is for, in the order of running.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Kind {
+    Tests,
+    Examples,
+    Sanitizer,
+    Bench,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Tests, Self::Examples, Self::Sanitizer, Self::Bench];
+
+    /// As `--only` and the manifest spell it.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Tests => "tests",
+            Self::Examples => "examples",
+            Self::Sanitizer => "sanitizer",
+            Self::Bench => "bench",
+        }
+    }
+
+    /// Cargo's flags for the targets that this kind needs.
+    fn cargo_targets(self) -> &'static [&'static str] {
+        match self {
+            Self::Tests => &["--tests"],
+            Self::Examples | Self::Sanitizer => &["--bins", "--examples"],
+            Self::Bench => &["--benches"],
+        }
+    }
+}
+
+impl FromStr for Kind {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|kind| kind.name() == text)
+            .ok_or_else(|| format!("unknown kind `{text}`: expected tests, examples, sanitizer or bench"))
+    }
+}
+
+/// An executable that Cargo built.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Program {
+    /// Never [`Kind::Sanitizer`], which runs examples.
+    kind: Kind,
+    package: String,
+    /// Cargo's word: `lib`, `bin`, `test`, `example`, `bench`.
+    target_kind: String,
+    target: String,
+    executable: PathBuf,
+}
+
+/// Builds `.gpu/` with what `only` asks for, or with everything, and says how to run it.
+pub(crate) fn build(root: &Path, only: Option<Kind>) -> Result<()> {
+    let kinds: Vec<Kind> = only.map_or(Kind::ALL.to_vec(), |kind| vec![kind]);
+    let programs = build_programs(root, &kinds)?;
+    let folder = root.join(".gpu");
+    if folder.exists() {
+        fs::remove_dir_all(&folder).map_err(|error| format!("cannot empty {}: {error}", folder.display()))?;
+    }
+    let manifest = install(&folder, &kinds, &programs)?;
+    if manifest.is_empty() {
+        let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
+        return Err(format!("{} have no programs for {}", PACKAGES.join(" and "), names.join(", ")).into());
+    }
+    write(&folder.join("manifest"), &manifest)?;
+    write(&folder.join("run.sh"), RUN_SCRIPT)?;
+    for package in PACKAGES {
+        copy_data(&root.join(package), &folder.join("data").join(package))?;
+    }
+    let bytes = size_of(&folder)?;
+    let mebibytes = bytes as f64 / f64::from(1 << 20);
+    if bytes > LIMIT_BYTES {
+        return Err(format!(".gpu/ holds {mebibytes:.1} MiB, more than can be sent; build less with --only").into());
+    }
+    print!("{manifest}");
+    println!("\n.gpu/ holds {mebibytes:.1} MiB. Copy it to a machine with an NVIDIA GPU and run there:\n");
+    println!("    bash .gpu/run.sh                     # everything above");
+    println!("    bash .gpu/run.sh --only bench        # one kind");
+    println!("    bash .gpu/run.sh forward_backward    # the runs with this in their name");
+    Ok(())
+}
+
+/// Lets Cargo build, in release mode and stripped, and returns what it built for these kinds, sorted.
+fn build_programs(root: &Path, kinds: &[Kind]) -> Result<BTreeSet<Program>> {
+    let targets: BTreeSet<&str> = kinds.iter().flat_map(|kind| kind.cargo_targets()).copied().collect();
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .current_dir(root)
+        .args(["build", "--release", "--message-format=json-render-diagnostics"])
+        .args(PACKAGES.iter().flat_map(|package| ["--package", package]))
+        .args(targets)
+        .env("CARGO_PROFILE_RELEASE_STRIP", "symbols")
+        .stderr(Stdio::inherit())
+        .output()
+        .map_err(|error| format!("cannot run cargo: {error}"))?;
+    if !output.status.success() {
+        return Err(format!("cargo build failed ({})", output.status).into());
+    }
+    let mut programs = BTreeSet::new();
+    for line in String::from_utf8(output.stdout)?.lines() {
+        let message = serde_json::from_str(line).map_err(|error| format!("cargo's message `{line}`: {error}"))?;
+        if let Some(program) = program(&message)
+            && (kinds.contains(&program.kind) || program.is_sanitized() && kinds.contains(&Kind::Sanitizer))
+            && !program.is_empty_unit_test()
+        {
+            programs.insert(program);
+        }
+    }
+    Ok(programs)
+}
+
+/// The executable that a message of Cargo's is about, if it is about one.
+///
+/// Source: <https://doc.rust-lang.org/cargo/reference/external-tools.html#artifact-messages>.
+fn program(message: &Value) -> Option<Program> {
+    if message["reason"] != "compiler-artifact" {
+        return None;
+    }
+    let target_kind = message["target"]["kind"][0].as_str()?;
+    let kind = match target_kind {
+        "bench" => Kind::Bench,
+        // Unit tests of a library or a program say so only here.
+        _ if target_kind == "test" || message["profile"]["test"] == true => Kind::Tests,
+        "bin" | "example" => Kind::Examples,
+        _ => return None,
+    };
+    let package = Path::new(message["manifest_path"].as_str()?).parent()?.file_name()?;
+    Some(Program {
+        kind,
+        package: package.to_str()?.to_owned(),
+        target_kind: target_kind.to_owned(),
+        target: message["target"]["name"].as_str()?.to_owned(),
+        executable: message["executable"].as_str()?.into(),
+    })
+}
+
+impl Program {
+    fn is_sanitized(&self) -> bool {
+        self.kind == Kind::Examples && SANITIZED.contains(&self.target.as_str())
+    }
+
+    /// Whether this is a library or program built for its unit tests that has none.
+    fn is_empty_unit_test(&self) -> bool {
+        if self.kind != Kind::Tests || self.target_kind == "test" {
+            return false;
+        }
+        let listed = Command::new(&self.executable)
+            .arg("--list")
+            .stdin(Stdio::null())
+            .output();
+        listed.is_ok_and(|output| {
+            output.status.success() && !String::from_utf8_lossy(&output.stdout).contains(": test\n")
+        })
+    }
+
+    /// The line of the manifest that runs `file`, this program, as `kind`.
+    fn manifest_line(&self, kind: Kind, file: &str) -> String {
+        format!(
+            "{}\t{}::{}\t{}\t{file}\n",
+            kind.name(),
+            self.package,
+            self.target,
+            self.package
+        )
+    }
+}
+
+/// Copies the programs into `folder` and returns the manifest.
+fn install(folder: &Path, kinds: &[Kind], programs: &BTreeSet<Program>) -> Result<String> {
+    let binaries = folder.join("bin");
+    fs::create_dir_all(&binaries).map_err(|error| format!("cannot create {}: {error}", binaries.display()))?;
+    let mut manifest = String::new();
+    for kind in kinds {
+        for program in programs {
+            let runs = program.kind == *kind || *kind == Kind::Sanitizer && program.is_sanitized();
+            if !runs {
+                continue;
+            }
+            let Program {
+                kind: built_as,
+                package,
+                target_kind,
+                target,
+                executable,
+            } = program;
+            let file = format!("{}-{package}-{target_kind}-{target}", built_as.name());
+            copy(executable, &binaries.join(&file))?;
+            manifest.write_str(&program.manifest_line(*kind, &file))?;
+        }
+    }
+    Ok(manifest)
+}
+
+/// Copies what a package's programs may read while they run: all but Rust code, manifests and hidden files. Kernels
+/// are embedded in the programs, and small enough to come along.
+fn copy_data(from: &Path, to: &Path) -> Result<()> {
+    fs::create_dir_all(to).map_err(|error| format!("cannot create {}: {error}", to.display()))?;
+    for entry in fs::read_dir(from).map_err(|error| format!("cannot list {}: {error}", from.display()))? {
+        let entry = entry?;
+        let (path, name) = (entry.path(), entry.file_name());
+        let destination = to.join(&name);
+        let is_code = name == "Cargo.toml" || name == "target" || path.extension().is_some_and(|found| found == "rs");
+        if is_code || name.to_string_lossy().starts_with('.') {
+            continue;
+        }
+        if !entry.file_type()?.is_dir() {
+            copy(&path, &destination)?;
+        } else {
+            copy_data(&path, &destination)?;
+        }
+    }
+    Ok(())
+}
+
+fn copy(from: &Path, to: &Path) -> Result<()> {
+    fs::copy(from, to).map_err(|error| format!("cannot copy {} to {}: {error}", from.display(), to.display()))?;
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<()> {
+    fs::write(path, text).map_err(|error| format!("cannot write {}: {error}", path.display()).into())
+}
+
+/// The bytes in all files under `folder`.
+fn size_of(folder: &Path) -> Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        bytes += if metadata.is_dir() {
+            size_of(&entry.path())?
+        } else {
+            metadata.len()
+        };
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn artifact(kind: &str, test: bool) -> Value {
+        serde_json::json!({
+            "reason": "compiler-artifact",
+            "manifest_path": "/work/examples/Cargo.toml",
+            "target": { "kind": [kind], "name": "forward_backward" },
+            "profile": { "test": test },
+            "executable": "/target/release/forward_backward",
+        })
+    }
+
+    #[test]
+    fn kinds_follow_from_cargos_target_and_profile() {
+        let kind_of = |kind, test| program(&artifact(kind, test)).map(|program| program.kind);
+        assert_eq!(kind_of("bin", false), Some(Kind::Examples));
+        assert_eq!(kind_of("example", false), Some(Kind::Examples));
+        assert_eq!(kind_of("bin", true), Some(Kind::Tests));
+        assert_eq!(kind_of("lib", true), Some(Kind::Tests));
+        assert_eq!(kind_of("test", true), Some(Kind::Tests));
+        assert_eq!(kind_of("test", false), Some(Kind::Tests));
+        assert_eq!(kind_of("bench", true), Some(Kind::Bench));
+        assert_eq!(kind_of("bench", false), Some(Kind::Bench));
+        assert_eq!(kind_of("lib", false), None);
+        assert_eq!(kind_of("custom-build", false), None);
+    }
+
+    #[test]
+    fn messages_without_an_executable_are_passed_over() {
+        let mut library = artifact("lib", true);
+        library["executable"] = Value::Null;
+        assert_eq!(program(&library), None);
+        assert_eq!(
+            program(&serde_json::json!({ "reason": "build-finished", "success": true })),
+            None
+        );
+    }
+
+    #[test]
+    fn a_manifest_line_names_kind_program_package_and_file() {
+        let program = program(&artifact("bin", false)).expect("an executable");
+        assert!(program.is_sanitized());
+        assert_eq!(
+            program.manifest_line(Kind::Sanitizer, "examples-examples-bin-forward_backward"),
+            "sanitizer\texamples::forward_backward\texamples\texamples-examples-bin-forward_backward\n"
+        );
+    }
+
+    #[test]
+    fn kinds_are_read_as_they_are_written() {
+        for kind in Kind::ALL {
+            assert_eq!(kind.name().parse(), Ok(kind));
+        }
+        assert!("benchmarks".parse::<Kind>().is_err());
+    }
+}

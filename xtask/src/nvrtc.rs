@@ -1,0 +1,173 @@
+//! NVRTC, NVIDIA's run-time compiler for CUDA C++, called through the C API of a library loaded by path.
+//!
+//! Reference: <https://docs.nvidia.com/cuda/archive/12.4.1/nvrtc/index.html>.
+
+use std::ffi::{CStr, CString, c_char, c_int, c_void};
+use std::path::Path;
+
+use libloading::Library;
+
+use crate::Result;
+
+/// `nvrtcProgram`, an opaque pointer.
+type RawProgram = *mut c_void;
+/// `nvrtcResult`: 0 is success.
+type Code = c_int;
+
+type CreateProgram = unsafe extern "C" fn(
+    program: *mut RawProgram,
+    source: *const c_char,
+    name: *const c_char,
+    header_count: c_int,
+    headers: *const *const c_char,
+    include_names: *const *const c_char,
+) -> Code;
+type CompileProgram =
+    unsafe extern "C" fn(program: RawProgram, option_count: c_int, options: *const *const c_char) -> Code;
+type DestroyProgram = unsafe extern "C" fn(program: *mut RawProgram) -> Code;
+type GetSize = unsafe extern "C" fn(program: RawProgram, size: *mut usize) -> Code;
+type GetText = unsafe extern "C" fn(program: RawProgram, text: *mut c_char) -> Code;
+type GetErrorString = unsafe extern "C" fn(code: Code) -> *const c_char;
+
+/// The loaded compiler.
+///
+/// Why the calls below are sound:
+/// 1. The function pointers come from `_library`, which lives as long as this value, and each has the type that
+///    `nvrtc.h` of NVRTC 12.4 declares for its name.
+/// 2. A [`Program`] borrows the compiler, so it cannot outlive the library; its handle was made by `create_program` and
+///    is destroyed only in `drop`.
+/// 3. Every string passed in is a `CStr` or `CString` that lives until the call returns; NVRTC copies what it keeps.
+pub(crate) struct Nvrtc {
+    create_program: CreateProgram,
+    compile_program: CompileProgram,
+    destroy_program: DestroyProgram,
+    ptx_size: GetSize,
+    ptx: GetText,
+    log_size: GetSize,
+    log: GetText,
+    error_string: GetErrorString,
+    _library: Library,
+}
+
+impl Nvrtc {
+    /// Loads `libnvrtc.so.12` from `path`; its `libnvrtc-builtins` must lie beside it.
+    pub(crate) fn load(path: &Path) -> Result<Self> {
+        // SAFETY: `path` names NVIDIA's own library, from a wheel whose SHA-256 was verified; its initialisers only set
+        // up its own state.
+        let library = unsafe { Library::new(path) }.map_err(|error| format!("cannot load NVRTC: {error}"))?;
+        // SAFETY: the symbol's type is the one in `nvrtc.h`, point 1 above.
+        let create_program = *unsafe { library.get::<CreateProgram>(c"nvrtcCreateProgram") }?;
+        // SAFETY: as above.
+        let compile_program = *unsafe { library.get::<CompileProgram>(c"nvrtcCompileProgram") }?;
+        // SAFETY: as above.
+        let destroy_program = *unsafe { library.get::<DestroyProgram>(c"nvrtcDestroyProgram") }?;
+        // SAFETY: as above.
+        let ptx_size = *unsafe { library.get::<GetSize>(c"nvrtcGetPTXSize") }?;
+        // SAFETY: as above.
+        let ptx = *unsafe { library.get::<GetText>(c"nvrtcGetPTX") }?;
+        // SAFETY: as above.
+        let log_size = *unsafe { library.get::<GetSize>(c"nvrtcGetProgramLogSize") }?;
+        // SAFETY: as above.
+        let log = *unsafe { library.get::<GetText>(c"nvrtcGetProgramLog") }?;
+        // SAFETY: as above.
+        let error_string = *unsafe { library.get::<GetErrorString>(c"nvrtcGetErrorString") }?;
+        Ok(Self {
+            create_program,
+            compile_program,
+            destroy_program,
+            ptx_size,
+            ptx,
+            log_size,
+            log,
+            error_string,
+            _library: library,
+        })
+    }
+
+    /// Compiles `source` to PTX. `name` stands in for a file name in messages. Fails with the compiler's log.
+    pub(crate) fn compile(&self, name: &str, source: &str, options: &[String]) -> Result<String> {
+        let program = Program::create(self, name, source)?;
+        let compiled = program.compile(options)?;
+        let log = program.text(self.log_size, self.log)?;
+        if let Err(error) = compiled {
+            return Err(format!("{error}\n{log}").into());
+        }
+        if !log.trim().is_empty() {
+            eprintln!("{}", log.trim());
+        }
+        program.text(self.ptx_size, self.ptx)
+    }
+
+    fn outcome(&self, call: &str, code: Code) -> Result<()> {
+        if code == 0 {
+            return Ok(());
+        }
+        // SAFETY: takes any code (point 1).
+        let message = unsafe { (self.error_string)(code) };
+        // SAFETY: NVRTC returns a static, NUL-terminated string for every code.
+        let message = unsafe { CStr::from_ptr(message) };
+        Err(format!("{call}: {}", message.to_string_lossy()).into())
+    }
+}
+
+/// One source text being compiled.
+struct Program<'nvrtc> {
+    nvrtc: &'nvrtc Nvrtc,
+    raw: RawProgram,
+}
+
+impl<'nvrtc> Program<'nvrtc> {
+    fn create(nvrtc: &'nvrtc Nvrtc, name: &str, source: &str) -> Result<Self> {
+        let name = CString::new(name)?;
+        let source = CString::new(source).map_err(|_| "the source holds a NUL byte")?;
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: points 1 and 3 of `Nvrtc`; no headers are given, for which null arrays are allowed.
+        let code = unsafe {
+            (nvrtc.create_program)(
+                &raw mut raw,
+                source.as_ptr(),
+                name.as_ptr(),
+                0,
+                std::ptr::null(),
+                std::ptr::null(),
+            )
+        };
+        nvrtc.outcome("nvrtcCreateProgram", code)?;
+        Ok(Self { nvrtc, raw })
+    }
+
+    /// The outer result is about the options given, the inner one about the source, for which the log says more.
+    fn compile(&self, options: &[String]) -> Result<Result<()>> {
+        let options = options
+            .iter()
+            .map(|option| CString::new(option.as_str()))
+            .collect::<Result<Vec<_>, _>>()?;
+        let pointers: Vec<*const c_char> = options.iter().map(|option| option.as_ptr()).collect();
+        let count = c_int::try_from(pointers.len())?;
+        // SAFETY: points 1 to 3 of `Nvrtc`; `pointers` holds `count` strings that `options` keeps alive.
+        let code = unsafe { (self.nvrtc.compile_program)(self.raw, count, pointers.as_ptr()) };
+        Ok(self.nvrtc.outcome("nvrtcCompileProgram", code))
+    }
+
+    /// Asks `get_size` for a text's size, its closing NUL included, and lets `get_text` fill in that many bytes.
+    fn text(&self, get_size: GetSize, get_text: GetText) -> Result<String> {
+        let mut size = 0;
+        // SAFETY: points 1 and 2 of `Nvrtc`.
+        let code = unsafe { get_size(self.raw, &raw mut size) };
+        self.nvrtc.outcome("the size of NVRTC's output", code)?;
+        let mut bytes = vec![0_u8; size];
+        // SAFETY: points 1 and 2 of `Nvrtc`; `bytes` has the size that NVRTC just asked for, for this same text.
+        let code = unsafe { get_text(self.raw, bytes.as_mut_ptr().cast()) };
+        self.nvrtc.outcome("NVRTC's output", code)?;
+        let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+        bytes.truncate(end);
+        Ok(String::from_utf8(bytes)?)
+    }
+}
+
+impl Drop for Program<'_> {
+    fn drop(&mut self) {
+        // SAFETY: point 2 of `Nvrtc`; the handle is not used again. A failure leaks it, which is all that could be done.
+        let _ = unsafe { (self.nvrtc.destroy_program)(&raw mut self.raw) };
+    }
+}

@@ -1,0 +1,298 @@
+//! Keeps the checked-in `.ptx` files true: made from the `.cu` beside them, and accepted by `ptxas`.
+//!
+//! A `.cu` whose first line reads `// xtask: <options>` is compiled with those NVRTC options too. A `.ptx` without a
+//! `.cu` is written by hand and left alone here; with the first line `// xtask: invalid` it is one that `ptxas` must
+//! refuse, the input of a test about broken PTX.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::nvrtc::Nvrtc;
+use crate::{Result, relative, wheels};
+
+/// What starts the first line of a file that says something to this module.
+const DIRECTIVE: &str = "// xtask:";
+/// The oldest GPUs supported (Volta); the driver translates for newer ones.
+const DEFAULT_ARCHITECTURE: &str = "--gpu-architecture=compute_70";
+/// The newest PTX that the pinned ptxas reads: major and minor version.
+const PTXAS_READS: (u32, u32) = (8, 4);
+/// How many lines of each side a difference shows.
+const DIFF_LINES: usize = 8;
+
+/// Writes every `.ptx` anew.
+pub(crate) fn regenerate(root: &Path) -> Result<()> {
+    for Compiled { path, ptx } in compile_all(root)? {
+        let unchanged = fs::read(&path).is_ok_and(|old| old == ptx.as_bytes());
+        if !unchanged {
+            fs::write(&path, ptx).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+        }
+        println!(
+            "{:<9} {}",
+            if unchanged { "unchanged" } else { "written" },
+            relative(root, &path)
+        );
+    }
+    Ok(())
+}
+
+/// Fails unless every `.ptx` is what its `.cu` compiles to, and names those that are not.
+pub(crate) fn check(root: &Path) -> Result<()> {
+    let compiled = compile_all(root)?;
+    let mut stale = String::new();
+    for Compiled { path, ptx } in &compiled {
+        match fs::read_to_string(path) {
+            Ok(old) if old == *ptx => {}
+            Ok(old) => writeln!(
+                stale,
+                "{} differs from its .cu:\n{}",
+                relative(root, path),
+                diff(&old, ptx)
+            )?,
+            Err(error) => writeln!(stale, "{}: {error}", relative(root, path))?,
+        }
+    }
+    if stale.is_empty() {
+        println!("{} .ptx files agree with their .cu", compiled.len());
+        Ok(())
+    } else {
+        Err(format!("{stale}`cargo xtask ptx` writes them anew").into())
+    }
+}
+
+/// Assembles every `.ptx` for its own `.target` and fails with a list of those that `ptxas` refuses.
+pub(crate) fn assemble(root: &Path) -> Result<()> {
+    let ptxas = wheels::NVCC.file(root, "nvidia/cuda_nvcc/bin/ptxas")?;
+    make_executable(&ptxas)?;
+    let mut failures = String::new();
+    for path in files_named(root, "ptx")? {
+        let name = relative(root, &path);
+        match assemble_one(&ptxas, &path)? {
+            Assembled::Yes(target) => println!("ok        {name} ({target})"),
+            Assembled::RefusedAsExpected => println!("refused   {name}, as it says"),
+            Assembled::TooNew(version) => println!("skipped   {name}: PTX {version} is newer than the pinned ptxas"),
+            Assembled::No(why) => writeln!(failures, "{name}: {}", why.trim())?,
+        }
+    }
+    if failures.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("ptxas disagrees about\n{failures}").into())
+    }
+}
+
+/// A `.ptx` path and what belongs there.
+struct Compiled {
+    path: PathBuf,
+    ptx: String,
+}
+
+/// Compiles every `.cu` of the workspace, in the order of their paths; all that fail are reported together.
+fn compile_all(root: &Path) -> Result<Vec<Compiled>> {
+    let nvrtc = Nvrtc::load(&wheels::NVRTC.file(root, "nvidia/cuda_nvrtc/lib/libnvrtc.so.12")?)?;
+    let headers = wheels::RUNTIME.file(root, "nvidia/cuda_runtime/include")?;
+    let mut compiled = Vec::new();
+    let mut failures = String::new();
+    for source_path in files_named(root, "cu")? {
+        let name = relative(root, &source_path).to_string();
+        let source = fs::read_to_string(&source_path).map_err(|error| format!("cannot read {name}: {error}"))?;
+        match nvrtc.compile(&name, &source, &options(&source, &headers)) {
+            Ok(ptx) => compiled.push(Compiled {
+                path: source_path.with_extension("ptx"),
+                ptx,
+            }),
+            Err(error) => writeln!(failures, "{name}: {error}")?,
+        }
+    }
+    if failures.is_empty() {
+        Ok(compiled)
+    } else {
+        Err(failures.trim_end().into())
+    }
+}
+
+/// The options to compile `source` with: the defaults, and what its first line adds or replaces.
+fn options(source: &str, headers: &Path) -> Vec<String> {
+    let mut options: Vec<String> = directive(source)
+        .unwrap_or("")
+        .split_whitespace()
+        .map(str::to_owned)
+        .collect();
+    if !options.iter().any(|option| option.starts_with("--gpu-architecture")) {
+        options.push(DEFAULT_ARCHITECTURE.to_owned());
+    }
+    if !options.iter().any(|option| option.starts_with("--std")) {
+        options.push("--std=c++17".to_owned());
+    }
+    options.push(format!("--include-path={}", headers.display()));
+    options
+}
+
+/// What stands after `// xtask:` on the first line.
+fn directive(text: &str) -> Option<&str> {
+    text.lines().next()?.strip_prefix(DIRECTIVE).map(str::trim)
+}
+
+/// What `ptxas` made of a file.
+enum Assembled {
+    /// It was assembled for this target.
+    Yes(String),
+    RefusedAsExpected,
+    /// Not tried: its PTX version.
+    TooNew(String),
+    /// Why not.
+    No(String),
+}
+
+fn assemble_one(ptxas: &Path, path: &Path) -> Result<Assembled> {
+    let bytes = fs::read(path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    let text = String::from_utf8_lossy(&bytes);
+    let invalid = directive(&text) == Some("invalid");
+    let version = word_after(&text, ".version").unwrap_or_default();
+    if !invalid && newer_than_ptxas(version) {
+        return Ok(Assembled::TooNew(version.to_owned()));
+    }
+    let target = word_after(&text, ".target").unwrap_or("sm_70");
+    // `--compile-only` leaves functions that the driver resolves, such as cudaGraphSetConditional, undefined.
+    let output = Command::new(ptxas)
+        .args([
+            "--compile-only",
+            "--output-file=/dev/null",
+            &format!("--gpu-name={target}"),
+        ])
+        .arg(path)
+        .output()
+        .map_err(|error| format!("cannot run {}: {error}", ptxas.display()))?;
+    Ok(match (output.status.success(), invalid) {
+        (true, false) => Assembled::Yes(target.to_owned()),
+        (false, true) => Assembled::RefusedAsExpected,
+        (true, true) => Assembled::No(format!("it says `{DIRECTIVE} invalid`, but ptxas accepts it")),
+        (false, false) => Assembled::No(format!(
+            "{}{}",
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr)
+        )),
+    })
+}
+
+/// The word that follows a line's opening word `key`, without a comma.
+fn word_after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
+    text.lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        (words.next() == Some(key))
+            .then(|| words.next())
+            .flatten()
+            .map(|word| word.trim_end_matches(','))
+    })
+}
+
+fn newer_than_ptxas(version: &str) -> bool {
+    let parsed = version
+        .split_once('.')
+        .and_then(|(major, minor)| Some((major.parse().ok()?, minor.parse().ok()?)));
+    parsed.is_some_and(|version: (u32, u32)| version > PTXAS_READS)
+}
+
+/// Wheels carry no permission bits that pip would keep.
+fn make_executable(path: &Path) -> Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt as _;
+        fs::set_permissions(path, fs::Permissions::from_mode(0o755))
+            .map_err(|error| format!("cannot make {} executable: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// Every file of the workspace with this extension, sorted; build outputs and hidden folders left out.
+fn files_named(root: &Path, extension: &str) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).map_err(|error| format!("cannot list {}: {error}", folder.display()))?;
+        for entry in entries {
+            let entry = entry?;
+            let path = entry.path();
+            let name = entry.file_name();
+            if entry.file_type()?.is_dir() {
+                let skipped = name == "target" || name == "wip" || name.to_string_lossy().starts_with('.');
+                if !skipped {
+                    folders.push(path);
+                }
+            } else if path.extension().is_some_and(|found| found == extension) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The first stretch of lines in which two texts differ, cut to a few lines.
+fn diff(old: &str, new: &str) -> String {
+    let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
+    let same = old.iter().zip(&new).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&old[same..], &new[same..]);
+    let same_at_end = old
+        .iter()
+        .rev()
+        .zip(new.iter().rev())
+        .take_while(|(old, new)| old == new)
+        .count();
+    let (old, new) = (&old[..old.len() - same_at_end], &new[..new.len() - same_at_end]);
+    let mut text = format!("  from line {}:", same + 1);
+    if old.is_empty() && new.is_empty() {
+        text.push_str(" line ends only");
+    }
+    for (sign, lines) in [('-', old), ('+', new)] {
+        for line in lines.iter().take(DIFF_LINES) {
+            text.push_str(&format!("\n  {sign} {line}"));
+        }
+        if lines.len() > DIFF_LINES {
+            text.push_str(&format!("\n  {sign} ... {} more lines", lines.len() - DIFF_LINES));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_have_defaults_that_the_first_line_replaces() {
+        let plain = options("__global__ void f() {}", Path::new("/inc"));
+        assert_eq!(plain, [DEFAULT_ARCHITECTURE, "--std=c++17", "--include-path=/inc"]);
+        let hopper = options(
+            "// xtask: --gpu-architecture=compute_90 --use_fast_math\n",
+            Path::new("/inc"),
+        );
+        assert_eq!(
+            hopper,
+            [
+                "--gpu-architecture=compute_90",
+                "--use_fast_math",
+                "--std=c++17",
+                "--include-path=/inc"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_difference_shows_the_lines_between_what_is_alike() {
+        assert_eq!(diff("a\nb\nc\n", "a\nx\ny\nc\n"), "  from line 2:\n  - b\n  + x\n  + y");
+        assert_eq!(diff("a\n", "a"), "  from line 2: line ends only");
+        assert!(diff("", &"x\n".repeat(20)).ends_with("+ ... 12 more lines"));
+    }
+
+    #[test]
+    fn version_and_target_are_read_from_directives() {
+        let text = "//\n.version 8.4\n.target sm_90a, texmode_independent\n";
+        assert_eq!(word_after(text, ".version"), Some("8.4"));
+        assert_eq!(word_after(text, ".target"), Some("sm_90a"));
+        assert!(
+            !newer_than_ptxas("8.4") && !newer_than_ptxas("") && newer_than_ptxas("8.5") && newer_than_ptxas("9.0")
+        );
+    }
+}
