@@ -36,9 +36,10 @@ set_command_line() { # kind file
     local program=$here/bin/$2
     chmod +x "$program"
     command_line=("$program")
-    if [[ $1 == sanitizer ]]; then
-        command_line=(compute-sanitizer --tool memcheck --error-exitcode 1 "$program")
-    fi
+    case $1 in
+        sanitizer) command_line=(compute-sanitizer --tool memcheck --error-exitcode 1 "$program") ;;
+        bench) command_line+=(--bench) ;; # as `cargo bench` does
+    esac
 }
 
 # compute-sanitizer also ends well when the program made no CUDA call at all; a clean run says so.
@@ -61,7 +62,7 @@ while IFS=$'\t' read -r kind name package file <&3; do
     [[ -z $only || $kind == "$only" ]] || continue
     [[ $name == *"$name_part"* ]] || continue
     echo "=== $kind $name"
-    log=$logs/$kind-$package-$file.log
+    log=$logs/$kind.$file.log
     set_command_line "$kind" "$file"
     began=${EPOCHREALTIME/./}
     (

@@ -228,7 +228,8 @@ fn copy_data(from: &Path, to: &Path) -> Result<()> {
         let entry = entry?;
         let (path, name) = (entry.path(), entry.file_name());
         let destination = to.join(&name);
-        let is_code = name == "Cargo.toml" || name == "target" || path.extension().is_some_and(|found| found == "rs");
+        let is_code = ["Cargo.toml", "src", "target"].iter().any(|code| name == *code)
+            || path.extension().is_some_and(|found| found == "rs");
         if is_code || name.to_string_lossy().starts_with('.') {
             continue;
         }
