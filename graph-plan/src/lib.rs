@@ -1,1 +1,54 @@
-//! graph-plan
+//! A CUDA graph as data, and what can be proved about it.
+//!
+//! A [`Draft`] is a graph as its author wrote it: resources, nodes, the memory each node touches, and the `after` edges.
+//! [`check`] proves it acyclic and race-free and returns every mistake as a [`Diagnostic`] with a stable [`Code`]. The
+//! same analysis serves `cuda_graph!` at compile time and `GraphBuilder` at run time; it exists once, here.
+//!
+//! Nothing in this crate knows of Rust syntax (`graph-macros` does) or of CUDA calls (`graph-runtime` does).
+//!
+//! ```
+//! use graph_plan::{Code, Draft, Mode, NodeKind, Region, Space};
+//!
+//! let mut draft = Draft::new("Example");
+//! let data = draft.resource("data", Space::Device);
+//! let scale = draft.node("scale", NodeKind::Kernel);
+//! let sum = draft.node("sum", NodeKind::Kernel);
+//! draft.access(scale, data, Region::Whole, Mode::Write);
+//! draft.access(sum, data, Region::Whole, Mode::Read);
+//!
+//! let outcome = graph_plan::check(&draft);
+//! assert_eq!(outcome.errors[0].code, Code::Race);
+//!
+//! draft.edge(scale, sum);
+//! assert!(graph_plan::check(&draft).errors.is_empty());
+//! ```
+#![forbid(unsafe_code)]
+
+mod check;
+mod code;
+mod contract;
+mod cycle;
+mod diagnostic;
+mod draft;
+mod draw;
+mod launch;
+mod names;
+mod order;
+mod plan;
+mod race;
+mod region;
+mod text;
+
+pub use check::{Outcome, check};
+pub use code::Code;
+pub use contract::{Argument, Contract, Op, Scalar, Verdict};
+pub use cycle::{Cycle, cycles};
+pub use diagnostic::{Diagnostic, Subject};
+pub use draft::{Access, Draft, Edge, Mode, Node, NodeKind, Resource, Space};
+pub use launch::{KernelLimits, LaunchConfig, LaunchFault};
+pub use names::{NameClash, clashes, nearest};
+pub use order::Order;
+pub use plan::{Plan, PlanAccess, PlanNode, PlanResource};
+pub use race::{Race, races};
+pub use region::{Bound, Region};
+pub use text::Text;

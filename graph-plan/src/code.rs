@@ -1,0 +1,81 @@
+//! The stable codes of all diagnostics.
+
+use std::fmt;
+
+macro_rules! codes {
+    ($($(#[$doc:meta])* $variant:ident = $text:literal,)*) => {
+        /// The code of a rule. Every message ends its first line with it, in square brackets; `docs/diagnostics.md` explains
+        /// each.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        pub enum Code { $($(#[$doc])* $variant,)* }
+
+        impl Code {
+            /// All codes, errors first.
+            pub const ALL: &[Code] = &[$(Code::$variant),*];
+
+            /// The code as it is written in messages: `out-of-bounds`.
+            pub const fn as_str(self) -> &'static str {
+                match self { $(Code::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    /// The text is not in the grammar.
+    Syntax = "syntax",
+    /// Two of the one namespace's names are the same.
+    DuplicateName = "duplicate-name",
+    /// `after` names no node.
+    UnknownNode = "unknown-node",
+    /// A place names no resource.
+    UnknownResource = "unknown-resource",
+    /// `after` names the node itself.
+    SelfDependency = "self-dependency",
+    /// `after` names one node twice.
+    DuplicateDependency = "duplicate-dependency",
+    /// The `after` edges form a cycle.
+    Cycle = "cycle",
+    /// Two unordered nodes touch overlapping memory and one writes.
+    Race = "race",
+    /// One node gets the same memory as `&mut` and again as anything else.
+    AliasedArgument = "aliased-argument",
+    /// Host memory where device memory is needed.
+    WrongMemory = "wrong-memory",
+    /// The two sides of a memcpy differ in shape.
+    ShapeMismatch = "shape-mismatch",
+    /// An index or range exceeds a length.
+    OutOfBounds = "out-of-bounds",
+    /// Launch dimensions are zero, over CUDA's limits or against the kernel's own.
+    LaunchConfig = "launch-config",
+    /// A `#[requires]` does not hold.
+    Contract = "contract",
+    /// The PTX has no such kernel.
+    MissingKernel = "missing-kernel",
+    /// A kernel declaration differs from its PTX in parameters.
+    Signature = "signature",
+    /// A kernel declaration promises less access than its PTX takes.
+    Access = "access",
+    /// The PTX file cannot be read or parsed.
+    PtxFile = "ptx-file",
+    /// A resource is used by no node (a warning).
+    UnusedResource = "unused-resource",
+    /// An edge is implied by a longer path (a warning).
+    RedundantEdge = "redundant-edge",
+    /// A parameter is declared `&mut` but never written (a warning).
+    NeedlessMut = "needless-mut",
+}
+
+impl Code {
+    /// Is this a warning rather than an error?
+    pub const fn is_warning(self) -> bool {
+        matches!(self, Code::UnusedResource | Code::RedundantEdge | Code::NeedlessMut)
+    }
+}
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}

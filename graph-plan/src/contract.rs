@@ -1,0 +1,482 @@
+//! `#[requires(..)]` contracts as data: a postfix program that a `const fn` evaluates, in compile-time assertions, at
+//! build and at every update.
+//!
+//! Integers are `i128`, so that `n <= data.len()` means what it says whatever the types; floats are `f64`. What overflows
+//! or divides by zero is undefined, and an undefined contract does not hold. `&&` and `||` decide early: `n == 0 || m / n > 1`
+//! holds for `n == 0`.
+
+use crate::{LaunchConfig, Text};
+
+/// A boolean expression over a launch and its arguments.
+#[derive(Clone, Copy, Debug)]
+pub struct Contract {
+    /// As the author wrote it.
+    pub text: &'static str,
+    /// The expression in postfix order.
+    pub code: &'static [Op],
+}
+
+/// One step of a contract: pushes a value, or replaces the topmost by a result.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[expect(missing_docs, reason = "the operators are named as in `std::ops`")]
+pub enum Op {
+    /// An integer literal or constant.
+    Int(i128),
+    /// A floating-point literal or constant.
+    Float(f64),
+    /// `true` or `false`.
+    Bool(bool),
+    /// All threads of the launch.
+    Threads,
+    /// Blocks along an axis (0 to 2), or all of them (3).
+    Grid(u8),
+    /// Threads of a block along an axis (0 to 2), or all of them (3).
+    Block(u8),
+    /// Dynamic shared memory in bytes.
+    Shared,
+    /// The value of a by-value parameter, by index.
+    Value(u8),
+    /// The length of a buffer parameter, by index.
+    Len(u8),
+    Neg,
+    Not,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    Rem,
+    Shl,
+    Shr,
+    BitAnd,
+    BitOr,
+    BitXor,
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+    And,
+    Or,
+    Min,
+    Max,
+    DivCeil,
+    IsMultipleOf,
+    IsPowerOfTwo,
+}
+
+/// The type of a by-value parameter, as far as contracts can use it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants are Rust's own type names")]
+pub enum Scalar {
+    U8,
+    U16,
+    U32,
+    U64,
+    I8,
+    I16,
+    I32,
+    I64,
+    F32,
+    F64,
+    /// A struct, an array, a half: of no use in a contract.
+    Other,
+}
+
+/// What is known of an argument.
+#[derive(Clone, Copy, Debug)]
+pub enum Argument {
+    /// A buffer of so many elements.
+    Len(u64),
+    /// A by-value argument, as it lies in memory: its bytes and how many of them count.
+    Bytes([u8; 16], usize),
+    /// An integer literal of no particular type.
+    Int(i128),
+    /// A floating-point literal of no particular type.
+    Float(f64),
+    /// Not known before the graph is built.
+    Unknown,
+}
+
+/// What came of a contract.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// It holds.
+    Holds,
+    /// It does not hold, or is undefined.
+    Fails,
+    /// It depends on something that is not known yet.
+    Unknown,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Value {
+    Int(i128),
+    Float(f64),
+    Bool(bool),
+    /// Not known yet.
+    Unknown,
+    /// Overflow, division by zero, operands that do not fit.
+    Undefined,
+}
+
+/// The deepest stack an expression may need.
+const DEPTH: usize = 32;
+
+impl Contract {
+    /// Evaluates the contract. `types` and `arguments` have one entry for each parameter of the kernel.
+    pub const fn evaluate(&self, config: &LaunchConfig, types: &[Scalar], arguments: &[Argument]) -> Verdict {
+        let mut stack = [Value::Undefined; DEPTH];
+        let mut top = 0;
+        let mut index = 0;
+        while index < self.code.len() {
+            let op = self.code[index];
+            index += 1;
+            let operands = op.operands();
+            if top < operands || top - operands >= DEPTH {
+                return Verdict::Fails;
+            }
+            let value = match operands {
+                0 => op.load(config, types, arguments),
+                1 => op.unary(stack[top - 1]),
+                _ => op.binary(stack[top - 2], stack[top - 1]),
+            };
+            top = top - operands + 1;
+            stack[top - 1] = value;
+        }
+        match stack[0] {
+            Value::Bool(true) => Verdict::Holds,
+            Value::Unknown => Verdict::Unknown,
+            _ => Verdict::Fails,
+        }
+    }
+
+    /// Appends the value of every operand that the contract mentions: `threads = 2048, data.len() = 1024`. `names` are
+    /// those of the parameters.
+    pub const fn describe(
+        &self,
+        mut text: Text,
+        config: &LaunchConfig,
+        types: &[Scalar],
+        names: &[&str],
+        arguments: &[Argument],
+    ) -> Text {
+        let mut index = 0;
+        let mut first = true;
+        while index < self.code.len() {
+            let op = self.code[index];
+            index += 1;
+            if let Value::Int(value) = op.load(config, types, arguments)
+                && !matches!(op, Op::Int(_))
+            {
+                text = op
+                    .name(text.str(if first { "" } else { ", " }), names)
+                    .str(" = ")
+                    .int(value);
+                first = false;
+            }
+        }
+        text
+    }
+}
+
+impl Op {
+    const fn operands(self) -> usize {
+        match self {
+            Op::Int(_) | Op::Float(_) | Op::Bool(_) | Op::Threads | Op::Grid(_) | Op::Block(_) | Op::Shared => 0,
+            Op::Value(_) | Op::Len(_) => 0,
+            Op::Neg | Op::Not | Op::IsPowerOfTwo => 1,
+            _ => 2,
+        }
+    }
+
+    const fn load(self, config: &LaunchConfig, types: &[Scalar], arguments: &[Argument]) -> Value {
+        match self {
+            Op::Int(value) => Value::Int(value),
+            Op::Float(value) => Value::Float(value),
+            Op::Bool(value) => Value::Bool(value),
+            Op::Threads => Value::Int(config.threads() as i128),
+            Op::Grid(axis) if axis < 3 => Value::Int(config.grid[axis as usize] as i128),
+            Op::Grid(_) => Value::Int(config.blocks() as i128),
+            Op::Block(axis) if axis < 3 => Value::Int(config.block[axis as usize] as i128),
+            Op::Block(_) => Value::Int(config.block_threads() as i128),
+            Op::Shared => Value::Int(config.shared as i128),
+            Op::Len(param) => match argument(arguments, param) {
+                Argument::Len(len) => Value::Int(len as i128),
+                Argument::Unknown => Value::Unknown,
+                _ => Value::Undefined,
+            },
+            Op::Value(param) => match argument(arguments, param) {
+                Argument::Bytes(bytes, len) if (param as usize) < types.len() => {
+                    types[param as usize].read(&bytes, len)
+                }
+                Argument::Int(value) => Value::Int(value),
+                Argument::Float(value) => Value::Float(value),
+                Argument::Unknown => Value::Unknown,
+                _ => Value::Undefined,
+            },
+            _ => Value::Undefined,
+        }
+    }
+
+    const fn unary(self, operand: Value) -> Value {
+        match (self, operand) {
+            (_, Value::Unknown) => Value::Unknown,
+            (Op::Neg, Value::Int(value)) => int(value.checked_neg()),
+            (Op::Neg, Value::Float(value)) => Value::Float(-value),
+            (Op::Not, Value::Bool(value)) => Value::Bool(!value),
+            (Op::IsPowerOfTwo, Value::Int(value)) => Value::Bool(value > 0 && (value as u128).is_power_of_two()),
+            _ => Value::Undefined,
+        }
+    }
+
+    const fn binary(self, left: Value, right: Value) -> Value {
+        match (self, left, right) {
+            (Op::And, Value::Bool(false), _) | (Op::And, _, Value::Bool(false)) => Value::Bool(false),
+            (Op::Or, Value::Bool(true), _) | (Op::Or, _, Value::Bool(true)) => Value::Bool(true),
+            (_, Value::Unknown, _) | (_, _, Value::Unknown) => Value::Unknown,
+            (Op::And | Op::Or, Value::Bool(_), Value::Bool(value)) => Value::Bool(value),
+            (_, Value::Bool(left), Value::Bool(right)) => self.compare_bools(left, right),
+            (_, Value::Int(left), Value::Int(right)) => self.integers(left, right),
+            (_, Value::Int(left), Value::Float(right)) => self.floats(left as f64, right),
+            (_, Value::Float(left), Value::Int(right)) => self.floats(left, right as f64),
+            (_, Value::Float(left), Value::Float(right)) => self.floats(left, right),
+            _ => Value::Undefined,
+        }
+    }
+
+    const fn compare_bools(self, left: bool, right: bool) -> Value {
+        match self {
+            Op::Eq => Value::Bool(left == right),
+            Op::Ne | Op::BitXor => Value::Bool(left != right),
+            Op::BitAnd => Value::Bool(left && right),
+            Op::BitOr => Value::Bool(left || right),
+            _ => Value::Undefined,
+        }
+    }
+
+    const fn integers(self, left: i128, right: i128) -> Value {
+        match self {
+            Op::Add => int(left.checked_add(right)),
+            Op::Sub => int(left.checked_sub(right)),
+            Op::Mul => int(left.checked_mul(right)),
+            Op::Div => int(left.checked_div(right)),
+            Op::Rem => int(left.checked_rem(right)),
+            Op::Shl if right >= 0 && right < 64 => int(left.checked_mul(1 << right)),
+            Op::Shr if right >= 0 && right < 128 => Value::Int(left >> right),
+            Op::BitAnd => Value::Int(left & right),
+            Op::BitOr => Value::Int(left | right),
+            Op::BitXor => Value::Int(left ^ right),
+            Op::Eq => Value::Bool(left == right),
+            Op::Ne => Value::Bool(left != right),
+            Op::Lt => Value::Bool(left < right),
+            Op::Le => Value::Bool(left <= right),
+            Op::Gt => Value::Bool(left > right),
+            Op::Ge => Value::Bool(left >= right),
+            Op::Min => Value::Int(if left < right { left } else { right }),
+            Op::Max => Value::Int(if left > right { left } else { right }),
+            Op::DivCeil if left >= 0 && right > 0 => match left.checked_add(right - 1) {
+                Some(sum) => Value::Int(sum / right),
+                None => Value::Undefined,
+            },
+            Op::IsMultipleOf if right != 0 => match left.checked_rem(right) {
+                Some(rest) => Value::Bool(rest == 0),
+                None => Value::Undefined,
+            },
+            _ => Value::Undefined,
+        }
+    }
+
+    const fn floats(self, left: f64, right: f64) -> Value {
+        match self {
+            Op::Add => Value::Float(left + right),
+            Op::Sub => Value::Float(left - right),
+            Op::Mul => Value::Float(left * right),
+            Op::Div => Value::Float(left / right),
+            Op::Rem => Value::Float(left % right),
+            Op::Eq => Value::Bool(left == right),
+            Op::Ne => Value::Bool(left != right),
+            Op::Lt => Value::Bool(left < right),
+            Op::Le => Value::Bool(left <= right),
+            Op::Gt => Value::Bool(left > right),
+            Op::Ge => Value::Bool(left >= right),
+            Op::Min => Value::Float(left.min(right)),
+            Op::Max => Value::Float(left.max(right)),
+            _ => Value::Undefined,
+        }
+    }
+
+    /// Appends the operand as an author writes it.
+    const fn name(self, text: Text, names: &[&str]) -> Text {
+        const AXES: [&str; 4] = [".x", ".y", ".z", ""];
+        match self {
+            Op::Threads => text.str("threads"),
+            Op::Grid(axis) => text.str("grid").str(AXES[if axis < 3 { axis as usize } else { 3 }]),
+            Op::Block(axis) => text.str("block").str(AXES[if axis < 3 { axis as usize } else { 3 }]),
+            Op::Shared => text.str("shared"),
+            Op::Value(param) if (param as usize) < names.len() => text.str(names[param as usize]),
+            Op::Len(param) if (param as usize) < names.len() => text.str(names[param as usize]).str(".len()"),
+            _ => text.str("?"),
+        }
+    }
+}
+
+const fn argument(arguments: &[Argument], param: u8) -> Argument {
+    if (param as usize) < arguments.len() {
+        arguments[param as usize]
+    } else {
+        Argument::Unknown
+    }
+}
+
+const fn int(value: Option<i128>) -> Value {
+    match value {
+        Some(value) => Value::Int(value),
+        None => Value::Undefined,
+    }
+}
+
+impl Scalar {
+    /// Reads a value as it lies in memory. One of another size is somebody else's type error: unknown here.
+    const fn read(self, bytes: &[u8; 16], len: usize) -> Value {
+        if len != self.size() {
+            return Value::Unknown;
+        }
+        let mut index = 0;
+        let mut bits = 0_u64;
+        while index < len {
+            bits |= (bytes[index] as u64) << (8 * index); // little-endian, as every CUDA host is
+            index += 1;
+        }
+        match self {
+            Scalar::U8 | Scalar::U16 | Scalar::U32 | Scalar::U64 => Value::Int(bits as i128),
+            Scalar::I8 => Value::Int(bits as i8 as i128),
+            Scalar::I16 => Value::Int(bits as i16 as i128),
+            Scalar::I32 => Value::Int(bits as i32 as i128),
+            Scalar::I64 => Value::Int(bits as i64 as i128),
+            Scalar::F32 => Value::Float(f32::from_bits(bits as u32) as f64),
+            Scalar::F64 => Value::Float(f64::from_bits(bits)),
+            Scalar::Other => Value::Undefined,
+        }
+    }
+
+    /// Size in bytes; 0 for [`Scalar::Other`].
+    pub const fn size(self) -> usize {
+        match self {
+            Scalar::U8 | Scalar::I8 => 1,
+            Scalar::U16 | Scalar::I16 => 2,
+            Scalar::U32 | Scalar::I32 | Scalar::F32 => 4,
+            Scalar::U64 | Scalar::I64 | Scalar::F64 => 8,
+            Scalar::Other => 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CONFIG: LaunchConfig = LaunchConfig {
+        grid: [4, 2, 1],
+        block: [128, 1, 1],
+        shared: 64,
+    };
+    const THREADS_FIT: Contract = Contract {
+        text: "threads <= data.len()",
+        code: &[Op::Threads, Op::Len(0), Op::Le],
+    };
+
+    #[test]
+    fn the_usual_contract_is_decided_at_compile_time() {
+        const HOLDS: Verdict = THREADS_FIT.evaluate(&CONFIG, &[Scalar::Other], &[Argument::Len(1024)]);
+        const FAILS: Verdict = THREADS_FIT.evaluate(&CONFIG, &[Scalar::Other], &[Argument::Len(1023)]);
+        assert_eq!((HOLDS, FAILS), (Verdict::Holds, Verdict::Fails));
+        assert_eq!(
+            THREADS_FIT.evaluate(&CONFIG, &[Scalar::Other], &[Argument::Unknown]),
+            Verdict::Unknown
+        );
+        let text = THREADS_FIT.describe(
+            Text::new(),
+            &CONFIG,
+            &[Scalar::Other],
+            &["data"],
+            &[Argument::Len(1023)],
+        );
+        assert_eq!(text.as_str(), "threads = 1024, data.len() = 1023");
+    }
+
+    fn run(code: &'static [Op], types: &[Scalar], arguments: &[Argument]) -> Verdict {
+        Contract { text: "", code }.evaluate(&CONFIG, types, arguments)
+    }
+
+    #[test]
+    fn scalars_are_read_by_their_type() {
+        let bytes = |value: i32| {
+            let mut bytes = [0; 16];
+            bytes[..4].copy_from_slice(&value.to_le_bytes());
+            Argument::Bytes(bytes, 4)
+        };
+        let positive: &[Op] = &[Op::Value(0), Op::Int(0), Op::Gt];
+        assert_eq!(run(positive, &[Scalar::I32], &[bytes(-1)]), Verdict::Fails);
+        assert_eq!(run(positive, &[Scalar::U32], &[bytes(-1)]), Verdict::Holds);
+        assert_eq!(
+            run(positive, &[Scalar::F32], &[bytes(1.5_f32.to_bits() as i32)]),
+            Verdict::Holds
+        );
+        assert_eq!(
+            run(positive, &[Scalar::U64], &[bytes(1)]),
+            Verdict::Unknown,
+            "another type's error"
+        );
+        assert_eq!(run(positive, &[Scalar::U32], &[Argument::Int(7)]), Verdict::Holds);
+        assert_eq!(run(positive, &[Scalar::Other], &[bytes(1)]), Verdict::Unknown);
+    }
+
+    #[test]
+    fn undefined_does_not_hold_and_logic_decides_early() {
+        let divide: &[Op] = &[Op::Int(1), Op::Value(0), Op::Div, Op::Int(0), Op::Ge];
+        assert_eq!(run(divide, &[Scalar::U32], &[Argument::Int(0)]), Verdict::Fails);
+        let guarded: &[Op] = &[
+            Op::Value(0),
+            Op::Int(0),
+            Op::Eq,
+            Op::Int(1),
+            Op::Value(0),
+            Op::Div,
+            Op::Int(0),
+            Op::Ge,
+            Op::Or,
+        ];
+        assert_eq!(run(guarded, &[Scalar::U32], &[Argument::Int(0)]), Verdict::Holds);
+        let or_unknown: &[Op] = &[Op::Value(0), Op::Int(0), Op::Eq, Op::Bool(true), Op::Or];
+        assert_eq!(run(or_unknown, &[Scalar::U32], &[Argument::Unknown]), Verdict::Holds);
+        assert_eq!(
+            run(&[Op::Int(i128::MAX), Op::Int(1), Op::Add, Op::Int(0), Op::Gt], &[], &[]),
+            Verdict::Fails
+        );
+        assert_eq!(run(&[Op::Add], &[], &[]), Verdict::Fails, "a program that is none");
+        assert_eq!(run(&[Op::Int(3)], &[], &[]), Verdict::Fails, "not a boolean");
+    }
+
+    #[test]
+    fn operators_mean_what_rust_means() {
+        let holds = |code| run(code, &[], &[]) == Verdict::Holds;
+        assert!(holds(&[Op::Grid(0), Op::Int(4), Op::Eq]));
+        assert!(holds(&[Op::Grid(3), Op::Int(8), Op::Eq]));
+        assert!(holds(&[Op::Block(3), Op::IsPowerOfTwo]));
+        assert!(holds(&[Op::Shared, Op::Block(0), Op::Int(2), Op::Div, Op::Eq]));
+        assert!(holds(&[Op::Int(10), Op::Int(3), Op::DivCeil, Op::Int(4), Op::Eq]));
+        assert!(holds(&[Op::Int(9), Op::Int(3), Op::IsMultipleOf]));
+        assert!(holds(&[Op::Int(1), Op::Int(10), Op::Shl, Op::Int(1024), Op::Eq]));
+        assert!(holds(&[Op::Float(0.5), Op::Int(1), Op::Lt]));
+        assert!(holds(&[
+            Op::Int(3),
+            Op::Neg,
+            Op::Int(2),
+            Op::Rem,
+            Op::Int(1),
+            Op::Neg,
+            Op::Eq
+        ]));
+    }
+}

@@ -1,0 +1,71 @@
+//! One mistake, in words.
+
+use crate::Code;
+use std::fmt;
+
+/// What a [`Diagnostic`] is about; the macro turns it into a span. All are indices into the [`Draft`](crate::Draft).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Subject {
+    /// A resource.
+    Resource(usize),
+    /// A node.
+    Node(usize),
+    /// An `after` edge.
+    Edge(usize),
+    /// A node's access to a resource.
+    Access(usize),
+}
+
+/// One mistake: the cause in the message, facts in notes, the mend in the help.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// The rule that was broken.
+    pub code: Code,
+    /// The place to point at.
+    pub subject: Subject,
+    /// One line, lower case, without full stop and without the code.
+    pub message: String,
+    /// Facts.
+    pub notes: Vec<String>,
+    /// The mend.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// A diagnostic without notes or help.
+    pub fn new(code: Code, subject: Subject, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            subject,
+            message: message.into(),
+            notes: Vec::new(),
+            help: None,
+        }
+    }
+
+    /// Adds a fact.
+    pub fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    /// Sets the mend.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// The message and its code, then one line for each note and the help.
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} [{}]", self.message, self.code)?;
+        for note in &self.notes {
+            write!(f, "\nnote: {note}")?;
+        }
+        match &self.help {
+            Some(help) => write!(f, "\nhelp: {help}"),
+            None => Ok(()),
+        }
+    }
+}

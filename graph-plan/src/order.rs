@@ -1,0 +1,264 @@
+//! Which node runs before which: a topological order, all ancestors of every node, and the transitive reduction.
+
+use crate::Edge;
+use petgraph::algo::toposort;
+use petgraph::graph::DiGraph;
+
+/// The order that the edges of an acyclic graph imply.
+///
+/// Ancestors are one bit row a node, in topological positions: the row of position `p` has only bits below `p`, so the
+/// rows form a triangle of `nodes^2 / 2` bits (6 MB for 10,000 nodes). Rows are filled by or-ing those of the direct
+/// predecessors, nearest first; a predecessor that is already in the row when its turn comes is reached by a longer path,
+/// which is the transitive reduction for free.
+#[derive(Clone, Debug)]
+pub struct Order {
+    /// Nodes in a topological order.
+    sequence: Vec<usize>,
+    /// The position of each node in `sequence`.
+    position: Vec<usize>,
+    /// The length of the longest path that ends at each node, counted in edges.
+    level: Vec<usize>,
+    /// The triangle of ancestor bits.
+    bits: Vec<u64>,
+    /// Indices of edges that a longer path, or an equal edge before them, implies.
+    redundant: Vec<usize>,
+}
+
+impl Order {
+    /// Orders `nodes` nodes by `edges`; `None` where they form a cycle.
+    pub fn new(nodes: usize, edges: &[Edge]) -> Option<Self> {
+        let sequence = sequence(nodes, edges)?;
+        let mut position = vec![0; nodes];
+        for (index, &node) in sequence.iter().enumerate() {
+            position[node] = index;
+        }
+        let mut order = Self {
+            sequence,
+            position,
+            level: vec![0; nodes],
+            bits: vec![0; row_start(nodes)],
+            redundant: Vec::new(),
+        };
+        order.fill(edges);
+        Some(order)
+    }
+
+    /// Fills rows, levels and redundant edges, one node after the other in topological order.
+    fn fill(&mut self, edges: &[Edge]) {
+        let incoming = Incoming::new(self.sequence.len(), edges);
+        let mut predecessors: Vec<(usize, usize)> = Vec::new();
+        for place in 0..self.sequence.len() {
+            let node = self.sequence[place];
+            predecessors.clear();
+            predecessors.extend(
+                incoming
+                    .of(node)
+                    .iter()
+                    .map(|&edge| (self.position[edges[edge].from], edge)),
+            );
+            // Nearest first; of equal ones the first written stays.
+            predecessors.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
+            for &(from, edge) in &predecessors {
+                self.level[node] = self.level[node].max(self.level[self.sequence[from]] + 1);
+                if !self.join(place, from) {
+                    self.redundant.push(edge);
+                }
+            }
+        }
+        self.redundant.sort_unstable();
+    }
+
+    /// Adds position `from` and all before it to the row of `place`; `false` if it was there already.
+    fn join(&mut self, place: usize, from: usize) -> bool {
+        let (earlier, row) = self.bits.split_at_mut(row_start(place));
+        let (word, bit) = (from / 64, 1 << (from % 64));
+        if row[word] & bit != 0 {
+            return false;
+        }
+        for (target, source) in row.iter_mut().zip(&earlier[row_start(from)..row_start(from + 1)]) {
+            *target |= source;
+        }
+        row[word] |= bit;
+        true
+    }
+
+    /// Does a path lead from `first` to `second`?
+    pub fn before(&self, first: usize, second: usize) -> bool {
+        let (from, place) = (self.position[first], self.position[second]);
+        from < place && self.bits[row_start(place) + from / 64] & (1 << (from % 64)) != 0
+    }
+
+    /// Does a path lead from one to the other, or are they the same?
+    pub fn ordered(&self, first: usize, second: usize) -> bool {
+        first == second || self.before(first, second) || self.before(second, first)
+    }
+
+    /// The nodes in a topological order.
+    pub fn sequence(&self) -> &[usize] {
+        &self.sequence
+    }
+
+    /// The length in edges of the longest path that ends at `node`.
+    pub fn level(&self, node: usize) -> usize {
+        self.level[node]
+    }
+
+    /// The indices, ascending, of edges that others imply. Without them the edges are the transitive reduction.
+    pub fn redundant(&self) -> &[usize] {
+        &self.redundant
+    }
+}
+
+/// Where the row of position `place` starts: all rows before it have one bit for each earlier position, rounded up to words.
+fn row_start(place: usize) -> usize {
+    // Sum of ceil(p / 64) for p in 0..place: full groups of 64 positions use 1, 2, 3, ... words each.
+    let (full, rest) = (place.saturating_sub(1) / 64, place.saturating_sub(1) % 64);
+    64 * full * (full + 1) / 2 + rest * (full + 1)
+}
+
+/// A topological order, or `None` where there is a cycle.
+fn sequence(nodes: usize, edges: &[Edge]) -> Option<Vec<usize>> {
+    if edges.iter().all(|edge| edge.from < edge.to) {
+        return Some((0..nodes).collect()); // as it usually stands: declared in order
+    }
+    let order = toposort(&petgraph(nodes, edges), None).ok()?;
+    Some(order.into_iter().map(|node| node.index()).collect())
+}
+
+/// The edges as a petgraph graph whose node indices are ours.
+pub(crate) fn petgraph(nodes: usize, edges: &[Edge]) -> DiGraph<(), ()> {
+    let mut graph = DiGraph::with_capacity(nodes, edges.len());
+    for _ in 0..nodes {
+        graph.add_node(());
+    }
+    for edge in edges {
+        graph.add_edge((edge.from as u32).into(), (edge.to as u32).into(), ());
+    }
+    graph
+}
+
+/// The indices of the edges into each node, in compressed rows.
+struct Incoming {
+    starts: Vec<usize>,
+    edges: Vec<usize>,
+}
+
+impl Incoming {
+    fn new(nodes: usize, edges: &[Edge]) -> Self {
+        let mut starts = vec![0; nodes + 1];
+        for edge in edges {
+            starts[edge.to + 1] += 1;
+        }
+        for node in 0..nodes {
+            starts[node + 1] += starts[node];
+        }
+        let mut next = starts.clone();
+        let mut rows = vec![0; edges.len()];
+        for (index, edge) in edges.iter().enumerate() {
+            rows[next[edge.to]] = index;
+            next[edge.to] += 1;
+        }
+        Self { starts, edges: rows }
+    }
+
+    fn of(&self, node: usize) -> &[usize] {
+        &self.edges[self.starts[node]..self.starts[node + 1]]
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn rows_start_where_the_rows_before_them_end() {
+        let mut expected = 0;
+        for place in 0..1000_usize {
+            assert_eq!(row_start(place), expected, "row of position {place}");
+            expected += place.div_ceil(64);
+        }
+    }
+
+    /// Random edges, in any direction, so that some graphs are cyclic.
+    pub(crate) fn graphs() -> impl Strategy<Value = (usize, Vec<Edge>)> {
+        (1_usize..90, any::<bool>()).prop_flat_map(|(nodes, forward)| {
+            let edge = (0..nodes, 0..nodes).prop_filter_map("no loop", move |(from, to)| match from.cmp(&to) {
+                std::cmp::Ordering::Equal => None,
+                std::cmp::Ordering::Greater if forward => Some(Edge { from: to, to: from }),
+                _ => Some(Edge { from, to }),
+            });
+            (
+                Just(nodes),
+                prop::collection::vec(edge, if nodes == 1 { 0..1 } else { 0..2 * nodes }),
+            )
+                .prop_shuffle_nodes()
+        })
+    }
+
+    trait Shuffle: Strategy<Value = (usize, Vec<Edge>)> + Sized {
+        /// Renames the nodes at random, so that declaration order is not a topological order.
+        fn prop_shuffle_nodes(self) -> impl Strategy<Value = (usize, Vec<Edge>)> {
+            self.prop_flat_map(|(nodes, edges)| {
+                Just((0..nodes).collect::<Vec<_>>())
+                    .prop_shuffle()
+                    .prop_map(move |names| {
+                        let rename = |edge: &Edge| Edge {
+                            from: names[edge.from],
+                            to: names[edge.to],
+                        };
+                        (nodes, edges.iter().map(rename).collect())
+                    })
+            })
+        }
+    }
+    impl<S: Strategy<Value = (usize, Vec<Edge>)>> Shuffle for S {}
+
+    /// Reachability by Warshall's algorithm.
+    pub(crate) fn reachable(nodes: usize, edges: &[Edge]) -> Vec<Vec<bool>> {
+        let mut reach = vec![vec![false; nodes]; nodes];
+        for edge in edges {
+            reach[edge.from][edge.to] = true;
+        }
+        for middle in 0..nodes {
+            for from in 0..nodes {
+                for to in 0..nodes {
+                    reach[from][to] |= reach[from][middle] && reach[middle][to];
+                }
+            }
+        }
+        reach
+    }
+
+    proptest! {
+        #[test]
+        fn order_equals_the_oracle((nodes, edges) in graphs()) {
+            let reach = reachable(nodes, &edges);
+            let cyclic = (0..nodes).any(|node| reach[node][node]);
+            let Some(order) = Order::new(nodes, &edges) else {
+                prop_assert!(cyclic);
+                return Ok(());
+            };
+            prop_assert!(!cyclic);
+            for from in 0..nodes {
+                for to in 0..nodes {
+                    prop_assert_eq!(order.before(from, to), reach[from][to], "{} -> {}", from, to);
+                }
+            }
+            let position = |node| order.sequence().iter().position(|&other| other == node).unwrap();
+            prop_assert!(edges.iter().all(|edge| position(edge.from) < position(edge.to)));
+            prop_assert!(edges.iter().all(|edge| order.level(edge.from) < order.level(edge.to)));
+        }
+
+        #[test]
+        fn reduction_equals_the_oracle((nodes, edges) in graphs()) {
+            let Some(order) = Order::new(nodes, &edges) else { return Ok(()) };
+            let reach = reachable(nodes, &edges);
+            for (index, edge) in edges.iter().enumerate() {
+                let longer = (0..nodes).any(|middle| reach[edge.from][middle] && reach[middle][edge.to]);
+                let repeated = edges[..index].contains(edge);
+                prop_assert_eq!(order.redundant().contains(&index), longer || repeated, "{:?}", edge);
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Pairs of unordered nodes that touch the same memory, one of them writing.
+
+use crate::{Access, Draft, Order};
+
+/// Two accesses, by their index in [`Draft::accesses`], of different nodes with no path between them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Race {
+    /// The access of the node that was declared first.
+    pub first: usize,
+    /// The access of the other.
+    pub second: usize,
+}
+
+/// All races: one for each pair of nodes and resource, sorted by resource, then by node.
+pub fn races(draft: &Draft, order: &Order) -> Vec<Race> {
+    if race_free(draft, order) {
+        return Vec::new();
+    }
+    let mut found: Vec<Race> = Vec::new();
+    for accesses in by_resource(draft) {
+        let before = found.len();
+        for (index, &second) in accesses.iter().enumerate() {
+            let to = &draft.accesses[second];
+            for &first in &accesses[..index] {
+                let from = &draft.accesses[first];
+                if conflict(from, to) && !order.ordered(from.node, to.node) {
+                    found.push(if from.node < to.node {
+                        Race { first, second }
+                    } else {
+                        Race {
+                            first: second,
+                            second: first,
+                        }
+                    });
+                }
+            }
+        }
+        let nodes = |race: &Race| (draft.accesses[race.first].node, draft.accesses[race.second].node);
+        found[before..].sort_by_key(|race| (nodes(race), *race));
+        let mut last = None;
+        let mut index = before;
+        while index < found.len() {
+            if last.replace(nodes(&found[index])) == Some(nodes(&found[index])) {
+                found.remove(index);
+            } else {
+                index += 1;
+            }
+        }
+    }
+    found
+}
+
+/// Of `all` races, those that are mistakes of their own: mending these mends the others.
+///
+/// A missing edge between two nodes leaves everything after the one unordered with everything before the other. So pairs
+/// are taken nearest first, and a pair that the mends of those already taken would order is dropped.
+pub(crate) fn roots(draft: &Draft, order: &Order, all: &[Race]) -> Vec<Race> {
+    let nodes = |race: &Race| (draft.accesses[race.first].node, draft.accesses[race.second].node);
+    let distance = |race: &Race| {
+        let (from, to) = nodes(race);
+        order.level(to) as i64 - order.level(from) as i64
+    };
+    let mut candidates: Vec<Race> = all.to_vec();
+    candidates.sort_by_key(|race| (distance(race).abs(), nodes(race)));
+    let mut kept: Vec<Race> = Vec::new();
+    let mut mends: Vec<(usize, usize)> = Vec::new();
+    for race in candidates {
+        let (from, to) = nodes(&race);
+        let mended = !mends.contains(&(from, to)) && (path(order, &mends, from, to) || path(order, &mends, to, from));
+        if !mended {
+            kept.push(race);
+            if !mends.contains(&(from, to)) {
+                mends.push((from, to));
+            }
+        }
+    }
+    kept.sort_by_key(|race| (draft.accesses[race.first].resource, nodes(race)));
+    kept
+}
+
+/// Does a path lead from `from` to `to` over the order and the extra edges?
+fn path(order: &Order, extra: &[(usize, usize)], from: usize, to: usize) -> bool {
+    let reaches = |a: usize, b: usize| a == b || order.before(a, b);
+    let mut seen = vec![false; extra.len()];
+    let mut stack = vec![from];
+    while let Some(node) = stack.pop() {
+        if reaches(node, to) {
+            return true;
+        }
+        for (index, &(start, end)) in extra.iter().enumerate() {
+            if !seen[index] && reaches(node, start) {
+                seen[index] = true;
+                stack.push(end);
+            }
+        }
+    }
+    false
+}
+
+/// May the two accesses disturb each other if nothing orders their nodes?
+fn conflict(a: &Access, b: &Access) -> bool {
+    a.node != b.node && (a.mode.writes() || b.mode.writes()) && a.region.overlaps(&b.region)
+}
+
+/// Is there no race at all? Almost linear where graphs are right, which is what a build pays for.
+///
+/// Nodes are visited in topological order; each resource keeps its live accesses. An access is dropped once a later,
+/// ordered one covers it and is in conflict with all it is in conflict with: whoever races with the dropped access and is
+/// ordered after the covering one would be ordered after the dropped one too.
+fn race_free(draft: &Draft, order: &Order) -> bool {
+    let ranges = draft.access_ranges();
+    let mut live: Vec<Vec<usize>> = vec![Vec::new(); draft.resources.len()];
+    for &node in order.sequence() {
+        for index in ranges[node].clone() {
+            let access = &draft.accesses[index];
+            let live = &mut live[access.resource];
+            for &other in live.iter() {
+                let other = &draft.accesses[other];
+                if conflict(other, access) && !order.before(other.node, node) {
+                    return false;
+                }
+            }
+            live.retain(|&other| {
+                let other = &draft.accesses[other];
+                let as_strict = access.mode.writes() || !other.mode.writes();
+                !(as_strict
+                    && access.region.covers(&other.region)
+                    && (other.node == node || order.before(other.node, node)))
+            });
+            live.push(index);
+        }
+    }
+    true
+}
+
+/// The accesses of each resource, in order.
+fn by_resource(draft: &Draft) -> Vec<Vec<usize>> {
+    let mut lists = vec![Vec::new(); draft.resources.len()];
+    for (index, access) in draft.accesses.iter().enumerate() {
+        lists[access.resource].push(index);
+    }
+    lists
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::order::tests::{graphs, reachable};
+    use crate::{Edge, Mode, NodeKind, Region, Space};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn draft(nodes: usize, edges: &[Edge], accesses: &[(usize, usize, Region, Mode)]) -> Draft {
+        let mut draft = Draft::new("Test");
+        let resources = accesses.iter().map(|access| access.1 + 1).max().unwrap_or(0);
+        for index in 0..resources {
+            draft.resource(format!("r{index}"), Space::Device);
+        }
+        draft.edges = edges.to_vec();
+        for node in 0..nodes {
+            draft.node(format!("n{node}"), NodeKind::Kernel);
+            for (_, resource, region, mode) in accesses.iter().filter(|access| access.0 == node) {
+                draft.access(node, *resource, region.clone(), *mode);
+            }
+        }
+        draft
+    }
+
+    fn drafts() -> impl Strategy<Value = Draft> {
+        let mode = prop_oneof![Just(Mode::Read), Just(Mode::Write), Just(Mode::ReadWrite)];
+        let region = prop_oneof![
+            1 => Just(Region::Whole),
+            3 => (0_u64..6, 0_u64..6).prop_map(|(a, b)| Region::span(a.min(b), a.max(b))),
+        ];
+        graphs().prop_flat_map(move |(nodes, edges)| {
+            let access = (0..nodes, 0..4_usize, region.clone(), mode.clone());
+            prop::collection::vec(access, 0..2 * nodes).prop_map(move |accesses| draft(nodes, &edges, &accesses))
+        })
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+        #[test]
+        fn races_equal_the_oracle(draft in drafts()) {
+            let Some(order) = Order::new(draft.nodes.len(), &draft.edges) else { return Ok(()) };
+            let reach = reachable(draft.nodes.len(), &draft.edges);
+            let bytes = |region: &Region| match region {
+                Region::Range(crate::Bound::Known(a), crate::Bound::Known(b)) => *a..*b,
+                _ => 0..6,
+            };
+            let mut expected = BTreeSet::new();
+            for a in &draft.accesses {
+                for b in &draft.accesses {
+                    let meet = bytes(&a.region).any(|byte| bytes(&b.region).contains(&byte));
+                    let apart = a.node < b.node && !reach[a.node][b.node] && !reach[b.node][a.node];
+                    if a.resource == b.resource && meet && apart && (a.mode != Mode::Read || b.mode != Mode::Read) {
+                        expected.insert((a.resource, a.node, b.node));
+                    }
+                }
+            }
+            let found = races(&draft, &order);
+            let key = |race: &Race| {
+                let (a, b) = (&draft.accesses[race.first], &draft.accesses[race.second]);
+                (a.resource, a.node, b.node)
+            };
+            prop_assert_eq!(found.iter().map(key).collect::<BTreeSet<_>>(), expected.clone());
+            prop_assert_eq!(found.len(), expected.len(), "each once");
+        }
+
+        #[test]
+        fn mending_the_roots_mends_all(draft in drafts()) {
+            let Some(order) = Order::new(draft.nodes.len(), &draft.edges) else { return Ok(()) };
+            let all = races(&draft, &order);
+            let roots = roots(&draft, &order, &all);
+            prop_assert_eq!(roots.is_empty(), all.is_empty());
+            let mends: Vec<_> = roots.iter().map(|race| (draft.accesses[race.first].node, draft.accesses[race.second].node)).collect();
+            for race in &all {
+                let (a, b) = (draft.accesses[race.first].node, draft.accesses[race.second].node);
+                prop_assert!(path(&order, &mends, a, b) || path(&order, &mends, b, a));
+            }
+        }
+    }
+
+    #[test]
+    fn one_missing_edge_is_one_root() {
+        let chain = [Edge { from: 1, to: 2 }, Edge { from: 2, to: 3 }];
+        let touch = |node, mode| (node, 0, Region::Whole, mode);
+        let draft = draft(
+            4,
+            &chain,
+            &[
+                touch(0, Mode::Write),
+                touch(1, Mode::ReadWrite),
+                touch(2, Mode::ReadWrite),
+                touch(3, Mode::Read),
+            ],
+        );
+        let order = Order::new(4, &draft.edges).unwrap();
+        let all = races(&draft, &order);
+        assert_eq!(all.len(), 3);
+        let roots = roots(&draft, &order, &all);
+        assert_eq!(roots.len(), 1);
+        assert_eq!(
+            (
+                draft.accesses[roots[0].first].node,
+                draft.accesses[roots[0].second].node
+            ),
+            (0, 1)
+        );
+    }
+
+    #[test]
+    fn three_unordered_writers_are_three_pairs() {
+        let touch = |node| (node, 0, Region::Whole, Mode::Write);
+        let draft = draft(3, &[], &[touch(0), touch(1), touch(2)]);
+        let order = Order::new(3, &[]).unwrap();
+        let all = races(&draft, &order);
+        assert_eq!(roots(&draft, &order, &all), all);
+        assert_eq!(all.len(), 3);
+    }
+}

@@ -1,0 +1,163 @@
+//! Parts of a resource, and when two of them cannot overlap.
+
+use std::fmt;
+
+/// One end of a range, in units of the resource's outermost dimension (the macro) or in bytes (the builder).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Bound {
+    /// A number known to the analysis.
+    Known(u64),
+    /// A path such as a constant or a const generic: equal text means equal value.
+    Symbol(String),
+    /// An expression whose value the analysis does not follow.
+    Unknown,
+    /// The end of the resource.
+    End,
+}
+
+impl Bound {
+    /// Is `self <= other` certain?
+    fn certainly_at_most(&self, other: &Bound) -> bool {
+        match (self, other) {
+            (Bound::Known(a), Bound::Known(b)) => a <= b,
+            (Bound::Known(0), _) | (_, Bound::End) => true,
+            (Bound::Symbol(a), Bound::Symbol(b)) => a == b,
+            _ => false,
+        }
+    }
+}
+
+impl fmt::Display for Bound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Bound::Known(value) => write!(f, "{value}"),
+            Bound::Symbol(text) => f.write_str(text),
+            Bound::Unknown => f.write_str("_"),
+            Bound::End => Ok(()),
+        }
+    }
+}
+
+/// The part of a resource that a node touches.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Region {
+    /// All of it: `x`.
+    Whole,
+    /// One element of the outermost dimension: `x[i]`.
+    Index(Bound),
+    /// Elements of the outermost dimension: `x[start..end]`.
+    Range(Bound, Bound),
+}
+
+impl Region {
+    /// The range of bytes (or elements) from `start` up to, not including, `end`.
+    pub fn span(start: u64, end: u64) -> Self {
+        Region::Range(Bound::Known(start), Bound::Known(end))
+    }
+
+    /// Start and exclusive end.
+    fn ends(&self) -> (Bound, Bound) {
+        match self {
+            Region::Whole => (Bound::Known(0), Bound::End),
+            Region::Index(Bound::Known(index)) => (Bound::Known(*index), Bound::Known(index.saturating_add(1))),
+            Region::Index(bound) => (bound.clone(), Bound::Unknown),
+            Region::Range(start, end) => (start.clone(), end.clone()),
+        }
+    }
+
+    /// May the two touch the same memory? Only provably disjoint regions do not: distinct known indices, known ranges that
+    /// do not meet, ranges split at the same symbol, and empty ranges.
+    pub fn overlaps(&self, other: &Region) -> bool {
+        if let (Region::Range(Bound::Known(a), Bound::Known(b)), Region::Range(Bound::Known(c), Bound::Known(d))) =
+            (self, other)
+        {
+            return a.max(c) < b.min(d);
+        }
+        let ((start, end), (other_start, other_end)) = (self.ends(), other.ends());
+        let empty = |start: &Bound, end: &Bound| {
+            matches!((start, end), (Bound::Known(a), Bound::Known(b)) if a >= b)
+                || matches!((start, end), (Bound::Symbol(a), Bound::Symbol(b)) if a == b)
+        };
+        let apart = end.certainly_at_most(&other_start)
+            || other_end.certainly_at_most(&start)
+            || empty(&start, &end)
+            || empty(&other_start, &other_end);
+        !apart
+    }
+
+    /// Does `self` certainly contain all of `other`?
+    pub fn covers(&self, other: &Region) -> bool {
+        if matches!(self, Region::Whole) || self == other {
+            return true;
+        }
+        let ((start, end), (other_start, other_end)) = (self.ends(), other.ends());
+        start.certainly_at_most(&other_start) && other_end.certainly_at_most(&end)
+    }
+}
+
+/// As it stands behind a resource's name: nothing, `[3]`, `[2..8]`.
+impl fmt::Display for Region {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Region::Whole => Ok(()),
+            Region::Index(index) => write!(f, "[{index}]"),
+            Region::Range(start, end) => write!(f, "[{start}..{end}]"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn symbol(text: &str) -> Bound {
+        Bound::Symbol(text.into())
+    }
+
+    #[test]
+    fn known_ranges_overlap_exactly_when_they_meet() {
+        for (a, b) in [(0u64, 0u64), (0, 3), (2, 5), (3, 6), (5, 5)] {
+            for (c, d) in [(0u64, 0u64), (0, 3), (2, 5), (3, 6), (5, 5)] {
+                let meet = (a..b).any(|x| (c..d).contains(&x));
+                assert_eq!(
+                    Region::span(a, b).overlaps(&Region::span(c, d)),
+                    meet,
+                    "{a}..{b} {c}..{d}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn indices_are_ranges_of_one() {
+        assert!(!Region::Index(Bound::Known(0)).overlaps(&Region::Index(Bound::Known(1))));
+        assert!(Region::Index(Bound::Known(3)).overlaps(&Region::span(2, 8)));
+        assert!(!Region::Index(Bound::Known(8)).overlaps(&Region::span(2, 8)));
+        assert!(Region::Index(Bound::Known(8)).overlaps(&Region::Whole));
+    }
+
+    #[test]
+    fn a_split_at_the_same_symbol_is_disjoint() {
+        let low = Region::Range(Bound::Known(0), symbol("mid"));
+        let high = Region::Range(symbol("mid"), Bound::End);
+        assert!(!low.overlaps(&high) && !high.overlaps(&low));
+        assert!(!low.overlaps(&Region::Index(symbol("mid"))));
+        assert!(low.overlaps(&Region::Range(symbol("other"), Bound::End)));
+        assert!(Region::Index(symbol("i")).overlaps(&Region::Index(symbol("j"))));
+        assert!(Region::Index(symbol("i")).overlaps(&Region::Index(symbol("i"))));
+        let unknown = Region::Range(Bound::Known(0), Bound::Unknown);
+        assert!(
+            unknown.overlaps(&Region::Range(Bound::Unknown, Bound::End)),
+            "two unknowns need not be equal"
+        );
+    }
+
+    #[test]
+    fn cover_is_certain_containment() {
+        assert!(Region::Whole.covers(&Region::Index(symbol("i"))));
+        assert!(Region::span(0, 8).covers(&Region::Index(Bound::Known(7))));
+        assert!(!Region::span(0, 8).covers(&Region::Index(symbol("i"))));
+        assert!(!Region::span(0, 8).covers(&Region::span(4, 9)));
+        assert!(!Region::span(1, 8).covers(&Region::Whole));
+    }
+}

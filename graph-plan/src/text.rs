@@ -1,0 +1,98 @@
+//! Text that can be put together in a `const fn`, for messages of compile-time assertions.
+
+/// A string of at most [`Text::CAPACITY`] bytes; what does not fit is cut off.
+#[derive(Clone, Copy)]
+pub struct Text {
+    bytes: [u8; Text::CAPACITY],
+    len: usize,
+}
+
+impl Text {
+    /// The most bytes a text holds.
+    pub const CAPACITY: usize = 768;
+
+    /// The empty text.
+    pub const fn new() -> Self {
+        Self {
+            bytes: [0; Text::CAPACITY],
+            len: 0,
+        }
+    }
+
+    /// Appends a string; one that does not fit whole is left out whole.
+    pub const fn str(mut self, text: &str) -> Self {
+        let text = text.as_bytes();
+        if text.len() > Text::CAPACITY - self.len {
+            return self;
+        }
+        let mut index = 0;
+        while index < text.len() {
+            self.bytes[self.len + index] = text[index];
+            index += 1;
+        }
+        self.len += text.len();
+        self
+    }
+
+    /// Appends a number in decimal.
+    pub const fn int(mut self, value: i128) -> Self {
+        let mut digits = [0_u8; 40];
+        let mut start = digits.len();
+        let mut rest = value.unsigned_abs();
+        loop {
+            start -= 1;
+            digits[start] = b'0' + (rest % 10) as u8;
+            rest /= 10;
+            if rest == 0 {
+                break;
+            }
+        }
+        if value < 0 {
+            start -= 1;
+            digits[start] = b'-';
+        }
+        if digits.len() - start > Text::CAPACITY - self.len {
+            return self;
+        }
+        while start < digits.len() {
+            self.bytes[self.len] = digits[start];
+            self.len += 1;
+            start += 1;
+        }
+        self
+    }
+
+    /// The text.
+    pub const fn as_str(&self) -> &str {
+        let (text, _) = self.bytes.split_at(self.len);
+        match core::str::from_utf8(text) {
+            Ok(text) => text,
+            Err(_) => "",
+        }
+    }
+}
+
+impl Default for Text {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_put_together_at_compile_time() {
+        const TEXT: Text = Text::new().str("from ").int(-12).str(" to ").int(i128::MAX).int(0);
+        assert_eq!(TEXT.as_str(), "from -12 to 1701411834604692317316873037158841057270");
+        assert_eq!(Text::new().int(i128::MIN).as_str(), i128::MIN.to_string());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_left_out() {
+        let long = "x".repeat(Text::CAPACITY);
+        assert_eq!(Text::new().str("a").str(&long).str("b").as_str(), "ab");
+        assert_eq!(Text::new().str(&long).int(5).as_str(), long);
+    }
+}
