@@ -16,6 +16,8 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// `.file` directives: index and path, for `.loc`.
     pub files: Vec<(u32, String)>,
+    /// `.alias` directives: the other name, and the function it stands for.
+    pub aliases: Vec<(String, String)>,
 }
 
 /// State spaces of variables, parameters and memory instructions.
@@ -39,10 +41,25 @@ pub enum Space {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[expect(missing_docs, reason = "the variants are PTX's own type names")]
 pub enum Type {
-    B8, B16, B32, B64, B128,
-    U8, U16, U32, U64,
-    S8, S16, S32, S64,
-    F16, F16x2, BF16, BF16x2, F32, F64,
+    B8,
+    B16,
+    B32,
+    B64,
+    B128,
+    U8,
+    U16,
+    U32,
+    U64,
+    S8,
+    S16,
+    S32,
+    S64,
+    F16,
+    F16x2,
+    BF16,
+    BF16x2,
+    F32,
+    F64,
     Pred,
     /// `.texref`, `.samplerref`, `.surfref`
     Opaque,
@@ -140,7 +157,8 @@ pub struct Body {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(pub u32);
 
-/// A declared register. `.reg .b32 %r<5>` declares five.
+/// A declared register. `.reg .b32 %r<5>` declares five; those of them that the code names are here. Of a vector register
+/// `.reg .v2 .f32 v` the parts `v.x` and `v.y` are.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Register {
     /// Its name, for example `%r4`.
@@ -185,7 +203,8 @@ pub enum Operand {
     F64(u64),
     /// `[base+offset]`
     Address(Base, i64),
-    /// `{%f1, %f2, _}` and the arguments `(a, b)` of `call`.
+    /// `{%f1, %f2, _}` and the arguments `(a, b)` of `call`. The operand `[tensor, {%r1, %r2}]` of texture and tensor
+    /// instructions is the vector of its parts, the address first.
     Vector(Vec<Operand>),
     /// The address of a variable or a function, with an addend: `mov.u64 %rd1, table+8`.
     Symbol(String, i64),

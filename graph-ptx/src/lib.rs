@@ -2,3 +2,9 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+mod error;
+mod lexer;
+mod parser;
+
+pub use error::ParseError;
+pub use parser::parse;

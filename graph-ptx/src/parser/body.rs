@@ -1,0 +1,193 @@
+//! The statements of a function body. Scopes are flattened as they are read; the nesting is a stack, not recursion.
+
+use super::scope::Names;
+use super::{MAX_DEPTH, Parser, Result, variable};
+use crate::ast::{Body, Function, Instruction, Reg, Space};
+use crate::lexer::Kind;
+
+use super::scope::Entity;
+
+impl<'a> Parser<'a> {
+    /// From `{` to the matching `}`.
+    pub(super) fn parse_body(&mut self, mut names: Names<'a>) -> Result<Body> {
+        self.expect(b'{')?;
+        let outermost = names.depth();
+        let mut source = None;
+        loop {
+            match self.token.kind {
+                Kind::Punct(b'{') => {
+                    self.advance()?;
+                    if names.depth() > MAX_DEPTH {
+                        return self.error("scopes are nested too deeply");
+                    }
+                    names.open();
+                }
+                Kind::Punct(b'}') => {
+                    self.advance()?;
+                    let last = names.depth() == outermost;
+                    names.close();
+                    if last {
+                        return Ok(names.body);
+                    }
+                }
+                Kind::Punct(b';') => self.expect(b';')?,
+                Kind::Dotted("loc") => source = Some(self.parse_location()?),
+                Kind::Dotted(directive) => self.parse_local_directive(directive, &mut names)?,
+                Kind::Punct(b'@') => {
+                    let line = self.token.line;
+                    let guard = self.parse_guard(&mut names)?;
+                    let opcode = self.expect_word("an instruction")?;
+                    self.parse_instruction(&mut names, Some(guard), opcode, line, source)?;
+                }
+                Kind::Word(word) => {
+                    let line = self.advance()?.line;
+                    if self.accept(b':')? {
+                        self.parse_label(&mut names, word)?;
+                    } else {
+                        self.parse_instruction(&mut names, None, word, line, source)?;
+                    }
+                }
+                _ => return self.expected("an instruction or `}`"),
+            }
+        }
+    }
+
+    /// `@%p1` or `@!%p1`
+    fn parse_guard(&mut self, names: &mut Names<'a>) -> Result<(Reg, bool)> {
+        self.expect(b'@')?;
+        let negated = self.accept(b'!')?;
+        let at = self.token;
+        let name = self.expect_word("a predicate")?;
+        match names.look_up(name) {
+            Some(Entity::Register(register)) => Ok((register, negated)),
+            _ => self.error_at(at, format!("register `{name}` is not declared")),
+        }
+    }
+
+    fn parse_instruction(
+        &mut self,
+        names: &mut Names<'a>,
+        guard: Option<(Reg, bool)>,
+        opcode: &str,
+        line: u32,
+        source: Option<(u32, u32)>,
+    ) -> Result<()> {
+        let mut modifiers = Vec::new();
+        while let Kind::Dotted(modifier) = self.token.kind {
+            modifiers.push(modifier.to_owned());
+            self.advance()?;
+        }
+        let operands = self.parse_operands(names)?;
+        self.expect(b';')?;
+        names.body.instructions.push(Instruction {
+            guard,
+            opcode: opcode.to_owned(),
+            modifiers,
+            operands,
+            line,
+            source,
+        });
+        Ok(())
+    }
+
+    /// What follows `name:`: a target list, a prototype, or the next statement.
+    fn parse_label(&mut self, names: &mut Names<'a>, name: &'a str) -> Result<()> {
+        let Some(label) = names.declare_label(name) else {
+            return self.error(format!("label `{name}` is declared twice"));
+        };
+        if self.accept_dotted("branchtargets")? {
+            let targets = self.parse_targets()?;
+            for (entry, target) in targets.iter().enumerate() {
+                names.refer_target(target, entry);
+            }
+            names
+                .body
+                .target_lists
+                .push((label, targets.into_iter().map(str::to_owned).collect()));
+        } else if self.accept_dotted("calltargets")? {
+            let targets = self.parse_targets()?;
+            names
+                .body
+                .target_lists
+                .push((label, targets.into_iter().map(str::to_owned).collect()));
+        } else if self.accept_dotted("callprototype")? {
+            let prototype = self.parse_prototype(false)?;
+            self.expect(b';')?;
+            names.body.prototypes.push(Function {
+                name: label,
+                ..prototype
+            });
+        } else {
+            let index = names.body.instructions.len();
+            names.body.labels.push((label, index));
+        }
+        Ok(())
+    }
+
+    fn parse_targets(&mut self) -> Result<Vec<&'a str>> {
+        let mut targets = vec![self.expect_word("a target")?];
+        while self.accept(b',')? {
+            targets.push(self.expect_word("a target")?);
+        }
+        self.expect(b';')?;
+        Ok(targets)
+    }
+
+    fn parse_local_directive(&mut self, directive: &'a str, names: &mut Names<'a>) -> Result<()> {
+        match directive {
+            "pragma" => return self.skip_statement(),
+            "section" => return self.skip_section(),
+            "file" => return self.parse_file(),
+            "extern" | "visible" | "weak" | "common" => {
+                self.advance()?;
+                let Kind::Dotted(space) = self.token.kind else {
+                    return self.expected("a variable");
+                };
+                return self.parse_local_variables(space, directive == "extern", names);
+            }
+            _ => {}
+        }
+        self.parse_local_variables(directive, false, names)
+    }
+
+    /// `.reg`, `.local`, `.shared` and `.param` inside a function.
+    fn parse_local_variables(&mut self, directive: &'a str, external: bool, names: &mut Names<'a>) -> Result<()> {
+        let Some(space) = variable::space(directive) else {
+            return self.error(format!("unknown directive `.{directive}`"));
+        };
+        self.advance()?;
+        if space == Space::Reg {
+            return self.parse_registers(names);
+        }
+        for mut variable in self.parse_variables(space, external)? {
+            let Some(renamed) = names.declare_variable(&variable.name) else {
+                return self.error(format!("`{}` is declared twice", variable.name));
+            };
+            variable.name = renamed;
+            names.body.variables.push(variable);
+        }
+        Ok(())
+    }
+
+    /// The rest of `.reg .b32 %r<5>, %x;`
+    fn parse_registers(&mut self, names: &mut Names<'a>) -> Result<()> {
+        let header = self.parse_header(Space::Reg, false)?;
+        loop {
+            let at = self.token;
+            let name = self.expect_word("a register name")?;
+            let fresh = if self.accept(b'<')? {
+                let count = self.parse_u32()?;
+                self.expect(b'>')?;
+                names.declare_range(name, count, header.ty)
+            } else {
+                names.declare_register(name, header.ty, header.vector)
+            };
+            if !fresh {
+                return self.error_at(at, format!("register `{name}` is declared twice"));
+            }
+            if !self.accept(b',')? {
+                return self.expect(b';');
+            }
+        }
+    }
+}

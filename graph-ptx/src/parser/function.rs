@@ -1,0 +1,105 @@
+//! `.entry` and `.func`: header, parameters and launch bounds. The body is in `body`.
+
+use super::scope::Names;
+use super::{Parser, Result};
+use crate::ast::{Function, Space};
+use crate::lexer::Kind;
+
+impl<'a> Parser<'a> {
+    /// A function from `.entry` or `.func` to its `}` or `;`.
+    pub(super) fn parse_function(&mut self, entry: bool) -> Result<()> {
+        self.advance()?;
+        let mut function = self.parse_prototype(entry)?;
+        if self.at(b'{') {
+            let names = self.open_function(&function)?;
+            function.body = Some(self.parse_body(names)?);
+        } else {
+            self.expect(b';')?;
+        }
+        self.module.functions.push(function);
+        Ok(())
+    }
+
+    /// Results, name, parameters and performance directives: `(.param .b32 r) f (.param .b64 a) .noreturn`.
+    pub(super) fn parse_prototype(&mut self, entry: bool) -> Result<Function> {
+        self.parse_performance(&mut None, &mut None)?;
+        let results = if self.at(b'(') {
+            self.parse_params()?
+        } else {
+            Vec::new()
+        };
+        let line = self.token.line;
+        let name = self.expect_word("a function name")?.to_owned();
+        let params = if self.at(b'(') {
+            self.parse_params()?
+        } else {
+            Vec::new()
+        };
+        let (mut required_block, mut max_block) = (None, None);
+        self.parse_performance(&mut required_block, &mut max_block)?;
+        Ok(Function {
+            name,
+            entry,
+            results,
+            params,
+            required_block,
+            max_block,
+            body: None,
+            line,
+        })
+    }
+
+    /// The directives between a function's header and its body. Those that say nothing of what the code does are skipped, so
+    /// that new ones do no harm.
+    fn parse_performance(&mut self, required: &mut Option<[u32; 3]>, max: &mut Option<[u32; 3]>) -> Result<()> {
+        while let Kind::Dotted(directive) = self.token.kind {
+            self.advance()?;
+            match directive {
+                "reqntid" => *required = Some(self.parse_block()?),
+                "maxntid" => *max = Some(self.parse_block()?),
+                "pragma" => {
+                    self.expect_text()?;
+                    while self.accept(b',')? {
+                        self.expect_text()?;
+                    }
+                    self.accept(b';')?;
+                }
+                "attribute" => return self.error("expected `{` or `;`"),
+                _ => {
+                    while matches!(self.token.kind, Kind::Number(_) | Kind::Punct(b',')) {
+                        self.advance()?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `128, 1, 1`
+    fn parse_block(&mut self) -> Result<[u32; 3]> {
+        let mut block = [1; 3];
+        for (index, length) in block.iter_mut().enumerate() {
+            if index > 0 && !self.accept(b',')? {
+                break;
+            }
+            *length = self.parse_u32()?;
+        }
+        Ok(block)
+    }
+
+    /// The scope of a function, holding its parameters and results.
+    fn open_function(&self, function: &Function) -> Result<Names<'a>> {
+        let mut names = Names::new();
+        for variable in function.results.iter().chain(&function.params) {
+            let name = variable.name.as_str();
+            let fresh = match variable.space {
+                Space::Reg => names.declare_register(name, variable.ty, variable.vector),
+                _ => name == "_" || names.declare_variable(name).is_some(),
+            };
+            if !fresh {
+                return self.error(format!("`{name}` is declared twice"));
+            }
+        }
+        Ok(names)
+    }
+}

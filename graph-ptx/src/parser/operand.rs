@@ -1,0 +1,228 @@
+//! Operands of instructions, with names resolved.
+
+use super::scope::{COMPONENTS, Entity, Names};
+use super::{MAX_DEPTH, Parser, Result};
+use crate::ast::{Base, Operand, Reg};
+use crate::lexer::Kind;
+
+impl<'a> Parser<'a> {
+    /// The operands up to `;`.
+    pub(super) fn parse_operands(&mut self, names: &mut Names<'a>) -> Result<Vec<Operand>> {
+        let mut operands = Vec::new();
+        if self.at(b';') {
+            return Ok(operands);
+        }
+        loop {
+            if let Kind::Word(name) = self.token.kind {
+                let operand = self.parse_pair(names, 0)?;
+                if matches!(operand, Operand::Symbol(_, 0)) {
+                    names.refer_operand(name, operands.len());
+                }
+                operands.push(operand);
+            } else {
+                operands.push(self.parse_pair(names, 0)?);
+            }
+            if !self.accept(b',')? {
+                return Ok(operands);
+            }
+        }
+    }
+
+    /// An operand, or two with `|` between them.
+    fn parse_pair(&mut self, names: &mut Names<'a>, depth: usize) -> Result<Operand> {
+        let first = self.parse_operand(names, depth)?;
+        if !self.accept(b'|')? {
+            return Ok(first);
+        }
+        let second = self.parse_operand(names, depth)?;
+        Ok(Operand::Pair(Box::new(first), Box::new(second)))
+    }
+
+    fn parse_operand(&mut self, names: &mut Names<'a>, depth: usize) -> Result<Operand> {
+        if depth > MAX_DEPTH {
+            return self.error("operands are nested too deeply");
+        }
+        match self.token.kind {
+            Kind::Word("_") => {
+                self.advance()?;
+                Ok(Operand::Discard)
+            }
+            Kind::Word("WARP_SZ") => {
+                self.advance()?;
+                Ok(Operand::Integer(32))
+            }
+            Kind::Word(_) => self.parse_named(names),
+            Kind::Punct(b'{') => self.parse_vector(names, b'}', depth),
+            Kind::Punct(b'(') => self.parse_vector(names, b')', depth),
+            Kind::Punct(b'[') => self.parse_address(names, depth),
+            Kind::Punct(b'!') => self.parse_negated(names),
+            Kind::Number(_) | Kind::Punct(b'-' | b'+' | b'~') => self.parse_constant(),
+            _ => self.expected("an operand"),
+        }
+    }
+
+    /// A register, special register, variable, function or label.
+    fn parse_named(&mut self, names: &mut Names<'a>) -> Result<Operand> {
+        let at = self.token;
+        let name = self.expect_word("a name")?;
+        match names.look_up(name) {
+            Some(Entity::Register(register)) => Ok(Operand::Register(register)),
+            Some(Entity::Vector(first, parts)) => self.parse_component(name, first, parts),
+            Some(Entity::Variable(index)) => {
+                let variable = names.variable_name(index).to_owned();
+                Ok(Operand::Symbol(variable, self.parse_offset()?))
+            }
+            None if is_special(name) => {
+                let mut special = name.to_owned();
+                if let Kind::Dotted(component @ ("x" | "y" | "z" | "w")) = self.token.kind {
+                    self.advance()?;
+                    special.push('.');
+                    special.push_str(component);
+                }
+                Ok(Operand::Special(special))
+            }
+            None if name.starts_with('%') => self.error_at(at, format!("register `{name}` is not declared")),
+            None if name == "generic" && self.accept(b'(')? => {
+                let symbol = self.parse_named(names)?;
+                self.expect(b')')?;
+                Ok(symbol)
+            }
+            None => Ok(Operand::Symbol(name.to_owned(), self.parse_offset()?)),
+        }
+    }
+
+    /// A vector register, or one part of it.
+    fn parse_component(&mut self, name: &str, first: Reg, parts: u32) -> Result<Operand> {
+        let part = |index: u32| Operand::Register(Reg(first.0 + index));
+        let Kind::Dotted(component) = self.token.kind else {
+            return Ok(Operand::Vector((0..parts).map(part).collect()));
+        };
+        let colour = ["r", "g", "b", "a"].iter().position(|&colour| colour == component);
+        let index = colour.or_else(|| COMPONENTS.iter().position(|&known| known == component));
+        match index
+            .and_then(|index| u32::try_from(index).ok())
+            .filter(|&index| index < parts)
+        {
+            Some(index) => {
+                self.advance()?;
+                Ok(part(index))
+            }
+            None => self.error(format!("vector `{name}` has no part `.{component}`")),
+        }
+    }
+
+    /// `!%p1`, or a negated literal.
+    fn parse_negated(&mut self, names: &mut Names<'a>) -> Result<Operand> {
+        let at = self.token;
+        self.advance()?;
+        let Kind::Word(name) = self.token.kind else {
+            return match self.parse_signed()? {
+                Operand::Integer(value) => Ok(Operand::Integer(i128::from(value == 0))),
+                _ => self.error_at(at, "expected a predicate"),
+            };
+        };
+        self.advance()?;
+        match names.look_up(name) {
+            Some(Entity::Register(register)) => Ok(Operand::NotPredicate(register)),
+            _ => self.error_at(at, format!("register `{name}` is not declared")),
+        }
+    }
+
+    /// `{a, b}` or `(a, b)`
+    fn parse_vector(&mut self, names: &mut Names<'a>, end: u8, depth: usize) -> Result<Operand> {
+        self.advance()?;
+        let mut parts = Vec::new();
+        while !self.accept(end)? {
+            if !parts.is_empty() {
+                self.expect(b',')?;
+            }
+            parts.push(self.parse_pair(names, depth + 1)?);
+        }
+        Ok(Operand::Vector(parts))
+    }
+
+    /// `[base+offset]`, or a vector of parts for `[tensor, {%r1, %r2}]`.
+    fn parse_address(&mut self, names: &mut Names<'a>, depth: usize) -> Result<Operand> {
+        self.advance()?;
+        let address = match self.token.kind {
+            Kind::Word(_) => {
+                let at = self.token;
+                match self.parse_named(names)? {
+                    Operand::Register(register) => Operand::Address(Base::Register(register), self.parse_offset()?),
+                    Operand::Symbol(symbol, offset) => Operand::Address(Base::Symbol(symbol), offset),
+                    _ => return self.error_at(at, "expected an address"),
+                }
+            }
+            Kind::Number(_) | Kind::Punct(b'+' | b'-' | b'~') => {
+                Operand::Address(Base::Absolute, self.parse_absolute()?)
+            }
+            _ => return self.expected("an address"),
+        };
+        if self.accept(b']')? {
+            return Ok(address);
+        }
+        let mut parts = vec![address];
+        while self.accept(b',')? {
+            parts.push(self.parse_pair(names, depth + 1)?);
+        }
+        self.expect(b']')?;
+        Ok(Operand::Vector(parts))
+    }
+
+    fn parse_absolute(&mut self) -> Result<i64> {
+        let at = self.token;
+        match self.parse_constant()? {
+            Operand::Integer(value) => {
+                match i64::try_from(value).or_else(|_| u64::try_from(value).map(u64::cast_signed)) {
+                    Ok(address) => Ok(address),
+                    Err(_) => self.error_at(at, "the address does not fit in 64 bits"),
+                }
+            }
+            _ => self.error_at(at, "expected an address"),
+        }
+    }
+}
+
+/// Is `name` a special register of PTX 9.0 or before?
+fn is_special(name: &str) -> bool {
+    let Some(name) = name.strip_prefix('%') else {
+        return false;
+    };
+    matches!(
+        name,
+        "tid"
+            | "ntid"
+            | "laneid"
+            | "warpid"
+            | "nwarpid"
+            | "ctaid"
+            | "nctaid"
+            | "smid"
+            | "nsmid"
+            | "gridid"
+            | "is_explicit_cluster"
+            | "clusterid"
+            | "nclusterid"
+            | "cluster_ctaid"
+            | "cluster_nctaid"
+            | "cluster_ctarank"
+            | "cluster_nctarank"
+            | "lanemask_eq"
+            | "lanemask_le"
+            | "lanemask_lt"
+            | "lanemask_ge"
+            | "lanemask_gt"
+            | "clock"
+            | "clock_hi"
+            | "clock64"
+            | "globaltimer"
+            | "globaltimer_lo"
+            | "globaltimer_hi"
+            | "total_smem_size"
+            | "aggr_smem_size"
+            | "dynamic_smem_size"
+            | "current_graph_exec"
+    ) || ["pm", "envreg", "reserved_smem_offset_"]
+        .iter()
+        .any(|prefix| name.starts_with(prefix))
+}

@@ -1,0 +1,213 @@
+//! Names of a function: registers, variables and labels in nested scopes, and what they are called once scopes are flattened.
+
+use std::collections::HashMap;
+
+use crate::ast::{Body, Operand, Reg, Register, Type};
+
+/// The parts of a vector register.
+pub(super) const COMPONENTS: [&str; 8] = ["x", "y", "z", "w", "e4", "e5", "e6", "e7"];
+
+/// What a name stands for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Entity {
+    Register(Reg),
+    /// A vector register of so many parts; the first one is the given register, the others follow.
+    Vector(Reg, u32),
+    /// A variable or parameter: the index of its name in [`Names::variables`].
+    Variable(u32),
+}
+
+/// A place that may name a label, which is known only at the end of the scope.
+#[derive(Clone, Copy, Debug)]
+enum Reference {
+    /// Instruction and operand.
+    Operand(usize, usize),
+    /// Target list and entry.
+    Target(usize, usize),
+}
+
+#[derive(Debug, Default)]
+struct Scope<'a> {
+    names: HashMap<String, Entity>,
+    /// `%r<5>`: by prefix the number of registers and their type.
+    ranges: HashMap<String, (u32, Type)>,
+    /// Labels, target lists and prototypes by name; the value is the name in the body.
+    labels: HashMap<&'a str, String>,
+    references: Vec<(&'a str, Reference)>,
+}
+
+/// The scopes open at a point of a function, innermost last, and the body that is being filled.
+#[derive(Debug)]
+pub(super) struct Names<'a> {
+    scopes: Vec<Scope<'a>>,
+    /// How often each name has been declared in this function.
+    declared: HashMap<String, u32>,
+    /// Names of variables in the body.
+    variables: Vec<String>,
+    pub(super) body: Body,
+}
+
+impl<'a> Names<'a> {
+    pub(super) fn new() -> Self {
+        Names {
+            scopes: vec![Scope::default()],
+            declared: HashMap::new(),
+            variables: Vec::new(),
+            body: Body::default(),
+        }
+    }
+
+    /// Scopes open.
+    pub(super) fn depth(&self) -> usize {
+        self.scopes.len()
+    }
+
+    pub(super) fn open(&mut self) {
+        self.scopes.push(Scope::default());
+    }
+
+    /// Ends the innermost scope: what names its labels is resolved, the rest is left to the scope around.
+    pub(super) fn close(&mut self) {
+        let Some(scope) = self.scopes.pop() else { return };
+        for (name, reference) in scope.references {
+            match (scope.labels.get(name), self.scopes.last_mut()) {
+                (Some(label), _) => match reference {
+                    Reference::Operand(instruction, operand) => {
+                        self.body.instructions[instruction].operands[operand] = Operand::Label(label.clone());
+                    }
+                    Reference::Target(list, entry) => self.body.target_lists[list].1[entry].clone_from(label),
+                },
+                (None, Some(outer)) => outer.references.push((name, reference)),
+                (None, None) => {}
+            }
+        }
+    }
+
+    fn innermost(&mut self) -> &mut Scope<'a> {
+        if self.scopes.is_empty() {
+            self.scopes.push(Scope::default());
+        }
+        let last = self.scopes.len() - 1;
+        &mut self.scopes[last]
+    }
+
+    /// The name in the body: `name`, or `name@2` and so on where the function has declared it before. No PTX name holds `@`.
+    fn rename(&mut self, name: &str) -> String {
+        match self.declared.get_mut(name) {
+            Some(count) => {
+                *count += 1;
+                format!("{name}@{count}")
+            }
+            None => {
+                self.declared.insert(name.to_owned(), 1);
+                name.to_owned()
+            }
+        }
+    }
+
+    /// Declares a name in the innermost scope; `false` if it is taken there.
+    fn declare(&mut self, name: &str, entity: Entity) -> bool {
+        self.innermost().names.insert(name.to_owned(), entity).is_none()
+    }
+
+    /// Declares a variable and returns its name in the body, `None` if the scope has the name already.
+    pub(super) fn declare_variable(&mut self, name: &str) -> Option<String> {
+        let renamed = self.rename(name);
+        let index = u32::try_from(self.variables.len()).ok()?;
+        self.variables.push(renamed.clone());
+        self.declare(name, Entity::Variable(index)).then_some(renamed)
+    }
+
+    /// Declares a register, or a vector register of `parts`.
+    #[must_use]
+    pub(super) fn declare_register(&mut self, name: &str, ty: Type, parts: u32) -> bool {
+        let renamed = self.rename(name);
+        let first = self.next_register();
+        if parts == 1 {
+            self.body.registers.push(Register { name: renamed, ty });
+            return self.declare(name, Entity::Register(first));
+        }
+        let parts = COMPONENTS.len().min(parts as usize);
+        for component in &COMPONENTS[..parts] {
+            self.body.registers.push(Register {
+                name: format!("{renamed}.{component}"),
+                ty,
+            });
+        }
+        self.declare(name, Entity::Vector(first, parts as u32))
+    }
+
+    /// Declares `prefix0` to `prefix(count-1)`; each becomes a register when it is first named.
+    #[must_use]
+    pub(super) fn declare_range(&mut self, prefix: &str, count: u32, ty: Type) -> bool {
+        self.innermost().ranges.insert(prefix.to_owned(), (count, ty)).is_none()
+    }
+
+    fn next_register(&self) -> Reg {
+        Reg(u32::try_from(self.body.registers.len()).unwrap_or(u32::MAX))
+    }
+
+    /// What `name` stands for here, `None` if it is no register and no variable of the function.
+    pub(super) fn look_up(&mut self, name: &str) -> Option<Entity> {
+        for depth in (0..self.scopes.len()).rev() {
+            if let Some(&entity) = self.scopes[depth].names.get(name) {
+                return Some(entity);
+            }
+            if let Some(ty) = self.scopes[depth].in_range(name) {
+                let renamed = self.rename(name);
+                let register = self.next_register();
+                self.body.registers.push(Register { name: renamed, ty });
+                self.scopes[depth]
+                    .names
+                    .insert(name.to_owned(), Entity::Register(register));
+                return Some(Entity::Register(register));
+            }
+        }
+        None
+    }
+
+    /// The name in the body of the variable at `index`.
+    pub(super) fn variable_name(&self, index: u32) -> &str {
+        &self.variables[index as usize]
+    }
+
+    /// Declares a label, target list or prototype and returns its name in the body, `None` if it is taken.
+    pub(super) fn declare_label(&mut self, name: &'a str) -> Option<String> {
+        let renamed = self.rename(name);
+        self.innermost()
+            .labels
+            .insert(name, renamed.clone())
+            .is_none()
+            .then_some(renamed)
+    }
+
+    /// Notes that an operand of the instruction about to be pushed may name a label.
+    pub(super) fn refer_operand(&mut self, name: &'a str, operand: usize) {
+        let instruction = self.body.instructions.len();
+        self.innermost()
+            .references
+            .push((name, Reference::Operand(instruction, operand)));
+    }
+
+    /// Notes that an entry of the target list about to be pushed names a label.
+    pub(super) fn refer_target(&mut self, name: &'a str, entry: usize) {
+        let list = self.body.target_lists.len();
+        self.innermost().references.push((name, Reference::Target(list, entry)));
+    }
+}
+
+impl Scope<'_> {
+    /// The type of the range that `name` is in.
+    fn in_range(&self, name: &str) -> Option<Type> {
+        if self.ranges.is_empty() {
+            return None;
+        }
+        let digits = name.bytes().rev().take(10).take_while(u8::is_ascii_digit).count();
+        (1..=digits).find_map(|digits| {
+            let (prefix, index) = name.split_at(name.len() - digits);
+            let canonical = digits == 1 || !index.starts_with('0');
+            let &(count, ty) = self.ranges.get(prefix)?;
+            (canonical && index.parse::<u32>().ok()? < count).then_some(ty)
+        })
+    }
+}
