@@ -40,9 +40,13 @@ pub(crate) const NVCC: Wheel = Wheel {
 impl Wheel {
     /// The path of `file` within this wheel, which is fetched and unpacked first unless it has been already.
     pub(crate) fn file(&self, root: &Path, file: &str) -> Result<PathBuf> {
-        let unpacked = root.join(".wheels").join(format!("{}-{}", self.project, self.version));
+        let folder = root.join(".wheels");
+        let unpacked = folder.join(format!("{}-{}", self.project, self.version));
         if !unpacked.is_dir() {
-            self.fetch(&unpacked)?;
+            self.fetch(
+                &folder.join(format!("part-{}-{}", self.project, std::process::id())),
+                &unpacked,
+            )?;
         }
         let path = unpacked.join(file);
         if path.exists() {
@@ -57,22 +61,21 @@ impl Wheel {
         }
     }
 
-    /// Lets pip download, verify and unpack the wheel beside `unpacked`, then renames it, so that `unpacked` is never
+    /// Lets pip download, verify and unpack the wheel in `staging`, which is then renamed, so that `unpacked` is never
     /// seen half-filled.
-    fn fetch(&self, unpacked: &Path) -> Result<()> {
+    fn fetch(&self, staging: &Path, unpacked: &Path) -> Result<()> {
         if !cfg!(all(target_os = "linux", target_arch = "x86_64")) {
             return Err("NVIDIA's wheels are pinned for Linux on x86-64 only; run this command there".into());
         }
         eprintln!("fetching {} {} from PyPI", self.project, self.version);
-        let staging = unpacked.with_extension(format!("part{}", std::process::id()));
-        std::fs::create_dir_all(&staging).map_err(|error| format!("cannot create {}: {error}", staging.display()))?;
-        let outcome = self.unpack_into(&staging).and_then(|()| {
-            std::fs::rename(&staging, unpacked)
+        std::fs::create_dir_all(staging).map_err(|error| format!("cannot create {}: {error}", staging.display()))?;
+        let outcome = self.unpack_into(staging).and_then(|()| {
+            std::fs::rename(staging, unpacked)
                 .map_err(|error| format!("cannot rename {}: {error}", staging.display()).into())
         });
         if outcome.is_err() {
-            // What is left of a failed download is git-ignored and overwritten by nothing: a leftover does no harm.
-            let _ = std::fs::remove_dir_all(&staging);
+            // A leftover would be git-ignored and used by nothing, so a failure here does no harm.
+            let _ = std::fs::remove_dir_all(staging);
         }
         outcome
     }
