@@ -101,7 +101,7 @@ extern "C" __global__ void matmul(const float (*a)[16], const float (*b)[16], fl
 }
 
 // Takes its time: `count` steps of x = 1664525 x + 1013904223 from x = 1, then flag[0] = x | 1, which is never zero.
-// A step is about ten GPU cycles. Launch it with one thread.
+// A step takes about 17 ns on an H100. Launch it with one thread.
 extern "C" __global__ void slow(unsigned long long count, unsigned *flag)
 {
     unsigned x = 1;
