@@ -65,6 +65,29 @@ pub enum Op {
     IsPowerOfTwo,
 }
 
+/// A parameter of a kernel, as contracts see it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Its name.
+    pub name: &'static str,
+    /// What is passed.
+    pub kind: ParamKind,
+}
+
+/// What a kernel's parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ParamKind {
+    /// A buffer; `.len()` counts units of so many bytes: `T` for `&[T]`, `[T; C]` for `&[[T; C]; R]`.
+    Buffer {
+        /// Size of a unit in bytes.
+        unit: usize,
+        /// `&mut` rather than `&`.
+        mutable: bool,
+    },
+    /// A value.
+    Value(Scalar),
+}
+
 /// The type of a by-value parameter, as far as contracts can use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants are Rust's own type names")]
@@ -86,8 +109,8 @@ pub enum Scalar {
 /// What is known of an argument.
 #[derive(Clone, Copy, Debug)]
 pub enum Argument {
-    /// A buffer of so many elements.
-    Len(u64),
+    /// A buffer of so many bytes.
+    Buffer(u64),
     /// A by-value argument, as it lies in memory: its bytes and how many of them count.
     Bytes([u8; 16], usize),
     /// An integer literal of no particular type.
@@ -124,8 +147,8 @@ enum Value {
 const DEPTH: usize = 32;
 
 impl Contract {
-    /// Evaluates the contract. `types` and `arguments` have one entry for each parameter of the kernel.
-    pub const fn evaluate(&self, config: &LaunchConfig, types: &[Scalar], arguments: &[Argument]) -> Verdict {
+    /// Evaluates the contract. `params` and `arguments` have one entry for each parameter of the kernel.
+    pub const fn evaluate(&self, config: &LaunchConfig, params: &[Param], arguments: &[Argument]) -> Verdict {
         let mut stack = [Value::Undefined; DEPTH];
         let mut top = 0;
         let mut index = 0;
@@ -137,7 +160,7 @@ impl Contract {
                 return Verdict::Fails;
             }
             let value = match operands {
-                0 => op.load(config, types, arguments),
+                0 => op.load(config, params, arguments),
                 1 => op.unary(stack[top - 1]),
                 _ => op.binary(stack[top - 2], stack[top - 1]),
             };
@@ -151,14 +174,12 @@ impl Contract {
         }
     }
 
-    /// Appends the value of every operand that the contract mentions: `threads = 2048, data.len() = 1024`. `names` are
-    /// those of the parameters.
+    /// Appends the value of every operand that the contract mentions: `threads = 2048, data.len() = 1024`.
     pub const fn describe(
         &self,
         mut text: Text,
         config: &LaunchConfig,
-        types: &[Scalar],
-        names: &[&str],
+        params: &[Param],
         arguments: &[Argument],
     ) -> Text {
         let mut index = 0;
@@ -166,11 +187,11 @@ impl Contract {
         while index < self.code.len() {
             let op = self.code[index];
             index += 1;
-            if let Value::Int(value) = op.load(config, types, arguments)
+            if let Value::Int(value) = op.load(config, params, arguments)
                 && !matches!(op, Op::Int(_))
             {
                 text = op
-                    .name(text.str(if first { "" } else { ", " }), names)
+                    .name(text.str(if first { "" } else { ", " }), params)
                     .str(" = ")
                     .int(value);
                 first = false;
@@ -190,7 +211,7 @@ impl Op {
         }
     }
 
-    const fn load(self, config: &LaunchConfig, types: &[Scalar], arguments: &[Argument]) -> Value {
+    const fn load(self, config: &LaunchConfig, params: &[Param], arguments: &[Argument]) -> Value {
         match self {
             Op::Int(value) => Value::Int(value),
             Op::Float(value) => Value::Float(value),
@@ -202,14 +223,18 @@ impl Op {
             Op::Block(_) => Value::Int(config.block_threads() as i128),
             Op::Shared => Value::Int(config.shared as i128),
             Op::Len(param) => match argument(arguments, param) {
-                Argument::Len(len) => Value::Int(len as i128),
+                Argument::Buffer(bytes) => match kind(params, param) {
+                    Some(ParamKind::Buffer { unit, .. }) if unit > 0 => Value::Int(bytes as i128 / unit as i128),
+                    _ => Value::Undefined,
+                },
                 Argument::Unknown => Value::Unknown,
                 _ => Value::Undefined,
             },
             Op::Value(param) => match argument(arguments, param) {
-                Argument::Bytes(bytes, len) if (param as usize) < types.len() => {
-                    types[param as usize].read(&bytes, len)
-                }
+                Argument::Bytes(bytes, len) => match kind(params, param) {
+                    Some(ParamKind::Value(scalar)) => scalar.read(&bytes, len),
+                    _ => Value::Undefined,
+                },
                 Argument::Int(value) => Value::Int(value),
                 Argument::Float(value) => Value::Float(value),
                 Argument::Unknown => Value::Unknown,
@@ -307,15 +332,15 @@ impl Op {
     }
 
     /// Appends the operand as an author writes it.
-    const fn name(self, text: Text, names: &[&str]) -> Text {
+    const fn name(self, text: Text, params: &[Param]) -> Text {
         const AXES: [&str; 4] = [".x", ".y", ".z", ""];
         match self {
             Op::Threads => text.str("threads"),
             Op::Grid(axis) => text.str("grid").str(AXES[if axis < 3 { axis as usize } else { 3 }]),
             Op::Block(axis) => text.str("block").str(AXES[if axis < 3 { axis as usize } else { 3 }]),
             Op::Shared => text.str("shared"),
-            Op::Value(param) if (param as usize) < names.len() => text.str(names[param as usize]),
-            Op::Len(param) if (param as usize) < names.len() => text.str(names[param as usize]).str(".len()"),
+            Op::Value(param) if (param as usize) < params.len() => text.str(params[param as usize].name),
+            Op::Len(param) if (param as usize) < params.len() => text.str(params[param as usize].name).str(".len()"),
             _ => text.str("?"),
         }
     }
@@ -326,6 +351,14 @@ const fn argument(arguments: &[Argument], param: u8) -> Argument {
         arguments[param as usize]
     } else {
         Argument::Unknown
+    }
+}
+
+const fn kind(params: &[Param], param: u8) -> Option<ParamKind> {
+    if (param as usize) < params.len() {
+        Some(params[param as usize].kind)
+    } else {
+        None
     }
 }
 
@@ -386,27 +419,31 @@ mod tests {
         code: &[Op::Threads, Op::Len(0), Op::Le],
     };
 
+    const DATA: &[Param] = &[Param {
+        name: "data",
+        kind: ParamKind::Buffer { unit: 4, mutable: true },
+    }];
+
     #[test]
     fn the_usual_contract_is_decided_at_compile_time() {
-        const HOLDS: Verdict = THREADS_FIT.evaluate(&CONFIG, &[Scalar::Other], &[Argument::Len(1024)]);
-        const FAILS: Verdict = THREADS_FIT.evaluate(&CONFIG, &[Scalar::Other], &[Argument::Len(1023)]);
+        const HOLDS: Verdict = THREADS_FIT.evaluate(&CONFIG, DATA, &[Argument::Buffer(4096)]);
+        const FAILS: Verdict = THREADS_FIT.evaluate(&CONFIG, DATA, &[Argument::Buffer(4092)]);
         assert_eq!((HOLDS, FAILS), (Verdict::Holds, Verdict::Fails));
         assert_eq!(
-            THREADS_FIT.evaluate(&CONFIG, &[Scalar::Other], &[Argument::Unknown]),
+            THREADS_FIT.evaluate(&CONFIG, DATA, &[Argument::Unknown]),
             Verdict::Unknown
         );
-        let text = THREADS_FIT.describe(
-            Text::new(),
-            &CONFIG,
-            &[Scalar::Other],
-            &["data"],
-            &[Argument::Len(1023)],
-        );
+        let text = THREADS_FIT.describe(Text::new(), &CONFIG, DATA, &[Argument::Buffer(4092)]);
         assert_eq!(text.as_str(), "threads = 1024, data.len() = 1023");
     }
 
     fn run(code: &'static [Op], types: &[Scalar], arguments: &[Argument]) -> Verdict {
-        Contract { text: "", code }.evaluate(&CONFIG, types, arguments)
+        let param = |scalar: &Scalar| Param {
+            name: "n",
+            kind: ParamKind::Value(*scalar),
+        };
+        let params: Vec<Param> = types.iter().map(param).collect();
+        Contract { text: "", code }.evaluate(&CONFIG, &params, arguments)
     }
 
     #[test]

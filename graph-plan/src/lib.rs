@@ -41,7 +41,7 @@ mod text;
 
 pub use check::{Outcome, check};
 pub use code::Code;
-pub use contract::{Argument, Contract, Op, Scalar, Verdict};
+pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};
 pub use cycle::{Cycle, cycles};
 pub use diagnostic::{Diagnostic, Subject};
 pub use draft::{Access, Draft, Edge, Mode, Node, NodeKind, Resource, Space};
