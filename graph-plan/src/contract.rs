@@ -372,6 +372,9 @@ const fn int(value: Option<i128>) -> Value {
 impl Scalar {
     /// Reads a value as it lies in memory. One of another size is somebody else's type error: unknown here.
     const fn read(self, bytes: &[u8; 16], len: usize) -> Value {
+        if matches!(self, Scalar::Other) {
+            return Value::Undefined;
+        }
         if len != self.size() {
             return Value::Unknown;
         }
@@ -466,7 +469,7 @@ mod tests {
             "another type's error"
         );
         assert_eq!(run(positive, &[Scalar::U32], &[Argument::Int(7)]), Verdict::Holds);
-        assert_eq!(run(positive, &[Scalar::Other], &[bytes(1)]), Verdict::Unknown);
+        assert_eq!(run(positive, &[Scalar::Other], &[bytes(1)]), Verdict::Fails);
     }
 
     #[test]

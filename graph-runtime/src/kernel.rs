@@ -1,0 +1,281 @@
+//! Kernels: what `#[cuda_kernels]` records about each, and calls of them.
+
+use crate::place::{OnDevice, Place, Span};
+use crate::shape::Element;
+use graph_plan::{Argument, Contract, KernelLimits, LaunchConfig, Mode, Param, Text, Verdict};
+
+/// A PTX file that is compiled into the program.
+#[derive(Debug)]
+pub struct Ptx {
+    /// Where it was read from when the program was compiled.
+    pub path: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+/// What is known of a kernel at compile time.
+#[derive(Debug)]
+pub struct KernelFacts {
+    /// The name that the author gave it.
+    pub name: &'static str,
+    /// The name of its `.entry`.
+    pub entry: &'static str,
+    /// The file it is in. Kernels of one `static` share a module.
+    pub ptx: &'static Ptx,
+    /// Its parameters.
+    pub params: &'static [Param],
+    /// Its own limits on launches.
+    pub limits: KernelLimits,
+    /// Static shared memory of a block, in bytes.
+    pub static_shared: u64,
+    /// The architecture that the PTX needs: `sm_70`.
+    pub target: &'static str,
+    /// What its author requires of arguments and launches.
+    pub contracts: &'static [Contract],
+    /// The module-scope variables it touches.
+    pub variables: &'static [(&'static str, Mode)],
+}
+
+/// A declared kernel. `#[cuda_kernels]` implements this for the type it makes of each declaration.
+///
+/// # Safety
+///
+/// `FACTS` describes the `.entry` in its PTX text truly: the parameters have these sizes, nothing but the module's variables
+/// and the memory passed as `&mut` is written, nothing but these and the memory passed as `&` is read.
+pub unsafe trait Kernel {
+    /// What is known of it.
+    const FACTS: &'static KernelFacts;
+}
+
+/// A call of a kernel: the kernel and its `N` arguments, checked by type. [`GraphBuilder::kernel`](crate::GraphBuilder::kernel) makes a
+/// node of it.
+#[derive(Clone, Debug)]
+pub struct KernelCall<const N: usize> {
+    pub(crate) facts: &'static KernelFacts,
+    pub(crate) arguments: [CallArgument; N],
+}
+
+/// One argument of a [`KernelCall`].
+#[derive(Clone, Debug)]
+#[doc(hidden)]
+pub struct CallArgument(pub(crate) ArgumentKind);
+
+#[derive(Clone, Debug)]
+pub(crate) enum ArgumentKind {
+    /// A buffer and how it is passed.
+    Buffer(Span, Mode),
+    /// A value, as it lies in memory.
+    Value(Value),
+}
+
+/// The bytes of a by-value argument; small ones need no allocation.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Small([u8; 16], u8),
+    Large(Box<[u8]>),
+}
+
+impl Value {
+    pub(crate) fn new<T: Element>(value: &T) -> Self {
+        let bytes = bytemuck::bytes_of(value);
+        let mut small = [0; 16];
+        match small.get_mut(..bytes.len()) {
+            Some(start) => {
+                start.copy_from_slice(bytes);
+                Value::Small(small, bytes.len() as u8)
+            }
+            None => Value::Large(bytes.into()),
+        }
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8] {
+        match self {
+            Value::Small(bytes, len) => &bytes[..usize::from(*len)],
+            Value::Large(bytes) => bytes,
+        }
+    }
+}
+
+impl<const N: usize> KernelCall<N> {
+    /// A call of `K`. Only `#[cuda_kernels]` makes calls: it has checked the arguments' types against the PTX.
+    ///
+    /// # Safety
+    ///
+    /// The arguments are those of `K::FACTS`, in number, kind, element type and access.
+    #[doc(hidden)]
+    pub unsafe fn new<K: Kernel>(arguments: [CallArgument; N]) -> Self {
+        Self {
+            facts: K::FACTS,
+            arguments,
+        }
+    }
+
+    /// The arguments, as contracts see them.
+    pub(crate) fn contract_arguments(&self) -> [Argument; N] {
+        self.arguments.each_ref().map(|argument| match &argument.0 {
+            ArgumentKind::Buffer(span, _) => Argument::Buffer(span.bytes as u64),
+            ArgumentKind::Value(Value::Small(bytes, len)) => Argument::Bytes(*bytes, usize::from(*len)),
+            // A struct: no contract can use it, `#[cuda_kernels]` sees to that.
+            ArgumentKind::Value(Value::Large(bytes)) => Argument::Bytes([0; 16], bytes.len()),
+        })
+    }
+}
+
+impl CallArgument {
+    /// A buffer that the kernel only reads.
+    pub fn read<S: ?Sized>(place: &Place<S, OnDevice>) -> Self {
+        Self(ArgumentKind::Buffer(place.span, Mode::Read))
+    }
+
+    /// A buffer that the kernel may write.
+    pub fn write<S: ?Sized>(place: &mut Place<S, OnDevice>) -> Self {
+        Self(ArgumentKind::Buffer(place.span, Mode::ReadWrite))
+    }
+
+    /// A value.
+    pub fn value<T: Element>(value: T) -> Self {
+        Self(ArgumentKind::Value(Value::new(&value)))
+    }
+}
+
+/// The dimensions of a launch, as they are written in `<<<grid, block, shared>>>`; checked when the graph is built.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    pub(crate) grid: [i128; 3],
+    pub(crate) block: [i128; 3],
+    pub(crate) shared: i128,
+}
+
+impl Launch {
+    /// `grid` blocks of `block` threads each: an integer, or a tuple of up to three.
+    pub fn new(grid: impl Dimensions, block: impl Dimensions) -> Self {
+        Self {
+            grid: grid.dimensions(),
+            block: block.dimensions(),
+            shared: 0,
+        }
+    }
+
+    /// Sets the dynamic shared memory of each block, in bytes.
+    pub fn shared(self, bytes: impl Dimensions) -> Self {
+        Self {
+            shared: bytes.dimensions()[0],
+            ..self
+        }
+    }
+}
+
+/// An integer of any type, or a tuple of one to three of them.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no launch dimension",
+    label = "expected an integer, or a tuple of one to three integers"
+)]
+pub trait Dimensions {
+    /// As x, y and z.
+    fn dimensions(self) -> [i128; 3];
+}
+
+macro_rules! integer_dimensions {
+    ($($ty:ty)*) => {$(
+        impl Dimensions for $ty {
+            fn dimensions(self) -> [i128; 3] {
+                [self as i128, 1, 1]
+            }
+        }
+    )*};
+}
+integer_dimensions!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
+
+impl<X: Dimensions> Dimensions for (X,) {
+    fn dimensions(self) -> [i128; 3] {
+        self.0.dimensions()
+    }
+}
+
+impl<X: Dimensions, Y: Dimensions> Dimensions for (X, Y) {
+    fn dimensions(self) -> [i128; 3] {
+        [self.0.dimensions()[0], self.1.dimensions()[0], 1]
+    }
+}
+
+impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
+    fn dimensions(self) -> [i128; 3] {
+        [self.0.dimensions()[0], self.1.dimensions()[0], self.2.dimensions()[0]]
+    }
+}
+
+/// Appends why a launch of `facts` is invalid, or returns `None` if nothing known says so. The text ends with the rule's
+/// code in brackets.
+pub(crate) const fn launch_fault(
+    node: &str,
+    facts: &KernelFacts,
+    launch: Launch,
+    arguments: &[Argument],
+) -> Result<LaunchConfig, Text> {
+    let config = match LaunchConfig::new(launch.grid, launch.block, launch.shared) {
+        Ok(config) => config,
+        Err(fault) => {
+            return Err(fault
+                .describe(Text::new().str("node `").str(node).str("`: "))
+                .str(" [launch-config]"));
+        }
+    };
+    if let Err(fault) = config.check_kernel(&facts.limits) {
+        let text = Text::new().str("node `").str(node).str("`: ");
+        return Err(fault
+            .describe(text)
+            .str(" [launch-config]\nnote: the kernel is `")
+            .str(facts.name)
+            .str("`"));
+    }
+    let mut index = 0;
+    while index < facts.contracts.len() {
+        let contract = facts.contracts[index];
+        index += 1;
+        if let Verdict::Fails = contract.evaluate(&config, facts.params, arguments) {
+            let text = Text::new()
+                .str("node `")
+                .str(node)
+                .str("`: kernel `")
+                .str(facts.name)
+                .str("` requires `")
+                .str(contract.text)
+                .str("` [contract]\nnote: here ");
+            return Err(contract.describe(text, &config, facts.params, arguments));
+        }
+    }
+    Ok(config)
+}
+
+/// What `cuda_graph!` knows of a kernel node at compile time. A failure is a compile error at the caller's tokens.
+#[doc(hidden)]
+#[track_caller]
+pub const fn check_launch<K: Kernel>(
+    node: &str,
+    grid: [i128; 3],
+    block: [i128; 3],
+    shared: i128,
+    arguments: &[Argument],
+) {
+    if let Err(text) = launch_fault(node, K::FACTS, Launch { grid, block, shared }, arguments) {
+        panic!("{}", text.as_str());
+    }
+}
+
+/// A constant as a contract's argument, by its bytes. [`Element`]s have no padding, so all of them are initialised.
+#[doc(hidden)]
+pub const fn constant<T: Element>(value: T) -> Argument {
+    const SIZE: usize = 16;
+    if size_of::<T>() > SIZE {
+        return Argument::Unknown;
+    }
+    union Bytes<T: Copy> {
+        value: T,
+        bytes: [u8; SIZE],
+    }
+    let mut bits = Bytes { bytes: [0; SIZE] };
+    bits.value = value;
+    // SAFETY: all 16 bytes were initialised as `bytes`; `value` then replaced the first `size_of::<T>()` of them by
+    // initialised ones, since `Element: Pod` rules out padding.
+    Argument::Bytes(unsafe { bits.bytes }, size_of::<T>())
+}

@@ -1,0 +1,179 @@
+//! Places: typed names of memory inside one graph. A place is an index and a byte range, never a pointer.
+
+use crate::shape::Rows;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Bound, RangeBounds};
+
+mod sealed {
+    pub trait Memory {
+        const SPACE: graph_plan::Space;
+    }
+}
+
+/// Where a place's memory lives: [`OnHost`] or [`OnDevice`].
+pub trait Memory: sealed::Memory {}
+
+/// Page-locked host memory.
+#[derive(Debug)]
+pub enum OnHost {}
+
+/// Device memory.
+#[derive(Debug)]
+pub enum OnDevice {}
+
+impl sealed::Memory for OnHost {
+    const SPACE: graph_plan::Space = graph_plan::Space::Host;
+}
+
+impl sealed::Memory for OnDevice {
+    const SPACE: graph_plan::Space = graph_plan::Space::Device;
+}
+
+impl Memory for OnHost {}
+impl Memory for OnDevice {}
+
+/// The untyped part of a [`Place`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    /// The builder that issued it; a graph refuses places of another.
+    pub(crate) graph: u64,
+    /// The resource's index.
+    pub(crate) resource: usize,
+    /// Where it starts in the resource, in bytes.
+    pub(crate) start: usize,
+    /// Its size in bytes.
+    pub(crate) bytes: usize,
+    /// Did an index or range leave its place on the way? Then building reports `out-of-bounds`.
+    pub(crate) outside: bool,
+}
+
+/// All or part of a resource of shape `S` in memory `M`, as [`GraphBuilder`](crate::GraphBuilder) hands it out.
+///
+/// Places are cheap to copy and hold nothing alive; using one with another graph is an error.
+pub struct Place<S: ?Sized, M> {
+    pub(crate) span: Span,
+    marker: PhantomData<(fn() -> M, fn(&S))>,
+}
+
+impl<S: ?Sized, M> Place<S, M> {
+    pub(crate) fn new(span: Span) -> Self {
+        Self {
+            span,
+            marker: PhantomData,
+        }
+    }
+
+    /// The size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.span.bytes
+    }
+
+    /// The same memory again. Kernel calls take `&mut Place`; this makes one to lend.
+    pub fn whole(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: Rows + ?Sized, M> Place<S, M> {
+    /// The element `index` of the outermost dimension: `x[index]`. One out of bounds is reported when a node uses it.
+    pub fn row(&self, index: usize) -> Place<S::Row, M> {
+        Place::new(self.part::<S>(index, index.saturating_add(1)))
+    }
+
+    /// The elements `range` of the outermost dimension: `x[a..b]`. One out of bounds is reported when a node uses it.
+    pub fn rows(&self, range: impl RangeBounds<usize>) -> Place<[S::Row], M> {
+        let start = match range.start_bound() {
+            Bound::Included(&start) => start,
+            Bound::Excluded(&before) => before.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let end = match range.end_bound() {
+            Bound::Included(&last) => last.saturating_add(1),
+            Bound::Excluded(&end) => end,
+            Bound::Unbounded => self.span.bytes.checked_div(size_of::<S::Row>()).unwrap_or(0),
+        };
+        Place::new(self.part::<S>(start, end))
+    }
+
+    /// `LEN` elements of the outermost dimension from `start`: a range whose length the type tells.
+    pub fn rows_from<const LEN: usize>(&self, start: usize) -> Place<[S::Row; LEN], M> {
+        Place::new(self.part::<S>(start, start.saturating_add(LEN)))
+    }
+
+    fn part<T: Rows + ?Sized>(&self, start: usize, end: usize) -> Span {
+        let row = size_of::<T::Row>();
+        let (from, to) = (start.saturating_mul(row), end.saturating_mul(row));
+        let outside = self.span.outside || start > end || to > self.span.bytes;
+        if outside {
+            return Span { outside, ..self.span };
+        }
+        Span {
+            start: self.span.start + from,
+            bytes: to - from,
+            ..self.span
+        }
+    }
+}
+
+impl<S: ?Sized, M> Clone for Place<S, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: ?Sized, M> Copy for Place<S, M> {}
+
+impl<S: ?Sized, M> fmt::Debug for Place<S, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Place").field(&self.span).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn place<S: ?Sized>(bytes: usize) -> Place<S, OnDevice> {
+        Place::new(Span {
+            graph: 1,
+            resource: 0,
+            start: 0,
+            bytes,
+            outside: false,
+        })
+    }
+
+    fn bytes<S: ?Sized>(place: Place<S, OnDevice>) -> Option<(usize, usize)> {
+        (!place.span.outside).then_some((place.span.start, place.span.bytes))
+    }
+
+    #[test]
+    fn rows_are_byte_ranges() {
+        let matrix = place::<[[f32; 4]; 8]>(128);
+        assert_eq!(bytes(matrix.row(2)), Some((32, 16)));
+        assert_eq!(bytes(matrix.row(2).row(3)), Some((44, 4)));
+        assert_eq!(bytes(matrix.rows(2..5)), Some((32, 48)));
+        assert_eq!(bytes(matrix.rows(..)), Some((0, 128)));
+        assert_eq!(bytes(matrix.rows(7..=7)), Some((112, 16)));
+        assert_eq!(bytes(matrix.rows(6..).row(1)), Some((112, 16)));
+        assert_eq!(bytes(matrix.rows_from::<2>(1)), Some((16, 32)));
+    }
+
+    #[test]
+    fn leaving_a_place_is_remembered() {
+        let matrix = place::<[[f32; 4]; 8]>(128);
+        assert_eq!(bytes(matrix.row(8)), None);
+        assert_eq!(
+            bytes(matrix.row(7).row(4)),
+            None,
+            "inside the resource, outside the row"
+        );
+        #[expect(clippy::reversed_empty_ranges, reason = "this is the mistake under test")]
+        let reversed = matrix.rows(5..3);
+        assert_eq!(bytes(reversed), None);
+        assert_eq!(bytes(matrix.rows(..9).row(0)), None);
+        assert_eq!(bytes(matrix.row(usize::MAX)), None);
+        assert_eq!(bytes(matrix.rows_from::<2>(7)), None);
+    }
+}

@@ -1,0 +1,67 @@
+//! Shapes: which Rust types describe memory, and how they relate.
+//!
+//! A buffer's shape is a Rust type: `[[f32; 1024]; 64]` is 64 rows of 1024, `f32` a buffer of one, `[f32]` a buffer
+//! whose length is known at build. Nothing here knows of devices.
+
+use bytemuck::Pod;
+
+/// What memory may hold: plain data that any thread may see. Arrays of elements are elements.
+///
+/// [`Pod`] makes every byte pattern a valid value, so what a kernel writes can be read as this type, and leaves no
+/// padding, so all of a value can be copied to a device.
+pub trait Element: Pod + Send + Sync {}
+
+impl<T: Pod + Send + Sync> Element for T {}
+
+/// An array of up to four dimensions whose innermost elements are `T`, or `T` itself.
+///
+/// This is the relation between the shape of a buffer and the kernel parameter `&[T]` that takes it.
+#[diagnostic::on_unimplemented(
+    message = "this takes elements of type `{T}`, but the memory has shape `{Self}`",
+    label = "its elements are not `{T}`"
+)]
+pub trait ArrayOf<T> {}
+
+impl<T> ArrayOf<T> for T {}
+impl<T, const A: usize> ArrayOf<T> for [T; A] {}
+impl<T, const A: usize, const B: usize> ArrayOf<T> for [[T; B]; A] {}
+impl<T, const A: usize, const B: usize, const C: usize> ArrayOf<T> for [[[T; C]; B]; A] {}
+impl<T, const A: usize, const B: usize, const C: usize, const D: usize> ArrayOf<T> for [[[[T; D]; C]; B]; A] {}
+impl<T> ArrayOf<T> for [T] {}
+impl<T, const B: usize> ArrayOf<T> for [[T; B]] {}
+impl<T, const B: usize, const C: usize> ArrayOf<T> for [[[T; C]; B]] {}
+impl<T, const B: usize, const C: usize, const D: usize> ArrayOf<T> for [[[[T; D]; C]; B]] {}
+
+/// The two sides of a memcpy have the same shape. Where the outermost length of one is known only at build, lengths are
+/// compared there.
+#[diagnostic::on_unimplemented(
+    message = "a memcpy from `{Self}` to `{Destination}` changes the shape [shape-mismatch]",
+    label = "has shape `{Self}`",
+    note = "help: copy between resources of one shape, or between ranges of one length"
+)]
+pub trait SameShape<Destination: ?Sized> {}
+
+impl<S: ?Sized> SameShape<S> for S {}
+impl<R, const N: usize> SameShape<[R]> for [R; N] {}
+impl<R, const N: usize> SameShape<[R; N]> for [R] {}
+
+/// A shape with an outermost dimension, which an index or a range selects from.
+#[diagnostic::on_unimplemented(
+    message = "memory of shape `{Self}` has no dimension to select from [out-of-bounds]",
+    label = "not an array"
+)]
+pub trait Rows {
+    /// One element of the outermost dimension.
+    type Row: Element;
+}
+
+impl<R: Element, const N: usize> Rows for [R; N]
+where
+    [R; N]: Element,
+{
+    type Row = R;
+}
+
+impl<R: Element> Rows for [R] {
+    type Row = R;
+}
