@@ -1,0 +1,98 @@
+//! Mistakes and warnings as tokens: `compile_error!`s, and uses of deprecated items, since stable proc macros have no
+//! warnings of their own.
+
+use graph_plan::{Code, Diagnostic, Subject};
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+
+/// The mistakes of one macro call.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    errors: Vec<Entry>,
+    warnings: Vec<Entry>,
+}
+
+/// One mistake and the user's tokens it is about: from the first span to the second.
+#[derive(Debug)]
+struct Entry {
+    start: Span,
+    end: Span,
+    text: String,
+}
+
+impl Report {
+    /// Adds an error (or, for a warning's code, a warning) at one token.
+    pub(crate) fn push(&mut self, span: Span, diagnostic: &Diagnostic) {
+        self.push_between(span, span, diagnostic);
+    }
+
+    /// Adds an error or a warning at the tokens from `start` to `end`.
+    pub(crate) fn push_between(&mut self, start: Span, end: Span, diagnostic: &Diagnostic) {
+        let entry = Entry { start, end, text: diagnostic.to_string() };
+        if diagnostic.code.is_warning() { self.warnings.push(entry) } else { self.errors.push(entry) }
+    }
+
+    /// Adds a `syntax` error: what was expected, in rustc's style.
+    pub(crate) fn syntax(&mut self, span: Span, message: impl Into<String>) {
+        self.push(span, &error(Code::Syntax, message));
+    }
+
+    /// Adds a parse error of syn's.
+    pub(crate) fn syn(&mut self, error: &syn::Error) {
+        for error in error {
+            self.syntax(error.span(), error.to_string());
+        }
+    }
+
+    /// Was anything wrong?
+    pub(crate) fn has_errors(&self) -> bool {
+        !self.errors.is_empty()
+    }
+
+    /// The messages, in source order.
+    #[cfg(test)]
+    pub(crate) fn messages(&self) -> Vec<String> {
+        sorted(&self.errors).chain(sorted(&self.warnings)).map(|entry| entry.text.clone()).collect()
+    }
+
+    /// One `compile_error!` an error, in source order; without errors the warnings.
+    pub(crate) fn tokens(&self) -> TokenStream {
+        if self.has_errors() {
+            sorted(&self.errors).map(compile_error).collect()
+        } else {
+            sorted(&self.warnings).map(warning).collect()
+        }
+    }
+}
+
+/// A diagnostic whose place is told by a span rather than a subject.
+pub(crate) fn error(code: Code, message: impl Into<String>) -> Diagnostic {
+    Diagnostic::new(code, Subject::Node(0), message)
+}
+
+fn sorted(entries: &[Entry]) -> impl Iterator<Item = &Entry> {
+    let mut entries: Vec<&Entry> = entries.iter().collect();
+    entries.sort_by_key(|entry| (entry.start.start().line, entry.start.start().column));
+    entries.into_iter()
+}
+
+/// `compile_error!("..")` whose tokens begin at the first span and end at the second, which is what rustc underlines.
+fn compile_error(entry: &Entry) -> TokenStream {
+    let text = &entry.text;
+    let head = quote_spanned!(entry.start=> ::core::compile_error);
+    let tail = quote_spanned!(entry.end=> { #text });
+    quote!(#head ! #tail)
+}
+
+/// A use, at the user's tokens, of an item deprecated for the reason given.
+fn warning(entry: &Entry) -> TokenStream {
+    let text = &entry.text;
+    let name = quote_spanned!(entry.start=> NOTE);
+    quote! {
+        const _: () = {
+            #[deprecated(note = #text)]
+            const NOTE: () = ();
+            #name
+        };
+    }
+}
