@@ -105,6 +105,13 @@ pub struct Variable {
     pub line: u32,
 }
 
+impl Variable {
+    /// Bytes of one element, all parts of a vector together.
+    pub const fn element_size(&self) -> u64 {
+        self.ty.size() as u64 * self.vector as u64
+    }
+}
+
 /// `.ptr .space .align n` of a kernel parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PointerAttribute {

@@ -5,6 +5,8 @@ pub mod ast;
 mod error;
 mod lexer;
 mod parser;
+mod summary;
 
 pub use error::ParseError;
 pub use parser::parse;
+pub use summary::{Access, KernelSummary, ParamSummary, Store, VariableAccess, kernel_summaries, summarize};

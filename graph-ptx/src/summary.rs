@@ -1,0 +1,213 @@
+//! What a kernel does with its parameters: which it reads, which it writes, and what nobody can tell.
+//!
+//! # How addresses are followed
+//!
+//! The analysis computes for every register a set of alternatives for what it may hold: an address inside the memory of some
+//! parameter, variable or window (its *base*), the value of a by-value parameter, or a number; a fixpoint over the kernel and all
+//! that it calls. Registers are split into independent webs first, so that a register used for two things is two.
+//!
+//! * **Joins** (`selp`, `min`, `max`, several writers of a web) take the union of the alternatives.
+//! * **Pointer plus index** is that pointer: memory outside the object is not reached by a correct program, and the emulator
+//!   checks it. So a by-value `n`, or a number that was loaded, may be added to a pointer without becoming an address.
+//! * **Everything else** (products, differences, shifts, halves, conversions) gives a number with the *taint* of all addresses
+//!   whose bits are in it. An access through an address with taint counts for these parameters too, and is of unknown
+//!   provenance unless a proper base is there. Where taint could cancel the base (`p + (x - p)` is `x`) the sum is unknown.
+//!   So a pointer cannot be taken apart and put together again unseen; the exceptions are pieces below 4 KiB
+//!   (`p & 15`, which by themselves locate nothing) and bits sent through branches and comparisons.
+//! * **Local, shared and device memory** are one value each: what is stored anywhere is found by every load. Loads from
+//!   device memory are unknown as addresses, tainted by every pointer that the kernel stores there. `.param` variables are followed one by one.
+//! * **Calls** are followed with their arguments; a call through a register may reach every function of the module whose
+//!   address is taken and that has as many parameters. External functions do anything with what they are given,
+//!   except for a few that are known (`vprintf`, `malloc`).
+//!
+//! What an instruction does that is not known here is everything: it reads and writes through each of its operands.
+
+mod call;
+mod flow;
+mod opcode;
+mod program;
+mod report;
+mod sets;
+mod shared;
+mod source;
+mod transfer;
+mod value;
+mod webs;
+
+use crate::ast::{Function, Module, PointerAttribute, Space, Type, Variable};
+use flow::Flow;
+use program::Program;
+use report::Report;
+
+/// What is known of a kernel from its PTX. Lines are lines of the PTX text, the first of several.
+#[derive(Clone, Debug, PartialEq)]
+pub struct KernelSummary {
+    /// Its (mangled) name.
+    pub name: String,
+    /// Where its `.entry` stands.
+    pub line: u32,
+    /// Its parameters, in order.
+    pub params: Vec<ParamSummary>,
+    /// `.reqntid`: the only block it may be launched with.
+    pub required_block: Option<[u32; 3]>,
+    /// `.maxntid`: the product is the largest number of threads in a block.
+    pub max_block: Option<[u32; 3]>,
+    /// `.target` of the module, for example `sm_70`.
+    pub target: String,
+    /// Bytes of shared memory declared with a size, by the kernel and what it calls.
+    pub static_shared: u64,
+    /// A load through an address that may come from elsewhere than the pointer parameters and the module's variables.
+    pub unknown_load: Option<u32>,
+    /// The same for stores and atomic operations.
+    pub unknown_store: Option<u32>,
+    /// The different sets of parameters that stores may go through, by line.
+    pub stores: Vec<Store>,
+    /// The module's `.global` variables that it touches, also in functions it calls; in order of declaration.
+    pub variables: Vec<VariableAccess>,
+    /// `griddepcontrol.launch_dependents`
+    pub launch_dependents: Option<u32>,
+    /// `griddepcontrol.wait`
+    pub dependency_wait: Option<u32>,
+}
+
+/// A parameter of a kernel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParamSummary {
+    /// Its name in the PTX, usually the kernel's with a number.
+    pub name: String,
+    /// Its type; `B8` for arrays, which is how structs are passed.
+    pub ty: Type,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its alignment in bytes.
+    pub align: u32,
+    /// Is it declared as an array, `.b8 name[24]`?
+    pub array: bool,
+    /// `.ptr`, where the compiler says so.
+    pub pointer: Option<PointerAttribute>,
+    /// What is done to the memory it points to. Only for parameters said to be pointers.
+    pub access: Access,
+    /// Where its value is used as an address, or part of one. For a by-value parameter: as the only pointer in an address
+    /// (the pointer in a struct, a tensor map), not as an index.
+    pub address: Option<u32>,
+}
+
+/// Accesses through a pointer: each counts if the address *may* derive from it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Access {
+    /// A plain load. Atomic operations are not counted here.
+    pub loaded: Option<u32>,
+    /// A store of any kind, atomic operations included.
+    pub stored: Option<u32>,
+    /// An atomic operation or reduction, which reads too.
+    pub atomic: Option<u32>,
+}
+
+/// The parameters that one or more stores may go through.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Store {
+    /// The first such store.
+    pub line: u32,
+    /// Indices of pointer parameters, ascending.
+    pub params: Vec<usize>,
+    /// May the address come from elsewhere?
+    pub unknown: bool,
+}
+
+/// What a kernel does to a module-scope variable.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct VariableAccess {
+    /// The variable.
+    pub name: String,
+    /// Loaded or atomically updated.
+    pub read: Option<u32>,
+    /// Stored to or atomically updated.
+    pub written: Option<u32>,
+}
+
+/// The summary of the kernel `name`, `None` if the module defines no such kernel.
+///
+/// `pointers` says by parameter which are pointers to memory that the caller accounts for (`&[T]`, `&mut [T]` in Rust);
+/// the others, and those beyond its end, are passed by value.
+pub fn summarize(module: &Module, name: &str, pointers: &[bool]) -> Option<KernelSummary> {
+    let mut program = Program::new(module);
+    let index = kernel(&program, name)?;
+    summarize_at(&mut program, index, pointers)
+}
+
+/// The summaries of all kernels of a module, in order. Which parameters are pointers is read off the code: those of 64 bits
+/// that are used as an address. Where an address is the plain sum of two such values nobody can tell which one is the
+/// pointer, and the access is unknown: use [`summarize`] where the declaration is known.
+pub fn kernel_summaries(module: &Module) -> Vec<KernelSummary> {
+    let mut program = Program::new(module);
+    let mut summaries = Vec::new();
+    for (index, function) in module.functions.iter().enumerate() {
+        if !function.entry || kernel(&program, &function.name) != Some(index) {
+            continue;
+        }
+        let pointers = infer_at(&mut program, index);
+        summaries.extend(summarize_at(&mut program, index, &pointers));
+    }
+    summaries
+}
+
+/// The kernel of that name which has code.
+fn kernel(program: &Program<'_>, name: &str) -> Option<usize> {
+    let index = program.function(name)?;
+    let function = &program.module.functions[index];
+    (function.entry && function.body.is_some()).then_some(index)
+}
+
+/// Which parameters of a kernel look like pointers.
+fn infer_at(program: &mut Program<'_>, index: usize) -> Vec<bool> {
+    let bytes = u64::from(program.module.address_size / 8);
+    let Some(summary) = summarize_at(program, index, &[]) else {
+        return Vec::new();
+    };
+    let is_pointer = |param: &ParamSummary| {
+        param.pointer.is_some() || (param.size == bytes && !param.array && param.address.is_some())
+    };
+    summary.params.iter().map(is_pointer).collect()
+}
+
+fn summarize_at(program: &mut Program<'_>, index: usize, pointers: &[bool]) -> Option<KernelSummary> {
+    let function = &program.module.functions[index];
+    let mut summary = header(function, &program.module.target);
+    let mut flow = Flow::run(program, index, pointers)?;
+    Report::fill(&mut summary, &mut flow);
+    summary.static_shared = shared::static_shared(&flow);
+    Some(summary)
+}
+
+/// What the declaration alone says.
+fn header(function: &Function, target: &str) -> KernelSummary {
+    KernelSummary {
+        name: function.name.clone(),
+        line: function.line,
+        params: function.params.iter().map(param).collect(),
+        required_block: function.required_block,
+        max_block: function.max_block,
+        target: target.to_owned(),
+        static_shared: 0,
+        unknown_load: None,
+        unknown_store: None,
+        stores: Vec::new(),
+        variables: Vec::new(),
+        launch_dependents: None,
+        dependency_wait: None,
+    }
+}
+
+fn param(variable: &Variable) -> ParamSummary {
+    ParamSummary {
+        name: variable.name.clone(),
+        ty: variable.ty,
+        size: variable.size,
+        align: variable.align,
+        // No compiler passes a scalar as `.b8`.
+        array: variable.space == Space::Param && (variable.ty == Type::B8 || variable.size != variable.element_size()),
+        pointer: variable.pointer,
+        access: Access::default(),
+        address: None,
+    }
+}

@@ -1,0 +1,152 @@
+//! What each instruction does, as far as addresses are concerned.
+
+use crate::ast::{Instruction, Operand, Space};
+
+/// How the destination of an instruction follows from its sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Action {
+    /// One of the sources, unchanged.
+    Copy,
+    /// The first two added.
+    Add,
+    /// The second taken from the first.
+    Subtract,
+    /// The product of the first two and the third added.
+    MultiplyAdd,
+    /// `and`, `or`, `xor`.
+    Combine,
+    /// `selp`, `min`, `max`: one of the first two.
+    Select,
+    /// `cvta`: the same address in another space.
+    Convert,
+    /// `cvt`: the same if nothing is cut off.
+    Resize,
+    /// A result that says nothing of its sources (votes, comparisons, texture reads).
+    Fresh,
+    /// An address of shared memory.
+    Shared,
+    /// Any function of the sources.
+    Mix,
+    /// A read of memory.
+    Load,
+    /// A write of memory.
+    Store,
+    /// Both, at once; the destination is what was read.
+    Atomic,
+    /// From the memory of the second operand to that of the first.
+    Move,
+    /// A function call.
+    Call,
+    /// No effect on values or on memory that a graph knows.
+    Nothing,
+    /// Not known: every operand is taken to be read and written.
+    Unknown,
+}
+
+/// What `instruction` does.
+pub(super) fn action(instruction: &Instruction) -> Action {
+    let has = |modifier: &str| instruction.modifiers.iter().any(|given| given == modifier);
+    match instruction.opcode.as_str() {
+        "mov" if is_packing(instruction) => Action::Mix,
+        "mov" | "shfl" => Action::Copy,
+        "add" if has("cc") => Action::Mix,
+        "add" => Action::Add,
+        "sub" if has("cc") => Action::Mix,
+        "sub" => Action::Subtract,
+        "mad" if has("hi") || has("cc") => Action::Mix,
+        "mad" | "mad24" => Action::MultiplyAdd,
+        "and" | "or" | "xor" => Action::Combine,
+        "selp" | "slct" | "min" | "max" => Action::Select,
+        "cvta" => Action::Convert,
+        "cvt" => Action::Resize,
+        "mapa" => Action::Shared,
+        "tcgen05" if has("alloc") => Action::Store,
+        "clusterlaunchcontrol" if has("try_cancel") => Action::Store,
+        "setp"
+        | "set"
+        | "vote"
+        | "activemask"
+        | "elect"
+        | "isspacep"
+        | "testp"
+        | "getctarank"
+        | "match"
+        | "tex"
+        | "tld4"
+        | "txq"
+        | "suld"
+        | "suq"
+        | "istypep"
+        | "createpolicy"
+        | "ldmatrix"
+        | "mma"
+        | "wgmma"
+        | "tcgen05"
+        | "mbarrier"
+        | "clusterlaunchcontrol" => Action::Fresh,
+        "addc" | "subc" | "madc" | "mul" | "mul24" | "div" | "rem" | "abs" | "neg" | "not" | "cnot" | "shl" | "shr"
+        | "shf" | "bfe" | "bfi" | "bfind" | "brev" | "popc" | "clz" | "fns" | "prmt" | "lop3" | "sad" | "szext"
+        | "bmsk" | "dp2a" | "dp4a" | "fma" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh"
+        | "copysign" | "redux" | "movmatrix" => Action::Mix,
+        "ld" | "ldu" => Action::Load,
+        "wmma" if has("load") => Action::Load,
+        "wmma" if has("store") => Action::Store,
+        "wmma" => Action::Fresh,
+        "multimem" if has("ld_reduce") => Action::Load,
+        "st" | "stmatrix" | "discard" | "multimem" => Action::Store,
+        "atom" | "red" | "tensormap" if !has("cp_fenceproxy") => Action::Atomic,
+        "tensormap" => Action::Move,
+        "cp" if has("prefetch") || !instruction.operands.iter().any(|operand| address_of(operand).is_some()) => {
+            Action::Nothing
+        }
+        "cp" if has("mbarrier") => Action::Nothing,
+        "cp" => Action::Move,
+        "call" => Action::Call,
+        "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "bar" | "barrier" | "membar" | "fence" | "nanosleep"
+        | "pmevent" | "prefetch" | "prefetchu" | "applypriority" | "setmaxnreg" | "griddepcontrol" | "sust"
+        | "sured" | "stackrestore" => Action::Nothing,
+        "stacksave" | "alloca" => Action::Unknown,
+        opcode if opcode.starts_with('v') => Action::Mix,
+        _ => Action::Unknown,
+    }
+}
+
+/// Does a `mov` take a vector apart or put one together?
+fn is_packing(instruction: &Instruction) -> bool {
+    instruction
+        .operands
+        .iter()
+        .any(|operand| matches!(operand, Operand::Vector(_)))
+}
+
+/// The address in an operand: `[a]`, or the first part of `[a, {x, y}]`.
+pub(super) fn address_of(operand: &Operand) -> Option<&Operand> {
+    match operand {
+        Operand::Address(..) => Some(operand),
+        Operand::Vector(parts) => parts.first().filter(|part| matches!(part, Operand::Address(..))),
+        _ => None,
+    }
+}
+
+/// The state spaces named by an instruction, in order: one for most, destination and source for copies.
+pub(super) fn spaces(instruction: &Instruction) -> impl Iterator<Item = Space> {
+    instruction.modifiers.iter().filter_map(|modifier| {
+        Some(match modifier.split("::").next()? {
+            "global" => Space::Global,
+            "shared" => Space::Shared,
+            "local" => Space::Local,
+            "const" => Space::Const,
+            "param" => Space::Param,
+            _ => return None,
+        })
+    })
+}
+
+/// The width in bits of one element, from the last type among the modifiers; 0 if there is none.
+pub(super) fn width(instruction: &Instruction) -> u32 {
+    let bits = |modifier: &String| {
+        let (kind, digits) = modifier.split_at_checked(1)?;
+        matches!(kind, "b" | "u" | "s" | "f").then(|| digits.parse().ok())?
+    };
+    instruction.modifiers.iter().rev().find_map(bits).unwrap_or(0)
+}

@@ -1,0 +1,278 @@
+//! The functions of a module, prepared for the analysis: what symbols mean, and which instructions depend on which slot.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use super::opcode::{Action, action};
+use super::webs::split_webs;
+use crate::ast::{Base, Body, Function, Instruction, Module, Operand, Space};
+
+/// A symbol of a function.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Symbol {
+    /// A parameter or result of a `.func`, or a `.param` variable: it has a slot.
+    Slot(u32),
+    /// A parameter of the kernel.
+    KernelParam(u32),
+    /// A variable in that space.
+    Memory(Space),
+}
+
+/// A function with code. Its slots are its registers, then its `.param` variables, parameters and results.
+#[derive(Debug)]
+pub(super) struct Prepared<'m> {
+    pub(super) function: &'m Function,
+    /// The code with registers split into webs.
+    pub(super) body: Body,
+    pub(super) actions: Vec<Action>,
+    pub(super) symbols: HashMap<&'m str, Symbol>,
+    /// The slots of parameters and of results.
+    pub(super) params: Vec<u32>,
+    pub(super) results: Vec<u32>,
+    pub(super) slots: u32,
+    /// By slot: the instructions that name it.
+    users: Vec<Vec<u32>>,
+    /// Instructions that read or write memory, and calls.
+    pub(super) memory: Vec<u32>,
+    /// Registers that no instruction writes.
+    pub(super) undefined: Vec<u32>,
+}
+
+impl<'m> Prepared<'m> {
+    fn new(function: &'m Function, body: &'m Body) -> Self {
+        let split = split_webs(body);
+        let mut prepared = Prepared {
+            function,
+            actions: split.instructions.iter().map(action).collect(),
+            symbols: HashMap::new(),
+            params: Vec::new(),
+            results: Vec::new(),
+            slots: u32::try_from(split.registers.len()).unwrap_or(u32::MAX),
+            users: Vec::new(),
+            memory: Vec::new(),
+            undefined: Vec::new(),
+            body: split,
+        };
+        prepared.name_symbols(body);
+        prepared.find_users();
+        prepared
+    }
+
+    fn name_symbols(&mut self, body: &'m Body) {
+        for variable in &body.variables {
+            let symbol = match variable.space {
+                Space::Param => Symbol::Slot(self.new_slot()),
+                space => Symbol::Memory(space),
+            };
+            self.symbols.insert(&variable.name, symbol);
+        }
+        for (index, param) in self.function.params.iter().enumerate() {
+            if self.function.entry {
+                self.symbols.insert(
+                    &param.name,
+                    Symbol::KernelParam(u32::try_from(index).unwrap_or(u32::MAX)),
+                );
+            } else {
+                let slot = self.parameter_slot(param.space, &param.name);
+                self.params.push(slot);
+                self.symbols.insert(&param.name, Symbol::Slot(slot));
+            }
+        }
+        for result in &self.function.results {
+            let slot = self.parameter_slot(result.space, &result.name);
+            self.results.push(slot);
+            self.symbols.insert(&result.name, Symbol::Slot(slot));
+        }
+    }
+
+    fn new_slot(&mut self) -> u32 {
+        self.slots += 1;
+        self.slots - 1
+    }
+
+    /// The register of a `.reg` parameter, or a slot of its own.
+    fn parameter_slot(&mut self, space: Space, name: &str) -> u32 {
+        let register = match space {
+            Space::Reg => self.body.registers.iter().position(|register| register.name == name),
+            _ => None,
+        };
+        register
+            .and_then(|register| u32::try_from(register).ok())
+            .unwrap_or_else(|| self.new_slot())
+    }
+
+    fn find_users(&mut self) {
+        let mut users = vec![Vec::new(); self.slots as usize];
+        let mut defined = vec![false; self.slots as usize];
+        for (index, instruction) in (0_u32..).zip(&self.body.instructions) {
+            let action = self.actions[index as usize];
+            each_leaf(&instruction.operands, &mut |leaf| {
+                let slot = match leaf {
+                    Operand::Register(register) | Operand::Address(Base::Register(register), _) => Some(register.0),
+                    Operand::Symbol(name, _) | Operand::Address(Base::Symbol(name), _) => self.slot_of(name),
+                    _ => None,
+                };
+                if let Some(slot) = slot {
+                    users[slot as usize].push(index);
+                }
+            });
+            for register in written(instruction, action) {
+                defined[register as usize] = true;
+            }
+            if matches!(
+                action,
+                Action::Load | Action::Store | Action::Atomic | Action::Move | Action::Call | Action::Unknown
+            ) {
+                self.memory.push(index);
+            }
+        }
+        for &slot in self.params.iter().chain(&self.results) {
+            defined[slot as usize] = true;
+        }
+        let registers = self.body.registers.len().min(defined.len());
+        self.undefined = (0_u32..)
+            .zip(&defined[..registers])
+            .filter(|(_, defined)| !**defined)
+            .map(|(slot, _)| slot)
+            .collect();
+        self.users = users;
+    }
+
+    fn slot_of(&self, name: &str) -> Option<u32> {
+        match self.symbols.get(name) {
+            Some(Symbol::Slot(slot)) => Some(*slot),
+            _ => None,
+        }
+    }
+
+    /// The instructions that name a slot.
+    pub(super) fn users(&self, slot: u32) -> &[u32] {
+        self.users.get(slot as usize).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Calls `visit` on the parts of vectors and pairs, and on what is neither.
+pub(super) fn each_leaf<'o>(operands: &'o [Operand], visit: &mut impl FnMut(&'o Operand)) {
+    for operand in operands {
+        match operand {
+            Operand::Vector(parts) => each_leaf(parts, visit),
+            Operand::Pair(first, second) => {
+                each_leaf(std::slice::from_ref(&**first), visit);
+                each_leaf(std::slice::from_ref(&**second), visit);
+            }
+            leaf => visit(leaf),
+        }
+    }
+}
+
+/// The registers an instruction writes: those of its first operand; of an unknown one, all it names.
+pub(super) fn written(instruction: &Instruction, action: Action) -> Vec<u32> {
+    let operands = match action {
+        Action::Unknown => &instruction.operands[..],
+        Action::Nothing | Action::Store | Action::Move => &[],
+        Action::Call if !matches!(instruction.operands.first(), Some(Operand::Vector(_))) => &[],
+        _ => &instruction.operands[..instruction.operands.len().min(1)],
+    };
+    let mut registers = Vec::new();
+    each_leaf(operands, &mut |leaf| {
+        if let Operand::Register(register) = leaf {
+            registers.push(register.0);
+        }
+    });
+    registers
+}
+
+/// A module, its names, and the functions prepared so far.
+#[derive(Debug)]
+pub(super) struct Program<'m> {
+    pub(super) module: &'m Module,
+    functions: HashMap<&'m str, usize>,
+    variables: HashMap<&'m str, usize>,
+    prepared: HashMap<usize, Rc<Prepared<'m>>>,
+    taken: Option<Rc<[usize]>>,
+}
+
+impl<'m> Program<'m> {
+    pub(super) fn new(module: &'m Module) -> Self {
+        let mut functions = HashMap::new();
+        for (index, function) in module.functions.iter().enumerate() {
+            let known = functions.entry(function.name.as_str()).or_insert(index);
+            if function.body.is_some() {
+                *known = index;
+            }
+        }
+        for (alias, function) in &module.aliases {
+            if let Some(&index) = functions.get(function.as_str()) {
+                functions.insert(alias, index);
+            }
+        }
+        let variables = module
+            .variables
+            .iter()
+            .enumerate()
+            .map(|(index, variable)| (variable.name.as_str(), index))
+            .collect();
+        Program {
+            module,
+            functions,
+            variables,
+            prepared: HashMap::new(),
+            taken: None,
+        }
+    }
+
+    /// The definition of a function, or its declaration.
+    pub(super) fn function(&self, name: &str) -> Option<usize> {
+        self.functions.get(name).copied()
+    }
+
+    /// A variable of the module.
+    pub(super) fn variable(&self, name: &str) -> Option<usize> {
+        self.variables.get(name).copied()
+    }
+
+    /// A function made ready, `None` if it has no code here.
+    pub(super) fn prepare(&mut self, function: usize) -> Option<Rc<Prepared<'m>>> {
+        if let Some(prepared) = self.prepared.get(&function) {
+            return Some(Rc::clone(prepared));
+        }
+        let definition = self.module.functions.get(function)?;
+        let prepared = Rc::new(Prepared::new(definition, definition.body.as_ref()?));
+        self.prepared.insert(function, Rc::clone(&prepared));
+        Some(prepared)
+    }
+
+    /// The functions whose address is taken: in initialisers, or by instructions that do not call them.
+    pub(super) fn taken(&mut self) -> Rc<[usize]> {
+        if let Some(taken) = &self.taken {
+            return Rc::clone(taken);
+        }
+        let mut taken = HashSet::new();
+        for (_, name, _) in self.module.variables.iter().flat_map(|variable| &variable.relocations) {
+            taken.extend(self.function(name));
+        }
+        for body in self
+            .module
+            .functions
+            .iter()
+            .filter_map(|function| function.body.as_ref())
+        {
+            for instruction in body
+                .instructions
+                .iter()
+                .filter(|instruction| instruction.opcode != "call")
+            {
+                each_leaf(&instruction.operands, &mut |leaf| {
+                    if let Operand::Symbol(name, _) = leaf {
+                        taken.extend(self.function(name));
+                    }
+                });
+            }
+        }
+        let mut taken: Vec<usize> = taken.into_iter().collect();
+        taken.sort_unstable();
+        let taken: Rc<[usize]> = taken.into();
+        self.taken = Some(Rc::clone(&taken));
+        taken
+    }
+}

@@ -1,0 +1,267 @@
+//! From the fixpoint to the summary: every access of every instruction, put down to its sources.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use super::call::call_of;
+use super::flow::{Cell, Flow};
+use super::opcode::{Action, address_of, spaces};
+use super::source::Source;
+use super::value::Value;
+use super::{KernelSummary, Store, VariableAccess};
+use crate::ast::{Instruction, Operand, Space};
+
+/// How memory is touched.
+#[derive(Clone, Copy, Debug, Default)]
+struct Touch {
+    load: bool,
+    store: bool,
+    atomic: bool,
+}
+
+const LOAD: Touch = Touch {
+    load: true,
+    store: false,
+    atomic: false,
+};
+const STORE: Touch = Touch {
+    load: false,
+    store: true,
+    atomic: false,
+};
+const ATOMIC: Touch = Touch {
+    load: false,
+    store: true,
+    atomic: true,
+};
+const BOTH: Touch = Touch {
+    load: true,
+    store: true,
+    atomic: false,
+};
+
+/// Keeps the first of the lines.
+fn first(place: &mut Option<u32>, line: u32) {
+    *place = Some(place.map_or(line, |known| known.min(line)));
+}
+
+/// The summary being filled.
+#[derive(Debug)]
+pub(super) struct Report<'s> {
+    summary: &'s mut KernelSummary,
+    variables: BTreeMap<u32, VariableAccess>,
+    stores: HashMap<(Vec<usize>, bool), u32>,
+}
+
+impl<'s> Report<'s> {
+    /// Fills the accesses of `summary` from a finished analysis.
+    pub(super) fn fill(summary: &'s mut KernelSummary, flow: &mut Flow<'_, '_>) {
+        let mut report = Report {
+            summary,
+            variables: BTreeMap::new(),
+            stores: HashMap::new(),
+        };
+        for context in 0..flow.contexts.len() {
+            let prepared = Rc::clone(&flow.contexts[context].prepared);
+            for (instruction, &action) in prepared.body.instructions.iter().zip(&prepared.actions) {
+                report.instruction(flow, context, instruction, action);
+            }
+        }
+        report.finish();
+    }
+
+    fn finish(self) {
+        self.summary.variables = self.variables.into_values().collect();
+        let store = |((params, unknown), line)| Store { line, params, unknown };
+        let mut stores: Vec<Store> = self.stores.into_iter().map(store).collect();
+        stores.sort_by(|a, b| (a.line, &a.params).cmp(&(b.line, &b.params)));
+        self.summary.stores = stores;
+    }
+
+    fn instruction(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction, action: Action) {
+        let line = instruction.line;
+        let touch = match action {
+            Action::Load => LOAD,
+            Action::Store => STORE,
+            Action::Atomic if instruction.opcode == "tensormap" => BOTH,
+            Action::Atomic => ATOMIC,
+            Action::Move => return self.copy(flow, context, instruction),
+            Action::Call => return self.call(flow, context, instruction),
+            Action::Unknown => return self.unknown(flow, context, instruction),
+            Action::Nothing if instruction.opcode == "griddepcontrol" => {
+                let waits = instruction.modifiers.iter().any(|modifier| modifier == "wait");
+                let summary = &mut *self.summary;
+                let place = if waits {
+                    &mut summary.dependency_wait
+                } else {
+                    &mut summary.launch_dependents
+                };
+                return first(place, line);
+            }
+            _ => return,
+        };
+        if let Some(address) = instruction.operands.iter().find_map(address_of) {
+            let address = flow.operand(context, address);
+            self.access(flow, spaces(instruction).next(), address, touch, line);
+        }
+    }
+
+    /// A copy reads its second address and writes its first.
+    fn copy(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction) {
+        let reduces = instruction
+            .modifiers
+            .first()
+            .is_some_and(|modifier| modifier == "reduce");
+        let touches = [if reduces { ATOMIC } else { STORE }, LOAD];
+        let mut spaces = spaces(instruction);
+        let addresses = instruction
+            .operands
+            .iter()
+            .filter(|operand| address_of(operand).is_some());
+        for (operand, touch) in addresses.zip(touches) {
+            let Some(address) = address_of(operand) else { continue };
+            let address = flow.operand(context, address);
+            let space = spaces.next();
+            if matches!(operand, Operand::Vector(_)) {
+                self.tensor(flow, address, touch, instruction.line);
+            } else {
+                self.access(flow, space, address, touch, instruction.line);
+            }
+        }
+    }
+
+    /// What a tensor map points to is unknown; one passed by value makes its parameter an address.
+    fn tensor(&mut self, flow: &mut Flow<'_, '_>, map: Value, touch: Touch, line: u32) {
+        let mut by_value = false;
+        for &source in flow.sets.members(map.base) {
+            if let Source::ParamAddress(index) = source {
+                by_value = true;
+                first(&mut self.summary.params[index as usize].address, line);
+            }
+        }
+        let only = by_value && map == Value::pointer(map.base) && flow.sets.members(map.base).len() == 1;
+        if !only {
+            self.access(flow, None, map, LOAD, line);
+            self.access(flow, None, Value::OPAQUE, touch, line);
+        }
+    }
+
+    /// A call of code that is not here.
+    fn call(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction) {
+        let Some(call) = call_of(instruction) else { return };
+        for target in flow.targets(call.target, call.arguments.len()) {
+            let known = target.is_some_and(|function| flow.program.prepare(function).is_some());
+            if known {
+                continue;
+            }
+            let harmless = flow.is_harmless(target);
+            let touch = if harmless { LOAD } else { BOTH };
+            for argument in call.arguments {
+                let value = flow.content(context, argument);
+                let mut bits = flow.sets.bits(value);
+                if flow.sets.contains(bits, Source::Local) {
+                    let held = flow.cell(Cell::Local);
+                    let held = flow.sets.bits(held);
+                    bits = flow.sets.union(bits, held);
+                }
+                self.access(flow, None, Value::pointer(bits), touch, instruction.line);
+            }
+            if !harmless {
+                self.access(flow, None, Value::OPAQUE, BOTH, instruction.line);
+            }
+        }
+    }
+
+    fn unknown(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction) {
+        for address in instruction.operands.iter().filter_map(address_of) {
+            let address = flow.operand(context, address);
+            self.access(flow, spaces(instruction).next(), address, BOTH, instruction.line);
+        }
+    }
+
+    /// Puts one access down to all that its address may come from.
+    fn access(&mut self, flow: &mut Flow<'_, '_>, space: Option<Space>, address: Value, touch: Touch, line: u32) {
+        if space.is_some_and(|space| space != Space::Global) {
+            return;
+        }
+        let bits = flow.sets.bits(address);
+        let everything = flow.sets.is_all(bits);
+        let mut params = Vec::new();
+        for &source in flow.sets.members(bits) {
+            match source {
+                Source::Param(index) => params.push(index as usize),
+                Source::Variable(index) => self.variable(flow, index, touch, line),
+                _ => {}
+            }
+        }
+        if everything {
+            params = (0..self.summary.params.len()).collect();
+            for index in 0..u32::try_from(flow.program.module.variables.len()).unwrap_or(0) {
+                self.variable(flow, index, touch, line);
+            }
+        }
+        for &param in &params {
+            self.summary.params[param].touch(touch, line);
+        }
+        let by_value: Vec<Source> = flow.sets.members(address.by_value).to_vec();
+        for source in &by_value {
+            if let Source::ByValue(index) = source {
+                first(&mut self.summary.params[*index as usize].address, line);
+            }
+        }
+        // In the global space an address in another window is no address at all.
+        let windows = space == Some(Space::Global) && params.is_empty() && by_value.is_empty();
+        let lost = address.is_bottom() || (windows && !self.has_variable(flow, address));
+        let unknown = address.opaque || address.number || everything || lost || flow.sets.is_all(address.by_value);
+        if unknown && touch.load {
+            first(&mut self.summary.unknown_load, line);
+        }
+        if unknown && touch.store {
+            first(&mut self.summary.unknown_store, line);
+        }
+        if touch.store && (unknown || !params.is_empty()) {
+            let known = self.stores.entry((params, unknown)).or_insert(line);
+            *known = line.min(*known);
+        }
+    }
+
+    fn has_variable(&self, flow: &Flow<'_, '_>, address: Value) -> bool {
+        flow.sets
+            .members(address.base)
+            .iter()
+            .any(|source| matches!(source, Source::Variable(_)))
+    }
+
+    fn variable(&mut self, flow: &Flow<'_, '_>, index: u32, touch: Touch, line: u32) {
+        let variable = &flow.program.module.variables[index as usize];
+        if variable.space != Space::Global {
+            return;
+        }
+        let access = self.variables.entry(index).or_insert_with(|| VariableAccess {
+            name: variable.name.clone(),
+            read: None,
+            written: None,
+        });
+        if touch.load || touch.atomic {
+            first(&mut access.read, line);
+        }
+        if touch.store {
+            first(&mut access.written, line);
+        }
+    }
+}
+
+impl super::ParamSummary {
+    fn touch(&mut self, touch: Touch, line: u32) {
+        first(&mut self.address, line);
+        if touch.load {
+            first(&mut self.access.loaded, line);
+        }
+        if touch.store {
+            first(&mut self.access.stored, line);
+        }
+        if touch.atomic {
+            first(&mut self.access.atomic, line);
+        }
+    }
+}

@@ -1,0 +1,22 @@
+//! What an address can be made from.
+
+/// An object, or a parameter whose value is taken for the address of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) enum Source {
+    /// `.shared` memory, of this block or of another one of the cluster.
+    Shared,
+    /// `.local` memory.
+    Local,
+    /// `.const` memory.
+    Const,
+    /// What a pointer parameter of the kernel points to.
+    Param(u32),
+    /// The memory of a parameter of the kernel.
+    ParamAddress(u32),
+    /// The value of a parameter that is no pointer.
+    ByValue(u32),
+    /// A module-scope `.global` variable: its index in the module.
+    Variable(u32),
+    /// A `.param` variable inside a function: its slot (see `flow`).
+    Slot(u32),
+}

@@ -1,0 +1,325 @@
+//! What one instruction does to the values of the fixpoint.
+
+use std::rc::Rc;
+
+use super::flow::{Cell, Flow};
+use super::opcode::{Action, address_of, spaces, width};
+use super::program::{Symbol, written};
+use super::source::Source;
+use super::value::Value;
+use crate::ast::{Base, Instruction, Operand, Space};
+
+/// External functions that leave memory alone, as far as a graph can see.
+pub(super) const HARMLESS: [&str; 6] = [
+    "vprintf",
+    "malloc",
+    "free",
+    "__assertfail",
+    "__trap",
+    "cudaGraphSetConditional",
+];
+
+impl Flow<'_, '_> {
+    /// Brings the results of one instruction up to date.
+    pub(super) fn transfer(&mut self, context: usize, index: u32) {
+        let prepared = Rc::clone(&self.contexts[context].prepared);
+        let instruction = &prepared.body.instructions[index as usize];
+        let action = prepared.actions[index as usize];
+        match action {
+            Action::Nothing => {}
+            Action::Call => self.transfer_call(context, index, instruction),
+            Action::Store => self.transfer_store(context, instruction),
+            Action::Move => self.transfer_move(context, instruction),
+            Action::Unknown => self.transfer_unknown(context, instruction),
+            _ => {
+                let result = self.result(context, instruction, action);
+                for register in written(instruction, action) {
+                    self.join_slot(context, register, result);
+                }
+            }
+        }
+    }
+
+    /// The value of the destination.
+    fn result(&mut self, context: usize, instruction: &Instruction, action: Action) -> Value {
+        let sources: Vec<Value> = match instruction.operands.get(1..) {
+            Some(sources) => sources.iter().map(|operand| self.operand(context, operand)).collect(),
+            None => Vec::new(),
+        };
+        match (action, &sources[..]) {
+            (Action::Copy, [source, ..]) => *source,
+            (Action::Add, [a, b]) => self.sets.add(*a, *b),
+            (Action::Subtract, [a, b]) => self.sets.subtract(*a, *b),
+            (Action::MultiplyAdd, [a, b, c]) => {
+                let product = self.sets.mix(&[*a, *b]);
+                self.sets.add(product, *c)
+            }
+            (Action::Combine, [a, b]) => self.combine(instruction, *a, *b),
+            (Action::Select, [a, b, ..]) => self.sets.join(*a, *b),
+            (Action::Convert, [source]) => self.convert(instruction, *source),
+            (Action::Resize, [source]) => self.resize(instruction, *source),
+            (Action::Shared, _) => self.pointer(Source::Shared),
+            (Action::Fresh, _) => Value::OPAQUE,
+            (Action::Load, [address, ..]) => self.load(instruction, *address),
+            (Action::Atomic, [..]) => self.transfer_atomic(context, instruction),
+            (_, sources) => self.sets.mix(sources),
+        }
+    }
+
+    /// The address of an object.
+    fn pointer(&mut self, source: Source) -> Value {
+        Value::pointer(self.sets.single(source))
+    }
+
+    /// The value of an operand; of an address the base, of a vector any of its parts.
+    pub(super) fn operand(&mut self, context: usize, operand: &Operand) -> Value {
+        match operand {
+            Operand::Register(register) | Operand::Address(Base::Register(register), _) => {
+                self.value_at(self.place(context, register.0))
+            }
+            Operand::Symbol(name, _) | Operand::Address(Base::Symbol(name), _) => self.symbol(context, name),
+            Operand::Integer(0) => Value::NULL,
+            Operand::Vector(parts) => {
+                let mut joined = Value::BOTTOM;
+                for part in parts {
+                    let value = self.operand(context, part);
+                    joined = self.sets.join(joined, value);
+                }
+                joined
+            }
+            _ => Value::NUMBER,
+        }
+    }
+
+    /// The address that a symbol stands for.
+    fn symbol(&mut self, context: usize, name: &str) -> Value {
+        let source = match self.contexts[context].prepared.symbols.get(name) {
+            Some(Symbol::Slot(slot)) => Some(Source::Slot(self.place(context, *slot))),
+            Some(Symbol::KernelParam(index)) => Some(Source::ParamAddress(*index)),
+            Some(Symbol::Memory(space)) => memory(*space),
+            None => self.program.variable(name).and_then(|index| {
+                let number = u32::try_from(index).ok()?;
+                memory(self.program.module.variables[index].space).or(Some(Source::Variable(number)))
+            }),
+        };
+        source.map_or(Value::OPAQUE, |source| self.pointer(source))
+    }
+
+    /// The low bits alone of an address say nothing of where it is: whoever puts it together again needs the others too.
+    fn combine(&mut self, instruction: &Instruction, a: Value, b: Value) -> Value {
+        let low = |operand: &Operand| matches!(operand, Operand::Integer(mask) if (0..4096).contains(mask));
+        if instruction.opcode == "and" && instruction.operands[1..].iter().any(low) {
+            return if a.is_bottom() || b.is_bottom() {
+                Value::BOTTOM
+            } else {
+                Value::OPAQUE
+            };
+        }
+        self.sets.combine(a, b)
+    }
+
+    /// `cvta`: to another window, or from one.
+    fn convert(&mut self, instruction: &Instruction, source: Value) -> Value {
+        let named = match spaces(instruction).next() {
+            _ if instruction.modifiers.iter().any(|modifier| modifier == "to") => None,
+            Some(Space::Shared) => Some(Source::Shared),
+            Some(Space::Local) => Some(Source::Local),
+            Some(Space::Const) => Some(Source::Const),
+            _ => None,
+        };
+        match named {
+            Some(window) if !source.is_bottom() => {
+                let bits = self.sets.bits(source);
+                Value {
+                    taint: bits,
+                    ..self.pointer(window)
+                }
+            }
+            _ => source,
+        }
+    }
+
+    /// `cvt` between 64-bit integers keeps an address, all others mix.
+    fn resize(&mut self, instruction: &Instruction, source: Value) -> Value {
+        let keeps = |modifier: &String| matches!(modifier.as_str(), "u64" | "s64" | "b64");
+        let types = instruction.modifiers.iter().filter(|modifier| keeps(modifier)).count();
+        if types == 2 { source } else { self.sets.mix(&[source]) }
+    }
+
+    /// Is an element as wide as an address?
+    fn is_wide(&self, instruction: &Instruction) -> bool {
+        width(instruction) >= self.program.module.address_size
+    }
+
+    fn load(&mut self, instruction: &Instruction, address: Value) -> Value {
+        let space = spaces(instruction).next();
+        let value = self.read(space, address);
+        if self.is_wide(instruction) {
+            value
+        } else {
+            self.sets.mix(&[value])
+        }
+    }
+
+    /// What memory at an address may hold.
+    pub(super) fn read(&mut self, space: Option<Space>, address: Value) -> Value {
+        match space {
+            Some(Space::Shared) => return self.cell(Cell::Shared),
+            Some(Space::Local) => return self.cell(Cell::Local),
+            Some(Space::Const) => return Value::OPAQUE,
+            _ => {}
+        }
+        let mut value = Value::BOTTOM;
+        for cell in self.reached(address) {
+            let held = match cell {
+                Cell::Device => {
+                    let taint = self.sets.bits(self.cell(Cell::Device));
+                    Value { taint, ..Value::OPAQUE }
+                }
+                cell => self.cell(cell),
+            };
+            value = self.sets.join(value, held);
+        }
+        for source in self.sets.members(address.base).to_vec() {
+            let held = match source {
+                Source::Slot(place) => self.value_at(place),
+                Source::ParamAddress(index) if self.pointers.get(index as usize) == Some(&true) => {
+                    self.pointer(Source::Param(index))
+                }
+                Source::ParamAddress(index) => Value::by_value(self.sets.single(Source::ByValue(index))),
+                Source::Const => Value::OPAQUE,
+                _ => continue,
+            };
+            value = self.sets.join(value, held);
+        }
+        value
+    }
+
+    /// The kinds of memory that a generic address may lie in.
+    fn reached(&mut self, address: Value) -> Vec<Cell> {
+        if address.is_bottom() {
+            return Vec::new();
+        }
+        let bits = self.sets.bits(address);
+        let elsewhere = |source: &Source| matches!(source, Source::Param(_) | Source::Variable(_));
+        let device = address.opaque
+            || address.number
+            || address.null
+            || !address.by_value.is_empty()
+            || self.sets.is_all(address.base)
+            || self.sets.members(address.base).iter().any(elsewhere);
+        let mut cells = Vec::new();
+        for (cell, source) in [(Cell::Shared, Source::Shared), (Cell::Local, Source::Local)] {
+            if self.sets.contains(bits, source) || (device && self.escaped(cell)) {
+                cells.push(cell);
+            }
+        }
+        if device {
+            cells.push(Cell::Device);
+        }
+        cells
+    }
+
+    /// Notes that a value is written at an address.
+    pub(super) fn write(&mut self, space: Option<Space>, address: Value, value: Value) {
+        match space {
+            Some(Space::Shared) => return self.join_cell(Cell::Shared, value),
+            Some(Space::Local) => return self.join_cell(Cell::Local, value),
+            _ => {}
+        }
+        for cell in self.reached(address) {
+            self.join_cell(cell, value);
+        }
+        for source in self.sets.members(address.base).to_vec() {
+            if let Source::Slot(place) = source {
+                self.join_place(place, value);
+            }
+        }
+    }
+
+    fn transfer_store(&mut self, context: usize, instruction: &Instruction) {
+        let Some(address) = instruction.operands.iter().find_map(address_of) else {
+            return;
+        };
+        let address = self.operand(context, address);
+        let mut value = Value::BOTTOM;
+        for operand in instruction
+            .operands
+            .iter()
+            .filter(|operand| address_of(operand).is_none())
+        {
+            let part = self.operand(context, operand);
+            value = self.sets.join(value, part);
+        }
+        if instruction.operands.iter().all(|operand| address_of(operand).is_some()) {
+            value = Value::OPAQUE;
+        }
+        if !self.is_wide(instruction) {
+            value = self.sets.mix(&[value]);
+        }
+        self.write(spaces(instruction).next(), address, value);
+    }
+
+    fn transfer_atomic(&mut self, context: usize, instruction: &Instruction) -> Value {
+        self.transfer_store(context, instruction);
+        let Some(address) = instruction.operands.iter().find_map(address_of) else {
+            return Value::OPAQUE;
+        };
+        let address = self.operand(context, address);
+        self.load(instruction, address)
+    }
+
+    fn transfer_move(&mut self, context: usize, instruction: &Instruction) {
+        let mut addresses = instruction
+            .operands
+            .iter()
+            .filter(|operand| address_of(operand).is_some());
+        let (Some(to), Some(from)) = (addresses.next(), addresses.next()) else {
+            return;
+        };
+        let (to, from) = (self.target(context, to), self.target(context, from));
+        let mut spaces = spaces(instruction);
+        let (to_space, from_space) = (spaces.next(), spaces.next());
+        let value = self.read(from_space, from);
+        self.write(to_space, to, value);
+    }
+
+    /// The address that a copy goes to or comes from; that behind a tensor map is unknown.
+    fn target(&mut self, context: usize, operand: &Operand) -> Value {
+        match operand {
+            Operand::Vector(_) => Value::OPAQUE,
+            address => self.operand(context, address),
+        }
+    }
+
+    /// Everything it names may be read and written.
+    fn transfer_unknown(&mut self, context: usize, instruction: &Instruction) {
+        let values: Vec<_> = instruction
+            .operands
+            .iter()
+            .map(|operand| self.operand(context, operand))
+            .collect();
+        let mixed = match self.sets.mix(&values) {
+            Value::BOTTOM => Value::OPAQUE,
+            mixed => Value { opaque: true, ..mixed },
+        };
+        for register in written(instruction, Action::Unknown) {
+            self.join_slot(context, register, mixed);
+        }
+        if instruction.operands.iter().any(|operand| address_of(operand).is_some()) {
+            for cell in [Cell::Shared, Cell::Local, Cell::Device] {
+                self.join_cell(cell, mixed);
+            }
+        }
+    }
+}
+
+/// The window that a variable of a space is in, `None` for global ones.
+fn memory(space: Space) -> Option<Source> {
+    match space {
+        Space::Shared => Some(Source::Shared),
+        Space::Local => Some(Source::Local),
+        Space::Const => Some(Source::Const),
+        _ => None,
+    }
+}

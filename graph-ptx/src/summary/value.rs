@@ -1,0 +1,201 @@
+//! What a register may hold, as far as addresses are concerned, and arithmetic on that.
+
+use super::sets::{Set, Sets};
+
+/// The alternatives for a value. The lattice's bottom is "no value yet"; joins are unions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Value {
+    /// It may be an address inside one of these, reached by adding to a pointer.
+    pub(super) base: Set,
+    /// Bits of these addresses went into it in some other way: a difference, a product, a half.
+    pub(super) taint: Set,
+    /// It may be the value of one of these by-value parameters, plus something.
+    pub(super) by_value: Set,
+    /// It may be a number about which nothing is known: loaded, or calculated from what was.
+    pub(super) opaque: bool,
+    /// It may be a number made of literals and thread indices only.
+    pub(super) number: bool,
+    /// It may be a literal zero: a null pointer, or nothing to add.
+    pub(super) null: bool,
+}
+
+impl Value {
+    /// No value yet.
+    pub(super) const BOTTOM: Value = Value {
+        base: Set::EMPTY,
+        taint: Set::EMPTY,
+        by_value: Set::EMPTY,
+        opaque: false,
+        number: false,
+        null: false,
+    };
+    pub(super) const OPAQUE: Value = Value {
+        opaque: true,
+        ..Value::BOTTOM
+    };
+    pub(super) const NUMBER: Value = Value {
+        number: true,
+        ..Value::BOTTOM
+    };
+    pub(super) const NULL: Value = Value {
+        null: true,
+        ..Value::BOTTOM
+    };
+
+    /// An address inside `base`.
+    pub(super) fn pointer(base: Set) -> Value {
+        Value { base, ..Value::BOTTOM }
+    }
+
+    /// The value of by-value parameters.
+    pub(super) fn by_value(by_value: Set) -> Value {
+        Value {
+            by_value,
+            ..Value::BOTTOM
+        }
+    }
+
+    pub(super) fn is_bottom(self) -> bool {
+        self == Value::BOTTOM
+    }
+
+    /// May it be something that is not an address by itself?
+    fn may_be_index(self) -> bool {
+        self.opaque || self.number || self.null || !self.by_value.is_empty()
+    }
+
+    /// Is it certainly a number of literals and thread indices?
+    pub(super) fn is_plain_number(self) -> bool {
+        let known = Value {
+            number: self.number,
+            null: self.null,
+            ..Value::BOTTOM
+        };
+        !self.is_bottom() && self == known
+    }
+}
+
+impl Sets {
+    /// Either of two values.
+    pub(super) fn join(&mut self, a: Value, b: Value) -> Value {
+        Value {
+            base: self.union(a.base, b.base),
+            taint: self.union(a.taint, b.taint),
+            by_value: self.union(a.by_value, b.by_value),
+            opaque: a.opaque || b.opaque,
+            number: a.number || b.number,
+            null: a.null || b.null,
+        }
+    }
+
+    /// `a + b`. A pointer plus an index is that pointer, whatever the index is, unless bits of the pointer itself are in the
+    /// index (`p + (x - p)` is `x`). The sum of two pointers is anything.
+    pub(super) fn add(&mut self, a: Value, b: Value) -> Value {
+        if a.is_bottom() || b.is_bottom() {
+            return Value::BOTTOM;
+        }
+        let (a_index, b_index) = (a.may_be_index(), b.may_be_index());
+        let when = |condition: bool, set: Set| if condition { set } else { Set::EMPTY };
+        let two_pointers = !a.base.is_empty() && !b.base.is_empty();
+        let cancels = self.meet(a.base, b.taint) || self.meet(b.base, a.taint);
+        let taint = self.union(a.taint, b.taint);
+        let bases = self.union(a.base, b.base);
+        Value {
+            base: self.union(when(b_index, a.base), when(a_index, b.base)),
+            taint: self.union(taint, when(two_pointers, bases)),
+            by_value: self.union(when(b_index, a.by_value), when(a_index, b.by_value)),
+            opaque: two_pointers || cancels || (a.opaque && b_index) || (b.opaque && a_index),
+            number: (a.number && (b.number || b.null)) || (a.null && b.number),
+            null: a.null && b.null,
+        }
+    }
+
+    /// `a - b`. The difference of two pointers is an index with bits of both.
+    pub(super) fn subtract(&mut self, a: Value, b: Value) -> Value {
+        if a.is_bottom() || b.is_bottom() {
+            return Value::BOTTOM;
+        }
+        let negated = match b.is_plain_number() {
+            true => b,
+            false => self.mix(&[b]),
+        };
+        self.add(a, negated)
+    }
+
+    /// A bit operation: with a plain number it moves a pointer inside its object (alignment), else it mixes.
+    pub(super) fn combine(&mut self, a: Value, b: Value) -> Value {
+        if a.is_plain_number() || b.is_plain_number() {
+            self.add(a, b)
+        } else {
+            self.mix(&[a, b])
+        }
+    }
+
+    /// Any other function of the values: no longer an address, but bits of addresses are in it.
+    pub(super) fn mix(&mut self, values: &[Value]) -> Value {
+        if values.iter().any(|value| value.is_bottom()) {
+            return Value::BOTTOM;
+        }
+        if values.iter().all(|value| value.is_plain_number()) {
+            return Value::NUMBER;
+        }
+        let mut taint = Set::EMPTY;
+        for value in values {
+            let bits = self.bits(*value);
+            taint = self.union(taint, bits);
+        }
+        Value { taint, ..Value::OPAQUE }
+    }
+
+    /// All addresses whose bits are in a value.
+    pub(super) fn bits(&mut self, value: Value) -> Set {
+        self.union(value.base, value.taint)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::source::Source;
+    use super::*;
+
+    #[test]
+    fn indices_are_absorbed_and_alternatives_are_not() {
+        let mut sets = Sets::new();
+        let p = Value::pointer(sets.single(Source::Param(0)));
+        let n = Value::by_value(sets.single(Source::ByValue(1)));
+        assert_eq!(sets.add(p, n), p);
+        assert_eq!(sets.add(p, Value::OPAQUE), p);
+        assert_eq!(sets.join(p, Value::OPAQUE), Value { opaque: true, ..p });
+        assert_eq!(sets.add(n, Value::NUMBER), n);
+        assert_eq!(sets.add(n, Value::OPAQUE), Value { opaque: true, ..n });
+        assert_eq!(sets.combine(p, Value::NUMBER), p);
+    }
+
+    #[test]
+    fn differences_cannot_hide_a_pointer() {
+        let mut sets = Sets::new();
+        let (a, b) = (sets.single(Source::Param(0)), sets.single(Source::Param(1)));
+        let both = sets.union(a, b);
+        let (p, q) = (Value::pointer(a), Value::pointer(b));
+        let difference = sets.subtract(q, p);
+        assert_eq!(
+            difference,
+            Value {
+                taint: both,
+                ..Value::OPAQUE
+            }
+        );
+        assert_eq!(
+            sets.add(p, difference),
+            Value {
+                base: a,
+                taint: both,
+                ..Value::OPAQUE
+            }
+        );
+        // `loaded + (q - p)` is not an address of either.
+        assert!(sets.add(Value::OPAQUE, difference).base.is_empty());
+        let hidden = sets.subtract(Value::OPAQUE, p);
+        assert!(sets.add(p, hidden).opaque);
+    }
+}
