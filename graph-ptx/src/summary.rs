@@ -10,10 +10,10 @@
 //! * **Pointer plus index** is that pointer: memory outside the object is not reached by a correct program, and the emulator
 //!   checks it. So a by-value `n`, or a number that was loaded, may be added to a pointer without becoming an address.
 //! * **Everything else** (products, differences, shifts, halves, conversions) gives a number with the *taint* of all addresses
-//!   whose bits are in it. An access through an address with taint counts for these parameters too, and is of unknown
-//!   provenance unless a proper base is there. Where taint could cancel the base (`p + (x - p)` is `x`) the sum is unknown.
-//!   So a pointer cannot be taken apart and put together again unseen; the exceptions are pieces below 4 KiB
-//!   (`p & 15`, which by themselves locate nothing) and bits sent through branches and comparisons.
+//!   whose bits are in it. A number is no address: an access through it is of unknown provenance, and counts for the parameters
+//!   of its taint too. A pointer plus a tainted index may be an address elsewhere (`p + (q - p)`), so it is both. So a pointer
+//!   cannot be taken apart and put together again unseen; the exceptions are pieces below 4 KiB (`p & 15`, which by
+//!   themselves locate nothing) and bits sent through branches and comparisons.
 //! * **Local, shared and device memory** are one value each: what is stored anywhere is found by every load. Loads from
 //!   device memory are unknown as addresses, tainted by every pointer that the kernel stores there. `.param` variables are followed one by one.
 //! * **Calls** are followed with their arguments; a call through a register may reach every function of the module whose
@@ -22,6 +22,7 @@
 //!
 //! What an instruction does that is not known here is everything: it reads and writes through each of its operands.
 
+mod blocks;
 mod call;
 mod flow;
 mod opcode;
@@ -58,7 +59,8 @@ pub struct KernelSummary {
     pub static_shared: u64,
     /// A load through an address that may come from elsewhere than the pointer parameters and the module's variables.
     pub unknown_load: Option<u32>,
-    /// The same for stores and atomic operations.
+    /// The same for stores and atomic operations. Those through a by-value parameter are not counted here, see
+    /// [`ParamSummary::address`].
     pub unknown_store: Option<u32>,
     /// The different sets of parameters that stores may go through, by line.
     pub stores: Vec<Store>,

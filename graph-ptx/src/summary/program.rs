@@ -40,7 +40,12 @@ pub(super) struct Prepared<'m> {
 
 impl<'m> Prepared<'m> {
     fn new(function: &'m Function, body: &'m Body) -> Self {
-        let split = split_webs(body);
+        let variables = function.params.iter().chain(&function.results);
+        let fixed: Vec<&str> = variables
+            .filter(|variable| variable.space == Space::Reg)
+            .map(|variable| variable.name.as_str())
+            .collect();
+        let split = split_webs(body, &fixed);
         let mut prepared = Prepared {
             function,
             actions: split.instructions.iter().map(action).collect(),

@@ -115,6 +115,11 @@ impl Flow<'_, '_> {
                 Value::OPAQUE
             };
         }
+        // A complement is a negation, not an address.
+        let complement = |operand: &Operand| !matches!(operand, Operand::Integer(0..4096));
+        if instruction.opcode == "xor" && instruction.operands[1..].iter().all(complement) {
+            return self.sets.mix(&[a, b]);
+        }
         self.sets.combine(a, b)
     }
 

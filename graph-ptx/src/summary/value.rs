@@ -88,8 +88,8 @@ impl Sets {
         }
     }
 
-    /// `a + b`. A pointer plus an index is that pointer, whatever the index is, unless bits of the pointer itself are in the
-    /// index (`p + (x - p)` is `x`). The sum of two pointers is anything.
+    /// `a + b`. A pointer plus an index is that pointer, whatever the index is. If bits of addresses are in the index, the sum
+    /// may just as well be an index itself (`p + (q - p)`, `q + -p`), so it is both; the sum of two pointers is no pointer.
     pub(super) fn add(&mut self, a: Value, b: Value) -> Value {
         if a.is_bottom() || b.is_bottom() {
             return Value::BOTTOM;
@@ -97,29 +97,39 @@ impl Sets {
         let (a_index, b_index) = (a.may_be_index(), b.may_be_index());
         let when = |condition: bool, set: Set| if condition { set } else { Set::EMPTY };
         let two_pointers = !a.base.is_empty() && !b.base.is_empty();
-        let cancels = self.meet(a.base, b.taint) || self.meet(b.base, a.taint);
+        let tainted = |pointer: Value, index: Value| !pointer.base.is_empty() && !index.taint.is_empty();
+        let tainted = tainted(a, b) || tainted(b, a);
         let taint = self.union(a.taint, b.taint);
         let bases = self.union(a.base, b.base);
         Value {
             base: self.union(when(b_index, a.base), when(a_index, b.base)),
             taint: self.union(taint, when(two_pointers, bases)),
             by_value: self.union(when(b_index, a.by_value), when(a_index, b.by_value)),
-            opaque: two_pointers || cancels || (a.opaque && b_index) || (b.opaque && a_index),
+            opaque: two_pointers || tainted || (a.opaque && b_index) || (b.opaque && a_index),
             number: (a.number && (b.number || b.null)) || (a.null && b.number),
             null: a.null && b.null,
         }
     }
 
-    /// `a - b`. The difference of two pointers is an index with bits of both.
+    /// `a - b`. Of what is subtracted only the bits count: the difference of two pointers is an index, and a pointer too only
+    /// if the second may be an index.
     pub(super) fn subtract(&mut self, a: Value, b: Value) -> Value {
         if a.is_bottom() || b.is_bottom() {
             return Value::BOTTOM;
         }
-        let negated = match b.is_plain_number() {
-            true => b,
-            false => self.mix(&[b]),
-        };
-        self.add(a, negated)
+        if b.is_plain_number() {
+            return self.add(a, b);
+        }
+        let negated = self.mix(&[b]);
+        let difference = self.add(a, negated);
+        if b.may_be_index() {
+            return difference;
+        }
+        let bits = self.bits(difference);
+        Value {
+            taint: bits,
+            ..Value::OPAQUE
+        }
     }
 
     /// A bit operation: with a plain number it moves a pointer inside its object (alignment), else it mixes.

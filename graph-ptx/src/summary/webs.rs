@@ -1,7 +1,298 @@
-//! Splitting of registers that are used for several values. Placeholder: identity.
-use crate::ast::Body;
+//! Splitting of registers that are written more than once into webs: a web is a set of writes and the reads they reach.
+//!
+//! Compilers name most values once, people reuse registers. The fixpoint knows one value for each register, so registers that
+//! hold unrelated values one after the other are first taken apart here. What a block reads without writing it stands for all
+//! that its predecessors leave (the construction of SSA by Braun et al., with unions in place of phi functions).
 
-/// The same code.
-pub(super) fn split_webs(body: &Body) -> Body {
-    body.clone()
+use std::collections::HashMap;
+
+use super::blocks::Blocks;
+use super::opcode::{Action, action};
+use crate::ast::{Base, Body, Instruction, Operand, Reg, Register};
+
+/// More nodes than this for each instruction, and the code is left as it is: it has too many registers live across blocks.
+const MAX_NODES: usize = 32;
+
+/// The same code with one register for each web. Registers of the names in `fixed` stay whole: callers know them.
+pub(super) fn split_webs(body: &Body, fixed: &[&str]) -> Body {
+    let mut split = body.clone();
+    if let Some(mut webs) = Webs::find(body, fixed) {
+        webs.rename(&mut split);
+    }
+    split
+}
+
+/// Nodes are writes, and the values of registers at the beginning of blocks; those in one web are united.
+#[derive(Debug)]
+struct Webs {
+    /// By node the next one on the way to the representative of the web.
+    parents: Vec<u32>,
+    /// The register that a node is of.
+    registers: Vec<u32>,
+    /// By register: is it written more than once?
+    multiple: Vec<bool>,
+    /// The node of each mention of such a register, in the order of [`each_mention`].
+    mentions: Vec<u32>,
+    /// By block and register: the value at the beginning, and the last write.
+    entries: HashMap<(usize, u32), u32>,
+    exits: HashMap<(usize, u32), u32>,
+    /// Values at the beginning of blocks whose predecessors have not been seen to.
+    pending: Vec<(usize, u32, u32)>,
+}
+
+impl Webs {
+    /// The webs of a body; `None` if there is nothing to split, or too much.
+    fn find(body: &Body, fixed: &[&str]) -> Option<Webs> {
+        let mut multiple = written_twice(body);
+        if !fixed.is_empty() {
+            for (register, multiple) in body.registers.iter().zip(&mut multiple) {
+                *multiple &= !fixed.contains(&register.name.as_str());
+            }
+        }
+        if !multiple.contains(&true) {
+            return None;
+        }
+        let blocks = Blocks::find(body)?;
+        let mut webs = Webs {
+            parents: Vec::new(),
+            registers: Vec::new(),
+            multiple,
+            mentions: Vec::new(),
+            entries: HashMap::new(),
+            exits: HashMap::new(),
+            pending: Vec::new(),
+        };
+        for (block, range) in blocks.ranges().enumerate() {
+            for instruction in &body.instructions[range] {
+                webs.visit(block, instruction);
+            }
+        }
+        let limit = body.instructions.len().saturating_mul(MAX_NODES);
+        while let Some((block, register, node)) = webs.pending.pop() {
+            for &before in blocks.predecessors(block) {
+                let value = match webs.exits.get(&(before, register)) {
+                    Some(&written) => written,
+                    None => webs.entry(before, register),
+                };
+                webs.unite(node, value);
+            }
+            if webs.parents.len() > limit {
+                return None;
+            }
+        }
+        Some(webs)
+    }
+
+    fn visit(&mut self, block: usize, instruction: &Instruction) {
+        let guarded = instruction.guard.is_some();
+        let action = action(instruction);
+        let mut written = Vec::new();
+        let mut operands = instruction.operands.clone();
+        let mut guard = instruction.guard.map(|(register, _)| register);
+        each_mention(&mut operands, guard.as_mut(), action, &mut |register, writes| {
+            if !self.multiple[register.0 as usize] {
+                return;
+            }
+            // A write leaves what was there if it is guarded or its instruction is unknown.
+            let keeps = writes && (guarded || action == Action::Unknown);
+            let before = (!writes || keeps).then(|| self.value(block, register.0));
+            let node = match (writes, before) {
+                (true, None) => self.node(register.0),
+                (true, Some(before)) => {
+                    let node = self.node(register.0);
+                    self.unite(node, before);
+                    node
+                }
+                (false, before) => before.unwrap_or_default(),
+            };
+            if writes {
+                written.push((register.0, node));
+            }
+            self.mentions.push(node);
+        });
+        self.exits
+            .extend(written.into_iter().map(|(register, node)| ((block, register), node)));
+    }
+
+    fn node(&mut self, register: u32) -> u32 {
+        let node = u32::try_from(self.parents.len()).unwrap_or(u32::MAX);
+        self.parents.push(node);
+        self.registers.push(register);
+        node
+    }
+
+    /// What a register holds at this point of a block.
+    fn value(&mut self, block: usize, register: u32) -> u32 {
+        match self.exits.get(&(block, register)) {
+            Some(&node) => node,
+            None => self.entry(block, register),
+        }
+    }
+
+    /// What a register holds at the beginning of a block.
+    fn entry(&mut self, block: usize, register: u32) -> u32 {
+        if let Some(&node) = self.entries.get(&(block, register)) {
+            return node;
+        }
+        let node = self.node(register);
+        self.entries.insert((block, register), node);
+        self.pending.push((block, register, node));
+        node
+    }
+
+    fn representative(&mut self, mut node: u32) -> u32 {
+        while self.parents[node as usize] != node {
+            let next = self.parents[node as usize];
+            self.parents[node as usize] = self.parents[next as usize];
+            node = next;
+        }
+        node
+    }
+
+    fn unite(&mut self, a: u32, b: u32) {
+        let (a, b) = (self.representative(a), self.representative(b));
+        self.parents[a.max(b) as usize] = a.min(b);
+    }
+
+    /// Gives each web a register: the first of a register keeps it, the others get new ones.
+    fn rename(&mut self, body: &mut Body) {
+        let mut mentions = std::mem::take(&mut self.mentions).into_iter();
+        let mut names: HashMap<u32, Reg> = HashMap::new();
+        let mut kept = vec![false; body.registers.len()];
+        let Body {
+            registers,
+            instructions,
+            ..
+        } = body;
+        for instruction in instructions {
+            let action = action(instruction);
+            let guard = instruction.guard.as_mut().map(|(register, _)| register);
+            each_mention(&mut instruction.operands, guard, action, &mut |register, _| {
+                if !self.multiple[register.0 as usize] {
+                    return;
+                }
+                let Some(node) = mentions.next() else { return };
+                let web = self.representative(node);
+                *register = *names.entry(web).or_insert_with(|| {
+                    match std::mem::replace(&mut kept[register.0 as usize], true) {
+                        false => *register,
+                        true => new_register(registers, *register),
+                    }
+                });
+            });
+        }
+    }
+}
+
+fn new_register(registers: &mut Vec<Register>, like: Reg) -> Reg {
+    let register = registers[like.0 as usize].clone();
+    registers.push(register);
+    Reg(u32::try_from(registers.len() - 1).unwrap_or(u32::MAX))
+}
+
+/// By register: do several instructions write it?
+fn written_twice(body: &Body) -> Vec<bool> {
+    let mut counts = vec![0_u8; body.registers.len()];
+    for instruction in &body.instructions {
+        for register in super::program::written(instruction, action(instruction)) {
+            let count = &mut counts[register as usize];
+            *count = count.saturating_add(1);
+        }
+    }
+    counts.into_iter().map(|count| count > 1).collect()
+}
+
+/// Calls `visit` on each register an instruction mentions, those it reads before those it writes, and whether it writes it.
+fn each_mention(
+    operands: &mut [Operand],
+    guard: Option<&mut Reg>,
+    action: Action,
+    visit: &mut impl FnMut(&mut Reg, bool),
+) {
+    if let Some(guard) = guard {
+        visit(guard, false);
+    }
+    let results = match action {
+        Action::Unknown => operands.len(),
+        Action::Nothing | Action::Store | Action::Move => 0,
+        Action::Call if !matches!(operands.first(), Some(Operand::Vector(_))) => 0,
+        _ => operands.len().min(1),
+    };
+    let (results, sources) = operands.split_at_mut(results);
+    for operand in sources {
+        each_register(operand, &mut |register, _| visit(register, false));
+    }
+    for addresses in [true, false] {
+        for operand in &mut *results {
+            each_register(operand, &mut |register, address| {
+                if address == addresses {
+                    visit(register, !address);
+                }
+            });
+        }
+    }
+}
+
+/// Calls `visit` on the registers of an operand, and whether each is the base of an address (or a predicate's negation).
+fn each_register(operand: &mut Operand, visit: &mut impl FnMut(&mut Reg, bool)) {
+    match operand {
+        Operand::Register(register) => visit(register, false),
+        Operand::NotPredicate(register) | Operand::Address(Base::Register(register), _) => visit(register, true),
+        Operand::Vector(parts) => parts.iter_mut().for_each(|part| each_register(part, visit)),
+        Operand::Pair(first, second) => {
+            each_register(first, visit);
+            each_register(second, visit);
+        }
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn unrelated_values_get_registers_of_their_own() {
+        let text = "
+            .version 7.0
+            .target sm_70
+            .entry k(.param .u64 a) {
+                .reg .b64 x, y; .reg .pred p;
+                ld.param.u64 x, [a];
+                add.u64 y, x, 1;
+                mov.u64 x, 5;
+            L:  add.u64 x, x, 1;
+                setp.lt.u64 p, x, 9;
+                @p bra L;
+                mov.u64 x, 1;
+                @p mov.u64 x, 2;
+                add.u64 y, x, x;
+            }";
+        let module = crate::parse(text).unwrap();
+        let body = module.functions[0].body.as_ref().unwrap();
+        let split = split_webs(body, &[]);
+        let names = |instruction: usize| {
+            let operand = |operand: &Operand| match operand {
+                Operand::Register(register) => register.0,
+                _ => u32::MAX,
+            };
+            split.instructions[instruction]
+                .operands
+                .iter()
+                .map(operand)
+                .collect::<Vec<_>>()
+        };
+        let first = names(0)[0];
+        assert_eq!(names(1)[1], first);
+        let counter = names(2)[0];
+        assert_ne!(counter, first);
+        assert_eq!(names(3)[..2], [counter, counter]);
+        assert_eq!(names(4)[1], counter);
+        let last = names(6)[0];
+        assert!(last != counter && last != first);
+        assert_eq!(names(7)[0], last);
+        assert_eq!(names(8)[1..], [last, last]);
+        assert_ne!(names(8)[0], names(1)[0]);
+        assert_eq!(split_webs(body, &["x", "y"]), *body);
+    }
 }
