@@ -28,8 +28,16 @@ impl Report {
 
     /// Adds an error or a warning at the tokens from `start` to `end`.
     pub(crate) fn push_between(&mut self, start: Span, end: Span, diagnostic: &Diagnostic) {
-        let entry = Entry { start, end, text: diagnostic.to_string() };
-        if diagnostic.code.is_warning() { self.warnings.push(entry) } else { self.errors.push(entry) }
+        let entry = Entry {
+            start,
+            end,
+            text: diagnostic.to_string(),
+        };
+        if diagnostic.code.is_warning() {
+            self.warnings.push(entry)
+        } else {
+            self.errors.push(entry)
+        }
     }
 
     /// Adds a `syntax` error: what was expected, in rustc's style.
@@ -49,10 +57,15 @@ impl Report {
         !self.errors.is_empty()
     }
 
-    /// The messages, in source order.
+    /// The messages that [`Report::tokens`] shows, in source order.
     #[cfg(test)]
     pub(crate) fn messages(&self) -> Vec<String> {
-        sorted(&self.errors).chain(sorted(&self.warnings)).map(|entry| entry.text.clone()).collect()
+        let shown = if self.has_errors() {
+            &self.errors
+        } else {
+            &self.warnings
+        };
+        sorted(shown).map(|entry| entry.text.clone()).collect()
     }
 
     /// One `compile_error!` an error, in source order; without errors the warnings.

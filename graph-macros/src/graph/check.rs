@@ -1,0 +1,243 @@
+//! What the macro can decide itself: the rules of `graph-plan` over the draft, and whatever literals tell.
+
+use super::ast::{Action, Extent, Launch, Part, Place, Shape};
+use super::constant::value;
+use super::resolve::Graph;
+use crate::report::{Report, error};
+use graph_plan::{Code, Diagnostic, LaunchConfig, LaunchFault, Outcome, Subject, Text};
+use quote::ToTokens;
+use syn::Expr;
+use syn::spanned::Spanned;
+
+/// Checks the graph and reports every mistake.
+pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
+    let outcome = graph_plan::check(&graph.draft);
+    for diagnostic in outcome.errors.iter().chain(&outcome.warnings) {
+        if !allowed(graph, diagnostic) {
+            place(graph, diagnostic, report);
+        }
+    }
+    for (place, start) in &graph.accesses {
+        if let Some(diagnostic) = outside(graph, place) {
+            report.push_between(*start, place.end, &diagnostic);
+        }
+    }
+    for node in &graph.nodes {
+        match &node.action {
+            Action::Kernel(launch) => launch_limits(launch, report),
+            Action::Memcpy { from, to } => shapes(graph, from, to, report),
+            _ => {}
+        }
+    }
+    outcome
+}
+
+/// Is the rule silenced at the statement it is about, or for the whole graph?
+fn allowed(graph: &Graph<'_>, diagnostic: &Diagnostic) -> bool {
+    let statement = match diagnostic.subject {
+        Subject::Resource(index) => &graph.resources[index].attributes,
+        Subject::Node(index) => &graph.nodes[index].attributes,
+        Subject::Edge(index) => &graph.nodes[graph.draft.edges[index].to].attributes,
+        Subject::Access(index) => &graph.nodes[graph.draft.accesses[index].node].attributes,
+    };
+    statement.allow(diagnostic.code) || graph.item.attributes.allow(diagnostic.code)
+}
+
+/// Reports a diagnostic of the draft at the tokens it is about.
+fn place(graph: &Graph<'_>, diagnostic: &Diagnostic, report: &mut Report) {
+    match diagnostic.subject {
+        Subject::Resource(index) => report.push(graph.resources[index].name.span(), diagnostic),
+        Subject::Node(index) => report.push(graph.nodes[index].name.span(), diagnostic),
+        Subject::Edge(index) => report.push(graph.edges[index].span(), diagnostic),
+        Subject::Access(index) => {
+            let (place, start) = graph.accesses[index];
+            report.push_between(start, place.end, diagnostic);
+        }
+    }
+}
+
+/// An index or range of literals against a literal length.
+fn outside(graph: &Graph<'_>, place: &Place) -> Option<Diagnostic> {
+    let resource = graph.resources[graph.resource(place)?];
+    let part = place.part.as_ref()?;
+    let Some(length) = resource.shape.lengths.first() else {
+        return None; // the type may be an alias of an array: rustc knows
+    };
+    let length = value(length);
+    let fault = match part {
+        Part::Index(index) => {
+            let index = value(index)?;
+            (index < 0 || length.is_some_and(|length| index >= length)).then(|| format!("index {index}"))
+        }
+        Part::Range { start, end, inclusive } => {
+            let start = start.as_ref().map_or(Some(0), |start| value(start));
+            let end = match end {
+                Some(end) => value(end).map(|end| end + i128::from(*inclusive)),
+                None => length,
+            };
+            let text = || {
+                format!(
+                    "range {}..{}",
+                    start.unwrap_or(0),
+                    end.map_or(String::new(), |end| end.to_string())
+                )
+            };
+            let reversed = start.zip(end).is_some_and(|(start, end)| start > end);
+            let past = |bound: Option<i128>| {
+                bound.is_some_and(|bound| bound < 0 || length.is_some_and(|length| bound > length))
+            };
+            (reversed || past(start) || past(end)).then(text)
+        }
+    }?;
+    let name = &place.name;
+    let message = match length {
+        Some(length) => format!("{fault} is out of bounds of `{name}`, which has {length} elements"),
+        None => format!("{fault} is invalid for `{name}`"),
+    };
+    let diagnostic = error(Code::OutOfBounds, message);
+    Some(match length {
+        Some(length) if matches!(part, Part::Index(_)) && length > 0 => {
+            diagnostic.help(format!("use an index from 0 to {}", length - 1))
+        }
+        Some(length) => diagnostic.help(format!("use a range within 0..{length}")),
+        None => diagnostic.help("use a range whose start is not behind its end"),
+    })
+}
+
+/// Literal launch dimensions against CUDA's limits, each side once.
+fn launch_limits(launch: &Launch, report: &mut Report) {
+    let one = [1; 3];
+    let mut check = |tokens: &Expr, config: Result<LaunchConfig, LaunchFault>| {
+        if let Err(fault) = config {
+            let text = fault.describe(Text::new());
+            let help = match fault {
+                LaunchFault::TooManyThreads { .. } => "use more blocks of fewer threads",
+                LaunchFault::TooLarge {
+                    dimension: "shared", ..
+                } => "use less dynamic shared memory",
+                LaunchFault::TooLarge { .. } => {
+                    "spread the work over the other dimensions, or over a loop in the kernel"
+                }
+                _ => "a launch is `<<<blocks, threads per block>>>`",
+            };
+            let diagnostic = error(Code::LaunchConfig, text.as_str()).help(help);
+            report.push_between(tokens.span(), last_span(tokens), &diagnostic);
+        }
+    };
+    check(&launch.grid.whole, LaunchConfig::new(literals(&launch.grid), one, 0));
+    check(&launch.block.whole, LaunchConfig::new(one, literals(&launch.block), 0));
+    if let Some(shared) = &launch.shared {
+        check(shared, LaunchConfig::new(one, one, value(shared).unwrap_or(0)));
+    }
+}
+
+/// The span of an expression's last token.
+fn last_span(expr: &Expr) -> proc_macro2::Span {
+    expr.to_token_stream()
+        .into_iter()
+        .last()
+        .map_or_else(|| expr.span(), |token| token.span())
+}
+
+/// The values of an extent; 1 where a part is no literal or missing.
+fn literals(extent: &Extent) -> [i128; 3] {
+    let mut values = [1; 3];
+    for (value_slot, part) in values.iter_mut().zip(&extent.parts) {
+        *value_slot = value(part).unwrap_or(1);
+    }
+    values
+}
+
+/// A copy between shapes that differ whatever the types are: rank or literal lengths of the same element type.
+fn shapes(graph: &Graph<'_>, from: &Place, to: &Place, report: &mut Report) {
+    let (Some(source), Some(destination)) = (selected(graph, from), selected(graph, to)) else {
+        return;
+    };
+    let same_element =
+        source.element.to_token_stream().to_string() == destination.element.to_token_stream().to_string();
+    let ranks_differ = source.lengths.len() != destination.lengths.len();
+    let lengths_differ = source
+        .lengths
+        .iter()
+        .zip(&destination.lengths)
+        .any(|(a, b)| matches!((a, b), (Some(a), Some(b)) if a != b));
+    if !same_element || !(ranks_differ || lengths_differ) {
+        return;
+    }
+    let message = format!(
+        "a memcpy from `{}` to `{}` changes the shape",
+        source.text, destination.text
+    );
+    let diagnostic = error(Code::ShapeMismatch, message)
+        .note(format!(
+            "`{}` is `{}`, `{}` is `{}`",
+            from.name,
+            written(graph, from),
+            to.name,
+            written(graph, to)
+        ))
+        .help("copy between resources of one shape, or between ranges of one length");
+    report.push_between(from.name.span(), to.end, &diagnostic);
+}
+
+/// The shape of a place, as far as the text tells.
+struct Selected<'a> {
+    element: &'a syn::Type,
+    /// `None` where a length is no literal.
+    lengths: Vec<Option<i128>>,
+    text: String,
+}
+
+fn selected<'a>(graph: &Graph<'a>, place: &Place) -> Option<Selected<'a>> {
+    let shape: &Shape = &graph.resources[graph.resource(place)?].shape;
+    let mut lengths: Vec<(Option<i128>, String)> = shape
+        .lengths
+        .iter()
+        .map(|length| (value(length), plain(length)))
+        .collect();
+    match &place.part {
+        None => {}
+        Some(_) if lengths.is_empty() => return None,
+        Some(Part::Index(_)) => drop(lengths.remove(0)),
+        Some(Part::Range { start, end, inclusive }) => {
+            let start = start.as_ref().map_or(Some(0), |start| value(start));
+            let end = end
+                .as_ref()
+                .map_or(lengths[0].0, |end| value(end).map(|end| end + i128::from(*inclusive)));
+            let length = start.zip(end).map(|(start, end)| end - start);
+            lengths[0] = (
+                length,
+                length.map_or_else(|| "_".to_owned(), |length| length.to_string()),
+            );
+        }
+    }
+    let element = plain(&shape.element);
+    let text = lengths
+        .iter()
+        .rev()
+        .fold(element, |inner, (_, length)| format!("[{inner}; {length}]"));
+    Some(Selected {
+        element: &shape.element,
+        lengths: lengths.into_iter().map(|(value, _)| value).collect(),
+        text,
+    })
+}
+
+fn written(graph: &Graph<'_>, place: &Place) -> String {
+    graph.resource(place).map_or_else(String::new, |index| {
+        let shape = &graph.resources[index].shape;
+        shape.lengths.iter().rev().fold(plain(&shape.element), |inner, length| {
+            format!("[{inner}; {}]", plain(length))
+        })
+    })
+}
+
+/// Tokens as text without the spaces that `to_string` puts around `::` and the like.
+fn plain(tokens: &impl ToTokens) -> String {
+    let text = tokens.to_token_stream().to_string();
+    text.replace(" :: ", "::")
+        .replace(":: ", "::")
+        .replace(" <", "<")
+        .replace("< ", "<")
+        .replace(" >", ">")
+}

@@ -1,0 +1,129 @@
+//! What the macro can tell of an expression without knowing types: its value if it is made of literals, and whether rustc
+//! can evaluate it in a constant.
+
+use super::parse::integer;
+use graph_plan::Bound;
+use proc_macro2::{TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use syn::{BinOp, Expr, Lit, UnOp};
+
+/// The value of an expression of integer literals.
+pub(crate) fn value(expr: &Expr) -> Option<i128> {
+    match expr {
+        Expr::Lit(_) => integer(expr),
+        Expr::Paren(inner) => value(&inner.expr),
+        Expr::Group(inner) => value(&inner.expr),
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => value(&unary.expr)?.checked_neg(),
+        Expr::Binary(binary) => {
+            let (left, right) = (value(&binary.left)?, value(&binary.right)?);
+            match binary.op {
+                BinOp::Add(_) => left.checked_add(right),
+                BinOp::Sub(_) => left.checked_sub(right),
+                BinOp::Mul(_) => left.checked_mul(right),
+                BinOp::Div(_) => left.checked_div(right),
+                BinOp::Rem(_) => left.checked_rem(right),
+                BinOp::Shl(_) => left.checked_mul(1_i128.checked_shl(right.try_into().ok()?)?),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
+
+/// Methods that are `const fn`s on every integer type.
+const CONST_METHODS: [&str; 14] = [
+    "abs_diff",
+    "count_ones",
+    "div_ceil",
+    "ilog2",
+    "is_power_of_two",
+    "isqrt",
+    "leading_zeros",
+    "next_multiple_of",
+    "next_power_of_two",
+    "pow",
+    "saturating_add",
+    "saturating_mul",
+    "saturating_sub",
+    "trailing_zeros",
+];
+
+/// Can rustc evaluate the expression in a constant? Literals, paths (of a graph item they can only be constants, since no local
+/// variable is in scope), operators on these, and integer methods known to be `const fn`s. A name in `variables` is none.
+pub(crate) fn is_constant(expr: &Expr, variables: &[String]) -> bool {
+    let constant = |expr: &Expr| is_constant(expr, variables);
+    match expr {
+        Expr::Lit(_) => true,
+        Expr::Path(path) => path
+            .path
+            .get_ident()
+            .is_none_or(|name| !variables.iter().any(|variable| name == variable)),
+        Expr::Paren(inner) => constant(&inner.expr),
+        Expr::Group(inner) => constant(&inner.expr),
+        Expr::Cast(cast) => constant(&cast.expr),
+        Expr::Unary(unary) => !matches!(unary.op, UnOp::Deref(_)) && constant(&unary.expr),
+        Expr::Binary(binary) => constant(&binary.left) && constant(&binary.right),
+        Expr::MethodCall(call) => {
+            CONST_METHODS.iter().any(|method| call.method == method)
+                && constant(&call.receiver)
+                && call.args.iter().all(constant)
+        }
+        _ => false,
+    }
+}
+
+/// A constant expression as the argument of a contract, or `Unknown` where it is none.
+pub(crate) fn argument(expr: &Expr, variables: &[String]) -> TokenStream {
+    let argument = quote!(::graph_runtime::private::plan::Argument);
+    if !is_constant(expr, variables) {
+        return quote!(#argument::Unknown);
+    }
+    match only_literals(expr) {
+        Some(Literals::Integers) => quote!(#argument::Int(#expr)),
+        Some(Literals::Floats) => quote!(#argument::Float(#expr)),
+        None => quote!(::graph_runtime::private::constant(#expr)),
+    }
+}
+
+#[derive(PartialEq)]
+enum Literals {
+    Integers,
+    Floats,
+}
+
+/// Is the expression made of literals without suffix, all of one kind? Then its type is open.
+fn only_literals(expr: &Expr) -> Option<Literals> {
+    match expr {
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(int) if int.suffix().is_empty() => Some(Literals::Integers),
+            Lit::Float(float) if float.suffix().is_empty() => Some(Literals::Floats),
+            _ => None,
+        },
+        Expr::Paren(inner) => only_literals(&inner.expr),
+        Expr::Group(inner) => only_literals(&inner.expr),
+        Expr::Unary(unary) => only_literals(&unary.expr),
+        Expr::Binary(binary) => {
+            let left = only_literals(&binary.left)?;
+            (left == only_literals(&binary.right)?).then_some(left)
+        }
+        _ => None,
+    }
+}
+
+/// The end of a range, or an index, for the race rule. Equal constant expressions have equal values.
+pub(crate) fn bound(expr: &Expr) -> Bound {
+    match value(expr) {
+        Some(value) => u64::try_from(value).map_or(Bound::Unknown, Bound::Known),
+        None if is_constant(expr, &[]) => Bound::Symbol(expr.to_token_stream().to_string()),
+        None => Bound::Unknown,
+    }
+}
+
+/// Does any of the names stand anywhere in the tokens?
+pub(crate) fn mentions(tokens: TokenStream, names: &[String]) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Ident(ident) => names.iter().any(|name| ident == name),
+        TokenTree::Group(group) => mentions(group.stream(), names),
+        _ => false,
+    })
+}

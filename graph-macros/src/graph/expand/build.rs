@@ -1,0 +1,193 @@
+//! `build`, and the setters of params.
+//!
+//! A node that mentions a param becomes a function of its own, generic over what it applies to: `build` adds the node through
+//! it, `set_x` updates the node through it, and the user's expression is compiled once.
+
+use super::interface::{place_type, setter, value_name};
+use super::node::{add, apply, generic_assertions, params, places};
+use super::part::local;
+use crate::graph::ast::Node;
+use crate::graph::resolve::{Entity, Graph};
+use graph_plan::Space;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote};
+
+/// The documentation of every `build`.
+const SUMMARY: &str = "Allocates the graph's memory, zeroed, builds it on the device and uploads it.";
+
+/// `build` of a graph with mistakes.
+pub(super) fn stub() -> TokenStream {
+    quote! {
+        #[doc = #SUMMARY]
+        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+    }
+}
+
+/// `build` of a right graph.
+pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
+    let name = graph.item.name.to_string();
+    let builder = hidden("builder");
+    let resources = graph.resources.iter().map(|resource| {
+        let (place, shape, name) = (local(&resource.name), &resource.shape, resource.name.to_string());
+        match resource.space {
+            Space::Host => quote!(let #place = #builder.host::<#shape>(#name);),
+            Space::Device => quote!(let #place = #builder.device::<#shape>(#name);),
+        }
+    });
+    let initial = graph.params.iter().map(|param| {
+        let (name, ty, value) = (&param.name, &param.ty, &param.initial);
+        quote!(let #name: #ty = #value;)
+    });
+    let nodes = graph.nodes.iter().enumerate().map(|(index, node)| {
+        let used = params(graph, node);
+        if used.is_empty() {
+            return add(graph, node, &builder);
+        }
+        let (function, places) = (function(index), resources_of(graph, node).map(local));
+        let values = used.iter().map(|&param| &graph.params[param].name);
+        quote!(Self::#function(&mut #builder, #(#places,)* #(#values),*)?;)
+    });
+    let edges = graph.draft.edges.iter().map(|edge| {
+        let (from, to) = (edge.from, edge.to);
+        quote!((#from, #to))
+    });
+    let fields = graph.resources.iter().map(|resource| {
+        let (field, place) = (&resource.name, local(&resource.name));
+        quote!(#field: #place,)
+    });
+    let values = graph.params.iter().map(|param| &param.name);
+    let assertions = generic_assertions(graph);
+    let device = hidden("device");
+    quote! {
+        #[doc = #SUMMARY]
+        pub fn build(#device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
+            #assertions
+            let mut #builder = ::graph_runtime::GraphBuilder::new(#device, #name);
+            #(#resources)*
+            #(#initial)*
+            #(#nodes)*
+            #builder.edges(&[#(#edges),*]);
+            ::core::result::Result::Ok(Self {
+                __graph: #builder.build()?,
+                #(#fields)*
+                #(#values,)*
+                __marker: ::core::marker::PhantomData,
+            })
+        }
+    }
+}
+
+/// The functions of nodes that mention params, and the setters that call them.
+pub(super) fn updates(graph: &Graph<'_>) -> TokenStream {
+    let used: Vec<Vec<usize>> = graph.nodes.iter().map(|node| params(graph, node)).collect();
+    let functions = graph
+        .nodes
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !used[*index].is_empty())
+        .map(|(index, node)| node_function(graph, index, node, &used[index]));
+    let setters = (0..graph.params.len()).map(|param| setter(graph.params[param], set(graph, param, &used)));
+    quote!(#(#functions)* #(#setters)*)
+}
+
+fn node_function(graph: &Graph<'_>, index: usize, node: &Node, used: &[usize]) -> TokenStream {
+    let (function, sink) = (function(index), hidden("sink"));
+    let places = resources_of(graph, node).map(|name| {
+        let (place, ty) = (local(name), resource_type(graph, name));
+        quote!(#place: #ty,)
+    });
+    let values = used.iter().map(|&param| {
+        let (name, ty) = (&graph.params[param].name, &graph.params[param].ty);
+        quote!(#name: #ty,)
+    });
+    let apply = apply(graph, index, node, &sink);
+    quote! {
+        fn #function(
+            #sink: &mut impl ::graph_runtime::private::NodeSink,
+            #(#places)*
+            #(#values)*
+        ) -> ::graph_runtime::Result<()> {
+            #apply
+        }
+    }
+}
+
+/// The body of `set_x`.
+fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
+    let (name, value) = (&graph.params[param].name, value_name());
+    let text = name.to_string();
+    let affected: Vec<usize> = (0..graph.nodes.len())
+        .filter(|&node| used[node].contains(&param))
+        .collect();
+    let update = hidden("update");
+    let mut locals: Vec<&Ident> = affected
+        .iter()
+        .flat_map(|&node| resources_of(graph, graph.nodes[node]))
+        .collect();
+    locals.sort_unstable();
+    locals.dedup();
+    let locals = locals.into_iter().map(|name| {
+        let place = local(name);
+        quote!(let #place = self.#name;)
+    });
+    let mut others: Vec<usize> = affected.iter().flat_map(|&node| used[node].iter().copied()).collect();
+    others.sort_unstable();
+    others.dedup();
+    let others = others.iter().map(|&other| {
+        let name = &graph.params[other].name;
+        if other == param {
+            quote!(let #name = #value;)
+        } else {
+            quote!(let #name = self.#name;)
+        }
+    });
+    let calls = affected.iter().map(|&node| {
+        let (function, places) = (function(node), resources_of(graph, graph.nodes[node]).map(local));
+        let values = used[node].iter().map(|&param| &graph.params[param].name);
+        quote!(Self::#function(#update, #(#places,)* #(#values),*)?;)
+    });
+    quote! {
+        #(#locals)*
+        #(#others)*
+        self.__graph.update(#text, |#update| {
+            #(#calls)*
+            ::core::result::Result::Ok(())
+        })?;
+        self.#name = #value;
+        ::core::result::Result::Ok(())
+    }
+}
+
+/// The names of the resources a node touches, each once, as they were declared.
+fn resources_of<'a>(graph: &Graph<'a>, node: &Node) -> impl Iterator<Item = &'a Ident> + use<'a> {
+    let mut indices: Vec<usize> = places(node)
+        .into_iter()
+        .filter_map(|place| graph.resource(place))
+        .collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices
+        .into_iter()
+        .map(|index| &graph.resources[index].name)
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+fn resource_type(graph: &Graph<'_>, name: &Ident) -> TokenStream {
+    match graph.entity(name) {
+        Some(Entity::Resource(index)) => place_type(graph.resources[index]),
+        _ => TokenStream::new(),
+    }
+}
+
+/// The name of a node's function.
+fn function(index: usize) -> Ident {
+    format_ident!("__node_{index}")
+}
+
+/// A name that the user's expressions cannot see.
+fn hidden(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}

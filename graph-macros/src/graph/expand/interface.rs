@@ -1,0 +1,273 @@
+//! What users see of a graph: the type, the accessors of memory and params, the handles of nodes.
+
+use crate::graph::ast::{Node, Param, Resource};
+use crate::graph::resolve::Graph;
+use graph_plan::Space;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{GenericParam, Generics, Lifetime, LifetimeParam};
+
+/// Whether methods do something or only have the right type.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bodies {
+    Real,
+    Stub,
+}
+
+impl Bodies {
+    /// The body of a method.
+    fn of(self, real: TokenStream) -> TokenStream {
+        match self {
+            Bodies::Real => real,
+            Bodies::Stub => quote!(::core::unreachable!("this graph has mistakes and did not compile")),
+        }
+    }
+}
+
+/// `impl<..> Name<..> where .. { contents }`
+pub(super) fn implementation(graph: &Graph<'_>, contents: TokenStream) -> TokenStream {
+    let name = &graph.item.name;
+    let (parameters, arguments, condition) = graph.item.generics.split_for_impl();
+    quote! {
+        #[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+        impl #parameters #name #arguments #condition {
+            #contents
+        }
+    }
+}
+
+/// The type and all its methods but `build`.
+pub(super) fn interface(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
+    let declaration = declaration(graph);
+    let memory = memory(graph, bodies);
+    let common = common(bodies);
+    let resources = graph
+        .resources
+        .iter()
+        .map(|resource| resource_methods(resource, bodies));
+    let params = graph.params.iter().map(|param| getter(param, bodies));
+    let handles = graph
+        .nodes
+        .iter()
+        .enumerate()
+        .filter(|(index, _)| !graph.nameless.contains(index))
+        .map(|(index, node)| handle(index, node, bodies));
+    let setters = match bodies {
+        Bodies::Real => TokenStream::new(), // beside the updates they apply
+        Bodies::Stub => graph
+            .params
+            .iter()
+            .map(|param| setter(param, bodies.of(TokenStream::new())))
+            .collect(),
+    };
+    let methods = implementation(graph, quote!(#common #(#resources)* #(#params)* #setters #(#handles)*));
+    quote!(#declaration #memory #methods)
+}
+
+fn declaration(graph: &Graph<'_>) -> TokenStream {
+    let item = graph.item;
+    let (visibility, name, generics, docs) = (&item.visibility, &item.name, &item.generics, &item.attributes.docs);
+    let condition = &generics.where_clause;
+    let places = graph.resources.iter().map(|resource| {
+        let (field, ty) = (&resource.name, place_type(resource));
+        quote!(#field: #ty,)
+    });
+    let params = graph.params.iter().map(|param| {
+        let (field, ty) = (&param.name, &param.ty);
+        quote!(#field: #ty,)
+    });
+    let marker = marker(generics);
+    let summary = format!("The graph `{name}`, declared with `cuda_graph!`.");
+    let documentation = if docs.is_empty() {
+        quote!(#[doc = #summary])
+    } else {
+        quote!(#(#docs)*)
+    };
+    quote! {
+        #documentation
+        #[allow(dead_code)]
+        #visibility struct #name #generics #condition {
+            __graph: ::graph_runtime::Graph,
+            #(#places)*
+            #(#params)*
+            __marker: #marker,
+        }
+    }
+}
+
+/// Uses every type and lifetime parameter, whether or not a resource does.
+fn marker(generics: &Generics) -> TokenStream {
+    let used = generics.params.iter().filter_map(|param| match param {
+        GenericParam::Type(param) => {
+            let name = &param.ident;
+            Some(quote!(#name))
+        }
+        GenericParam::Lifetime(param) => {
+            let lifetime = &param.lifetime;
+            Some(quote!(&#lifetime ()))
+        }
+        GenericParam::Const(_) => None,
+    });
+    quote!(::core::marker::PhantomData<fn() -> (#(#used,)*)>)
+}
+
+/// The type of a resource's place.
+pub(super) fn place_type(resource: &Resource) -> TokenStream {
+    let shape = &resource.shape;
+    match resource.space {
+        Space::Host => quote!(::graph_runtime::Place<#shape, ::graph_runtime::OnHost>),
+        Space::Device => quote!(::graph_runtime::Place<#shape, ::graph_runtime::OnDevice>),
+    }
+}
+
+/// The methods that every graph has.
+fn common(bodies: Bodies) -> TokenStream {
+    let launch = bodies.of(quote!(self.__graph.launch()));
+    let launch_on = bodies.of(quote!(self.__graph.launch_on(stream)));
+    let synchronize = bodies.of(quote!(self.__graph.synchronize()));
+    let raw = bodies.of(quote!(self.__graph.raw()));
+    quote! {
+        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+        #[inline]
+        pub fn launch(&mut self) -> ::graph_runtime::Result<()> { #launch }
+
+        /// Launches the graph on a stream of the same context that is not capturing.
+        pub fn launch_on(&mut self, stream: &::graph_runtime::CudaStream) -> ::graph_runtime::Result<()> { #launch_on }
+
+        /// Waits until all launches have ended; returns the error of any that failed.
+        pub fn synchronize(&self) -> ::graph_runtime::Result<()> { #synchronize }
+
+        /// The CUDA handles, for what is not covered here; `None` on the emulator.
+        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> { #raw }
+    }
+}
+
+fn resource_methods(resource: &Resource, bodies: Bodies) -> TokenStream {
+    let (name, shape, docs) = (&resource.name, &resource.shape, &resource.attributes.docs);
+    let name_mut = Ident::new(&format!("{}_mut", name), name.span());
+    let (shared, exclusive, read, write) = match resource.space {
+        Space::Host => (quote!(&#shape), quote!(&mut #shape), quote!(host), quote!(host_mut)),
+        Space::Device => (
+            quote!(::graph_runtime::DeviceRef<'_, #shape>),
+            quote!(::graph_runtime::DeviceMut<'_, #shape>),
+            quote!(device),
+            quote!(device_mut),
+        ),
+    };
+    let summary = format!("Waits for launches in flight and lends `{name}` for reading.");
+    let summary_mut = format!("Waits for launches in flight and lends `{name}` for writing.");
+    let get = bodies.of(quote!(self.__graph.#read(&self.#name)));
+    let get_mut = bodies.of(quote!(self.__graph.#write(&self.#name)));
+    quote! {
+        #[doc = #summary]
+        #(#docs)*
+        pub fn #name(&self) -> ::graph_runtime::Result<#shared> { #get }
+
+        #[doc = #summary_mut]
+        #(#docs)*
+        pub fn #name_mut(&mut self) -> ::graph_runtime::Result<#exclusive> { #get_mut }
+    }
+}
+
+fn getter(param: &Param, bodies: Bodies) -> TokenStream {
+    let (name, ty, docs) = (&param.name, &param.ty, &param.attributes.docs);
+    let summary = format!("The value of the param `{name}` in the next launch.");
+    let get = bodies.of(quote!(self.#name));
+    quote! {
+        #[doc = #summary]
+        #(#docs)*
+        pub fn #name(&self) -> #ty { #get }
+    }
+}
+
+/// `set_x(value)` with the given body.
+pub(super) fn setter(param: &Param, body: TokenStream) -> TokenStream {
+    let (name, ty, docs) = (&param.name, &param.ty, &param.attributes.docs);
+    let set = Ident::new(&format!("set_{name}"), name.span());
+    let value = value_name();
+    let summary =
+        format!("Sets the param `{name}` for later launches: updates exactly the nodes that use it, in place.");
+    quote! {
+        #[doc = #summary]
+        #(#docs)*
+        pub fn #set(&mut self, #value: #ty) -> ::graph_runtime::Result<()> { #body }
+    }
+}
+
+/// The name of a setter's argument, out of the user's sight.
+pub(super) fn value_name() -> Ident {
+    Ident::new("value", Span::mixed_site())
+}
+
+fn handle(index: usize, node: &Node, bodies: Bodies) -> TokenStream {
+    let (name, docs) = (&node.name, &node.attributes.docs);
+    let summary = format!("The node `{name}`.");
+    let get = bodies.of(quote!(self.__graph.node(::graph_runtime::NodeId::new(#index))));
+    quote! {
+        #[doc = #summary]
+        #(#docs)*
+        pub fn #name(&mut self) -> ::graph_runtime::NodeHandle<'_> { #get }
+    }
+}
+
+/// The struct that `memory_mut` returns, and the method.
+fn memory(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
+    let host: Vec<&Resource> = graph
+        .resources
+        .iter()
+        .copied()
+        .filter(|resource| resource.space == Space::Host)
+        .collect();
+    if host.is_empty() {
+        return TokenStream::new();
+    }
+    let item = graph.item;
+    let (visibility, name) = (&item.visibility, format_ident!("{}Memory", item.name));
+    let lifetime = Lifetime::new("'memory", Span::mixed_site());
+    let mut generics = item.generics.clone();
+    generics
+        .params
+        .insert(0, GenericParam::Lifetime(LifetimeParam::new(lifetime.clone())));
+    let condition = generics.where_clause.take();
+    let marker = marker(&item.generics);
+    let fields: Vec<_> = host.iter().map(|resource| (&resource.name, &resource.shape)).collect();
+    let declared = fields.iter().map(|(field, shape)| {
+        let summary = format!("The host resource `{field}`.");
+        quote!(#[doc = #summary] pub #field: &#lifetime mut #shape,)
+    });
+    let taken = fields
+        .iter()
+        .map(|(field, _)| quote!(#field: __split.take(&self.#field)?,));
+    let arguments = arguments(&item.generics);
+    let body = bodies.of(quote! {
+        let mut __split = self.__graph.split_host()?;
+        ::core::result::Result::Ok(#name { #(#taken)* __marker: ::core::marker::PhantomData })
+    });
+    let summary = format!("All host memory of a [`{}`], lent at once.", item.name);
+    let method = implementation(
+        graph,
+        quote! {
+            /// Waits for launches in flight and lends all host memory at once, for writing.
+            pub fn memory_mut(&mut self) -> ::graph_runtime::Result<#name<'_, #(#arguments),*>> { #body }
+        },
+    );
+    quote! {
+        #[doc = #summary]
+        #[allow(dead_code)]
+        #visibility struct #name #generics #condition {
+            #(#declared)*
+            __marker: #marker,
+        }
+        #method
+    }
+}
+
+/// The names of all generic parameters, as arguments.
+fn arguments(generics: &Generics) -> Vec<TokenStream> {
+    let name = |param: &GenericParam| match param {
+        GenericParam::Type(param) => param.ident.to_token_stream(),
+        GenericParam::Lifetime(param) => param.lifetime.to_token_stream(),
+        GenericParam::Const(param) => param.ident.to_token_stream(),
+    };
+    generics.params.iter().map(name).collect()
+}

@@ -1,0 +1,156 @@
+//! Places as tokens: the expression that selects one in `build`, its size in bytes, and the assertion that it is in bounds.
+
+use crate::graph::ast::{Part, Place, Resource};
+use crate::graph::constant::{is_constant, mentions, value};
+use crate::graph::resolve::Graph;
+use proc_macro2::{Ident, Literal, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::Expr;
+
+/// The local variable that holds a resource's place in `build`, out of the user's sight but at the user's tokens.
+pub(super) fn local(name: &Ident) -> Ident {
+    Ident::new(&format!("place_{name}"), Span::mixed_site().located_at(name.span()))
+}
+
+/// A range with every bound as an expression.
+struct Range<'a> {
+    start: Option<&'a Expr>,
+    end: Option<&'a Expr>,
+    inclusive: bool,
+}
+
+impl<'a> Range<'a> {
+    fn start(&self) -> TokenStream {
+        self.start.map_or_else(|| quote!(0), ToTokens::to_token_stream)
+    }
+
+    fn end(&self, resource: &Resource) -> Option<TokenStream> {
+        match (self.end, self.inclusive) {
+            (Some(end), true) => Some(quote!((#end) + 1)),
+            (Some(end), false) => Some(quote!(#end)),
+            (None, _) => resource.shape.lengths.first().map(ToTokens::to_token_stream),
+        }
+    }
+
+    /// The values of start and end, where both are literals.
+    fn literal(&self, resource: &Resource) -> Option<(u64, u64)> {
+        let start = self.start.map_or(Some(0), value)?;
+        let end = match self.end {
+            Some(end) => value(end)? + i128::from(self.inclusive),
+            None => value(resource.shape.lengths.first()?)?,
+        };
+        Some((start.try_into().ok()?, end.try_into().ok()?))
+    }
+
+    fn bounds(&self) -> impl Iterator<Item = &'a Expr> {
+        [self.start, self.end].into_iter().flatten()
+    }
+}
+
+fn range(part: &Part) -> Option<Range<'_>> {
+    match part {
+        Part::Index(_) => None,
+        Part::Range { start, end, inclusive } => Some(Range {
+            start: start.as_deref(),
+            end: end.as_deref(),
+            inclusive: *inclusive,
+        }),
+    }
+}
+
+/// The expression of a place, of type `Place<shape of the part, memory>`.
+pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
+    let (name, span) = (local(&place.name), place.end);
+    match &place.part {
+        None => quote_spanned!(span=> #name.whole()),
+        Some(Part::Index(index)) => quote_spanned!(span=> #name.row(#index)),
+        Some(part) => {
+            let (Some(range), Some(resource)) = (range(part), graph.resource(place)) else {
+                return TokenStream::new();
+            };
+            let resource = graph.resources[resource];
+            let start = range.start();
+            match (length(graph, &range, resource), range.end(resource)) {
+                (Some(length), _) => quote_spanned!(span=> #name.rows_from::<#length>(#start)),
+                (None, Some(end)) => quote_spanned!(span=> #name.rows((#start)..(#end))),
+                (None, None) => quote_spanned!(span=> #name.rows((#start)..)),
+            }
+        }
+    }
+}
+
+/// The length of a range as a const argument, where stable Rust can have it as one.
+fn length(graph: &Graph<'_>, range: &Range<'_>, resource: &Resource) -> Option<TokenStream> {
+    if let Some((start, end)) = range.literal(resource) {
+        return Some(Literal::u64_unsuffixed(end.saturating_sub(start)).to_token_stream());
+    }
+    let end = range.end(resource)?;
+    if range.start.is_none() && !range.inclusive && range.end.is_some_and(|end| matches!(end, Expr::Path(_))) {
+        return Some(quote!({ #end })); // a bare const generic may stand alone
+    }
+    let start = range.start();
+    let evaluable = range.bounds().all(|bound| is_constant(bound, &[])) && !generic(graph, quote!(#start #end));
+    evaluable.then(|| quote!({ ::graph_runtime::private::distance(#start, #end) }))
+}
+
+/// Do the tokens mention a generic parameter of the graph?
+pub(super) fn generic(graph: &Graph<'_>, tokens: TokenStream) -> bool {
+    let name = |param: &syn::GenericParam| match param {
+        syn::GenericParam::Type(param) => Some(param.ident.to_string()),
+        syn::GenericParam::Const(param) => Some(param.ident.to_string()),
+        syn::GenericParam::Lifetime(_) => None,
+    };
+    let names: Vec<String> = graph.item.generics.params.iter().filter_map(name).collect();
+    !names.is_empty() && mentions(tokens, &names)
+}
+
+/// The type of a resource's rows.
+fn row(resource: &Resource) -> TokenStream {
+    let shape = &resource.shape;
+    shape
+        .row()
+        .unwrap_or_else(|| quote!(<#shape as ::graph_runtime::Rows>::Row))
+}
+
+/// The size of a place in bytes, as an expression of type `u64`; `None` where its bounds are no constants.
+pub(super) fn bytes(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
+    let resource = graph.resources[graph.resource(place)?];
+    let (shape, row) = (&resource.shape, row(resource));
+    match &place.part {
+        None => Some(quote!(::core::mem::size_of::<#shape>() as u64)),
+        Some(Part::Index(_)) => Some(quote!(::core::mem::size_of::<#row>() as u64)),
+        Some(part) => {
+            let range = range(part)?;
+            if !range.bounds().all(|bound| is_constant(bound, &[])) {
+                return None;
+            }
+            let (start, end) = (range.start(), range.end(resource)?);
+            Some(quote!((::graph_runtime::private::distance(#start, #end) * ::core::mem::size_of::<#row>()) as u64))
+        }
+    }
+}
+
+/// The assertion that a place is in bounds; `None` where literals have told already, or only build can tell.
+pub(super) fn bounds_assertion(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
+    let resource = graph.resources[graph.resource(place)?];
+    let length = resource.shape.lengths.first()?;
+    let name = place.name.to_string();
+    let span = place.name.span();
+    let (start, end) = match place.part.as_ref()? {
+        Part::Index(index) => {
+            if !is_constant(index, &[]) || (value(index).is_some() && value(length).is_some()) {
+                return None;
+            }
+            (quote!(#index), quote!((#index) + 1))
+        }
+        part => {
+            let range = range(part)?;
+            let decided = range.literal(resource).is_some() && value(length).is_some();
+            if decided || !range.bounds().all(|bound| is_constant(bound, &[])) {
+                return None;
+            }
+            (range.start(), range.end(resource)?)
+        }
+    };
+    Some(quote_spanned!(span=> ::graph_runtime::private::check_part(#name, #start, #end, #length)))
+}

@@ -1,0 +1,325 @@
+//! Names to indices: an [`Item`] to a [`Graph`] whose nodes, edges and accesses are a [`Draft`].
+
+use super::ast::{Action, Argument, Attributes, Item, Node, Param, Part, Place, Resource, Statement};
+use super::constant::{bound, mentions};
+use crate::report::{Report, error};
+use graph_plan::{Bound, Code, Draft, Mode, NodeKind, Region, nearest};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::ToTokens;
+use std::collections::HashMap;
+use syn::Expr;
+
+/// The methods that every graph has, whose names nothing else may take.
+const METHODS: [&str; 6] = ["build", "launch", "launch_on", "synchronize", "memory_mut", "raw"];
+
+/// A graph whose names are resolved. Statements whose names clash with earlier ones are left out, other than in the draft.
+#[derive(Debug)]
+pub(crate) struct Graph<'a> {
+    pub(crate) item: &'a Item,
+    pub(crate) resources: Vec<&'a Resource>,
+    pub(crate) params: Vec<&'a Param>,
+    pub(crate) nodes: Vec<&'a Node>,
+    /// Nodes whose name an earlier statement has: no handle is emitted for them.
+    pub(crate) nameless: Vec<usize>,
+    pub(crate) draft: Draft,
+    /// For each access of the draft, the place and its first token.
+    pub(crate) accesses: Vec<(&'a Place, Span)>,
+    /// For each edge of the draft, the name in `after`.
+    pub(crate) edges: Vec<&'a Ident>,
+    /// What each name of the one namespace stands for.
+    names: HashMap<String, Entity>,
+}
+
+/// What a name stands for: an index into the lists of [`Graph`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Entity {
+    Resource(usize),
+    Param(usize),
+    Node(usize),
+    /// A statement that could not be parsed, or whose name was taken.
+    Broken,
+}
+
+impl Graph<'_> {
+    /// What `name` stands for.
+    pub(crate) fn entity(&self, name: &Ident) -> Option<Entity> {
+        self.names.get(&name.to_string()).copied()
+    }
+
+    /// The resource a place is in, once the graph is known to be right.
+    pub(crate) fn resource(&self, place: &Place) -> Option<usize> {
+        match self.entity(&place.name) {
+            Some(Entity::Resource(index)) => Some(index),
+            _ => None,
+        }
+    }
+
+    /// The names of all params.
+    pub(crate) fn param_names(&self) -> Vec<String> {
+        self.params.iter().map(|param| param.name.to_string()).collect()
+    }
+}
+
+/// Resolves every name; reports clashes and names that stand for nothing, or for the wrong thing.
+pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
+    let mut graph = Graph {
+        item,
+        resources: Vec::new(),
+        params: Vec::new(),
+        nodes: Vec::new(),
+        nameless: Vec::new(),
+        draft: Draft::new(item.name.to_string()),
+        accesses: Vec::new(),
+        edges: Vec::new(),
+        names: item
+            .unparsed
+            .iter()
+            .map(|name| (name.to_string(), Entity::Broken))
+            .collect(),
+    };
+    declare(&mut graph, report);
+    for index in 0..graph.nodes.len() {
+        let node = graph.nodes[index];
+        after(&mut graph, index, node, report);
+        match &node.action {
+            Action::Kernel(launch) => {
+                for argument in &launch.arguments {
+                    argument_access(&mut graph, index, argument, report);
+                }
+            }
+            Action::Memcpy { from, to } => {
+                access(&mut graph, index, from, from.name.span(), Mode::Read, report);
+                access(&mut graph, index, to, to.name.span(), Mode::Write, report);
+            }
+            Action::Memset { to, .. } => access(&mut graph, index, to, to.name.span(), Mode::Write, report),
+            Action::Join => {}
+        }
+    }
+    graph
+}
+
+/// Enters every statement's name, and those of its accessors, into the one namespace.
+fn declare<'a>(graph: &mut Graph<'a>, report: &mut Report) {
+    let mut owners: HashMap<String, Option<&Ident>> = METHODS.iter().map(|&method| (method.to_owned(), None)).collect();
+    for statement in &graph.item.statements {
+        let name = statement.name();
+        let clash = taken(statement)
+            .into_iter()
+            .find_map(|taken| owners.get(&taken).map(|owner| (taken, *owner)));
+        if let Some((taken, owner)) = &clash {
+            report.push(name.span(), &clashing(name, taken, *owner));
+        } else {
+            owners.extend(taken(statement).into_iter().map(|taken| (taken, Some(name))));
+        }
+        let entity = match statement {
+            Statement::Resource(resource) if clash.is_none() => {
+                graph.resources.push(resource);
+                Entity::Resource(graph.draft.resource(name.to_string(), resource.space))
+            }
+            Statement::Param(param) if clash.is_none() => {
+                graph.params.push(param);
+                Entity::Param(graph.params.len() - 1)
+            }
+            Statement::Node(node) => {
+                graph.nodes.push(node);
+                let index = graph.draft.node(name.to_string(), kind(&node.action));
+                if clash.is_some() {
+                    graph.draft.nodes[index].broken = true;
+                    graph.nameless.push(index);
+                }
+                Entity::Node(index)
+            }
+            _ => Entity::Broken,
+        };
+        graph.names.entry(name.to_string()).or_insert(entity);
+    }
+}
+
+fn kind(action: &Action) -> NodeKind {
+    match action {
+        Action::Kernel(_) => NodeKind::Kernel,
+        Action::Memcpy { .. } => NodeKind::Memcpy,
+        Action::Memset { .. } => NodeKind::Memset,
+        Action::Join => NodeKind::Join,
+    }
+}
+
+/// The names a statement takes: its own and those of its accessors.
+fn taken(statement: &Statement) -> Vec<String> {
+    let name = statement.name();
+    match statement {
+        Statement::Resource(_) => vec![name.to_string(), format!("{name}_mut")],
+        Statement::Param(_) => vec![name.to_string(), format!("set_{name}")],
+        Statement::Node(_) => vec![name.to_string()],
+    }
+}
+
+fn clashing(name: &Ident, taken: &str, owner: Option<&Ident>) -> graph_plan::Diagnostic {
+    let own = name == taken;
+    let accessor = if own {
+        String::new()
+    } else {
+        format!(", whose accessor is `{taken}`,")
+    };
+    match owner {
+        None => error(
+            Code::DuplicateName,
+            format!("`{name}`{accessor} has the name of a method of every graph"),
+        )
+        .note(format!("every graph has a method `{taken}`")),
+        Some(first) if own && *first == name.to_string() => {
+            error(Code::DuplicateName, format!("the name `{name}` is declared twice")).note(format!(
+                "`{first}` was declared first on line {}",
+                first.span().start().line
+            ))
+        }
+        Some(first) => error(
+            Code::DuplicateName,
+            format!("`{name}`{accessor} has a name that `{first}` takes"),
+        )
+        .note(format!(
+            "`{first}`, declared on line {}, takes the name `{taken}`",
+            first.span().start().line
+        )),
+    }
+    .help("nodes, resources, params and the accessors made for them share one namespace: choose another name")
+}
+
+/// The edges of a node.
+fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut Report) {
+    for name in &node.after {
+        match graph.entity(name) {
+            Some(Entity::Node(before)) => {
+                graph.draft.edge(before, index);
+                graph.edges.push(name);
+                continue;
+            }
+            Some(Entity::Broken) => {}
+            Some(Entity::Resource(_) | Entity::Param(_)) => {
+                let message = format!("`{name}` is no node, so `{}` cannot run after it", node.name);
+                report.push(
+                    name.span(),
+                    &error(Code::UnknownNode, message).help("name the node that writes or reads it"),
+                );
+            }
+            None => {
+                let message = format!("no node is named `{name}`");
+                let nodes: Vec<String> = graph.nodes.iter().map(|node| node.name.to_string()).collect();
+                report.push(name.span(), &suggest(error(Code::UnknownNode, message), name, &nodes));
+            }
+        }
+        graph.draft.nodes[index].broken = true;
+    }
+}
+
+fn suggest(diagnostic: graph_plan::Diagnostic, name: &Ident, candidates: &[String]) -> graph_plan::Diagnostic {
+    match nearest(&name.to_string(), candidates.iter().map(String::as_str)) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None if candidates.is_empty() => diagnostic,
+        None => {
+            let listed: Vec<String> = candidates.iter().take(8).map(|name| format!("`{name}`")).collect();
+            let more = if candidates.len() > listed.len() { ", ..." } else { "" };
+            diagnostic.note(format!("declared are {}{more}", listed.join(", ")))
+        }
+    }
+}
+
+fn argument_access<'a>(graph: &mut Graph<'a>, node: usize, argument: &'a Argument, report: &mut Report) {
+    match argument {
+        Argument::Borrow { and, mutable, place } => {
+            let mode = if mutable.is_some() { Mode::ReadWrite } else { Mode::Read };
+            access(graph, node, place, and.span, mode, report);
+        }
+        Argument::Value(value) => {
+            if let Some(name) = resource_by_value(graph, value) {
+                let diagnostic = error(Code::Syntax, format!("resource `{name}` is passed by value")).help(format!(
+                    "borrow it: `&{name}` if the kernel only reads it, `&mut {name}` if it writes"
+                ));
+                report.push(name.span(), &diagnostic);
+            }
+        }
+    }
+}
+
+/// The resource that a by-value argument names, if it is nothing but that.
+fn resource_by_value<'e>(graph: &Graph<'_>, value: &'e Expr) -> Option<&'e Ident> {
+    let Expr::Path(path) = value else { return None };
+    let name = path.path.get_ident()?;
+    matches!(graph.entity(name), Some(Entity::Resource(_))).then_some(name)
+}
+
+/// A node's access to a place.
+fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span, mode: Mode, report: &mut Report) {
+    let name = &place.name;
+    let diagnostic = match graph.entity(name) {
+        Some(Entity::Resource(resource)) => {
+            fixed(graph, place, report);
+            let access = graph.draft.access(node, resource, region(place), mode);
+            graph.draft.accesses[access].line = u32::try_from(name.span().start().line).ok();
+            graph.accesses.push((place, start));
+            return;
+        }
+        Some(Entity::Broken) => return,
+        Some(Entity::Node(_)) => error(Code::UnknownResource, format!("`{name}` is a node, not a resource"))
+            .help("name the resource that it writes"),
+        Some(Entity::Param(_)) => error(Code::UnknownResource, format!("`{name}` is a `param`, not a resource"))
+            .help(format!("params are passed by value: `{name}` without `&`")),
+        None => {
+            let resources: Vec<String> = graph
+                .resources
+                .iter()
+                .map(|resource| resource.name.to_string())
+                .collect();
+            suggest(
+                error(Code::UnknownResource, format!("no resource is named `{name}`")),
+                name,
+                &resources,
+            )
+        }
+    };
+    report.push(name.span(), &diagnostic);
+}
+
+/// Places are fixed when the graph is built, so a param cannot select one.
+fn fixed(graph: &Graph<'_>, place: &Place, report: &mut Report) {
+    let tokens: TokenStream = match &place.part {
+        None => return,
+        Some(Part::Index(index)) => index.to_token_stream(),
+        Some(Part::Range { start, end, .. }) => [start, end]
+            .into_iter()
+            .flatten()
+            .map(ToTokens::to_token_stream)
+            .collect(),
+    };
+    if mentions(tokens, &graph.param_names()) {
+        let message = format!("a `param` selects a part of `{}`", place.name);
+        let diagnostic = error(Code::Syntax, message)
+            .note("the memory a node touches is fixed when the graph is built; params change between launches")
+            .help("use a literal, a constant or a const generic");
+        report.push_between(place.name.span(), place.end, &diagnostic);
+    }
+}
+
+/// The part of the resource that a place is, as far as the text tells.
+fn region(place: &Place) -> Region {
+    match &place.part {
+        None => Region::Whole,
+        Some(Part::Index(index)) => Region::Index(bound(index)),
+        Some(Part::Range { start, end, inclusive }) => {
+            let start = start.as_ref().map_or(Bound::Known(0), |start| bound(start));
+            let end = match end.as_ref().map_or(Bound::End, |end| bound(end)) {
+                Bound::Known(last) if *inclusive => Bound::Known(last.saturating_add(1)),
+                Bound::Symbol(_) if *inclusive => Bound::Unknown,
+                end => end,
+            };
+            Region::Range(start, end)
+        }
+    }
+}
+
+impl Attributes {
+    /// Does an `#[allow(rule)]` silence the rule?
+    pub(crate) fn allow(&self, code: Code) -> bool {
+        self.allowed.iter().any(|allowed| allowed == code.as_str())
+    }
+}
