@@ -246,36 +246,3 @@ pub(crate) const fn launch_fault(
     }
     Ok(config)
 }
-
-/// What `cuda_graph!` knows of a kernel node at compile time. A failure is a compile error at the caller's tokens.
-#[doc(hidden)]
-#[track_caller]
-pub const fn check_launch<K: Kernel>(
-    node: &str,
-    grid: [i128; 3],
-    block: [i128; 3],
-    shared: i128,
-    arguments: &[Argument],
-) {
-    if let Err(text) = launch_fault(node, K::FACTS, Launch { grid, block, shared }, arguments) {
-        panic!("{}", text.as_str());
-    }
-}
-
-/// A constant as a contract's argument, by its bytes. [`Element`]s have no padding, so all of them are initialised.
-#[doc(hidden)]
-pub const fn constant<T: Element>(value: T) -> Argument {
-    const SIZE: usize = 16;
-    if size_of::<T>() > SIZE {
-        return Argument::Unknown;
-    }
-    union Bytes<T: Copy> {
-        value: T,
-        bytes: [u8; SIZE],
-    }
-    let mut bits = Bytes { bytes: [0; SIZE] };
-    bits.value = value;
-    // SAFETY: all 16 bytes were initialised as `bytes`; `value` then replaced the first `size_of::<T>()` of them by
-    // initialised ones, since `Element: Pod` rules out padding.
-    Argument::Bytes(unsafe { bits.bytes }, size_of::<T>())
-}

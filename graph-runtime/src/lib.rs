@@ -1,5 +1,6 @@
 //! CUDA graphs as checked Rust declarations.
 
+mod assert;
 mod kernel;
 mod place;
 mod shape;
@@ -12,6 +13,7 @@ pub use shape::{ArrayOf, Element, Rows, SameShape};
 /// What expansions of the macros use besides the public items. Not part of the interface.
 #[doc(hidden)]
 pub mod private {
-    pub use crate::kernel::{CallArgument, check_launch, constant};
+    pub use crate::assert::{check_launch, check_part, constant, distance};
+    pub use crate::kernel::CallArgument;
     pub use graph_plan as plan;
 }

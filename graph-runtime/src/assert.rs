@@ -1,0 +1,53 @@
+//! Compile-time assertions that `cuda_graph!` expands to, for what only rustc can evaluate. A failure is a compile error at
+//! the user's tokens. Build checks all of it again: these only report it earlier.
+
+use crate::kernel::{Kernel, Launch, launch_fault};
+use crate::shape::Element;
+use graph_plan::{Argument, Text};
+
+/// What is known of a kernel node: limits of its launch and its kernel's contracts.
+#[track_caller]
+pub const fn check_launch<K: Kernel>(
+    node: &str,
+    grid: [i128; 3],
+    block: [i128; 3],
+    shared: i128,
+    arguments: &[Argument],
+) {
+    if let Err(text) = launch_fault(node, K::FACTS, Launch { grid, block, shared }, arguments) {
+        panic!("{}", text.as_str());
+    }
+}
+
+/// `resource[start..end]` lies within `length` elements.
+#[track_caller]
+pub const fn check_part(resource: &str, start: usize, end: usize, length: usize) {
+    if start <= end && end <= length {
+        return;
+    }
+    let text = Text::new().str("range ").int(start as i128).str("..").int(end as i128).str(" is out of bounds of `");
+    let text = text.str(resource).str("`, which has ").int(length as i128).str(" elements [out-of-bounds]");
+    panic!("{}", text.as_str());
+}
+
+/// The length of a range; 0 where it is reversed, which [`check_part`] reports.
+pub const fn distance(start: usize, end: usize) -> usize {
+    end.saturating_sub(start)
+}
+
+/// A constant as a contract's argument, by its bytes. [`Element`]s have no padding, so all of them are initialised.
+pub const fn constant<T: Element>(value: T) -> Argument {
+    const SIZE: usize = 16;
+    if size_of::<T>() > SIZE {
+        return Argument::Unknown;
+    }
+    union Bytes<T: Copy> {
+        value: T,
+        bytes: [u8; SIZE],
+    }
+    let mut bits = Bytes { bytes: [0; SIZE] };
+    bits.value = value;
+    // SAFETY: all 16 bytes were initialised as `bytes`; `value` then replaced the first `size_of::<T>()` of them by
+    // initialised ones, since `Element: Pod` rules out padding.
+    Argument::Bytes(unsafe { bits.bytes }, size_of::<T>())
+}
