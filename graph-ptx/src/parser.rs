@@ -229,7 +229,9 @@ impl<'a> Parser<'a> {
                     }
                 }
                 "inlined_at" => {
-                    (self.parse_u32()?, self.parse_u32()?, self.parse_u32()?);
+                    for _ in ["file", "line", "column"] {
+                        self.parse_u32()?;
+                    }
                 }
                 _ => return self.error("expected `function_name` or `inlined_at`"),
             }

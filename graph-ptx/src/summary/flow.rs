@@ -17,6 +17,9 @@ const MAX_CHAIN: u32 = 8;
 /// So do chains after this many instructions have been analysed.
 const MAX_INSTRUCTIONS: usize = 200_000;
 
+/// A call through a register that may reach more functions than this is a call of unknown code.
+const MAX_TARGETS: usize = 64;
+
 /// The analysis of a function for one chain of calls.
 #[derive(Debug)]
 pub(super) struct Context<'m> {
@@ -237,6 +240,10 @@ impl<'p, 'm> Flow<'p, 'm> {
         let functions = &self.program.module.functions;
         let fits = |index: &&usize| functions[**index].params.len() == arguments && !functions[**index].entry;
         let targets: Vec<_> = taken.iter().filter(fits).map(|&index| Some(index)).collect();
-        if targets.is_empty() { vec![None] } else { targets }
+        if (1..=MAX_TARGETS).contains(&targets.len()) {
+            targets
+        } else {
+            vec![None]
+        }
     }
 }

@@ -41,10 +41,8 @@ pub(super) struct Prepared<'m> {
 impl<'m> Prepared<'m> {
     fn new(function: &'m Function, body: &'m Body) -> Self {
         let variables = function.params.iter().chain(&function.results);
-        let fixed: Vec<&str> = variables
-            .filter(|variable| variable.space == Space::Reg)
-            .map(|variable| variable.name.as_str())
-            .collect();
+        let registers = variables.filter(|variable| variable.space == Space::Reg);
+        let fixed: HashSet<&str> = registers.map(|variable| variable.name.as_str()).collect();
         let split = split_webs(body, &fixed);
         let mut prepared = Prepared {
             function,
@@ -58,12 +56,18 @@ impl<'m> Prepared<'m> {
             undefined: Vec::new(),
             body: split,
         };
-        prepared.name_symbols(body);
+        prepared.name_symbols(body, &fixed);
         prepared.find_users();
         prepared
     }
 
-    fn name_symbols(&mut self, body: &'m Body) {
+    fn name_symbols(&mut self, body: &'m Body, fixed: &HashSet<&str>) {
+        let mut registers = HashMap::new();
+        for (index, register) in (0_u32..).zip(&body.registers) {
+            if fixed.contains(register.name.as_str()) {
+                registers.insert(register.name.as_str(), index);
+            }
+        }
         for variable in &body.variables {
             let symbol = match variable.space {
                 Space::Param => Symbol::Slot(self.new_slot()),
@@ -78,13 +82,19 @@ impl<'m> Prepared<'m> {
                     Symbol::KernelParam(u32::try_from(index).unwrap_or(u32::MAX)),
                 );
             } else {
-                let slot = self.parameter_slot(param.space, &param.name);
+                let slot = registers
+                    .get(param.name.as_str())
+                    .copied()
+                    .unwrap_or_else(|| self.new_slot());
                 self.params.push(slot);
                 self.symbols.insert(&param.name, Symbol::Slot(slot));
             }
         }
         for result in &self.function.results {
-            let slot = self.parameter_slot(result.space, &result.name);
+            let slot = registers
+                .get(result.name.as_str())
+                .copied()
+                .unwrap_or_else(|| self.new_slot());
             self.results.push(slot);
             self.symbols.insert(&result.name, Symbol::Slot(slot));
         }
@@ -93,17 +103,6 @@ impl<'m> Prepared<'m> {
     fn new_slot(&mut self) -> u32 {
         self.slots += 1;
         self.slots - 1
-    }
-
-    /// The register of a `.reg` parameter, or a slot of its own.
-    fn parameter_slot(&mut self, space: Space, name: &str) -> u32 {
-        let register = match space {
-            Space::Reg => self.body.registers.iter().position(|register| register.name == name),
-            _ => None,
-        };
-        register
-            .and_then(|register| u32::try_from(register).ok())
-            .unwrap_or_else(|| self.new_slot())
     }
 
     fn find_users(&mut self) {

@@ -4,7 +4,7 @@
 //! hold unrelated values one after the other are first taken apart here. What a block reads without writing it stands for all
 //! that its predecessors leave (the construction of SSA by Braun et al., with unions in place of phi functions).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::blocks::Blocks;
 use super::opcode::{Action, action};
@@ -14,7 +14,7 @@ use crate::ast::{Base, Body, Instruction, Operand, Reg, Register};
 const MAX_NODES: usize = 32;
 
 /// The same code with one register for each web. Registers of the names in `fixed` stay whole: callers know them.
-pub(super) fn split_webs(body: &Body, fixed: &[&str]) -> Body {
+pub(super) fn split_webs(body: &Body, fixed: &HashSet<&str>) -> Body {
     let mut split = body.clone();
     if let Some(mut webs) = Webs::find(body, fixed) {
         webs.rename(&mut split);
@@ -42,7 +42,7 @@ struct Webs {
 
 impl Webs {
     /// The webs of a body; `None` if there is nothing to split, or too much.
-    fn find(body: &Body, fixed: &[&str]) -> Option<Webs> {
+    fn find(body: &Body, fixed: &HashSet<&str>) -> Option<Webs> {
         let mut multiple = written_twice(body);
         if !fixed.is_empty() {
             for (register, multiple) in body.registers.iter().zip(&mut multiple) {
@@ -270,7 +270,7 @@ mod tests {
             }";
         let module = crate::parse(text).unwrap();
         let body = module.functions[0].body.as_ref().unwrap();
-        let split = split_webs(body, &[]);
+        let split = split_webs(body, &HashSet::new());
         let names = |instruction: usize| {
             let operand = |operand: &Operand| match operand {
                 Operand::Register(register) => register.0,
@@ -293,6 +293,6 @@ mod tests {
         assert_eq!(names(7)[0], last);
         assert_eq!(names(8)[1..], [last, last]);
         assert_ne!(names(8)[0], names(1)[0]);
-        assert_eq!(split_webs(body, &["x", "y"]), *body);
+        assert_eq!(split_webs(body, &HashSet::from(["x", "y"])), *body);
     }
 }
