@@ -104,6 +104,20 @@ fn arithmetic_on_pointers_loses_none() {
 }
 
 #[test]
+fn idioms_of_ordinary_kernels_are_precise() {
+    for text in POINTERS {
+        check(text, "multi", ".", "@");
+        check(text, "aligned", "**.", "w r -");
+        check(text, "reversed", "**.", "w r -");
+        check(text, "nullable", "***", "r r w");
+        check(text, "histogram", "**.", "r w -");
+        // The middle of two pointers cannot be told from an address elsewhere.
+        check(text, "search", "***.", "r r w - ?r");
+        check(text, "heap", "*", "w ?w");
+    }
+}
+
+#[test]
 fn a_store_through_one_parameter_alone_is_told_from_one_through_either() {
     for text in POINTERS {
         let sets = |name: &str, pointers: &[bool]| {

@@ -164,7 +164,9 @@ impl<'s> Report<'s> {
                     let held = flow.sets.bits(held);
                     bits = flow.sets.union(bits, held);
                 }
-                self.access(flow, None, Value::pointer(bits), touch, instruction.line);
+                if !bits.is_empty() {
+                    self.access(flow, None, Value::pointer(bits), touch, instruction.line);
+                }
             }
             if !harmless {
                 self.access(flow, None, Value::OPAQUE, BOTH, instruction.line);

@@ -136,3 +136,44 @@ extern "C" __global__ void rebuild(float *a, float *b) {
 
 // One pointer minus another plus a third: nobody knows.
 extern "C" __global__ void distance(float *a, float *b, float *c) { c[b - a] = 1.0f; }
+
+struct Args { const float *in[8]; float *out[8]; int n; };
+extern "C" __global__ void multi(Args args) {
+    for (int k = 0; k < args.n; k++) args.out[k][threadIdx.x] = args.in[k][threadIdx.x];
+}
+
+// Bits of a pointer are an index into its own memory.
+extern "C" __global__ void aligned(char *p, const char *q, u64 n) {
+    u64 lead = (16 - (reinterpret_cast<u64>(p) & 15)) & 15;
+    for (u64 i = threadIdx.x; i < n; i += blockDim.x) p[lead + i] = q[i];
+}
+
+extern "C" __global__ void search(const float *first, const float *last, float *out, float x) {
+    while (first < last) {
+        const float *mid = first + (last - first) / 2;
+        if (*mid < x) first = mid + 1; else last = mid;
+    }
+    out[0] = *first;
+}
+
+extern "C" __global__ void reversed(float *a, const float *b, int n) {
+    const float *q = b + n;
+    for (float *p = a; p != a + n; ++p) *p = *--q;
+}
+
+extern "C" __global__ void heap(float **out) {
+    out[0] = static_cast<float *>(malloc(64));
+    out[0][3] = 1;
+}
+
+extern "C" __global__ void nullable(const float *x, const float *bias, float *out) {
+    float v = x[threadIdx.x];
+    if (bias) v += bias[threadIdx.x];
+    out[threadIdx.x] = v;
+}
+
+extern "C" __global__ void histogram(const int *in, float *out, int n) {
+    int counts[32] = {};
+    for (int i = 0; i < n; i++) counts[in[i] & 31]++;
+    out[counts[n & 31]] = counts[in[0] & 31];
+}
