@@ -232,6 +232,7 @@ fn mistakes_are_named() {
     assert_eq!(error(".reg .b32 a;\nadd.u32 a, a, 1"), "3: expected `;`, found `}`");
     assert_eq!(error("\nmov.u32 %r1, 1;"), "2: register `%r1` is not declared");
     assert_eq!(error("bra L; L: L: ret;"), "1: label `L` is declared twice");
+    assert_eq!(error("{ L: }\nbra L; ret;"), "2: label `L` is not declared");
     assert_eq!(error(".reg .b33 x;"), "1: unknown type `.b33`");
     assert_eq!(
         error(".shared .align 3 .b8 x;"),
@@ -251,6 +252,10 @@ fn hostile_text_is_refused_cheaply() {
     );
     assert_eq!(
         header(".global .b8 x[18446744073709551615][3];"),
+        "the variable is too large"
+    );
+    assert_eq!(
+        header(".global .b8 x[][4294967295][2147483647] = {{}, {}};"),
         "the variable is too large"
     );
     assert_eq!(

@@ -1,4 +1,5 @@
-//! The summaries of kernels compiled by NVRTC 12.4 (`sm_70`) and 13.5 (`sm_90`) from `data/*.cu`.
+//! The summaries of kernels compiled by NVRTC 12.4 (`sm_70`) and 13.5 (`sm_90`) from `data/*.cu`
+//! with `-default-device --std=c++17`; `features_debug` with `-G`, `hopper` with 12.4.
 
 use graph_ptx::ast::Type;
 use graph_ptx::{KernelSummary, kernel_summaries, parse, summarize};

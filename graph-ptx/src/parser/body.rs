@@ -3,7 +3,7 @@
 use super::scope::Names;
 use super::{MAX_DEPTH, Parser, Result, variable};
 use crate::ast::{Body, Function, Instruction, Reg, Space};
-use crate::lexer::Kind;
+use crate::lexer::{Kind, Token};
 
 use super::scope::Entity;
 
@@ -25,7 +25,9 @@ impl<'a> Parser<'a> {
                 Kind::Punct(b'}') => {
                     self.advance()?;
                     let last = names.depth() == outermost;
-                    names.close();
+                    if let Some((label, at)) = names.close() {
+                        return self.error_at(at, format!("label `{label}` is not declared"));
+                    }
                     if last {
                         return Ok(names.body);
                     }
@@ -97,19 +99,19 @@ impl<'a> Parser<'a> {
         };
         if self.accept_dotted("branchtargets")? {
             let targets = self.parse_targets()?;
-            for (entry, target) in targets.iter().enumerate() {
-                names.refer_target(target, entry);
+            for (entry, (target, at)) in targets.iter().enumerate() {
+                names.refer_target(target, *at, entry);
             }
             names
                 .body
                 .target_lists
-                .push((label, targets.into_iter().map(str::to_owned).collect()));
+                .push((label, targets.into_iter().map(|(name, _)| name.to_owned()).collect()));
         } else if self.accept_dotted("calltargets")? {
             let targets = self.parse_targets()?;
             names
                 .body
                 .target_lists
-                .push((label, targets.into_iter().map(str::to_owned).collect()));
+                .push((label, targets.into_iter().map(|(name, _)| name.to_owned()).collect()));
         } else if self.accept_dotted("callprototype")? {
             let prototype = self.parse_prototype(false)?;
             self.expect(b';')?;
@@ -124,10 +126,14 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    fn parse_targets(&mut self) -> Result<Vec<&'a str>> {
-        let mut targets = vec![self.expect_word("a target")?];
-        while self.accept(b',')? {
-            targets.push(self.expect_word("a target")?);
+    fn parse_targets(&mut self) -> Result<Vec<(&'a str, Token<'a>)>> {
+        let mut targets = Vec::new();
+        loop {
+            let at = self.token;
+            targets.push((self.expect_word("a target")?, at));
+            if !self.accept(b',')? {
+                break;
+            }
         }
         self.expect(b';')?;
         Ok(targets)

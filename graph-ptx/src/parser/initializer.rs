@@ -39,6 +39,9 @@ impl<'a> Parser<'a> {
         self.parse_values(&mut target, 0)?;
         if open {
             let size = target.offset.div_ceil(row).saturating_mul(row);
+            if size > i64::MAX as u64 {
+                return self.error("the variable is too large");
+            }
             target.variable.size = size;
         }
         Ok(())

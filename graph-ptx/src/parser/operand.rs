@@ -13,10 +13,11 @@ impl<'a> Parser<'a> {
             return Ok(operands);
         }
         loop {
-            if let Kind::Word(name) = self.token.kind {
+            let at = self.token;
+            if let Kind::Word(name) = at.kind {
                 let operand = self.parse_pair(names, 0)?;
                 if matches!(operand, Operand::Symbol(_, 0)) {
-                    names.refer_operand(name, operands.len());
+                    names.refer_operand(name, at, operands.len());
                 }
                 operands.push(operand);
             } else {

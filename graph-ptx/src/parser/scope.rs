@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::ast::{Body, Operand, Reg, Register, Type};
+use crate::lexer::Token;
 
 /// The parts of a vector register.
 pub(super) const COMPONENTS: [&str; 8] = ["x", "y", "z", "w", "e4", "e5", "e6", "e7"];
@@ -33,7 +34,7 @@ struct Scope<'a> {
     ranges: HashMap<String, (u32, Type)>,
     /// Labels, target lists and prototypes by name; the value is the name in the body.
     labels: HashMap<&'a str, String>,
-    references: Vec<(&'a str, Reference)>,
+    references: Vec<(&'a str, Token<'a>, Reference)>,
 }
 
 /// The scopes open at a point of a function, innermost last, and the body that is being filled.
@@ -66,20 +67,39 @@ impl<'a> Names<'a> {
         self.scopes.push(Scope::default());
     }
 
-    /// Ends the innermost scope: what names its labels is resolved, the rest is left to the scope around.
-    pub(super) fn close(&mut self) {
-        let Some(scope) = self.scopes.pop() else { return };
-        for (name, reference) in scope.references {
-            match (scope.labels.get(name), self.scopes.last_mut()) {
-                (Some(label), _) => match reference {
-                    Reference::Operand(instruction, operand) => {
-                        self.body.instructions[instruction].operands[operand] = Operand::Label(label.clone());
-                    }
-                    Reference::Target(list, entry) => self.body.target_lists[list].1[entry].clone_from(label),
-                },
-                (None, Some(outer)) => outer.references.push((name, reference)),
-                (None, None) => {}
+    /// Ends the innermost scope: what names its labels is resolved, the rest is left to the scope around. At the end of the
+    /// function gives the first branch whose label is nowhere.
+    pub(super) fn close(&mut self) -> Option<(&'a str, Token<'a>)> {
+        let scope = self.scopes.pop()?;
+        let mut missing = None;
+        for (name, token, reference) in scope.references {
+            if let Some(label) = scope.labels.get(name) {
+                self.resolve(reference, label);
+            } else if let Some(outer) = self.scopes.last_mut() {
+                outer.references.push((name, token, reference));
+            } else if missing.is_none() && self.is_branch(reference) {
+                missing = Some((name, token));
             }
+        }
+        missing
+    }
+
+    fn resolve(&mut self, reference: Reference, label: &str) {
+        match reference {
+            Reference::Operand(instruction, operand) => {
+                self.body.instructions[instruction].operands[operand] = Operand::Label(label.to_owned());
+            }
+            Reference::Target(list, entry) => label.clone_into(&mut self.body.target_lists[list].1[entry]),
+        }
+    }
+
+    /// Must the reference be to a label?
+    fn is_branch(&self, reference: Reference) -> bool {
+        match reference {
+            Reference::Operand(instruction, _) => {
+                matches!(self.body.instructions[instruction].opcode.as_str(), "bra" | "brx")
+            }
+            Reference::Target(..) => true,
         }
     }
 
@@ -182,17 +202,19 @@ impl<'a> Names<'a> {
     }
 
     /// Notes that an operand of the instruction about to be pushed may name a label.
-    pub(super) fn refer_operand(&mut self, name: &'a str, operand: usize) {
+    pub(super) fn refer_operand(&mut self, name: &'a str, token: Token<'a>, operand: usize) {
         let instruction = self.body.instructions.len();
         self.innermost()
             .references
-            .push((name, Reference::Operand(instruction, operand)));
+            .push((name, token, Reference::Operand(instruction, operand)));
     }
 
     /// Notes that an entry of the target list about to be pushed names a label.
-    pub(super) fn refer_target(&mut self, name: &'a str, entry: usize) {
+    pub(super) fn refer_target(&mut self, name: &'a str, token: Token<'a>, entry: usize) {
         let list = self.body.target_lists.len();
-        self.innermost().references.push((name, Reference::Target(list, entry)));
+        self.innermost()
+            .references
+            .push((name, token, Reference::Target(list, entry)));
     }
 }
 
