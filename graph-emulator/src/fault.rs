@@ -141,6 +141,8 @@ pub enum FaultKind {
     DivergentBarrier(Box<str>),
     /// The block executed more warp instructions than [`Options::step_limit`](crate::Options::step_limit).
     StepLimit(u64),
+    /// A device-side `assert` failed.
+    Assertion(Box<str>),
     /// `trap` or `brkpt` was executed.
     Trap,
     /// Calls are nested too deeply for the local memory of a thread.
@@ -265,6 +267,7 @@ impl fmt::Display for FaultKind {
             FaultKind::Deadlock(who) => write!(f, "deadlock: {who}"),
             FaultKind::DivergentBarrier(who) => write!(f, "divergent barrier: {who}"),
             FaultKind::StepLimit(limit) => write!(f, "the block executed more than {limit} warp instructions"),
+            FaultKind::Assertion(what) => write!(f, "assertion failed: {what}"),
             FaultKind::Trap => f.write_str("the kernel executed `trap`"),
             FaultKind::StackOverflow => f.write_str("calls are nested too deeply"),
             FaultKind::InvalidTarget(address) => {

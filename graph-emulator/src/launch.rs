@@ -1,5 +1,15 @@
 //! Launching a kernel: what a launch consists of, and running its grid.
 
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use crate::block::Block;
+use crate::decode::MAX_SHARED;
+use crate::exec::Context;
+use crate::fault::{Fault, FaultKind};
+use crate::module::{Kernel, Module};
+use crate::view::{Range, View};
+
 /// A kernel launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch<'a> {
@@ -49,4 +59,212 @@ pub struct Options {
     pub step_limit: Option<u64>,
     /// Host threads to run blocks on; without, as many as rayon's current pool has.
     pub threads: Option<usize>,
+}
+
+/// Check a launch and run its blocks; the first fault in the order of blocks is returned.
+pub(crate) fn run(module: &Module, kernel: &Kernel<'_>, function: usize, launch: &Launch<'_>) -> Result<(), Fault> {
+    let invalid = |message: String| {
+        let kind = FaultKind::InvalidLaunch(message.into());
+        Fault {
+            kernel: kernel.name().into(),
+            block: [0; 3],
+            thread: [0; 3],
+            line: 0,
+            source: None,
+            kind,
+        }
+    };
+    check_dimensions(kernel, launch).map_err(invalid)?;
+    let parameters = parameters(kernel, launch.arguments).map_err(invalid)?;
+    let view = View::new(module.memory().clone(), ranges(module, launch).map_err(invalid)?);
+    let context = Context {
+        code: module.code(),
+        view: &view,
+        parameters: &parameters,
+        kernel: function,
+        grid: launch.grid,
+        block: launch.block,
+        dynamic_shared: launch.shared_bytes,
+        step_limit: launch.options.step_limit,
+    };
+    Grid::new(&context).run(launch.options.threads).map_err(|fault| *fault)
+}
+
+/// CUDA's limits, and the kernel's own.
+fn check_dimensions(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), String> {
+    let Launch {
+        grid,
+        block,
+        shared_bytes,
+        ..
+    } = launch;
+    let threads = block.iter().map(|&count| u64::from(count)).product::<u64>();
+    if grid.contains(&0) || block.contains(&0) {
+        return Err(format!("grid {grid:?} and block {block:?} must not be empty"));
+    }
+    if grid[0] > i32::MAX as u32 || grid[1] > 65535 || grid[2] > 65535 {
+        return Err(format!("the grid {grid:?} is beyond 2147483647, 65535, 65535"));
+    }
+    if threads > 1024 || block[2] > 64 {
+        return Err(format!("the block {block:?} is beyond 1024 threads, or 64 in z"));
+    }
+    if kernel.required_block().is_some_and(|required| required != *block) {
+        return Err(format!(
+            "the block is {block:?}, but `.reqntid` {:?}",
+            kernel.required_block().unwrap_or_default()
+        ));
+    }
+    if let Some(max) = kernel.max_block()
+        && threads > max.iter().map(|&count| u64::from(count)).product::<u64>()
+    {
+        return Err(format!("the block {block:?} has more threads than `.maxntid` {max:?}"));
+    }
+    if u64::from(kernel.shared_bytes()) + u64::from(*shared_bytes) > u64::from(MAX_SHARED) {
+        return Err(format!("{shared_bytes} bytes of dynamic shared memory are too many"));
+    }
+    Ok(())
+}
+
+/// Lay out the arguments as the PTX says.
+fn parameters(kernel: &Kernel<'_>, arguments: &[&[u8]]) -> Result<Vec<u8>, String> {
+    let declared = kernel.parameters();
+    if declared.len() != arguments.len() {
+        return Err(format!(
+            "it takes {} arguments, not {}",
+            declared.len(),
+            arguments.len()
+        ));
+    }
+    let mut bytes: Vec<u8> = Vec::new();
+    for (index, (parameter, argument)) in declared.iter().zip(arguments).enumerate() {
+        if parameter.size != argument.len() {
+            let (expected, given) = (parameter.size, argument.len());
+            return Err(format!("argument {index} has {expected} bytes, not {given}"));
+        }
+        bytes.resize(bytes.len().next_multiple_of(parameter.align.max(1)), 0);
+        bytes.extend_from_slice(argument);
+    }
+    Ok(bytes)
+}
+
+/// The memory that the launch may reach.
+fn ranges(module: &Module, launch: &Launch<'_>) -> Result<Vec<Range>, String> {
+    let mut ranges = Vec::new();
+    for (name, allocation, access) in module.variables() {
+        let (name, storage) = (name.to_owned(), allocation.storage().clone());
+        ranges.push(Range {
+            name,
+            address: allocation.address(),
+            len: allocation.len() as u64,
+            access,
+            storage,
+        });
+    }
+    for buffer in launch.buffers {
+        let Buffer {
+            name,
+            address,
+            len,
+            access,
+        } = *buffer;
+        let found = module
+            .memory()
+            .find_before(address)
+            .ok_or_else(|| format!("the buffer `{name}` is no allocation"))?;
+        let storage = found.storage.ok_or_else(|| format!("the buffer `{name}` was freed"))?;
+        let offset = address - found.address;
+        if offset > found.len as u64 || len as u64 > found.len as u64 - offset {
+            return Err(format!(
+                "the buffer `{name}` does not lie in the allocation `{}`",
+                found.name
+            ));
+        }
+        ranges.push(Range {
+            name: name.to_owned(),
+            address,
+            len: len as u64,
+            access,
+            storage,
+        });
+    }
+    Ok(ranges)
+}
+
+/// The blocks of a launch, handed out in order.
+struct Grid<'a> {
+    context: &'a Context<'a>,
+    blocks: u64,
+    /// Blocks handed out at once.
+    batch: u64,
+    next: AtomicU64,
+    /// The first block known to be at fault; later ones need not run.
+    limit: AtomicU64,
+    fault: Mutex<Option<(u64, Box<Fault>)>>,
+}
+
+impl<'a> Grid<'a> {
+    fn new(context: &'a Context<'a>) -> Grid<'a> {
+        let blocks = context.grid.iter().map(|&count| u64::from(count)).product();
+        let (next, limit) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
+        Grid {
+            context,
+            blocks,
+            batch: 1,
+            next,
+            limit,
+            fault: Mutex::new(None),
+        }
+    }
+
+    fn run(mut self, threads: Option<usize>) -> Result<(), Box<Fault>> {
+        let available = threads.unwrap_or_else(rayon::current_num_threads).max(1) as u64;
+        let workers = available.min(self.blocks);
+        self.batch = (self.blocks / (workers * 32)).clamp(1, 256);
+        if workers == 1 {
+            self.work();
+        } else {
+            rayon::scope(|scope| {
+                for _ in 0..workers {
+                    scope.spawn(|_| self.work());
+                }
+            });
+        }
+        match self.fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            None => Ok(()),
+            Some((_, fault)) => Err(fault),
+        }
+    }
+
+    /// Run batches of blocks until none is left.
+    fn work(&self) {
+        let mut block = Block::new(self.context);
+        loop {
+            let start = self.next.fetch_add(self.batch, Relaxed);
+            for index in start..(start + self.batch).min(self.blocks) {
+                if index >= self.limit.load(Relaxed) {
+                    return;
+                }
+                if let Err(fault) = block.run(self.context, self.position(index)) {
+                    return self.report(index, fault);
+                }
+            }
+            if start + self.batch >= self.blocks {
+                return;
+            }
+        }
+    }
+
+    /// Keep a fault if it is the first in the order of blocks.
+    fn report(&self, index: u64, fault: Box<Fault>) {
+        self.limit.fetch_min(index, Relaxed);
+        let mut first = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|(known, _)| index < *known) {
+            *first = Some((index, fault));
+        }
+    }
+
+    fn position(&self, index: u64) -> [u32; 3] {
+        let [x, y, _] = self.context.grid.map(u64::from);
+        [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32]
+    }
 }

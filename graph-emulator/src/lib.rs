@@ -45,10 +45,19 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod block;
+mod code;
+mod decode;
+mod exec;
 mod fault;
 mod launch;
 mod memory;
 mod module;
+mod registers;
+mod schedule;
+mod softfloat;
+mod view;
+mod wide;
 
 pub use fault::{Fault, FaultKind, LoadError, Operation};
 pub use launch::{Access, Buffer, Launch, Options};

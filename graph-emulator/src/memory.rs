@@ -179,16 +179,6 @@ impl Memory {
             .map(|(&start, entry)| entry.found(start))
     }
 
-    /// The allocation, live or freed, that begins after `address` and is nearest to it.
-    pub(crate) fn find_after(&self, address: u64) -> Option<Found> {
-        let space = self.lock();
-        space
-            .entries
-            .range(address.checked_add(1)?..)
-            .next()
-            .map(|(&start, entry)| entry.found(start))
-    }
-
     /// A panic elsewhere cannot leave the map half-changed: every change is a single insertion, removal or assignment.
     fn lock(&self) -> MutexGuard<'_, AddressSpace> {
         self.space.lock().unwrap_or_else(PoisonError::into_inner)
@@ -347,6 +337,10 @@ impl Allocation {
         Ok(())
     }
 
+    pub(crate) fn storage(&self) -> &Arc<Storage> {
+        &self.storage
+    }
+
     fn check(&self, offset: usize, len: usize) -> Result<(), MemoryError> {
         match offset.checked_add(len) {
             Some(end) if end <= self.len => Ok(()),
@@ -364,6 +358,59 @@ impl Storage {
     /// The words; the last one may be longer than the allocation.
     pub(crate) fn words(&self) -> &[AtomicU32] {
         &self.words
+    }
+
+    /// The address of the first word.
+    #[inline(always)]
+    pub(crate) fn address(&self) -> u64 {
+        self.address
+    }
+
+    /// Read 1, 2, 4 or 8 aligned bytes; the caller has checked bounds and alignment.
+    #[inline(always)]
+    pub(crate) fn load(&self, address: u64, bytes: u8) -> u64 {
+        let offset = address - self.address;
+        let index = (offset / 4) as usize;
+        let word = u64::from(self.words[index].load(Relaxed));
+        match bytes {
+            8 => word | u64::from(self.words[index + 1].load(Relaxed)) << 32,
+            4 => word,
+            2 => word >> (offset % 4 * 8) & 0xffff,
+            _ => word >> (offset % 4 * 8) & 0xff,
+        }
+    }
+
+    /// Write 1, 2, 4 or 8 aligned bytes; the caller has checked bounds and alignment.
+    #[inline(always)]
+    pub(crate) fn store(&self, address: u64, bytes: u8, value: u64) {
+        let offset = address - self.address;
+        let index = (offset / 4) as usize;
+        match bytes {
+            8 => {
+                self.words[index].store(value as u32, Relaxed);
+                self.words[index + 1].store((value >> 32) as u32, Relaxed);
+            }
+            4 => self.words[index].store(value as u32, Relaxed),
+            _ => {
+                let shift = (offset % 4 * 8) as u32;
+                let mask = if bytes == 2 { 0xffff } else { 0xff };
+                store_bits(&self.words[index], (value as u32 & mask) << shift, mask << shift);
+            }
+        }
+    }
+
+    /// The word at an aligned address within the bounds.
+    #[inline(always)]
+    pub(crate) fn word(&self, address: u64) -> &AtomicU32 {
+        &self.words[((address - self.address) / 4) as usize]
+    }
+
+    /// Make accesses to 64 bits at an address exclude each other.
+    pub(crate) fn lock_pair(address: u64) -> MutexGuard<'static, ()> {
+        static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
+        LOCKS[(address / 8 % 64) as usize]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Copy bytes in; the caller has checked the bounds.

@@ -1,0 +1,381 @@
+//! Integer arithmetic, and the opcodes that integers and floats share.
+
+use graph_ptx::ast::{Operand, Type};
+
+use super::modifiers::{Modifiers, float_type, integer_type};
+use super::operand::Scope;
+use super::{Result, float};
+use crate::code::{
+    Bits, BitsOp, BooleanOp, Carry, CarryOp, DISCARD, Integer, IntegerOp, IntegerType, Op, PredicateOp, PrmtMode,
+    Shift, WideMultiply,
+};
+
+/// `add`, `mul` and so on: of integers or of floats.
+pub(super) fn arithmetic(
+    opcode: &str,
+    modifiers: &mut Modifiers<'_>,
+    operands: &[Operand],
+    scope: &mut Scope<'_>,
+) -> Result<Op> {
+    let ty = modifiers.ty()?;
+    match float_type(ty) {
+        Some(float) => float::typed(opcode, float, ty, modifiers, operands, scope),
+        None => integer_typed(opcode, ty, modifiers, operands, scope),
+    }
+}
+
+/// Operations of integers only.
+pub(super) fn integer(
+    opcode: &str,
+    modifiers: &mut Modifiers<'_>,
+    operands: &[Operand],
+    scope: &mut Scope<'_>,
+) -> Result<Op> {
+    let ty = modifiers.ty()?;
+    if ty == Type::Pred {
+        return predicate(opcode, operands, scope);
+    }
+    integer_typed(opcode, ty, modifiers, operands, scope)
+}
+
+fn predicate(opcode: &str, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    let d = scope.predicate_target(operand(operands, 0)?)?;
+    let mut source = |index| -> Result<u32> {
+        match scope.predicate(operand(operands, index)?)? {
+            (slot, 0) => Ok(slot),
+            _ => Err("a negated predicate cannot be used here".to_owned()),
+        }
+    };
+    let a = source(1)?;
+    let op = match opcode {
+        "not" => return Ok(Op::Predicate(PredicateOp::Not { d, a })),
+        "and" => BooleanOp::And,
+        "or" => BooleanOp::Or,
+        "xor" => BooleanOp::Xor,
+        _ => return Err("no operation of predicates".to_owned()),
+    };
+    Ok(Op::Predicate(PredicateOp::Combine {
+        op,
+        d,
+        a,
+        b: source(2)?,
+    }))
+}
+
+/// An operand that must be there.
+pub(super) fn operand(operands: &[Operand], index: usize) -> Result<&Operand> {
+    operands.get(index).ok_or_else(|| "an operand is missing".to_owned())
+}
+
+fn integer_typed(
+    opcode: &str,
+    ty: Type,
+    modifiers: &mut Modifiers<'_>,
+    operands: &[Operand],
+    scope: &mut Scope<'_>,
+) -> Result<Op> {
+    if matches!(opcode, "shl" | "shr") {
+        return shift(opcode == "shl", ty, operands, scope);
+    }
+    if modifiers.take("cc") {
+        return carry_typed(opcode, ty, false, true, modifiers, operands, scope);
+    }
+    if modifiers.take("wide") {
+        return wide(opcode == "mad", ty, operands, scope);
+    }
+    let kind = integer_type(ty)?;
+    let high = if matches!(opcode, "mul" | "mad" | "mul24" | "mad24") {
+        modifiers
+            .take_any(&[("hi", true), ("lo", false)])
+            .ok_or("`.hi`, `.lo` or `.wide` is missing")?
+    } else {
+        false
+    };
+    let sat = modifiers.take("sat");
+    if sat && kind != IntegerType::S32 {
+        return Err("`.sat` needs the type `.s32`".to_owned());
+    }
+    let (op, count) = integer_op(opcode, high, sat)?;
+    integer_instruction(op, count, ty, kind, operands, scope)
+}
+
+fn integer_instruction(
+    op: IntegerOp,
+    count: usize,
+    ty: Type,
+    kind: IntegerType,
+    operands: &[Operand],
+    scope: &mut Scope<'_>,
+) -> Result<Op> {
+    let d = scope.target(operand(operands, 0)?, ty)?;
+    let mut s = [0; 3];
+    for (index, slot) in s.iter_mut().enumerate().take(count) {
+        *slot = scope.source(operand(operands, index + 1)?, ty)?;
+    }
+    Ok(Op::Integer(Integer { op, ty: kind, d, s }))
+}
+
+/// An operation and how many sources it has.
+fn integer_op(opcode: &str, high: bool, sat: bool) -> Result<(IntegerOp, usize)> {
+    Ok(match (opcode, high, sat) {
+        ("add", _, false) => (IntegerOp::Add, 2),
+        ("add", _, true) => (IntegerOp::AddSat, 2),
+        ("sub", _, false) => (IntegerOp::Sub, 2),
+        ("sub", _, true) => (IntegerOp::SubSat, 2),
+        ("mul", false, false) => (IntegerOp::Mul, 2),
+        ("mul", true, false) => (IntegerOp::MulHigh, 2),
+        ("mad", false, false) => (IntegerOp::Mad, 3),
+        ("mad", true, false) => (IntegerOp::MadHigh, 3),
+        ("mad", true, true) => (IntegerOp::MadHighSat, 3),
+        ("mul24", false, false) => (IntegerOp::Mul24, 2),
+        ("mul24", true, false) => (IntegerOp::Mul24High, 2),
+        ("mad24", false, false) => (IntegerOp::Mad24, 3),
+        ("mad24", true, false) => (IntegerOp::Mad24High, 3),
+        ("div", _, false) => (IntegerOp::Div, 2),
+        ("rem", _, false) => (IntegerOp::Rem, 2),
+        ("min", _, false) => (IntegerOp::Min, 2),
+        ("max", _, false) => (IntegerOp::Max, 2),
+        ("abs", _, false) => (IntegerOp::Abs, 1),
+        ("neg", _, false) => (IntegerOp::Neg, 1),
+        ("sad", _, false) => (IntegerOp::Sad, 3),
+        ("and", _, false) => (IntegerOp::And, 2),
+        ("or", _, false) => (IntegerOp::Or, 2),
+        ("xor", _, false) => (IntegerOp::Xor, 2),
+        ("not", _, false) => (IntegerOp::Not, 1),
+        ("cnot", _, false) => (IntegerOp::Cnot, 1),
+        _ => return Err("unknown form of the instruction".to_owned()),
+    })
+}
+
+fn shift(left: bool, ty: Type, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    let d = scope.target(operand(operands, 0)?, ty)?;
+    let a = scope.source(operand(operands, 1)?, ty)?;
+    let b = scope.source32(operand(operands, 2)?)?;
+    Ok(Op::Shift(Shift {
+        ty: integer_type(ty)?,
+        left,
+        d,
+        a,
+        b,
+    }))
+}
+
+fn wide(add: bool, ty: Type, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    let kind = integer_type(ty)?;
+    let double = match kind {
+        IntegerType::U16 | IntegerType::S16 => Type::U32,
+        IntegerType::U32 | IntegerType::S32 => Type::U64,
+        _ => return Err("`.wide` needs a type of 16 or 32 bits".to_owned()),
+    };
+    let d = scope.target(operand(operands, 0)?, double)?;
+    let a = scope.source(operand(operands, 1)?, ty)?;
+    let b = scope.source(operand(operands, 2)?, ty)?;
+    let c = if add {
+        scope.source(operand(operands, 3)?, double)?
+    } else {
+        DISCARD
+    };
+    Ok(Op::Multiply(WideMultiply { ty: kind, d, a, b, c }))
+}
+
+/// `addc`, `subc`, `madc`: with the carry flag as an input.
+pub(super) fn carry(
+    opcode: &str,
+    modifiers: &mut Modifiers<'_>,
+    operands: &[Operand],
+    scope: &mut Scope<'_>,
+) -> Result<Op> {
+    let (ty, out) = (modifiers.ty()?, modifiers.take("cc"));
+    carry_typed(&opcode[..3], ty, true, out, modifiers, operands, scope)
+}
+
+fn carry_typed(
+    opcode: &str,
+    ty: Type,
+    carry_in: bool,
+    carry_out: bool,
+    modifiers: &mut Modifiers<'_>,
+    operands: &[Operand],
+    scope: &mut Scope<'_>,
+) -> Result<Op> {
+    let kind = integer_type(ty)?;
+    if ty.size() < 4 {
+        return Err("carry chains need a type of 32 or 64 bits".to_owned());
+    }
+    let op = match opcode {
+        "add" => CarryOp::Add,
+        "sub" => CarryOp::Sub,
+        "mad" if modifiers.take("lo") => CarryOp::MadLow,
+        "mad" if modifiers.take("hi") => CarryOp::MadHigh,
+        _ => return Err("unknown form of the instruction".to_owned()),
+    };
+    let count = if matches!(op, CarryOp::Add | CarryOp::Sub) {
+        2
+    } else {
+        3
+    };
+    let d = scope.target(operand(operands, 0)?, ty)?;
+    let mut s = [0; 3];
+    for (index, slot) in s.iter_mut().enumerate().take(count) {
+        *slot = scope.source(operand(operands, index + 1)?, ty)?;
+    }
+    Ok(Op::Carry(Carry {
+        op,
+        ty: kind,
+        carry_in,
+        carry_out,
+        d,
+        s,
+    }))
+}
+
+/// Bit manipulation.
+pub(super) fn bits(
+    opcode: &str,
+    modifiers: &mut Modifiers<'_>,
+    operands: &[Operand],
+    scope: &mut Scope<'_>,
+) -> Result<Op> {
+    let (op, shape) = bits_op(opcode, modifiers, operands)?;
+    if operands.len() < shape.len() {
+        return Err("an operand is missing".to_owned());
+    }
+    let d = scope.target(operand(operands, 0)?, shape[0])?;
+    let mut s = [0; 4];
+    for ((slot, operand), &ty) in s.iter_mut().zip(&operands[1..]).zip(&shape[1..]) {
+        *slot = scope.source(operand, ty)?;
+    }
+    Ok(Op::Bits(Bits { op, d, s }))
+}
+
+/// The types of a destination and its sources.
+type Shape = &'static [Type];
+
+const B32: Type = Type::B32;
+const B64: Type = Type::B64;
+
+fn bits_op(opcode: &str, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<(BitsOp, Shape)> {
+    const ONE32: Shape = &[B32, B32];
+    const COUNT64: Shape = &[B32, B64];
+    const TWO32: Shape = &[B32, B32, B32];
+    const THREE32: Shape = &[B32, B32, B32, B32];
+    Ok(match opcode {
+        "shf" => {
+            let left = modifiers
+                .take_any(&[("l", true), ("r", false)])
+                .ok_or("`.l` or `.r` is missing")?;
+            let clamp = modifiers
+                .take_any(&[("clamp", true), ("wrap", false)])
+                .ok_or("`.clamp` or `.wrap` is missing")?;
+            modifiers.expect("b32")?;
+            (
+                if left {
+                    BitsOp::FunnelLeft { clamp }
+                } else {
+                    BitsOp::FunnelRight { clamp }
+                },
+                THREE32,
+            )
+        }
+        "prmt" => {
+            modifiers.expect("b32")?;
+            (BitsOp::Prmt(prmt_mode(modifiers)), THREE32)
+        }
+        "lop3" => {
+            modifiers.expect("b32")?;
+            match operands.get(4) {
+                Some(Operand::Integer(table)) if operands.len() == 5 => (BitsOp::Lop3(*table as u8), THREE32),
+                _ => return Err("this form is not supported".to_owned()),
+            }
+        }
+        "fns" => {
+            modifiers.expect("b32")?;
+            (BitsOp::Fns, THREE32)
+        }
+        "bmsk" => {
+            let clamp = modifiers
+                .take_any(&[("clamp", true), ("wrap", false)])
+                .ok_or("`.clamp` or `.wrap` is missing")?;
+            modifiers.expect("b32")?;
+            (BitsOp::Bmsk { clamp }, TWO32)
+        }
+        "szext" => {
+            let clamp = modifiers
+                .take_any(&[("clamp", true), ("wrap", false)])
+                .ok_or("`.clamp` or `.wrap` is missing")?;
+            let signed = modifiers.ty()? == Type::S32;
+            (
+                if signed {
+                    BitsOp::SzextS { clamp }
+                } else {
+                    BitsOp::SzextU { clamp }
+                },
+                TWO32,
+            )
+        }
+        "dp4a" | "dp2a" => {
+            let high = modifiers.take_any(&[("hi", true), ("lo", false)]).unwrap_or(false);
+            let (a_signed, b_signed) = (modifiers.ty()? == Type::S32, modifiers.ty()? == Type::S32);
+            match opcode {
+                "dp4a" => (BitsOp::Dp4a { a_signed, b_signed }, THREE32),
+                _ => (
+                    BitsOp::Dp2a {
+                        a_signed,
+                        b_signed,
+                        high,
+                    },
+                    THREE32,
+                ),
+            }
+        }
+        _ => {
+            let shift = modifiers.take("shiftamt");
+            let ty = modifiers.ty()?;
+            let signed = matches!(ty, Type::S32 | Type::S64);
+            match (opcode, ty.size()) {
+                ("popc", 4) => (BitsOp::Popc32, ONE32),
+                ("popc", 8) => (BitsOp::Popc64, COUNT64),
+                ("clz", 4) => (BitsOp::Clz32, ONE32),
+                ("clz", 8) => (BitsOp::Clz64, COUNT64),
+                ("brev", 4) => (BitsOp::Brev32, ONE32),
+                ("brev", 8) => (BitsOp::Brev64, &[B64, B64]),
+                ("bfind", 4) => (
+                    BitsOp::Bfind {
+                        wide: false,
+                        signed,
+                        shift,
+                    },
+                    ONE32,
+                ),
+                ("bfind", 8) => (
+                    BitsOp::Bfind {
+                        wide: true,
+                        signed,
+                        shift,
+                    },
+                    COUNT64,
+                ),
+                ("bfe", 4) => (if signed { BitsOp::BfeS32 } else { BitsOp::BfeU32 }, THREE32),
+                ("bfe", 8) => (
+                    if signed { BitsOp::BfeS64 } else { BitsOp::BfeU64 },
+                    &[B64, B64, B32, B32],
+                ),
+                ("bfi", 4) => (BitsOp::Bfi32, &[B32, B32, B32, B32, B32]),
+                ("bfi", 8) => (BitsOp::Bfi64, &[B64, B64, B64, B32, B32]),
+                _ => return Err("unknown form of the instruction".to_owned()),
+            }
+        }
+    })
+}
+
+fn prmt_mode(modifiers: &mut Modifiers<'_>) -> PrmtMode {
+    let modes = [
+        ("f4e", PrmtMode::F4e),
+        ("b4e", PrmtMode::B4e),
+        ("rc8", PrmtMode::Rc8),
+        ("ecl", PrmtMode::Ecl),
+        ("ecr", PrmtMode::Ecr),
+        ("rc16", PrmtMode::Rc16),
+    ];
+    modifiers.take_any(&modes).unwrap_or(PrmtMode::Index)
+}

@@ -1,0 +1,133 @@
+//! `cvt`.
+
+use graph_ptx::ast::{Operand, Type};
+
+use super::Result;
+use super::arithmetic::operand;
+use super::modifiers::Modifiers;
+use super::operand::{File, Scope};
+use crate::code::{Convert, ConvertType, DISCARD, Op, Rounding};
+
+/// `cvt.rn.ftz.sat.f32.s64 d, a` and the packing forms `cvt.rn.f16x2.f32 d, a, b`.
+pub(super) fn cvt(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
+    if modifiers.take("pack") {
+        return Err("this form is not supported".to_owned());
+    }
+    let float_rounding = modifiers.rounding();
+    let away = modifiers.take("rna").then_some(Rounding::NearestAway);
+    let integral = modifiers.take_any(&[
+        ("rni", Rounding::Nearest),
+        ("rzi", Rounding::Zero),
+        ("rmi", Rounding::Down),
+        ("rpi", Rounding::Up),
+    ]);
+    let (ftz, sat, relu) = (modifiers.take("ftz"), modifiers.take("sat"), modifiers.take("relu"));
+    let tf32 = modifiers.take("tf32");
+    let to_type = if tf32 { Type::B32 } else { modifiers.ty()? };
+    let from_type = modifiers.ty()?;
+    let packed = matches!(to_type, Type::F16x2 | Type::BF16x2);
+    let to = if tf32 {
+        ConvertType::Tf32
+    } else {
+        convert_type(to_type)?
+    };
+    let from = convert_type(from_type)?;
+    check(from, to, float_rounding.or(away), integral, packed)?;
+    let round = float_rounding.or(away).or(integral).unwrap_or(default_rounding(to));
+    let (a, from_wide) = source(operand(operands, 1)?, from_type, scope)?;
+    let b = if packed {
+        scope.source(operand(operands, 2)?, from_type)?
+    } else {
+        DISCARD
+    };
+    let (d, to_wide) = target(operand(operands, 0)?, scope)?;
+    let integral = integral.is_some() && is_float(to);
+    Ok(Op::Convert(Convert {
+        from,
+        to,
+        round,
+        integral,
+        ftz,
+        sat,
+        relu,
+        from_wide,
+        to_wide,
+        d,
+        a,
+        b,
+    }))
+}
+
+fn convert_type(ty: Type) -> Result<ConvertType> {
+    Ok(match ty {
+        Type::U8 | Type::U16 | Type::U32 | Type::U64 => ConvertType::Integer {
+            bytes: ty.size() as u8,
+            signed: false,
+        },
+        Type::S8 | Type::S16 | Type::S32 | Type::S64 => ConvertType::Integer {
+            bytes: ty.size() as u8,
+            signed: true,
+        },
+        Type::F16 | Type::F16x2 => ConvertType::F16,
+        Type::BF16 | Type::BF16x2 => ConvertType::Bf16,
+        Type::F32 => ConvertType::F32,
+        Type::F64 => ConvertType::F64,
+        _ => return Err("this type cannot be converted".to_owned()),
+    })
+}
+
+fn is_float(ty: ConvertType) -> bool {
+    !matches!(ty, ConvertType::Integer { .. })
+}
+
+/// Floats become integers towards zero where nothing is said, which the PTX assembler does not even accept.
+fn default_rounding(to: ConvertType) -> Rounding {
+    if is_float(to) {
+        Rounding::Nearest
+    } else {
+        Rounding::Zero
+    }
+}
+
+fn check(
+    from: ConvertType,
+    to: ConvertType,
+    rounding: Option<Rounding>,
+    integral: Option<Rounding>,
+    packed: bool,
+) -> Result<()> {
+    if rounding.is_some() && !is_float(to) {
+        return Err("a conversion to an integer needs `.rni`, `.rzi`, `.rmi` or `.rpi`".to_owned());
+    }
+    if integral.is_some() && !is_float(from) {
+        return Err("integers need no rounding to an integer".to_owned());
+    }
+    if (packed || to == ConvertType::Tf32) && from != ConvertType::F32 {
+        return Err("this form converts `.f32` only".to_owned());
+    }
+    Ok(())
+}
+
+/// A source register may be wider than its type.
+fn source(operand: &Operand, ty: Type, scope: &mut Scope<'_>) -> Result<(u32, bool)> {
+    if let Operand::Register(register) = operand {
+        return match scope.slot(*register)? {
+            (File::R64, slot) => Ok((slot, true)),
+            (File::R32, slot) if ty.size() < 8 => Ok((slot, false)),
+            _ => Err("the source is narrower than its type".to_owned()),
+        };
+    }
+    Ok((scope.source(operand, ty)?, ty.size() == 8))
+}
+
+/// So may a destination.
+fn target(operand: &Operand, scope: &Scope<'_>) -> Result<(u32, bool)> {
+    let Operand::Register(register) = operand else {
+        return Err("the destination is no register".to_owned());
+    };
+    match scope.slot(*register)? {
+        (File::R64, slot) => Ok((slot, true)),
+        (File::R32, slot) => Ok((slot, false)),
+        (File::Predicate, _) => Err("the destination is a predicate".to_owned()),
+    }
+}

@@ -1,0 +1,160 @@
+//! From the syntax tree to flat code: registers and literals become slots, modifiers become numbers, and whatever the
+//! emulator cannot execute exactly becomes a [`LoadError`] here, so that execution never looks at a string.
+
+mod arithmetic;
+mod compare;
+mod control;
+mod convert;
+mod float;
+mod layout;
+mod memory;
+mod modifiers;
+mod mov;
+mod operand;
+mod warp;
+
+use graph_ptx::ast;
+
+use crate::code::{Code, Guard, Instruction, Line, Op};
+use crate::fault::LoadError;
+pub(crate) use layout::{MAX_SHARED, Place, Symbols};
+use modifiers::Modifiers;
+use operand::Scope;
+
+/// Why an instruction cannot be decoded; the caller adds where.
+type Result<T> = std::result::Result<T, String>;
+
+/// Decode all functions of a module.
+pub(crate) fn decode(module: &ast::Module, symbols: &Symbols) -> std::result::Result<Code, LoadError> {
+    let mut code = Code {
+        files: module.files.clone(),
+        ..Code::default()
+    };
+    for function in module.functions.iter().filter(|function| function.body.is_some()) {
+        decode_function(function, symbols, &mut code)?;
+    }
+    Ok(code)
+}
+
+fn decode_function(function: &ast::Function, symbols: &Symbols, code: &mut Code) -> std::result::Result<(), LoadError> {
+    let Some(body) = &function.body else {
+        return Ok(());
+    };
+    let at = |line: u32, instruction: Option<String>| {
+        let function = Some(function.name.clone());
+        move |message| LoadError {
+            function,
+            line,
+            message,
+            instruction,
+        }
+    };
+    let start = code.instructions.len() as u32;
+    let mut scope = Scope::new(function, body, symbols, start).map_err(at(function.line, None))?;
+    for instruction in &body.instructions {
+        let decoded = decode_instruction(instruction, &mut scope)
+            .map_err(|message| at(instruction.line, Some(text(instruction)))(message))?;
+        code.instructions.push(decoded);
+        code.lines.push(Line {
+            line: instruction.line,
+            source: instruction.source,
+        });
+    }
+    // Whoever runs off the end returns.
+    code.instructions.push(Instruction {
+        guard: None,
+        op: Op::Return,
+    });
+    code.lines.push(Line {
+        line: body.instructions.last().map_or(function.line, |last| last.line),
+        source: None,
+    });
+    code.functions.push(scope.finish(start));
+    Ok(())
+}
+
+/// An instruction's opcode and modifiers, as written.
+fn text(instruction: &ast::Instruction) -> String {
+    let mut text = instruction.opcode.clone();
+    for modifier in &instruction.modifiers {
+        text.push('.');
+        text.push_str(modifier);
+    }
+    text
+}
+
+fn decode_instruction(instruction: &ast::Instruction, scope: &mut Scope<'_>) -> Result<Instruction> {
+    let guard = match instruction.guard {
+        None => None,
+        Some((register, negated)) => {
+            let predicate = scope.predicate_register(register)?;
+            Some(Guard {
+                predicate,
+                flip: if negated { u32::MAX } else { 0 },
+            })
+        }
+    };
+    let mut modifiers = Modifiers::new(instruction);
+    let op = decode_op(instruction, &mut modifiers, scope)?;
+    modifiers.finish()?;
+    Ok(Instruction { guard, op })
+}
+
+fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scope: &mut Scope<'_>) -> Result<Op> {
+    let operands = instruction.operands.as_slice();
+    match instruction.opcode.as_str() {
+        "add" | "sub" | "mul" | "mad" | "div" | "min" | "max" | "abs" | "neg" => {
+            arithmetic::arithmetic(&instruction.opcode, modifiers, operands, scope)
+        }
+        "rem" | "sad" | "mul24" | "mad24" | "and" | "or" | "xor" | "not" | "cnot" | "shl" | "shr" => {
+            arithmetic::integer(&instruction.opcode, modifiers, operands, scope)
+        }
+        "addc" | "subc" | "madc" => arithmetic::carry(&instruction.opcode, modifiers, operands, scope),
+        "popc" | "clz" | "brev" | "bfind" | "bfe" | "bfi" | "lop3" | "shf" | "prmt" | "fns" | "dp4a" | "dp2a"
+        | "bmsk" | "szext" => arithmetic::bits(&instruction.opcode, modifiers, operands, scope),
+        "fma" | "sqrt" | "copysign" | "rcp" | "rsqrt" | "ex2" | "lg2" | "sin" | "cos" | "tanh" => {
+            float::float(&instruction.opcode, modifiers, operands, scope)
+        }
+        "setp" | "set" => compare::compare(&instruction.opcode, modifiers, operands, scope),
+        "testp" => compare::testp(modifiers, operands, scope),
+        "selp" | "slct" => compare::select(&instruction.opcode, modifiers, operands, scope),
+        "mov" => mov::mov(modifiers, operands, scope),
+        "cvt" => convert::cvt(modifiers, operands, scope),
+        "cvta" => mov::cvta(modifiers, operands, scope),
+        "isspacep" => mov::isspacep(modifiers, operands, scope),
+        "ld" | "ldu" => memory::load(modifiers, operands, scope),
+        "st" => memory::store(modifiers, operands, scope),
+        "atom" | "red" => memory::atomic(instruction.opcode == "red", modifiers, operands, scope),
+        "cp" => memory::async_copy(modifiers, operands, scope),
+        "bar" | "barrier" => warp::barrier(&instruction.opcode, modifiers, operands, scope),
+        "shfl" => warp::shuffle(modifiers, operands, scope),
+        "vote" => warp::vote(modifiers, operands, scope),
+        "match" => warp::matching(modifiers, operands, scope),
+        "redux" => warp::reduce(modifiers, operands, scope),
+        "activemask" => warp::active_mask(modifiers, operands, scope),
+        "elect" => warp::elect(modifiers, operands, scope),
+        "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" => {
+            control::control(&instruction.opcode, modifiers, operands, scope)
+        }
+        "membar" | "fence" => {
+            modifiers.ignore(&[
+                "cta", "gl", "sys", "gpu", "cluster", "sc", "acq_rel", "acquire", "release",
+            ]);
+            Ok(Op::Fence)
+        }
+        "nanosleep" => {
+            modifiers.expect("u32")?;
+            Ok(Op::NanoSleep)
+        }
+        "griddepcontrol" => {
+            modifiers.ignore(&["wait", "launch_dependents"]);
+            Ok(Op::Nop)
+        }
+        // Hints, without effect on results.
+        "prefetch" | "prefetchu" | "applypriority" | "pmevent" | "setmaxnreg" => {
+            modifiers.ignore_all();
+            Ok(Op::Nop)
+        }
+        _ => Err("unknown instruction".to_owned()),
+    }
+}

@@ -1,0 +1,138 @@
+//! The modifiers of an instruction: taken one by one, none left over.
+
+use graph_ptx::ast::{self, Type};
+
+use super::Result;
+use crate::code::{FloatType, IntegerType, Rounding};
+
+/// Modifiers not looked at yet.
+pub(super) struct Modifiers<'a> {
+    left: Vec<&'a str>,
+}
+
+impl<'a> Modifiers<'a> {
+    pub(super) fn new(instruction: &'a ast::Instruction) -> Modifiers<'a> {
+        Modifiers {
+            left: instruction.modifiers.iter().map(String::as_str).collect(),
+        }
+    }
+
+    /// Take a modifier, if it is there.
+    pub(super) fn take(&mut self, name: &str) -> bool {
+        let position = self.left.iter().position(|&modifier| modifier == name);
+        position.map(|position| self.left.remove(position)).is_some()
+    }
+
+    /// Take a modifier that must be there.
+    pub(super) fn expect(&mut self, name: &str) -> Result<()> {
+        if self.take(name) {
+            Ok(())
+        } else {
+            Err(format!("`.{name}` is missing"))
+        }
+    }
+
+    /// Take the first of some modifiers that is there.
+    pub(super) fn take_any<T: Copy>(&mut self, table: &[(&str, T)]) -> Option<T> {
+        let found = table.iter().find(|(name, _)| self.left.contains(name))?;
+        self.take(found.0);
+        Some(found.1)
+    }
+
+    /// Drop modifiers without effect here.
+    pub(super) fn ignore(&mut self, names: &[&str]) {
+        self.left.retain(|modifier| !names.contains(modifier));
+    }
+
+    pub(super) fn ignore_all(&mut self) {
+        self.left.clear();
+    }
+
+    /// Drop all modifiers that begin so.
+    pub(super) fn ignore_prefix(&mut self, prefix: &str) -> bool {
+        let before = self.left.len();
+        self.left.retain(|modifier| !modifier.starts_with(prefix));
+        before != self.left.len()
+    }
+
+    /// Take the first type.
+    pub(super) fn ty(&mut self) -> Result<Type> {
+        let found = self
+            .left
+            .iter()
+            .enumerate()
+            .find_map(|(index, name)| Some((index, type_named(name)?)));
+        let (index, ty) = found.ok_or("the type is missing")?;
+        self.left.remove(index);
+        Ok(ty)
+    }
+
+    /// A floating-point rounding mode, `.rn` without.
+    pub(super) fn rounding(&mut self) -> Option<Rounding> {
+        self.take_any(&[
+            ("rn", Rounding::Nearest),
+            ("rz", Rounding::Zero),
+            ("rm", Rounding::Down),
+            ("rp", Rounding::Up),
+        ])
+    }
+
+    /// Fail if a modifier is left.
+    pub(super) fn finish(&self) -> Result<()> {
+        match self.left.first() {
+            None => Ok(()),
+            Some(modifier) => Err(format!("unknown modifier `.{modifier}`")),
+        }
+    }
+}
+
+pub(super) fn type_named(name: &str) -> Option<Type> {
+    Some(match name {
+        "b8" => Type::B8,
+        "b16" => Type::B16,
+        "b32" => Type::B32,
+        "b64" => Type::B64,
+        "b128" => Type::B128,
+        "u8" => Type::U8,
+        "u16" => Type::U16,
+        "u32" => Type::U32,
+        "u64" => Type::U64,
+        "s8" => Type::S8,
+        "s16" => Type::S16,
+        "s32" => Type::S32,
+        "s64" => Type::S64,
+        "f16" => Type::F16,
+        "f16x2" => Type::F16x2,
+        "bf16" => Type::BF16,
+        "bf16x2" => Type::BF16x2,
+        "f32" => Type::F32,
+        "f64" => Type::F64,
+        "pred" => Type::Pred,
+        _ => return None,
+    })
+}
+
+/// The integer type of an instruction; bits count as unsigned.
+pub(super) fn integer_type(ty: Type) -> Result<IntegerType> {
+    Ok(match ty {
+        Type::U16 | Type::B16 => IntegerType::U16,
+        Type::S16 => IntegerType::S16,
+        Type::U32 | Type::B32 => IntegerType::U32,
+        Type::S32 => IntegerType::S32,
+        Type::U64 | Type::B64 => IntegerType::U64,
+        Type::S64 => IntegerType::S64,
+        _ => return Err("not an integer type of this instruction".to_owned()),
+    })
+}
+
+pub(super) fn float_type(ty: Type) -> Option<FloatType> {
+    Some(match ty {
+        Type::F16 => FloatType::F16,
+        Type::F16x2 => FloatType::F16x2,
+        Type::BF16 => FloatType::Bf16,
+        Type::BF16x2 => FloatType::Bf16x2,
+        Type::F32 => FloatType::F32,
+        Type::F64 => FloatType::F64,
+        _ => return None,
+    })
+}

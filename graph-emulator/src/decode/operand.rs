@@ -1,0 +1,442 @@
+//! Operands of a function's instructions: registers, literals and special registers all become slots.
+
+use std::collections::HashMap;
+
+use graph_ptx::ast::{self, Operand, Reg, Space as AstSpace, Type};
+
+use super::layout::place;
+use super::{Place, Result, Symbols};
+use crate::code::{Address, Base, DISCARD, FrameSize, Function, Slot, Space, Special};
+use crate::exec::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
+
+/// What a register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum File {
+    R32,
+    R64,
+    Predicate,
+}
+
+/// The names of a function, and its frame as it grows.
+pub(super) struct Scope<'a> {
+    function: &'a ast::Function,
+    symbols: &'a Symbols,
+    registers: Vec<(File, Slot)>,
+    frame: FrameSize,
+    constants32: HashMap<u32, Slot>,
+    constants64: HashMap<u64, Slot>,
+    specials: Vec<(Slot, Special)>,
+    places: HashMap<&'a str, Place>,
+    labels: HashMap<&'a str, u32>,
+    lists: &'a [(String, Vec<String>)],
+    sizes: HashMap<&'a str, u32>,
+    params: Vec<(u32, u32)>,
+    results: Vec<(u32, u32)>,
+    shared: u32,
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn new(
+        function: &'a ast::Function,
+        body: &'a ast::Body,
+        symbols: &'a Symbols,
+        start: u32,
+    ) -> Result<Scope<'a>> {
+        let labels = body
+            .labels
+            .iter()
+            .map(|(name, index)| (name.as_str(), start + *index as u32))
+            .collect();
+        let mut scope = Scope {
+            function,
+            symbols,
+            registers: Vec::with_capacity(body.registers.len()),
+            frame: FrameSize::default(),
+            constants32: HashMap::new(),
+            constants64: HashMap::new(),
+            specials: Vec::new(),
+            places: HashMap::new(),
+            labels,
+            lists: &body.target_lists,
+            sizes: HashMap::new(),
+            params: Vec::new(),
+            results: Vec::new(),
+            shared: symbols.shared,
+        };
+        for register in &body.registers {
+            let slot = scope.register(&register.name, register.ty)?;
+            scope.registers.push(slot);
+        }
+        scope.place_parameters()?;
+        scope.place_variables(&body.variables)?;
+        Ok(scope)
+    }
+
+    fn register(&mut self, name: &str, ty: Type) -> Result<(File, Slot)> {
+        let (file, counter) = match (ty, ty.size()) {
+            (Type::Pred, _) => (File::Predicate, &mut self.frame.predicates),
+            (Type::Opaque, _) | (_, 16) => return Err(format!("the register `{name}` has a type of 128 bits")),
+            (_, 8) => (File::R64, &mut self.frame.r64),
+            _ => (File::R32, &mut self.frame.r32),
+        };
+        *counter += 1;
+        Ok((file, *counter - 1))
+    }
+
+    /// Kernels have their parameters in a space of their own, functions in local memory.
+    fn place_parameters(&mut self) -> Result<()> {
+        if self.function.entry {
+            let mut end = 0;
+            for param in &self.function.params {
+                let offset = place(&mut end, param, 1)?;
+                self.places.insert(&param.name, Place::Parameter(offset));
+            }
+            // Address zero of the local memory is left out: it would look like a null pointer.
+            self.frame.local = 16;
+            return Ok(());
+        }
+        for (is_result, param) in self
+            .function
+            .results
+            .iter()
+            .map(|result| (true, result))
+            .chain(self.function.params.iter().map(|param| (false, param)))
+        {
+            if param.space == AstSpace::Reg {
+                return Err(format!(
+                    "the parameter `{}` is a register, which is not supported",
+                    param.name
+                ));
+            }
+            let offset = place(&mut self.frame.local, param, 4)?;
+            self.places.insert(&param.name, Place::Frame(offset));
+            let list = if is_result { &mut self.results } else { &mut self.params };
+            list.push((offset, param.size as u32));
+        }
+        Ok(())
+    }
+
+    fn place_variables(&mut self, variables: &'a [ast::Variable]) -> Result<()> {
+        for variable in variables {
+            let at = match variable.space {
+                AstSpace::Local | AstSpace::Param => Place::Frame(place(&mut self.frame.local, variable, 4)?),
+                AstSpace::Shared if variable.size == 0 => Place::DynamicShared,
+                AstSpace::Shared if !self.function.entry => {
+                    let offset = self.symbols.find_shared(&self.function.name, &variable.name);
+                    Place::Shared(offset.unwrap_or_default())
+                }
+                AstSpace::Shared => Place::Shared(place(&mut self.shared, variable, 4)?),
+                _ => {
+                    return Err(format!(
+                        "the variable `{}` is in a space that functions cannot have",
+                        variable.name
+                    ));
+                }
+            };
+            self.places.insert(&variable.name, at);
+            self.sizes.insert(&variable.name, variable.size as u32);
+        }
+        Ok(())
+    }
+
+    /// The decoded function, all its instructions having been decoded.
+    pub(super) fn finish(mut self, start: u32) -> Function {
+        self.frame.local = self.frame.local.next_multiple_of(16);
+        Function {
+            name: self.function.name.as_str().into(),
+            start,
+            frame: self.frame,
+            constants32: self
+                .constants32
+                .into_iter()
+                .map(|(value, slot)| (slot, value))
+                .collect(),
+            constants64: self
+                .constants64
+                .into_iter()
+                .map(|(value, slot)| (slot, value))
+                .collect(),
+            specials: self.specials,
+            params: self.params,
+            results: self.results,
+            shared: self.shared,
+        }
+    }
+
+    /// The file and slot of a register.
+    pub(super) fn slot(&self, register: Reg) -> Result<(File, Slot)> {
+        self.registers
+            .get(register.0 as usize)
+            .copied()
+            .ok_or_else(|| "a register is not declared".to_owned())
+    }
+
+    pub(super) fn predicate_register(&self, register: Reg) -> Result<Slot> {
+        match self.slot(register)? {
+            (File::Predicate, slot) => Ok(slot),
+            _ => Err("a register is no predicate".to_owned()),
+        }
+    }
+
+    /// A slot that holds a 32-bit literal.
+    pub(super) fn constant32(&mut self, value: u32) -> Slot {
+        let next = self.frame.r32;
+        let slot = *self.constants32.entry(value).or_insert(next);
+        self.frame.r32 += u32::from(slot == next);
+        slot
+    }
+
+    /// A slot that holds a 64-bit literal.
+    pub(super) fn constant64(&mut self, value: u64) -> Slot {
+        let next = self.frame.r64;
+        let slot = *self.constants64.entry(value).or_insert(next);
+        self.frame.r64 += u32::from(slot == next);
+        slot
+    }
+
+    fn special_slot(&mut self, special: Special) -> Slot {
+        if let Some((slot, _)) = self.specials.iter().find(|(_, known)| *known == special) {
+            return *slot;
+        }
+        let slot = self.frame.r32;
+        self.frame.r32 += 1;
+        self.specials.push((slot, special));
+        slot
+    }
+
+    /// A source of a type: 64-bit types in 64-bit slots, all others in 32-bit ones.
+    pub(super) fn source(&mut self, operand: &Operand, ty: Type) -> Result<Slot> {
+        let wide = ty.size() == 8;
+        match operand {
+            Operand::Register(register) => match (self.slot(*register)?, wide) {
+                ((File::R32, slot), false) | ((File::R64, slot), true) => Ok(slot),
+                _ => Err("a register has not the width of the instruction's type".to_owned()),
+            },
+            Operand::Special(name) if !wide => self.special(name),
+            Operand::Special(name) => Err(format!("`{name}` is no 64-bit register")),
+            Operand::Symbol(name, addend) => self.symbol(name, *addend, wide),
+            _ => {
+                let bits = literal(operand, ty)?;
+                Ok(if wide {
+                    self.constant64(bits)
+                } else {
+                    self.constant32(bits as u32)
+                })
+            }
+        }
+    }
+
+    pub(super) fn source32(&mut self, operand: &Operand) -> Result<Slot> {
+        self.source(operand, Type::U32)
+    }
+
+    fn special(&mut self, name: &str) -> Result<Slot> {
+        match name {
+            "%gridid" | "%smid" | "%cluster_ctarank" => Ok(self.constant32(0)),
+            "%nsmid" | "%cluster_nctarank" => Ok(self.constant32(1)),
+            _ => {
+                let special = special_named(name).ok_or_else(|| format!("unknown special register `{name}`"))?;
+                Ok(self.special_slot(special))
+            }
+        }
+    }
+
+    /// The address of a name, where that is a constant of the frame.
+    fn symbol(&mut self, name: &str, addend: i64, wide: bool) -> Result<Slot> {
+        let value = match self.find(name)? {
+            Place::Global(address) => address.wrapping_add_signed(addend),
+            Place::Shared(offset) => u64::from(offset).wrapping_add_signed(addend),
+            Place::Parameter(offset) => (PARAM_WINDOW + u64::from(offset)).wrapping_add_signed(addend),
+            Place::Function(_) => self.symbols.address(name).unwrap_or_default(),
+            Place::DynamicShared if addend == 0 && !wide => return Ok(self.special_slot(Special::DynamicShared)),
+            _ => return Err(format!("the address of `{name}` cannot be used here")),
+        };
+        match u32::try_from(value) {
+            _ if wide => Ok(self.constant64(value)),
+            Ok(value) => Ok(self.constant32(value)),
+            Err(_) => Err(format!("the address of `{name}` does not fit into 32 bits")),
+        }
+    }
+
+    /// The slot that holds the offset of the dynamic shared memory.
+    pub(super) fn dynamic_shared(&mut self) -> Slot {
+        self.special_slot(Special::DynamicShared)
+    }
+
+    /// Where a name is.
+    pub(super) fn find(&self, name: &str) -> Result<Place> {
+        let place = self.places.get(name).copied().or_else(|| self.symbols.find(name));
+        place.ok_or_else(|| format!("`{name}` is not defined"))
+    }
+
+    /// Offset and size of a `.param` variable, for a call.
+    pub(super) fn argument(&self, operand: &Operand) -> Result<(u32, u32)> {
+        if let Operand::Symbol(name, 0) = operand
+            && let Some(Place::Frame(offset)) = self.places.get(name.as_str())
+        {
+            let own = self
+                .function
+                .params
+                .iter()
+                .find(|param| param.name == *name)
+                .map(|param| param.size as u32);
+            return Ok((
+                *offset,
+                self.sizes.get(name.as_str()).copied().or(own).unwrap_or_default(),
+            ));
+        }
+        Err("an argument of a call is no `.param` variable".to_owned())
+    }
+
+    /// A predicate source and its negation.
+    pub(super) fn predicate(&mut self, operand: &Operand) -> Result<(Slot, u32)> {
+        match operand {
+            Operand::Register(register) => Ok((self.predicate_register(*register)?, 0)),
+            Operand::NotPredicate(register) => Ok((self.predicate_register(*register)?, u32::MAX)),
+            _ => Err("a predicate is expected".to_owned()),
+        }
+    }
+
+    /// A predicate destination.
+    pub(super) fn predicate_target(&self, operand: &Operand) -> Result<Slot> {
+        match operand {
+            Operand::Register(register) => self.predicate_register(*register),
+            Operand::Discard => Ok(DISCARD),
+            _ => Err("a predicate is expected".to_owned()),
+        }
+    }
+
+    /// A destination of a type.
+    pub(super) fn target(&self, operand: &Operand, ty: Type) -> Result<Slot> {
+        match operand {
+            Operand::Register(register) => match (self.slot(*register)?, ty.size() == 8) {
+                ((File::R32, slot), false) | ((File::R64, slot), true) => Ok(slot),
+                _ => Err("the destination has not the width of the instruction's type".to_owned()),
+            },
+            _ => Err("the destination is no register".to_owned()),
+        }
+    }
+
+    /// A destination that may be `_`.
+    pub(super) fn target_or_none(&self, operand: &Operand, ty: Type) -> Result<Slot> {
+        if *operand == Operand::Discard {
+            Ok(DISCARD)
+        } else {
+            self.target(operand, ty)
+        }
+    }
+
+    /// The instruction that a label stands before.
+    pub(super) fn label(&self, name: &str) -> Result<u32> {
+        self.labels
+            .get(name)
+            .copied()
+            .ok_or_else(|| format!("there is no label `{name}`"))
+    }
+
+    /// The names of a `.branchtargets` list.
+    pub(super) fn target_list(&self, name: &str) -> Result<&'a [String]> {
+        let list = self.lists.iter().find(|(known, _)| known == name);
+        list.map(|(_, names)| names.as_slice())
+            .ok_or_else(|| format!("there is no list of targets `{name}`"))
+    }
+
+    /// An address operand, and the space it is in.
+    pub(super) fn address(&mut self, operand: &Operand, space: Space) -> Result<(Address, Space)> {
+        let (base, offset) = match operand {
+            Operand::Address(base, offset) => (base, *offset),
+            Operand::Symbol(name, offset) => (&ast::Base::Symbol(name.clone()), *offset),
+            _ => return Err("an address is expected".to_owned()),
+        };
+        let absolute = |offset: u64| Address {
+            base: Base::Absolute,
+            offset: offset as i64,
+        };
+        match base {
+            ast::Base::Absolute => Ok((absolute(offset as u64), space)),
+            ast::Base::Register(register) => {
+                let base = match self.slot(*register)? {
+                    (File::R32, slot) => Base::R32(slot),
+                    (File::R64, slot) => Base::R64(slot),
+                    (File::Predicate, _) => return Err("a predicate is no address".to_owned()),
+                };
+                // The address of a parameter, as `mov` gives it, is a generic one.
+                Ok((
+                    Address { base, offset },
+                    if space == Space::Param { Space::Generic } else { space },
+                ))
+            }
+            ast::Base::Symbol(name) => Ok(match self.find(name)? {
+                Place::Global(address) => (absolute(address.wrapping_add_signed(offset)), Space::Global),
+                Place::Shared(at) => (absolute(u64::from(at).wrapping_add_signed(offset)), Space::Shared),
+                Place::Parameter(at) => (absolute(u64::from(at).wrapping_add_signed(offset)), Space::Param),
+                Place::Frame(at) => (
+                    Address {
+                        base: Base::Frame,
+                        offset: i64::from(at) + offset,
+                    },
+                    Space::Local,
+                ),
+                Place::DynamicShared => (
+                    Address {
+                        base: Base::R32(self.dynamic_shared()),
+                        offset,
+                    },
+                    Space::Shared,
+                ),
+                Place::Function(_) | Place::Builtin(_) => return Err("a function is no memory".to_owned()),
+            }),
+        }
+    }
+
+    /// The constant to add to an address of a space to make it generic.
+    pub(super) fn window(space: &str) -> Option<u64> {
+        match space {
+            "shared" | "shared::cta" => Some(SHARED_WINDOW),
+            "local" => Some(LOCAL_WINDOW),
+            "global" | "const" | "param" | "param::entry" => Some(0),
+            _ => None,
+        }
+    }
+}
+
+/// The bits of a literal as a value of a type.
+fn literal(operand: &Operand, ty: Type) -> Result<u64> {
+    match (operand, ty) {
+        (Operand::Integer(value), Type::F32) => Ok(u64::from((*value as f32).to_bits())),
+        (Operand::Integer(value), Type::F64) => Ok((*value as f64).to_bits()),
+        (Operand::Integer(value), _) => Ok(*value as u64),
+        (Operand::F32(bits), Type::F64) => Ok(f64::from(f32::from_bits(*bits)).to_bits()),
+        (Operand::F32(bits), _) => Ok(u64::from(*bits)),
+        (Operand::F64(bits), Type::F32) => Ok(u64::from((f64::from_bits(*bits) as f32).to_bits())),
+        (Operand::F64(bits), _) => Ok(*bits),
+        _ => Err("an operand has a form that the instruction does not take".to_owned()),
+    }
+}
+
+fn special_named(name: &str) -> Option<Special> {
+    let (base, axis) = match name.rsplit_once('.') {
+        Some((base, "x")) => (base, 0),
+        Some((base, "y")) => (base, 1),
+        Some((base, "z")) => (base, 2),
+        Some(_) => return None,
+        None => (name, 0),
+    };
+    Some(match base {
+        "%tid" => Special::Tid(axis),
+        "%ntid" => Special::Ntid(axis),
+        "%ctaid" => Special::Ctaid(axis),
+        "%nctaid" => Special::Nctaid(axis),
+        "%laneid" => Special::LaneId,
+        "%warpid" => Special::WarpId,
+        "%nwarpid" => Special::NwarpId,
+        "%lanemask_eq" => Special::LaneMaskEq,
+        "%lanemask_lt" => Special::LaneMaskLt,
+        "%lanemask_le" => Special::LaneMaskLe,
+        "%lanemask_gt" => Special::LaneMaskGt,
+        "%lanemask_ge" => Special::LaneMaskGe,
+        "%dynamic_smem_size" => Special::DynamicSharedSize,
+        "%total_smem_size" => Special::TotalSharedSize,
+        _ => return None,
+    })
+}

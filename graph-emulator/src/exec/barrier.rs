@@ -1,0 +1,206 @@
+//! `bar` and `barrier`: the barriers of a block, who has arrived at them, and letting them go on.
+
+use crate::code::{Barrier, BarrierOp, DISCARD};
+use crate::exec::address::lanes;
+use crate::exec::{Environment, Flow, LaneFault, Warp};
+use crate::fault::FaultKind;
+use crate::registers::LANES;
+
+/// The sixteen barriers of a block, and how many threads of it have not exited.
+pub(crate) struct Barriers {
+    slots: [State; 16],
+    /// Which barriers anyone waits at.
+    open: u32,
+    live: u32,
+}
+
+#[derive(Clone, Default)]
+struct State {
+    /// Lanes that have arrived, and those of them that wait, by warp.
+    arrived: Vec<u32>,
+    parked: Vec<u32>,
+    /// Where the lanes of each warp arrived.
+    pcs: Vec<u32>,
+    count: u32,
+    /// Threads that take part; all that have not exited, without.
+    expected: Option<u32>,
+    /// Threads whose predicate holds, and that have one.
+    votes: u32,
+    voters: u32,
+}
+
+impl Barriers {
+    pub(crate) fn new(warps: usize) -> Barriers {
+        let state = State {
+            arrived: vec![0; warps],
+            parked: vec![0; warps],
+            pcs: vec![0; warps],
+            ..State::default()
+        };
+        Barriers {
+            slots: std::array::from_fn(|_| state.clone()),
+            open: 0,
+            live: 0,
+        }
+    }
+
+    /// Begin a block of so many threads.
+    pub(crate) fn reset(&mut self, threads: u32) {
+        for index in lanes(self.open) {
+            self.slots[index].clear();
+        }
+        self.open = 0;
+        self.live = threads;
+    }
+
+    /// Threads have exited: nobody waits for them any more.
+    pub(crate) fn exit(&mut self, threads: u32) {
+        self.live -= threads;
+    }
+
+    pub(crate) fn live(&self) -> u32 {
+        self.live
+    }
+
+    /// Let all go on whose barrier is complete.
+    pub(crate) fn release(&mut self, warps: &mut [Warp], code: &crate::code::Code) {
+        for index in lanes(self.open) {
+            if self.slots[index].complete(self.live, warps) {
+                self.slots[index].open(warps, code);
+                self.open &= !(1 << index);
+            }
+        }
+    }
+
+    /// Who waits for whom, in words.
+    pub(crate) fn describe(&self) -> String {
+        let waits = lanes(self.open).map(|index| {
+            let slot = &self.slots[index];
+            let expected = slot.expected.unwrap_or(self.live);
+            format!(
+                "barrier {index} waits for {expected} threads, and {} have arrived",
+                slot.count
+            )
+        });
+        waits.collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl State {
+    fn clear(&mut self) {
+        self.arrived.fill(0);
+        self.parked.fill(0);
+        (self.count, self.votes, self.voters, self.expected) = (0, 0, 0, None);
+    }
+
+    fn complete(&self, live: u32, warps: &[Warp]) -> bool {
+        let Some(expected) = self.expected else {
+            return self.count >= live;
+        };
+        // A warp of which all live lanes have arrived counts in full.
+        let warp_count = |(warp, &arrived): (&Warp, &u32)| match arrived {
+            0 => 0,
+            _ if warp.live() & !arrived == 0 => LANES as u32,
+            _ => arrived.count_ones(),
+        };
+        warps.iter().zip(&self.arrived).map(warp_count).sum::<u32>() >= expected
+    }
+
+    fn open(&mut self, warps: &mut [Warp], code: &crate::code::Code) {
+        for (warp, &parked) in warps.iter_mut().zip(&self.parked).filter(|&(_, &parked)| parked != 0) {
+            warp.unpark(parked);
+            if self.voters != 0 {
+                self.deliver(warp, parked, code);
+            }
+        }
+        self.clear();
+    }
+
+    /// Write the result of `bar.red` in the lanes that waited for it.
+    fn deliver(&self, warp: &mut Warp, parked: u32, code: &crate::code::Code) {
+        for lane in lanes(parked) {
+            let (pc, frame) = warp.position(lane);
+            warp.registers.frame = frame;
+            let Some(crate::code::Op::Barrier(op)) = code.instructions.get(pc as usize - 1).map(|at| &at.op) else {
+                continue;
+            };
+            let holds = |holds: bool| if holds { u32::MAX } else { 0 };
+            match op.op {
+                BarrierOp::Popc { d, .. } => warp.registers.set(d, 1 << lane, [self.votes; LANES]),
+                BarrierOp::And { d, .. } => {
+                    warp.registers
+                        .set_predicate(d, 1 << lane, holds(self.votes == self.voters));
+                }
+                BarrierOp::Or { d, .. } => warp.registers.set_predicate(d, 1 << lane, holds(self.votes != 0)),
+                BarrierOp::Sync | BarrierOp::Arrive => {}
+            }
+        }
+    }
+}
+
+impl Warp {
+    /// Arrive at a barrier.
+    pub(crate) fn barrier(
+        &mut self,
+        op: &Barrier,
+        mask: u32,
+        pc: u32,
+        env: &mut Environment<'_>,
+    ) -> Result<Flow, LaneFault> {
+        let first = mask.trailing_zeros() as usize % LANES;
+        let ids = *self.registers.get32(op.id);
+        let id = ids[first];
+        let same = lanes(mask)
+            .filter(|&lane| ids[lane] == id)
+            .fold(0, |same, lane| same | 1 << lane);
+        let expected = (op.count != DISCARD).then(|| self.registers.get32(op.count)[first]);
+        let warp = self.index();
+        let Some(slot) = env.barriers.slots.get_mut(id as usize) else {
+            let message = format!("there is no barrier {id}; a block has barriers 0 to 15");
+            return Err(LaneFault::new(first, FaultKind::DivergentBarrier(message.into())));
+        };
+        slot.check(warp, op, pc, expected).map_err(|message| {
+            let message = format!("at barrier {id}, {message}");
+            LaneFault::new(first, FaultKind::DivergentBarrier(message.into()))
+        })?;
+        env.barriers.open |= 1 << id;
+        slot.expected = expected;
+        slot.pcs[warp] = pc;
+        slot.count += (same & !slot.arrived[warp]).count_ones();
+        slot.arrived[warp] |= same;
+        slot.vote(&self.registers, op, same);
+        self.set_pcs(same, pc + 1);
+        self.set_pcs(mask & !same, pc);
+        if op.op != BarrierOp::Arrive {
+            slot.parked[warp] |= same;
+            self.park(same);
+        }
+        Ok(Flow::Split)
+    }
+}
+
+impl State {
+    /// Do threads that meet here agree about the barrier?
+    fn check(&self, warp: usize, op: &Barrier, pc: u32, expected: Option<u32>) -> Result<(), String> {
+        if op.aligned && self.parked[warp] != 0 && self.pcs[warp] != pc {
+            return Err("threads of one warp wait at different instructions".to_owned());
+        }
+        if self.count != 0 && self.expected != expected {
+            return Err("threads expect different numbers of threads".to_owned());
+        }
+        match expected {
+            Some(count) if count == 0 || count as usize % LANES != 0 => {
+                Err(format!("{count} threads are no multiple of the warp size"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn vote(&mut self, registers: &crate::registers::Registers, op: &Barrier, mask: u32) {
+        if let BarrierOp::Popc { p, flip, .. } | BarrierOp::And { p, flip, .. } | BarrierOp::Or { p, flip, .. } = op.op
+        {
+            self.voters += mask.count_ones();
+            self.votes += ((registers.predicate(p) ^ flip) & mask).count_ones();
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Calls and returns. A call stack is a chain of frames that lanes share; lanes of one warp may be in different ones,
+//! at the same registers, since each has its own column of them.
+
+use crate::code::{Call, Code, DISCARD, FrameSize, Function, Op, Target};
+use crate::exec::address::lanes;
+use crate::exec::{Environment, Flow, LaneFault, Warp};
+use crate::fault::FaultKind;
+use crate::registers::{Frame, LANES};
+
+/// A frame in use.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Activation {
+    /// The frame of the caller; of the kernel, itself.
+    pub(crate) parent: u32,
+    /// The call instruction.
+    pub(crate) site: u32,
+    pub(crate) function: u32,
+    pub(crate) depth: u32,
+    pub(crate) frame: Frame,
+}
+
+/// The most register slots of a warp: a bound for recursion.
+const MAX_SLOTS: u32 = 1 << 16;
+
+impl Warp {
+    /// Enter a function, or run one of the emulator's own.
+    pub(crate) fn call(
+        &mut self,
+        call: &Call,
+        mask: u32,
+        pc: u32,
+        env: &mut Environment<'_>,
+    ) -> Result<Flow, LaneFault> {
+        let code = env.context.code;
+        let first = mask.trailing_zeros() as usize % LANES;
+        match call.target {
+            Target::Builtin(builtin) => {
+                self.builtin(builtin, call, mask, env)?;
+                Ok(Flow::Next)
+            }
+            Target::Function(function) => {
+                self.enter(call, function, mask, pc, code)
+                    .map_err(|kind| LaneFault::new(first, kind))?;
+                Ok(Flow::Split)
+            }
+            Target::Indirect(slot) => {
+                let targets = *self.registers.get64(slot);
+                let same = lanes(mask)
+                    .filter(|&lane| targets[lane] == targets[first])
+                    .fold(0, |all, lane| all | 1 << lane);
+                let invalid = || LaneFault::new(first, FaultKind::InvalidTarget(targets[first]));
+                let function = code.function_at(targets[first]).ok_or_else(invalid)?;
+                self.set_pcs(mask & !same, pc);
+                self.enter(call, function, same, pc, code)
+                    .map_err(|kind| LaneFault::new(first, kind))?;
+                Ok(Flow::Split)
+            }
+        }
+    }
+
+    fn enter(&mut self, call: &Call, function: u32, mask: u32, pc: u32, code: &Code) -> Result<(), FaultKind> {
+        let callee = &code.functions[function as usize];
+        if callee.params.len() != call.arguments.len() || callee.results.len() < call.results.len() {
+            return Err(FaultKind::InvalidTarget(function.into()));
+        }
+        let caller = self.current();
+        let activation = self.activation(caller, pc, function, code);
+        let (above, frame) = (self.registers.frame, self.activations()[activation as usize].frame);
+        let end = frame.after(callee.frame);
+        if end.r32.max(end.r64).max(end.predicates) > MAX_SLOTS || !self.local.reserve(end.local) {
+            return Err(FaultKind::StackOverflow);
+        }
+        for (&(from, bytes), &(to, size)) in call.arguments.iter().zip(&callee.params) {
+            self.local
+                .copy(mask, above.local + from, frame.local + to, bytes.min(size));
+        }
+        self.registers.frame = frame;
+        self.fill_constants(callee, mask);
+        self.move_to(mask, activation, callee.start);
+        Ok(())
+    }
+
+    /// The frame for a call, which lanes that made the same call before may be in already.
+    fn activation(&mut self, parent: u32, site: u32, function: u32, code: &Code) -> u32 {
+        let same = |entry: &Activation| (entry.parent, entry.site, entry.function) == (parent, site, function);
+        let recent = self.activations().iter().enumerate().rev().take(LANES);
+        if let Some((index, _)) = recent.filter(|&(index, _)| index != 0).find(|(_, entry)| same(entry)) {
+            return index as u32;
+        }
+        let above = self.activations()[parent as usize];
+        let size: FrameSize = code.functions[above.function as usize].frame;
+        let (depth, frame) = (above.depth + 1, above.frame.after(size));
+        self.push_activation(Activation {
+            parent,
+            site,
+            function,
+            depth,
+            frame,
+        })
+    }
+
+    /// Return to the caller, or leave the kernel.
+    pub(crate) fn ret(&mut self, mask: u32, env: &mut Environment<'_>) -> Flow {
+        let current = self.current();
+        if current == 0 {
+            self.exit(mask, env);
+            return Flow::Split;
+        }
+        let code = env.context.code;
+        let Activation {
+            parent,
+            site,
+            function,
+            frame,
+            ..
+        } = self.activations()[current as usize];
+        let above = self.activations()[parent as usize].frame;
+        if let Some(Op::Call(call)) = code.instructions.get(site as usize).map(|at| &at.op) {
+            for (&(to, bytes), &(from, size)) in call.results.iter().zip(&code.functions[function as usize].results) {
+                self.local
+                    .copy(mask, frame.local + from, above.local + to, bytes.min(size));
+            }
+        }
+        self.move_to(mask, parent, site + 1);
+        self.pop_activations();
+        Flow::Split
+    }
+
+    /// Fill the slots of a function's literals and special registers, in the lanes of a mask.
+    pub(crate) fn fill_constants(&mut self, function: &Function, mask: u32) {
+        self.registers.reserve(function.frame);
+        for &(slot, value) in &function.constants32 {
+            self.registers.set(slot, mask, [value; LANES]);
+        }
+        for &(slot, value) in &function.constants64 {
+            self.registers.set(slot, mask, [value; LANES]);
+        }
+        for &(slot, special) in &function.specials {
+            debug_assert_ne!(slot, DISCARD);
+            let value = self.special(special);
+            self.registers.set(slot, mask, value);
+        }
+    }
+}
+
+/// Addresses of functions, for indirect calls: outside of all memory.
+pub(crate) const FUNCTION_BASE: u64 = 0x10_0000;
+
+impl Code {
+    /// The function at an address that `mov` of its name gave.
+    fn function_at(&self, address: u64) -> Option<u32> {
+        let index = u32::try_from(address.checked_sub(FUNCTION_BASE)? / 16).ok()?;
+        (address % 16 == 0 && (index as usize) < self.functions.len()).then_some(index)
+    }
+}

@@ -1,0 +1,174 @@
+//! Operations among the lanes of a warp: shuffles, votes, matches, reductions, `bar.warp.sync`.
+
+use crate::code::{DISCARD, Match, Op, Reduce, ReduceOp, Shuffle, ShuffleMode, Slot, Vote, VoteOp};
+use crate::exec::address::lanes;
+use crate::exec::{Flow, Warp};
+use crate::registers::{LANES, Registers};
+
+impl Op {
+    /// The register with the lanes that an operation waits for.
+    pub(crate) fn member_mask(&self) -> Option<Slot> {
+        match self {
+            Op::Shuffle(op) => Some(op.mask),
+            Op::Vote(op) => Some(op.mask),
+            Op::Match(op) => Some(op.mask),
+            Op::Reduce(op) => Some(op.mask),
+            Op::WarpBarrier { mask } | Op::Elect { mask, .. } => Some(*mask),
+            _ => None,
+        }
+    }
+}
+
+impl Warp {
+    /// Execute an operation in the lanes whose partners have all arrived; let the others wait.
+    pub(crate) fn collective(&mut self, op: &Op, mask: u32, pc: u32) -> Flow {
+        let Some(members) = op.member_mask() else {
+            return Flow::Next;
+        };
+        let members = *self.registers.get32(members);
+        let ready = self.ready(&members, mask);
+        for set in sets(&members, ready) {
+            execute(&mut self.registers, op, set);
+        }
+        let blocked = mask & !ready;
+        if blocked == 0 {
+            return Flow::Next;
+        }
+        self.set_pcs(ready, pc + 1);
+        self.set_pcs(blocked, pc);
+        self.wait(blocked);
+        Flow::Split
+    }
+
+    /// Those lanes of `mask` whose partners are all in it too, or have exited.
+    pub(crate) fn ready(&self, members: &[u32; LANES], mask: u32) -> u32 {
+        let live = self.live();
+        sets(members, mask)
+            .filter(|&set| {
+                let wanted = members[set.trailing_zeros() as usize % LANES];
+                wanted & live & !set == 0
+            })
+            .fold(0, |ready, set| ready | set)
+    }
+}
+
+/// Split a mask into the sets of lanes that name the same members.
+pub(crate) fn sets(members: &[u32; LANES], mask: u32) -> impl Iterator<Item = u32> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        if left == 0 {
+            return None;
+        }
+        let wanted = members[left.trailing_zeros() as usize % LANES];
+        let mut same = 0;
+        for lane in 0..LANES {
+            same |= u32::from(members[lane] == wanted) << lane;
+        }
+        let set = same & left;
+        left &= !set;
+        Some(set)
+    })
+}
+
+fn execute(registers: &mut Registers, op: &Op, set: u32) {
+    match op {
+        Op::Shuffle(op) => shuffle(registers, set, op),
+        Op::Vote(op) => vote(registers, set, op),
+        Op::Match(op) => matching(registers, set, op),
+        Op::Reduce(op) => reduce(registers, set, op),
+        Op::Elect { d, p, .. } => {
+            if *d != DISCARD {
+                registers.set(*d, set, [set.trailing_zeros(); LANES]);
+            }
+            if *p != DISCARD {
+                registers.set_predicate(*p, set, 1 << (set.trailing_zeros() % 32));
+            }
+        }
+        // `bar.warp.sync`: having arrived is all.
+        _ => {}
+    }
+}
+
+/// `shfl.sync`, as the PTX manual's pseudocode has it.
+fn shuffle(registers: &mut Registers, set: u32, op: &Shuffle) {
+    let (a, b, c) = (*registers.get32(op.a), *registers.get32(op.b), *registers.get32(op.c));
+    let mut result = [0; LANES];
+    let mut valid = 0;
+    for lane in 0..LANES as u32 {
+        let at = lane as usize;
+        let (b, clamp, segment) = (b[at] & 0x1f, c[at] & 0x1f, c[at] >> 8 & 0x1f);
+        let max = (lane & segment) | (clamp & !segment);
+        let (source, inside) = match op.mode {
+            ShuffleMode::Up => (lane.wrapping_sub(b), lane as i32 - b as i32 >= max as i32),
+            ShuffleMode::Down => (lane + b, lane + b <= max),
+            ShuffleMode::Butterfly => (lane ^ b, lane ^ b <= max),
+            ShuffleMode::Index => {
+                let source = (lane & segment) | (b & !segment);
+                (source, source <= max)
+            }
+        };
+        result[at] = a[if inside { source as usize % LANES } else { at }];
+        valid |= u32::from(inside) << lane;
+    }
+    if op.d != DISCARD {
+        registers.set(op.d, set, result);
+    }
+    if op.p != DISCARD {
+        registers.set_predicate(op.p, set, valid);
+    }
+}
+
+fn vote(registers: &mut Registers, set: u32, op: &Vote) {
+    let ballot = (registers.predicate(op.p) ^ op.flip) & set;
+    let holds = match op.op {
+        VoteOp::Ballot => return registers.set(op.d, set, [ballot; LANES]),
+        VoteOp::All => ballot == set,
+        VoteOp::Any => ballot != 0,
+        VoteOp::Uniform => ballot == set || ballot == 0,
+    };
+    registers.set_predicate(op.d, set, if holds { u32::MAX } else { 0 });
+}
+
+fn matching(registers: &mut Registers, set: u32, op: &Match) {
+    let values: [u64; LANES] = if op.wide {
+        *registers.get64(op.a)
+    } else {
+        registers.get32(op.a).map(u64::from)
+    };
+    let same = |lane: usize| {
+        lanes(set)
+            .filter(|&other| values[other] == values[lane])
+            .fold(0, |all, other| all | 1 << other)
+    };
+    if op.all {
+        let agree = same(set.trailing_zeros() as usize % LANES) == set;
+        if op.d != DISCARD {
+            registers.set(op.d, set, [if agree { set } else { 0 }; LANES]);
+        }
+        if op.p != DISCARD {
+            registers.set_predicate(op.p, set, if agree { u32::MAX } else { 0 });
+        }
+        return;
+    }
+    let mut result: [u32; LANES] = [0; LANES];
+    for lane in lanes(set) {
+        result[lane] = same(lane);
+    }
+    registers.set(op.d, set, result);
+}
+
+fn reduce(registers: &mut Registers, set: u32, op: &Reduce) {
+    let values = *registers.get32(op.a);
+    let combine = |a: u32, b: u32| match op.op {
+        ReduceOp::Add => a.wrapping_add(b),
+        ReduceOp::MinU => a.min(b),
+        ReduceOp::MaxU => a.max(b),
+        ReduceOp::MinS => (a as i32).min(b as i32) as u32,
+        ReduceOp::MaxS => (a as i32).max(b as i32) as u32,
+        ReduceOp::And => a & b,
+        ReduceOp::Or => a | b,
+        ReduceOp::Xor => a ^ b,
+    };
+    let result = lanes(set).map(|lane| values[lane]).reduce(combine).unwrap_or(0);
+    registers.set(op.d, set, [result; LANES]);
+}

@@ -1,0 +1,344 @@
+//! Floating-point arithmetic. Rounding to nearest is the host's own; the other directions go through `softfloat`.
+
+use half::{bf16, f16};
+
+use crate::code::{Float, FloatOp as Op, FloatType as Ty, Rounding, Slot};
+use crate::registers::{LANES, Lane, Registers};
+use crate::softfloat::{self, Format};
+use crate::wide::dispatch;
+
+dispatch! {
+    /// Arithmetic of all floating-point types.
+    fn float(registers: &mut Registers, mask: u32, instruction: &Float) = float_lanes
+}
+
+#[inline(always)]
+fn float_lanes(registers: &mut Registers, mask: u32, instruction: &Float) {
+    match instruction.ty {
+        _ if instruction.round != Rounding::Nearest => directed(registers, mask, instruction),
+        Ty::F32 if instruction.sat || instruction.relu => modified(registers, mask, instruction),
+        Ty::F32 if instruction.ftz => single::<true>(registers, mask, instruction),
+        Ty::F32 => single::<false>(registers, mask, instruction),
+        Ty::F64 => double(registers, mask, instruction),
+        Ty::F16 | Ty::Bf16 | Ty::F16x2 | Ty::Bf16x2 => halves(registers, mask, instruction),
+    }
+}
+
+/// The NaN that `f32` instructions return.
+pub(crate) const NAN: f32 = f32::from_bits(0x7fff_ffff);
+
+/// Subnormal numbers become zeros of their sign, where `FTZ`.
+#[inline(always)]
+pub(crate) fn flush<const FTZ: bool>(value: f32) -> f32 {
+    if !FTZ {
+        return value;
+    }
+    let bits = value.to_bits();
+    let small = bits & 0x7f80_0000 == 0;
+    f32::from_bits(if small { bits & 0x8000_0000 } else { bits })
+}
+
+/// Flush a result, and make every NaN the canonical one.
+#[inline(always)]
+fn result<const FTZ: bool>(value: f32) -> f32 {
+    let value = flush::<FTZ>(value);
+    if value.is_nan() { NAN } else { value }
+}
+
+/// `.sat`: to [0, 1], NaN to zero.
+#[inline(always)]
+pub(crate) fn saturate(value: f32) -> f32 {
+    if value > 0.0 {
+        if value < 1.0 { value } else { 1.0 }
+    } else {
+        0.0
+    }
+}
+
+#[inline(always)]
+fn single<const FTZ: bool>(registers: &mut Registers, mask: u32, &Float { op, d, s, .. }: &Float) {
+    let input = flush::<FTZ>;
+    let output = result::<FTZ>;
+    let ab = [s[0], s[1]];
+    match op {
+        Op::Add => registers.map2(mask, d, ab, |a, b| output(input(a) + input(b))),
+        Op::Sub => registers.map2(mask, d, ab, |a, b| output(input(a) - input(b))),
+        Op::Mul => registers.map2(mask, d, ab, |a, b| output(input(a) * input(b))),
+        Op::Fma => registers.map3(mask, d, s, |a, b, c| output(input(a).mul_add(input(b), input(c)))),
+        Op::Div => registers.map2(mask, d, ab, |a, b| output(input(a) / input(b))),
+        Op::Sqrt => registers.map1(mask, d, s[0], |a| output(input(a).sqrt())),
+        Op::Min {
+            nan: false,
+            xorsign: false,
+        } => registers.map2(mask, d, ab, |a, b| minimum(input(a), input(b))),
+        Op::Max {
+            nan: false,
+            xorsign: false,
+        } => registers.map2(mask, d, ab, |a, b| maximum(input(a), input(b))),
+        Op::Min { nan, xorsign } => {
+            registers.map2(mask, d, ab, |a, b| extreme(minimum, input(a), input(b), nan, xorsign));
+        }
+        Op::Max { nan, xorsign } => {
+            registers.map2(mask, d, ab, |a, b| extreme(maximum, input(a), input(b), nan, xorsign));
+        }
+        Op::Neg => registers.map1(mask, d, s[0], |a: f32| -input(a)),
+        Op::Abs => registers.map1(mask, d, s[0], |a: f32| input(a).abs()),
+        // `copysign a, b` is b with the sign of a.
+        Op::CopySign => registers.map2(mask, d, ab, |a: f32, b: f32| b.copysign(a)),
+    }
+}
+
+/// The smaller number; the other operand where one is NaN; -0 is less than +0.
+#[inline(always)]
+pub(crate) fn minimum(a: f32, b: f32) -> f32 {
+    let less = if a == b {
+        a.to_bits() as i32 <= b.to_bits() as i32 && a.is_sign_negative()
+    } else {
+        a < b
+    };
+    let value = if less || b.is_nan() { a } else { b };
+    if value.is_nan() { NAN } else { value }
+}
+
+/// The larger number; the other operand where one is NaN; +0 is greater than -0.
+#[inline(always)]
+pub(crate) fn maximum(a: f32, b: f32) -> f32 {
+    let more = if a == b { a.is_sign_positive() } else { a > b };
+    let value = if more || b.is_nan() { a } else { b };
+    if value.is_nan() { NAN } else { value }
+}
+
+/// `min` and `max` with `.NaN` and `.xorsign.abs`.
+fn extreme(choose: impl Fn(f32, f32) -> f32, a: f32, b: f32, nan: bool, xorsign: bool) -> f32 {
+    if nan && (a.is_nan() || b.is_nan()) {
+        return NAN;
+    }
+    if !xorsign {
+        return choose(a, b);
+    }
+    let sign = (a.to_bits() ^ b.to_bits()) & 0x8000_0000;
+    let chosen = choose(a.abs(), b.abs());
+    if chosen.is_nan() {
+        chosen
+    } else {
+        f32::from_bits(chosen.to_bits() | sign)
+    }
+}
+
+/// `.sat`: compute, then clamp.
+fn modified(registers: &mut Registers, mask: u32, instruction: &Float) {
+    if instruction.ftz {
+        single::<true>(registers, mask, instruction);
+    } else {
+        single::<false>(registers, mask, instruction);
+    }
+    registers.map1(mask, instruction.d, instruction.d, saturate);
+}
+
+#[inline(always)]
+fn double(registers: &mut Registers, mask: u32, &Float { op, d, s, .. }: &Float) {
+    let ab = [s[0], s[1]];
+    match op {
+        Op::Add => registers.map2(mask, d, ab, |a: f64, b: f64| a + b),
+        Op::Sub => registers.map2(mask, d, ab, |a: f64, b: f64| a - b),
+        Op::Mul => registers.map2(mask, d, ab, |a: f64, b: f64| a * b),
+        Op::Fma => registers.map3(mask, d, s, |a: f64, b: f64, c: f64| a.mul_add(b, c)),
+        Op::Div => registers.map2(mask, d, ab, |a: f64, b: f64| a / b),
+        Op::Sqrt => registers.map1(mask, d, s[0], |a: f64| a.sqrt()),
+        Op::Min { .. } => registers.map2(mask, d, ab, |a: f64, b: f64| {
+            let less = if a == b { a.is_sign_negative() } else { a < b };
+            if less || b.is_nan() { a } else { b }
+        }),
+        Op::Max { .. } => registers.map2(mask, d, ab, |a: f64, b: f64| {
+            let more = if a == b { a.is_sign_positive() } else { a > b };
+            if more || b.is_nan() { a } else { b }
+        }),
+        Op::Neg => registers.map1(mask, d, s[0], |a: f64| -a),
+        Op::Abs => registers.map1(mask, d, s[0], |a: f64| a.abs()),
+        Op::CopySign => registers.map2(mask, d, ab, |a: f64, b: f64| b.copysign(a)),
+    }
+}
+
+/// A half-precision format: numbers go through `f64`, which holds every product and is rounded once.
+trait Half: Lane {
+    const FORMAT: Format;
+    const NAN: u16;
+    fn bits(self) -> u16;
+    fn from(bits: u16) -> Self;
+    fn widen(self) -> f32;
+}
+
+macro_rules! half {
+    ($ty:ident, $format:expr) => {
+        impl Half for $ty {
+            const FORMAT: Format = $format;
+            const NAN: u16 = 0x7fff;
+            #[inline(always)]
+            fn bits(self) -> u16 {
+                self.to_bits()
+            }
+            #[inline(always)]
+            fn from(bits: u16) -> $ty {
+                $ty::from_bits(bits)
+            }
+            #[inline(always)]
+            fn widen(self) -> f32 {
+                self.to_f32()
+            }
+        }
+    };
+}
+
+half!(f16, softfloat::F16);
+half!(bf16, softfloat::BF16);
+
+fn halves(registers: &mut Registers, mask: u32, instruction: &Float) {
+    match instruction.ty {
+        Ty::F16 => half_lanes::<f16>(registers, mask, instruction, false),
+        Ty::F16x2 => half_lanes::<f16>(registers, mask, instruction, true),
+        Ty::Bf16 => half_lanes::<bf16>(registers, mask, instruction, false),
+        _ => half_lanes::<bf16>(registers, mask, instruction, true),
+    }
+}
+
+fn half_lanes<T: Half>(registers: &mut Registers, mask: u32, instruction: &Float, packed: bool) {
+    let [a, b, c] = operands(registers, instruction);
+    let result: [u32; LANES] = std::array::from_fn(|lane| {
+        let at = |shift: u32| {
+            let [a, b, c] = [a[lane], b[lane], c[lane]].map(|bits| T::from((bits >> shift) as u16));
+            u32::from(half_operation(instruction, a, b, c)) << shift
+        };
+        if packed { at(0) | at(16) } else { at(0) }
+    });
+    registers.set(instruction.d, mask, result);
+}
+
+/// The operands as they are; those an instruction does not have repeat the first.
+fn operands(registers: &Registers, instruction: &Float) -> [[u32; LANES]; 3] {
+    let count = operand_count(instruction.op);
+    std::array::from_fn(|index| *registers.get32(instruction.s[if index < count { index } else { 0 }]))
+}
+
+/// How many operands an operation has.
+pub(crate) fn operand_count(op: Op) -> usize {
+    match op {
+        Op::Fma => 3,
+        Op::Sqrt | Op::Neg | Op::Abs => 1,
+        _ => 2,
+    }
+}
+
+fn half_operation<T: Half>(instruction: &Float, a: T, b: T, c: T) -> u16 {
+    let flush = |value: T| -> f32 {
+        let wide = value.widen();
+        let subnormal =
+            value.bits() & 0x7fff < (T::FORMAT.infinity(false) & T::FORMAT.infinity(false).wrapping_neg()) as u16;
+        if instruction.ftz && subnormal {
+            0f32.copysign(wide)
+        } else {
+            wide
+        }
+    };
+    let round = |bits: u64| {
+        let bits = bits as u16;
+        let unit = (T::FORMAT.infinity(false) & T::FORMAT.infinity(false).wrapping_neg()) as u16;
+        if instruction.ftz && bits & 0x7fff < unit {
+            bits & 0x8000
+        } else {
+            bits
+        }
+    };
+    let (x, y, z) = (f64::from(flush(a)), f64::from(flush(b)), f64::from(flush(c)));
+    let near = Rounding::Nearest;
+    let bits = match instruction.op {
+        Op::Add => round(softfloat::add(x, y, T::FORMAT, near)),
+        Op::Sub => round(softfloat::add(x, -y, T::FORMAT, near)),
+        Op::Mul => round(softfloat::mul(x, y, T::FORMAT, near)),
+        Op::Fma => round(softfloat::fma(x, y, z, T::FORMAT, near)),
+        Op::Div => round(softfloat::div(x, y, T::FORMAT, near)),
+        Op::Sqrt => round(softfloat::sqrt(x, T::FORMAT, near)),
+        Op::Min { nan, xorsign } => half_extreme::<T>(extreme(minimum, x as f32, y as f32, nan, xorsign)),
+        Op::Max { nan, xorsign } => half_extreme::<T>(extreme(maximum, x as f32, y as f32, nan, xorsign)),
+        Op::Neg => round(u64::from(a.bits() ^ 0x8000)),
+        Op::Abs => round(u64::from(a.bits() & 0x7fff)),
+        Op::CopySign => (b.bits() & 0x7fff) | (a.bits() & 0x8000),
+    };
+    let value = T::from(bits).widen();
+    if instruction.sat {
+        return softfloat::convert(saturate(value).into(), T::FORMAT, near) as u16;
+    }
+    if instruction.relu && !value.is_nan() && value.is_sign_negative() {
+        0
+    } else {
+        bits
+    }
+}
+
+fn half_extreme<T: Half>(value: f32) -> u16 {
+    if value.is_nan() {
+        T::NAN
+    } else {
+        softfloat::convert(value.into(), T::FORMAT, Rounding::Nearest) as u16
+    }
+}
+
+/// Rounding other than to nearest, of `f32` and `f64`.
+fn directed(registers: &mut Registers, mask: u32, instruction: &Float) {
+    let operands = |registers: &Registers, read: &dyn Fn(&Registers, Slot) -> [f64; LANES]| -> [[f64; LANES]; 3] {
+        let count = operand_count(instruction.op);
+        std::array::from_fn(|index| read(registers, instruction.s[if index < count { index } else { 0 }]))
+    };
+    if instruction.ty == Ty::F64 {
+        let [a, b, c] = operands(registers, &|registers, slot| registers.lanes::<f64>(slot));
+        let result = std::array::from_fn(|lane| exact(instruction, softfloat::F64, a[lane], b[lane], c[lane]));
+        registers.set::<u64>(instruction.d, mask, result);
+        return;
+    }
+    let input = |value: f32| f64::from(if instruction.ftz { flush::<true>(value) } else { value });
+    let [a, b, c] = operands(registers, &|registers, slot| registers.lanes::<f32>(slot).map(input));
+    let result = std::array::from_fn(|lane| {
+        let value = f32::from_bits(exact(instruction, softfloat::F32, a[lane], b[lane], c[lane]) as u32);
+        let value = if instruction.ftz { flush::<true>(value) } else { value };
+        if instruction.sat { saturate(value) } else { value }.to_bits()
+    });
+    registers.set::<u32>(instruction.d, mask, result);
+}
+
+fn exact(instruction: &Float, format: Format, a: f64, b: f64, c: f64) -> u64 {
+    let round = instruction.round;
+    match instruction.op {
+        Op::Sub => softfloat::add(a, -b, format, round),
+        Op::Mul => softfloat::mul(a, b, format, round),
+        Op::Fma => softfloat::fma(a, b, c, format, round),
+        Op::Div => softfloat::div(a, b, format, round),
+        Op::Sqrt => softfloat::sqrt(a, format, round),
+        // Only these take a rounding mode; `decode` sees to that.
+        _ => softfloat::add(a, b, format, round),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn zeros_and_nans_of_extremes() {
+        assert_eq!(minimum(0.0, -0.0).to_bits(), 0x8000_0000);
+        assert_eq!(minimum(-0.0, 0.0).to_bits(), 0x8000_0000);
+        assert_eq!(maximum(0.0, -0.0).to_bits(), 0);
+        assert_eq!(maximum(-0.0, 0.0).to_bits(), 0);
+        assert_eq!(minimum(f32::NAN, 1.0), 1.0);
+        assert_eq!(maximum(1.0, f32::NAN), 1.0);
+        assert_eq!(minimum(-f32::NAN, f32::NAN).to_bits(), 0x7fff_ffff);
+        assert_eq!(extreme(minimum, -1.0, 2.0, false, true), -1.0);
+        assert!(extreme(maximum, f32::NAN, 2.0, true, false).is_nan());
+    }
+
+    #[test]
+    fn flushing_and_saturation() {
+        assert_eq!(flush::<true>(-1e-40).to_bits(), 0x8000_0000);
+        assert_eq!(flush::<false>(1e-40), 1e-40);
+        assert_eq!(saturate(f32::NAN), 0.0);
+        assert_eq!((saturate(-1.0).to_bits(), saturate(7.0), saturate(0.5)), (0, 1.0, 0.5));
+    }
+}

@@ -1,0 +1,377 @@
+//! Loads and stores. Global memory is shared with other blocks (atomic words, see [`Memory`](crate::Memory)); all else
+//! belongs to the block.
+
+use std::sync::atomic::{Ordering::Relaxed, fence};
+
+use crate::code::{Access, AsyncCopy, DISCARD, Slot, Space};
+use crate::exec::address::{Pattern, addresses, check_alignment, check_bounds, each_space, lanes, pattern};
+use crate::exec::{Environment, LaneFault, Warp};
+use crate::fault::Operation;
+use crate::memory::Storage;
+use crate::registers::{FULL, LANES, Registers};
+use crate::view::Region;
+
+/// Execute a load.
+pub(crate) fn load(warp: &mut Warp, env: &Environment<'_>, mask: u32, op: &Access) -> Result<(), LaneFault> {
+    let all = addresses(&warp.registers, &op.address);
+    each_space(op.space, &all, mask, |space, at, mask| {
+        check_alignment(Operation::Load, at, mask, op.total())?;
+        match space {
+            Space::Global | Space::Generic => load_global(warp, env, mask, op, at),
+            Space::Shared => load_bytes(warp, env.shared, "shared memory", mask, op, at),
+            Space::Param => load_bytes(warp, env.context.parameters, "the parameters", mask, op, at),
+            Space::Local => {
+                check_bounds(Operation::Load, "local memory", at, mask, op.total(), warp.local.len())?;
+                let Warp { registers, local, .. } = warp;
+                each_element(registers, mask, op, at, |lane, address| {
+                    local.load(lane, address, op.bytes)
+                });
+                Ok(())
+            }
+        }
+    })
+}
+
+/// Execute a store.
+pub(crate) fn store(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &Access) -> Result<(), LaneFault> {
+    let all = addresses(&warp.registers, &op.address);
+    each_space(op.space, &all, mask, |space, at, mask| {
+        check_alignment(Operation::Store, at, mask, op.total())?;
+        match space {
+            Space::Global | Space::Generic => store_global(&warp.registers, env, mask, op, at),
+            Space::Shared => store_shared(&warp.registers, env.shared, mask, op, at),
+            Space::Param => {
+                // Kernel parameters are read-only: nothing of them is within the bounds of a store.
+                check_bounds(Operation::Store, "the parameters", at, mask, op.total(), 0)
+            }
+            Space::Local => {
+                check_bounds(Operation::Store, "local memory", at, mask, op.total(), warp.local.len())?;
+                for element in 0..op.count {
+                    let value = value(&warp.registers, op, element);
+                    for lane in lanes(mask) {
+                        let address = at[lane] + u64::from(element) * u64::from(op.bytes);
+                        warp.local.store(lane, address, op.bytes, value[lane]);
+                    }
+                }
+                Ok(())
+            }
+        }
+    })
+}
+
+impl Access {
+    /// Bytes of all elements together, which is also the alignment needed.
+    #[inline(always)]
+    fn total(&self) -> u32 {
+        u32::from(self.bytes) * u32::from(self.count)
+    }
+}
+
+/// Read each element in each lane with `read(lane, address)`, extend it, and write it to its register.
+#[inline(always)]
+fn each_element(
+    registers: &mut Registers,
+    mask: u32,
+    op: &Access,
+    at: &[u64; LANES],
+    read: impl Fn(usize, u64) -> u64,
+) {
+    for element in 0..op.count {
+        let mut values = [0; LANES];
+        for lane in lanes(mask) {
+            values[lane] = read(lane, at[lane] + u64::from(element) * u64::from(op.bytes));
+        }
+        assign(registers, mask, op, element, values);
+    }
+}
+
+/// Extend what was loaded and write it to the register of an element.
+#[inline(always)]
+fn assign(registers: &mut Registers, mask: u32, op: &Access, element: u8, mut values: [u64; LANES]) {
+    let d = op.values[usize::from(element)];
+    if d == DISCARD {
+        return;
+    }
+    if op.signed {
+        let shift = 64 - 8 * u32::from(op.bytes);
+        values = values.map(|value| ((value << shift) as i64 >> shift) as u64);
+    }
+    if op.wide {
+        registers.set(d, mask, values);
+    } else {
+        registers.set(d, mask, values.map(|value| value as u32));
+    }
+}
+
+/// What is stored in an element, in all lanes.
+#[inline(always)]
+fn value(registers: &Registers, op: &Access, element: u8) -> [u64; LANES] {
+    let slot = op.values[usize::from(element)];
+    if op.wide {
+        *registers.get64(slot)
+    } else {
+        registers.get32(slot).map(u64::from)
+    }
+}
+
+/// Can the access be done 32 bits a lane, one register, nothing else to see to?
+#[inline(always)]
+fn simple(op: &Access, mask: u32) -> bool {
+    mask == FULL && op.bytes == 4 && op.count == 1 && !op.wide && op.values[0] != DISCARD
+}
+
+fn load_global(
+    warp: &mut Warp,
+    env: &Environment<'_>,
+    mask: u32,
+    op: &Access,
+    at: &[u64; LANES],
+) -> Result<(), LaneFault> {
+    let view = env.context.view;
+    if simple(op, mask) && !op.strong {
+        let span = match pattern(at, 4) {
+            Pattern::Contiguous => 128,
+            Pattern::Uniform => 4,
+            Pattern::Scattered => 0,
+        };
+        if span != 0
+            && let Some(region) = view.readable(at[0], span)
+        {
+            load_words(&mut warp.registers, op.values[0], region, at[0], span);
+            return Ok(());
+        }
+    }
+    let mut region = view.readable(at[mask.trailing_zeros() as usize % LANES], 1);
+    let total = op.total();
+    for lane in lanes(mask) {
+        let address = at[lane];
+        if !region.is_some_and(|region| region.contains(address, total.into())) {
+            region = view.readable(address, total.into());
+        }
+        let Some(region) = region else {
+            return Err(LaneFault::new(lane, view.explain(Operation::Load, address, total)));
+        };
+        load_lane(&mut warp.registers, op, region.storage(), lane, address);
+    }
+    if op.strong {
+        fence(std::sync::atomic::Ordering::Acquire);
+    }
+    Ok(())
+}
+
+/// 32 words in a row, or one for all lanes.
+#[inline(always)]
+fn load_words(registers: &mut Registers, d: Slot, region: &Region, address: u64, span: u64) {
+    let storage = region.storage();
+    if span == 4 {
+        *registers.get32_mut(d) = [storage.word(address).load(Relaxed); LANES];
+        return;
+    }
+    let start = ((address - storage.address()) / 4) as usize;
+    let words = &storage.words()[start..start + LANES];
+    for (to, word) in registers.get32_mut(d).iter_mut().zip(words) {
+        *to = word.load(Relaxed);
+    }
+}
+
+/// All elements of one lane.
+#[inline(always)]
+fn load_lane(registers: &mut Registers, op: &Access, storage: &Storage, lane: usize, address: u64) {
+    for element in 0..op.count {
+        let d = op.values[usize::from(element)];
+        let address = address + u64::from(element) * u64::from(op.bytes);
+        let lock = (op.strong && op.bytes == 8).then(|| Storage::lock_pair(address));
+        let mut value = storage.load(address, op.bytes);
+        drop(lock);
+        if d == DISCARD {
+            continue;
+        }
+        if op.signed {
+            let shift = 64 - 8 * u32::from(op.bytes);
+            value = ((value << shift) as i64 >> shift) as u64;
+        }
+        if op.wide {
+            registers.get64_mut(d)[lane] = value;
+        } else {
+            registers.get32_mut(d)[lane] = value as u32;
+        }
+    }
+}
+
+fn store_global(
+    registers: &Registers,
+    env: &Environment<'_>,
+    mask: u32,
+    op: &Access,
+    at: &[u64; LANES],
+) -> Result<(), LaneFault> {
+    let view = env.context.view;
+    if op.strong {
+        fence(std::sync::atomic::Ordering::Release);
+    }
+    if simple(op, mask)
+        && pattern(at, 4) == Pattern::Contiguous
+        && let Some(region) = view.writable(at[0], 128)
+    {
+        let storage = region.storage();
+        let start = ((at[0] - storage.address()) / 4) as usize;
+        for (word, value) in storage.words()[start..start + LANES]
+            .iter()
+            .zip(registers.get32(op.values[0]))
+        {
+            word.store(*value, Relaxed);
+        }
+        return Ok(());
+    }
+    let total = op.total();
+    let mut region = view.writable(at[mask.trailing_zeros() as usize % LANES], 1);
+    for lane in lanes(mask) {
+        let address = at[lane];
+        if !region.is_some_and(|region| region.contains(address, total.into())) {
+            region = view.writable(address, total.into());
+        }
+        let Some(region) = region else {
+            return Err(LaneFault::new(lane, view.explain(Operation::Store, address, total)));
+        };
+        store_lane(registers, op, region.storage(), lane, address);
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn store_lane(registers: &Registers, op: &Access, storage: &Storage, lane: usize, address: u64) {
+    for element in 0..op.count {
+        let slot = op.values[usize::from(element)];
+        let value = if op.wide {
+            registers.get64(slot)[lane]
+        } else {
+            u64::from(registers.get32(slot)[lane])
+        };
+        let address = address + u64::from(element) * u64::from(op.bytes);
+        let lock = (op.strong && op.bytes == 8).then(|| Storage::lock_pair(address));
+        storage.store(address, op.bytes, value);
+        drop(lock);
+    }
+}
+
+/// Read aligned bytes that are there.
+#[inline(always)]
+pub(crate) fn read_bytes(memory: &[u8], address: u64, bytes: u8) -> u64 {
+    let start = address as usize;
+    let mut value = [0; 8];
+    match bytes {
+        8 => value = memory[start..start + 8].try_into().unwrap_or_default(),
+        4 => value[..4].copy_from_slice(&memory[start..start + 4]),
+        2 => value[..2].copy_from_slice(&memory[start..start + 2]),
+        _ => value[0] = memory[start],
+    }
+    u64::from_le_bytes(value)
+}
+
+/// Write aligned bytes that are there.
+#[inline(always)]
+pub(crate) fn write_bytes(memory: &mut [u8], address: u64, bytes: u8, value: u64) {
+    let start = address as usize;
+    let value = value.to_le_bytes();
+    match bytes {
+        8 => memory[start..start + 8].copy_from_slice(&value),
+        4 => memory[start..start + 4].copy_from_slice(&value[..4]),
+        2 => memory[start..start + 2].copy_from_slice(&value[..2]),
+        _ => memory[start] = value[0],
+    }
+}
+
+/// Load from the shared memory or the parameters.
+fn load_bytes(
+    warp: &mut Warp,
+    memory: &[u8],
+    name: &str,
+    mask: u32,
+    op: &Access,
+    at: &[u64; LANES],
+) -> Result<(), LaneFault> {
+    let registers = &mut warp.registers;
+    if mask == FULL && op.count == 1 {
+        match pattern(at, op.bytes.into()) {
+            Pattern::Uniform if at[0] < memory.len() as u64 && memory.len() as u64 - at[0] >= op.total().into() => {
+                assign(registers, mask, op, 0, [read_bytes(memory, at[0], op.bytes); LANES]);
+                return Ok(());
+            }
+            Pattern::Contiguous if simple(op, mask) && at[0] + 128 <= memory.len() as u64 => {
+                let (words, _) = memory[at[0] as usize..at[0] as usize + 128].as_chunks::<4>();
+                for (to, word) in registers.get32_mut(op.values[0]).iter_mut().zip(words) {
+                    *to = u32::from_le_bytes(*word);
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
+    }
+    check_bounds(Operation::Load, name, at, mask, op.total(), memory.len())?;
+    each_element(registers, mask, op, at, |_, address| {
+        read_bytes(memory, address, op.bytes)
+    });
+    Ok(())
+}
+
+fn store_shared(
+    registers: &Registers,
+    shared: &mut [u8],
+    mask: u32,
+    op: &Access,
+    at: &[u64; LANES],
+) -> Result<(), LaneFault> {
+    if simple(op, mask) && pattern(at, 4) == Pattern::Contiguous && at[0] + 128 <= shared.len() as u64 {
+        let (words, _) = shared[at[0] as usize..at[0] as usize + 128].as_chunks_mut::<4>();
+        for (word, value) in words.iter_mut().zip(registers.get32(op.values[0])) {
+            *word = value.to_le_bytes();
+        }
+        return Ok(());
+    }
+    check_bounds(Operation::Store, "shared memory", at, mask, op.total(), shared.len())?;
+    for element in 0..op.count {
+        let value = value(registers, op, element);
+        for lane in lanes(mask) {
+            write_bytes(
+                shared,
+                at[lane] + u64::from(element) * u64::from(op.bytes),
+                op.bytes,
+                value[lane],
+            );
+        }
+    }
+    Ok(())
+}
+
+/// `cp.async`: global to shared memory, at once.
+pub(crate) fn async_copy(
+    warp: &mut Warp,
+    env: &mut Environment<'_>,
+    mask: u32,
+    op: &AsyncCopy,
+) -> Result<(), LaneFault> {
+    let (to, from) = (addresses(&warp.registers, &op.to), addresses(&warp.registers, &op.from));
+    let bytes = u32::from(op.bytes);
+    check_alignment(Operation::Load, &from, mask, bytes)?;
+    check_alignment(Operation::Store, &to, mask, bytes)?;
+    check_bounds(Operation::Store, "shared memory", &to, mask, bytes, env.shared.len())?;
+    let view = env.context.view;
+    for lane in lanes(mask) {
+        let read = match op.source_bytes {
+            DISCARD => bytes,
+            slot => warp.registers.get32(slot)[lane].min(bytes),
+        };
+        let region = view.readable(from[lane], read.into());
+        if read != 0 && region.is_none() {
+            return Err(LaneFault::new(lane, view.explain(Operation::Load, from[lane], read)));
+        }
+        for byte in 0..u64::from(bytes) {
+            let inside = byte < u64::from(read);
+            let value = region
+                .filter(|_| inside)
+                .map_or(0, |region| region.storage().load(from[lane] + byte, 1));
+            write_bytes(env.shared, to[lane] + byte, 1, value);
+        }
+    }
+    Ok(())
+}

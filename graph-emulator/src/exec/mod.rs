@@ -1,0 +1,187 @@
+//! Execution, by family of instructions. Which instruction runs next, and in which lanes, is decided in `schedule`.
+
+pub(crate) mod address;
+pub(crate) mod atomic;
+pub(crate) mod barrier;
+pub(crate) mod bits;
+pub(crate) mod builtin;
+pub(crate) mod call;
+pub(crate) mod collective;
+pub(crate) mod compare;
+pub(crate) mod convert;
+pub(crate) mod float;
+pub(crate) mod integer;
+pub(crate) mod local;
+pub(crate) mod math;
+pub(crate) mod memory;
+pub(crate) mod moves;
+
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::atomic::fence;
+
+use crate::code::{AtomicOp, Code, Op, Slot, Space};
+use crate::exec::barrier::Barriers;
+use crate::fault::FaultKind;
+use crate::registers::{LANES, Registers};
+pub(crate) use crate::schedule::Warp;
+use crate::view::View;
+
+/// What stays the same during a launch.
+pub(crate) struct Context<'a> {
+    pub(crate) code: &'a Code,
+    pub(crate) view: &'a View,
+    /// The bytes of the kernel's parameters, laid out as the PTX says.
+    pub(crate) parameters: &'a [u8],
+    /// Index of the kernel among the functions.
+    pub(crate) kernel: usize,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) dynamic_shared: u32,
+    pub(crate) step_limit: Option<u64>,
+}
+
+/// What the warps of a block share.
+pub(crate) struct Environment<'a> {
+    pub(crate) context: &'a Context<'a>,
+    pub(crate) shared: &'a mut [u8],
+    pub(crate) barriers: &'a mut Barriers,
+}
+
+/// Something went wrong in a lane.
+#[derive(Debug)]
+pub(crate) struct LaneFault {
+    pub(crate) lane: usize,
+    pub(crate) kind: Box<FaultKind>,
+}
+
+impl LaneFault {
+    #[cold]
+    pub(crate) fn new(lane: usize, kind: FaultKind) -> LaneFault {
+        LaneFault {
+            lane,
+            kind: Box::new(kind),
+        }
+    }
+}
+
+/// Where the lanes that executed an instruction go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Flow {
+    /// To the next instruction.
+    Next,
+    /// To the next instruction, having asked for something others must change.
+    Spin,
+    /// All to one place.
+    Goto(u32),
+    /// Each to where its own program counter was set.
+    Split,
+}
+
+impl Warp {
+    /// Execute one instruction, at `pc`, in the lanes of `mask`.
+    #[inline(always)]
+    pub(crate) fn execute(
+        &mut self,
+        op: &Op,
+        mask: u32,
+        pc: u32,
+        env: &mut Environment<'_>,
+    ) -> Result<Flow, LaneFault> {
+        let registers = &mut self.registers;
+        match op {
+            Op::Integer(op) => integer::integer(registers, mask, op),
+            Op::Multiply(op) => integer::multiply_wide(registers, mask, op),
+            Op::Shift(op) => integer::shift(registers, mask, op),
+            Op::Float(op) => float::float(registers, mask, op),
+            Op::Compare(op) => compare::compare(registers, mask, op),
+            Op::Select(op) => compare::select(registers, mask, op),
+            Op::Move(op) => moves::mov(registers, mask, op),
+            Op::Convert(op) => convert::convert(registers, mask, op),
+            Op::Bits(op) => bits::bits(registers, mask, op),
+            Op::Math(op) => math::math(registers, mask, op),
+            Op::Predicate(op) => moves::predicate(registers, mask, op),
+            Op::Load(op) => {
+                memory::load(self, env, mask, op)?;
+                return Ok(if op.strong { Flow::Spin } else { Flow::Next });
+            }
+            Op::Store(op) => memory::store(self, env, mask, op)?,
+            Op::Branch(target) => return Ok(Flow::Goto(*target)),
+            _ => return self.execute_rare(op, mask, pc, env),
+        }
+        Ok(Flow::Next)
+    }
+
+    fn execute_rare(&mut self, op: &Op, mask: u32, pc: u32, env: &mut Environment<'_>) -> Result<Flow, LaneFault> {
+        let registers = &mut self.registers;
+        match op {
+            Op::Carry(op) => integer::carry(registers, mask, op),
+            Op::Test(op) => compare::test_property(registers, mask, op),
+            Op::Atomic(op) => {
+                atomic::atomic(self, env, mask, op)?;
+                let waits = matches!(op.op, AtomicOp::CompareExchange | AtomicOp::Exchange);
+                return Ok(if waits { Flow::Spin } else { Flow::Next });
+            }
+            Op::AsyncCopy(op) => memory::async_copy(self, env, mask, op)?,
+            &Op::LocalAddress {
+                d,
+                offset,
+                wide,
+                generic,
+            } => local_address(registers, mask, d, offset, wide, generic),
+            &Op::IsSpace { d, a, space } => is_space(registers, mask, d, a, space),
+            Op::Fence => fence(SeqCst),
+            &Op::Clock { d, wide } => clock(registers, mask, d, wide),
+            Op::NanoSleep => return Ok(Flow::Spin),
+            Op::BranchIndexed { index, targets } => return self.branch_indexed(*index, targets, mask),
+            Op::Call(call) => return self.call(call, mask, pc, env),
+            Op::Return => return Ok(self.ret(mask, env)),
+            Op::Exit => {
+                self.exit(mask, env);
+                return Ok(Flow::Split);
+            }
+            Op::Trap => return Err(LaneFault::new(mask.trailing_zeros() as usize % LANES, FaultKind::Trap)),
+            Op::Barrier(op) => return self.barrier(op, mask, pc, env),
+            &Op::ActiveMask { d } => registers.set(d, mask, [mask; LANES]),
+            _ => return Ok(self.collective(op, mask, pc)),
+        }
+        Ok(Flow::Next)
+    }
+
+    /// `brx.idx`
+    fn branch_indexed(&mut self, index: Slot, targets: &[u32], mask: u32) -> Result<Flow, LaneFault> {
+        let index = *self.registers.get32(index);
+        for lane in address::lanes(mask) {
+            let Some(&target) = targets.get(index[lane] as usize) else {
+                return Err(LaneFault::new(lane, FaultKind::InvalidTarget(index[lane].into())));
+            };
+            self.set_pc(lane, target);
+        }
+        Ok(Flow::Split)
+    }
+}
+
+/// The address of a variable in the frame.
+fn local_address(registers: &mut Registers, mask: u32, d: Slot, offset: u32, wide: bool, generic: bool) {
+    let address = u64::from(registers.frame.local + offset) + if generic { address::LOCAL_WINDOW } else { 0 };
+    if wide {
+        registers.set(d, mask, [address; LANES]);
+    } else {
+        registers.set(d, mask, [address as u32; LANES]);
+    }
+}
+
+fn is_space(registers: &mut Registers, mask: u32, d: Slot, a: Slot, space: Space) {
+    let holds = registers.test2([a, a], |address: u64, _: u64| address::window(address).0 == space);
+    registers.set_predicate(d, mask, holds);
+}
+
+/// Nanoseconds since the program first asked.
+fn clock(registers: &mut Registers, mask: u32, d: Slot, wide: bool) {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    let now = START.get_or_init(std::time::Instant::now).elapsed().as_nanos() as u64;
+    if wide {
+        registers.set(d, mask, [now; LANES]);
+    } else {
+        registers.set(d, mask, [now as u32; LANES]);
+    }
+}
