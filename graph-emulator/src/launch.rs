@@ -98,7 +98,8 @@ fn check_dimensions(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), Stri
         shared_bytes,
         ..
     } = launch;
-    let threads = block.iter().map(|&count| u64::from(count)).product::<u64>();
+    let product = |sides: &[u32; 3]| sides.iter().fold(1u64, |all, &side| all.saturating_mul(side.into()));
+    let threads = product(block);
     if grid.contains(&0) || block.contains(&0) {
         return Err(format!("grid {grid:?} and block {block:?} must not be empty"));
     }
@@ -115,7 +116,7 @@ fn check_dimensions(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), Stri
         ));
     }
     if let Some(max) = kernel.max_block()
-        && threads > max.iter().map(|&count| u64::from(count)).product::<u64>()
+        && threads > product(&max)
     {
         return Err(format!("the block {block:?} has more threads than `.maxntid` {max:?}"));
     }

@@ -254,6 +254,14 @@ fn store_lane(registers: &Registers, op: &Access, storage: &Storage, lane: usize
     }
 }
 
+/// Do so many bytes from an address on lie in a memory?
+#[inline(always)]
+fn fits(memory: &[u8], address: u64, bytes: u64) -> bool {
+    (memory.len() as u64)
+        .checked_sub(bytes)
+        .is_some_and(|last| address <= last)
+}
+
 /// Read aligned bytes that are there.
 #[inline(always)]
 pub(crate) fn read_bytes(memory: &[u8], address: u64, bytes: u8) -> u64 {
@@ -293,11 +301,11 @@ fn load_bytes(
     let registers = &mut warp.registers;
     if mask == FULL && op.count == 1 {
         match pattern(at, op.bytes.into()) {
-            Pattern::Uniform if at[0] < memory.len() as u64 && memory.len() as u64 - at[0] >= op.total().into() => {
+            Pattern::Uniform if fits(memory, at[0], op.total().into()) => {
                 assign(registers, mask, op, 0, [read_bytes(memory, at[0], op.bytes); LANES]);
                 return Ok(());
             }
-            Pattern::Contiguous if simple(op, mask) && at[0] + 128 <= memory.len() as u64 => {
+            Pattern::Contiguous if simple(op, mask) && fits(memory, at[0], 128) => {
                 let (words, _) = memory[at[0] as usize..at[0] as usize + 128].as_chunks::<4>();
                 for (to, word) in registers.get32_mut(op.values[0]).iter_mut().zip(words) {
                     *to = u32::from_le_bytes(*word);
@@ -321,7 +329,7 @@ fn store_shared(
     op: &Access,
     at: &[u64; LANES],
 ) -> Result<(), LaneFault> {
-    if simple(op, mask) && pattern(at, 4) == Pattern::Contiguous && at[0] + 128 <= shared.len() as u64 {
+    if simple(op, mask) && pattern(at, 4) == Pattern::Contiguous && fits(shared, at[0], 128) {
         let (words, _) = shared[at[0] as usize..at[0] as usize + 128].as_chunks_mut::<4>();
         for (word, value) in words.iter_mut().zip(registers.get32(op.values[0])) {
             *word = value.to_le_bytes();

@@ -31,6 +31,6 @@ extern "C" __global__ void forever(int *out) { while (*(volatile int *)out == 0)
 
 extern "C" __global__ void trap(int *out) { if (threadIdx.x == 5) __trap(); out[threadIdx.x] = 1; }
 
-__device__ __noinline__ int deep(int n) { return n == 0 ? 0 : 1 + deep(n - 1); }
+__device__ __noinline__ int deep(int n) { return n == 0 ? 1 : n ^ (3 * deep(n - 1)); }
 
 extern "C" __global__ void overflow(int *out, int n) { *out = deep(n); }

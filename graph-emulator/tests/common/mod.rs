@@ -1,0 +1,114 @@
+//! Launching kernels from tests: buffers of plain values, arguments of any kind.
+#![expect(dead_code, reason = "each test uses some of this")]
+
+use graph_emulator::{Access, Allocation, Buffer, Fault, Launch, Memory, Module, Options};
+
+/// A module and the memory it runs in.
+pub(crate) struct Gpu {
+    pub(crate) memory: Memory,
+    pub(crate) module: Module,
+}
+
+/// A value in device memory.
+pub(crate) trait Value: Copy {
+    fn bytes(self) -> Vec<u8>;
+    fn from(bytes: &[u8]) -> Self;
+}
+
+macro_rules! values {
+    ($($ty:ty),*) => {$(
+        impl Value for $ty {
+            fn bytes(self) -> Vec<u8> {
+                self.to_le_bytes().to_vec()
+            }
+            fn from(bytes: &[u8]) -> $ty {
+                <$ty>::from_le_bytes(bytes.try_into().unwrap())
+            }
+        }
+    )*};
+}
+
+values!(u8, i32, u32, f32, f64, i64, u64);
+
+/// An argument of a launch.
+pub(crate) enum Argument<'a> {
+    Read(&'a Allocation),
+    Write(&'a Allocation),
+    Bytes(Vec<u8>),
+}
+
+/// A scalar argument.
+pub(crate) fn value(value: impl Value) -> Argument<'static> {
+    Argument::Bytes(value.bytes())
+}
+
+impl Gpu {
+    pub(crate) fn new(ptx: &str) -> Gpu {
+        let memory = Memory::new();
+        let module = Module::load(&memory, ptx).unwrap_or_else(|error| panic!("{error}"));
+        Gpu { memory, module }
+    }
+
+    pub(crate) fn upload<T: Value>(&self, name: &str, values: &[T]) -> Allocation {
+        let bytes: Vec<u8> = values.iter().flat_map(|value| value.bytes()).collect();
+        let allocation = self.memory.allocate(name, bytes.len()).unwrap();
+        allocation.write(0, &bytes).unwrap();
+        allocation
+    }
+
+    pub(crate) fn launch(
+        &self,
+        kernel: &str,
+        grid: [u32; 3],
+        block: [u32; 3],
+        arguments: &[Argument<'_>],
+    ) -> Result<(), Fault> {
+        self.launch_with(kernel, grid, block, 0, arguments, &Options::default())
+    }
+
+    pub(crate) fn launch_with(
+        &self,
+        kernel: &str,
+        grid: [u32; 3],
+        block: [u32; 3],
+        shared_bytes: u32,
+        arguments: &[Argument<'_>],
+        options: &Options,
+    ) -> Result<(), Fault> {
+        let names: Vec<String> = (0..arguments.len()).map(|index| format!("argument {index}")).collect();
+        let (mut bytes, mut buffers) = (Vec::new(), Vec::new());
+        for (argument, name) in arguments.iter().zip(&names) {
+            let (allocation, access) = match argument {
+                Argument::Bytes(value) => {
+                    bytes.push(value.clone());
+                    continue;
+                }
+                Argument::Read(allocation) => (allocation, Access::Read),
+                Argument::Write(allocation) => (allocation, Access::ReadWrite),
+            };
+            bytes.push(allocation.address().to_le_bytes().to_vec());
+            buffers.push(Buffer {
+                name,
+                address: allocation.address(),
+                len: allocation.len(),
+                access,
+            });
+        }
+        let arguments: Vec<&[u8]> = bytes.iter().map(Vec::as_slice).collect();
+        let launch = Launch {
+            grid,
+            block,
+            shared_bytes,
+            arguments: &arguments,
+            buffers: &buffers,
+            options,
+        };
+        self.module.launch(kernel, &launch)
+    }
+}
+
+pub(crate) fn download<T: Value>(allocation: &Allocation) -> Vec<T> {
+    let mut bytes = vec![0; allocation.len()];
+    allocation.read(0, &mut bytes).unwrap();
+    bytes.chunks_exact(size_of::<T>()).map(T::from).collect()
+}

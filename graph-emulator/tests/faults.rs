@@ -1,0 +1,241 @@
+//! Kernels that do what they must not, and what the fault says.
+
+mod common;
+
+use common::Argument::{Bytes, Read, Write};
+use common::{Gpu, value};
+use graph_emulator::{Access, Buffer, FaultKind, Launch, Memory, Module, Options};
+
+fn gpu() -> Gpu {
+    Gpu::new(include_str!("kernels/faults.ptx"))
+}
+
+#[test]
+fn out_of_bounds_names_everything() {
+    let gpu = gpu();
+    let (input, out) = (gpu.upload("in", &[0f32; 32]), gpu.upload("out", &[0f32; 72]));
+    let fault = gpu
+        .launch("out_of_bounds", [4, 1, 1], [32, 1, 1], &[Read(&input), Write(&out)])
+        .unwrap_err();
+    assert_eq!((fault.block, fault.thread), ([2, 0, 0], [8, 0, 0]));
+    let (line, source) = (fault.line, fault.source.clone().unwrap());
+    assert!(source.0.ends_with("faults.cu") && source.1 == 3);
+    assert_eq!(
+        fault.to_string(),
+        format!(
+            "kernel `out_of_bounds`, block (2, 0, 0), thread (8, 0, 0), PTX line {line} ({}:3): store of 4 bytes at \
+             offset 288 of `argument 1`, which has 288 bytes: 4 bytes past its end",
+            source.0
+        )
+    );
+    let fault = gpu
+        .launch("before_start", [1, 1, 1], [32, 1, 1], &[Write(&out)])
+        .unwrap_err();
+    assert!(
+        fault
+            .to_string()
+            .ends_with("offset -8 of `argument 0`, which has 288 bytes: 8 bytes before its start")
+    );
+}
+
+#[test]
+fn misaligned_and_null() {
+    let gpu = gpu();
+    let out = gpu.upload("out", &[0u8; 128]);
+    let fault = gpu
+        .launch("misaligned", [1, 1, 1], [32, 1, 1], &[Write(&out)])
+        .unwrap_err();
+    assert_eq!(fault.thread, [3, 0, 0]);
+    let expected = format!("store of 4 bytes at the misaligned address {:#x}", out.address() + 13);
+    assert!(fault.to_string().ends_with(&expected), "{fault}");
+    let fault = gpu
+        .launch("null_pointer", [1, 1, 1], [32, 1, 1], &[value(0u64)])
+        .unwrap_err();
+    assert!(
+        fault.to_string().ends_with("store of 4 bytes through a null pointer"),
+        "{fault}"
+    );
+}
+
+#[test]
+fn read_only_not_passed_and_freed() {
+    let gpu = gpu();
+    let (input, out) = (gpu.upload("in", &[0u32; 32]), gpu.upload("out", &[0u32; 32]));
+    let fault = gpu
+        .launch("load", [1, 1, 1], [32, 1, 1], &[Read(&input), Read(&out)])
+        .unwrap_err();
+    assert!(
+        fault
+            .to_string()
+            .ends_with("offset 0 of `argument 1`, which was passed for reading only"),
+        "{fault}"
+    );
+    let secret = Bytes(input.address().to_le_bytes().to_vec());
+    let fault = gpu
+        .launch("load", [1, 1, 1], [32, 1, 1], &[secret, Write(&out)])
+        .unwrap_err();
+    assert!(
+        fault
+            .to_string()
+            .ends_with("load of 4 bytes at offset 0 of `in`, which was not passed to the kernel")
+    );
+    let dangling = Bytes(input.address().to_le_bytes().to_vec());
+    drop(input);
+    let fault = gpu
+        .launch("load", [1, 1, 1], [32, 1, 1], &[dangling, Write(&out)])
+        .unwrap_err();
+    assert!(
+        fault
+            .to_string()
+            .ends_with("load of 4 bytes at offset 0 of `in`, which was freed"),
+        "{fault}"
+    );
+}
+
+#[test]
+fn ranges_of_one_allocation_have_their_own_access() {
+    let gpu = gpu();
+    let all = gpu.upload("all", &[7u32; 64]);
+    let launch = |input: u64, out: u64| {
+        let buffers = [
+            Buffer {
+                name: "low",
+                address: all.address(),
+                len: 128,
+                access: Access::Read,
+            },
+            Buffer {
+                name: "high",
+                address: all.address() + 128,
+                len: 128,
+                access: Access::ReadWrite,
+            },
+        ];
+        let arguments = [
+            &(all.address() + input).to_le_bytes()[..],
+            &(all.address() + out).to_le_bytes()[..],
+        ];
+        let options = Options::default();
+        let (grid, block) = ([1, 1, 1], [32, 1, 1]);
+        let launch = Launch {
+            grid,
+            block,
+            shared_bytes: 0,
+            arguments: &arguments,
+            buffers: &buffers,
+            options: &options,
+        };
+        gpu.module.launch("load", &launch)
+    };
+    // Loads may span both ranges; stores may not leave the writable one.
+    launch(64, 128).unwrap();
+    let fault = launch(0, 64).unwrap_err();
+    assert!(
+        fault
+            .to_string()
+            .contains("offset 64 of `low`, which was passed for reading only"),
+        "{fault}"
+    );
+    let fault = launch(0, 192).unwrap_err();
+    assert!(
+        fault
+            .to_string()
+            .contains("offset 128 of `high`, which has 128 bytes: 4 bytes past"),
+        "{fault}"
+    );
+    assert_eq!(fault.thread, [16, 0, 0]);
+}
+
+#[test]
+fn shared_memory_has_bounds() {
+    let gpu = gpu();
+    let out = gpu.upload("out", &[0u32; 32]);
+    let fault = gpu
+        .launch("shared_overrun", [1, 1, 1], [32, 1, 1], &[Write(&out), value(4i32)])
+        .unwrap_err();
+    assert_eq!(fault.thread, [28, 0, 0]);
+    assert!(
+        fault
+            .to_string()
+            .contains("offset 128 of shared memory, which has 128 bytes: 4 bytes past its end")
+    );
+}
+
+#[test]
+fn deadlocks_end() {
+    let gpu = gpu();
+    let out = gpu.upload("out", &[0u32; 64]);
+    let fault = gpu
+        .launch("warp_deadlock", [1, 1, 1], [32, 1, 1], &[Write(&out)])
+        .unwrap_err();
+    let text = fault.to_string();
+    assert!(
+        text.contains("deadlock: barrier 0 waits for 32 threads, and 24 have arrived; 8 threads wait for others"),
+        "{text}"
+    );
+    let fault = gpu
+        .launch("deadlock", [1, 1, 1], [64, 1, 1], &[Write(&out)])
+        .unwrap_err();
+    let text = fault.to_string();
+    assert!(
+        text.contains("barrier 0 waits for 64 threads, and 32 have arrived; barrier 1 waits for 64"),
+        "{text}"
+    );
+    let options = Options {
+        step_limit: Some(10_000),
+        ..Options::default()
+    };
+    let fault = gpu
+        .launch_with("forever", [1, 1, 1], [32, 1, 1], 0, &[Write(&out)], &options)
+        .unwrap_err();
+    assert_eq!(fault.kind, FaultKind::StepLimit(10_000));
+}
+
+#[test]
+fn traps_and_deep_recursion() {
+    let gpu = gpu();
+    let out = gpu.upload("out", &[0u32; 64]);
+    let fault = gpu.launch("trap", [2, 1, 1], [32, 1, 1], &[Write(&out)]).unwrap_err();
+    assert_eq!(
+        (fault.kind, fault.block, fault.thread),
+        (FaultKind::Trap, [0, 0, 0], [5, 0, 0])
+    );
+    gpu.launch("overflow", [1, 1, 1], [1, 1, 1], &[Write(&out), value(500i32)])
+        .unwrap();
+    let fault = gpu
+        .launch("overflow", [1, 1, 1], [1, 1, 1], &[Write(&out), value(1_000_000i32)])
+        .unwrap_err();
+    assert_eq!(fault.kind, FaultKind::StackOverflow);
+}
+
+#[test]
+fn invalid_launches() {
+    let gpu = gpu();
+    let out = gpu.upload("out", &[0u32; 64]);
+    let message =
+        |kernel, grid, block, arguments: &[_]| gpu.launch(kernel, grid, block, arguments).unwrap_err().to_string();
+    assert_eq!(
+        message("nothing", [1, 1, 1], [1, 1, 1], &[]),
+        "kernel `nothing` cannot be launched: the module has no such kernel"
+    );
+    assert!(message("trap", [1, 1, 1], [1, 1, 1], &[]).ends_with("it takes 1 arguments, not 0"));
+    assert!(message("trap", [1, 1, 1], [1, 1, 1], &[value(1u32)]).ends_with("argument 0 has 8 bytes, not 4"));
+    assert!(message("trap", [0, 1, 1], [1, 1, 1], &[Write(&out)]).contains("must not be empty"));
+    assert!(message("trap", [1, 1, 1], [u32::MAX, u32::MAX, 2], &[Write(&out)]).contains("beyond 1024 threads"));
+    assert!(message("trap", [1, 1, 1], [1025, 1, 1], &[Write(&out)]).contains("beyond 1024 threads"));
+}
+
+#[test]
+fn unknown_instructions_are_named() {
+    let text = include_str!("kernels/faults.ptx").replacen("trap;", "wgmma.fence.sync.aligned;", 1);
+    let error = Module::load(&Memory::new(), &text).unwrap_err();
+    assert_eq!(error.function.as_deref(), Some("trap"));
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "unknown instruction: `wgmma.fence.sync.aligned` in `trap`, line {} of the PTX",
+            error.line
+        )
+    );
+    assert!(Module::load(&Memory::new(), "nonsense").is_err());
+}
