@@ -5,18 +5,23 @@ use crate::kernel::{Kernel, Launch, launch_fault};
 use crate::shape::Element;
 use graph_plan::{Argument, Text};
 
-/// What is known of a kernel node: limits of its launch and its kernel's contracts.
+/// What is known of kernel nodes that launch `K` in the same way: limits of the launch and the kernel's contracts.
 #[track_caller]
 pub const fn check_launch<K: Kernel>(
-    node: &str,
+    nodes: &[&str],
     grid: [i128; 3],
     block: [i128; 3],
     shared: i128,
     arguments: &[Argument],
 ) {
-    if let Err(text) = launch_fault(node, K::FACTS, Launch { grid, block, shared }, arguments) {
-        panic!("{}", text.as_str());
+    let Err(mut text) = launch_fault(nodes[0], K::FACTS, Launch { grid, block, shared }, arguments) else { return };
+    let mut index = 1;
+    while index < nodes.len() {
+        text = text.str(if index == 1 { "\nnote: the same launch: `" } else { "`, `" }).str(nodes[index]);
+        index += 1;
     }
+    text = text.str(if index > 1 { "`" } else { "" });
+    panic!("{}", text.as_str());
 }
 
 /// `resource[start..end]` lies within `length` elements.

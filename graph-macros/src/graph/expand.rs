@@ -19,11 +19,20 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let bodies = interface::Bodies::Real;
     let interface = interface::interface(graph, bodies);
     let build = build::build(graph);
+    let groups = build::group_functions(graph);
     let updates = build::updates(graph);
     let plan = plan::plan(graph, outcome);
     let assertions = node::assertions(graph);
-    let implementation = interface::implementation(graph, quote!(#plan #build #updates));
-    quote!(#interface #implementation #assertions)
+    let aliases = node::aliases(graph);
+    let implementation = interface::implementation(graph, quote!(#plan #build #groups #updates));
+    quote! {
+        #interface
+        const _: () = {
+            #aliases
+            #implementation
+            #assertions
+        };
+    }
 }
 
 /// A graph with mistakes: the same type and signatures, so that uses of it elsewhere give no further errors.

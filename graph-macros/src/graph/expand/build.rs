@@ -11,6 +11,7 @@ use crate::graph::resolve::{Entity, Graph};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
+use std::ops::Range;
 
 /// The documentation of every `build`.
 const SUMMARY: &str = "Allocates the graph's memory, zeroed, builds it on the device and uploads it.";
@@ -40,15 +41,16 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
         let (name, ty, value) = (&param.name, &param.ty, &param.initial);
         quote!(let #name: #ty = #value;)
     });
-    let nodes = graph.nodes.iter().enumerate().map(|(index, node)| {
-        let used = params(graph, node);
-        if used.is_empty() {
-            return add(graph, node, &builder);
-        }
-        let (function, places) = (function(index), resources_of(graph, node).map(local));
-        let values = used.iter().map(|&param| &graph.params[param].name);
-        quote!(Self::#function(&mut #builder, #(#places,)* #(#values),*)?;)
-    });
+    let groups = groups(graph);
+    let nodes: TokenStream = match &groups[..] {
+        [all] => all
+            .clone()
+            .map(|index| add_or_apply(graph, index, &quote!(&mut #builder), &builder))
+            .collect(),
+        _ => (0..groups.len())
+            .map(|group| call_group(graph, group, &groups[group], &builder))
+            .collect(),
+    };
     let edges = graph.draft.edges.iter().map(|edge| {
         let (from, to) = (edge.from, edge.to);
         quote!((#from, #to))
@@ -67,7 +69,7 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
             let mut #builder = ::graph_runtime::GraphBuilder::new(#device, #name);
             #(#resources)*
             #(#initial)*
-            #(#nodes)*
+            #nodes
             #builder.edges(&[#(#edges),*]);
             ::core::result::Result::Ok(Self {
                 __graph: #builder.build()?,
@@ -77,6 +79,82 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
             })
         }
     }
+}
+
+/// The most nodes one function adds: rustc's type inference takes more than linear time in the length of a function.
+const GROUP: usize = 128;
+
+/// The nodes in groups that one function each adds; a single group stands in `build` itself.
+fn groups(graph: &Graph<'_>) -> Vec<Range<usize>> {
+    let count = graph.nodes.len();
+    (0..count.div_ceil(GROUP).max(1))
+        .map(|group| group * GROUP..count.min((group + 1) * GROUP))
+        .collect()
+}
+
+/// Adds a node: directly, or through its function if it mentions params. `sink` is the builder as that function takes it.
+fn add_or_apply(graph: &Graph<'_>, index: usize, sink: &TokenStream, builder: &Ident) -> TokenStream {
+    let node = graph.nodes[index];
+    let used = params(graph, node);
+    if used.is_empty() {
+        return add(graph, node, builder);
+    }
+    let (function, places) = (function(index), resources_of(graph, index..index + 1).map(local));
+    let values = used.iter().map(|&param| &graph.params[param].name);
+    quote!(Self::#function(#sink, #(#places,)* #(#values),*)?;)
+}
+
+/// The params that the nodes mention, each once.
+fn params_of(graph: &Graph<'_>, nodes: Range<usize>) -> Vec<usize> {
+    let mut used: Vec<usize> = nodes.flat_map(|index| params(graph, graph.nodes[index])).collect();
+    used.sort_unstable();
+    used.dedup();
+    used
+}
+
+fn call_group(graph: &Graph<'_>, group: usize, nodes: &Range<usize>, builder: &Ident) -> TokenStream {
+    let function = format_ident!("__nodes_{group}");
+    let places = resources_of(graph, nodes.clone()).map(local);
+    let values = params_of(graph, nodes.clone())
+        .into_iter()
+        .map(|param| &graph.params[param].name);
+    quote!(Self::#function(&mut #builder, #(#places,)* #(#values),*)?;)
+}
+
+/// The functions of all groups, if there are several.
+pub(super) fn group_functions(graph: &Graph<'_>) -> TokenStream {
+    let groups = groups(graph);
+    if groups.len() == 1 {
+        return TokenStream::new();
+    }
+    let builder = hidden("builder");
+    let define = |(group, nodes): (usize, &Range<usize>)| {
+        let function = format_ident!("__nodes_{group}");
+        let operands = operands(graph, nodes.clone(), &params_of(graph, nodes.clone()));
+        let nodes = nodes
+            .clone()
+            .map(|index| add_or_apply(graph, index, &quote!(#builder), &builder));
+        quote! {
+            fn #function(#builder: &mut ::graph_runtime::GraphBuilder, #operands) -> ::graph_runtime::Result<()> {
+                #(#nodes)*
+                ::core::result::Result::Ok(())
+            }
+        }
+    };
+    groups.iter().enumerate().map(define).collect()
+}
+
+/// The places of the nodes and the params, as parameters of a function.
+fn operands(graph: &Graph<'_>, nodes: Range<usize>, used: &[usize]) -> TokenStream {
+    let places = resources_of(graph, nodes).map(|name| {
+        let (place, ty) = (local(name), resource_type(graph, name));
+        quote!(#place: #ty,)
+    });
+    let values = used.iter().map(|&param| {
+        let (name, ty) = (&graph.params[param].name, &graph.params[param].ty);
+        quote!(#name: #ty,)
+    });
+    quote!(#(#places)* #(#values)*)
 }
 
 /// The functions of nodes that mention params, and the setters that call them.
@@ -94,20 +172,12 @@ pub(super) fn updates(graph: &Graph<'_>) -> TokenStream {
 
 fn node_function(graph: &Graph<'_>, index: usize, node: &Node, used: &[usize]) -> TokenStream {
     let (function, sink) = (function(index), hidden("sink"));
-    let places = resources_of(graph, node).map(|name| {
-        let (place, ty) = (local(name), resource_type(graph, name));
-        quote!(#place: #ty,)
-    });
-    let values = used.iter().map(|&param| {
-        let (name, ty) = (&graph.params[param].name, &graph.params[param].ty);
-        quote!(#name: #ty,)
-    });
+    let operands = operands(graph, index..index + 1, used);
     let apply = apply(graph, index, node, &sink);
     quote! {
         fn #function(
             #sink: &mut impl ::graph_runtime::private::NodeSink,
-            #(#places)*
-            #(#values)*
+            #operands
         ) -> ::graph_runtime::Result<()> {
             #apply
         }
@@ -124,7 +194,7 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
     let update = hidden("update");
     let mut locals: Vec<&Ident> = affected
         .iter()
-        .flat_map(|&node| resources_of(graph, graph.nodes[node]))
+        .flat_map(|&node| resources_of(graph, node..node + 1))
         .collect();
     locals.sort_unstable();
     locals.dedup();
@@ -144,7 +214,7 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
         }
     });
     let calls = affected.iter().map(|&node| {
-        let (function, places) = (function(node), resources_of(graph, graph.nodes[node]).map(local));
+        let (function, places) = (function(node), resources_of(graph, node..node + 1).map(local));
         let values = used[node].iter().map(|&param| &graph.params[param].name);
         quote!(Self::#function(#update, #(#places,)* #(#values),*)?;)
     });
@@ -160,12 +230,10 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
     }
 }
 
-/// The names of the resources a node touches, each once, as they were declared.
-fn resources_of<'a>(graph: &Graph<'a>, node: &Node) -> impl Iterator<Item = &'a Ident> + use<'a> {
-    let mut indices: Vec<usize> = places(node)
-        .into_iter()
-        .filter_map(|place| graph.resource(place))
-        .collect();
+/// The names of the resources the nodes touch, each once, as they were declared.
+fn resources_of<'a>(graph: &Graph<'a>, nodes: Range<usize>) -> impl Iterator<Item = &'a Ident> + use<'a> {
+    let touched = nodes.flat_map(|node| places(graph.nodes[node]));
+    let mut indices: Vec<usize> = touched.filter_map(|place| graph.resource(place)).collect();
     indices.sort_unstable();
     indices.dedup();
     indices

@@ -6,40 +6,43 @@ use crate::graph::constant::{argument, is_constant, mentions};
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use syn::Expr;
 use syn::spanned::Spanned;
 
-/// The call that adds a node that no param changes.
+/// The call that adds a node that no param changes, at the node's name, where rustc marks the call of a wrong argument.
 pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &Ident) -> TokenStream {
-    let name = node.name.to_string();
+    let (name, span) = (node.name.to_string(), node.name.span());
     match &node.action {
         Action::Kernel(launch) => {
-            let (dimensions, call) = (dimensions(launch), call(graph, launch));
-            quote!(#builder.kernel(#name, #dimensions, #call);)
+            let (dimensions, call) = (dimensions(launch), call(graph, launch, &alias(node)));
+            quote_spanned!(span=> #builder.kernel(#name, #dimensions, #call);)
         }
         Action::Memcpy { from, to } => {
-            let (source, destination) = (select(graph, from), select(graph, to));
-            quote!(#builder.memcpy(#name, &#source, &mut #destination);)
+            let (source, destination) = (borrow(graph, from, false), borrow(graph, to, true));
+            quote_spanned!(span=> #builder.memcpy(#name, #source, #destination);)
         }
         Action::Memset { to, value } => {
-            let (place, element) = (select(graph, to), element(graph, to));
-            quote!(#builder.memset::<_, #element>(#name, &mut #place, #value);)
+            let (place, element) = (borrow(graph, to, true), element(graph, to));
+            quote_spanned!(span=> #builder.memset::<_, #element>(#name, #place, #value);)
         }
-        Action::Join => quote!(#builder.join(#name);),
+        Action::Join => quote_spanned!(span=> #builder.join(#name);),
     }
 }
 
 /// The call that adds a node to a builder, or updates it in a graph: the same expression serves both.
 pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) -> TokenStream {
-    let name = node.name.to_string();
+    let (name, span) = (node.name.to_string(), node.name.span());
+    let trait_path = quote_spanned!(span=> ::graph_runtime::private::NodeSink);
     match &node.action {
         Action::Kernel(launch) => {
-            let (dimensions, call) = (dimensions(launch), call(graph, launch));
-            quote!(::graph_runtime::private::NodeSink::kernel(#sink, #index, #name, #dimensions, #call))
+            let (dimensions, call) = (dimensions(launch), call(graph, launch, &alias(node)));
+            quote_spanned!(span=> #trait_path::kernel(#sink, #index, #name, #dimensions, #call))
         }
         Action::Memset { to, value } => {
-            let (place, element) = (select(graph, to), element(graph, to));
-            quote!(::graph_runtime::private::NodeSink::memset::<_, #element>(#sink, #index, #name, &mut #place, #value))
+            let (place, element) = (borrow(graph, to, true), element(graph, to));
+            quote_spanned!(span=> #trait_path::memset::<_, #element>(#sink, #index, #name, #place, #value))
         }
         Action::Memcpy { .. } | Action::Join => quote!(::core::result::Result::Ok(())),
     }
@@ -49,13 +52,40 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) 
 fn dimensions(launch: &Launch) -> TokenStream {
     let (grid, block) = (&launch.grid.whole, &launch.block.whole);
     let shared = launch.shared.as_ref().map(|shared| quote!(.shared(#shared)));
-    quote!(::graph_runtime::Launch::new(#grid, #block) #shared)
+    quote_spanned!(launch.path.span()=> ::graph_runtime::Launch::new(#grid, #block) #shared)
 }
 
-/// `<path>::call(arguments)`, in `unsafe` where the user wrote so. The path stands in a type position, as it does in the assertions,
-/// so that a wrong one is one error.
-fn call(graph: &Graph<'_>, launch: &Launch) -> TokenStream {
-    let path = &launch.path;
+/// A place, borrowed at its own tokens.
+fn borrow(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
+    let selected = select(graph, place);
+    if mutable {
+        quote_spanned!(place.name.span()=> &mut #selected)
+    } else {
+        quote_spanned!(place.name.span()=> &#selected)
+    }
+}
+
+/// The name under which the expansion mentions a node's kernel. The user's path stands once, where this name is declared, so
+/// that a wrong path is one error.
+fn alias(node: &Node) -> Ident {
+    Ident::new(&format!("__kernel_{}", node.name), node.name.span())
+}
+
+/// The declarations of all [`alias`]es.
+pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
+    let declare = |node: &&Node| {
+        let Action::Kernel(launch) = &node.action else {
+            return None;
+        };
+        let (alias, path) = (alias(node), &launch.path);
+        Some(quote!(#[allow(non_camel_case_types)] type #alias = #path;))
+    };
+    graph.nodes.iter().filter_map(declare).collect()
+}
+
+/// `kernel::call(arguments)`, in `unsafe` where the user wrote so.
+fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident) -> TokenStream {
+    let kernel = Ident::new(&kernel.to_string(), launch.path.span());
     let arguments = launch.arguments.iter().map(|argument| match argument {
         Argument::Borrow { and, mutable, place } => {
             let place = select(graph, place);
@@ -66,7 +96,7 @@ fn call(graph: &Graph<'_>, launch: &Launch) -> TokenStream {
     let arguments = quote!(#(#arguments),*);
     let mut arguments = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, arguments);
     arguments.set_span(launch.parens);
-    let callee = quote_spanned!(path.span()=> <#path>::call);
+    let callee = quote_spanned!(launch.path.span()=> #kernel::call);
     match launch.unsafety {
         Some(unsafety) => quote!(#unsafety { #callee #arguments }),
         None => quote!(#callee #arguments),
@@ -136,23 +166,64 @@ pub(super) fn generic_assertions(graph: &Graph<'_>) -> TokenStream {
         .collect()
 }
 
-/// The assertions about all nodes that do, or do not, mention the graph's generics.
+/// The assertions about all nodes that do, or do not, mention the graph's generics. Equal ones stand once: a large graph launches
+/// the same kernels over and over.
 fn each(graph: &Graph<'_>, generics: bool) -> Vec<(Span, TokenStream)> {
     let mut found = Vec::new();
+    let mut launches: Vec<LaunchAssertion<'_>> = Vec::new();
+    let mut known: HashMap<String, usize> = HashMap::new();
     for node in &graph.nodes {
         for place in places(node) {
             found.extend(bounds_assertion(graph, place).map(|assertion| (place.name.span(), assertion)));
         }
-        if let Action::Kernel(launch) = &node.action {
-            found.extend(launch_assertion(graph, node, launch).map(|assertion| (launch.path.span(), assertion)));
+        let Action::Kernel(launch) = &node.action else { continue };
+        let Some(operands) = operands(graph, launch) else {
+            continue;
+        };
+        let path = &launch.path;
+        match known.entry(quote!(#path #operands).to_string()) {
+            Entry::Occupied(entry) => launches[*entry.get()].nodes.push(node.name.to_string()),
+            Entry::Vacant(entry) => {
+                entry.insert(launches.len());
+                launches.push(LaunchAssertion {
+                    node,
+                    launch,
+                    operands,
+                    nodes: vec![node.name.to_string()],
+                });
+            }
         }
     }
+    found.extend(
+        launches
+            .iter()
+            .map(|assertion| (assertion.launch.path.span(), assertion.tokens())),
+    );
     found.retain(|(_, assertion)| generic(graph, assertion.clone()) == generics);
     found
 }
 
-/// Contracts and the kernel's own limits; `None` where a dimension is no constant.
-fn launch_assertion(graph: &Graph<'_>, node: &Node, launch: &Launch) -> Option<TokenStream> {
+/// Contracts and the kernel's own limits, for all nodes that launch it in the same way.
+struct LaunchAssertion<'a> {
+    /// The first such node, where a failure is reported.
+    node: &'a Node,
+    launch: &'a Launch,
+    operands: TokenStream,
+    /// The names of all such nodes.
+    nodes: Vec<String>,
+}
+
+impl LaunchAssertion<'_> {
+    fn tokens(&self) -> TokenStream {
+        let (kernel, nodes, operands) = (alias(self.node), &self.nodes, &self.operands);
+        quote_spanned! {self.launch.path.span()=>
+            ::graph_runtime::private::check_launch::<#kernel>(&[#(#nodes),*], #operands)
+        }
+    }
+}
+
+/// Grid, block, shared memory and arguments of a launch as constants; `None` where a dimension is none.
+fn operands(graph: &Graph<'_>, launch: &Launch) -> Option<TokenStream> {
     let variables = graph.param_names();
     let mut dimensions = launch
         .grid
@@ -173,11 +244,7 @@ fn launch_assertion(graph: &Graph<'_>, node: &Node, launch: &Launch) -> Option<T
         },
         Argument::Value(value) => argument(value, &variables),
     });
-    let (name, path) = (node.name.to_string(), &launch.path);
-    let arguments = quote!(&[#(#arguments),*]);
-    Some(quote_spanned! {path.span()=>
-        ::graph_runtime::private::check_launch::<#path>(#name, #grid, #block, #shared, #arguments)
-    })
+    Some(quote!(#grid, #block, #shared, &[#(#arguments),*]))
 }
 
 fn extent(extent: &Extent) -> TokenStream {

@@ -3,13 +3,14 @@
 use crate::graph::ast::{Part, Place, Resource};
 use crate::graph::constant::{is_constant, mentions, value};
 use crate::graph::resolve::Graph;
-use proc_macro2::{Ident, Literal, Span, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 
-/// The local variable that holds a resource's place in `build`, out of the user's sight but at the user's tokens.
+/// The local variable that holds a resource's place in `build`. It has the user's own hygiene: only tokens that agree in it
+/// make one span, at which rustc reports what is wrong with a place.
 pub(super) fn local(name: &Ident) -> Ident {
-    Ident::new(&format!("place_{name}"), Span::mixed_site().located_at(name.span()))
+    Ident::new(&format!("__place_{name}"), name.span())
 }
 
 /// A range with every bound as an expression.
