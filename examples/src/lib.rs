@@ -1,1 +1,107 @@
-//! examples
+//! What the examples share: their kernels, and the lines they print.
+
+use graph_runtime::cuda_kernels;
+use std::path::Path;
+use std::time::Instant;
+
+#[cuda_kernels("kernels/forward_backward.ptx")]
+unsafe extern "C" {
+    /// `data[i] *= 2`, one thread for each element
+    #[requires(threads <= data.len())]
+    pub safe fn kernel_forward(data: &mut [f32]);
+    /// `data[i] /= 2`, one thread for each element
+    #[requires(threads <= data.len())]
+    pub safe fn kernel_backward(data: &mut [f32]);
+}
+
+/// Shows the driver calls of building on stderr if `RUST_LOG` asks for it: `RUST_LOG=graph_runtime=trace`.
+pub fn log() {
+    tracing_subscriber::fmt()
+        .with_env_filter(tracing_subscriber::EnvFilter::from_default_env())
+        .with_writer(std::io::stderr)
+        .init();
+}
+
+/// Fills `numbers` from a file of numbers, one a line, over and over if there are fewer; without a file with 0, 1, 2, ...
+///
+/// # Errors
+///
+/// The file cannot be read, has no number, or a line that is none: the message names the file and the line.
+pub fn fill(numbers: &mut [f32], file: Option<&Path>) -> Result<(), String> {
+    let Some(file) = file else {
+        numbers.iter_mut().enumerate().for_each(|(index, number)| *number = index as f32);
+        return Ok(());
+    };
+    let name = file.display();
+    let text = std::fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
+    let mut read = Vec::new();
+    for (index, line) in text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty()) {
+        let number = line.trim().parse::<f32>();
+        read.push(number.map_err(|_| format!("{name}, line {}: `{}` is no number", index + 1, line.trim()))?);
+    }
+    if read.is_empty() {
+        return Err(format!("{name}: no numbers"));
+    }
+    numbers.iter_mut().zip(read.iter().cycle()).for_each(|(number, value)| *number = *value);
+    Ok(())
+}
+
+/// Runs `run` a hundred times and prints the median time of a run.
+///
+/// # Errors
+///
+/// What `run` returns.
+pub fn time<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<(), E> {
+    let mut times = Vec::new();
+    for _ in 0..100 {
+        let start = Instant::now();
+        run()?;
+        times.push(start.elapsed());
+    }
+    times.sort_unstable();
+    println!("time:    {:.1} us a run, upload to download (median of {})", times[50].as_secs_f64() * 1e6, times.len());
+    Ok(())
+}
+
+/// Prints the first results and compares all of them with `expected`.
+///
+/// # Errors
+///
+/// A result differs: the message names the first that does.
+pub fn check(results: &[f32], expected: &[f32]) -> Result<(), String> {
+    println!("results: {:?} ...", &results[..results.len().min(8)]);
+    let differs = |(result, expected): &(&f32, &f32)| result.to_bits() != expected.to_bits();
+    match results.iter().zip(expected).enumerate().find(|(_, pair)| differs(pair)) {
+        None => {
+            println!("check:   {} numbers doubled and halved, all as they were", results.len());
+            Ok(())
+        }
+        Some((index, (result, expected))) => Err(format!("result {index} is {result}, expected {expected}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_and_repeated() {
+        let file = std::env::temp_dir().join(format!("cuda-graph-numbers-{}", std::process::id()));
+        std::fs::write(&file, "1.5\n\n -2\n").unwrap();
+        let mut numbers = [0.0; 5];
+        fill(&mut numbers, Some(&file)).unwrap();
+        assert_eq!(numbers, [1.5, -2.0, 1.5, -2.0, 1.5]);
+        std::fs::write(&file, "1\nx\n").unwrap();
+        assert!(fill(&mut numbers, Some(&file)).unwrap_err().ends_with("line 2: `x` is no number"));
+        std::fs::write(&file, "\n").unwrap();
+        assert!(fill(&mut numbers, Some(&file)).unwrap_err().ends_with("no numbers"));
+        std::fs::remove_file(&file).unwrap();
+        assert!(fill(&mut numbers, Some(&file)).is_err());
+    }
+
+    #[test]
+    fn a_wrong_result_is_named() {
+        assert_eq!(check(&[1.0, 2.0], &[1.0, 3.0]), Err("result 1 is 2, expected 3".to_owned()));
+        assert_eq!(check(&[1.0, 2.0], &[1.0, 2.0]), Ok(()));
+    }
+}

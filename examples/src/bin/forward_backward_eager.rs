@@ -1,0 +1,50 @@
+//! The same work as `forward_backward`, as separate stream operations with a synchronisation after each: what a CUDA graph saves.
+//!
+//! `forward_backward_eager [FILE]` needs a CUDA device.
+
+use examples::{check, fill, kernel_forward, log, time};
+use graph_runtime::cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
+use graph_runtime::cudarc::nvrtc::Ptx;
+use graph_runtime::{Device, Kernel};
+use std::error::Error;
+use std::path::PathBuf;
+
+const N: usize = 1024;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    log();
+    let device = Device::any()?;
+    let Some(context) = device.context() else {
+        println!("device:  {}: nothing to compare, since stream launches need a CUDA device", device.name());
+        return Ok(());
+    };
+    println!("device:  {}", device.name());
+    let file = std::env::args_os().nth(1).map(PathBuf::from);
+
+    let mut input = vec![0.0_f32; N];
+    fill(&mut input, file.as_deref())?;
+    let mut output = vec![0.0_f32; N];
+
+    let stream = CudaContext::new_stream(context)?;
+    let module = context.load_module(Ptx::from_src(kernel_forward::FACTS.ptx.text))?;
+    let (forward, backward) = (module.load_function("kernel_forward")?, module.load_function("kernel_backward")?);
+    let mut data = stream.alloc_zeros::<f32>(N)?;
+    let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (N as u32, 1, 1), shared_mem_bytes: 0 };
+
+    let mut run = || -> Result<(), Box<dyn Error>> {
+        stream.memcpy_htod(&input, &mut data)?;
+        stream.synchronize()?;
+        for kernel in [&forward, &backward] {
+            // SAFETY: both kernels take one pointer and touch one element a thread: 1024 threads, 1024 elements.
+            unsafe { stream.launch_builder(kernel).arg(&mut data).launch(config) }?;
+            stream.synchronize()?;
+        }
+        stream.memcpy_dtoh(&data, &mut output)?;
+        stream.synchronize()?;
+        Ok(())
+    };
+    run()?;
+    time(run)?;
+    check(&output, &input)?;
+    Ok(())
+}
