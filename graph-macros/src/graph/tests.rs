@@ -354,3 +354,31 @@ fn a_graph_with_mistakes_keeps_its_interface() {
     assert_eq!(expansion.matches("compile_error").count(), 1);
     assert!(!expansion.contains("GraphBuilder"));
 }
+
+/// The expansion of the sample, and of a graph with a `param`, read as the checked-in file does. `UPDATE_EXPANSIONS=1 cargo test -p
+/// graph-macros` writes it anew.
+#[test]
+fn expansions_read_as_checked_in() {
+    let with_param = "pub(crate) graph Scale {
+        device data: [[f32; 4]; 8];
+        param factor: f32 = 0.5;
+        memset clear = data[HALF..] <- 0.0;
+        kernel scale = unsafe kernels::scale<<<1, 4>>>(&mut data[..HALF], factor * 2.0, 4);
+    }";
+    for (name, text) in [
+        ("sample", format!("pub graph Sample<const N: usize> {{ {SAMPLE} }}")),
+        ("param", with_param.to_owned()),
+    ] {
+        let file: syn::File = syn::parse2(expand(text.parse().unwrap())).expect("the expansion is Rust");
+        let expansion = prettyplease::unparse(&file);
+        let path = format!("{}/tests/expansions/{name}.rs", env!("CARGO_MANIFEST_DIR"));
+        if std::env::var_os("UPDATE_EXPANSIONS").is_some() {
+            std::fs::write(&path, &expansion).unwrap();
+        }
+        let expected = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            expansion == expected,
+            "the expansion differs from {path}; it is now\n{expansion}"
+        );
+    }
+}

@@ -14,7 +14,7 @@ use quote::{format_ident, quote};
 use std::ops::Range;
 
 /// The documentation of every `build`.
-const SUMMARY: &str = "Allocates the graph's memory, zeroed, builds it on the device and uploads it.";
+const SUMMARY: &str = " Allocates the graph's memory, zeroed, builds it on the device and uploads it.";
 
 /// `build` of a graph with mistakes.
 pub(super) fn stub() -> TokenStream {

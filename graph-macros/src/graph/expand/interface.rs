@@ -77,7 +77,7 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
         quote!(#field: #ty,)
     });
     let marker = marker(generics);
-    let summary = format!("The graph `{name}`, declared with `cuda_graph!`.");
+    let summary = format!(" The graph `{name}`, declared with `cuda_graph!`.");
     let documentation = if docs.is_empty() {
         quote!(#[doc = #summary])
     } else {
@@ -154,8 +154,8 @@ fn resource_methods(resource: &Resource, bodies: Bodies) -> TokenStream {
             quote!(device_mut),
         ),
     };
-    let summary = format!("Waits for launches in flight and lends `{name}` for reading.");
-    let summary_mut = format!("Waits for launches in flight and lends `{name}` for writing.");
+    let summary = format!(" Waits for launches in flight and lends `{name}` for reading.");
+    let summary_mut = format!(" Waits for launches in flight and lends `{name}` for writing.");
     let get = bodies.of(quote!(self.__graph.#read(&self.#name)));
     let get_mut = bodies.of(quote!(self.__graph.#write(&self.#name)));
     quote! {
@@ -171,7 +171,7 @@ fn resource_methods(resource: &Resource, bodies: Bodies) -> TokenStream {
 
 fn getter(param: &Param, bodies: Bodies) -> TokenStream {
     let (name, ty, docs) = (&param.name, &param.ty, &param.attributes.docs);
-    let summary = format!("The value of the param `{name}` in the next launch.");
+    let summary = format!(" The value of the param `{name}` in the next launch.");
     let get = bodies.of(quote!(self.#name));
     quote! {
         #[doc = #summary]
@@ -186,7 +186,7 @@ pub(super) fn setter(param: &Param, body: TokenStream) -> TokenStream {
     let set = Ident::new(&format!("set_{name}"), name.span());
     let value = value_name();
     let summary =
-        format!("Sets the param `{name}` for later launches: updates exactly the nodes that use it, in place.");
+        format!(" Sets the param `{name}` for later launches: updates exactly the nodes that use it, in place.");
     quote! {
         #[doc = #summary]
         #(#docs)*
@@ -201,7 +201,7 @@ pub(super) fn value_name() -> Ident {
 
 fn handle(index: usize, node: &Node, bodies: Bodies) -> TokenStream {
     let (name, docs) = (&node.name, &node.attributes.docs);
-    let summary = format!("The node `{name}`.");
+    let summary = format!(" The node `{name}`.");
     let get = bodies.of(quote!(self.__graph.node(::graph_runtime::NodeId::new(#index))));
     quote! {
         #[doc = #summary]
@@ -232,7 +232,7 @@ fn memory(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let marker = marker(&item.generics);
     let fields: Vec<_> = host.iter().map(|resource| (&resource.name, &resource.shape)).collect();
     let declared = fields.iter().map(|(field, shape)| {
-        let summary = format!("The host resource `{field}`.");
+        let summary = format!(" The host resource `{field}`.");
         quote!(#[doc = #summary] pub #field: &#lifetime mut #shape,)
     });
     let taken = fields
@@ -243,7 +243,7 @@ fn memory(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         let mut __split = self.__graph.split_host()?;
         ::core::result::Result::Ok(#name { #(#taken)* __marker: ::core::marker::PhantomData })
     });
-    let summary = format!("All host memory of a [`{}`], lent at once.", item.name);
+    let summary = format!(" All host memory of a [`{}`], lent at once.", item.name);
     let method = implementation(
         graph,
         quote! {

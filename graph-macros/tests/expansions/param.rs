@@ -1,0 +1,184 @@
+/// The graph `Scale`, declared with `cuda_graph!`.
+#[allow(dead_code)]
+pub(crate) struct Scale {
+    __graph: ::graph_runtime::Graph,
+    data: ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
+    factor: f32,
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}
+#[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+impl Scale {
+    /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+    #[inline]
+    pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
+        self.__graph.launch()
+    }
+    /// Launches the graph on a stream of the same context that is not capturing.
+    pub fn launch_on(
+        &mut self,
+        stream: &::graph_runtime::CudaStream,
+    ) -> ::graph_runtime::Result<()> {
+        self.__graph.launch_on(stream)
+    }
+    /// Waits until all launches have ended; returns the error of any that failed.
+    pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
+        self.__graph.synchronize()
+    }
+    /// The CUDA handles, for what is not covered here; `None` on the emulator.
+    pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
+        self.__graph.raw()
+    }
+    /// Waits for launches in flight and lends `data` for reading.
+    pub fn data(
+        &self,
+    ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [[f32; 4]; 8]>> {
+        self.__graph.device(&self.data)
+    }
+    /// Waits for launches in flight and lends `data` for writing.
+    pub fn data_mut(
+        &mut self,
+    ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [[f32; 4]; 8]>> {
+        self.__graph.device_mut(&self.data)
+    }
+    /// The value of the param `factor` in the next launch.
+    pub fn factor(&self) -> f32 {
+        self.factor
+    }
+    /// The node `clear`.
+    pub fn clear(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+        self.__graph.node(::graph_runtime::NodeId::new(0usize))
+    }
+    /// The node `scale`.
+    pub fn scale(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+        self.__graph.node(::graph_runtime::NodeId::new(1usize))
+    }
+}
+const _: () = {
+    #[allow(non_camel_case_types)]
+    type __kernel_scale = kernels::scale;
+    #[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+    impl Scale {
+        #[doc(hidden)]
+        const __RESOURCES: &'static [::graph_runtime::private::plan::PlanResource] = &[
+            ::graph_runtime::private::plan::PlanResource::new(
+                "data",
+                ::graph_runtime::private::plan::Space::Device,
+                ::core::mem::size_of::<[[f32; 4]; 8]>(),
+            ),
+        ];
+        #[doc(hidden)]
+        const __NODES: &'static [::graph_runtime::private::plan::PlanNode] = &[
+            ::graph_runtime::private::plan::PlanNode::new(
+                "clear",
+                ::graph_runtime::private::plan::NodeKind::Memset,
+                &[
+                    ::graph_runtime::private::plan::PlanAccess {
+                        resource: 0usize,
+                        mode: ::graph_runtime::private::plan::Mode::Write,
+                    },
+                ],
+                &[],
+                0usize,
+            ),
+            ::graph_runtime::private::plan::PlanNode::new(
+                "scale",
+                ::graph_runtime::private::plan::NodeKind::Kernel,
+                &[
+                    ::graph_runtime::private::plan::PlanAccess {
+                        resource: 0usize,
+                        mode: ::graph_runtime::private::plan::Mode::ReadWrite,
+                    },
+                ],
+                &[],
+                0usize,
+            ),
+        ];
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels.
+        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
+            "Scale",
+            Self::__RESOURCES,
+            Self::__NODES,
+        );
+        /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
+        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
+            let mut builder = ::graph_runtime::GraphBuilder::new(device, "Scale");
+            let __place_data = builder.device::<[[f32; 4]; 8]>("data");
+            let factor: f32 = 0.5;
+            builder
+                .memset::<
+                    _,
+                    f32,
+                >(
+                    "clear",
+                    &mut __place_data
+                        .rows_from::<
+                            { ::graph_runtime::private::distance(HALF, 8) },
+                        >(HALF),
+                    0.0,
+                );
+            Self::__node_1(&mut builder, __place_data, factor)?;
+            builder.edges(&[]);
+            ::core::result::Result::Ok(Self {
+                __graph: builder.build()?,
+                data: __place_data,
+                factor,
+                __marker: ::core::marker::PhantomData,
+            })
+        }
+        fn __node_1(
+            sink: &mut impl ::graph_runtime::private::NodeSink,
+            __place_data: ::graph_runtime::Place<
+                [[f32; 4]; 8],
+                ::graph_runtime::OnDevice,
+            >,
+            factor: f32,
+        ) -> ::graph_runtime::Result<()> {
+            ::graph_runtime::private::NodeSink::kernel(
+                sink,
+                1usize,
+                "scale",
+                ::graph_runtime::Launch::new(1, 4),
+                unsafe {
+                    __kernel_scale::call(
+                        &mut __place_data.rows_from::<{ HALF }>(0),
+                        factor * 2.0,
+                        4,
+                    )
+                },
+            )
+        }
+        /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
+        pub fn set_factor(&mut self, value: f32) -> ::graph_runtime::Result<()> {
+            let __place_data = self.data;
+            let factor = value;
+            self.__graph
+                .update(
+                    "factor",
+                    |update| {
+                        Self::__node_1(update, __place_data, factor)?;
+                        ::core::result::Result::Ok(())
+                    },
+                )?;
+            self.factor = value;
+            ::core::result::Result::Ok(())
+        }
+    }
+    const _: () = ::graph_runtime::private::check_part("data", HALF, 8, 8);
+    const _: () = ::graph_runtime::private::check_part("data", 0, HALF, 8);
+    const _: () = ::graph_runtime::private::check_launch::<
+        __kernel_scale,
+    >(
+        &["scale"],
+        [(1) as i128, 1, 1],
+        [(4) as i128, 1, 1],
+        0,
+        &[
+            ::graph_runtime::private::plan::Argument::Buffer(
+                (::graph_runtime::private::distance(0, HALF)
+                    * ::core::mem::size_of::<[f32; 4]>()) as u64,
+            ),
+            ::graph_runtime::private::plan::Argument::Unknown,
+            ::graph_runtime::private::plan::Argument::Int(4),
+        ],
+    );
+};

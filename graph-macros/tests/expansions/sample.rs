@@ -1,0 +1,249 @@
+/// The graph `Sample`, declared with `cuda_graph!`.
+#[allow(dead_code)]
+pub struct Sample<const N: usize> {
+    __graph: ::graph_runtime::Graph,
+    input: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+    data: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+    output: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}
+/// All host memory of a [`Sample`], lent at once.
+#[allow(dead_code)]
+pub struct SampleMemory<'memory, const N: usize> {
+    /// The host resource `input`.
+    pub input: &'memory mut [f32; N],
+    /// The host resource `output`.
+    pub output: &'memory mut [f32; N],
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}
+#[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+impl<const N: usize> Sample<N> {
+    /// Waits for launches in flight and lends all host memory at once, for writing.
+    pub fn memory_mut(&mut self) -> ::graph_runtime::Result<SampleMemory<'_, N>> {
+        let mut __split = self.__graph.split_host()?;
+        ::core::result::Result::Ok(SampleMemory {
+            input: __split.take(&self.input)?,
+            output: __split.take(&self.output)?,
+            __marker: ::core::marker::PhantomData,
+        })
+    }
+}
+#[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+impl<const N: usize> Sample<N> {
+    /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+    #[inline]
+    pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
+        self.__graph.launch()
+    }
+    /// Launches the graph on a stream of the same context that is not capturing.
+    pub fn launch_on(
+        &mut self,
+        stream: &::graph_runtime::CudaStream,
+    ) -> ::graph_runtime::Result<()> {
+        self.__graph.launch_on(stream)
+    }
+    /// Waits until all launches have ended; returns the error of any that failed.
+    pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
+        self.__graph.synchronize()
+    }
+    /// The CUDA handles, for what is not covered here; `None` on the emulator.
+    pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
+        self.__graph.raw()
+    }
+    /// Waits for launches in flight and lends `input` for reading.
+    pub fn input(&self) -> ::graph_runtime::Result<&[f32; N]> {
+        self.__graph.host(&self.input)
+    }
+    /// Waits for launches in flight and lends `input` for writing.
+    pub fn input_mut(&mut self) -> ::graph_runtime::Result<&mut [f32; N]> {
+        self.__graph.host_mut(&self.input)
+    }
+    /// Waits for launches in flight and lends `data` for reading.
+    pub fn data(
+        &self,
+    ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; N]>> {
+        self.__graph.device(&self.data)
+    }
+    /// Waits for launches in flight and lends `data` for writing.
+    pub fn data_mut(
+        &mut self,
+    ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; N]>> {
+        self.__graph.device_mut(&self.data)
+    }
+    /// Waits for launches in flight and lends `output` for reading.
+    pub fn output(&self) -> ::graph_runtime::Result<&[f32; N]> {
+        self.__graph.host(&self.output)
+    }
+    /// Waits for launches in flight and lends `output` for writing.
+    pub fn output_mut(&mut self) -> ::graph_runtime::Result<&mut [f32; N]> {
+        self.__graph.host_mut(&self.output)
+    }
+    /// The node `upload`.
+    pub fn upload(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+        self.__graph.node(::graph_runtime::NodeId::new(0usize))
+    }
+    /// The node `forward`.
+    pub fn forward(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+        self.__graph.node(::graph_runtime::NodeId::new(1usize))
+    }
+    /// The node `backward`.
+    pub fn backward(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+        self.__graph.node(::graph_runtime::NodeId::new(2usize))
+    }
+    /// The node `download`.
+    pub fn download(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+        self.__graph.node(::graph_runtime::NodeId::new(3usize))
+    }
+}
+const _: () = {
+    #[allow(non_camel_case_types)]
+    type __kernel_forward = kernel_forward;
+    #[allow(non_camel_case_types)]
+    type __kernel_backward = kernel_backward;
+    #[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+    impl<const N: usize> Sample<N> {
+        #[doc(hidden)]
+        const __RESOURCES: &'static [::graph_runtime::private::plan::PlanResource] = &[
+            ::graph_runtime::private::plan::PlanResource::new(
+                "input",
+                ::graph_runtime::private::plan::Space::Host,
+                ::core::mem::size_of::<[f32; N]>(),
+            ),
+            ::graph_runtime::private::plan::PlanResource::new(
+                "data",
+                ::graph_runtime::private::plan::Space::Device,
+                ::core::mem::size_of::<[f32; N]>(),
+            ),
+            ::graph_runtime::private::plan::PlanResource::new(
+                "output",
+                ::graph_runtime::private::plan::Space::Host,
+                ::core::mem::size_of::<[f32; N]>(),
+            ),
+        ];
+        #[doc(hidden)]
+        const __NODES: &'static [::graph_runtime::private::plan::PlanNode] = &[
+            ::graph_runtime::private::plan::PlanNode::new(
+                "upload",
+                ::graph_runtime::private::plan::NodeKind::Memcpy,
+                &[
+                    ::graph_runtime::private::plan::PlanAccess {
+                        resource: 0usize,
+                        mode: ::graph_runtime::private::plan::Mode::Read,
+                    },
+                    ::graph_runtime::private::plan::PlanAccess {
+                        resource: 1usize,
+                        mode: ::graph_runtime::private::plan::Mode::Write,
+                    },
+                ],
+                &[],
+                0usize,
+            ),
+            ::graph_runtime::private::plan::PlanNode::new(
+                "forward",
+                ::graph_runtime::private::plan::NodeKind::Kernel,
+                &[
+                    ::graph_runtime::private::plan::PlanAccess {
+                        resource: 1usize,
+                        mode: ::graph_runtime::private::plan::Mode::ReadWrite,
+                    },
+                ],
+                &[0usize],
+                1usize,
+            ),
+            ::graph_runtime::private::plan::PlanNode::new(
+                "backward",
+                ::graph_runtime::private::plan::NodeKind::Kernel,
+                &[
+                    ::graph_runtime::private::plan::PlanAccess {
+                        resource: 1usize,
+                        mode: ::graph_runtime::private::plan::Mode::ReadWrite,
+                    },
+                ],
+                &[1usize],
+                2usize,
+            ),
+            ::graph_runtime::private::plan::PlanNode::new(
+                "download",
+                ::graph_runtime::private::plan::NodeKind::Memcpy,
+                &[
+                    ::graph_runtime::private::plan::PlanAccess {
+                        resource: 1usize,
+                        mode: ::graph_runtime::private::plan::Mode::Read,
+                    },
+                    ::graph_runtime::private::plan::PlanAccess {
+                        resource: 2usize,
+                        mode: ::graph_runtime::private::plan::Mode::Write,
+                    },
+                ],
+                &[2usize],
+                3usize,
+            ),
+        ];
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels.
+        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
+            "Sample",
+            Self::__RESOURCES,
+            Self::__NODES,
+        );
+        /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
+        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
+            const {
+                ::graph_runtime::private::check_launch::<
+                    __kernel_forward,
+                >(
+                    &["forward"],
+                    [(1) as i128, 1, 1],
+                    [(N) as i128, 1, 1],
+                    0,
+                    &[
+                        ::graph_runtime::private::plan::Argument::Buffer(
+                            ::core::mem::size_of::<[f32; N]>() as u64,
+                        ),
+                    ],
+                )
+            };
+            const {
+                ::graph_runtime::private::check_launch::<
+                    __kernel_backward,
+                >(
+                    &["backward"],
+                    [(1) as i128, 1, 1],
+                    [(N) as i128, 1, 1],
+                    0,
+                    &[
+                        ::graph_runtime::private::plan::Argument::Buffer(
+                            ::core::mem::size_of::<[f32; N]>() as u64,
+                        ),
+                    ],
+                )
+            };
+            let mut builder = ::graph_runtime::GraphBuilder::new(device, "Sample");
+            let __place_input = builder.host::<[f32; N]>("input");
+            let __place_data = builder.device::<[f32; N]>("data");
+            let __place_output = builder.host::<[f32; N]>("output");
+            builder.memcpy("upload", &__place_input.whole(), &mut __place_data.whole());
+            builder
+                .kernel(
+                    "forward",
+                    ::graph_runtime::Launch::new(1, N),
+                    __kernel_forward::call(&mut __place_data.whole()),
+                );
+            builder
+                .kernel(
+                    "backward",
+                    ::graph_runtime::Launch::new(1, N),
+                    __kernel_backward::call(&mut __place_data.whole()),
+                );
+            builder
+                .memcpy("download", &__place_data.whole(), &mut __place_output.whole());
+            builder.edges(&[(0usize, 1usize), (1usize, 2usize), (2usize, 3usize)]);
+            ::core::result::Result::Ok(Self {
+                __graph: builder.build()?,
+                input: __place_input,
+                data: __place_data,
+                output: __place_output,
+                __marker: ::core::marker::PhantomData,
+            })
+        }
+    }
+};
