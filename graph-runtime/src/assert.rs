@@ -14,10 +14,18 @@ pub const fn check_launch<K: Kernel>(
     shared: i128,
     arguments: &[Argument],
 ) {
-    let Err(mut text) = launch_fault(nodes[0], K::FACTS, Launch { grid, block, shared }, arguments) else { return };
+    let Err(mut text) = launch_fault(nodes[0], K::FACTS, Launch { grid, block, shared }, arguments) else {
+        return;
+    };
     let mut index = 1;
     while index < nodes.len() {
-        text = text.str(if index == 1 { "\nnote: the same launch: `" } else { "`, `" }).str(nodes[index]);
+        text = text
+            .str(if index == 1 {
+                "\nnote: the same launch: `"
+            } else {
+                "`, `"
+            })
+            .str(nodes[index]);
         index += 1;
     }
     text = text.str(if index > 1 { "`" } else { "" });
@@ -30,8 +38,17 @@ pub const fn check_part(resource: &str, start: usize, end: usize, length: usize)
     if start <= end && end <= length {
         return;
     }
-    let text = Text::new().str("range ").int(start as i128).str("..").int(end as i128).str(" is out of bounds of `");
-    let text = text.str(resource).str("`, which has ").int(length as i128).str(" elements [out-of-bounds]");
+    let text = Text::new()
+        .str("range ")
+        .int(start as i128)
+        .str("..")
+        .int(end as i128)
+        .str(" is out of bounds of `");
+    let text = text
+        .str(resource)
+        .str("`, which has ")
+        .int(length as i128)
+        .str(" elements [out-of-bounds]");
     panic!("{}", text.as_str());
 }
 

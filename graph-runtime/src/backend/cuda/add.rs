@@ -1,0 +1,326 @@
+//! One node of a program as one driver call: its parameters, adding it, and changing it in place.
+
+use super::fill::Fill;
+use super::kernels::Kernels;
+use crate::backend::{DeviceMemory, Storage};
+use crate::driver::{
+    self, CUcontext, CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams,
+};
+use crate::error::CudaError;
+use crate::kernel::ArgumentKind;
+use crate::program::{KernelOp, Op, Part, Program};
+use cudarc::driver::sys::CUmemorytype;
+use std::ffi::c_void;
+use std::ptr;
+use tracing::trace;
+
+/// The most blocks that a fill is launched with; each thread then sets several units.
+const MOST_FILL_BLOCKS: u64 = 1 << 14;
+/// Threads of each of them.
+const FILL_BLOCK: u64 = 256;
+
+/// Makes driver calls of nodes. Its scratch memory is what keeps building from allocating for every node.
+#[derive(Default)]
+pub(super) struct Adder {
+    context: Context,
+    resources: Vec<Address>,
+    /// The addresses of the buffers among the arguments of the node at hand.
+    buffers: Vec<u64>,
+    /// Where the arguments of the node at hand lie.
+    pointers: Vec<*mut c_void>,
+    fill: FillArguments,
+}
+
+struct Context(CUcontext);
+
+impl Default for Context {
+    fn default() -> Self {
+        Self(ptr::null_mut())
+    }
+}
+
+/// Where a resource lies.
+#[derive(Clone, Copy)]
+enum Address {
+    Host(*mut u8),
+    Device(u64),
+    Module,
+}
+
+/// The parameters of the built-in kernels that set memory.
+struct FillArguments {
+    to: u64,
+    count: u64,
+    period: u32,
+    pattern: [u8; super::fill::LONGEST_PATTERN],
+}
+
+impl Default for FillArguments {
+    fn default() -> Self {
+        Self {
+            to: 0,
+            count: 0,
+            period: 0,
+            pattern: [0; super::fill::LONGEST_PATTERN],
+        }
+    }
+}
+
+impl Adder {
+    pub(super) fn new(context: CUcontext, storage: &[Storage]) -> Self {
+        let address = |storage: &Storage| match storage {
+            Storage::Host(memory) => Address::Host(memory.pointer().as_ptr()),
+            Storage::Device(DeviceMemory::Cuda(memory)) => Address::Device(memory.address()),
+            Storage::Device(DeviceMemory::Emulator(_)) | Storage::Module => Address::Module,
+        };
+        Self {
+            context: Context(context),
+            resources: storage.iter().map(address).collect(),
+            ..Self::default()
+        }
+    }
+
+    /// Adds a node to `graph`.
+    ///
+    /// # Safety
+    ///
+    /// The graph and the nodes in `after` live and belong together, the context is current, and the kernels and the memory that
+    /// `self` was made for outlive every launch of the graph.
+    pub(super) unsafe fn add(
+        &mut self,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        program: &Program,
+        kernels: &Kernels,
+        node: usize,
+        name: &str,
+    ) -> Result<CUgraphNode, CudaError> {
+        match &program.ops[node] {
+            Op::Kernel(kernel) => {
+                let entry = program.functions[kernel.function as usize].facts.entry;
+                trace!(target: "graph_runtime", node = name, entry, after = after.len(), "cuGraphAddKernelNode_v2");
+                let params = self.kernel(program, kernels, kernel);
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+                unsafe { driver::add_kernel_node(graph, after, &params) }
+            }
+            Op::Memcpy { from, to } if !to.is_empty() => {
+                trace!(target: "graph_runtime", node = name, bytes = to.bytes, after = after.len(), "cuGraphAddMemcpyNode");
+                let params = self.memcpy(*from, *to);
+                // SAFETY: by the caller's promise.
+                unsafe { driver::add_memcpy_node(graph, after, &params, self.context.0) }
+            }
+            Op::Memset { to, value, changes } => {
+                let fill = Fill::new(value.bytes(), to.start, to.bytes, *changes);
+                // SAFETY: by the caller's promise.
+                unsafe { self.add_fill(graph, after, kernels, *to, &fill, name) }
+            }
+            Op::Join | Op::Memcpy { .. } => {
+                trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEmptyNode");
+                // SAFETY: by the caller's promise.
+                unsafe { driver::add_empty_node(graph, after) }
+            }
+        }
+    }
+
+    /// Adds a memset node.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Adder::add`].
+    unsafe fn add_fill(
+        &mut self,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        kernels: &Kernels,
+        to: Part,
+        fill: &Fill,
+        name: &str,
+    ) -> Result<CUgraphNode, CudaError> {
+        match fill {
+            Fill::Memset { size, value } => {
+                trace!(target: "graph_runtime", node = name, bytes = to.bytes, after = after.len(), "cuGraphAddMemsetNode");
+                let params = self.memset(to, *size, *value);
+                // SAFETY: by the caller's promise.
+                unsafe { driver::add_memset_node(graph, after, &params, self.context.0) }
+            }
+            Fill::Kernel { pattern, words } => {
+                trace!(target: "graph_runtime", node = name, bytes = to.bytes, after = after.len(), "cuGraphAddKernelNode_v2");
+                let params = self.fill(kernels, to, pattern, *words);
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+                unsafe { driver::add_kernel_node(graph, after, &params) }
+            }
+            // `TooLong` was refused before.
+            Fill::Nothing | Fill::TooLong => {
+                trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEmptyNode");
+                // SAFETY: by the caller's promise.
+                unsafe { driver::add_empty_node(graph, after) }
+            }
+        }
+    }
+
+    /// Makes later launches of `exec` run `handle` as the program's `node` says.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Adder::add`]; `exec` was made of the graph in which `handle` is that node, of the same kind.
+    pub(super) unsafe fn apply(
+        &mut self,
+        exec: CUgraphExec,
+        handle: CUgraphNode,
+        program: &Program,
+        kernels: &Kernels,
+        node: usize,
+    ) -> Result<(), CudaError> {
+        match &program.ops[node] {
+            Op::Kernel(kernel) => {
+                let params = self.kernel(program, kernels, kernel);
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+                unsafe { driver::set_kernel_node(exec, handle, &params) }
+            }
+            Op::Memset { to, value, changes } => match Fill::new(value.bytes(), to.start, to.bytes, *changes) {
+                Fill::Memset { size, value } => {
+                    let params = self.memset(*to, size, value);
+                    // SAFETY: by the caller's promise.
+                    unsafe { driver::set_memset_node(exec, handle, &params, self.context.0) }
+                }
+                Fill::Kernel { pattern, words } => {
+                    let params = self.fill(kernels, *to, &pattern, words);
+                    // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+                    unsafe { driver::set_kernel_node(exec, handle, &params) }
+                }
+                Fill::Nothing | Fill::TooLong => Ok(()),
+            },
+            Op::Memcpy { .. } | Op::Join => Ok(()),
+        }
+    }
+
+    fn device(&self, part: Part) -> u64 {
+        match self.resources[part.resource as usize] {
+            Address::Device(base) => base + part.start as u64,
+            Address::Host(_) | Address::Module => 0, // the plan has refused this
+        }
+    }
+
+    /// The parameters of a kernel node; they point into `self` and `program`.
+    fn kernel(&mut self, program: &Program, kernels: &Kernels, kernel: &KernelOp) -> KernelNodeParams {
+        let arguments = program.arguments(kernel);
+        let resources = &self.resources;
+        self.buffers.clear();
+        self.buffers.extend(arguments.iter().map(|argument| match argument {
+            ArgumentKind::Buffer(span, _) => match resources[span.resource] {
+                Address::Device(base) => base + span.start as u64,
+                Address::Host(_) | Address::Module => 0, // the plan has refused this
+            },
+            ArgumentKind::Value(_) => 0,
+        }));
+        self.pointers.clear();
+        let places = arguments.iter().zip(&self.buffers);
+        self.pointers.extend(places.map(|(argument, buffer)| match argument {
+            ArgumentKind::Buffer(..) => ptr::from_ref(buffer).cast::<c_void>().cast_mut(),
+            ArgumentKind::Value(value) => value.bytes().as_ptr().cast::<c_void>().cast_mut(),
+        }));
+        let config = &kernel.config;
+        KernelNodeParams {
+            func: kernels.handle(kernel.function),
+            gridDimX: config.grid[0],
+            gridDimY: config.grid[1],
+            gridDimZ: config.grid[2],
+            blockDimX: config.block[0],
+            blockDimY: config.block[1],
+            blockDimZ: config.block[2],
+            sharedMemBytes: config.shared,
+            kernelParams: self.pointers.as_mut_ptr(),
+            extra: ptr::null_mut(),
+            kern: ptr::null_mut(),
+            ctx: ptr::null_mut(),
+        }
+    }
+
+    /// The parameters of a fill by the built-in kernel; they point into `self`.
+    fn fill(&mut self, kernels: &Kernels, to: Part, pattern: &[u8], words: bool) -> KernelNodeParams {
+        let unit = if words { 4 } else { 1 };
+        let count = (to.bytes / unit) as u64;
+        self.fill.to = self.device(to);
+        self.fill.count = count;
+        self.fill.period = (pattern.len() / unit) as u32;
+        self.fill.pattern[..pattern.len()].copy_from_slice(pattern);
+        self.pointers.clear();
+        self.pointers.extend([
+            (&raw mut self.fill.to).cast::<c_void>(),
+            (&raw mut self.fill.count).cast(),
+            (&raw mut self.fill.period).cast(),
+            (&raw mut self.fill.pattern).cast(),
+        ]);
+        KernelNodeParams {
+            func: kernels.fill(words),
+            gridDimX: count.div_ceil(FILL_BLOCK).clamp(1, MOST_FILL_BLOCKS) as u32,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: FILL_BLOCK as u32,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: 0,
+            kernelParams: self.pointers.as_mut_ptr(),
+            extra: ptr::null_mut(),
+            kern: ptr::null_mut(),
+            ctx: ptr::null_mut(),
+        }
+    }
+
+    /// A row of so many elements.
+    fn memset(&self, to: Part, size: u32, value: u32) -> MemsetNodeParams {
+        MemsetNodeParams {
+            dst: self.device(to),
+            pitch: to.bytes,
+            value,
+            elementSize: size,
+            width: to.bytes / size as usize,
+            height: 1,
+        }
+    }
+
+    /// One row of all bytes.
+    fn memcpy(&self, from: Part, to: Part) -> MemcpyNodeParams {
+        let side = |part: Part| match self.resources[part.resource as usize] {
+            Address::Host(base) => (
+                CUmemorytype::CU_MEMORYTYPE_HOST,
+                base.wrapping_add(part.start).cast::<c_void>(),
+                0,
+            ),
+            Address::Device(base) => (
+                CUmemorytype::CU_MEMORYTYPE_DEVICE,
+                ptr::null_mut(),
+                base + part.start as u64,
+            ),
+            Address::Module => (CUmemorytype::CU_MEMORYTYPE_DEVICE, ptr::null_mut(), 0), // the plan has refused this
+        };
+        let ((source, source_host, source_device), (target, target_host, target_device)) = (side(from), side(to));
+        MemcpyNodeParams {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcZ: 0,
+            srcLOD: 0,
+            srcMemoryType: source,
+            srcHost: source_host,
+            srcDevice: source_device,
+            srcArray: ptr::null_mut(),
+            reserved0: ptr::null_mut(),
+            srcPitch: to.bytes,
+            srcHeight: 1,
+            dstXInBytes: 0,
+            dstY: 0,
+            dstZ: 0,
+            dstLOD: 0,
+            dstMemoryType: target,
+            dstHost: target_host,
+            dstDevice: target_device,
+            dstArray: ptr::null_mut(),
+            reserved1: ptr::null_mut(),
+            dstPitch: to.bytes,
+            dstHeight: 1,
+            WidthInBytes: to.bytes,
+            Height: 1,
+            Depth: 1,
+        }
+    }
+}

@@ -1,0 +1,193 @@
+//! Making an executable graph: memory, modules, nodes, instantiation, upload.
+
+use super::add::Adder;
+use super::context::check_version;
+use super::executable::OWN;
+use super::fill::Fill;
+use super::kernels::Kernels;
+use super::{Cuda, Executable};
+use crate::backend::{Backend, Blueprint, allocate};
+use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
+use crate::error::{At, CudaError, Error, Result, Site};
+use crate::program::Op;
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+use std::ptr;
+use std::sync::Arc;
+use tracing::trace;
+
+/// No flags of `cuGraphInstantiateWithParams` are needed: no node has a priority of its own yet, and the upload is a call of its own.
+const FLAGS: u64 = 0;
+
+impl Executable {
+    pub(crate) fn build(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>) -> Result<Self> {
+        let graph = || Site::graph(&blueprint.draft.name);
+        let _relaxed = RelaxedCapture::enter();
+        check_version()?;
+        let storage = allocate(&Backend::Cuda(cuda.clone()), blueprint)?;
+        cuda.bind().at(graph)?;
+        let mut built = Self {
+            cuda: cuda.clone(),
+            stream: ptr::null_mut(),
+            event: ptr::null_mut(),
+            graph: ptr::null_mut(),
+            exec: ptr::null_mut(),
+            nodes: vec![ptr::null_mut(); blueprint.program.ops.len()],
+            kernels: Kernels::default(),
+            adder: Adder::new(cuda.raw(), &storage),
+            storage: ManuallyDrop::new(storage),
+            in_flight: Cell::new(0),
+        };
+        trace!(target: "graph_runtime", graph = %blueprint.draft.name, "cuStreamCreate");
+        // SAFETY: the context is current.
+        built.stream = unsafe { driver::stream_create() }.at(graph)?;
+        trace!(target: "graph_runtime", graph = %blueprint.draft.name, "cuEventCreate");
+        // SAFETY: the context is current.
+        built.event = unsafe { driver::event_create() }.at(graph)?;
+        built.kernels.load(cuda, blueprint.draft, blueprint.program)?;
+        built.prepare(blueprint)?;
+        built.graph = built.add_nodes(blueprint)?;
+        built.instantiate(blueprint)?;
+        Ok(built)
+    }
+
+    /// Asks the device about every node, before any is added.
+    fn prepare(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
+        let Blueprint { draft, program, .. } = blueprint;
+        for (node, op) in program.ops.iter().enumerate() {
+            let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+            match op {
+                Op::Kernel(kernel) => {
+                    if let Err(message) = self.kernels.check(kernel.function, &kernel.config) {
+                        let kernel = program.functions[kernel.function as usize].facts.name;
+                        return Err(Error::Kernel {
+                            site: site(),
+                            kernel,
+                            message,
+                        });
+                    }
+                    self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
+                }
+                Op::Memset { to, value, changes } => match Fill::new(value.bytes(), to.start, to.bytes, *changes) {
+                    Fill::Kernel { .. } => self.kernels.load_fill(draft)?,
+                    Fill::TooLong => {
+                        return Err(Error::Unsupported {
+                            site: site(),
+                            message: "a memset value that does not repeat has at most 256 bytes",
+                        });
+                    }
+                    Fill::Nothing | Fill::Memset { .. } => {}
+                },
+                Op::Memcpy { .. } | Op::Join => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Creates the graph and adds all nodes, in topological order. Their handles come into `nodes`.
+    fn add_nodes(&mut self, blueprint: &Blueprint<'_>) -> Result<CUgraph> {
+        let draft = blueprint.draft;
+        trace!(target: "graph_runtime", graph = %draft.name, "cuGraphCreate");
+        // SAFETY: the driver is initialised.
+        let graph = unsafe { driver::graph_create() }.at(|| Site::graph(&draft.name))?;
+        match self.add_prefix(blueprint, graph, blueprint.order.sequence()) {
+            Ok(()) => Ok(graph),
+            Err((node, error)) => {
+                // SAFETY: the graph was created above and given to nobody.
+                let _ = unsafe { driver::graph_destroy(graph) };
+                Err(error).at(|| Site::graph(&draft.name).at_node(&draft.nodes[node].name))
+            }
+        }
+    }
+
+    /// Adds the nodes of `sequence`, which holds the predecessors of each before it. An error comes with its node.
+    fn add_prefix(
+        &mut self,
+        blueprint: &Blueprint<'_>,
+        graph: CUgraph,
+        sequence: &[usize],
+    ) -> Result<(), (usize, CudaError)> {
+        let mut after: Vec<CUgraphNode> = Vec::new();
+        for &node in sequence {
+            after.clear();
+            let predecessors = blueprint.after.of(node).iter();
+            after.extend(predecessors.map(|&before| self.nodes[before as usize]));
+            let name = &blueprint.draft.nodes[node].name;
+            // SAFETY: the graph lives, `after` are nodes of it since `sequence` is in order, the context is current, and
+            // `self` owns kernels and memory (facts 1 and 2 of `Executable`).
+            let added = unsafe {
+                self.adder
+                    .add(graph, &after, blueprint.program, &self.kernels, node, name)
+            };
+            self.nodes[node] = added.map_err(|error| (node, error))?;
+        }
+        Ok(())
+    }
+
+    /// Instantiates the graph and uploads it, so that the first launch costs what others do.
+    fn instantiate(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
+        let draft = blueprint.draft;
+        let graph = || Site::graph(&draft.name);
+        trace!(target: "graph_runtime", graph = %draft.name, nodes = self.nodes.len(), "cuGraphInstantiateWithParams");
+        // SAFETY: fact 1 of `Executable`.
+        let exec = unsafe { driver::graph_instantiate(self.graph, FLAGS) };
+        self.exec = match exec {
+            Ok(exec) => exec,
+            Err(failed) => {
+                tracing::debug!(target: "graph_runtime", reason = failed.reason, "instantiation failed");
+                let told = self
+                    .nodes
+                    .iter()
+                    .position(|&node| !node.is_null() && node == failed.node);
+                let culprit = told.or_else(|| self.bisect(blueprint));
+                return Err(failed.error).at(|| match culprit {
+                    Some(node) => graph().at_node(&draft.nodes[node].name),
+                    None => graph(),
+                });
+            }
+        };
+        trace!(target: "graph_runtime", graph = %draft.name, "cuGraphUpload");
+        self.in_flight.set(OWN);
+        // SAFETY: fact 1 of `Executable`.
+        unsafe { driver::graph_upload(self.exec, self.stream) }.at(graph)?;
+        trace!(target: "graph_runtime", graph = %draft.name, "cuStreamSynchronize");
+        self.wait().at(graph)
+    }
+
+    /// Finds the first node, in topological order, with which the graph cannot be instantiated. CUDA often does not say.
+    fn bisect(&mut self, blueprint: &Blueprint<'_>) -> Option<usize> {
+        let sequence = blueprint.order.sequence();
+        let kept = self.nodes.clone();
+        // The shortest failing prefix has more than `good` and at most `bad` nodes.
+        let (mut good, mut bad) = (0, sequence.len());
+        while bad - good > 1 {
+            let middle = good + (bad - good) / 2;
+            if self.instantiates(blueprint, &sequence[..middle]) {
+                good = middle;
+            } else {
+                bad = middle;
+            }
+        }
+        self.nodes = kept;
+        bad.checked_sub(1).map(|last| sequence[last])
+    }
+
+    /// Can a graph of these nodes alone be instantiated?
+    fn instantiates(&mut self, blueprint: &Blueprint<'_>, sequence: &[usize]) -> bool {
+        // SAFETY: the driver is initialised.
+        let Ok(graph) = (unsafe { driver::graph_create() }) else {
+            return false;
+        };
+        let added = self.add_prefix(blueprint, graph, sequence).is_ok();
+        // SAFETY: the graph was created above.
+        let exec = added.then(|| unsafe { driver::graph_instantiate(graph, FLAGS) });
+        let works = matches!(exec, Some(Ok(_)));
+        if let Some(Ok(exec)) = exec {
+            // SAFETY: it was made above and never launched.
+            let _ = unsafe { driver::exec_destroy(exec) };
+        }
+        // SAFETY: the graph was created above and given to nobody.
+        let _ = unsafe { driver::graph_destroy(graph) };
+        works
+    }
+}

@@ -1,0 +1,288 @@
+//! A CUDA context, and memory in it.
+
+use crate::driver::{self, CUcontext, CUdevice_attribute, CUdeviceptr, CUstream, RelaxedCapture};
+use crate::error::{At, CudaError, Error, Result, Site};
+use cudarc::driver::{CudaContext, CudaSlice, DevicePtr};
+use std::any::Any;
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::ptr::{self, NonNull};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The oldest CUDA whose calls are used: `cuGraphAddKernelNode_v2` came with it.
+const OLDEST: u32 = 12_000;
+
+/// A CUDA context and a stream for copies outside graphs.
+pub(crate) struct Cuda {
+    context: Arc<CudaContext>,
+    copies: Mutex<CopyStream>,
+}
+
+/// Made at the first copy; null before. Not the null stream, which would wait for the user's own work.
+struct CopyStream(CUstream);
+
+// SAFETY: a stream may be used by any thread, and the mutex around it gives it to one at a time.
+unsafe impl Send for CopyStream {}
+
+impl Cuda {
+    /// The primary context of a device.
+    pub(crate) fn open(ordinal: usize) -> Result<Arc<Self>> {
+        if !driver::is_present() {
+            return Err(Error::NoDriver);
+        }
+        check_version()?;
+        // SAFETY: the library is loaded.
+        unsafe { driver::init() }.at(Site::default)?;
+        // SAFETY: the driver is initialised.
+        let devices = unsafe { driver::device_count() }.at(Site::default)?;
+        if ordinal >= devices {
+            return Err(Error::NoDevice { ordinal, devices });
+        }
+        let context = CudaContext::new(ordinal)
+            .map_err(|error| driver::error("cuDevicePrimaryCtxRetain", error.0))
+            .at(Site::default)?;
+        Ok(Self::new(context))
+    }
+
+    pub(crate) fn new(context: Arc<CudaContext>) -> Arc<Self> {
+        Arc::new(Self {
+            context,
+            copies: Mutex::new(CopyStream(ptr::null_mut())),
+        })
+    }
+
+    pub(crate) fn context(&self) -> &Arc<CudaContext> {
+        &self.context
+    }
+
+    pub(crate) fn raw(&self) -> CUcontext {
+        self.context.cu_ctx()
+    }
+
+    /// Makes the context current on this thread. (cudarc's own way reports errors of others that it has stored.)
+    pub(crate) fn bind(&self) -> Result<(), CudaError> {
+        // SAFETY: the driver is initialised, or there would be no context.
+        if unsafe { driver::current_context() }? != self.raw() {
+            // SAFETY: `self.context` keeps the context alive.
+            unsafe { driver::set_current_context(self.raw()) }?;
+        }
+        Ok(())
+    }
+
+    /// The device's name: `NVIDIA H200`.
+    pub(crate) fn name(&self) -> String {
+        // SAFETY: the driver is initialised and the device is the context's.
+        unsafe { driver::device_name(self.context.cu_device()) }.unwrap_or_else(|_| "CUDA device".to_owned())
+    }
+
+    pub(crate) fn attribute(&self, attribute: CUdevice_attribute) -> Result<i32, CudaError> {
+        // SAFETY: as in `name`.
+        unsafe { driver::device_attribute(self.context.cu_device(), attribute) }
+    }
+
+    /// Runs `queue` with a stream of the context and waits for what it queued.
+    fn copy(&self, queue: impl FnOnce(CUstream) -> Result<(), CudaError>) -> Result<(), CudaError> {
+        let _relaxed = RelaxedCapture::enter();
+        self.bind()?;
+        let mut stream = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        if stream.0.is_null() {
+            // SAFETY: the context is current.
+            stream.0 = unsafe { driver::stream_create() }?;
+        }
+        let queued = queue(stream.0);
+        // SAFETY: the stream lives as long as `self`.
+        let waited = unsafe { driver::stream_synchronize(stream.0) };
+        queued.and(waited)
+    }
+
+    /// `bytes` (not 0) zeroed, page-locked bytes.
+    pub(crate) fn host_alloc(&self, bytes: usize) -> Result<NonNull<u8>, CudaError> {
+        let _relaxed = RelaxedCapture::enter();
+        self.bind()?;
+        // SAFETY: the context is current.
+        let pointer = unsafe { driver::host_alloc(bytes) }?.cast::<u8>();
+        let pointer = NonNull::new(pointer).expect("cuMemHostAlloc succeeded");
+        // SAFETY: `bytes` bytes were just allocated there, and nobody else knows of them.
+        unsafe { pointer.write_bytes(0, bytes) };
+        Ok(pointer)
+    }
+
+    /// Frees what [`Cuda::host_alloc`] returned. Nothing may use it any more.
+    pub(crate) fn host_free(&self, pointer: NonNull<u8>) {
+        let _relaxed = RelaxedCapture::enter();
+        // SAFETY: `HostMemory::drop`, the only caller, owns the allocation and gives it up.
+        let free = |()| unsafe { driver::host_free(pointer.as_ptr().cast()) };
+        if let Err(error) = self.bind().and_then(free) {
+            tracing::warn!(target: "graph_runtime", %error, "host memory was not freed");
+        }
+    }
+}
+
+impl Drop for Cuda {
+    fn drop(&mut self) {
+        let stream = self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).0;
+        if !stream.is_null() && self.bind().is_ok() {
+            // SAFETY: the stream was made for `self` alone, and every copy on it has been waited for.
+            let _ = unsafe { driver::stream_destroy(stream) };
+        }
+    }
+}
+
+/// Refuses a driver that lacks calls which building a graph uses. The library must be loaded.
+pub(super) fn check_version() -> Result<()> {
+    // SAFETY: the library is loaded; the call needs neither initialisation nor a context.
+    let version = unsafe { driver::driver_version() }.at(Site::default)?;
+    if version < OLDEST {
+        return Err(Error::DriverTooOld { version });
+    }
+    Ok(())
+}
+
+/// Device memory in a context.
+pub(crate) struct Memory {
+    cuda: Arc<Cuda>,
+    address: CUdeviceptr,
+    owner: Owner,
+}
+
+/// Who frees it.
+enum Owner {
+    Us,
+    /// The `CudaSlice` that it came from.
+    Cudarc(Box<dyn Any + Send + Sync>),
+}
+
+impl Memory {
+    /// `bytes` (not 0) zeroed bytes.
+    pub(crate) fn zeroed(cuda: &Arc<Cuda>, bytes: usize) -> Result<Self, CudaError> {
+        let _relaxed = RelaxedCapture::enter();
+        cuda.bind()?;
+        // SAFETY: the context is current.
+        let address = unsafe { driver::memory_alloc(bytes) }?;
+        let memory = Self {
+            cuda: cuda.clone(),
+            address,
+            owner: Owner::Us,
+        };
+        // SAFETY: the allocation has `bytes` bytes and lives until `copy` has waited for the stream.
+        cuda.copy(|stream| unsafe { driver::memset(address, 0, bytes, stream) })?;
+        Ok(memory)
+    }
+
+    /// Takes a slice of cudarc's over, once all work on it is done.
+    pub(crate) fn from_cudarc<T: Send + Sync + 'static>(slice: CudaSlice<T>) -> Self {
+        let _relaxed = RelaxedCapture::enter();
+        let stream = slice.stream().clone();
+        let (address, recorded) = slice.device_ptr(&stream);
+        drop(recorded);
+        // The slice's own stream now waits for whoever wrote it last. An error here is sticky: the first copy returns it.
+        let _ = stream.synchronize();
+        Self {
+            cuda: Cuda::new(slice.context().clone()),
+            address,
+            owner: Owner::Cudarc(Box::new(slice)),
+        }
+    }
+
+    pub(crate) fn address(&self) -> CUdeviceptr {
+        self.address
+    }
+
+    pub(crate) fn cuda(&self) -> &Arc<Cuda> {
+        &self.cuda
+    }
+
+    /// The memory as `len` elements of a slice of cudarc's: the one it came from, or one made for it.
+    pub(crate) fn cudarc<T: 'static>(&self, len: usize) -> Result<CudarcSlice<'_, T>, CudaError> {
+        let owned = match &self.owner {
+            Owner::Cudarc(slice) => slice.downcast_ref().map(Slice::Owned),
+            Owner::Us => None,
+        };
+        if let Some(slice) = owned {
+            return Ok(CudarcSlice(slice));
+        }
+        let _relaxed = RelaxedCapture::enter();
+        let context = &self.cuda.context;
+        let failed = |call| move |error: cudarc::driver::DriverError| driver::error(call, error.0);
+        let stream = context.new_stream().map_err(failed("cuStreamCreate"))?;
+        // `upgrade_device_ptr` panics where this fails.
+        drop(context.new_event(None).map_err(failed("cuEventCreate"))?);
+        // SAFETY: the allocation has room for `len` elements of `T` (the buffer's shape), which are initialised: zeroed
+        // when allocated. The slice never frees it: `CudarcSlice::drop` leaks it.
+        let slice = unsafe { stream.upgrade_device_ptr(self.address, len) };
+        Ok(CudarcSlice(Slice::Made(ManuallyDrop::new(slice))))
+    }
+
+    /// Copies bytes out, from within the allocation.
+    pub(crate) fn read(&self, offset: usize, to: &mut [u8]) -> Result<(), CudaError> {
+        if to.is_empty() {
+            return Ok(());
+        }
+        let (pointer, bytes) = (to.as_mut_ptr().cast::<c_void>(), to.len());
+        let from = self.address + offset as u64;
+        // SAFETY: callers read within the allocation, and `copy` returns only when the stream is done with both sides.
+        self.cuda
+            .copy(|stream| unsafe { driver::copy_to_host(pointer, from, bytes, stream) })
+    }
+
+    /// Copies bytes in, within the allocation.
+    pub(crate) fn write(&self, offset: usize, from: &[u8]) -> Result<(), CudaError> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        let (pointer, bytes) = (from.as_ptr().cast::<c_void>(), from.len());
+        let to = self.address + offset as u64;
+        // SAFETY: callers write within the allocation, and `copy` returns only when the stream is done with both sides.
+        self.cuda
+            .copy(|stream| unsafe { driver::copy_to_device(to, pointer, bytes, stream) })
+    }
+}
+
+/// Device memory as cudarc's `CudaSlice`, to read with cudarc or to pass to its launches. Dropping it waits for that work.
+pub struct CudarcSlice<'a, T>(Slice<'a, T>);
+
+enum Slice<'a, T> {
+    /// The slice that the buffer was made of.
+    Owned(&'a CudaSlice<T>),
+    /// A slice over the buffer's memory, which it does not own.
+    Made(ManuallyDrop<CudaSlice<T>>),
+}
+
+impl<T> Deref for CudarcSlice<'_, T> {
+    type Target = CudaSlice<T>;
+
+    fn deref(&self) -> &CudaSlice<T> {
+        match &self.0 {
+            Slice::Owned(slice) => slice,
+            Slice::Made(slice) => slice,
+        }
+    }
+}
+
+impl<T> Drop for CudarcSlice<'_, T> {
+    fn drop(&mut self) {
+        if let Slice::Made(slice) = &mut self.0 {
+            let _relaxed = RelaxedCapture::enter();
+            let stream = slice.stream().clone();
+            // SAFETY: `self` is being dropped, so the slice is not used again.
+            let slice = unsafe { ManuallyDrop::take(slice) };
+            // Gives the address back without freeing it; the stream then waits for all work recorded on the slice.
+            slice.leak();
+            let _ = stream.synchronize();
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Owner::Us = self.owner {
+            let _relaxed = RelaxedCapture::enter();
+            // SAFETY: the allocation is ours, and whoever drops it has waited for what used it.
+            let free = |()| unsafe { driver::memory_free(self.address) };
+            if let Err(error) = self.cuda.bind().and_then(free) {
+                tracing::warn!(target: "graph_runtime", %error, "device memory was not freed");
+            }
+        }
+    }
+}

@@ -1,0 +1,249 @@
+//! A graph in a CUDA context: launching, waiting, changing and giving back.
+
+use super::Cuda;
+use super::add::Adder;
+use super::fill::Fill;
+use super::kernels::Kernels;
+use crate::backend::Storage;
+use crate::driver::{
+    self, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUstream, CUstreamCaptureStatus, RelaxedCapture,
+};
+use crate::error::{At, CudaError, Error, Result, Site};
+use crate::program::{Op, Program};
+use cudarc::driver::CudaStream;
+use graph_plan::Draft;
+use std::cell::Cell;
+use std::mem::ManuallyDrop;
+use std::sync::Arc;
+
+/// An instantiated graph with everything that its launches use.
+///
+/// # Safety
+///
+/// Why it is sound that the GPU uses memory behind Rust's back. Blocks elsewhere refer to these facts by number.
+///
+/// 1. *Handles are ours and live.* `graph`, `exec`, `stream`, `event`, the modules and `nodes` were made by `build` in the context of
+///    `cuda`, are given to nobody who could destroy them without `unsafe`, and are destroyed in `drop` only. `cuda` keeps the
+///    context alive.
+/// 2. *Memory outlives its use.* What nodes refer to is `storage` (heap allocations; nothing inline, so moving or swapping graphs moves
+///    nothing the driver knows) and the modules. Both are freed only in `drop`, after `wait` has returned `Ok`, which it does only
+///    when no launch is in flight; where it fails they are leaked. A graph that is forgotten frees nothing.
+/// 3. *All launches are waited for.* Whatever could put a launch in flight first notes so in `in_flight`: those on `stream` as
+///    [`OWN`], those on a user's stream as [`EVENT`] once `event` is recorded behind them, and as [`LOST`] until then. Launches of
+///    one `exec` run in the order in which they were made, on whatever streams (CUDA, "cuGraphLaunch"), so the last event stands for all.
+/// 4. *No Rust reference meets the GPU.* References into host memory are lent by `Graph`, after a wait, for as long as it is borrowed;
+///    starting a launch takes the graph by `&mut`. `Executable` is not `Sync`, so no thread launches while another waits.
+/// 5. *Nodes stay within memory and within their access.* `build` lowers what passed the plan's checks: typed places that
+///    are byte ranges of this graph's resources, and kernels whose [`Kernel`](crate::Kernel) implementation vouches for theirs.
+/// 6. *Argument values are copied* by CUDA when a node is added or changed; scratch memory need only live for the call.
+/// 7. *Any thread may call.* Driver handles are not bound to threads; those calls that want the context current get it by
+///    [`Cuda::bind`].
+pub(crate) struct Executable {
+    pub(super) cuda: Arc<Cuda>,
+    pub(super) stream: CUstream,
+    pub(super) event: CUevent,
+    pub(super) graph: CUgraph,
+    pub(super) exec: CUgraphExec,
+    /// One for each node of the program, by index.
+    pub(super) nodes: Vec<CUgraphNode>,
+    pub(super) kernels: Kernels,
+    pub(super) adder: Adder,
+    pub(super) storage: ManuallyDrop<Vec<Storage>>,
+    pub(super) in_flight: Cell<u8>,
+}
+
+/// Bits of `in_flight`: work on the graph's own stream.
+pub(super) const OWN: u8 = 1;
+/// A launch on a user's stream, behind which `event` is recorded.
+const EVENT: u8 = 2;
+/// A launch on a user's stream that no event stands for.
+const LOST: u8 = 4;
+
+// SAFETY: fact 7; everything else in it may be sent.
+unsafe impl Send for Executable {}
+
+impl Executable {
+    pub(crate) fn storage(&self) -> &[Storage] {
+        &self.storage
+    }
+
+    /// The handles, for callers of CUDA: the graph, its executable form, and the stream of its launches.
+    pub(crate) fn raw(&self) -> (CUgraph, CUgraphExec, CUstream) {
+        (self.graph, self.exec, self.stream)
+    }
+
+    /// Starts the graph on its own stream.
+    ///
+    /// The context is not made current first: `exec` and `stream` name it, and asking which one is current costs more than
+    /// the whole of what this function adds to `cuGraphLaunch`. A driver that does want it says so before anything is queued,
+    /// and gets it.
+    #[inline]
+    pub(crate) fn launch(&mut self) -> Result<(), CudaError> {
+        self.in_flight.set(self.in_flight.get() | OWN);
+        // SAFETY: facts 1 and 2.
+        match unsafe { driver::graph_launch(self.exec, self.stream) } {
+            Err(error) if wants_context(&error) => self.launch_bound(),
+            result => result,
+        }
+    }
+
+    #[cold]
+    fn launch_bound(&mut self) -> Result<(), CudaError> {
+        self.cuda.bind()?;
+        // SAFETY: facts 1 and 2.
+        unsafe { driver::graph_launch(self.exec, self.stream) }
+    }
+
+    /// Starts the graph on a user's stream.
+    pub(crate) fn launch_on(&mut self, draft: &Draft, stream: &CudaStream) -> Result<()> {
+        let graph = || Site::graph(&draft.name);
+        let refuse = |message| Err(Error::Stream { site: graph(), message });
+        if stream.context().cu_ctx() != self.cuda.raw() {
+            return refuse("the stream belongs to another context");
+        }
+        // Null streams mean those of the current context.
+        self.cuda.bind().at(graph)?;
+        let stream = stream.cu_stream();
+        // SAFETY: the `CudaStream` is borrowed, so the stream lives.
+        let status = unsafe { driver::stream_capture_status(stream) }.at(graph)?;
+        if status != CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE {
+            return refuse("the stream is being captured: a graph's own memory must not end up in another graph");
+        }
+        self.in_flight.set(self.in_flight.get() | LOST);
+        // SAFETY: facts 1 and 2; the stream lives and is of this context.
+        unsafe { driver::graph_launch(self.exec, stream) }.at(graph)?;
+        // SAFETY: fact 1; the stream lives and is of this context.
+        unsafe { driver::event_record(self.event, stream) }.at(graph)?;
+        self.in_flight.set(self.in_flight.get() & !LOST | EVENT);
+        Ok(())
+    }
+
+    /// Waits until no launch is in flight.
+    pub(crate) fn wait(&self) -> Result<(), CudaError> {
+        let in_flight = self.in_flight.get();
+        if in_flight == 0 {
+            return Ok(());
+        }
+        let _relaxed = RelaxedCapture::enter();
+        self.cuda.bind()?;
+        if in_flight & OWN != 0 {
+            // SAFETY: fact 1.
+            unsafe { driver::stream_synchronize(self.stream) }?;
+        }
+        if in_flight & EVENT != 0 {
+            // SAFETY: fact 1.
+            unsafe { driver::event_synchronize(self.event) }?;
+        }
+        if in_flight & LOST != 0 {
+            // SAFETY: the context is current.
+            unsafe { driver::context_synchronize() }?;
+        }
+        self.in_flight.set(0);
+        Ok(())
+    }
+
+    /// Would the device, or CUDA's rules for changing nodes in place, refuse this?
+    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<()> {
+        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+        match (op, &program.ops[node]) {
+            (Op::Kernel(kernel), _) => {
+                let checked = self.kernels.check(kernel.function, &kernel.config);
+                checked.map_err(|message| Error::Kernel {
+                    site: site(),
+                    kernel: program.functions[kernel.function as usize].facts.name,
+                    message,
+                })
+            }
+            (Op::Memset { to, value, changes }, Op::Memset { value: built, .. }) => {
+                let fill = |value: &[u8]| Fill::new(value, to.start, to.bytes, *changes);
+                match (fill(value.bytes()), fill(built.bytes())) {
+                    (Fill::Memset { .. }, Fill::Memset { .. }) | (Fill::Nothing, Fill::Nothing) => Ok(()),
+                    (Fill::Kernel { words, .. }, Fill::Kernel { words: built, .. }) if words == built => Ok(()),
+                    _ => Err(Error::Unsupported {
+                        site: site(),
+                        message: "CUDA cannot change this value in place, since the old and the new one are set in \
+                                  different ways; mark the node with `GraphBuilder::changes` when building",
+                    }),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Makes later launches run `node` as the program now says.
+    pub(crate) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
+        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+        self.cuda.bind().at(site)?;
+        if let Op::Kernel(kernel) = &program.ops[node] {
+            self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
+        }
+        let handle = self.nodes[node];
+        // SAFETY: facts 1, 2 and 5; `nodes[node]` is the program's node, whose kind `check_change` keeps.
+        unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node) }.at(site)
+    }
+
+    /// Makes later launches run, or skip, `node`.
+    pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
+        let empty = match &program.ops[node] {
+            Op::Kernel(_) => false,
+            Op::Memcpy { to, .. } | Op::Memset { to, .. } => to.is_empty(),
+            Op::Join => true,
+        };
+        if empty {
+            return Ok(()); // lowered to an empty node: it does nothing either way
+        }
+        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+        self.cuda.bind().at(site)?;
+        // SAFETY: fact 1; CUDA allows this for kernel, memcpy and memset nodes, which this is.
+        unsafe { driver::set_node_enabled(self.exec, self.nodes[node], enabled) }.at(site)
+    }
+}
+
+/// Does the error mean that no context, or the wrong one, is current?
+fn wants_context(error: &CudaError) -> bool {
+    const INVALID_CONTEXT: u32 = 201;
+    const INVALID_HANDLE: u32 = 400;
+    matches!(error.code(), INVALID_CONTEXT | INVALID_HANDLE)
+}
+
+/// A failed launch, or what waiting for it brought to light.
+#[cold]
+pub(crate) fn launch_error(draft: &Draft, source: CudaError) -> Error {
+    Error::Cuda {
+        site: Site::graph(&draft.name),
+        source,
+    }
+}
+
+impl Drop for Executable {
+    fn drop(&mut self) {
+        let _relaxed = RelaxedCapture::enter();
+        if let Err(error) = self.wait().and_then(|()| self.cuda.bind()) {
+            // Something may still run, or the context is beyond use: nothing is freed (fact 2), the context included.
+            tracing::warn!(target: "graph_runtime", %error, "the memory of a graph is leaked, since waiting for it failed");
+            std::mem::forget(self.cuda.clone());
+            return;
+        }
+        // Errors are passed over: there is nobody to tell, and nothing else to do.
+        if !self.exec.is_null() {
+            // SAFETY: fact 1; no launch is in flight.
+            let _ = unsafe { driver::exec_destroy(self.exec) };
+        }
+        if !self.graph.is_null() {
+            // SAFETY: fact 1.
+            let _ = unsafe { driver::graph_destroy(self.graph) };
+        }
+        // SAFETY: the context is current and the graph is gone.
+        unsafe { self.kernels.unload() };
+        if !self.event.is_null() {
+            // SAFETY: fact 1.
+            let _ = unsafe { driver::event_destroy(self.event) };
+        }
+        if !self.stream.is_null() {
+            // SAFETY: fact 1; nothing is queued on it.
+            let _ = unsafe { driver::stream_destroy(self.stream) };
+        }
+        // SAFETY: nothing uses the memory any more (fact 3), and `self` is not used again.
+        unsafe { ManuallyDrop::drop(&mut self.storage) };
+    }
+}

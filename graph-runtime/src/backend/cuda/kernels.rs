@@ -1,0 +1,230 @@
+//! The modules that a graph loads, the kernels in them, and what the device allows each.
+
+use super::Cuda;
+use crate::driver::{
+    self, CUdevice_attribute as DeviceAttribute, CUfunction, CUfunction_attribute as FunctionAttribute, CUmodule,
+};
+use crate::error::{At, CudaError, Error, Result, Site};
+use crate::kernel::KernelFacts;
+use crate::program::Program;
+use graph_plan::{Draft, LaunchConfig};
+use std::ffi::{CStr, CString};
+use tracing::trace;
+
+/// The built-in kernels.
+const BUILTIN: &str = include_str!("../../builtin.ptx");
+
+/// Everything that a graph loaded. [`Kernels::unload`] gives it back.
+#[derive(Default)]
+pub(super) struct Kernels {
+    modules: Vec<CUmodule>,
+    /// One for each of [`Program::functions`].
+    functions: Vec<Function>,
+    fill: Option<FillKernels>,
+    /// The most shared memory a block may have, static and dynamic together, in bytes.
+    shared_limit: u64,
+}
+
+struct Function {
+    handle: CUfunction,
+    max_threads: u64,
+    static_shared: u64,
+    /// The most dynamic shared memory that the function is set up for, in bytes.
+    dynamic_shared: u32,
+}
+
+/// The built-in kernels that set memory.
+#[derive(Clone, Copy)]
+struct FillKernels {
+    words: CUfunction,
+    bytes: CUfunction,
+}
+
+impl Kernels {
+    /// Loads the modules into `self`, which owns what was loaded even after an error. The context must be current.
+    pub(super) fn load(&mut self, cuda: &Cuda, draft: &Draft, program: &Program) -> Result<()> {
+        let graph = || Site::graph(&draft.name);
+        self.shared_limit = cuda
+            .attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
+            .at(graph)? as u64;
+        let capability = (
+            cuda.attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
+                .at(graph)?,
+            cuda.attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
+                .at(graph)?,
+        );
+        for function in &program.functions {
+            check_target(draft, function.facts, capability)?;
+        }
+        for ptx in &program.modules {
+            self.module(draft, ptx.path, ptx.text)?;
+        }
+        for function in &program.functions {
+            let loaded = load_function(self.modules[function.module], function.facts.entry);
+            self.functions
+                .push(loaded.at(|| graph().at_memory(function.facts.name))?);
+        }
+        Ok(())
+    }
+
+    fn module(&mut self, draft: &Draft, path: &'static str, text: &str) -> Result<CUmodule> {
+        trace!(target: "graph_runtime", graph = %draft.name, path, "cuModuleLoadDataEx");
+        let failed = |message| Error::Module {
+            site: Site::graph(&draft.name),
+            path,
+            message,
+        };
+        let image = CString::new(text).map_err(|_| failed("the text contains a zero byte".to_owned()))?;
+        // SAFETY: `load` is called with the context current; the image is a string that outlives the call.
+        let module = unsafe { driver::module_load(&image) }.map_err(|(error, log)| {
+            failed(if log.is_empty() {
+                error.to_string()
+            } else {
+                format!("{error}\n{log}")
+            })
+        })?;
+        self.modules.push(module);
+        Ok(module)
+    }
+
+    /// Loads the built-in kernels that set memory, if that was not done. The context must be current.
+    pub(super) fn load_fill(&mut self, draft: &Draft) -> Result<()> {
+        if self.fill.is_some() {
+            return Ok(());
+        }
+        let module = self.module(draft, "graph-runtime/src/builtin.ptx", BUILTIN)?;
+        let find = |name: &CStr| {
+            // SAFETY: the module was just loaded and is unloaded only by `unload`.
+            unsafe { driver::module_function(module, name) }.at(|| Site::graph(&draft.name))
+        };
+        self.fill = Some(FillKernels {
+            words: find(c"graph_runtime_fill_words")?,
+            bytes: find(c"graph_runtime_fill_bytes")?,
+        });
+        Ok(())
+    }
+
+    /// The built-in kernel that sets memory in words, or in bytes; null before [`Kernels::load_fill`].
+    pub(super) fn fill(&self, words: bool) -> CUfunction {
+        match self.fill {
+            Some(fill) if words => fill.words,
+            Some(fill) => fill.bytes,
+            None => std::ptr::null_mut(),
+        }
+    }
+
+    pub(super) fn handle(&self, function: u32) -> CUfunction {
+        self.functions[function as usize].handle
+    }
+
+    /// Does the device allow this launch? The error says why not.
+    pub(super) fn check(&self, function: u32, config: &LaunchConfig) -> Result<(), String> {
+        let function = &self.functions[function as usize];
+        let threads = config.block_threads();
+        if threads > function.max_threads {
+            return Err(format!(
+                "cannot have blocks of {threads} threads on this device, which allows it {} (registers, shared memory)",
+                function.max_threads
+            ));
+        }
+        let shared = function.static_shared + u64::from(config.shared);
+        if shared > self.shared_limit {
+            return Err(format!(
+                "needs {shared} bytes of shared memory a block ({} of them static), but the device allows {}",
+                function.static_shared, self.shared_limit
+            ));
+        }
+        Ok(())
+    }
+
+    /// Sets the function up for so much dynamic shared memory. Above 48 KiB CUDA wants to be asked.
+    pub(super) fn permit(&mut self, function: u32, shared: u32) -> Result<(), CudaError> {
+        let function = &mut self.functions[function as usize];
+        if shared > function.dynamic_shared {
+            trace!(target: "graph_runtime", shared, "cuFuncSetAttribute");
+            let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+            // SAFETY: the function's module is loaded until `unload`.
+            unsafe { driver::set_function_attribute(function.handle, attribute, shared as i32) }?;
+            function.dynamic_shared = shared;
+        }
+        Ok(())
+    }
+
+    /// Unloads all modules.
+    ///
+    /// # Safety
+    ///
+    /// The context is current, and no graph that uses the kernels exists any more.
+    pub(super) unsafe fn unload(&mut self) {
+        self.functions.clear();
+        self.fill = None;
+        for module in self.modules.drain(..) {
+            // SAFETY: the module was loaded by `module` and left the list just now; nothing uses it, by the caller's promise.
+            let _ = unsafe { driver::module_unload(module) };
+        }
+    }
+}
+
+fn load_function(module: CUmodule, entry: &str) -> Result<Function, CudaError> {
+    trace!(target: "graph_runtime", entry, "cuModuleGetFunction");
+    let name = CString::new(entry).unwrap_or_default();
+    // SAFETY: the caller has just loaded the module.
+    let handle = unsafe { driver::module_function(module, &name) }?;
+    let attribute = |attribute| {
+        // SAFETY: as above.
+        unsafe { driver::function_attribute(handle, attribute) }
+    };
+    Ok(Function {
+        handle,
+        max_threads: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)? as u64,
+        static_shared: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? as u64,
+        dynamic_shared: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)? as u32,
+    })
+}
+
+/// Refuses a kernel whose PTX is for newer or other devices.
+fn check_target(draft: &Draft, facts: &'static KernelFacts, capability: (i32, i32)) -> Result<()> {
+    if runs_on(facts.target, capability) {
+        return Ok(());
+    }
+    Err(Error::Kernel {
+        site: Site::graph(&draft.name),
+        kernel: facts.name,
+        message: format!(
+            "is compiled for `{}`, but the device is `sm_{}{}`",
+            facts.target, capability.0, capability.1
+        ),
+    })
+}
+
+/// Does PTX for `target` run on a device of this compute capability? Plain targets run on it and on later devices, `sm_90a` on
+/// 9.0 only, `sm_100f` on 10.0 and later of the same family. (PTX ISA, "target".) Unknown spellings are left to CUDA.
+fn runs_on(target: &str, (major, minor): (i32, i32)) -> bool {
+    let Some(text) = target.strip_prefix("sm_") else {
+        return true;
+    };
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    let Ok(needed) = digits.parse::<i32>() else {
+        return true;
+    };
+    let has = 10 * major + minor;
+    match &text[digits.len()..] {
+        "" => has >= needed,
+        "a" => has == needed,
+        "f" => has >= needed && has / 10 == needed / 10,
+        _ => true,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_are_minimums_unless_they_are_of_one_architecture() {
+        assert!(runs_on("sm_70", (7, 0)) && runs_on("sm_70", (9, 0)) && !runs_on("sm_90", (8, 9)));
+        assert!(runs_on("sm_90a", (9, 0)) && !runs_on("sm_90a", (10, 0)));
+        assert!(runs_on("sm_100f", (10, 3)) && !runs_on("sm_100f", (12, 0)) && !runs_on("sm_103f", (10, 0)));
+        assert!(runs_on("sm_120", (12, 1)) && runs_on("texmode_independent", (7, 0)));
+    }
+}

@@ -1,0 +1,130 @@
+//! Memory of either kind of device: allocated zeroed, freed when dropped, copied to and from slices.
+
+use super::{Backend, Layout, cuda};
+use crate::error::{At, Error, Result, Site};
+use std::alloc::{alloc_zeroed, dealloc};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Host memory is aligned at least so, as the driver aligns its own better still.
+const HOST_ALIGNMENT: usize = 64;
+/// What the driver aligns page-locked memory to.
+const PAGE: usize = 4096;
+
+/// Where a resource of a graph lies.
+pub(crate) enum Storage {
+    Host(HostMemory),
+    Device(DeviceMemory),
+    /// A variable in a kernel's module.
+    Module,
+}
+
+/// Zeroed device memory.
+pub(crate) enum DeviceMemory {
+    Cuda(cuda::Memory),
+    Emulator(graph_emulator::Allocation),
+}
+
+impl DeviceMemory {
+    /// At least one byte, so that every resource has an address. The name appears in the emulator's messages.
+    pub(crate) fn zeroed(backend: &Backend, name: &str, bytes: usize, site: impl Fn() -> Site) -> Result<Self> {
+        match backend {
+            Backend::Cuda(cuda) => cuda::Memory::zeroed(cuda, bytes.max(1)).at(site).map(Self::Cuda),
+            Backend::Emulator(memory) => match memory.allocate(name, bytes.max(1)) {
+                Ok(allocation) => Ok(Self::Emulator(allocation)),
+                Err(_) => Err(Error::OutOfMemory { site: site(), bytes }),
+            },
+        }
+    }
+
+    /// Copies bytes out; the caller has checked that they are there and that nothing writes them.
+    pub(crate) fn read(&self, offset: usize, to: &mut [u8], site: impl Fn() -> Site) -> Result<()> {
+        match self {
+            Self::Cuda(memory) => memory.read(offset, to).at(site),
+            Self::Emulator(allocation) => allocation
+                .read(offset, to)
+                .map_err(|_| Error::OutOfBounds { site: site() }),
+        }
+    }
+
+    /// Copies bytes in; the caller has checked that they fit and that nothing touches them.
+    pub(crate) fn write(&self, offset: usize, from: &[u8], site: impl Fn() -> Site) -> Result<()> {
+        match self {
+            Self::Cuda(memory) => memory.write(offset, from).at(site),
+            Self::Emulator(allocation) => allocation
+                .write(offset, from)
+                .map_err(|_| Error::OutOfBounds { site: site() }),
+        }
+    }
+}
+
+/// Zeroed host memory that the device can reach: page-locked for CUDA.
+///
+/// It is never borrowed as a whole: whoever makes references of the pointer knows who else has some.
+pub(crate) struct HostMemory {
+    pointer: NonNull<u8>,
+    bytes: usize,
+    owner: HostOwner,
+}
+
+enum HostOwner {
+    Cuda(Arc<cuda::Cuda>),
+    Heap(std::alloc::Layout),
+}
+
+// SAFETY: the memory is owned, any thread may use and free it, and `&HostMemory` gives no access but a raw pointer.
+unsafe impl Send for HostMemory {}
+// SAFETY: as above.
+unsafe impl Sync for HostMemory {}
+
+impl HostMemory {
+    pub(crate) fn zeroed(backend: &Backend, layout: Layout, site: impl Fn() -> Site) -> Result<Self> {
+        let Layout { bytes, align } = layout;
+        match backend {
+            Backend::Cuda(_) if align > PAGE => Err(Error::Unsupported {
+                site: site(),
+                message: "page-locked memory cannot be aligned to more than 4096 bytes",
+            }),
+            Backend::Cuda(cuda) => {
+                let pointer = cuda.host_alloc(bytes.max(1)).at(site)?;
+                Ok(Self {
+                    pointer,
+                    bytes,
+                    owner: HostOwner::Cuda(cuda.clone()),
+                })
+            }
+            Backend::Emulator(_) => {
+                let failed = || Error::OutOfMemory { site: site(), bytes };
+                let layout = std::alloc::Layout::from_size_align(bytes.max(1), align.max(HOST_ALIGNMENT))
+                    .map_err(|_| failed())?;
+                // SAFETY: the layout has at least one byte.
+                let pointer = unsafe { alloc_zeroed(layout) };
+                Ok(Self {
+                    pointer: NonNull::new(pointer).ok_or_else(failed)?,
+                    bytes,
+                    owner: HostOwner::Heap(layout),
+                })
+            }
+        }
+    }
+
+    /// The first byte. All are initialised and stay where they are while `self` lives.
+    pub(crate) fn pointer(&self) -> NonNull<u8> {
+        self.pointer
+    }
+
+    /// The size in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+}
+
+impl Drop for HostMemory {
+    fn drop(&mut self) {
+        match &self.owner {
+            HostOwner::Cuda(cuda) => cuda.host_free(self.pointer),
+            // SAFETY: the pointer was allocated with this layout and is freed only here.
+            HostOwner::Heap(layout) => unsafe { dealloc(self.pointer.as_ptr(), *layout) },
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The two kinds of device. Nothing above this module knows which one it uses.
+
+pub(crate) mod cuda;
+pub(crate) mod emulator;
+mod memory;
+
+use crate::error::{Error, Result, Site};
+use crate::program::{Op, Part, Program};
+use graph_plan::{Draft, Edge, Order, Space};
+use std::sync::Arc;
+
+pub use cuda::CudarcSlice;
+pub(crate) use memory::{DeviceMemory, HostMemory, Storage};
+
+/// A device.
+#[derive(Clone)]
+pub(crate) enum Backend {
+    Cuda(Arc<cuda::Cuda>),
+    Emulator(graph_emulator::Memory),
+}
+
+/// All that an executable graph is made from. It has passed every check.
+pub(crate) struct Blueprint<'a> {
+    pub(crate) draft: &'a Draft,
+    pub(crate) program: &'a Program,
+    pub(crate) order: &'a Order,
+    /// The direct predecessors of each node, after transitive reduction.
+    pub(crate) after: &'a After,
+    /// Size and alignment of each resource in bytes; `None` for those that the kernels' module owns.
+    pub(crate) layouts: &'a [Option<Layout>],
+}
+
+/// How much memory a resource needs.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Layout {
+    pub(crate) bytes: usize,
+    pub(crate) align: usize,
+}
+
+/// The direct predecessors of each node, in compressed rows.
+pub(crate) struct After {
+    starts: Vec<u32>,
+    nodes: Vec<u32>,
+}
+
+impl After {
+    /// `edges` gives the same edges each time it is called.
+    pub(crate) fn new<I: Iterator<Item = Edge>>(nodes: usize, edges: &dyn Fn() -> I) -> Self {
+        let mut starts = vec![0_u32; nodes + 2];
+        edges().for_each(|edge| starts[edge.to + 2] += 1);
+        for node in 2..starts.len() {
+            starts[node] += starts[node - 1];
+        }
+        // `starts[to + 1]` is now where the row of `to` begins; filling moves it to where the row ends.
+        let mut from = vec![0; starts[nodes + 1] as usize];
+        for edge in edges() {
+            let next = &mut starts[edge.to + 1];
+            from[*next as usize] = edge.from as u32;
+            *next += 1;
+        }
+        Self { starts, nodes: from }
+    }
+
+    pub(crate) fn of(&self, node: usize) -> &[u32] {
+        &self.nodes[self.starts[node] as usize..self.starts[node + 1] as usize]
+    }
+}
+
+/// A graph that can be launched, with the memory it uses.
+pub(crate) enum Executable {
+    Cuda(Box<cuda::Executable>),
+    Emulator(Box<emulator::Executable>),
+}
+
+impl Executable {
+    pub(crate) fn build(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Self> {
+        match backend {
+            Backend::Cuda(cuda) => Ok(Executable::Cuda(Box::new(cuda::Executable::build(cuda, blueprint)?))),
+            Backend::Emulator(memory) => Ok(Executable::Emulator(Box::new(emulator::Executable::build(
+                memory, blueprint,
+            )?))),
+        }
+    }
+
+    /// Starts the graph on its own stream.
+    #[inline]
+    pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.launch().map_err(|error| cuda::launch_error(draft, error)),
+            Executable::Emulator(exec) => {
+                exec.launch(draft, program);
+                Ok(())
+            }
+        }
+    }
+
+    /// Waits until no launch is in flight, and returns what went wrong in them.
+    pub(crate) fn wait(&self, draft: &Draft) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.wait().map_err(|error| cuda::launch_error(draft, error)),
+            Executable::Emulator(exec) => exec.fault(draft),
+        }
+    }
+
+    /// The memory of each resource.
+    pub(crate) fn storage(&self) -> &[Storage] {
+        match self {
+            Executable::Cuda(exec) => exec.storage(),
+            Executable::Emulator(exec) => exec.storage(),
+        }
+    }
+
+    /// Would [`Executable::apply`] refuse this change, whatever else happens?
+    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<(), Error> {
+        match self {
+            Executable::Cuda(exec) => exec.check_change(draft, program, node, op),
+            Executable::Emulator(_) => Ok(()),
+        }
+    }
+
+    /// Makes later launches run `node` as `program` now says.
+    pub(crate) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.apply(draft, program, node),
+            Executable::Emulator(_) => Ok(()),
+        }
+    }
+
+    /// Makes later launches run, or skip, `node`.
+    pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.set_enabled(draft, program, node, enabled),
+            Executable::Emulator(_) => Ok(()),
+        }
+    }
+}
+
+/// Allocates every resource.
+fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Vec<Storage>> {
+    let Blueprint { draft, layouts, .. } = blueprint;
+    let allocated = draft.resources.iter().zip(*layouts).map(|(resource, layout)| {
+        let site = || Site::graph(&draft.name).at_memory(&resource.name);
+        Ok(match (layout, resource.space) {
+            (None, _) => Storage::Module,
+            (Some(layout), Space::Host) => Storage::Host(HostMemory::zeroed(backend, *layout, site)?),
+            (Some(layout), Space::Device) => {
+                Storage::Device(DeviceMemory::zeroed(backend, &resource.name, layout.bytes, site)?)
+            }
+        })
+    });
+    allocated.collect()
+}
+
+impl Part {
+    /// Does a node over this memory do nothing?
+    pub(crate) fn is_empty(&self) -> bool {
+        self.bytes == 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn predecessors_are_listed_by_node() {
+        let edges = [(0, 2), (1, 2), (2, 3), (0, 4)].map(|(from, to)| Edge { from, to });
+        let after = After::new(5, &|| edges.into_iter());
+        let rows: Vec<&[u32]> = (0..5).map(|node| after.of(node)).collect();
+        assert_eq!(rows, [&[][..], &[], &[0, 1], &[2], &[0]]);
+        assert_eq!(After::new(0, &|| [].into_iter()).nodes.len(), 0);
+    }
+}

@@ -1,0 +1,369 @@
+//! Declaring a graph at run time, call by call. `cuda_graph!` expands to these calls.
+
+use crate::backend::{After, Blueprint, Executable, Layout};
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::kernel::{ArgumentKind, KernelCall, KernelFacts, Launch, Value};
+use crate::mistakes::{self, launch_mistake};
+use crate::node::NodeId;
+use crate::place::{Memory, OnDevice, OnHost, Place, Span};
+use crate::program::{KernelOp, Op, Part, Program};
+use crate::shape::{ArrayOf, Element, SameShape};
+use graph_plan::{Diagnostic, Draft, LaunchConfig, Mode, NodeKind, Region, Space};
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// A graph under construction: memory, nodes and edges are declared in any order, [`GraphBuilder::build`] checks and makes it.
+///
+/// It runs the analysis that `cuda_graph!` runs at compile time, so that graphs whose nodes are known only at run time
+/// are just as sure to be acyclic, race-free and within their memory.
+///
+/// ```
+/// use graph_runtime::{Device, GraphBuilder};
+///
+/// let mut builder = GraphBuilder::new(&Device::emulator(), "Copies");
+/// let input = builder.host::<[f32; 4]>("input");
+/// let mut data = builder.device::<[f32; 4]>("data");
+/// let mut output = builder.host::<[f32; 4]>("output");
+/// let upload = builder.memcpy("upload", &input, &mut data);
+/// let download = builder.memcpy("download", &data, &mut output);
+/// builder.after(download, &[upload]);
+///
+/// let mut graph = builder.build()?;
+/// *graph.host_mut(&input)? = [1.0, 2.0, 3.0, 4.0];
+/// graph.launch()?;
+/// assert_eq!(graph.host(&output)?, &[1.0, 2.0, 3.0, 4.0]);
+/// # Ok::<(), graph_runtime::Error>(())
+/// ```
+///
+/// Without the edge the two copies could run at the same time:
+///
+/// ```
+/// # use graph_runtime::{Device, GraphBuilder};
+/// # let mut builder = GraphBuilder::new(&Device::emulator(), "Copies");
+/// # let input = builder.host::<[f32; 4]>("input");
+/// # let mut data = builder.device::<[f32; 4]>("data");
+/// # let mut output = builder.host::<[f32; 4]>("output");
+/// # builder.memcpy("upload", &input, &mut data);
+/// # builder.memcpy("download", &data, &mut output);
+/// let error = builder.build().unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "graph `Copies` has 1 mistake\n\
+///      nodes `upload` and `download` can run at the same time and both access `data` [race]\n\
+///      note: `upload` writes `data`, `download` reads it\n\
+///      help: add `upload` to the `after` list of `download`"
+/// );
+/// ```
+pub struct GraphBuilder {
+    device: Device,
+    /// Every place carries it. A graph takes no places but its own: theirs are the only indices and ranges that were checked
+    /// against its memory, which is what makes using a place sound.
+    id: u64,
+    draft: Draft,
+    layouts: Vec<Option<Layout>>,
+    program: Program,
+    mistakes: Vec<Diagnostic>,
+    changing: Vec<NodeId>,
+}
+
+impl GraphBuilder {
+    /// An empty graph, to run on `device`. The name appears in messages and drawings.
+    pub fn new(device: &Device, name: impl Into<Cow<'static, str>>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        Self {
+            device: device.clone(),
+            id: NEXT.fetch_add(1, Relaxed),
+            draft: Draft::new(name),
+            layouts: Vec::new(),
+            program: Program::default(),
+            mistakes: Vec::new(),
+            changing: Vec::new(),
+        }
+    }
+
+    /// Declares host memory of shape `S`, zeroed when the graph is built; page-locked on CUDA.
+    pub fn host<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnHost> {
+        self.resource(name.into(), Space::Host, size_of::<S>(), align_of::<S>())
+    }
+
+    /// Declares device memory of shape `S`, zeroed when the graph is built and kept between launches.
+    pub fn device<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnDevice> {
+        self.resource(name.into(), Space::Device, size_of::<S>(), align_of::<S>())
+    }
+
+    /// Declares host memory of `len` elements.
+    pub fn host_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnHost> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        self.resource(name.into(), Space::Host, bytes, align_of::<T>())
+    }
+
+    /// Declares device memory of `len` elements.
+    pub fn device_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnDevice> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        self.resource(name.into(), Space::Device, bytes, align_of::<T>())
+    }
+
+    fn resource<S: ?Sized, M>(
+        &mut self,
+        name: Cow<'static, str>,
+        space: Space,
+        bytes: usize,
+        align: usize,
+    ) -> Place<S, M> {
+        self.layouts.push(Some(Layout { bytes, align }));
+        Place::new(Span {
+            graph: self.id,
+            resource: self.draft.resource(name, space),
+            start: 0,
+            bytes,
+            outside: false,
+        })
+    }
+
+    /// Adds a node that launches a kernel.
+    pub fn kernel<const N: usize>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        launch: Launch,
+        call: KernelCall<N>,
+    ) -> NodeId {
+        let node = self.draft.node(name, NodeKind::Kernel);
+        let mut places = true;
+        for argument in &call.arguments {
+            if let ArgumentKind::Buffer(span, mode) = &argument.0 {
+                places &= self.touch(node, *span, *mode);
+            }
+        }
+        let function = self.function(node, call.facts);
+        // With arguments that are wrong already, a contract about their lengths would only add to the noise.
+        let checked = places.then(|| launch_mistake(&self.draft.nodes[node].name, node, launch, &call));
+        let config = match checked {
+            Some(Ok(config)) => config,
+            checked => {
+                self.mistakes.extend(checked.and_then(Result::err));
+                LaunchConfig {
+                    grid: [1; 3],
+                    block: [1; 3],
+                    shared: 0,
+                }
+            }
+        };
+        let start = self.program.arguments.len() as u32;
+        let arguments = start..start + N as u32;
+        self.program
+            .arguments
+            .extend(call.arguments.into_iter().map(|argument| argument.0));
+        self.push(Op::Kernel(KernelOp {
+            function,
+            config,
+            arguments,
+        }))
+    }
+
+    /// Adds a node that copies `from` to `to`. Where only their types' outermost lengths are unknown, `build` compares them.
+    pub fn memcpy<A, B, M1, M2>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        from: &Place<A, M1>,
+        to: &mut Place<B, M2>,
+    ) -> NodeId
+    where
+        A: ?Sized + SameShape<B>,
+        B: ?Sized,
+        M1: Memory,
+        M2: Memory,
+    {
+        let node = self.draft.node(name, NodeKind::Memcpy);
+        let read = self.touch(node, from.span, Mode::Read);
+        let written = self.touch(node, to.span, Mode::Write);
+        if read && written && from.span.bytes != to.span.bytes {
+            let mistake = mistakes::mismatch(&self.draft, node, from.span, to.span);
+            self.mistakes.push(mistake);
+        }
+        self.push(Op::Memcpy {
+            from: Part::of(from.span),
+            to: Part::of(to.span),
+        })
+    }
+
+    /// Adds a node that sets every element of `to` to `value`.
+    pub fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        to: &mut Place<S, OnDevice>,
+        value: T,
+    ) -> NodeId {
+        let node = self.draft.node(name, NodeKind::Memset);
+        self.touch(node, to.span, Mode::Write);
+        self.push(Op::Memset {
+            to: Part::of(to.span),
+            value: Value::new(&value),
+            changes: false,
+        })
+    }
+
+    /// Adds a node that does nothing: whatever runs after it runs after all that it runs after.
+    pub fn join(&mut self, name: impl Into<Cow<'static, str>>) -> NodeId {
+        self.draft.node(name, NodeKind::Join);
+        self.push(Op::Join)
+    }
+
+    /// Makes `node` run after all of `before`. Nodes may be named before they are added.
+    pub fn after(&mut self, node: NodeId, before: &[NodeId]) {
+        for before in before {
+            self.draft.edge(before.index(), node.index());
+        }
+    }
+
+    /// Edges from the first of each pair of node indices to the second, all at once: what `cuda_graph!` expands `after` to.
+    #[doc(hidden)]
+    pub fn edges(&mut self, edges: &[(usize, usize)]) {
+        for &(from, to) in edges {
+            self.draft.edge(from, to);
+        }
+    }
+
+    /// Says that [`Graph::update`] will change the value of this memset node. A value of more than 4 bytes is then set in a way that
+    /// fits every other value too, instead of the way that is best for this one.
+    pub fn changes(&mut self, node: NodeId) {
+        self.changing.push(node);
+    }
+
+    /// Checks the graph and makes it: allocates its memory, loads its kernels and hands it to the device.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] with every mistake there is. Then, by what the device says: [`Error::Module`] and [`Error::Kernel`] for PTX or
+    /// launches it does not take, [`Error::OutOfMemory`], [`Error::Unsupported`], [`Error::Cuda`].
+    pub fn build(mut self) -> Result<Graph> {
+        self.check_names_and_edges();
+        let outcome = graph_plan::check(&self.draft);
+        let Self {
+            device,
+            id,
+            draft,
+            layouts,
+            mut program,
+            mut mistakes,
+            ..
+        } = self;
+        mistakes.extend(outcome.errors.iter().cloned());
+        if !mistakes.is_empty() {
+            return Err(Error::Invalid {
+                graph: draft.name.as_ref().into(),
+                diagnostics: mistakes,
+            });
+        }
+        for warning in &outcome.warnings {
+            tracing::debug!(target: "graph_runtime", graph = %draft.name, "{warning}");
+        }
+        program.enabled = vec![true; program.ops.len()];
+        let blueprint = Blueprint {
+            draft: &draft,
+            program: &program,
+            order: &outcome.order,
+            after: &After::new(draft.nodes.len(), &|| outcome.reduced(&draft)),
+            layouts: &layouts,
+        };
+        let executable = Executable::build(&device.backend, &blueprint)?;
+        Ok(Graph::new(device, id, draft, layouts, program, executable))
+    }
+
+    /// Collects mistakes in names and edges, and leaves out edges of nodes that do not exist.
+    fn check_names_and_edges(&mut self) {
+        let mut duplicates = mistakes::duplicates(&self.draft);
+        self.mistakes.append(&mut duplicates);
+        let nodes = self.draft.nodes.len();
+        if self.draft.edges.iter().any(|edge| edge.from.max(edge.to) >= nodes) {
+            for edge in std::mem::take(&mut self.draft.edges) {
+                if edge.from.max(edge.to) < nodes {
+                    self.draft.edges.push(edge);
+                    continue;
+                }
+                let mistake = mistakes::unknown_node(&self.draft, edge.from, edge.to);
+                self.mistakes.push(mistake);
+                if let Some(node) = self.draft.nodes.get_mut(edge.to) {
+                    node.broken = true; // its order is not what was meant
+                }
+            }
+        }
+        for node in std::mem::take(&mut self.changing) {
+            if let Some(Op::Memset { changes, .. }) = self.program.ops.get_mut(node.index()) {
+                *changes = true;
+            }
+        }
+    }
+
+    fn push(&mut self, op: Op) -> NodeId {
+        self.program.ops.push(op);
+        NodeId::new(self.program.ops.len() - 1)
+    }
+
+    /// Records that the newest node touches a place, or why it cannot.
+    fn touch(&mut self, node: usize, span: Span, mode: Mode) -> bool {
+        let name = &self.draft.nodes[node].name;
+        if span.graph != self.id {
+            self.mistakes.push(mistakes::foreign(node, name));
+            return false;
+        }
+        let bytes = self.layouts[span.resource].map_or(0, |layout| layout.bytes);
+        if span.outside {
+            let memory = &self.draft.resources[span.resource].name;
+            self.mistakes.push(mistakes::outside(node, name, memory, bytes));
+            return false;
+        }
+        let region = if span.start == 0 && span.bytes == bytes {
+            Region::Whole
+        } else {
+            Region::span(span.start as u64, (span.start + span.bytes) as u64)
+        };
+        self.draft.access(node, span.resource, region, mode);
+        true
+    }
+
+    /// The kernel's index, and the newest node's accesses to the variables of its module.
+    fn function(&mut self, node: usize, facts: &'static KernelFacts) -> u32 {
+        let Self {
+            draft,
+            layouts,
+            program,
+            ..
+        } = self;
+        // A module's functions that were added earlier know its variables by name.
+        let function = program.function(facts, |known, module| {
+            let variables = facts.variables.iter().map(|&(name, mode)| {
+                let same = |&&(resource, _): &&(usize, Mode)| draft.resources[resource].name == name;
+                let of_module = known.iter().filter(|function| function.module == module);
+                let resource = of_module.flat_map(|function| &function.variables).find(same);
+                let resource = resource.map_or_else(
+                    || {
+                        layouts.push(None);
+                        let resource = draft.resource(name, Space::Device);
+                        draft.resources[resource].implicit = true;
+                        resource
+                    },
+                    |&(resource, _)| resource,
+                );
+                (resource, mode)
+            });
+            variables.collect()
+        });
+        for &(resource, mode) in &program.functions[function as usize].variables {
+            draft.access(node, resource, Region::Whole, mode);
+        }
+        function
+    }
+}
+
+impl fmt::Debug for GraphBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (nodes, resources) = (self.draft.nodes.len(), self.draft.resources.len());
+        write!(
+            f,
+            "GraphBuilder({}, {nodes} nodes, {resources} resources)",
+            self.draft.name
+        )
+    }
+}

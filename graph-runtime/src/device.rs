@@ -1,0 +1,149 @@
+//! Devices: a CUDA device, or the emulator that stands in for one.
+
+use crate::backend::cuda::Cuda;
+use crate::backend::{Backend, DeviceMemory, HostMemory, Layout};
+use crate::error::{Error, Result, Site};
+use crate::memory::{DeviceBuffer, HostBuffer};
+use crate::shape::Element;
+use cudarc::driver::CudaContext;
+use std::fmt;
+use std::sync::Arc;
+
+/// Where graphs run: a CUDA device, or a CPU that executes the same PTX.
+///
+/// A clone is another handle to the same device.
+#[derive(Clone)]
+pub struct Device {
+    pub(crate) backend: Backend,
+}
+
+impl Device {
+    /// The CUDA device of that number, in its primary context.
+    ///
+    /// # Errors
+    /// [`Error::NoDriver`] and [`Error::NoDevice`] where there is none, [`Error::DriverTooOld`] before CUDA 12.0, [`Error::Cuda`] where
+    /// the driver refuses.
+    pub fn cuda(ordinal: usize) -> Result<Device> {
+        Ok(Self {
+            backend: Backend::Cuda(Cuda::open(ordinal)?),
+        })
+    }
+
+    /// A CPU emulator with memory of its own.
+    pub fn emulator() -> Device {
+        Self {
+            backend: Backend::Emulator(graph_emulator::Memory::new()),
+        }
+    }
+
+    /// The first CUDA device, or the emulator where there is none that could be used.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`] where there is a device but the driver refuses it.
+    pub fn any() -> Result<Device> {
+        match Self::cuda(0) {
+            Err(Error::NoDriver | Error::NoDevice { .. }) => Ok(Self::emulator()),
+            Err(error) if is_unusable(&error) => {
+                tracing::warn!(target: "graph_runtime", %error, "CUDA cannot be used here; graphs run on the CPU");
+                Ok(Self::emulator())
+            }
+            device => device,
+        }
+    }
+
+    /// The device's name: `NVIDIA H200`, or `CPU emulator`.
+    pub fn name(&self) -> String {
+        match &self.backend {
+            Backend::Cuda(cuda) => cuda.name(),
+            Backend::Emulator(_) => "CPU emulator".to_owned(),
+        }
+    }
+
+    /// Is this the emulator?
+    pub fn is_emulator(&self) -> bool {
+        matches!(self.backend, Backend::Emulator(_))
+    }
+
+    /// The CUDA context, to share it with cudarc; `None` on the emulator.
+    pub fn context(&self) -> Option<&Arc<CudaContext>> {
+        match &self.backend {
+            Backend::Cuda(cuda) => Some(cuda.context()),
+            Backend::Emulator(_) => None,
+        }
+    }
+
+    /// Zeroed device memory of shape `S`, outside any graph.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`] or [`Error::OutOfMemory`] where there is not so much memory.
+    pub fn alloc<S: Element>(&self) -> Result<DeviceBuffer<S>> {
+        self.device_memory(size_of::<S>())
+            .map(|memory| DeviceBuffer::new(memory, size_of::<S>()))
+    }
+
+    /// Zeroed device memory of `len` elements, outside any graph.
+    ///
+    /// # Errors
+    /// As [`Device::alloc`].
+    pub fn alloc_slice<T: Element>(&self, len: usize) -> Result<DeviceBuffer<[T]>> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        self.device_memory(bytes).map(|memory| DeviceBuffer::new(memory, bytes))
+    }
+
+    /// Zeroed host memory of shape `S`, page-locked on CUDA, outside any graph.
+    ///
+    /// # Errors
+    /// As [`Device::alloc`].
+    pub fn alloc_host<S: Element>(&self) -> Result<HostBuffer<S>> {
+        self.host_memory(size_of::<S>(), align_of::<S>()).map(HostBuffer::sized)
+    }
+
+    /// Zeroed host memory of `len` elements, page-locked on CUDA, outside any graph.
+    ///
+    /// # Errors
+    /// As [`Device::alloc`].
+    pub fn alloc_host_slice<T: Element>(&self, len: usize) -> Result<HostBuffer<[T]>> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        self.host_memory(bytes, align_of::<T>())
+            .map(|memory| HostBuffer::slice(memory, len))
+    }
+
+    fn device_memory(&self, bytes: usize) -> Result<DeviceMemory> {
+        DeviceMemory::zeroed(&self.backend, "buffer", bytes, Site::buffer)
+    }
+
+    fn host_memory(&self, bytes: usize, align: usize) -> Result<HostMemory> {
+        HostMemory::zeroed(&self.backend, Layout { bytes, align }, Site::buffer)
+    }
+}
+
+/// Does the error mean that no CUDA device can be used, rather than that something went wrong with one?
+fn is_unusable(error: &Error) -> bool {
+    const STUB_LIBRARY: u32 = 34;
+    const NO_DEVICE: u32 = 100;
+    const SYSTEM_DRIVER_MISMATCH: u32 = 803;
+    const COMPAT_NOT_SUPPORTED_ON_DEVICE: u32 = 804;
+    match error {
+        Error::DriverTooOld { .. } => true,
+        Error::Cuda { source, .. } => matches!(
+            source.code(),
+            STUB_LIBRARY | NO_DEVICE | SYSTEM_DRIVER_MISMATCH | COMPAT_NOT_SUPPORTED_ON_DEVICE
+        ),
+        _ => false,
+    }
+}
+
+/// A device over a context of cudarc's, primary or not.
+impl From<Arc<CudaContext>> for Device {
+    fn from(context: Arc<CudaContext>) -> Self {
+        Self {
+            backend: Backend::Cuda(Cuda::new(context)),
+        }
+    }
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Device({})", self.name())
+    }
+}

@@ -1,0 +1,155 @@
+//! Driver calls about graphs.
+
+use super::{CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUstream, call};
+use crate::error::CudaError;
+use cudarc::driver::sys;
+use std::ptr;
+
+pub(crate) use sys::{
+    CUDA_KERNEL_NODE_PARAMS as KernelNodeParams, CUDA_MEMCPY3D as MemcpyNodeParams,
+    CUDA_MEMSET_NODE_PARAMS as MemsetNodeParams,
+};
+
+/// `cuGraphCreate`
+pub(crate) unsafe fn graph_create() -> Result<CUgraph, CudaError> {
+    let mut graph = ptr::null_mut();
+    call!(cuGraphCreate(&mut graph, 0))?;
+    Ok(graph)
+}
+
+/// `cuGraphDestroy`
+pub(crate) unsafe fn graph_destroy(graph: CUgraph) -> Result<(), CudaError> {
+    call!(cuGraphDestroy(graph))
+}
+
+/// `cuGraphAddKernelNode_v2`
+pub(crate) unsafe fn add_kernel_node(
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    params: &KernelNodeParams,
+) -> Result<CUgraphNode, CudaError> {
+    let mut node = ptr::null_mut();
+    call!(cuGraphAddKernelNode_v2(
+        &mut node,
+        graph,
+        after.as_ptr(),
+        after.len(),
+        params
+    ))?;
+    Ok(node)
+}
+
+/// `cuGraphAddMemcpyNode`
+pub(crate) unsafe fn add_memcpy_node(
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    params: &MemcpyNodeParams,
+    context: CUcontext,
+) -> Result<CUgraphNode, CudaError> {
+    let mut node = ptr::null_mut();
+    call!(cuGraphAddMemcpyNode(
+        &mut node,
+        graph,
+        after.as_ptr(),
+        after.len(),
+        params,
+        context
+    ))?;
+    Ok(node)
+}
+
+/// `cuGraphAddMemsetNode`
+pub(crate) unsafe fn add_memset_node(
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    params: &MemsetNodeParams,
+    context: CUcontext,
+) -> Result<CUgraphNode, CudaError> {
+    let mut node = ptr::null_mut();
+    call!(cuGraphAddMemsetNode(
+        &mut node,
+        graph,
+        after.as_ptr(),
+        after.len(),
+        params,
+        context
+    ))?;
+    Ok(node)
+}
+
+/// `cuGraphAddEmptyNode`
+pub(crate) unsafe fn add_empty_node(graph: CUgraph, after: &[CUgraphNode]) -> Result<CUgraphNode, CudaError> {
+    let mut node = ptr::null_mut();
+    call!(cuGraphAddEmptyNode(&mut node, graph, after.as_ptr(), after.len()))?;
+    Ok(node)
+}
+
+/// Why `cuGraphInstantiateWithParams` failed.
+#[derive(Debug)]
+pub(crate) struct InstantiateError {
+    /// The call's own error.
+    pub(crate) error: CudaError,
+    /// The node at fault, or null where CUDA does not say.
+    pub(crate) node: CUgraphNode,
+    /// CUDA's finer reason: `CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED`.
+    pub(crate) reason: String,
+}
+
+/// `cuGraphInstantiateWithParams`
+pub(crate) unsafe fn graph_instantiate(graph: CUgraph, flags: u64) -> Result<CUgraphExec, InstantiateError> {
+    let mut exec = ptr::null_mut();
+    let mut params = sys::CUDA_GRAPH_INSTANTIATE_PARAMS {
+        flags,
+        hUploadStream: ptr::null_mut(),
+        hErrNode_out: ptr::null_mut(),
+        result_out: sys::CUgraphInstantiateResult::CUDA_GRAPH_INSTANTIATE_SUCCESS,
+    };
+    match call!(cuGraphInstantiateWithParams(&mut exec, graph, &mut params)) {
+        Ok(()) => Ok(exec),
+        Err(error) => Err(InstantiateError {
+            error,
+            node: params.hErrNode_out,
+            reason: format!("{:?}", params.result_out),
+        }),
+    }
+}
+
+/// `cuGraphExecDestroy`
+pub(crate) unsafe fn exec_destroy(exec: CUgraphExec) -> Result<(), CudaError> {
+    call!(cuGraphExecDestroy(exec))
+}
+
+/// `cuGraphUpload`
+pub(crate) unsafe fn graph_upload(exec: CUgraphExec, stream: CUstream) -> Result<(), CudaError> {
+    call!(cuGraphUpload(exec, stream))
+}
+
+/// `cuGraphLaunch`
+#[inline]
+pub(crate) unsafe fn graph_launch(exec: CUgraphExec, stream: CUstream) -> Result<(), CudaError> {
+    call!(cuGraphLaunch(exec, stream))
+}
+
+/// `cuGraphExecKernelNodeSetParams_v2`
+pub(crate) unsafe fn set_kernel_node(
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    params: &KernelNodeParams,
+) -> Result<(), CudaError> {
+    call!(cuGraphExecKernelNodeSetParams_v2(exec, node, params))
+}
+
+/// `cuGraphExecMemsetNodeSetParams`
+pub(crate) unsafe fn set_memset_node(
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    params: &MemsetNodeParams,
+    context: CUcontext,
+) -> Result<(), CudaError> {
+    call!(cuGraphExecMemsetNodeSetParams(exec, node, params, context))
+}
+
+/// `cuGraphNodeSetEnabled`
+pub(crate) unsafe fn set_node_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: bool) -> Result<(), CudaError> {
+    call!(cuGraphNodeSetEnabled(exec, node, u32::from(enabled)))
+}

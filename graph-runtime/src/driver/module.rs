@@ -1,0 +1,66 @@
+//! Driver calls about modules and their functions.
+
+use super::{CUfunction, CUfunction_attribute, CUmodule, call};
+use crate::error::CudaError;
+use cudarc::driver::sys::CUjit_option;
+use std::ffi::{CStr, c_void};
+use std::ptr;
+
+/// `cuModuleLoadDataEx`; an error comes with what the compiler of PTX said
+pub(crate) unsafe fn module_load(image: &CStr) -> Result<CUmodule, (CudaError, String)> {
+    let mut module = ptr::null_mut();
+    let mut log = vec![0_u8; 8192];
+    let mut options = [
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER,
+        CUjit_option::CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+    ];
+    let mut values = [
+        log.as_mut_ptr().cast::<c_void>(),
+        ptr::without_provenance_mut(log.len()),
+    ];
+    let loaded = call!(cuModuleLoadDataEx(
+        &mut module,
+        image.as_ptr().cast(),
+        options.len() as u32,
+        options.as_mut_ptr(),
+        values.as_mut_ptr(),
+    ));
+    match loaded {
+        Ok(()) => Ok(module),
+        Err(error) => {
+            let end = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
+            Err((error, String::from_utf8_lossy(&log[..end]).trim().to_owned()))
+        }
+    }
+}
+
+/// `cuModuleUnload`
+pub(crate) unsafe fn module_unload(module: CUmodule) -> Result<(), CudaError> {
+    call!(cuModuleUnload(module))
+}
+
+/// `cuModuleGetFunction`
+pub(crate) unsafe fn module_function(module: CUmodule, name: &CStr) -> Result<CUfunction, CudaError> {
+    let mut function = ptr::null_mut();
+    call!(cuModuleGetFunction(&mut function, module, name.as_ptr()))?;
+    Ok(function)
+}
+
+/// `cuFuncGetAttribute`
+pub(crate) unsafe fn function_attribute(
+    function: CUfunction,
+    attribute: CUfunction_attribute,
+) -> Result<i32, CudaError> {
+    let mut value = 0;
+    call!(cuFuncGetAttribute(&mut value, attribute, function))?;
+    Ok(value)
+}
+
+/// `cuFuncSetAttribute`
+pub(crate) unsafe fn set_function_attribute(
+    function: CUfunction,
+    attribute: CUfunction_attribute,
+    value: i32,
+) -> Result<(), CudaError> {
+    call!(cuFuncSetAttribute(function, attribute, value))
+}

@@ -1,0 +1,326 @@
+//! What can go wrong, in words: which graph, node and memory it is about and, for driver calls, CUDA's own name for it.
+
+use graph_plan::Diagnostic;
+use std::fmt;
+
+/// The result of everything here that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// A CUDA driver call that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CudaError {
+    pub(crate) call: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) code: u32,
+}
+
+impl CudaError {
+    /// The call: `cuGraphAddKernelNode_v2`.
+    pub fn call(&self) -> &'static str {
+        self.call
+    }
+
+    /// CUDA's name of the error: `CUDA_ERROR_INVALID_VALUE`.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its number in `CUresult`.
+    pub fn code(&self) -> u32 {
+        self.code
+    }
+}
+
+impl fmt::Display for CudaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed: {} ({})", self.call, self.name, self.code)
+    }
+}
+
+impl std::error::Error for CudaError {}
+
+/// What an [`Error`] is about: a graph, perhaps one of its nodes, perhaps a piece of memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Site {
+    graph: Option<Box<str>>,
+    node: Option<Box<str>>,
+    memory: Option<Box<str>>,
+}
+
+impl Site {
+    /// A graph, by name.
+    pub(crate) fn graph(name: &str) -> Self {
+        Self {
+            graph: Some(name.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Memory outside any graph.
+    pub(crate) fn buffer() -> Self {
+        Self::default().at_memory("buffer")
+    }
+
+    /// The same, and a node.
+    pub(crate) fn at_node(self, name: &str) -> Self {
+        Self {
+            node: Some(name.into()),
+            ..self
+        }
+    }
+
+    /// The same, and a piece of memory.
+    pub(crate) fn at_memory(self, name: &str) -> Self {
+        Self {
+            memory: Some(name.into()),
+            ..self
+        }
+    }
+
+    /// The graph's name.
+    pub fn graph_name(&self) -> Option<&str> {
+        self.graph.as_deref()
+    }
+
+    /// The node's name.
+    pub fn node_name(&self) -> Option<&str> {
+        self.node.as_deref()
+    }
+
+    /// The memory's name.
+    pub fn memory_name(&self) -> Option<&str> {
+        self.memory.as_deref()
+    }
+}
+
+/// As it stands before a message: ``graph `G`, node `n`, memory `m`: ``, or nothing.
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [("graph", &self.graph), ("node", &self.node), ("memory", &self.memory)];
+        let mut separator = "";
+        for (kind, name) in parts {
+            if let Some(name) = name {
+                write!(f, "{separator}{kind} `{name}`")?;
+                separator = ", ";
+            }
+        }
+        if separator.is_empty() {
+            Ok(())
+        } else {
+            f.write_str(": ")
+        }
+    }
+}
+
+/// Why something failed.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// No NVIDIA driver library is on this machine.
+    NoDriver,
+    /// The driver is older than CUDA 12.0, whose graph calls are used.
+    DriverTooOld {
+        /// As `cuDriverGetVersion` gives it: 1000 x major + 10 x minor.
+        version: u32,
+    },
+    /// There is no such CUDA device.
+    NoDevice {
+        /// The one asked for.
+        ordinal: usize,
+        /// How many there are.
+        devices: usize,
+    },
+    /// A driver call failed.
+    Cuda {
+        /// What it was about.
+        site: Site,
+        /// The call.
+        source: CudaError,
+    },
+    /// The graph has mistakes. All of them are listed.
+    Invalid {
+        /// The graph.
+        graph: Box<str>,
+        /// Its mistakes.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// PTX that the device, or the emulator, does not take.
+    Module {
+        /// What it was loaded for.
+        site: Site,
+        /// The PTX file.
+        path: &'static str,
+        /// What the loader said.
+        message: String,
+    },
+    /// A kernel that cannot run on the device, or not with this launch.
+    Kernel {
+        /// The node that launches it.
+        site: Site,
+        /// The kernel.
+        kernel: &'static str,
+        /// Why not.
+        message: String,
+    },
+    /// A kernel did something wrong while it ran on the emulator. Every accessor returns this until a later launch succeeds.
+    Fault {
+        /// The node that was running.
+        site: Site,
+        /// What it did, with the thread, the PTX line and the buffer.
+        message: String,
+    },
+    /// The host has no memory for this.
+    OutOfMemory {
+        /// What it was for.
+        site: Site,
+        /// Bytes asked for.
+        bytes: usize,
+    },
+    /// A place of one graph was used with another.
+    ForeignPlace {
+        /// The graph it was used with.
+        site: Site,
+    },
+    /// A place reaches outside its memory.
+    OutOfBounds {
+        /// The memory.
+        site: Site,
+    },
+    /// A slice has another length than the memory it is copied from or to.
+    Length {
+        /// The memory.
+        site: Site,
+        /// The memory's length in bytes.
+        expected: usize,
+        /// The slice's length in bytes.
+        given: usize,
+    },
+    /// Memory was taken from a [`HostSplit`](crate::HostSplit) twice.
+    AlreadyTaken {
+        /// The memory.
+        site: Site,
+    },
+    /// The graph has no such node.
+    UnknownNode {
+        /// The graph.
+        site: Site,
+        /// The index asked for.
+        index: usize,
+        /// How many nodes there are.
+        nodes: usize,
+    },
+    /// A graph cannot be launched on this stream.
+    Stream {
+        /// The graph.
+        site: Site,
+        /// Why not.
+        message: &'static str,
+    },
+    /// An earlier update failed half-way, so the graph does not launch until the same update succeeds.
+    HalfUpdated {
+        /// The graph.
+        site: Site,
+        /// What was updated.
+        what: &'static str,
+    },
+    /// This cannot be done here.
+    Unsupported {
+        /// What it is about.
+        site: Site,
+        /// What cannot be done, and why.
+        message: &'static str,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NoDriver => f.write_str("no NVIDIA driver (libcuda) was found"),
+            Error::DriverTooOld { version } => write!(
+                f,
+                "the NVIDIA driver is too old: it supports CUDA {}.{}, but 12.0 is needed",
+                version / 1000,
+                version % 1000 / 10
+            ),
+            Error::NoDevice { ordinal, devices } => {
+                write!(f, "there is no CUDA device {ordinal}; there are {devices}")
+            }
+            Error::Cuda { site, source } => write!(f, "{site}{source}"),
+            Error::Invalid { graph, diagnostics } => {
+                let plural = if diagnostics.len() == 1 { "" } else { "s" };
+                write!(f, "graph `{graph}` has {} mistake{plural}", diagnostics.len())?;
+                diagnostics
+                    .iter()
+                    .try_for_each(|diagnostic| write!(f, "\n{diagnostic}"))
+            }
+            Error::Module { site, path, message } => write!(f, "{site}cannot load `{path}`: {message}"),
+            Error::Kernel { site, kernel, message } => write!(f, "{site}kernel `{kernel}` {message}"),
+            Error::Fault { site, message } => write!(f, "{site}{message}"),
+            Error::OutOfMemory { site, bytes } => write!(f, "{site}the host has no memory for {bytes} bytes"),
+            Error::ForeignPlace { site } => write!(f, "{site}the place belongs to another graph"),
+            Error::OutOfBounds { site } => write!(f, "{site}the place reaches outside"),
+            Error::Length { site, expected, given } => {
+                write!(f, "{site}has {expected} bytes, but the slice has {given}")
+            }
+            Error::AlreadyTaken { site } => write!(f, "{site}already taken from this split"),
+            Error::UnknownNode { site, index, nodes } => {
+                write!(f, "{site}no node has index {index}; there are {nodes}")
+            }
+            Error::Stream { site, message } | Error::Unsupported { site, message } => write!(f, "{site}{message}"),
+            Error::HalfUpdated { site, what } => write!(
+                f,
+                "{site}an update of `{what}` failed half-way; update `{what}` again before launching"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Cuda { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// Says what a failed driver call was about.
+pub(crate) trait At<T> {
+    fn at(self, site: impl FnOnce() -> Site) -> Result<T>;
+}
+
+impl<T> At<T> for Result<T, CudaError> {
+    fn at(self, site: impl FnOnce() -> Site) -> Result<T> {
+        self.map_err(|source| Error::Cuda { site: site(), source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_graph_node_call_and_error() {
+        let source = CudaError {
+            call: "cuGraphAddKernelNode_v2",
+            name: "CUDA_ERROR_INVALID_VALUE",
+            code: 1,
+        };
+        let failed: Result<()> = Err(source).at(|| Site::graph("ForwardBackward").at_node("forward"));
+        assert_eq!(
+            failed.unwrap_err().to_string(),
+            "graph `ForwardBackward`, node `forward`: cuGraphAddKernelNode_v2 failed: CUDA_ERROR_INVALID_VALUE (1)"
+        );
+        let outside = Error::Cuda {
+            site: Site::default(),
+            source,
+        };
+        assert_eq!(outside.to_string(), source.to_string());
+    }
+
+    #[test]
+    fn errors_cross_threads() {
+        fn check<T: Send + Sync + std::error::Error + 'static>() {}
+        check::<Error>();
+    }
+}

@@ -1,0 +1,357 @@
+//! A built graph: launching it, waiting for it, and its memory.
+
+use crate::backend::{Executable, HostMemory, Layout, Storage};
+use crate::device::Device;
+use crate::error::{Error, Result, Site};
+use crate::memory::{DeviceMut, DeviceRef};
+use crate::node::{NodeHandle, NodeId};
+use crate::place::{OnDevice, OnHost, Place, Span};
+use crate::program::Program;
+use crate::shape::Element;
+use crate::update::{self, Update};
+use cudarc::driver::{CudaStream, sys};
+use graph_plan::{Draft, Plan};
+use std::cell::Cell;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ptr::NonNull;
+
+/// A graph that is ready to launch, with the memory that it owns. [`GraphBuilder::build`](crate::GraphBuilder::build) makes it.
+///
+/// Launches are asynchronous; accessors wait for them. What they lend borrows the graph, so that it cannot be launched
+/// while its memory is being looked at:
+///
+/// ```compile_fail,E0502
+/// # use graph_runtime::{Device, GraphBuilder};
+/// # let mut builder = GraphBuilder::new(&Device::emulator(), "Test");
+/// # let input = builder.host::<[f32; 4]>("input");
+/// # let mut graph = builder.build()?;
+/// let numbers = graph.host(&input)?;
+/// graph.launch()?;                    // error: cannot borrow `graph` as mutable
+/// println!("{numbers:?}");
+/// # Ok::<(), graph_runtime::Error>(())
+/// ```
+///
+/// A graph may move to another thread, but threads do not share one:
+///
+/// ```compile_fail,E0277
+/// fn share<T: Sync>(_: &T) {}
+/// # use graph_runtime::{Device, GraphBuilder};
+/// # let graph = GraphBuilder::new(&Device::emulator(), "Test").build()?;
+/// share(&graph);                      // error: `Graph` cannot be shared between threads safely
+/// # Ok::<(), graph_runtime::Error>(())
+/// ```
+///
+/// Dropping a graph waits for launches in flight. Forgetting one (`mem::forget`) frees nothing, so that launches in flight
+/// still find their memory.
+pub struct Graph {
+    device: Device,
+    /// That of the builder: what places must carry.
+    pub(crate) id: u64,
+    pub(crate) draft: Draft,
+    layouts: Vec<Option<Layout>>,
+    pub(crate) program: Program,
+    pub(crate) executable: Executable,
+    /// What was last updated only half-way. Almost always empty.
+    pub(crate) half_updated: Vec<&'static str>,
+    /// Waiting through `&self` is not made for several threads at once.
+    not_sync: PhantomData<Cell<()>>,
+}
+
+/// The driver's own handles of a graph: see [`Graph::raw`].
+#[derive(Clone, Copy, Debug)]
+pub struct RawGraph {
+    /// The graph as its nodes were added.
+    pub graph: sys::CUgraph,
+    /// The graph as it is launched.
+    pub exec: sys::CUgraphExec,
+    /// The private stream that [`Graph::launch`] launches on.
+    pub stream: sys::CUstream,
+}
+
+impl Graph {
+    pub(crate) fn new(
+        device: Device,
+        id: u64,
+        draft: Draft,
+        layouts: Vec<Option<Layout>>,
+        program: Program,
+        executable: Executable,
+    ) -> Self {
+        Self {
+            device,
+            id,
+            draft,
+            layouts,
+            program,
+            executable,
+            half_updated: Vec::new(),
+            not_sync: PhantomData,
+        }
+    }
+
+    /// Starts the graph and returns without waiting for it. It may be started again at once: launches run one after the
+    /// other.
+    ///
+    /// On the emulator the graph has run when this returns. What goes wrong there is reported as on CUDA, by whoever waits.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`], also with the error of an earlier launch; [`Error::HalfUpdated`] after an update that failed half-way.
+    #[inline]
+    pub fn launch(&mut self) -> Result<()> {
+        if !self.half_updated.is_empty() {
+            return Err(self.refusal());
+        }
+        self.executable.launch(&self.draft, &self.program)
+    }
+
+    /// Starts the graph on a stream of the same context, behind the work that is queued there. Accessors wait for it
+    /// whether or not the stream still exists then.
+    ///
+    /// # Errors
+    /// [`Error::Stream`] where the stream is being captured or belongs to another context; [`Error::Unsupported`] on the emulator; as
+    /// [`Graph::launch`].
+    pub fn launch_on(&mut self, stream: &CudaStream) -> Result<()> {
+        if !self.half_updated.is_empty() {
+            return Err(self.refusal());
+        }
+        match &mut self.executable {
+            Executable::Cuda(executable) => executable.launch_on(&self.draft, stream),
+            Executable::Emulator(_) => Err(Error::Unsupported {
+                site: self.site(),
+                message: "the CPU emulator has no streams",
+            }),
+        }
+    }
+
+    #[cold]
+    fn refusal(&self) -> Error {
+        Error::HalfUpdated {
+            site: self.site(),
+            what: self.half_updated.first().copied().unwrap_or_default(),
+        }
+    }
+
+    /// Waits for all launches.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`] or [`Error::Fault`] with what went wrong in them. CUDA's errors are sticky: every later call returns them too.
+    pub fn synchronize(&self) -> Result<()> {
+        self.executable.wait(&self.draft)
+    }
+
+    /// Waits, and lends host memory.
+    ///
+    /// # Errors
+    /// As [`Graph::synchronize`]; [`Error::ForeignPlace`] and [`Error::OutOfBounds`] for places that are not this graph's.
+    pub fn host<S: Element>(&self, place: &Place<S, OnHost>) -> Result<&S> {
+        let pointer = self.host_pointer(place.span)?.cast::<S>();
+        // SAFETY: `host_pointer` has waited and checked that the place is this graph's: it was made for an aligned, initialised
+        // `S: Pod` in memory that lives as long as `self`. No launch starts (it takes `&mut self`), no `&mut` is lent, while
+        // `self` is borrowed.
+        Ok(unsafe { pointer.as_ref() })
+    }
+
+    /// Waits, and lends host memory to write.
+    ///
+    /// # Errors
+    /// As [`Graph::host`].
+    pub fn host_mut<S: Element>(&mut self, place: &Place<S, OnHost>) -> Result<&mut S> {
+        let mut pointer = self.host_pointer(place.span)?.cast::<S>();
+        // SAFETY: as in `host`; `self` is borrowed exclusively.
+        Ok(unsafe { pointer.as_mut() })
+    }
+
+    /// Waits, and lends host memory whose length was fixed when the graph was built.
+    ///
+    /// # Errors
+    /// As [`Graph::host`].
+    pub fn host_slice<T: Element>(&self, place: &Place<[T], OnHost>) -> Result<&[T]> {
+        let pointer = self.host_slice_pointer::<T>(place.span)?;
+        // SAFETY: as in `host`; the span is a whole number of elements.
+        Ok(unsafe { pointer.as_ref() })
+    }
+
+    /// Waits, and lends host memory to write whose length was fixed when the graph was built.
+    ///
+    /// # Errors
+    /// As [`Graph::host`].
+    pub fn host_slice_mut<T: Element>(&mut self, place: &Place<[T], OnHost>) -> Result<&mut [T]> {
+        let mut pointer = self.host_slice_pointer::<T>(place.span)?;
+        // SAFETY: as in `host_slice`; `self` is borrowed exclusively.
+        Ok(unsafe { pointer.as_mut() })
+    }
+
+    /// Waits, and lends several pieces of host memory to write at once.
+    ///
+    /// # Errors
+    /// As [`Graph::synchronize`].
+    pub fn split_host(&mut self) -> Result<HostSplit<'_>> {
+        self.synchronize()?;
+        Ok(HostSplit {
+            taken: vec![false; self.draft.resources.len()],
+            graph: self,
+        })
+    }
+
+    /// Waits, and lends device memory to read.
+    ///
+    /// # Errors
+    /// As [`Graph::host`].
+    pub fn device<S: ?Sized>(&self, place: &Place<S, OnDevice>) -> Result<DeviceRef<'_, S>> {
+        let site = self.check_place(place.span)?;
+        self.synchronize()?;
+        match &self.executable.storage()[place.span.resource] {
+            Storage::Device(memory) => Ok(DeviceRef::new(memory, place.span.start, place.span.bytes, site)),
+            Storage::Host(_) | Storage::Module => Err(Error::ForeignPlace { site }),
+        }
+    }
+
+    /// Waits, and lends device memory to read and write.
+    ///
+    /// # Errors
+    /// As [`Graph::host`].
+    pub fn device_mut<S: ?Sized>(&mut self, place: &Place<S, OnDevice>) -> Result<DeviceMut<'_, S>> {
+        self.device(place).map(DeviceMut)
+    }
+
+    /// Changes nodes in place: `f` says how, by calls of [`Update`]. Nothing is changed unless `f` returns `Ok`, having checked every
+    /// change. Launches in flight are not touched. `what` names the update in messages.
+    ///
+    /// # Errors
+    /// Those of `f`; the graph is as it was then. [`Error::Cuda`] where the driver refuses a change: then [`Graph::launch`] refuses, too,
+    /// until an update of the same `what` has succeeded.
+    pub fn update(&mut self, what: &'static str, f: impl FnOnce(&mut Update<'_>) -> Result<()>) -> Result<()> {
+        update::update(self, what, f)
+    }
+
+    /// A node, by its id. One that this graph does not have has no name and cannot be changed.
+    pub fn node(&mut self, node: NodeId) -> NodeHandle<'_> {
+        NodeHandle { graph: self, node }
+    }
+
+    /// The graph as data: to draw it, or to look at its order.
+    pub fn plan(&self) -> Plan {
+        let outcome = graph_plan::check(&self.draft);
+        let bytes = |resource: usize| self.layouts[resource].map_or(0, |layout| layout.bytes);
+        Plan::of(&self.draft, &outcome, bytes)
+    }
+
+    /// The device that it runs on.
+    pub fn device_used(&self) -> &Device {
+        &self.device
+    }
+
+    /// The driver's handles, for what is not covered here; `None` on the emulator. They live as long as the graph. Using them is up to
+    /// the `unsafe` calls that take them: launches made so are not waited for.
+    pub fn raw(&self) -> Option<RawGraph> {
+        match &self.executable {
+            Executable::Cuda(executable) => {
+                let (graph, exec, stream) = executable.raw();
+                Some(RawGraph { graph, exec, stream })
+            }
+            Executable::Emulator(_) => None,
+        }
+    }
+
+    /// The index of a node that exists.
+    pub(crate) fn check_node(&self, node: NodeId) -> Result<usize> {
+        let (index, nodes) = (node.index(), self.draft.nodes.len());
+        if index < nodes {
+            return Ok(index);
+        }
+        Err(Error::UnknownNode {
+            site: self.site(),
+            index,
+            nodes,
+        })
+    }
+
+    fn site(&self) -> Site {
+        Site::graph(&self.draft.name)
+    }
+
+    /// Refuses places of other graphs, and places that an index has led outside.
+    fn check_place(&self, span: Span) -> Result<Site> {
+        if span.graph != self.id {
+            return Err(Error::ForeignPlace { site: self.site() });
+        }
+        let site = self.site().at_memory(&self.draft.resources[span.resource].name);
+        if span.outside {
+            return Err(Error::OutOfBounds { site });
+        }
+        Ok(site)
+    }
+
+    /// Waits. The place's first byte.
+    fn host_pointer(&self, span: Span) -> Result<NonNull<u8>> {
+        let site = self.check_place(span)?;
+        self.synchronize()?;
+        host_pointer(&self.executable.storage()[span.resource], span).ok_or(Error::ForeignPlace { site })
+    }
+
+    fn host_slice_pointer<T: Element>(&self, span: Span) -> Result<NonNull<[T]>> {
+        let pointer = self.host_pointer(span)?.cast::<T>();
+        let len = span.bytes.checked_div(size_of::<T>()).unwrap_or(0);
+        Ok(NonNull::slice_from_raw_parts(pointer, len))
+    }
+}
+
+/// The first byte of a span that was checked to lie in the memory.
+fn host_pointer(storage: &Storage, span: Span) -> Option<NonNull<u8>> {
+    let memory: &HostMemory = match storage {
+        Storage::Host(memory) => memory,
+        Storage::Device(_) | Storage::Module => return None,
+    };
+    // SAFETY: the span was issued by the builder of this graph as a part of this resource, whose size the memory has.
+    Some(unsafe { memory.pointer().add(span.start) })
+}
+
+impl fmt::Debug for Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let nodes = self.draft.nodes.len();
+        write!(f, "Graph({}, {nodes} nodes, {:?})", self.draft.name, self.device)
+    }
+}
+
+/// All host memory of a graph, to borrow several pieces at once: see [`Graph::split_host`].
+#[derive(Debug)]
+pub struct HostSplit<'g> {
+    graph: &'g mut Graph,
+    /// For each resource.
+    taken: Vec<bool>,
+}
+
+impl<'g> HostSplit<'g> {
+    /// Lends host memory to write, for as long as the graph is borrowed.
+    ///
+    /// # Errors
+    /// [`Error::AlreadyTaken`] where this resource, or a part of it, was taken before; [`Error::ForeignPlace`] and
+    /// [`Error::OutOfBounds`] for places that are not this graph's.
+    pub fn take<S: Element>(&mut self, place: &Place<S, OnHost>) -> Result<&'g mut S> {
+        let mut pointer = self.claim(place.span)?.cast::<S>();
+        // SAFETY: as in `Graph::host_mut`: `split_host` has waited, and the graph stays exclusively borrowed for `'g`. Each resource is
+        // given out once, so no two references overlap.
+        Ok(unsafe { pointer.as_mut() })
+    }
+
+    /// Lends host memory whose length was fixed when the graph was built.
+    ///
+    /// # Errors
+    /// As [`HostSplit::take`].
+    pub fn take_slice<T: Element>(&mut self, place: &Place<[T], OnHost>) -> Result<&'g mut [T]> {
+        let pointer = self.claim(place.span)?.cast::<T>();
+        let len = place.span.bytes.checked_div(size_of::<T>()).unwrap_or(0);
+        let mut slice = NonNull::slice_from_raw_parts(pointer, len);
+        // SAFETY: as in `take`; the span is a whole number of elements.
+        Ok(unsafe { slice.as_mut() })
+    }
+
+    fn claim(&mut self, span: Span) -> Result<NonNull<u8>> {
+        let site = self.graph.check_place(span)?;
+        if std::mem::replace(&mut self.taken[span.resource], true) {
+            return Err(Error::AlreadyTaken { site });
+        }
+        host_pointer(&self.graph.executable.storage()[span.resource], span).ok_or(Error::ForeignPlace { site })
+    }
+}

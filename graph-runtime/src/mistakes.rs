@@ -1,0 +1,148 @@
+//! The mistakes that `graph-plan` cannot see, as diagnostics: those about sizes, launches, names and places.
+
+use crate::kernel::{KernelCall, Launch, Value, launch_fault};
+use crate::place::Span;
+use graph_plan::{Code, Diagnostic, Draft, LaunchConfig, Subject, Text, clashes};
+
+/// The checked dimensions of a launch, or why they are wrong.
+pub(crate) fn launch_mistake<const N: usize>(
+    name: &str,
+    node: usize,
+    launch: Launch,
+    call: &KernelCall<N>,
+) -> Result<LaunchConfig, Diagnostic> {
+    launch_fault(name, call.facts, launch, &call.contract_arguments()).map_err(|text| parse(node, &text))
+}
+
+/// A text of [`launch_fault`] taken apart: the message, its code in brackets, and notes on lines of their own.
+#[cold]
+fn parse(node: usize, text: &Text) -> Diagnostic {
+    let mut lines = text.as_str().lines();
+    let first = lines.next().unwrap_or_default();
+    let (message, code) = [Code::LaunchConfig, Code::Contract]
+        .into_iter()
+        .find_map(|code| Some((first.strip_suffix(&format!(" [{code}]"))?, code)))
+        .unwrap_or((first, Code::LaunchConfig));
+    lines
+        .filter_map(|line| line.strip_prefix("note: "))
+        .fold(Diagnostic::new(code, Subject::Node(node), message), Diagnostic::note)
+}
+
+/// A place of another graph.
+#[cold]
+pub(crate) fn foreign(node: usize, name: &str) -> Diagnostic {
+    let message = format!("node `{name}` uses memory of another graph");
+    Diagnostic::new(Code::UnknownResource, Subject::Node(node), message)
+        .help("declare it in this graph, with `GraphBuilder::host` or `GraphBuilder::device`")
+}
+
+/// A place that an index or a range has led out of its memory.
+#[cold]
+pub(crate) fn outside(node: usize, name: &str, memory: &str, bytes: usize) -> Diagnostic {
+    let message = format!("node `{name}` uses an index or range outside `{memory}`");
+    Diagnostic::new(Code::OutOfBounds, Subject::Node(node), message).note(format!("`{memory}` has {bytes} bytes"))
+}
+
+/// A copy between different lengths.
+#[cold]
+pub(crate) fn mismatch(draft: &Draft, node: usize, from: Span, to: Span) -> Diagnostic {
+    let name = |span: Span| &draft.resources[span.resource].name;
+    let message = format!(
+        "node `{}` copies {} bytes of `{}` to {} bytes of `{}`",
+        draft.nodes[node].name,
+        from.bytes,
+        name(from),
+        to.bytes,
+        name(to)
+    );
+    Diagnostic::new(Code::ShapeMismatch, Subject::Node(node), message).help("copy between places of one length")
+}
+
+/// A node that does not exist, before or after another.
+#[cold]
+pub(crate) fn unknown_node(draft: &Draft, from: usize, to: usize) -> Diagnostic {
+    let nodes = draft.nodes.len();
+    let message = match draft.nodes.get(to) {
+        Some(node) => format!("node `{}` runs after node {from}, which does not exist", node.name),
+        None => format!("node {to}, which does not exist, runs after node {from}"),
+    };
+    Diagnostic::new(Code::UnknownNode, Subject::Node(to.min(nodes)), message).note(format!("there are {nodes} nodes"))
+}
+
+/// Names that resources and nodes share.
+pub(crate) fn duplicates(draft: &Draft) -> Vec<Diagnostic> {
+    let declared = draft.resources.iter().filter(|resource| !resource.implicit);
+    let resources: Vec<&str> = declared.map(|resource| &*resource.name).collect();
+    let names = || {
+        let nodes = draft.nodes.iter().map(|node| &*node.name);
+        resources.iter().copied().chain(nodes)
+    };
+    if all_differ(names()) {
+        return Vec::new();
+    }
+    let kind = |index: usize| {
+        if index < resources.len() { "resource" } else { "node" }
+    };
+    let all: Vec<&str> = names().collect();
+    clashes(all.iter().copied())
+        .into_iter()
+        .map(|clash| {
+            let name = all[clash.second];
+            let message = match (kind(clash.first), kind(clash.second)) {
+                ("resource", "node") => format!("a resource and a node are both named `{name}`"),
+                (_, kind) => format!("two {kind}s are named `{name}`"),
+            };
+            let subject = match clash.second.checked_sub(resources.len()) {
+                Some(node) => Subject::Node(node),
+                None => Subject::Resource(clash.second),
+            };
+            Diagnostic::new(Code::DuplicateName, subject, message).help("rename one of them")
+        })
+        .collect()
+}
+
+/// Are all names certainly different? Compares hashes: a build of many nodes should not pay for a table of their names.
+fn all_differ<'a>(names: impl Iterator<Item = &'a str>) -> bool {
+    let mut hashes: Vec<u64> = names.map(hash).collect();
+    hashes.sort_unstable();
+    hashes.windows(2).all(|pair| pair[0] != pair[1])
+}
+
+/// A quick hash, eight bytes at a time. Equal hashes are looked at again, so it need not be a good one.
+fn hash(name: &str) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (words, rest) = name.as_bytes().as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let step = |hash: u64, word: u64| (hash ^ word).wrapping_mul(FACTOR).rotate_left(29);
+    let hash = words
+        .iter()
+        .fold(name.len() as u64, |hash, word| step(hash, u64::from_le_bytes(*word)));
+    step(hash, u64::from_le_bytes(last))
+}
+
+/// Have the two values one length?
+pub(crate) fn same_length(a: &Value, b: &Value) -> bool {
+    a.bytes().len() == b.bytes().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_launch_faults_become_diagnostics() {
+        let text = Text::new().str("node `a`: kernel `k` requires `x` [contract]\nnote: here x = 1");
+        let diagnostic = parse(0, &text);
+        assert_eq!(diagnostic.code, Code::Contract);
+        assert_eq!(diagnostic.to_string(), text.as_str());
+    }
+
+    #[test]
+    fn names_that_look_alike_differ() {
+        let names: Vec<String> = (0..10_000).map(|index| format!("kernel_{index}")).collect();
+        assert!(all_differ(names.iter().map(String::as_str)));
+        assert!(!all_differ(["a", "b", "a"].into_iter()));
+        assert!(all_differ(["", "\0", "\0\0"].into_iter()));
+    }
+}

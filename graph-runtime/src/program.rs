@@ -1,0 +1,137 @@
+//! What the nodes of a graph do, as plain data: the builder writes it, the backends carry it out.
+
+use crate::kernel::{ArgumentKind, KernelFacts, Ptx, Value};
+use crate::place::Span;
+use graph_plan::{LaunchConfig, Mode};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::ptr;
+
+/// A part of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) resource: u32,
+    /// In bytes.
+    pub(crate) start: usize,
+    /// In bytes.
+    pub(crate) bytes: usize,
+}
+
+impl Part {
+    pub(crate) fn of(span: Span) -> Self {
+        Self {
+            resource: span.resource as u32,
+            start: span.start,
+            bytes: span.bytes,
+        }
+    }
+}
+
+/// What a node does.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    Kernel(KernelOp),
+    /// Both parts have one length.
+    Memcpy {
+        from: Part,
+        to: Part,
+    },
+    /// The value repeats a whole number of times.
+    Memset {
+        to: Part,
+        value: Value,
+        /// Will the value change? Then it must be lowered to something that takes every value.
+        changes: bool,
+    },
+    Join,
+}
+
+/// A kernel launch.
+#[derive(Clone, Debug)]
+pub(crate) struct KernelOp {
+    /// The index into [`Program::functions`].
+    pub(crate) function: u32,
+    pub(crate) config: LaunchConfig,
+    /// The range of [`Program::arguments`].
+    pub(crate) arguments: Range<u32>,
+}
+
+/// A kernel that the graph launches.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) facts: &'static KernelFacts,
+    /// The index into [`Program::modules`].
+    pub(crate) module: usize,
+    /// Resources that stand for the module-scope variables it touches.
+    pub(crate) variables: Vec<(usize, Mode)>,
+}
+
+/// All nodes of a graph, by index.
+#[derive(Debug, Default)]
+pub(crate) struct Program {
+    pub(crate) ops: Vec<Op>,
+    /// The arguments of all kernel nodes, one after the other.
+    pub(crate) arguments: Vec<ArgumentKind>,
+    pub(crate) functions: Vec<Function>,
+    /// One for each distinct PTX text.
+    pub(crate) modules: Vec<&'static Ptx>,
+    pub(crate) enabled: Vec<bool>,
+    /// The function of each `KernelFacts` seen, by address.
+    known: HashMap<usize, u32>,
+    /// The last answer of `known`, since neighbours often launch one kernel.
+    recent: Option<(usize, u32)>,
+}
+
+impl Program {
+    /// The arguments of a kernel node.
+    pub(crate) fn arguments(&self, kernel: &KernelOp) -> &[ArgumentKind] {
+        &self.arguments[kernel.arguments.start as usize..kernel.arguments.end as usize]
+    }
+
+    /// The index of the kernel in [`Program::functions`], if a node launches it.
+    ///
+    /// Facts are constants, which the compiler may place more than once: equal addresses mean one kernel, different
+    /// ones nothing. A kernel is the entry of a name in a PTX `static`, which exists once.
+    pub(crate) fn find_function(&self, facts: &'static KernelFacts) -> Option<u32> {
+        let address = ptr::from_ref(facts).addr();
+        if let Some((recent, function)) = self.recent
+            && recent == address
+        {
+            return Some(function);
+        }
+        self.known.get(&address).copied().or_else(|| {
+            let same =
+                |function: &Function| ptr::eq(function.facts.ptx, facts.ptx) && function.facts.entry == facts.entry;
+            self.functions.iter().position(same).map(|index| index as u32)
+        })
+    }
+
+    /// The index of the kernel in [`Program::functions`], where one that is not there yet is put. `variables` finds those of
+    /// a new one, given all functions so far and its module.
+    pub(crate) fn function(
+        &mut self,
+        facts: &'static KernelFacts,
+        variables: impl FnOnce(&[Function], usize) -> Vec<(usize, Mode)>,
+    ) -> u32 {
+        let address = ptr::from_ref(facts).addr();
+        let function = self.find_function(facts).unwrap_or_else(|| {
+            let known = self.modules.iter().position(|module| ptr::eq(*module, facts.ptx));
+            let module = known.unwrap_or_else(|| {
+                self.modules.push(facts.ptx);
+                self.modules.len() - 1
+            });
+            let variables = variables(&self.functions, module);
+            self.functions.push(Function {
+                facts,
+                module,
+                variables,
+            });
+            (self.functions.len() - 1) as u32
+        });
+        if self.recent.is_none_or(|(recent, _)| recent != address) {
+            self.known.insert(address, function);
+            self.recent = Some((address, function));
+        }
+        function
+    }
+}

@@ -1,0 +1,82 @@
+//! What a node that mentions a `param` is applied to: the builder that adds it, or the update that changes it.
+//!
+//! `cuda_graph!` expands such a node to one function over [`NodeSink`], so that the user's expressions are compiled once and cannot
+//! differ between `build` and `set_x`.
+
+use crate::builder::GraphBuilder;
+use crate::error::Result;
+use crate::kernel::{KernelCall, Launch};
+use crate::node::NodeId;
+use crate::place::{OnDevice, Place};
+use crate::shape::{ArrayOf, Element};
+use crate::update::Update;
+
+/// Adds nodes, or changes those that are there.
+pub trait NodeSink {
+    /// The kernel node with this index and name.
+    fn kernel<const N: usize>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        launch: Launch,
+        call: KernelCall<N>,
+    ) -> Result<()>;
+
+    /// The memset node with this index and name.
+    fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        to: &mut Place<S, OnDevice>,
+        value: T,
+    ) -> Result<()>;
+}
+
+/// Adds a node; its index is the number of nodes before it.
+impl NodeSink for GraphBuilder {
+    fn kernel<const N: usize>(
+        &mut self,
+        _index: usize,
+        name: &'static str,
+        launch: Launch,
+        call: KernelCall<N>,
+    ) -> Result<()> {
+        GraphBuilder::kernel(self, name, launch, call);
+        Ok(())
+    }
+
+    fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        _index: usize,
+        name: &'static str,
+        to: &mut Place<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        let node = GraphBuilder::memset(self, name, to, value);
+        self.changes(node);
+        Ok(())
+    }
+}
+
+/// Changes a node.
+impl NodeSink for Update<'_> {
+    fn kernel<const N: usize>(
+        &mut self,
+        index: usize,
+        _name: &'static str,
+        launch: Launch,
+        call: KernelCall<N>,
+    ) -> Result<()> {
+        Update::kernel(self, NodeId::new(index), launch, call)
+    }
+
+    fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        index: usize,
+        _name: &'static str,
+        to: &mut Place<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        Update::memset(self, NodeId::new(index), to, value)
+    }
+}

@@ -1,0 +1,165 @@
+//! Changing nodes of a built graph in place.
+
+use crate::error::{Error, Result, Site};
+use crate::graph::Graph;
+use crate::kernel::{ArgumentKind, KernelCall, Launch, Value};
+use crate::mistakes::{launch_mistake, same_length};
+use crate::node::NodeId;
+use crate::place::{OnDevice, Place};
+use crate::program::{KernelOp, Op, Part};
+use crate::shape::{ArrayOf, Element};
+
+/// Changes to nodes, checked one by one and applied together: see [`Graph::update`].
+#[derive(Debug)]
+pub struct Update<'g> {
+    graph: &'g Graph,
+    changes: Vec<Change>,
+}
+
+/// A node as it will be.
+#[derive(Debug)]
+struct Change {
+    node: usize,
+    op: Op,
+    /// Of a kernel node; they replace those it has.
+    arguments: Vec<ArgumentKind>,
+}
+
+impl Update<'_> {
+    /// Changes launch dimensions and by-value arguments of a kernel node. Kernel and buffers stay as they were built.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where the launch breaks a limit or a contract of the kernel, [`Error::Kernel`] where the device does not allow
+    /// it, [`Error::Unsupported`] for another kernel or other buffers, [`Error::UnknownNode`] for a node that the graph does not
+    /// have. The graph is as it was then.
+    pub fn kernel<const N: usize>(&mut self, node: NodeId, launch: Launch, call: KernelCall<N>) -> Result<()> {
+        let (index, site) = self.find(node)?;
+        let graph = self.graph;
+        let Op::Kernel(built) = &graph.program.ops[index] else {
+            return Err(unsupported(site, "the node launches no kernel"));
+        };
+        if graph.program.find_function(call.facts) != Some(built.function) {
+            return Err(unsupported(
+                site,
+                "an update cannot change which kernel a node launches",
+            ));
+        }
+        let same = |(before, after): (&ArgumentKind, &ArgumentKind)| match (before, after) {
+            (ArgumentKind::Buffer(before, _), ArgumentKind::Buffer(after, _)) => before == after,
+            (ArgumentKind::Value(before), ArgumentKind::Value(after)) => same_length(before, after),
+            _ => false,
+        };
+        let arguments = call.arguments.each_ref().map(|argument| argument.0.clone());
+        let before = graph.program.arguments(built);
+        if before.len() != N || !before.iter().zip(&arguments).all(same) {
+            return Err(unsupported(site, "an update cannot change which memory a node uses"));
+        }
+        let config =
+            launch_mistake(&graph.draft.nodes[index].name, index, launch, &call).map_err(|mistake| Error::Invalid {
+                graph: graph.draft.name.as_ref().into(),
+                diagnostics: vec![mistake],
+            })?;
+        let op = Op::Kernel(KernelOp {
+            config,
+            ..built.clone()
+        });
+        self.push(index, op, arguments.into())
+    }
+
+    /// Changes the value of a memset node. The memory stays as it was built.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for other memory or a value of another size, or where the old value was one that CUDA sets by itself and the
+    /// new one is not (see [`GraphBuilder::changes`](crate::GraphBuilder::changes)); [`Error::UnknownNode`] for a node that the graph does
+    /// not have. The graph is as it was then.
+    pub fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        node: NodeId,
+        to: &Place<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        let (index, site) = self.find(node)?;
+        let graph = self.graph;
+        let Op::Memset {
+            to: built,
+            value: before,
+            changes,
+        } = &graph.program.ops[index]
+        else {
+            return Err(unsupported(site, "the node sets no memory"));
+        };
+        if to.span.graph != graph.id {
+            return Err(Error::ForeignPlace { site });
+        }
+        let value = Value::new(&value);
+        if to.span.outside || Part::of(to.span) != *built || !same_length(before, &value) {
+            return Err(unsupported(site, "an update cannot change which memory a node uses"));
+        }
+        let op = Op::Memset {
+            to: *built,
+            value,
+            changes: *changes,
+        };
+        self.push(index, op, Vec::new())
+    }
+
+    fn find(&self, node: NodeId) -> Result<(usize, Site)> {
+        let index = self.graph.check_node(node)?;
+        let draft = &self.graph.draft;
+        Ok((index, Site::graph(&draft.name).at_node(&draft.nodes[index].name)))
+    }
+
+    fn push(&mut self, node: usize, op: Op, arguments: Vec<ArgumentKind>) -> Result<()> {
+        let Graph {
+            draft,
+            program,
+            executable,
+            ..
+        } = self.graph;
+        executable.check_change(draft, program, node, &op)?;
+        self.changes.push(Change { node, op, arguments });
+        Ok(())
+    }
+}
+
+fn unsupported(site: Site, message: &'static str) -> Error {
+    Error::Unsupported { site, message }
+}
+
+/// Runs `f` and applies the changes it made, if it returns `Ok`. See [`Graph::update`].
+pub(crate) fn update(
+    graph: &mut Graph,
+    what: &'static str,
+    f: impl FnOnce(&mut Update<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut update = Update {
+        graph,
+        changes: Vec::new(),
+    };
+    f(&mut update)?;
+    let changes = update.changes;
+    for change in changes {
+        if let Err(error) = apply(graph, change) {
+            if !graph.half_updated.contains(&what) {
+                graph.half_updated.push(what);
+            }
+            return Err(error);
+        }
+    }
+    graph.half_updated.retain(|&other| other != what);
+    Ok(())
+}
+
+fn apply(graph: &mut Graph, change: Change) -> Result<()> {
+    let Change { node, op, arguments } = change;
+    let program = &mut graph.program;
+    if let Op::Kernel(kernel) = &op {
+        let range = kernel.arguments.start as usize..kernel.arguments.end as usize;
+        program.arguments[range]
+            .iter_mut()
+            .zip(arguments)
+            .for_each(|(before, after)| *before = after);
+    }
+    program.ops[node] = op;
+    graph.executable.apply(&graph.draft, program, node)
+}
