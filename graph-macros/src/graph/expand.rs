@@ -40,5 +40,12 @@ pub(crate) fn stub(graph: &Graph<'_>) -> TokenStream {
     let interface = interface::interface(graph, interface::Bodies::Stub);
     let (build, plan) = (build::stub(), plan::stub(graph));
     let implementation = interface::implementation(graph, quote!(#plan #build));
-    quote!(#interface #implementation)
+    let aliases = node::aliases(graph); // so that imports of the kernels are still used
+    quote! {
+        #interface
+        #implementation
+        const _: () = {
+            #aliases
+        };
+    }
 }

@@ -54,7 +54,7 @@ impl Scale {
     }
 }
 const _: () = {
-    #[allow(non_camel_case_types)]
+    #[allow(non_camel_case_types, dead_code)]
     type __kernel_scale = kernels::scale;
     #[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
     impl Scale {

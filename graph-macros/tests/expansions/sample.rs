@@ -96,9 +96,9 @@ impl<const N: usize> Sample<N> {
     }
 }
 const _: () = {
-    #[allow(non_camel_case_types)]
+    #[allow(non_camel_case_types, dead_code)]
     type __kernel_forward = kernel_forward;
-    #[allow(non_camel_case_types)]
+    #[allow(non_camel_case_types, dead_code)]
     type __kernel_backward = kernel_backward;
     #[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
     impl<const N: usize> Sample<N> {

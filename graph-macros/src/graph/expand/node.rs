@@ -78,7 +78,7 @@ pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
             return None;
         };
         let (alias, path) = (alias(node), &launch.path);
-        Some(quote!(#[allow(non_camel_case_types)] type #alias = #path;))
+        Some(quote!(#[allow(non_camel_case_types, dead_code)] type #alias = #path;))
     };
     graph.nodes.iter().filter_map(declare).collect()
 }
