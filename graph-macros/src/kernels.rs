@@ -1,4 +1,37 @@
-//! `#[cuda_kernels]`: being written.
-pub(crate) fn expand(_: proc_macro2::TokenStream, item: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
-    item
+//! `#[cuda_kernels("file.ptx")]`: parse -> check (against the PTX) -> expand.
+//!
+//! Each declared kernel becomes an empty enum that implements `graph_runtime::Kernel` and has a typed `call`. With mistakes
+//! it still does, so that one mistake gives one error.
+
+mod check;
+mod contract;
+mod expand;
+mod layout;
+mod param;
+mod parse;
+mod source;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use crate::report::Report;
+use proc_macro2::TokenStream;
+use quote::quote;
+
+/// The whole macro.
+pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
+    let mut report = Report::default();
+    let Some(block) = parse::block(attribute, item.clone(), &mut report) else {
+        let messages = report.tokens();
+        return quote!(#item #messages);
+    };
+    let source = block.path.as_ref().and_then(|path| source::load(path, &mut report));
+    let kernels: Vec<_> = block
+        .kernels
+        .into_iter()
+        .map(|declaration| check::kernel(declaration, source.as_ref()))
+        .collect();
+    let expansion = expand::block(&block.attributes, &block.unparsed, source.as_ref(), &kernels);
+    let messages = expand::messages(&report, &kernels);
+    quote!(#expansion #messages)
 }

@@ -1,0 +1,216 @@
+//! The parameters of a declared kernel: which Rust types they may have, and what these mean.
+
+use super::text::{ends, text};
+use crate::report::{Report, error};
+use graph_plan::{Code, Diagnostic, Scalar};
+use proc_macro2::Ident;
+use quote::format_ident;
+use syn::{FnArg, Pat, PatIdent, PointerMutability, Token, Type, TypeReference};
+
+/// A parameter.
+pub(super) struct Param {
+    pub(super) ident: Ident,
+    pub(super) kind: Kind,
+}
+
+/// What a parameter takes.
+pub(super) enum Kind {
+    Buffer(Box<Buffer>),
+    Value(Box<Value>),
+    /// A mistake was reported; anything may be passed.
+    Invalid,
+}
+
+/// `&[T]`, `&mut [T]`, `&T` and so on.
+pub(super) struct Buffer {
+    /// The whole type, `&` included.
+    pub(super) ty: Type,
+    pub(super) mutability: Option<Token![mut]>,
+    /// Does it take any array of `unit`s (`&[T]`), or this shape only (`&[[T; 16]; 16]`)?
+    pub(super) exact: Option<Type>,
+    /// What `.len()` counts.
+    pub(super) unit: Type,
+}
+
+/// A by-value parameter.
+pub(super) struct Value {
+    pub(super) ty: Type,
+    pub(super) scalar: Scalar,
+}
+
+impl Param {
+    /// One that takes anything, in place of one that cannot be read.
+    pub(super) fn invalid(index: usize) -> Self {
+        Self {
+            ident: format_ident!("argument{index}"),
+            kind: Kind::Invalid,
+        }
+    }
+
+    /// Its name in messages.
+    pub(super) fn name(&self) -> String {
+        syn::ext::IdentExt::unraw(&self.ident).to_string()
+    }
+
+    /// Reads one from a signature.
+    pub(super) fn parse(argument: &FnArg, index: usize, report: &mut Report) -> Self {
+        let FnArg::Typed(argument) = argument else {
+            let fault = signature("a kernel has no `self`").help("name each parameter: `data: &mut [f32]`");
+            push(argument, &fault, report);
+            return Self::invalid(index);
+        };
+        if let Some(attribute) = argument.attrs.first() {
+            push(
+                attribute,
+                &signature("attributes on parameters of a kernel mean nothing"),
+                report,
+            );
+        }
+        let kind = match kind(&argument.ty, report) {
+            Ok(kind) => kind,
+            Err(fault) => {
+                push(&argument.ty, &fault, report);
+                Kind::Invalid
+            }
+        };
+        let ident = match name(&argument.pat) {
+            Some(ident) => ident,
+            None => {
+                push(
+                    &argument.pat,
+                    &signature("a parameter of a kernel is a plain name"),
+                    report,
+                );
+                Self::invalid(index).ident
+            }
+        };
+        Self { ident, kind }
+    }
+}
+
+/// A `signature` error.
+pub(super) fn signature(message: impl Into<String>) -> Diagnostic {
+    error(Code::Signature, message)
+}
+
+/// Reports at all of the tokens.
+pub(super) fn push(tokens: &impl quote::ToTokens, diagnostic: &Diagnostic, report: &mut Report) {
+    let (start, end) = ends(tokens);
+    report.push_between(start, end, diagnostic);
+}
+
+fn name(pattern: &Pat) -> Option<Ident> {
+    match pattern {
+        Pat::Ident(PatIdent {
+            by_ref: None,
+            mutability: None,
+            subpat: None,
+            ident,
+            ..
+        }) => Some(ident.clone()),
+        _ => None,
+    }
+}
+
+fn kind(ty: &Type, report: &mut Report) -> Result<Kind, Diagnostic> {
+    match bare(ty) {
+        Type::Reference(reference) => buffer(ty, reference, report).map(|buffer| Kind::Buffer(Box::new(buffer))),
+        Type::Ptr(pointer) => {
+            let mutability = match pointer.mutability {
+                PointerMutability::Mut(_) => "mut ",
+                PointerMutability::Const(_) => "",
+            };
+            let help = format!("use `&{mutability}[{}]`", text(&pointer.elem));
+            Err(signature(format!("`{}` is a raw pointer, which a graph cannot follow", text(ty))).help(help))
+        }
+        Type::Slice(slice) => {
+            let element = text(&slice.elem);
+            Err(signature(format!("`{}` cannot be passed by value", text(ty)))
+                .help(format!("use `&[{element}]` or `&mut [{element}]`")))
+        }
+        value => {
+            element(value)?;
+            let scalar = scalar(value)?;
+            Ok(Kind::Value(Box::new(Value { ty: ty.clone(), scalar })))
+        }
+    }
+}
+
+fn buffer(ty: &Type, reference: &TypeReference, report: &mut Report) -> Result<Buffer, Diagnostic> {
+    if let Some(lifetime) = &reference.lifetime {
+        let fault = signature("a parameter of a kernel has no lifetime")
+            .help("the graph keeps alive what it uses: leave it out");
+        push(lifetime, &fault, report);
+    }
+    let target = bare(&reference.elem);
+    let (exact, unit) = match target {
+        Type::Slice(slice) => (None, &*slice.elem),
+        Type::Array(array) => (Some(target), &*array.elem),
+        other => (Some(other), other),
+    };
+    element(unit)?;
+    Ok(Buffer {
+        ty: ty.clone(),
+        mutability: reference.mutability,
+        exact: exact.cloned(),
+        unit: unit.clone(),
+    })
+}
+
+/// Can memory hold this type, as far as its syntax tells? rustc sees to the rest.
+fn element(ty: &Type) -> Result<(), Diagnostic> {
+    match bare(ty) {
+        Type::Array(array) => element(&array.elem),
+        Type::Path(path) if path.path.is_ident("str") => {
+            Err(signature("`str` cannot be passed to a kernel").help("pass its bytes: `&[u8]`"))
+        }
+        Type::Path(_) | Type::Macro(_) => Ok(()),
+        _ => Err(signature(format!("`{}` cannot be passed to a kernel", text(ty)))
+            .help("memory is passed as `&[T]` or `&mut [T]`, and anything else as a value of a `Pod` type")),
+    }
+}
+
+/// The scalar type of a by-value parameter.
+fn scalar(ty: &Type) -> Result<Scalar, Diagnostic> {
+    let Type::Path(path) = ty else { return Ok(Scalar::Other) };
+    let Some(ident) = path.path.get_ident().filter(|_| path.qself.is_none()) else {
+        return Ok(Scalar::Other);
+    };
+    let name = ident.to_string();
+    let instead = match name.as_str() {
+        "usize" => "u64",
+        "isize" => "i64",
+        "bool" => "u8",
+        "char" => "u32",
+        _ => {
+            return Ok(SCALARS
+                .iter()
+                .find(|(known, _)| *known == name)
+                .map_or(Scalar::Other, |(_, scalar)| *scalar));
+        }
+    };
+    Err(signature(format!("`{name}` cannot be passed to a kernel by value")).help(format!("use `{instead}`")))
+}
+
+/// The scalars that contracts and checks know, by name.
+const SCALARS: [(&str, Scalar); 10] = [
+    ("u8", Scalar::U8),
+    ("u16", Scalar::U16),
+    ("u32", Scalar::U32),
+    ("u64", Scalar::U64),
+    ("i8", Scalar::I8),
+    ("i16", Scalar::I16),
+    ("i32", Scalar::I32),
+    ("i64", Scalar::I64),
+    ("f32", Scalar::F32),
+    ("f64", Scalar::F64),
+];
+
+/// The type without parentheses and invisible groups.
+fn bare(ty: &Type) -> &Type {
+    match ty {
+        Type::Paren(inner) => bare(&inner.elem),
+        Type::Group(inner) => bare(&inner.elem),
+        other => other,
+    }
+}

@@ -1,0 +1,78 @@
+//! The PTX file: where it is, and what is in it.
+
+use crate::report::{Report, error};
+use graph_plan::{Code, Diagnostic};
+use graph_ptx::ast::Module;
+use std::path::{Path, PathBuf};
+use std::{env, fs, io};
+use syn::LitStr;
+
+/// A PTX file that was read and parsed.
+pub(super) struct Source {
+    /// As the author wrote it.
+    pub(super) path: String,
+    /// For `include_str!`.
+    pub(super) absolute: String,
+    pub(super) module: Module,
+}
+
+/// Reads and parses the file that a literal names.
+pub(super) fn load(literal: &LitStr, report: &mut Report) -> Option<Source> {
+    let path = literal.value();
+    let beside = literal.span().local_file();
+    match read(&path, beside.as_deref()) {
+        Ok(source) => Some(source),
+        Err(diagnostic) => {
+            report.push(literal.span(), &diagnostic);
+            None
+        }
+    }
+}
+
+fn read(path: &str, source_file: Option<&Path>) -> Result<Source, Diagnostic> {
+    let (found, bytes) = find(path, source_file)?;
+    let Ok(text) = String::from_utf8(bytes) else {
+        let message = format!("`{path}` is not a text file: it is not UTF-8");
+        return Err(error(Code::PtxFile, message).help(HOW_TO_MAKE));
+    };
+    let module = graph_ptx::parse(&text).map_err(|fault| {
+        let message = format!("`{path}` is not valid PTX: {fault}");
+        error(Code::PtxFile, message).help(HOW_TO_MAKE)
+    })?;
+    let absolute = std::path::absolute(&found).unwrap_or(found);
+    Ok(Source {
+        path: path.to_owned(),
+        absolute: absolute.display().to_string(),
+        module,
+    })
+}
+
+const HOW_TO_MAKE: &str = "compile the CUDA source with `nvcc -ptx`";
+
+/// The file's path and bytes. It lies beside the crate's manifest, or else beside the Rust source.
+fn find(path: &str, source_file: Option<&Path>) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
+    let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from);
+    let first = manifest.join(path);
+    let beside = source_file.and_then(Path::parent).map(|folder| folder.join(path));
+    for candidate in std::iter::once(&first).chain(&beside) {
+        match fs::read(candidate) {
+            Ok(bytes) => return Ok((candidate.clone(), bytes)),
+            Err(fault) if fault.kind() == io::ErrorKind::NotFound => {}
+            Err(fault) => return Err(error(Code::PtxFile, format!("cannot read `{path}`: {fault}"))),
+        }
+    }
+    let relative = !Path::new(path).is_absolute();
+    let place = if relative { ", and beside this source file" } else { "" };
+    let help = "put it there, relative to the crate's `Cargo.toml`; `nvcc -ptx` makes it from a CUDA source";
+    Err(error(Code::PtxFile, format!("there is no file `{path}`"))
+        .note(format!("looked for `{}`{place}", shown(&first).display()))
+        .help(help))
+}
+
+/// The path as seen from where the compiler runs, which is the workspace.
+fn shown(path: &Path) -> &Path {
+    env::current_dir()
+        .ok()
+        .and_then(|folder| path.strip_prefix(folder).ok())
+        .unwrap_or(path)
+}

@@ -1,0 +1,249 @@
+//! What is wrong with a block, or with a declaration against its PTX.
+
+use super::{PTX, Ptx, attributed, block, block_of, firsts, messages, squeezed};
+
+#[test]
+fn right_declarations_have_no_mistakes() {
+    let tokens = block(
+        "pub safe fn fill(out: &mut [u32], value: u32);
+         #[allow(needless_mut)] safe fn copy(from: &[u32], to: &mut [[u32; 4]; 4], x: f32, p: Params);
+         safe fn either(a: &mut [u32], b: &mut u32, which: u32);
+         fn chase(list: &[u64]);",
+    );
+    assert_eq!(messages(tokens), [""; 0]);
+}
+
+#[test]
+fn a_missing_file_is_one_error_and_the_kernels_are_there() {
+    let tokens = attributed(
+        "\"no/such.ptx\"",
+        "unsafe extern \"C\" { safe fn a(x: &mut [f32]); fn b(n: u32); }",
+    );
+    let text = squeezed(&tokens);
+    assert!(text.contains("enuma{}") && text.contains("enumb{}"), "{text}");
+    let messages = messages(tokens);
+    assert_eq!(messages.len(), 1);
+    assert!(
+        messages[0].starts_with("there is no file `no/such.ptx` [ptx-file]\nnote: looked for `"),
+        "{}",
+        messages[0]
+    );
+}
+
+#[test]
+fn a_bad_file_is_one_error() {
+    let tokens = block_of(&Ptx::new([0xff, 0xfe]), "fn a();");
+    assert_eq!(firsts(tokens), ["`PTX` is not a text file: it is not UTF-8 [ptx-file]"]);
+    let messages = firsts(block_of(&Ptx::new(".version 8.4\n.target sm_70\nnonsense"), "fn a();"));
+    assert_eq!(messages.len(), 1);
+    assert!(
+        messages[0].starts_with("`PTX` is not valid PTX: line 3: "),
+        "{}",
+        messages[0]
+    );
+}
+
+#[test]
+fn missing_kernels_are_explained() {
+    let tokens = block("fn fil(x: u32); fn double(x: &mut [f32]); fn helper(); fn nothing();");
+    assert_eq!(
+        messages(tokens),
+        [
+            "`PTX` has no kernel `fil` [missing-kernel]\nhelp: did you mean `fill`?",
+            "`PTX` has no kernel `double` [missing-kernel]\nnote: `_Z6doublePf` is there: the name as C++ mangles it\nhelp: \
+             declare it `extern \"C\"` in the CUDA source, or add `#[link_name = \"_Z6doublePf\"]` here",
+            "`PTX` has no kernel `helper` [missing-kernel]\nnote: `helper` is a function there, not a kernel\nhelp: declare it \
+             `__global__` in the CUDA source",
+            "`PTX` has no kernel `nothing` [missing-kernel]\nnote: it has `fill`, `copy`, `either`, `chase`, `_Z6doublePf`",
+        ]
+    );
+    let named = block("#[allow(needless_mut)] #[link_name = \"_Z6doublePf\"] safe fn double(x: &mut [f32]);");
+    assert_eq!(messages(named), [""; 0]);
+}
+
+#[test]
+fn parameters_must_be_the_ones_of_the_ptx() {
+    assert_eq!(
+        messages(block("fn fill(out: &mut [u32]);")),
+        [
+            "the kernel `fill` takes 2 parameters, but 1 is declared [signature]\nnote: in line 8 of `PTX`: `.u64 p0`, `.u32 p1`"
+        ]
+    );
+    let first = |declaration: &str| firsts(block(declaration)).join("\n");
+    assert_eq!(
+        first("fn fill(out: u32, value: u64);"),
+        "`out` is `u32`, of 4 bytes, but the kernel takes 8 bytes [signature]\n\
+         `value` is `u64`, of 8 bytes, but the kernel takes 4 bytes [signature]"
+    );
+    assert_eq!(
+        first("fn fill(out: u64, value: f32);"),
+        "`value` is `f32`, but the kernel takes an integer [signature]"
+    );
+    assert_eq!(
+        first("fn fill(out: &[u32], value: &mut [u32]);"),
+        "`value` is memory, but the kernel takes 4 bytes by value [signature]"
+    );
+    let copy = messages(block("fn copy(a: &[u32], b: &mut [u32], x: i32, p: &[u32]);"));
+    assert_eq!(
+        copy,
+        [
+            "`x` is `i32`, but the kernel takes a floating-point number [signature]\nnote: it is `.f32 p2` of `copy` in `PTX`\n\
+             help: declare it `x: f32`",
+            "`p` is memory, but the kernel takes 12 bytes by value [signature]\nnote: it is `.align 4 .b8 p3[12]` of `copy` in \
+             `PTX`\nhelp: declare it as a `#[repr(C)]` struct of 12 bytes, aligned to 4",
+        ]
+    );
+}
+
+#[test]
+fn signatures_that_no_kernel_has_are_refused() {
+    let first = |declaration: &str| firsts(block(declaration)).join("\n");
+    assert_eq!(
+        first("fn fill<T>(out: *mut u32, value: bool) -> u32;"),
+        "a kernel has no generics [signature]\n\
+         `*mut u32` is a raw pointer, which a graph cannot follow [signature]\n\
+         `bool` cannot be passed to a kernel by value [signature]\n\
+         a kernel returns nothing [signature]"
+    );
+    assert_eq!(
+        first("fn fill((a, b): &'static mut [u32], value: &str);"),
+        "a parameter of a kernel is a plain name [signature]\n\
+         a parameter of a kernel has no lifetime [signature]\n\
+         `str` cannot be passed to a kernel [signature]"
+    );
+    assert_eq!(first("fn fill(out: [u32], value: &&u32);").lines().count(), 2);
+    assert_eq!(first("fn fill(&self, value: usize);").lines().count(), 2);
+    assert_eq!(
+        first("unsafe fn fill(out: &mut [u32], ...);"),
+        "a kernel has a fixed number of parameters [signature]"
+    );
+    let help = messages(block("fn fill(out: *mut [u32; 2], n: usize);"));
+    assert!(
+        help[0].ends_with("help: use `&mut [[u32; 2]]`") && help[1].ends_with("help: use `u64`"),
+        "{help:?}"
+    );
+}
+
+#[test]
+fn access_beyond_the_declaration_is_an_error() {
+    assert_eq!(
+        messages(block("fn fill(out: &[u32], value: u32);")),
+        [
+            "the kernel `fill` writes to `out`, which is declared `&` [access]\nnote: the access is in line 17 of `PTX`\nhelp: \
+          declare it `out: &mut [u32]`"
+        ]
+    );
+    let mixed = messages(block("safe fn either(a: &mut [u32], b: &[u32], which: u32);"));
+    assert_eq!(
+        mixed,
+        [
+            "the kernel `either` writes to `b`, which is declared `&` [access]\nnote: the access is in line 44 of `PTX`\nnote: its \
+          address may come from any of `a`, `b`\nhelp: declare it `b: &mut [u32]`"
+        ]
+    );
+    assert_eq!(
+        firsts(block("fn either(a: &mut [u32], b: &[u32], which: u32);")),
+        [""; 0],
+        "trusted"
+    );
+    assert_eq!(
+        firsts(block("fn either(a: &[u32], b: &[u32], which: u32);")).len(),
+        2,
+        "certain"
+    );
+}
+
+#[test]
+fn safe_kernels_only_use_known_addresses() {
+    assert_eq!(
+        messages(block("safe fn chase(list: &[u64]);")),
+        [
+            "the safe kernel `chase` reads through an address of unknown origin [access]\nnote: the access is in line 54 of `PTX`\n\
+          help: make it a plain `fn` and launch it with `unsafe`"
+        ]
+    );
+    assert_eq!(
+        firsts(block("safe fn fill(out: u64, value: u32);")),
+        ["the safe kernel `fill` uses the value of `out` as an address [access]"]
+    );
+    assert_eq!(firsts(block("fn fill(out: u64, value: u32);")), [""; 0]);
+}
+
+#[test]
+fn needless_mut_is_a_warning() {
+    let copy = |attribute: &str| {
+        block(&format!(
+            "{attribute} fn copy(from: &mut [u32], to: &mut [u32], x: f32, p: Params);"
+        ))
+    };
+    assert_eq!(
+        messages(copy("")),
+        [
+            "the kernel `copy` never writes to `from`, which is declared `&mut` [needless-mut]\nnote: `#[allow(needless_mut)]` on \
+          the kernel silences this warning\nhelp: declare it `from: &[u32]`"
+        ]
+    );
+    assert_eq!(firsts(copy("#[allow(needless_mut, dead_code)]")), [""; 0]);
+    let kept = squeezed(&copy("#[allow(needless_mut, clippy::all)]"));
+    assert!(
+        kept.contains("#[allow(clippy::all)]") && !kept.contains("needless_mut"),
+        "{kept}"
+    );
+}
+
+#[test]
+fn malformed_blocks_are_syntax_errors() {
+    let first = |attribute: &str, item: &str| firsts(attributed(attribute, item));
+    let ptx = Ptx::new(PTX);
+    let path = format!("{:?}", ptx.0);
+    assert_eq!(
+        first(&path, "fn f() {}"),
+        ["`#[cuda_kernels]` goes on an `unsafe extern \"C\"` block [syntax]"]
+    );
+    assert_eq!(
+        first(&path, "extern { }"),
+        ["a block of kernels is `unsafe extern \"C\"`: its author vouches for them [syntax]"]
+    );
+    assert_eq!(
+        first("cuda = \"x.cu\"", "unsafe extern \"C\" { fn f(); }"),
+        ["expected the path of a PTX file, in quotes [syntax]"]
+    );
+    assert_eq!(
+        firsts(block("static X: u32;")),
+        ["expected a kernel without a body: `fn name(..);` [syntax]"]
+    );
+    let twice = messages(block("fn chase(x: &[u64]); fn chase(y: &[u64]);"));
+    assert_eq!(
+        twice,
+        ["the kernel `chase` is declared twice [duplicate-name]\nnote: the other declaration is in line 1"]
+    );
+}
+
+#[test]
+fn what_does_not_parse_still_declares_its_kernel() {
+    let tokens = block("pub(crate) safe fn fill(a: &mut [u32], b: , c: u32); fn chase(list: &[u64]);");
+    let text = squeezed(&tokens);
+    assert!(
+        text.contains("pub(crate)enumfill{}") && text.contains("enumchase{}"),
+        "{text}"
+    );
+    assert!(
+        text.contains("fncall<__Shape0,__Shape1,__Shape2>(argument0:__Shape0,"),
+        "{text}"
+    );
+    assert!(
+        text.contains("unsafeextern\"C\"{pub(crate)safefnfill("),
+        "rustc says what is wrong: {text}"
+    );
+}
+
+#[test]
+fn a_kernel_under_cfg_has_its_mistakes_under_cfg() {
+    let text = squeezed(&block("#[cfg(test)] fn nothing();"));
+    assert!(text.contains("#[cfg(test)]const_:()={::core::compile_error!"), "{text}");
+    assert_eq!(text.matches("#[cfg(test)]").count(), 4);
+    let both = firsts(block(
+        "#[cfg(a)] fn chase(x: &[u64]); #[cfg(not(a))] fn chase(x: &[u64]);",
+    ));
+    assert_eq!(both, [""; 0]);
+}

@@ -1,0 +1,99 @@
+//! What right declarations expand to.
+
+use super::{block, squeezed};
+
+fn has(declarations: &str, parts: &[&str]) {
+    let text = squeezed(&block(declarations));
+    for part in parts {
+        let part = part.replace([' ', '\n'], "");
+        assert!(text.contains(&part), "no {part} in {text}");
+    }
+}
+
+#[test]
+fn facts_say_what_the_ptx_says() {
+    has(
+        "safe fn fill(out: &mut [u32], value: u32);",
+        &[
+            "name: \"fill\", entry: \"fill\", ptx: &__PTX",
+            "name: \"out\", kind: ::graph_runtime::private::plan::ParamKind::Buffer { unit: ::core::mem::size_of::<u32>(), mutable: true }",
+            "name: \"value\", kind: ::graph_runtime::private::plan::ParamKind::Value(::graph_runtime::private::plan::Scalar::U32)",
+            "required_block: ::core::option::Option::None, max_block: ::core::option::Option::Some([128u32, 2u32, 1u32])",
+            "static_shared: 256u64, target: \"sm_70\"",
+        ],
+    );
+    has(
+        "safe fn copy(from: &[u32], to: &mut [u32], x: f32, p: half::f16);",
+        &[
+            "required_block: ::core::option::Option::Some([64u32, 1u32, 1u32])",
+            "variables: &[(\"counter\", ::graph_runtime::private::plan::Mode::ReadWrite)]",
+            "Scalar::Other",
+            "const __NONE: [half::f16; 0] = [];",
+            "__SIZE != 12usize || __ALIGN != 4usize",
+        ],
+    );
+}
+
+#[test]
+fn shapes_decide_what_is_taken() {
+    has(
+        "#[allow(needless_mut)] safe fn either(a: &mut [[f32; 4]], b: &mut [[f32; 4]; 8], which: u32);",
+        &[
+            "fn call<__Shape0: ?Sized + ::graph_runtime::ArrayOf<[f32; 4]> >(
+                a: &mut ::graph_runtime::Place<__Shape0, ::graph_runtime::OnDevice>,
+                b: &mut ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
+                which: u32
+            ) -> ::graph_runtime::KernelCall<3usize>",
+            "name: \"a\", kind: ::graph_runtime::private::plan::ParamKind::Buffer { unit: ::core::mem::size_of::<[f32; 4]>()",
+            "name: \"b\", kind: ::graph_runtime::private::plan::ParamKind::Buffer { unit: ::core::mem::size_of::<[f32; 4]>()",
+            "CallArgument::write(a)",
+            "CallArgument::value(which)",
+        ],
+    );
+    has(
+        "fn chase(list: &u64);",
+        &[
+            "list: &::graph_runtime::Place<u64, ::graph_runtime::OnDevice>",
+            "CallArgument::read(list)",
+        ],
+    );
+}
+
+#[test]
+fn safety_and_visibility_are_the_users() {
+    has(
+        "pub(crate) safe fn fill(a: &mut [u32], b: u32);",
+        &["pub(crate) enum fill {}", "pub(crate) fn call<"],
+    );
+    has(
+        "pub fn fill(a: &mut [u32], b: u32);",
+        &["pub enum fill {}", "pub unsafe fn call<"],
+    );
+    has(
+        "#[deprecated] #[link_name = \"fill\"] fn r#in(a: &mut [u32], b: u32);",
+        &["#[deprecated]", "enum r#in {}", "name: \"in\", entry: \"fill\""],
+    );
+}
+
+#[test]
+fn documentation_goes_to_the_type() {
+    has(
+        "/// Fills.\n #[requires(value > 0)] safe fn fill(a: &mut [u32], value: u32);",
+        &[
+            "#[doc = \" Fills.\"] #[doc = \"\"] #[doc = \"Kernel`fill`of`",
+            "#[doc = \"\"] #[doc = \"Requires`value>0`.\"]",
+        ],
+    );
+}
+
+#[test]
+fn mistakes_leave_the_interface() {
+    has(
+        "#[requires(value)] fn fill(out: *mut u32, value: u32);",
+        &[
+            "enum fill {}",
+            "unsafe fn call<__Shape0>(out: __Shape0, value: u32)",
+            "contracts: &[]",
+        ],
+    );
+}
