@@ -2,7 +2,7 @@
 
 use crate::exec::address::lanes;
 use crate::exec::barrier::Barriers;
-use crate::exec::{Context, Environment, LaneFault, Warp};
+use crate::exec::{Context, Environment, Warp};
 use crate::fault::{Fault, FaultKind};
 use crate::registers::LANES;
 use crate::schedule::SLICE;
@@ -70,9 +70,10 @@ impl Block {
             shared,
             barriers,
         };
-        let done = warp
-            .run(&mut env, SLICE.min(limit - steps))
-            .map_err(|(pc, LaneFault { lane, kind })| fault(context, ctaid, warp.thread(lane), pc, *kind))?;
+        let done = warp.run(&mut env, SLICE.min(limit - steps)).map_err(|(pc, problem)| {
+            let (lane, kind) = problem.into_parts();
+            fault(context, ctaid, warp.thread(lane), pc, kind)
+        })?;
         if steps + done >= limit && warp.runnable() {
             let (lane, pc) = warp.first_live();
             return Err(fault(

@@ -39,6 +39,8 @@ pub(crate) struct FrameSize {
 pub(crate) struct Function {
     pub(crate) name: Arc<str>,
     pub(crate) start: u32,
+    /// What is executed once for all blocks, in every lane.
+    pub(crate) prologue: Vec<Instruction>,
     pub(crate) frame: FrameSize,
     /// Slots to fill when a frame is entered.
     pub(crate) constants32: Vec<(Slot, u32)>,

@@ -57,6 +57,7 @@ mod registers;
 mod schedule;
 mod softfloat;
 mod view;
+mod visit;
 mod wide;
 
 pub use fault::{Fault, FaultKind, LoadError, Operation};

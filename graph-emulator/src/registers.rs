@@ -25,6 +25,17 @@ pub(crate) struct Registers {
     pub(crate) wide: Option<Wide>,
 }
 
+/// A value for each lane. Unlike `std::array::from_fn` this is inlined for certain, and so takes on the instruction set of
+/// its caller.
+#[inline(always)]
+pub(crate) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
+    let mut values = [T::default(); LANES];
+    for (lane, value) in values.iter_mut().enumerate() {
+        *value = f(lane);
+    }
+    values
+}
+
 /// Where a frame begins in each register file and in local memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Frame {
@@ -123,14 +134,15 @@ impl Registers {
     /// Read a register as lanes of `T`.
     #[inline(always)]
     pub(crate) fn lanes<T: Lane>(&self, slot: Slot) -> [T; LANES] {
-        T::Bits::register(self, slot).map(T::from_bits)
+        let register = T::Bits::register(self, slot);
+        std::array::from_fn(|lane| T::from_bits(register[lane]))
     }
 
     /// `d = f(a)` in the lanes of `mask`.
     #[inline(always)]
     pub(crate) fn map1<T: Lane, U: Lane>(&mut self, mask: u32, d: Slot, a: Slot, f: impl Fn(T) -> U) {
         let a = T::Bits::register(self, a);
-        let result = std::array::from_fn(|lane| f(T::from_bits(a[lane])).to_bits());
+        let result = each(|lane| f(T::from_bits(a[lane])).to_bits());
         self.set(d, mask, result);
     }
 
@@ -144,7 +156,7 @@ impl Registers {
         f: impl Fn(T, S) -> U,
     ) {
         let (a, b) = (T::Bits::register(self, a), S::Bits::register(self, b));
-        let result = std::array::from_fn(|lane| f(T::from_bits(a[lane]), S::from_bits(b[lane])).to_bits());
+        let result = each(|lane| f(T::from_bits(a[lane]), S::from_bits(b[lane])).to_bits());
         self.set(d, mask, result);
     }
 
@@ -162,9 +174,7 @@ impl Registers {
             S::Bits::register(self, b),
             R::Bits::register(self, c),
         );
-        let result = std::array::from_fn(|lane| {
-            f(T::from_bits(a[lane]), S::from_bits(b[lane]), R::from_bits(c[lane])).to_bits()
-        });
+        let result = each(|lane| f(T::from_bits(a[lane]), S::from_bits(b[lane]), R::from_bits(c[lane])).to_bits());
         self.set(d, mask, result);
     }
 

@@ -7,6 +7,7 @@
 
 use crate::code::{Op, Special};
 use crate::exec::address::lanes;
+use crate::exec::barrier::Barriers;
 use crate::exec::call::Activation;
 use crate::exec::local::Local;
 use crate::exec::{Context, Environment, Flow, LaneFault};
@@ -97,7 +98,22 @@ impl Warp {
         };
         warp.local.reserve(kernel.frame.local);
         warp.fill_constants(kernel, u32::MAX);
+        warp.run_prologue(context);
         warp
+    }
+
+    /// Compute what is the same in all blocks.
+    fn run_prologue(&mut self, context: &Context<'_>) {
+        let mut barriers = Barriers::new(0);
+        let mut env = Environment {
+            context,
+            shared: &mut [],
+            barriers: &mut barriers,
+        };
+        for instruction in &context.code.functions[context.kernel].prologue {
+            let result = self.execute(&instruction.op, u32::MAX, 0, &mut env);
+            debug_assert!(result.is_ok(), "`decode::hoist` moves only what cannot fault");
+        }
     }
 
     /// Begin a block.

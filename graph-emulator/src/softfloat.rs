@@ -62,9 +62,8 @@ pub(crate) struct Exact {
 
 /// The sum of two numbers, one of which may be a product; specials are as the host has them.
 pub(crate) fn add(a: f64, b: f64, format: Format, round: Rounding) -> u64 {
-    let sum = a + b;
-    if !sum.is_finite() && !(a.is_finite() && b.is_finite()) {
-        return from_special(sum, format);
+    if !a.is_finite() || !b.is_finite() {
+        return from_special(a + b, format);
     }
     Exact::from_f64(a).add(Exact::from_f64(b), round).round(format, round)
 }

@@ -23,13 +23,13 @@ impl Wide {
 /// Compile a function twice, for the baseline and for the features of [`Wide`], and call the one that fits. The body must
 /// be `#[inline(always)]`, so that it takes on the features of its caller.
 macro_rules! dispatch {
-    ($(#[$attribute:meta])* fn $name:ident($registers:ident: &mut Registers $(, $argument:ident: $ty:ty)*) = $body:ident) => {
+    ($(#[$attribute:meta])* fn $name:ident($registers:ident: &mut Registers $(, $argument:ident: $ty:ty)*) $(-> $result:ty)? = $body:ident) => {
         $(#[$attribute])*
-        pub(crate) fn $name($registers: &mut Registers $(, $argument: $ty)*) {
+        pub(crate) fn $name($registers: &mut Registers $(, $argument: $ty)*) $(-> $result)? {
             #[cfg(target_arch = "x86_64")]
             if $registers.wide.is_some() {
                 #[target_feature(enable = "avx2,fma,bmi2,lzcnt,popcnt")]
-                fn wide($registers: &mut Registers $(, $argument: $ty)*) {
+                fn wide($registers: &mut Registers $(, $argument: $ty)*) $(-> $result)? {
                     $body($registers $(, $argument)*)
                 }
                 // SAFETY: a `Wide` exists only where `Wide::detect` found these very features.

@@ -3,7 +3,7 @@
 mod common;
 
 use common::Argument::{Bytes, Read, Write};
-use common::{Gpu, value};
+use common::{Gpu, download, value};
 use graph_emulator::{Access, Buffer, FaultKind, Launch, Memory, Module, Options};
 
 fn gpu() -> Gpu {
@@ -202,6 +202,8 @@ fn traps_and_deep_recursion() {
     );
     gpu.launch("overflow", [1, 1, 1], [1, 1, 1], &[Write(&out), value(500i32)])
         .unwrap();
+    let expected = (1..=500u32).fold(1, |deep: u32, n| n ^ deep.wrapping_mul(3));
+    assert_eq!(download::<u32>(&out)[0], expected);
     let fault = gpu
         .launch("overflow", [1, 1, 1], [1, 1, 1], &[Write(&out), value(1_000_000i32)])
         .unwrap_err();

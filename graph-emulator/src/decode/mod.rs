@@ -6,6 +6,7 @@ mod compare;
 mod control;
 mod convert;
 mod float;
+mod hoist;
 mod layout;
 mod memory;
 mod modifiers;
@@ -51,25 +52,34 @@ fn decode_function(function: &ast::Function, symbols: &Symbols, code: &mut Code)
     };
     let start = code.instructions.len() as u32;
     let mut scope = Scope::new(function, body, symbols, start).map_err(at(function.line, None))?;
+    let (mut instructions, mut lines) = (Vec::with_capacity(body.instructions.len() + 1), Vec::new());
     for instruction in &body.instructions {
         let decoded = decode_instruction(instruction, &mut scope)
             .map_err(|message| at(instruction.line, Some(text(instruction)))(message))?;
-        code.instructions.push(decoded);
-        code.lines.push(Line {
+        instructions.push(decoded);
+        lines.push(Line {
             line: instruction.line,
             source: instruction.source,
         });
     }
     // Whoever runs off the end returns.
-    code.instructions.push(Instruction {
+    instructions.push(Instruction {
         guard: None,
         op: Op::Return,
     });
-    code.lines.push(Line {
+    lines.push(Line {
         line: body.instructions.last().map_or(function.line, |last| last.line),
         source: None,
     });
-    code.functions.push(scope.finish(start));
+    let mut prologue = Vec::new();
+    if function.entry {
+        let mut body = scope.body(instructions, lines, start);
+        prologue = hoist::hoist(&mut body);
+        (instructions, lines) = (body.instructions, body.lines);
+    }
+    code.instructions.append(&mut instructions);
+    code.lines.append(&mut lines);
+    code.functions.push(scope.finish(start, prologue));
     Ok(())
 }
 

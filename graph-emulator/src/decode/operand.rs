@@ -4,10 +4,12 @@ use std::collections::HashMap;
 
 use graph_ptx::ast::{self, Operand, Reg, Space as AstSpace, Type};
 
+use super::hoist::Body;
 use super::layout::place;
 use super::{Place, Result, Symbols};
-use crate::code::{Address, Base, DISCARD, FrameSize, Function, Slot, Space, Special};
+use crate::code::{Address, Base, DISCARD, FrameSize, Function, Instruction, Line, Slot, Space, Special};
 use crate::exec::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
+use crate::visit;
 
 /// What a register holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +35,8 @@ pub(super) struct Scope<'a> {
     params: Vec<(u32, u32)>,
     results: Vec<(u32, u32)>,
     shared: u32,
+    /// Bytes of a kernel's parameters.
+    parameters: u32,
 }
 
 impl<'a> Scope<'a> {
@@ -62,6 +66,7 @@ impl<'a> Scope<'a> {
             params: Vec::new(),
             results: Vec::new(),
             shared: symbols.shared,
+            parameters: 0,
         };
         for register in &body.registers {
             let slot = scope.register(&register.name, register.ty)?;
@@ -91,6 +96,7 @@ impl<'a> Scope<'a> {
                 let offset = place(&mut end, param, 1)?;
                 self.places.insert(&param.name, Place::Parameter(offset));
             }
+            self.parameters = end;
             // Address zero of the local memory is left out: it would look like a null pointer.
             self.frame.local = 16;
             return Ok(());
@@ -139,12 +145,28 @@ impl<'a> Scope<'a> {
         Ok(())
     }
 
+    /// The instructions with what is known of their registers.
+    pub(super) fn body(&self, instructions: Vec<Instruction>, lines: Vec<Line>, start: u32) -> Body {
+        let constants32 = self.constants32.values().map(|&slot| (visit::File::R32, slot));
+        let constants64 = self.constants64.values().map(|&slot| (visit::File::R64, slot));
+        let specials = self.specials.iter().map(|&(slot, _)| (visit::File::R32, slot));
+        Body {
+            instructions,
+            lines,
+            start,
+            constants: constants32.chain(constants64).chain(specials).collect(),
+            specials: self.specials.clone(),
+            parameters: self.parameters.into(),
+        }
+    }
+
     /// The decoded function, all its instructions having been decoded.
-    pub(super) fn finish(mut self, start: u32) -> Function {
+    pub(super) fn finish(mut self, start: u32, prologue: Vec<Instruction>) -> Function {
         self.frame.local = self.frame.local.next_multiple_of(16);
         Function {
             name: self.function.name.as_str().into(),
             start,
+            prologue,
             frame: self.frame,
             constants32: self
                 .constants32

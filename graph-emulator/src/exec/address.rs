@@ -3,7 +3,7 @@
 use crate::code::{Address, Base, Space};
 use crate::exec::LaneFault;
 use crate::fault::{FaultKind, Operation};
-use crate::registers::{LANES, Registers};
+use crate::registers::{LANES, Registers, each};
 
 /// Windows of the generic address space, by the upper half of an address.
 pub(crate) const SHARED_WINDOW: u64 = 1 << 32;
@@ -15,7 +15,10 @@ pub(crate) const PARAM_WINDOW: u64 = 3 << 32;
 pub(crate) fn addresses(registers: &Registers, address: &Address) -> [u64; LANES] {
     let offset = address.offset as u64;
     match address.base {
-        Base::R64(slot) => registers.get64(slot).map(|base| base.wrapping_add(offset)),
+        Base::R64(slot) => {
+            let base = registers.get64(slot);
+            each(|lane| base[lane].wrapping_add(offset))
+        }
         Base::R32(slot) => registers
             .get32(slot)
             .map(|base| u64::from(base.wrapping_add(offset as u32))),
@@ -41,10 +44,10 @@ pub(crate) fn window(address: u64) -> (Space, u64) {
 pub(crate) fn classify(all: &[u64; LANES], mask: u32) -> (Space, u32, [u64; LANES]) {
     let (space, base) = window(all[mask.trailing_zeros() as usize % LANES]);
     let mut same = 0;
-    for lane in 0..LANES {
-        same |= u32::from(window(all[lane]).0 == space) << lane;
+    for (lane, &address) in all.iter().enumerate() {
+        same |= u32::from(window(address).0 == space) << lane;
     }
-    (space, same & mask, all.map(|address| address.wrapping_sub(base)))
+    (space, same & mask, each(|lane| all[lane].wrapping_sub(base)))
 }
 
 /// Run `access` once for every state space that generic addresses lie in.
@@ -142,14 +145,31 @@ pub(crate) enum Pattern {
 
 #[inline(always)]
 pub(crate) fn pattern(addresses: &[u64; LANES], bytes: u64) -> Pattern {
-    let first = addresses[0];
-    let step = addresses[1].wrapping_sub(first);
+    let step = addresses[1].wrapping_sub(addresses[0]);
     if step != 0 && step != bytes {
         return Pattern::Scattered;
     }
     let mut differs = 0;
-    for lane in 0..LANES {
-        differs |= addresses[lane] ^ first.wrapping_add(step * lane as u64);
+    for lane in 1..LANES {
+        differs |= addresses[lane].wrapping_sub(addresses[lane - 1]) ^ step;
+    }
+    match (differs, step) {
+        (0, 0) => Pattern::Uniform,
+        (0, _) => Pattern::Contiguous,
+        _ => Pattern::Scattered,
+    }
+}
+
+/// The same for 32-bit addresses.
+#[inline(always)]
+pub(crate) fn pattern32(addresses: &[u32; LANES], bytes: u32) -> Pattern {
+    let step = addresses[1].wrapping_sub(addresses[0]);
+    if step != 0 && step != bytes {
+        return Pattern::Scattered;
+    }
+    let mut differs = 0;
+    for lane in 1..LANES {
+        differs |= addresses[lane].wrapping_sub(addresses[lane - 1]) ^ step;
     }
     match (differs, step) {
         (0, 0) => Pattern::Uniform,

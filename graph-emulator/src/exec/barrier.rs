@@ -189,7 +189,7 @@ impl State {
             return Err("threads expect different numbers of threads".to_owned());
         }
         match expected {
-            Some(count) if count == 0 || count as usize % LANES != 0 => {
+            Some(count) if count == 0 || !count.is_multiple_of(LANES as u32) => {
                 Err(format!("{count} threads are no multiple of the warp size"))
             }
             _ => Ok(()),

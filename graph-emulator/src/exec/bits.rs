@@ -1,7 +1,7 @@
 //! Bit manipulation: counting, fields, permutation, dot products of bytes.
 
 use crate::code::{Bits, BitsOp as Op, PrmtMode};
-use crate::registers::Registers;
+use crate::registers::{Registers, each};
 use crate::wide::dispatch;
 
 dispatch! {
@@ -119,7 +119,7 @@ fn extract(a: u64, start: u32, len: u32, top: u32, signed: bool) -> u64 {
 fn insert32(registers: &mut Registers, mask: u32, d: u32, [a, b, c, l]: [u32; 4]) {
     let (a, b) = (*registers.get32(a), *registers.get32(b));
     let (start, len) = (*registers.get32(c), *registers.get32(l));
-    let result = std::array::from_fn(|lane| insert(a[lane].into(), b[lane].into(), start[lane], len[lane], 32) as u32);
+    let result = each(|lane| insert(a[lane].into(), b[lane].into(), start[lane], len[lane], 32) as u32);
     registers.set(d, mask, result);
 }
 
@@ -127,7 +127,7 @@ fn insert32(registers: &mut Registers, mask: u32, d: u32, [a, b, c, l]: [u32; 4]
 fn insert64(registers: &mut Registers, mask: u32, d: u32, [a, b, c, l]: [u32; 4]) {
     let (a, b) = (*registers.get64(a), *registers.get64(b));
     let (start, len) = (*registers.get32(c), *registers.get32(l));
-    let result = std::array::from_fn(|lane| insert(a[lane], b[lane], start[lane], len[lane], 64));
+    let result = each(|lane| insert(a[lane], b[lane], start[lane], len[lane], 64));
     registers.set(d, mask, result);
 }
 

@@ -133,9 +133,9 @@ impl Directive {
     /// Parse what follows the percent sign; also what follows that.
     fn parse(text: &str) -> (Directive, &str) {
         let mut directive = Directive::default();
-        let mut characters = text.char_indices().peekable();
+
         let mut in_precision = false;
-        while let Some((index, character)) = characters.next() {
+        for (index, character) in text.char_indices() {
             match character {
                 '-' => directive.left = true,
                 '+' => directive.plus = true,

@@ -150,6 +150,6 @@ impl Code {
     /// The function at an address that `mov` of its name gave.
     fn function_at(&self, address: u64) -> Option<u32> {
         let index = u32::try_from(address.checked_sub(FUNCTION_BASE)? / 16).ok()?;
-        (address % 16 == 0 && (index as usize) < self.functions.len()).then_some(index)
+        (address.is_multiple_of(16) && (index as usize) < self.functions.len()).then_some(index)
     }
 }

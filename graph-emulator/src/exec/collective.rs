@@ -61,8 +61,8 @@ pub(crate) fn sets(members: &[u32; LANES], mask: u32) -> impl Iterator<Item = u3
         }
         let wanted = members[left.trailing_zeros() as usize % LANES];
         let mut same = 0;
-        for lane in 0..LANES {
-            same |= u32::from(members[lane] == wanted) << lane;
+        for (lane, &own) in members.iter().enumerate() {
+            same |= u32::from(own == wanted) << lane;
         }
         let set = same & left;
         left &= !set;

@@ -7,7 +7,7 @@ use crate::code::{
     Selector, Slot, Test, TestOp,
 };
 use crate::exec::float::flush;
-use crate::registers::{LANES, Lane, Registers};
+use crate::registers::{LANES, Lane, Registers, each};
 use crate::wide::dispatch;
 
 dispatch! {
@@ -115,7 +115,7 @@ fn store(registers: &mut Registers, mask: u32, instruction: &Compare, holds: u32
         None => holds,
         Some((op, c, flip)) => combine(op, holds, registers.predicate(c) ^ flip),
     };
-    let lanes = |holds: u32, value: u32| std::array::from_fn(|lane| if holds >> lane & 1 != 0 { value } else { 0 });
+    let lanes = |holds: u32, value: u32| each(|lane| if holds >> lane & 1 != 0 { value } else { 0 });
     match instruction.to {
         Outcome::Predicates(p, q) => {
             // `q` is the negated comparison, combined likewise; of packed halves, the comparison of the upper ones.
@@ -142,11 +142,7 @@ fn store(registers: &mut Registers, mask: u32, instruction: &Compare, holds: u32
                 lanes(combined(registers, holds), value),
                 lanes(combined(registers, high), value << 16),
             );
-            registers.set::<u32>(
-                d,
-                mask,
-                std::array::from_fn(|lane: usize| -> u32 { low[lane] | high[lane] }),
-            );
+            registers.set::<u32>(d, mask, each(|lane: usize| -> u32 { low[lane] | high[lane] }));
         }
     }
 }
@@ -171,11 +167,11 @@ fn select_lanes(registers: &mut Registers, mask: u32, &Select { wide, by, d, a, 
     };
     if wide {
         let (a, b) = (registers.get64(a), registers.get64(b));
-        let result: [u64; LANES] = std::array::from_fn(|lane| if first >> lane & 1 != 0 { a[lane] } else { b[lane] });
+        let result: [u64; LANES] = each(|lane| if first >> lane & 1 != 0 { a[lane] } else { b[lane] });
         registers.set(d, mask, result);
     } else {
         let (a, b) = (registers.get32(a), registers.get32(b));
-        let result: [u32; LANES] = std::array::from_fn(|lane| if first >> lane & 1 != 0 { a[lane] } else { b[lane] });
+        let result: [u32; LANES] = each(|lane| if first >> lane & 1 != 0 { a[lane] } else { b[lane] });
         registers.set(d, mask, result);
     }
 }

@@ -50,7 +50,7 @@ fn exp2(x: f32) -> f32 {
         9.618_129_107_628_477e-3,
         5.550_410_866_482_157_6e-2,
         2.402_265_069_591_007e-1,
-        6.931_471_805_599_453e-1,
+        std::f64::consts::LN_2,
         1.0,
     ];
     let fraction = coefficients.iter().fold(0f64, |sum, coefficient| sum * t + coefficient);

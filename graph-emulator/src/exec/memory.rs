@@ -3,16 +3,30 @@
 
 use std::sync::atomic::{Ordering::Relaxed, fence};
 
-use crate::code::{Access, AsyncCopy, DISCARD, Slot, Space};
-use crate::exec::address::{Pattern, addresses, check_alignment, check_bounds, each_space, lanes, pattern};
+use crate::code::{Access, Address, AsyncCopy, Base, DISCARD, Slot, Space};
+use crate::exec::address::{
+    Pattern, addresses, check_alignment, check_bounds, each_space, lanes, pattern, pattern32, window,
+};
 use crate::exec::{Environment, LaneFault, Warp};
 use crate::fault::Operation;
 use crate::memory::Storage;
 use crate::registers::{FULL, LANES, Registers};
 use crate::view::Region;
+use crate::wide::dispatch;
+
+dispatch! {
+    fn load_fast(registers: &mut Registers, env: &Environment<'_>, op: &Access) -> bool = load_fast_lanes
+}
+
+dispatch! {
+    fn store_fast(registers: &mut Registers, env: &mut Environment<'_>, op: &Access) -> bool = store_fast_lanes
+}
 
 /// Execute a load.
 pub(crate) fn load(warp: &mut Warp, env: &Environment<'_>, mask: u32, op: &Access) -> Result<(), LaneFault> {
+    if simple(op, mask) && load_fast(&mut warp.registers, env, op) {
+        return Ok(());
+    }
     let all = addresses(&warp.registers, &op.address);
     each_space(op.space, &all, mask, |space, at, mask| {
         check_alignment(Operation::Load, at, mask, op.total())?;
@@ -34,6 +48,9 @@ pub(crate) fn load(warp: &mut Warp, env: &Environment<'_>, mask: u32, op: &Acces
 
 /// Execute a store.
 pub(crate) fn store(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &Access) -> Result<(), LaneFault> {
+    if simple(op, mask) && store_fast(&mut warp.registers, env, op) {
+        return Ok(());
+    }
     let all = addresses(&warp.registers, &op.address);
     each_space(op.space, &all, mask, |space, at, mask| {
         check_alignment(Operation::Store, at, mask, op.total())?;
@@ -117,7 +134,130 @@ fn value(registers: &Registers, op: &Access, element: u8) -> [u64; LANES] {
 /// Can the access be done 32 bits a lane, one register, nothing else to see to?
 #[inline(always)]
 fn simple(op: &Access, mask: u32) -> bool {
-    mask == FULL && op.bytes == 4 && op.count == 1 && !op.wide && op.values[0] != DISCARD
+    mask == FULL && op.bytes == 4 && op.count == 1 && !op.wide && !op.strong && op.values[0] != DISCARD
+}
+
+/// The first address and how the others follow; without the addresses themselves.
+#[inline(always)]
+fn span(registers: &Registers, address: &Address) -> (u64, Pattern) {
+    let offset = address.offset as u64;
+    match address.base {
+        Base::R64(slot) => {
+            let base = registers.get64(slot);
+            (base[0].wrapping_add(offset), pattern(base, 4))
+        }
+        Base::R32(slot) => {
+            let base = registers.get32(slot);
+            let first = base[0].wrapping_add(offset as u32);
+            // Addresses that wrap around are left to the slow path.
+            let wraps = first > u32::MAX - 128 || base[0] > u32::MAX - 128;
+            (
+                first.into(),
+                if wraps { Pattern::Scattered } else { pattern32(base, 4) },
+            )
+        }
+        Base::Absolute => (offset, Pattern::Uniform),
+        Base::Frame => (0, Pattern::Scattered),
+    }
+}
+
+/// Loads of 32 words in a row, of one word for all lanes, or from anywhere in shared memory. False where this does not
+/// apply, and where anything is wrong.
+#[inline(always)]
+fn load_fast_lanes(registers: &mut Registers, env: &Environment<'_>, op: &Access) -> bool {
+    let (first, pattern) = span(registers, &op.address);
+    if first % 4 != 0 {
+        return false;
+    }
+    let (space, first) = match op.space {
+        Space::Generic => {
+            let (space, base) = window(first);
+            (space, first - base)
+        }
+        space => (space, first),
+    };
+    let d = op.values[0];
+    let bytes = if pattern == Pattern::Contiguous { 128 } else { 4 };
+    match space {
+        Space::Global if pattern != Pattern::Scattered => match env.context.view.readable(first, bytes) {
+            Some(region) => load_words(registers, d, region, first, bytes),
+            None => return false,
+        },
+        Space::Shared | Space::Param => {
+            let memory = if space == Space::Shared {
+                &*env.shared
+            } else {
+                env.context.parameters
+            };
+            if pattern == Pattern::Scattered && op.space != Space::Generic {
+                return gather(registers, memory, op);
+            }
+            if pattern == Pattern::Scattered || !fits(memory, first, bytes) {
+                return false;
+            }
+            let (words, _) = memory[first as usize..first as usize + bytes as usize].as_chunks::<4>();
+            if let Ok(row) = <&[[u8; 4]; LANES]>::try_from(words) {
+                let to = registers.get32_mut(d);
+                for lane in 0..LANES {
+                    to[lane] = u32::from_le_bytes(row[lane]);
+                }
+            } else {
+                *registers.get32_mut(d) = [u32::from_le_bytes(words[0]); LANES];
+            }
+        }
+        _ => return false,
+    }
+    true
+}
+
+/// A word for each lane from anywhere in a memory.
+#[inline(always)]
+fn gather(registers: &mut Registers, memory: &[u8], op: &Access) -> bool {
+    let at = addresses(registers, &op.address);
+    let (words, _) = memory.as_chunks::<4>();
+    let (mut low, mut high) = (0, 0);
+    for address in at {
+        low |= address & 3;
+        high |= u64::from(address / 4 >= words.len() as u64);
+    }
+    if low != 0 || high != 0 {
+        return false;
+    }
+    let to = registers.get32_mut(op.values[0]);
+    for (to, address) in to.iter_mut().zip(at) {
+        *to = u32::from_le_bytes(words[(address / 4) as usize]);
+    }
+    true
+}
+
+/// Stores of 32 words in a row.
+#[inline(always)]
+fn store_fast_lanes(registers: &mut Registers, env: &mut Environment<'_>, op: &Access) -> bool {
+    let (first, pattern) = span(registers, &op.address);
+    if first % 4 != 0 || pattern != Pattern::Contiguous {
+        return false;
+    }
+    let values = registers.get32(op.values[0]);
+    match op.space {
+        Space::Global => {
+            let Some(region) = env.context.view.writable(first, 128) else {
+                return false;
+            };
+            let start = ((first - region.storage().address()) / 4) as usize;
+            for (word, value) in region.storage().words()[start..start + LANES].iter().zip(values) {
+                word.store(*value, Relaxed);
+            }
+            true
+        }
+        Space::Shared if fits(env.shared, first, 128) => {
+            let (words, _) = env.shared[first as usize..first as usize + 128].as_chunks_mut::<4>();
+            for (word, value) in words.iter_mut().zip(values) {
+                *word = value.to_le_bytes();
+            }
+            true
+        }
+        _ => false,
+    }
 }
 
 fn load_global(
@@ -128,19 +268,6 @@ fn load_global(
     at: &[u64; LANES],
 ) -> Result<(), LaneFault> {
     let view = env.context.view;
-    if simple(op, mask) && !op.strong {
-        let span = match pattern(at, 4) {
-            Pattern::Contiguous => 128,
-            Pattern::Uniform => 4,
-            Pattern::Scattered => 0,
-        };
-        if span != 0
-            && let Some(region) = view.readable(at[0], span)
-        {
-            load_words(&mut warp.registers, op.values[0], region, at[0], span);
-            return Ok(());
-        }
-    }
     let mut region = view.readable(at[mask.trailing_zeros() as usize % LANES], 1);
     let total = op.total();
     for lane in lanes(mask) {
@@ -208,20 +335,6 @@ fn store_global(
     let view = env.context.view;
     if op.strong {
         fence(std::sync::atomic::Ordering::Release);
-    }
-    if simple(op, mask)
-        && pattern(at, 4) == Pattern::Contiguous
-        && let Some(region) = view.writable(at[0], 128)
-    {
-        let storage = region.storage();
-        let start = ((at[0] - storage.address()) / 4) as usize;
-        for (word, value) in storage.words()[start..start + LANES]
-            .iter()
-            .zip(registers.get32(op.values[0]))
-        {
-            word.store(*value, Relaxed);
-        }
-        return Ok(());
     }
     let total = op.total();
     let mut region = view.writable(at[mask.trailing_zeros() as usize % LANES], 1);
@@ -299,21 +412,13 @@ fn load_bytes(
     at: &[u64; LANES],
 ) -> Result<(), LaneFault> {
     let registers = &mut warp.registers;
-    if mask == FULL && op.count == 1 {
-        match pattern(at, op.bytes.into()) {
-            Pattern::Uniform if fits(memory, at[0], op.total().into()) => {
-                assign(registers, mask, op, 0, [read_bytes(memory, at[0], op.bytes); LANES]);
-                return Ok(());
-            }
-            Pattern::Contiguous if simple(op, mask) && fits(memory, at[0], 128) => {
-                let (words, _) = memory[at[0] as usize..at[0] as usize + 128].as_chunks::<4>();
-                for (to, word) in registers.get32_mut(op.values[0]).iter_mut().zip(words) {
-                    *to = u32::from_le_bytes(*word);
-                }
-                return Ok(());
-            }
-            _ => {}
-        }
+    if mask == FULL
+        && op.count == 1
+        && pattern(at, op.bytes.into()) == Pattern::Uniform
+        && fits(memory, at[0], op.total().into())
+    {
+        assign(registers, mask, op, 0, [read_bytes(memory, at[0], op.bytes); LANES]);
+        return Ok(());
     }
     check_bounds(Operation::Load, name, at, mask, op.total(), memory.len())?;
     each_element(registers, mask, op, at, |_, address| {
@@ -329,13 +434,6 @@ fn store_shared(
     op: &Access,
     at: &[u64; LANES],
 ) -> Result<(), LaneFault> {
-    if simple(op, mask) && pattern(at, 4) == Pattern::Contiguous && fits(shared, at[0], 128) {
-        let (words, _) = shared[at[0] as usize..at[0] as usize + 128].as_chunks_mut::<4>();
-        for (word, value) in words.iter_mut().zip(registers.get32(op.values[0])) {
-            *word = value.to_le_bytes();
-        }
-        return Ok(());
-    }
     check_bounds(Operation::Store, "shared memory", at, mask, op.total(), shared.len())?;
     for element in 0..op.count {
         let value = value(registers, op, element);

@@ -49,18 +49,19 @@ pub(crate) struct Environment<'a> {
 
 /// Something went wrong in a lane.
 #[derive(Debug)]
-pub(crate) struct LaneFault {
-    pub(crate) lane: usize,
-    pub(crate) kind: Box<FaultKind>,
-}
+pub(crate) struct LaneFault(Box<(usize, FaultKind)>);
 
 impl LaneFault {
     #[cold]
     pub(crate) fn new(lane: usize, kind: FaultKind) -> LaneFault {
-        LaneFault {
-            lane,
-            kind: Box::new(kind),
-        }
+        LaneFault(Box::new((lane, kind)))
+    }
+}
+
+impl LaneFault {
+    /// The lane, and what went wrong.
+    pub(crate) fn into_parts(self) -> (usize, FaultKind) {
+        *self.0
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::code::{DISCARD, Move, PredicateOp};
 use crate::exec::compare::combine;
-use crate::registers::{FULL, LANES, Registers};
+use crate::registers::{FULL, LANES, Registers, each};
 
 /// Moves between registers, packing and unpacking.
 pub(crate) fn mov(registers: &mut Registers, mask: u32, instruction: &Move) {
@@ -14,12 +14,12 @@ pub(crate) fn mov(registers: &mut Registers, mask: u32, instruction: &Move) {
         Move::PackBytes { d, s } => {
             let parts = s.map(|slot| *registers.get32(slot));
             let pack = |lane: usize| (0..4).fold(0, |all, i| all | (parts[i][lane] & 0xff) << (8 * i));
-            registers.set::<u32>(d, mask, std::array::from_fn(pack));
+            registers.set::<u32>(d, mask, each(pack));
         }
         Move::PackQuarters { d, s } => {
             let parts = s.map(|slot| *registers.get32(slot));
             let pack = |lane: usize| (0..4).fold(0, |all, i| all | u64::from(parts[i][lane] & 0xffff) << (16 * i));
-            registers.set::<u64>(d, mask, std::array::from_fn(pack));
+            registers.set::<u64>(d, mask, each(pack));
         }
         Move::Unpack32 { d, a } => {
             let whole = registers.get32(a).map(u64::from);

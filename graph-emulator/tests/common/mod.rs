@@ -1,5 +1,4 @@
 //! Launching kernels from tests: buffers of plain values, arguments of any kind.
-#![expect(dead_code, reason = "each test uses some of this")]
 
 use graph_emulator::{Access, Allocation, Buffer, Fault, Launch, Memory, Module, Options};
 
@@ -12,7 +11,7 @@ pub(crate) struct Gpu {
 /// A value in device memory.
 pub(crate) trait Value: Copy {
     fn bytes(self) -> Vec<u8>;
-    fn from(bytes: &[u8]) -> Self;
+    fn read(bytes: &[u8]) -> Self;
 }
 
 macro_rules! values {
@@ -21,7 +20,7 @@ macro_rules! values {
             fn bytes(self) -> Vec<u8> {
                 self.to_le_bytes().to_vec()
             }
-            fn from(bytes: &[u8]) -> $ty {
+            fn read(bytes: &[u8]) -> $ty {
                 <$ty>::from_le_bytes(bytes.try_into().unwrap())
             }
         }
@@ -110,5 +109,5 @@ impl Gpu {
 pub(crate) fn download<T: Value>(allocation: &Allocation) -> Vec<T> {
     let mut bytes = vec![0; allocation.len()];
     allocation.read(0, &mut bytes).unwrap();
-    bytes.chunks_exact(size_of::<T>()).map(T::from).collect()
+    bytes.chunks_exact(size_of::<T>()).map(T::read).collect()
 }

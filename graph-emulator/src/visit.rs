@@ -1,0 +1,305 @@
+//! The operands of an instruction, one after the other: for analyses that need no more of it.
+
+use crate::code::{
+    Address, BarrierOp, Base, BitsOp, CarryOp, CompareType, ConvertType, DISCARD, FloatOp, FloatType, IntegerOp,
+    IntegerType, Move, Op, Outcome, PredicateOp, Selector, Slot, Target,
+};
+use crate::exec::float::operand_count;
+
+/// A register file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum File {
+    R32,
+    R64,
+    Predicate,
+}
+
+/// What an instruction does with an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Source,
+    Target,
+}
+
+use File::{Predicate, R32, R64};
+use Role::{Source, Target as To};
+
+fn width(wide: bool) -> File {
+    if wide { R64 } else { R32 }
+}
+
+fn integer_file(ty: IntegerType) -> File {
+    width(matches!(ty, IntegerType::U64 | IntegerType::S64))
+}
+
+fn float_file(ty: FloatType) -> File {
+    width(ty == FloatType::F64)
+}
+
+impl IntegerOp {
+    /// How many operands it has.
+    fn count(self) -> usize {
+        match self {
+            IntegerOp::Abs | IntegerOp::Neg | IntegerOp::Not | IntegerOp::Cnot => 1,
+            IntegerOp::Mad
+            | IntegerOp::MadHigh
+            | IntegerOp::MadHighSat
+            | IntegerOp::Mad24
+            | IntegerOp::Mad24High
+            | IntegerOp::Sad => 3,
+            _ => 2,
+        }
+    }
+}
+
+impl BitsOp {
+    /// The files of its target and its sources.
+    fn files(self) -> &'static [File] {
+        match self {
+            BitsOp::Popc32 | BitsOp::Clz32 | BitsOp::Brev32 | BitsOp::Bfind { wide: false, .. } => &[R32, R32],
+            BitsOp::Popc64 | BitsOp::Clz64 | BitsOp::Bfind { wide: true, .. } => &[R32, R64],
+            BitsOp::Brev64 => &[R64, R64],
+            BitsOp::BfeU64 | BitsOp::BfeS64 => &[R64, R64, R32, R32],
+            BitsOp::Bfi32 => &[R32, R32, R32, R32, R32],
+            BitsOp::Bfi64 => &[R64, R64, R64, R32, R32],
+            BitsOp::Bmsk { .. } | BitsOp::SzextU { .. } | BitsOp::SzextS { .. } => &[R32, R32, R32],
+            _ => &[R32, R32, R32, R32],
+        }
+    }
+}
+
+impl Op {
+    /// Visit every register that the instruction reads or writes.
+    pub(crate) fn visit(&mut self, mut visitor: impl FnMut(File, Role, &mut Slot)) {
+        let mut each = |file: File, role: Role, slot: &mut Slot| {
+            if *slot != DISCARD {
+                visitor(file, role, slot);
+            }
+        };
+        match self {
+            Op::Integer(op) => {
+                let file = integer_file(op.ty);
+                each(file, To, &mut op.d);
+                op.s[..op.op.count()]
+                    .iter_mut()
+                    .for_each(|slot| each(file, Source, slot));
+            }
+            Op::Multiply(op) => {
+                let narrow = integer_file(op.ty);
+                let double = width(!matches!(op.ty, IntegerType::U16 | IntegerType::S16));
+                each(double, To, &mut op.d);
+                each(narrow, Source, &mut op.a);
+                each(narrow, Source, &mut op.b);
+                each(double, Source, &mut op.c);
+            }
+            Op::Shift(op) => {
+                each(integer_file(op.ty), To, &mut op.d);
+                each(integer_file(op.ty), Source, &mut op.a);
+                each(R32, Source, &mut op.b);
+            }
+            Op::Bits(op) => {
+                let files = op.op.files();
+                each(files[0], To, &mut op.d);
+                op.s.iter_mut()
+                    .zip(&files[1..])
+                    .for_each(|(slot, &file)| each(file, Source, slot));
+            }
+            Op::Carry(op) => {
+                let file = integer_file(op.ty);
+                let count = if matches!(op.op, CarryOp::Add | CarryOp::Sub) {
+                    2
+                } else {
+                    3
+                };
+                each(file, To, &mut op.d);
+                op.s[..count].iter_mut().for_each(|slot| each(file, Source, slot));
+            }
+            Op::Float(op) => {
+                let file = float_file(op.ty);
+                let count = if op.op == FloatOp::Div { 2 } else { operand_count(op.op) };
+                each(file, To, &mut op.d);
+                op.s[..count].iter_mut().for_each(|slot| each(file, Source, slot));
+            }
+            Op::Math(op) => {
+                each(float_file(op.ty), To, &mut op.d);
+                each(float_file(op.ty), Source, &mut op.a);
+            }
+            Op::Convert(op) => {
+                each(width(op.to_wide), To, &mut op.d);
+                each(width(op.from_wide), Source, &mut op.a);
+                each(width(op.from == ConvertType::F64), Source, &mut op.b);
+            }
+            Op::LocalAddress { d, wide, .. } | Op::Clock { d, wide } => each(width(*wide), To, d),
+            Op::Load(op) | Op::Store(op) if op.count as usize > op.values.len() => {}
+            Op::Load(op) => {
+                let (file, count) = (width(op.wide), usize::from(op.count));
+                address(&mut op.address, &mut each);
+                op.values[..count].iter_mut().for_each(|slot| each(file, To, slot));
+            }
+            Op::Store(op) => {
+                let (file, count) = (width(op.wide), usize::from(op.count));
+                address(&mut op.address, &mut each);
+                op.values[..count].iter_mut().for_each(|slot| each(file, Source, slot));
+            }
+            Op::Move(op) => moves(op, each),
+            Op::Predicate(op) => predicates(op, each),
+            Op::Compare(op) => {
+                let file = match op.ty {
+                    CompareType::Integer(ty) => integer_file(ty),
+                    CompareType::Float(ty) => float_file(ty),
+                };
+                op.s.iter_mut().for_each(|slot| each(file, Source, slot));
+                if let Some((_, c, _)) = &mut op.combine {
+                    each(Predicate, Source, c);
+                }
+                match &mut op.to {
+                    Outcome::Predicates(p, q) => {
+                        each(Predicate, To, p);
+                        each(Predicate, To, q);
+                    }
+                    Outcome::Mask(d) | Outcome::Value(d, _) | Outcome::Halves(d, _) => each(R32, To, d),
+                }
+            }
+            Op::Test(op) => {
+                each(Predicate, To, &mut op.d);
+                each(width(op.wide), Source, &mut op.a);
+            }
+            Op::Select(op) => {
+                each(width(op.wide), To, &mut op.d);
+                each(width(op.wide), Source, &mut op.a);
+                each(width(op.wide), Source, &mut op.b);
+                match &mut op.by {
+                    Selector::Predicate(p, _) => each(Predicate, Source, p),
+                    Selector::Signed(c) | Selector::Float(c, _) => each(R32, Source, c),
+                }
+            }
+            Op::IsSpace { d, a, .. } => {
+                each(Predicate, To, d);
+                each(R64, Source, a);
+            }
+            _ => self.visit_rare(each),
+        }
+    }
+
+    fn visit_rare(&mut self, mut each: impl FnMut(File, Role, &mut Slot)) {
+        match self {
+            Op::Atomic(op) => {
+                let wide = matches!(
+                    op.ty,
+                    crate::code::AtomicType::B64 | crate::code::AtomicType::S64 | crate::code::AtomicType::F64
+                );
+                address(&mut op.address, &mut each);
+                each(width(wide), To, &mut op.d);
+                each(width(wide), Source, &mut op.b);
+                if op.op == crate::code::AtomicOp::CompareExchange {
+                    each(width(wide), Source, &mut op.c);
+                }
+            }
+            Op::AsyncCopy(op) => {
+                address(&mut op.to, &mut each);
+                address(&mut op.from, &mut each);
+                each(R32, Source, &mut op.source_bytes);
+            }
+            Op::BranchIndexed { index, .. } => each(R32, Source, index),
+            Op::Call(call) => {
+                if let Target::Indirect(slot) = &mut call.target {
+                    each(R64, Source, slot);
+                }
+            }
+            Op::Barrier(op) => {
+                each(R32, Source, &mut op.id);
+                each(R32, Source, &mut op.count);
+                match &mut op.op {
+                    BarrierOp::Sync | BarrierOp::Arrive => {}
+                    BarrierOp::Popc { d, p, .. } => {
+                        each(R32, To, d);
+                        each(Predicate, Source, p);
+                    }
+                    BarrierOp::And { d, p, .. } | BarrierOp::Or { d, p, .. } => {
+                        each(Predicate, To, d);
+                        each(Predicate, Source, p);
+                    }
+                }
+            }
+            Op::WarpBarrier { mask } => each(R32, Source, mask),
+            Op::Shuffle(op) => {
+                each(R32, To, &mut op.d);
+                each(Predicate, To, &mut op.p);
+                [&mut op.a, &mut op.b, &mut op.c, &mut op.mask]
+                    .into_iter()
+                    .for_each(|slot| each(R32, Source, slot));
+            }
+            Op::Vote(op) => {
+                each(
+                    if op.op == crate::code::VoteOp::Ballot {
+                        R32
+                    } else {
+                        Predicate
+                    },
+                    To,
+                    &mut op.d,
+                );
+                each(Predicate, Source, &mut op.p);
+                each(R32, Source, &mut op.mask);
+            }
+            Op::Match(op) => {
+                each(R32, To, &mut op.d);
+                each(Predicate, To, &mut op.p);
+                each(width(op.wide), Source, &mut op.a);
+                each(R32, Source, &mut op.mask);
+            }
+            Op::Reduce(op) => {
+                each(R32, To, &mut op.d);
+                each(R32, Source, &mut op.a);
+                each(R32, Source, &mut op.mask);
+            }
+            Op::ActiveMask { d } => each(R32, To, d),
+            Op::Elect { d, p, mask } => {
+                each(R32, To, d);
+                each(Predicate, To, p);
+                each(R32, Source, mask);
+            }
+            _ => {}
+        }
+    }
+}
+
+fn address(address: &mut Address, each: &mut impl FnMut(File, Role, &mut Slot)) {
+    match &mut address.base {
+        Base::R32(slot) => each(R32, Source, slot),
+        Base::R64(slot) => each(R64, Source, slot),
+        Base::Frame | Base::Absolute => {}
+    }
+}
+
+fn moves(op: &mut Move, mut each: impl FnMut(File, Role, &mut Slot)) {
+    let (file, d, s): (_, &mut [Slot], &mut [Slot]) = match op {
+        Move::M32 { d, a } => ((R32, R32), std::slice::from_mut(d), std::slice::from_mut(a)),
+        Move::M64 { d, a } => ((R64, R64), std::slice::from_mut(d), std::slice::from_mut(a)),
+        Move::Pack32 { d, s } => ((R32, R32), std::slice::from_mut(d), s),
+        Move::PackBytes { d, s } => ((R32, R32), std::slice::from_mut(d), s),
+        Move::Pack64 { d, s } => ((R64, R32), std::slice::from_mut(d), s),
+        Move::PackQuarters { d, s } => ((R64, R32), std::slice::from_mut(d), s),
+        Move::Unpack32 { d, a } => ((R32, R32), d, std::slice::from_mut(a)),
+        Move::UnpackBytes { d, a } => ((R32, R32), d, std::slice::from_mut(a)),
+        Move::Unpack64 { d, a } => ((R32, R64), d, std::slice::from_mut(a)),
+        Move::UnpackQuarters { d, a } => ((R32, R64), d, std::slice::from_mut(a)),
+    };
+    d.iter_mut().for_each(|slot| each(file.0, To, slot));
+    s.iter_mut().for_each(|slot| each(file.1, Source, slot));
+}
+
+fn predicates(op: &mut PredicateOp, mut each: impl FnMut(File, Role, &mut Slot)) {
+    match op {
+        PredicateOp::Mov { d, a } | PredicateOp::Not { d, a } => {
+            each(Predicate, To, d);
+            each(Predicate, Source, a);
+        }
+        PredicateOp::Set { d, .. } => each(Predicate, To, d),
+        PredicateOp::Combine { d, a, b, .. } => {
+            each(Predicate, To, d);
+            each(Predicate, Source, a);
+            each(Predicate, Source, b);
+        }
+    }
+}
