@@ -5,6 +5,7 @@
 
 mod check;
 mod contract;
+mod declaration;
 mod expand;
 mod layout;
 mod param;

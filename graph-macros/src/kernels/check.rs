@@ -1,9 +1,9 @@
 //! A declared kernel against its PTX: is it there, does it take these parameters, does it touch them only so?
 
 use super::contract::{self, Contract};
+use super::declaration::Declaration;
 use super::layout::{self, Layout};
 use super::param::{Buffer, Kind, Param, push};
-use super::parse::Declaration;
 use super::source::Source;
 use super::text::{ends, text};
 use crate::report::error;
@@ -26,11 +26,8 @@ pub(super) fn kernel(mut declaration: Declaration, source: Option<&Source>) -> C
     let summary = source.and_then(|source| find(&mut declaration, source));
     let mut layouts = Vec::new();
     if let (Some(source), Some(summary)) = (source, &summary) {
-        let known = declaration
-            .params
-            .iter()
-            .all(|param| !matches!(param.kind, Kind::Invalid));
-        if known && declaration.complete && layout::check(&mut declaration, summary, source, &mut layouts) {
+        let fits = declaration.complete && layout::check(&mut declaration, summary, source, &mut layouts);
+        if fits {
             access(&mut declaration, summary, source);
         }
     }

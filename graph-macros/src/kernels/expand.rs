@@ -1,16 +1,17 @@
 //! From checked kernels to tokens. This cannot fail; with mistakes it emits the same types and signatures.
 
+mod call;
+mod facts;
+
+use self::call::call;
+use self::facts::facts;
 use super::check::Checked;
-use super::contract::Contract;
 use super::layout::Layout;
-use super::param::{Buffer, Kind, Param};
 use super::source::Source;
 use super::text::ends;
 use crate::report::Report;
-use graph_plan::Scalar;
-use graph_ptx::{KernelSummary, VariableAccess};
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::TokenStream;
+use quote::{quote, quote_spanned};
 use syn::Attribute;
 
 /// The items of all kernels.
@@ -117,172 +118,6 @@ fn implementation(kernel: &Checked) -> TokenStream {
         #(#conditions)*
         impl #ident { #call }
         #layouts
-    }
-}
-
-fn facts(kernel: &Checked) -> TokenStream {
-    let declaration = &kernel.declaration;
-    let (name, entry) = (declaration.name(), &declaration.entry);
-    let params = declaration.params.iter().map(param);
-    // A contract of a kernel with mistakes could only add to them.
-    let contracts = match declaration.report.has_errors() {
-        true => &[],
-        false => &kernel.contracts[..],
-    };
-    let contracts = contracts.iter().map(contract);
-    let summary = kernel.summary.as_ref();
-    let (shared, target) = summary.map_or((0, ""), |summary| (summary.static_shared, &summary.target));
-    let required = block_of(summary.and_then(|summary| summary.required_block));
-    let max = block_of(summary.and_then(|summary| summary.max_block));
-    let variables = summary
-        .into_iter()
-        .flat_map(|summary: &KernelSummary| &summary.variables)
-        .map(variable);
-    quote! {
-        ::graph_runtime::KernelFacts {
-            name: #name,
-            entry: #entry,
-            ptx: &__PTX,
-            params: &[#(#params),*],
-            limits: ::graph_runtime::private::plan::KernelLimits { required_block: #required, max_block: #max },
-            static_shared: #shared,
-            target: #target,
-            contracts: &[#(#contracts),*],
-            variables: &[#(#variables),*],
-        }
-    }
-}
-
-fn param(param: &Param) -> TokenStream {
-    let name = param.name();
-    let kind = match &param.kind {
-        Kind::Buffer(buffer) => {
-            let Buffer { unit, mutability, .. } = &**buffer;
-            let (span, mutable) = (ends(unit).0, mutability.is_some());
-            let unit = quote_spanned!(span=> ::core::mem::size_of::<#unit>());
-            quote!(Buffer { unit: #unit, mutable: #mutable })
-        }
-        Kind::Value(value) => {
-            let scalar = scalar(value.scalar);
-            quote!(Value(::graph_runtime::private::plan::Scalar::#scalar))
-        }
-        Kind::Invalid => quote!(Value(::graph_runtime::private::plan::Scalar::Other)),
-    };
-    quote!(::graph_runtime::private::plan::Param { name: #name, kind: ::graph_runtime::private::plan::ParamKind::#kind })
-}
-
-fn scalar(scalar: Scalar) -> Ident {
-    format_ident!("{}", format!("{scalar:?}"))
-}
-
-fn contract(contract: &Contract) -> TokenStream {
-    let Contract { text, code } = contract;
-    quote!(::graph_runtime::private::plan::Contract { text: #text, code: &[#(#code),*] })
-}
-
-fn block_of(block: Option<[u32; 3]>) -> TokenStream {
-    match block {
-        Some([x, y, z]) => quote!(::core::option::Option::Some([#x, #y, #z])),
-        None => quote!(::core::option::Option::None),
-    }
-}
-
-fn variable(variable: &VariableAccess) -> TokenStream {
-    let name = &variable.name;
-    let mode = match (variable.read, variable.written) {
-        (_, None) => quote!(Read),
-        (None, Some(_)) => quote!(Write),
-        (Some(_), Some(_)) => quote!(ReadWrite),
-    };
-    quote!((#name, ::graph_runtime::private::plan::Mode::#mode))
-}
-
-/// The typed call.
-fn call(kernel: &Checked) -> TokenStream {
-    let declaration = &kernel.declaration;
-    let params = &declaration.params;
-    let count = params.len();
-    let visibility = &declaration.visibility;
-    let unsafety = declaration.safe.is_none().then(|| quote!(unsafe));
-    let name = Ident::new("call", declaration.ident.span());
-    let generics = params
-        .iter()
-        .enumerate()
-        .filter_map(|(index, param)| generic(index, param));
-    let inputs = params.iter().enumerate().map(|(index, param)| input(index, param));
-    let idents = params.iter().map(|param| &param.ident);
-    let body = match params.iter().any(|param| matches!(param.kind, Kind::Invalid)) {
-        true => quote!({
-            let _ = (#(#idents,)*);
-            const { ::core::panic!("the declaration of this kernel is not understood") }
-        }),
-        false => {
-            let arguments = params.iter().map(argument);
-            quote!({ unsafe { ::graph_runtime::KernelCall::new::<Self>([#(#arguments),*]) } })
-        }
-    };
-    let doc = format!(" A call of the kernel `{}`, for a node of a graph.", declaration.name());
-    let safety = declaration.safe.is_none().then(|| {
-        quote! {
-            #[doc = ""]
-            #[doc = " # Safety"]
-            #[doc = ""]
-            #[doc = " Launched with these arguments, the kernel touches no memory but theirs, and that only as it is declared."]
-        }
-    });
-    quote! {
-        #[doc = #doc]
-        #safety
-        #visibility #unsafety fn #name<#(#generics),*>(#(#inputs),*) -> ::graph_runtime::KernelCall<#count> #body
-    }
-}
-
-/// The type parameter that a parameter needs, for the shape of what is passed.
-fn generic(index: usize, param: &Param) -> Option<TokenStream> {
-    let name = format_ident!("__Shape{index}");
-    match &param.kind {
-        Kind::Buffer(buffer) if buffer.exact.is_none() => {
-            let unit = &buffer.unit;
-            let bound = quote_spanned!(ends(unit).0=> ::graph_runtime::ArrayOf<#unit>);
-            Some(quote!(#name: ?Sized + #bound))
-        }
-        Kind::Buffer(_) | Kind::Value(_) => None,
-        Kind::Invalid => Some(quote!(#name)),
-    }
-}
-
-fn input(index: usize, param: &Param) -> TokenStream {
-    let (ident, shape) = (&param.ident, format_ident!("__Shape{index}"));
-    match &param.kind {
-        Kind::Buffer(buffer) => {
-            let (span, mutability) = (ends(&buffer.ty).0, &buffer.mutability);
-            let shape = buffer.exact.as_ref().map_or_else(|| quote!(#shape), |ty| quote!(#ty));
-            let place = quote_spanned!(span=> ::graph_runtime::Place<#shape, ::graph_runtime::OnDevice>);
-            quote_spanned!(span=> #ident: &#mutability #place)
-        }
-        Kind::Value(value) => {
-            let ty = &value.ty;
-            quote!(#ident: #ty)
-        }
-        Kind::Invalid => quote!(#ident: #shape),
-    }
-}
-
-fn argument(param: &Param) -> TokenStream {
-    let ident = &param.ident;
-    match &param.kind {
-        Kind::Buffer(buffer) => match buffer.mutability {
-            Some(_) => quote!(::graph_runtime::private::CallArgument::write(#ident)),
-            None => quote!(::graph_runtime::private::CallArgument::read(#ident)),
-        },
-        Kind::Value(value) => {
-            // Where the type is no `Element`, rustc says so at the argument: let that be at the type.
-            let span = ends(&value.ty).0;
-            let mut ident = ident.clone();
-            ident.set_span(ident.span().located_at(span));
-            quote_spanned!(span=> ::graph_runtime::private::CallArgument::value(#ident))
-        }
-        Kind::Invalid => quote!(#ident),
     }
 }
 

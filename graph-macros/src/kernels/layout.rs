@@ -1,7 +1,7 @@
 //! The parameters of a declaration against those of the PTX: number, size, alignment, floats and integers.
 
+use super::declaration::Declaration;
 use super::param::{Kind, Param, Value, push, signature};
-use super::parse::Declaration;
 use super::source::Source;
 use super::text::text;
 use graph_plan::{Diagnostic, Scalar};
@@ -49,7 +49,10 @@ pub(super) fn check(
         let (ty, fault) = match &param.kind {
             Kind::Buffer(buffer) => (&buffer.ty, reference(param, facts)),
             Kind::Value(value) => (&value.ty, by_value(param, value, facts, &note, layouts)),
-            Kind::Invalid => continue,
+            Kind::Invalid => {
+                fits = false;
+                continue;
+            }
         };
         if let Some(fault) = fault {
             fits = false;

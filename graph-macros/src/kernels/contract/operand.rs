@@ -1,0 +1,209 @@
+//! The operands of contracts: literals, the launch, parameters, constants.
+
+use super::operator::Sort;
+use super::{ALLOWED, Compiler};
+use crate::kernels::param::{Kind, Param};
+use crate::kernels::text::{ends, text};
+use graph_plan::{Scalar, nearest};
+use proc_macro2::{Literal, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::ext::IdentExt;
+use syn::{Expr, ExprField, ExprLit, ExprMethodCall, ExprPath, Ident, Lit, Member};
+
+/// The names that stand for the launch.
+const LAUNCH: [&str; 4] = ["threads", "grid", "block", "shared"];
+
+impl<'a> Compiler<'a> {
+    pub(super) fn literal(&mut self, literal: &ExprLit) -> Option<Sort> {
+        self.text.push_str(&text(literal));
+        match &literal.lit {
+            Lit::Int(int) if !matches!(int.suffix(), "f32" | "f64") => match int.base10_parse::<i128>() {
+                Ok(value) => self.load(quote!(Int(#value)), Sort::Int),
+                Err(fault) => self.fault(literal, &fault.to_string(), ALLOWED),
+            },
+            Lit::Int(int) => self.float(literal, int.base10_digits()),
+            Lit::Float(float) => self.float(literal, float.base10_digits()),
+            Lit::Bool(value) => self.load(quote!(Bool(#value)), Sort::Bool),
+            _ => self.fault(
+                literal,
+                "this literal cannot be part of a contract",
+                "use a number, `true` or `false`",
+            ),
+        }
+    }
+
+    fn float(&mut self, literal: &ExprLit, digits: &str) -> Option<Sort> {
+        match digits.parse::<f64>() {
+            Ok(value) if value.is_finite() => {
+                let value = Literal::f64_unsuffixed(value);
+                self.load(quote!(Float(#value)), Sort::Float)
+            }
+            _ => self.fault(
+                literal,
+                "this literal is out of range",
+                "use a number that an `f64` can hold",
+            ),
+        }
+    }
+
+    pub(super) fn path(&mut self, path: &ExprPath) -> Option<Sort> {
+        self.text.push_str(&text(path));
+        let Some(ident) = single(path) else {
+            return self.constant(path);
+        };
+        let name = ident.unraw().to_string();
+        match (LAUNCH.contains(&name.as_str()), self.param(&name)) {
+            (true, None) => self.load(launch(&name, 3), Sort::Int),
+            (true, Some(_)) => self.ambiguous(ident),
+            (false, Some((index, param))) => self.value(path, &name, index, param),
+            (false, None) => match self.suggestion(&name) {
+                Some(near) => self.fault(
+                    path,
+                    &format!("`{name}` is not a parameter of this kernel"),
+                    &format!("did you mean `{near}`?"),
+                ),
+                None => self.constant(path),
+            },
+        }
+    }
+
+    /// Any other path is an integer constant; `| 0` makes rustc refuse floats, which a cast would cut off.
+    fn constant(&mut self, path: &ExprPath) -> Option<Sort> {
+        let (span, _) = ends(path);
+        let value = quote_spanned!(span=> ((#path) | 0) as i128);
+        self.load(quote!(Int(#value)), Sort::Int)
+    }
+
+    /// A scalar parameter.
+    fn value(&mut self, path: &ExprPath, name: &str, index: u8, param: &Param) -> Option<Sort> {
+        match &param.kind {
+            Kind::Invalid => None,
+            Kind::Buffer(_) => self.fault(
+                path,
+                &format!("`{name}` is memory, not a number"),
+                &format!("did you mean `{name}.len()`?"),
+            ),
+            Kind::Value(value) => match value.scalar {
+                Scalar::Other => {
+                    let message = format!("`{name}` has type `{}`, which a contract cannot read", text(&value.ty));
+                    self.fault(
+                        path,
+                        &message,
+                        "pass the number as a parameter of its own, with one of Rust's own scalar types",
+                    )
+                }
+                Scalar::F32 | Scalar::F64 => self.load(quote!(Value(#index)), Sort::Float),
+                _ => self.load(quote!(Value(#index)), Sort::Int),
+            },
+        }
+    }
+
+    /// `grid.x`
+    pub(super) fn field(&mut self, field: &ExprField) -> Option<Sort> {
+        self.text.push_str(&text(field));
+        let base = match &*field.base {
+            Expr::Path(path) => single(path),
+            _ => None,
+        };
+        let Some(base) = base else {
+            return self.fault(field, "a contract cannot read fields", ALLOWED);
+        };
+        let name = base.unraw().to_string();
+        let axis = match &field.member {
+            Member::Named(member) => ["x", "y", "z"].iter().position(|axis| member == axis),
+            Member::Unnamed(_) => None,
+        };
+        match (name.as_str(), self.param(&name), axis) {
+            ("grid" | "block", None, Some(axis)) => self.load(launch(&name, axis), Sort::Int),
+            ("grid" | "block", None, None) => {
+                let help = format!("write `{name}.x`, `{name}.y`, `{name}.z`, or `{name}` for all of it");
+                self.fault(&field.member, &format!("`{name}` has no such dimension"), &help)
+            }
+            ("grid" | "block", Some(_), _) => self.ambiguous(base),
+            (_, Some(_), _) => {
+                let help = "pass the number as a parameter of its own";
+                self.fault(field, &format!("a contract cannot read the fields of `{name}`"), help)
+            }
+            _ => self.fault(field, "a contract cannot read fields", ALLOWED),
+        }
+    }
+
+    /// `data.len()`
+    pub(super) fn len(&mut self, call: &ExprMethodCall) -> Option<Sort> {
+        self.text.push_str(&text(call));
+        let receiver = match &*call.receiver {
+            Expr::Path(path) => single(path),
+            _ => None,
+        };
+        let Some(ident) = receiver else {
+            return self.fault(call, "only parameters of the kernel have a length here", ALLOWED);
+        };
+        let name = ident.unraw().to_string();
+        match self.param(&name) {
+            Some((
+                _,
+                Param {
+                    kind: Kind::Invalid, ..
+                },
+            )) => None,
+            Some((
+                index,
+                Param {
+                    kind: Kind::Buffer(_), ..
+                },
+            )) => self.load(quote!(Len(#index)), Sort::Int),
+            Some((
+                _,
+                Param {
+                    kind: Kind::Value(_), ..
+                },
+            )) => self.fault(
+                call,
+                &format!("`{name}` is passed by value and has no length"),
+                "only `&[T]` and `&mut [T]` have one",
+            ),
+            None => {
+                let message = format!("`{name}` is not a parameter of this kernel");
+                let help = self
+                    .suggestion(&name)
+                    .map_or_else(|| ALLOWED.to_owned(), |near| format!("did you mean `{near}`?"));
+                self.fault(ident, &message, &help)
+            }
+        }
+    }
+
+    fn ambiguous(&mut self, ident: &Ident) -> Option<Sort> {
+        let message = format!("`{ident}` is both a parameter and a property of the launch");
+        self.fault(ident, &message, "give the parameter another name")
+    }
+
+    fn param(&self, name: &str) -> Option<(u8, &'a Param)> {
+        let mut params = self.declaration.params.iter();
+        let index = params.position(|param| param.name() == name)?;
+        Some((u8::try_from(index).ok()?, &self.declaration.params[index]))
+    }
+
+    /// The name of something that a contract can use, if `name` is nearly that.
+    fn suggestion(&self, name: &str) -> Option<String> {
+        if !name.starts_with(char::is_lowercase) {
+            return None; // a constant
+        }
+        let params: Vec<String> = self.declaration.params.iter().map(Param::name).collect();
+        nearest(name, params.iter().map(String::as_str).chain(LAUNCH)).map(str::to_owned)
+    }
+}
+
+fn single(path: &ExprPath) -> Option<&Ident> {
+    path.path.get_ident().filter(|_| path.qself.is_none())
+}
+
+/// A property of the launch; axis 3 is all of them.
+fn launch(name: &str, axis: usize) -> TokenStream {
+    let axis = Literal::usize_unsuffixed(axis);
+    match name {
+        "grid" => quote!(Grid(#axis)),
+        "block" => quote!(Block(#axis)),
+        "shared" => quote!(Shared),
+        _ => quote!(Threads),
+    }
+}

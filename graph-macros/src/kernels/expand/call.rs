@@ -1,0 +1,96 @@
+//! The typed call of a kernel: what `kernel k = name<<<..>>>(..)` is checked against.
+
+use crate::kernels::check::Checked;
+use crate::kernels::param::{Kind, Param};
+use crate::kernels::text::ends;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+
+/// The typed call.
+pub(super) fn call(kernel: &Checked) -> TokenStream {
+    let declaration = &kernel.declaration;
+    let params = &declaration.params;
+    let count = params.len();
+    let visibility = &declaration.visibility;
+    let unsafety = declaration.safe.is_none().then(|| quote!(unsafe));
+    let name = Ident::new("call", declaration.ident.span());
+    let generics = params
+        .iter()
+        .enumerate()
+        .filter_map(|(index, param)| generic(index, param));
+    let inputs = params.iter().enumerate().map(|(index, param)| input(index, param));
+    let idents = params.iter().map(|param| &param.ident);
+    let body = match params.iter().any(|param| matches!(param.kind, Kind::Invalid)) {
+        true => quote!({
+            let _ = (#(#idents,)*);
+            const { ::core::panic!("the declaration of this kernel is not understood") }
+        }),
+        false => {
+            let arguments = params.iter().map(argument);
+            quote!({ unsafe { ::graph_runtime::KernelCall::new::<Self>([#(#arguments),*]) } })
+        }
+    };
+    let doc = format!(" A call of the kernel `{}`, for a node of a graph.", declaration.name());
+    let safety = declaration.safe.is_none().then(|| {
+        quote! {
+            #[doc = ""]
+            #[doc = " # Safety"]
+            #[doc = ""]
+            #[doc = " Launched with these arguments, the kernel touches no memory but theirs, and that only as it is declared."]
+        }
+    });
+    quote! {
+        #[doc = #doc]
+        #safety
+        #visibility #unsafety fn #name<#(#generics),*>(#(#inputs),*) -> ::graph_runtime::KernelCall<#count> #body
+    }
+}
+
+/// The type parameter that a parameter needs, for the shape of what is passed.
+fn generic(index: usize, param: &Param) -> Option<TokenStream> {
+    let name = format_ident!("__Shape{index}");
+    match &param.kind {
+        Kind::Buffer(buffer) if buffer.exact.is_none() => {
+            let unit = &buffer.unit;
+            let bound = quote_spanned!(ends(unit).0=> ::graph_runtime::ArrayOf<#unit>);
+            Some(quote!(#name: ?Sized + #bound))
+        }
+        Kind::Buffer(_) | Kind::Value(_) => None,
+        Kind::Invalid => Some(quote!(#name)),
+    }
+}
+
+fn input(index: usize, param: &Param) -> TokenStream {
+    let (ident, shape) = (&param.ident, format_ident!("__Shape{index}"));
+    match &param.kind {
+        Kind::Buffer(buffer) => {
+            let (span, mutability) = (ends(&buffer.ty).0, &buffer.mutability);
+            let shape = buffer.exact.as_ref().map_or_else(|| quote!(#shape), |ty| quote!(#ty));
+            let place = quote_spanned!(span=> ::graph_runtime::Place<#shape, ::graph_runtime::OnDevice>);
+            quote_spanned!(span=> #ident: &#mutability #place)
+        }
+        Kind::Value(value) => {
+            let ty = &value.ty;
+            quote!(#ident: #ty)
+        }
+        Kind::Invalid => quote!(#ident: #shape),
+    }
+}
+
+fn argument(param: &Param) -> TokenStream {
+    let ident = &param.ident;
+    match &param.kind {
+        Kind::Buffer(buffer) => match buffer.mutability {
+            Some(_) => quote!(::graph_runtime::private::CallArgument::write(#ident)),
+            None => quote!(::graph_runtime::private::CallArgument::read(#ident)),
+        },
+        Kind::Value(value) => {
+            // Where the type is no `Element`, rustc says so at the argument: let that be at the type.
+            let span = ends(&value.ty).0;
+            let mut ident = ident.clone();
+            ident.set_span(ident.span().located_at(span));
+            quote_spanned!(span=> ::graph_runtime::private::CallArgument::value(#ident))
+        }
+        Kind::Invalid => quote!(#ident),
+    }
+}
