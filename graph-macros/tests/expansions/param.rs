@@ -53,6 +53,12 @@ impl Scale {
         self.__graph.node(::graph_runtime::NodeId::new(1usize))
     }
 }
+#[allow(unused_variables)]
+impl ::core::fmt::Debug for Scale {
+    fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        ::core::fmt::Debug::fmt(&self.__graph, formatter)
+    }
+}
 const _: () = {
     #[allow(non_camel_case_types, dead_code)]
     type __kernel_scale = kernels::scale;

@@ -95,6 +95,12 @@ impl<const N: usize> Sample<N> {
         self.__graph.node(::graph_runtime::NodeId::new(3usize))
     }
 }
+#[allow(unused_variables)]
+impl<const N: usize> ::core::fmt::Debug for Sample<N> {
+    fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        ::core::fmt::Debug::fmt(&self.__graph, formatter)
+    }
+}
 const _: () = {
     #[allow(non_camel_case_types, dead_code)]
     type __kernel_forward = kernel_forward;

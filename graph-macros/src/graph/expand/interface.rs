@@ -61,7 +61,21 @@ pub(super) fn interface(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
             .collect(),
     };
     let methods = implementation(graph, quote!(#common #(#resources)* #(#params)* #setters #(#handles)*));
-    quote!(#declaration #memory #methods)
+    let debug = debug(graph, bodies);
+    quote!(#declaration #memory #methods #debug)
+}
+
+/// `Debug` as the runtime's graph has it, for whatever its memory holds.
+fn debug(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
+    let name = &graph.item.name;
+    let (parameters, arguments, condition) = graph.item.generics.split_for_impl();
+    let body = bodies.of(quote!(::core::fmt::Debug::fmt(&self.__graph, formatter)));
+    quote! {
+        #[allow(unused_variables)]
+        impl #parameters ::core::fmt::Debug for #name #arguments #condition {
+            fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { #body }
+        }
+    }
 }
 
 fn declaration(graph: &Graph<'_>) -> TokenStream {
