@@ -53,8 +53,11 @@ pub(crate) struct Span {
 /// Places are cheap to copy and hold nothing alive; using one with another graph is an error.
 pub struct Place<S: ?Sized, M> {
     pub(crate) span: Span,
-    marker: PhantomData<(fn() -> M, fn(&S))>,
+    marker: Marker<S, M>,
 }
+
+/// A place owns neither its shape nor its memory, so it may go to any thread.
+type Marker<S, M> = PhantomData<(fn() -> M, fn(&S))>;
 
 impl<S: ?Sized, M> Place<S, M> {
     pub(crate) fn new(span: Span) -> Self {

@@ -41,14 +41,14 @@ impl Fill {
         }
         Fill::Kernel {
             pattern: value[..period].to_vec(),
-            words: period % 4 == 0 && start % 4 == 0 && bytes % 4 == 0,
+            words: [period, start, bytes].iter().all(|number| number.is_multiple_of(4)),
         }
     }
 }
 
 /// Does the value consist of its first `period` bytes, over and over?
 fn repeats(value: &[u8], period: usize) -> bool {
-    value.len() % period == 0 && value.chunks(period).all(|chunk| chunk == &value[..period])
+    value.len().is_multiple_of(period) && value.chunks(period).all(|chunk| chunk == &value[..period])
 }
 
 fn shortest_period(value: &[u8]) -> usize {

@@ -1,0 +1,37 @@
+//! An error that ends all work of a process on the GPU. It has a test binary to itself.
+
+mod common;
+
+use common::*;
+use graph_runtime::{Error, GraphBuilder, Launch, Result};
+
+#[test]
+fn sticky_errors_come_back_from_everything_and_drop_does_not_panic() -> Result<()> {
+    let Some(device) = cuda_only("sticky_errors_come_back_from_everything_and_drop_does_not_panic") else {
+        return Ok(());
+    };
+    let mut builder = GraphBuilder::new(&device, "Faulty");
+    let index = builder.host::<[u32; 4]>("index");
+    let mut on_device = builder.device::<[u32; 4]>("on_device");
+    let table = builder.device::<[f32; 4]>("table");
+    let mut out = builder.device::<[f32; 4]>("out");
+    let upload = builder.memcpy("upload", &index, &mut on_device);
+    let node = builder.kernel("look_up", Launch::new(1, 4), gather(&on_device, &table, &mut out));
+    builder.after(node, &[upload]);
+    let mut graph = builder.build()?;
+    *graph.host_mut(&index)? = [0, 1, u32::MAX, 2];
+    graph.launch()?;
+    let error = graph.synchronize().unwrap_err();
+    let Error::Cuda { source, .. } = &error else {
+        panic!("{error}");
+    };
+    assert_eq!(source.name(), "CUDA_ERROR_ILLEGAL_ADDRESS");
+    assert_eq!(
+        error.to_string(),
+        "graph `Faulty`: cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)"
+    );
+    assert!(graph.host(&index).is_err() && graph.device(&out).is_err() && graph.launch().is_err());
+    drop(graph);
+    assert!(device.alloc::<[f32; 4]>().is_err());
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! Changing nodes of a built graph.
+
+mod common;
+
+use common::*;
+use graph_runtime::{Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result};
+
+struct Scaled {
+    graph: Graph,
+    data: Place<[f32; 64], OnDevice>,
+    set: NodeId,
+    scale: NodeId,
+}
+
+/// Sets all of `data` to 1, then scales the first 64 elements by 2.
+fn scaled() -> Result<Scaled> {
+    let mut builder = GraphBuilder::new(&device(), "Scaled");
+    let mut data = builder.device::<[f32; 64]>("data");
+    let set = builder.memset("set", &mut data, 1.0_f32);
+    let scale = builder.kernel("scale", Launch::new(1, 64), scale(&mut data, 2.0, 64));
+    builder.after(scale, &[set]);
+    let graph = builder.build()?;
+    Ok(Scaled {
+        graph,
+        data,
+        set,
+        scale,
+    })
+}
+
+#[test]
+fn values_and_dimensions_change_in_place() -> Result<()> {
+    let Scaled {
+        mut graph,
+        mut data,
+        set,
+        scale: node,
+    } = scaled()?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&data)?.read()?, [2.0; 64]);
+    graph.update("factor", |update| {
+        update.kernel(node, Launch::new(2, 32), scale(&mut data, 5.0, 16))
+    })?;
+    graph.update("start", |update| update.memset(set, &data, 3.0_f32))?;
+    graph.launch()?;
+    let values = graph.device(&data)?.read()?;
+    assert_eq!((values[15], values[16]), (15.0, 3.0));
+    Ok(())
+}
+
+#[test]
+fn launches_in_flight_keep_their_values() -> Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "InFlight");
+    let mut flag = builder.device::<[u32; 1]>("flag");
+    let mut data = builder.device::<[f32; 4]>("data");
+    let mut first = builder.host::<[f32; 4]>("first");
+    let slow_node = builder.kernel("slow", Launch::new(1, 1), slow(slow_steps(), &mut flag));
+    let scale_node = builder.kernel("scale", Launch::new(1, 4), scale(&mut data, 2.0, 4));
+    let download = builder.memcpy("download", &data, &mut first);
+    builder.after(scale_node, &[slow_node]);
+    builder.after(download, &[scale_node]);
+    let mut graph = builder.build()?;
+    graph.device_mut(&data)?.copy_from(&[1.0; 4])?;
+    graph.launch()?;
+    graph.update("factor", |update| {
+        update.kernel(scale_node, Launch::new(1, 4), scale(&mut data, 10.0, 4))
+    })?;
+    assert_eq!(graph.host(&first)?, &[2.0; 4], "the launch in flight scales by 2");
+    graph.launch()?;
+    assert_eq!(graph.host(&first)?, &[20.0; 4]);
+    Ok(())
+}
+
+#[test]
+fn what_breaks_a_rule_changes_nothing() -> Result<()> {
+    let Scaled {
+        mut graph,
+        mut data,
+        set,
+        scale: node,
+    } = scaled()?;
+    let error = graph
+        .update("n", |update| {
+            update.memset(set, &data, 100.0_f32)?;
+            update.kernel(node, Launch::new(1, 64), scale(&mut data, 7.0, 65))
+        })
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "graph `Scaled` has 1 mistake\n\
+         node `scale`: kernel `scale` requires `n <= data.len()` [contract]\n\
+         note: here n = 65, data.len() = 64"
+    );
+    let error = graph.update("n", |update| {
+        update.kernel(node, Launch::new(1, 1025), scale(&mut data, 7.0, 64))
+    });
+    assert!(error.unwrap_err().to_string().contains("[launch-config]"));
+    graph.launch()?;
+    assert_eq!(*graph.device(&data)?.read()?, [2.0; 64]);
+    Ok(())
+}
+
+#[test]
+fn kernels_and_memory_stay() -> Result<()> {
+    let Scaled {
+        mut graph,
+        mut data,
+        set,
+        scale: node,
+    } = scaled()?;
+    let text = |result: Result<()>| result.unwrap_err().to_string();
+    let launch = Launch::new(1, 64);
+    assert_eq!(
+        text(graph.update("x", |update| update.kernel(node, launch, bounded(&mut data)))),
+        "graph `Scaled`, node `scale`: an update cannot change which kernel a node launches"
+    );
+    assert_eq!(
+        text(graph.update("x", |update| {
+            update.kernel(node, launch, scale(&mut data.rows(1..), 2.0, 4))
+        })),
+        "graph `Scaled`, node `scale`: an update cannot change which memory a node uses"
+    );
+    assert_eq!(
+        text(graph.update("x", |update| update.memset(node, &data, 1.0_f32))),
+        "graph `Scaled`, node `scale`: the node sets no memory"
+    );
+    assert_eq!(
+        text(graph.update("x", |update| update.memset(set, &data.row(0), 1.0_f32))),
+        "graph `Scaled`, node `set`: an update cannot change which memory a node uses"
+    );
+    assert_eq!(
+        text(graph.update("x", |update| update.memset(NodeId::new(2), &data, 1.0_f32))),
+        "graph `Scaled`: no node has index 2; there are 2"
+    );
+    let foreign = scaled()?.data;
+    let error = graph.update("x", |update| update.memset(set, &foreign, 1.0_f32));
+    assert!(matches!(error, Err(Error::ForeignPlace { .. })));
+    graph.launch()?;
+    assert_eq!(*graph.device(&data)?.read()?, [2.0; 64]);
+    Ok(())
+}
+
+#[test]
+fn long_values_that_change() -> Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "Long");
+    let mut data = builder.device::<[f64; 100]>("data");
+    let set = builder.memset("set", &mut data, 0.0_f64);
+    builder.changes(set);
+    let mut graph = builder.build()?;
+    for value in [0.0, 1.5, -0.1, 0.0] {
+        graph.update("value", |update| update.memset(set, &data, value))?;
+        graph.launch()?;
+        assert_eq!(*graph.device(&data)?.read()?, [value; 100]);
+    }
+    Ok(())
+}
