@@ -1,0 +1,326 @@
+//! What this crate costs over the bare driver calls: launching a graph, and building one of 10,000 nodes.
+//!
+//! Both sides run in one process, in turns, on the same executable graph (launching) or the same nodes and edges (building). Numbers are
+//! CPU times: medians over rounds, and the quarter below and above them.
+
+use graph_runtime::cudarc::driver::sys;
+use graph_runtime::private::plan::{Contract, KernelLimits, Op, Param, ParamKind, Scalar};
+use graph_runtime::{
+    CallArgument, Device, Graph, GraphBuilder, Kernel, KernelCall, KernelFacts, Launch, NodeId, OnDevice, Place, Ptx,
+    Result,
+};
+use std::ffi::{CString, c_void};
+use std::hint::black_box;
+use std::ptr;
+use std::time::Instant;
+
+/// Launches between two waits: few enough that the queue of the GPU never makes the CPU wait.
+const BATCH: u32 = 32;
+const LAUNCH_ROUNDS: usize = 400;
+const BUILD_ROUNDS: usize = 15;
+const NODES: usize = 10_000;
+const THREADS: u32 = 8;
+
+static PTX: Ptx = Ptx {
+    path: "benches/overhead.rs",
+    text: "
+        .version 6.0
+        .target sm_70
+        .address_size 64
+        .visible .entry bump(.param .u64 data, .param .u32 by) {
+            .reg .b32 %r<5>;
+            .reg .b64 %rd<4>;
+            ld.param.u64 %rd1, [data];
+            ld.param.u32 %r1, [by];
+            cvta.to.global.u64 %rd1, %rd1;
+            mov.u32 %r2, %tid.x;
+            mul.wide.u32 %rd2, %r2, 4;
+            add.s64 %rd3, %rd1, %rd2;
+            ld.global.u32 %r3, [%rd3];
+            add.u32 %r3, %r3, %r1;
+            st.global.u32 [%rd3], %r3;
+            ret;
+        }",
+};
+
+/// `data[i] += by`, one thread for each element.
+enum Bump {}
+
+// SAFETY: the facts are those of the text above.
+unsafe impl Kernel for Bump {
+    const FACTS: &'static KernelFacts = &KernelFacts {
+        name: "bump",
+        entry: "bump",
+        ptx: &PTX,
+        params: &[
+            Param {
+                name: "data",
+                kind: ParamKind::Buffer { unit: 4, mutable: true },
+            },
+            Param {
+                name: "by",
+                kind: ParamKind::Value(Scalar::U32),
+            },
+        ],
+        limits: KernelLimits {
+            required_block: None,
+            max_block: None,
+        },
+        static_shared: 0,
+        target: "sm_70",
+        contracts: &[Contract {
+            text: "threads <= data.len()",
+            code: &[Op::Threads, Op::Len(0), Op::Le],
+        }],
+        variables: &[],
+    };
+}
+
+fn bump(data: &mut Place<[u32; THREADS as usize], OnDevice>) -> KernelCall<2> {
+    let arguments = [CallArgument::write(data), CallArgument::value(1_u32)];
+    // SAFETY: a buffer of `u32` to write, and a `u32`.
+    unsafe { KernelCall::new::<Bump>(arguments) }
+}
+
+/// A bare driver call, as a program without this crate would make it.
+macro_rules! unsafe_call {
+    ($function:ident($($argument:expr),* $(,)?)) => {
+        // SAFETY: every handle in this file lives until the end of the function or value that made it, the device's context is
+        // current, and pointers are to locals that outlive the call.
+        unsafe { sys::$function($($argument),*) }
+    };
+}
+fn main() -> Result<()> {
+    let device = Device::any()?;
+    if device.is_emulator() {
+        println!("overhead: there is no CUDA device, so there are no driver calls to compare with; nothing is measured");
+        return Ok(());
+    }
+    println!("{}: CPU time per launch, in rounds of {BATCH} launches", device.name());
+    for kernels in [1, 10, 100] {
+        launching(&device, kernels)?;
+    }
+    println!("\n{}: CPU time to build {NODES} kernel nodes", device.name());
+    println!("(both sides load the module, allocate and zero the memory, create a stream, add, instantiate, upload and wait;");
+    println!(" names are made beforehand; `net`: less what building one node takes, each side's own)");
+    for chains in [1, 8] {
+        building(&device, chains)?;
+    }
+    Ok(())
+}
+
+/// `Graph::launch` against `cuGraphLaunch` of the same executable graph on the same stream.
+fn launching(device: &Device, kernels: usize) -> Result<()> {
+    let mut graph = build(device, kernels, 1, names(kernels))?;
+    let raw = graph.raw().expect("a CUDA graph");
+    let wait = || check(unsafe_call!(cuStreamSynchronize(raw.stream)));
+    let bare = || {
+        let start = Instant::now();
+        for _ in 0..BATCH {
+            check(black_box(unsafe_call!(cuGraphLaunch(raw.exec, raw.stream))));
+        }
+        let time = start.elapsed().as_secs_f64();
+        wait();
+        time / f64::from(BATCH) * 1e6
+    };
+    let mut ours = || {
+        let start = Instant::now();
+        for _ in 0..BATCH {
+            black_box(graph.launch()).expect("the graph launches");
+        }
+        let time = start.elapsed().as_secs_f64();
+        wait();
+        time / f64::from(BATCH) * 1e6
+    };
+    for _ in 0..20 {
+        bare();
+        ours();
+    }
+    let (mut times, mut bares) = (Vec::new(), Vec::new());
+    for round in 0..LAUNCH_ROUNDS {
+        // Whoever goes second finds warmer caches: take turns.
+        if round % 2 == 0 {
+            bares.push(bare());
+            times.push(ours());
+        } else {
+            times.push(ours());
+            bares.push(bare());
+        }
+    }
+    report(&format!("chain of {kernels:>3}"), "us", &times, &bares);
+    Ok(())
+}
+
+/// `GraphBuilder` against the driver calls it makes.
+fn building(device: &Device, chains: usize) -> Result<()> {
+    let context = device.context().expect("a CUDA device").cu_ctx();
+    let ours = |nodes: usize| -> Result<f64> {
+        let names = names(nodes);
+        let start = Instant::now();
+        let graph = build(device, nodes, chains, names)?;
+        let time = start.elapsed().as_secs_f64() * 1e3;
+        drop(graph);
+        Ok(time)
+    };
+    let bare = |nodes: usize| {
+        check(unsafe_call!(cuCtxSetCurrent(context)));
+        let start = Instant::now();
+        let graph = Bare::build(nodes, chains);
+        let time = start.elapsed().as_secs_f64() * 1e3;
+        drop(graph);
+        time
+    };
+    let (mut times, mut bares, mut fixed, mut fixed_bares) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for round in 0..BUILD_ROUNDS + 1 {
+        let (first, second) = if round % 2 == 0 {
+            let first = ours(NODES)?;
+            (first, bare(NODES))
+        } else {
+            let second = bare(NODES);
+            (ours(NODES)?, second)
+        };
+        if round > 0 {
+            times.push(first);
+            bares.push(second);
+            fixed.push(ours(chains)?);
+            fixed_bares.push(bare(chains));
+        }
+    }
+    let plural = if chains == 1 { " " } else { "s" };
+    report(&format!("{chains} chain{plural}"), "ms", &times, &bares);
+    report(&format!("  {chains} node{plural} only"), "ms", &fixed, &fixed_bares);
+    let net = |times: &[f64], fixed: &[f64]| quartiles(times)[1] - quartiles(fixed)[1];
+    let (ours, bare) = (net(&times, &fixed), net(&bares, &fixed_bares));
+    println!(
+        "  net              {ours:8.3} ms   bare {bare:8.3} ms                     ratio {:.3}",
+        ours / bare
+    );
+    Ok(())
+}
+
+fn names(nodes: usize) -> Vec<String> {
+    (0..nodes).map(|index| format!("bump_{index}")).collect()
+}
+
+fn build(device: &Device, nodes: usize, chains: usize, names: Vec<String>) -> Result<Graph> {
+    let mut builder = GraphBuilder::new(device, "Chains");
+    let mut buffers: Vec<_> = (0..chains)
+        .map(|chain| builder.device(format!("data_{chain}")))
+        .collect();
+    for (index, name) in (0..nodes).zip(names) {
+        let node = builder.kernel(name, Launch::new(1, THREADS), bump(&mut buffers[index % chains]));
+        if let Some(before) = index.checked_sub(chains) {
+            builder.after(node, &[NodeId::new(before)]);
+        }
+    }
+    builder.build()
+}
+
+/// The same graph, made by hand.
+struct Bare {
+    module: sys::CUmodule,
+    stream: sys::CUstream,
+    graph: sys::CUgraph,
+    exec: sys::CUgraphExec,
+    buffers: Vec<sys::CUdeviceptr>,
+}
+
+impl Bare {
+    fn build(nodes: usize, chains: usize) -> Self {
+        let mut bare = Self {
+            module: ptr::null_mut(),
+            stream: ptr::null_mut(),
+            graph: ptr::null_mut(),
+            exec: ptr::null_mut(),
+            buffers: vec![0; chains],
+        };
+        let image = CString::new(PTX.text).expect("no zero bytes");
+        check(unsafe_call!(cuStreamCreate(&mut bare.stream, 1)));
+        for buffer in &mut bare.buffers {
+            let bytes = 4 * THREADS as usize;
+            check(unsafe_call!(cuMemAlloc_v2(buffer, bytes)));
+            check(unsafe_call!(cuMemsetD8Async(*buffer, 0, bytes, bare.stream)));
+            check(unsafe_call!(cuStreamSynchronize(bare.stream)));
+        }
+        check(unsafe_call!(cuModuleLoadData(&mut bare.module, image.as_ptr().cast())));
+        let mut function = ptr::null_mut();
+        check(unsafe_call!(cuModuleGetFunction(&mut function, bare.module, c"bump".as_ptr())));
+        check(unsafe_call!(cuGraphCreate(&mut bare.graph, 0)));
+        let mut handles: Vec<sys::CUgraphNode> = Vec::with_capacity(nodes);
+        for index in 0..nodes {
+            let (mut buffer, mut by) = (bare.buffers[index % chains], 1_u32);
+            let mut arguments = [(&raw mut buffer).cast::<c_void>(), (&raw mut by).cast()];
+            let params = sys::CUDA_KERNEL_NODE_PARAMS {
+                func: function,
+                gridDimX: 1,
+                gridDimY: 1,
+                gridDimZ: 1,
+                blockDimX: THREADS,
+                blockDimY: 1,
+                blockDimZ: 1,
+                sharedMemBytes: 0,
+                kernelParams: arguments.as_mut_ptr(),
+                extra: ptr::null_mut(),
+                kern: ptr::null_mut(),
+                ctx: ptr::null_mut(),
+            };
+            let before = index.checked_sub(chains).map(|before| handles[before]);
+            let before = before.as_slice();
+            let mut node = ptr::null_mut();
+            check(unsafe_call!(cuGraphAddKernelNode_v2(
+                &mut node,
+                bare.graph,
+                before.as_ptr(),
+                before.len(),
+                &params
+            )));
+            handles.push(node);
+        }
+        let mut params = sys::CUDA_GRAPH_INSTANTIATE_PARAMS {
+            flags: 0,
+            hUploadStream: ptr::null_mut(),
+            hErrNode_out: ptr::null_mut(),
+            result_out: sys::CUgraphInstantiateResult::CUDA_GRAPH_INSTANTIATE_SUCCESS,
+        };
+        check(unsafe_call!(cuGraphInstantiateWithParams(
+            &mut bare.exec,
+            bare.graph,
+            &mut params
+        )));
+        check(unsafe_call!(cuGraphUpload(bare.exec, bare.stream)));
+        check(unsafe_call!(cuStreamSynchronize(bare.stream)));
+        bare
+    }
+}
+
+impl Drop for Bare {
+    fn drop(&mut self) {
+        check(unsafe_call!(cuGraphExecDestroy(self.exec)));
+        check(unsafe_call!(cuGraphDestroy(self.graph)));
+        check(unsafe_call!(cuModuleUnload(self.module)));
+        check(unsafe_call!(cuStreamDestroy_v2(self.stream)));
+        for &buffer in &self.buffers {
+            check(unsafe_call!(cuMemFree_v2(buffer)));
+        }
+    }
+}
+
+fn check(result: sys::CUresult) {
+    assert_eq!(result, sys::CUresult::CUDA_SUCCESS);
+}
+
+/// First quartile, median, third quartile.
+fn quartiles(times: &[f64]) -> [f64; 3] {
+    let mut sorted = times.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    [1, 2, 3].map(|quarter| sorted[(sorted.len() - 1) * quarter / 4])
+}
+
+/// One line: both medians with their spread, and the ratio of the medians.
+fn report(what: &str, unit: &str, ours: &[f64], bare: &[f64]) {
+    let ([low, median, high], [bare_low, bare_median, bare_high]) = (quartiles(ours), quartiles(bare));
+    println!(
+        "{what:<16} {median:8.3} {unit} ({low:.3} to {high:.3})   bare {bare_median:8.3} {unit} ({bare_low:.3} to {bare_high:.3})   ratio {:.3}",
+        median / bare_median
+    );
+}
