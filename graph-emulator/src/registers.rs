@@ -5,6 +5,7 @@
 //! when a frame is entered, so that every operand is read the same way.
 
 use crate::code::{FrameSize, Slot};
+use crate::exec::address::{Pattern, pattern};
 use crate::wide::Wide;
 
 /// Lanes of a warp.
@@ -17,6 +18,8 @@ pub(crate) struct Registers {
     r32: Vec<[u32; LANES]>,
     r64: Vec<[u64; LANES]>,
     predicates: Vec<u32>,
+    /// What is known of 64-bit registers that served as addresses, until they are written.
+    shapes: Vec<Option<Shape>>,
     /// The frame that instructions refer to.
     pub(crate) frame: Frame,
     /// The carry flag of each lane.
@@ -34,6 +37,54 @@ pub(crate) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
         *value = f(lane);
     }
     values
+}
+
+/// How the values of a register lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Shape {
+    pub(crate) pattern: Pattern,
+    pub(crate) least: u64,
+    pub(crate) greatest: u64,
+    /// Are all multiples of four, or all by as much off?
+    pub(crate) in_step: bool,
+}
+
+impl Shape {
+    #[inline(always)]
+    fn of(values: &[u64; LANES]) -> Shape {
+        let (pattern, first) = (pattern(values, 4), values[0]);
+        match pattern {
+            Pattern::Uniform => Shape {
+                pattern,
+                least: first,
+                greatest: first,
+                in_step: true,
+            },
+            Pattern::Contiguous => Shape {
+                pattern,
+                least: first,
+                greatest: values[LANES - 1],
+                in_step: true,
+            },
+            Pattern::Scattered => Shape::scattered(values),
+        }
+    }
+
+    #[inline(never)]
+    fn scattered(values: &[u64; LANES]) -> Shape {
+        let (mut least, mut greatest, mut off) = (u64::MAX, 0, 0);
+        for &value in values {
+            least = least.min(value);
+            greatest = greatest.max(value);
+            off |= (value ^ values[0]) & 3;
+        }
+        Shape {
+            pattern: Pattern::Scattered,
+            least,
+            greatest,
+            in_step: off == 0,
+        }
+    }
 }
 
 /// Where a frame begins in each register file and in local memory.
@@ -63,6 +114,7 @@ impl Registers {
             r32: Vec::new(),
             r64: Vec::new(),
             predicates: Vec::new(),
+            shapes: Vec::new(),
             frame: Frame::default(),
             carry: 0,
             wide,
@@ -77,6 +129,7 @@ impl Registers {
         }
         if self.r64.len() < end.r64 as usize {
             self.r64.resize(end.r64 as usize, [0; LANES]);
+            self.shapes.resize(end.r64 as usize, None);
         }
         if self.predicates.len() < end.predicates as usize {
             self.predicates.resize(end.predicates as usize, 0);
@@ -111,7 +164,21 @@ impl Registers {
 
     #[inline(always)]
     pub(crate) fn get64_mut(&mut self, slot: Slot) -> &mut [u64; LANES] {
-        &mut self.r64[(self.frame.r64 + slot) as usize]
+        let index = (self.frame.r64 + slot) as usize;
+        self.shapes[index] = None;
+        &mut self.r64[index]
+    }
+
+    /// How the values of a 64-bit register lie, in all lanes.
+    #[inline(always)]
+    pub(crate) fn shape(&mut self, slot: Slot) -> Shape {
+        let index = (self.frame.r64 + slot) as usize;
+        if let Some(shape) = self.shapes[index] {
+            return shape;
+        }
+        let shape = Shape::of(&self.r64[index]);
+        self.shapes[index] = Some(shape);
+        shape
     }
 
     /// Write a register in the lanes of `mask`.

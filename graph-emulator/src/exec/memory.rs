@@ -10,7 +10,7 @@ use crate::exec::address::{
 use crate::exec::{Environment, LaneFault, Warp};
 use crate::fault::Operation;
 use crate::memory::Storage;
-use crate::registers::{FULL, LANES, Registers};
+use crate::registers::{FULL, LANES, Registers, each};
 use crate::view::Region;
 use crate::wide::dispatch;
 
@@ -139,13 +139,13 @@ fn simple(op: &Access, mask: u32) -> bool {
 
 /// The first address and how the others follow; without the addresses themselves.
 #[inline(always)]
-fn span(registers: &Registers, address: &Address) -> (u64, Pattern) {
+fn span(registers: &mut Registers, address: &Address) -> (u64, Pattern) {
     let offset = address.offset as u64;
     match address.base {
-        Base::R64(slot) => {
-            let base = registers.get64(slot);
-            (base[0].wrapping_add(offset), pattern(base, 4))
-        }
+        Base::R64(slot) => (
+            registers.get64(slot)[0].wrapping_add(offset),
+            registers.shape(slot).pattern,
+        ),
         Base::R32(slot) => {
             let base = registers.get32(slot);
             let first = base[0].wrapping_add(offset as u32);
@@ -213,19 +213,41 @@ fn load_fast_lanes(registers: &mut Registers, env: &Environment<'_>, op: &Access
 /// A word for each lane from anywhere in a memory.
 #[inline(always)]
 fn gather(registers: &mut Registers, memory: &[u8], op: &Access) -> bool {
-    let at = addresses(registers, &op.address);
-    let (words, _) = memory.as_chunks::<4>();
-    let (mut low, mut high) = (0, 0);
-    for address in at {
-        low |= address & 3;
-        high |= u64::from(address / 4 >= words.len() as u64);
+    match op.address.base {
+        Base::R64(slot) => gather64(registers, memory, op, slot),
+        Base::R32(slot) => {
+            let (words, _) = memory.as_chunks::<4>();
+            let (base, offset) = (registers.get32(slot), op.address.offset as u32);
+            // An address that is not aligned has its low bits on top, and so is out of bounds.
+            let indices = each(|lane| base[lane].wrapping_add(offset).rotate_right(2));
+            if indices.iter().fold(0, |highest, &index| index.max(highest)) as usize >= words.len() {
+                return false;
+            }
+            *registers.get32_mut(op.values[0]) = each(|lane| u32::from_le_bytes(words[indices[lane] as usize]));
+            true
+        }
+        Base::Frame | Base::Absolute => false,
     }
-    if low != 0 || high != 0 {
+}
+
+/// The same from 64-bit addresses, whose bounds are known.
+#[inline(always)]
+fn gather64(registers: &mut Registers, memory: &[u8], op: &Access, slot: Slot) -> bool {
+    let (shape, offset) = (registers.shape(slot), op.address.offset);
+    let (Some(least), Some(greatest)) = (
+        shape.least.checked_add_signed(offset),
+        shape.greatest.checked_add_signed(offset),
+    ) else {
+        return false;
+    };
+    if !shape.in_step || least % 4 != 0 || !fits(memory, greatest, 4) {
         return false;
     }
+    let (words, _) = memory.as_chunks::<4>();
+    let base = *registers.get64(slot);
     let to = registers.get32_mut(op.values[0]);
-    for (to, address) in to.iter_mut().zip(at) {
-        *to = u32::from_le_bytes(words[(address / 4) as usize]);
+    for (to, base) in to.iter_mut().zip(base) {
+        *to = u32::from_le_bytes(words[(base.wrapping_add_signed(offset) / 4) as usize]);
     }
     true
 }
