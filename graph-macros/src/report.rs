@@ -45,10 +45,10 @@ impl Report {
         self.push(span, &error(Code::Syntax, message));
     }
 
-    /// Adds a parse error of syn's.
+    /// Adds a parse error of syn's: the first, since those it combines with are about tokens left over after that.
     pub(crate) fn syn(&mut self, error: &syn::Error) {
-        for error in error {
-            self.syntax(error.span(), error.to_string());
+        if let Some(first) = error.into_iter().next() {
+            self.syntax(first.span(), first.to_string());
         }
     }
 

@@ -105,16 +105,16 @@ fn wrong_memory(draft: &Draft, errors: &mut Vec<Diagnostic>) {
             NodeKind::Memcpy | NodeKind::Join => continue,
         };
         if resource.space == Space::Host {
-            let message = format!(
-                "`{}` is host memory, but {user} node `{}` needs device memory",
-                resource.name, node.name
-            );
-            errors.push(
-                Diagnostic::new(Code::WrongMemory, Subject::Access(index), message).help(format!(
-                    "declare a `device` resource of the same shape and copy: `memcpy upload = {} -> ...`",
-                    resource.name
-                )),
-            );
+            let (name, node) = (&resource.name, &node.name);
+            let message = format!("`{name}` is host memory, but {user} node `{node}` needs device memory");
+            let help = if access.mode.writes() {
+                format!(
+                    "declare a `device` resource of the same shape, use it here, and copy back: `memcpy download = ... -> {name} after {node}`"
+                )
+            } else {
+                format!("declare a `device` resource of the same shape, use it here, and copy first: `memcpy upload = {name} -> ...`")
+            };
+            errors.push(Diagnostic::new(Code::WrongMemory, Subject::Access(index), message).help(help));
         }
     }
 }
@@ -138,26 +138,24 @@ fn aliased_arguments(draft: &Draft, errors: &mut Vec<Diagnostic>) {
 
 fn aliased(draft: &Draft, first: &Access, second: &Access, index: usize) -> Diagnostic {
     let (node, name) = (&draft.nodes[second.node], &draft.resources[second.resource].name);
-    let subject = Subject::Access(index);
-    if node.kind == NodeKind::Memcpy {
+    let (message, help) = if node.kind == NodeKind::Memcpy {
         let message = format!("node `{}` copies `{name}` onto itself", node.name);
-        return Diagnostic::new(Code::AliasedArgument, subject, message)
-            .note(format!(
-                "`{name}{}` and `{name}{}` overlap",
-                first.region, second.region
-            ))
-            .help("copy between two resources, or between parts that do not overlap");
+        (message, "copy between two resources, or between parts that do not overlap")
+    } else {
+        let how = |access: &Access| if access.mode.writes() { "`&mut`" } else { "`&`" };
+        let again = if first.mode == second.mode {
+            format!("as {} twice", how(first))
+        } else {
+            format!("as {} and again as {}", how(first), how(second))
+        };
+        let message = format!("node `{}` gets `{name}` {again}", node.name);
+        (message, "pass another resource, or parts that do not overlap such as `x[..MID]` and `x[MID..]`")
+    };
+    let diagnostic = Diagnostic::new(Code::AliasedArgument, Subject::Access(index), message).help(help);
+    if first.region == second.region {
+        return diagnostic;
     }
-    let message = format!("node `{}` gets `{name}` twice, once to write", node.name);
-    Diagnostic::new(Code::AliasedArgument, subject, message)
-        .note(format!(
-            "it {} `{name}{}` and {} `{name}{}`, which overlap",
-            first.mode.verb(),
-            first.region,
-            second.mode.verb(),
-            second.region
-        ))
-        .help("pass another resource, or parts that do not overlap such as `x[..mid]` and `x[mid..]`")
+    diagnostic.note(format!("`{name}{}` and `{name}{}` overlap", first.region, second.region))
 }
 
 /// Orders the nodes; reports cycles and leaves the edges inside them out. Also returns the indices of the edges used.

@@ -1,7 +1,7 @@
 //! A graph as it is written, names not yet resolved.
 
 use graph_plan::Space;
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, Generics, Ident, Path, Token, Type, Visibility};
 
@@ -31,7 +31,7 @@ pub(crate) struct Attributes {
 pub(crate) enum Statement {
     Resource(Resource),
     Param(Param),
-    Node(Node),
+    Node(Box<Node>),
 }
 
 impl Statement {
@@ -74,7 +74,7 @@ pub(crate) struct Node {
 /// What a node does.
 #[derive(Debug)]
 pub(crate) enum Action {
-    Kernel(Launch),
+    Kernel(Box<Launch>),
     Memcpy { from: Place, to: Place },
     Memset { to: Place, value: Box<Expr> },
     Join,
@@ -142,25 +142,29 @@ pub(crate) struct Shape {
     pub(crate) element: Type,
     /// Lengths, outermost first.
     pub(crate) lengths: Vec<Expr>,
+    /// The brackets around each dimension, outermost first.
+    pub(crate) brackets: Vec<Span>,
 }
 
 impl Shape {
     /// The type of one element of the outermost dimension; `None` for a scalar.
     pub(crate) fn row(&self) -> Option<TokenStream> {
-        (!self.lengths.is_empty()).then(|| self.nested(&self.lengths[1..]))
+        (!self.lengths.is_empty()).then(|| self.nested(1))
     }
 
-    fn nested(&self, lengths: &[Expr]) -> TokenStream {
-        let element = self.element.to_token_stream();
-        lengths
-            .iter()
-            .rev()
-            .fold(element, |inner, length| quote!([#inner; #length]))
+    /// The type without its `skip` outermost dimensions, at the user's tokens.
+    fn nested(&self, skip: usize) -> TokenStream {
+        let dimensions = self.lengths.iter().zip(&self.brackets).skip(skip).rev();
+        dimensions.fold(self.element.to_token_stream(), |inner, (length, span)| {
+            let mut group = Group::new(Delimiter::Bracket, quote!(#inner; #length));
+            group.set_span(*span);
+            group.to_token_stream()
+        })
     }
 }
 
 impl ToTokens for Shape {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        tokens.extend(self.nested(&self.lengths));
+        tokens.extend(self.nested(0));
     }
 }

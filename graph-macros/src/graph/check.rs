@@ -6,8 +6,8 @@ use super::resolve::Graph;
 use crate::report::{Report, error};
 use graph_plan::{Code, Diagnostic, LaunchConfig, LaunchFault, Outcome, Subject, Text};
 use quote::ToTokens;
-use syn::Expr;
 use syn::spanned::Spanned;
+use syn::{Expr, Ident, Type};
 
 /// Checks the graph and reports every mistake.
 pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
@@ -61,7 +61,7 @@ fn outside(graph: &Graph<'_>, place: &Place) -> Option<Diagnostic> {
     let resource = graph.resources[graph.resource(place)?];
     let part = place.part.as_ref()?;
     let Some(length) = resource.shape.lengths.first() else {
-        return None; // the type may be an alias of an array: rustc knows
+        return scalar(&resource.shape).then(|| selected_from_scalar(&place.name, &resource.shape));
     };
     let length = value(length);
     let fault = match part {
@@ -70,23 +70,21 @@ fn outside(graph: &Graph<'_>, place: &Place) -> Option<Diagnostic> {
             (index < 0 || length.is_some_and(|length| index >= length)).then(|| format!("index {index}"))
         }
         Part::Range { start, end, inclusive } => {
-            let start = start.as_ref().map_or(Some(0), |start| value(start));
-            let end = match end {
+            let first = start.as_ref().map_or(Some(0), |start| value(start));
+            let past_last = match end {
                 Some(end) => value(end).map(|end| end + i128::from(*inclusive)),
                 None => length,
             };
-            let text = || {
-                format!(
-                    "range {}..{}",
-                    start.unwrap_or(0),
-                    end.map_or(String::new(), |end| end.to_string())
-                )
-            };
-            let reversed = start.zip(end).is_some_and(|(start, end)| start > end);
+            let reversed = first.zip(past_last).is_some_and(|(start, end)| start > end);
             let past = |bound: Option<i128>| {
                 bound.is_some_and(|bound| bound < 0 || length.is_some_and(|length| bound > length))
             };
-            (reversed || past(start) || past(end)).then(text)
+            let text = || {
+                let bound = |bound: &Option<Box<Expr>>| bound.as_ref().map_or_else(String::new, plain);
+                let dots = if *inclusive { "..=" } else { ".." };
+                format!("range {}{dots}{}", bound(start), bound(end))
+            };
+            (reversed || past(first) || past(past_last)).then(text)
         }
     }?;
     let name = &place.name;
@@ -102,6 +100,26 @@ fn outside(graph: &Graph<'_>, place: &Place) -> Option<Diagnostic> {
         Some(length) => diagnostic.help(format!("use a range within 0..{length}")),
         None => diagnostic.help("use a range whose start is not behind its end"),
     })
+}
+
+/// Is the shape certainly no array? A path may be an alias of one, other than that of a number.
+fn scalar(shape: &Shape) -> bool {
+    const NUMBERS: [&str; 12] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "f32", "f64",
+    ];
+    let Type::Path(path) = &shape.element else { return false };
+    shape.lengths.is_empty() && NUMBERS.iter().any(|number| path.path.is_ident(number))
+}
+
+fn selected_from_scalar(name: &Ident, shape: &Shape) -> Diagnostic {
+    let element = plain(&shape.element);
+    error(
+        Code::OutOfBounds,
+        format!("`{name}` is a single `{element}`, which has no elements to select"),
+    )
+    .help(format!(
+        "use `{name}`, or declare it as an array such as `[{element}; 1024]`"
+    ))
 }
 
 /// Literal launch dimensions against CUDA's limits, each side once.

@@ -1,7 +1,6 @@
 //! What the macro can tell of an expression without knowing types: its value if it is made of literals, and whether rustc
 //! can evaluate it in a constant.
 
-use super::parse::integer;
 use graph_plan::Bound;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -10,7 +9,10 @@ use syn::{BinOp, Expr, Lit, UnOp};
 /// The value of an expression of integer literals.
 pub(crate) fn value(expr: &Expr) -> Option<i128> {
     match expr {
-        Expr::Lit(_) => integer(expr),
+        Expr::Lit(literal) => match &literal.lit {
+            Lit::Int(int) => int.base10_parse().ok(),
+            _ => None,
+        },
         Expr::Paren(inner) => value(&inner.expr),
         Expr::Group(inner) => value(&inner.expr),
         Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => value(&unary.expr)?.checked_neg(),

@@ -1,20 +1,20 @@
 //! Text to [`Item`]. A statement that cannot be parsed is reported, and parsing goes on at the next `;` or at the next
 //! keyword that is followed by a name.
 
-use super::ast::{
-    Action, Argument, Attributes, Extent, Item, Launch, Node, Param, Part, Place, Resource, Shape, Statement,
-};
+mod attribute;
+mod launch;
+mod place;
+
+use super::ast::{Action, Attributes, Item, Node, Param, Resource, Shape, Statement};
 use crate::report::Report;
-use graph_plan::{Code, Space};
-use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
+use attribute::attributes;
+use graph_plan::Space;
+use launch::launch;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::ext::IdentExt;
-use syn::parse::{Parse, ParseStream, Parser};
-use syn::punctuated::Punctuated;
-use syn::spanned::Spanned;
-use syn::{
-    Attribute, Expr, ExprRange, Ident, Lit, Path, RangeLimits, Token, Visibility, braced, bracketed, parenthesized,
-};
+use syn::parse::{ParseStream, Parser};
+use syn::{Expr, Ident, Token, Visibility, braced};
 
 /// The keywords that start a statement of this version.
 const KEYWORDS: [&str; 7] = ["host", "device", "param", "kernel", "memcpy", "memset", "join"];
@@ -23,9 +23,6 @@ const KEYWORDS: [&str; 7] = ["host", "device", "param", "kernel", "memcpy", "mem
 const LATER: [&str; 13] = [
     "scratch", "rng", "call", "graph", "capture", "raw", "record", "wait", "if", "while", "switch", "for", "else",
 ];
-
-/// The most dimensions a shape may have.
-const MAX_DIMENSIONS: usize = 4;
 
 /// Parses the macro's input; `None` where not even a name and a body could be made out.
 pub(crate) fn item(input: TokenStream, report: &mut Report) -> Option<Item> {
@@ -63,7 +60,9 @@ fn parse_item(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Item> 
             "expected a declaration such as `pub graph Name { .. }`",
         ));
     }
-    let name: Ident = input.parse()?;
+    let name: Ident = input
+        .parse()
+        .map_err(|error| expected(error.span(), "a name after `graph`"))?;
     let mut generics: syn::Generics = input.parse()?;
     if input.peek(syn::token::Paren) {
         let span = input.span();
@@ -71,6 +70,9 @@ fn parse_item(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Item> 
         report.syntax(span, "build arguments are not supported yet");
     }
     generics.where_clause = input.parse()?;
+    if !input.peek(syn::token::Brace) {
+        return Err(expected(input.span(), "`{ .. }`: a graph has a body"));
+    }
     let content;
     braced!(content in input);
     let (statements, unparsed) = body(&content, report);
@@ -177,7 +179,7 @@ fn resource(input: ParseStream<'_>, attributes: Attributes, space: Space, name: 
         .parse::<Token![:]>()
         .map_err(|error| expected(error.span(), &format!("`: shape` after `{name}`")))?;
     let shape: Shape = input.parse()?;
-    semicolon(input)?;
+    semicolon(input, last_token(&shape))?;
     Ok(Statement::Resource(Resource {
         attributes,
         space,
@@ -194,8 +196,8 @@ fn param(input: ParseStream<'_>, attributes: Attributes, name: Ident) -> syn::Re
     input
         .parse::<Token![=]>()
         .map_err(|error| expected(error.span(), "`= value`: a `param` has an initial value"))?;
-    let initial = input.parse()?;
-    semicolon(input)?;
+    let initial: Expr = input.parse()?;
+    semicolon(input, last_token(&initial))?;
     Ok(Statement::Param(Param {
         attributes,
         name,
@@ -213,7 +215,7 @@ fn node(input: ParseStream<'_>, attributes: Attributes, keyword: &str, name: Ide
     let action = match keyword {
         "kernel" => {
             equals(input, "kernel<<<grid, block>>>(arguments)")?;
-            Action::Kernel(launch(input)?)
+            Action::Kernel(Box::new(launch(input)?))
         }
         "memcpy" => {
             equals(input, "source -> destination")?;
@@ -240,13 +242,15 @@ fn node(input: ParseStream<'_>, attributes: Attributes, keyword: &str, name: Ide
         _ => Action::Join,
     };
     let after = after(input)?;
-    semicolon(input)?;
-    Ok(Statement::Node(Node {
+    let end = after.last().map_or_else(|| action_end(&action, &name), Ident::span);
+    semicolon(input, end)?;
+    let node = Node {
         attributes,
         name,
         action,
         after,
-    }))
+    };
+    Ok(Statement::Node(Box::new(node)))
 }
 
 fn after(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
@@ -273,290 +277,40 @@ fn after(input: ParseStream<'_>) -> syn::Result<Vec<Ident>> {
     }
 }
 
-fn semicolon(input: ParseStream<'_>) -> syn::Result<()> {
+/// The `;` behind a statement whose last token is at `end`.
+fn semicolon(input: ParseStream<'_>, end: Span) -> syn::Result<()> {
     if input.peek(Token![;]) {
         input.parse::<Token![;]>()?;
         return Ok(());
     }
-    Err(expected(input.span(), "`;` at the end of the statement"))
+    // Another statement follows: what is missing is missing here. Anything else is what should not be there.
+    let place = if input.is_empty() || starts_statement(input) {
+        end
+    } else {
+        input.span()
+    };
+    Err(expected(place, "`;` at the end of the statement"))
+}
+
+/// The last token of what a node does.
+fn action_end(action: &Action, name: &Ident) -> Span {
+    match action {
+        Action::Kernel(launch) => launch.parens,
+        Action::Memcpy { to, .. } => to.end,
+        Action::Memset { value, .. } => last_token(value),
+        Action::Join => name.span(),
+    }
+}
+
+/// The span of the last token.
+fn last_token(tokens: &impl ToTokens) -> Span {
+    tokens
+        .to_token_stream()
+        .into_iter()
+        .last()
+        .map_or_else(Span::call_site, |token| token.span())
 }
 
 fn next_is(input: ParseStream<'_>, word: &str) -> bool {
     input.fork().call(Ident::parse_any).is_ok_and(|next| next == word)
-}
-
-/// `unsafe? path<<<grid, block, shared>>>(arguments)`. What stands between the angle brackets is cut out before it is parsed, since
-/// Rust's expressions would swallow `>>>`.
-fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
-    let unsafety = input.parse()?;
-    if input.peek(syn::token::Paren) {
-        return Err(syn::Error::new(
-            input.span(),
-            "kernels from function values are not supported yet",
-        ));
-    }
-    let path: Path = input
-        .call(Path::parse_mod_style)
-        .map_err(|error| expected(error.span(), "the path of a kernel"))?;
-    let opening = input.span();
-    for _ in 0..3 {
-        input
-            .parse::<Token![<]>()
-            .map_err(|_| expected(opening, "`<<<grid, block>>>` after the kernel"))?;
-    }
-    let mut inside: Vec<TokenTree> = Vec::new();
-    while !ends_launch(input) {
-        if input.is_empty() || input.peek(Token![;]) {
-            return Err(expected(opening, "`>>>(arguments)` to close this `<<<`"));
-        }
-        inside.push(input.parse()?);
-    }
-    let closing = input.span();
-    for _ in 0..3 {
-        input.parse::<Token![>]>()?;
-    }
-    let (grid, block, shared) = dimensions(inside, closing)?;
-    let content;
-    let parens = parenthesized!(content in input).span.join();
-    let arguments = Punctuated::<Argument, Token![,]>::parse_terminated(&content)?
-        .into_iter()
-        .collect();
-    Ok(Launch {
-        unsafety,
-        path,
-        grid,
-        block,
-        shared,
-        arguments,
-        parens,
-    })
-}
-
-/// Three joint `>`, then a parenthesised group, then `;`, `after` or the end.
-fn ends_launch(input: ParseStream<'_>) -> bool {
-    if !input.peek(Token![>]) {
-        return false;
-    }
-    let ahead = input.fork();
-    for last in [false, false, true] {
-        match ahead.parse::<TokenTree>() {
-            Ok(TokenTree::Punct(punct)) if punct.as_char() == '>' && (last || punct.spacing() == Spacing::Joint) => {}
-            _ => return false,
-        }
-    }
-    match ahead.parse::<TokenTree>() {
-        Ok(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {}
-        _ => return false,
-    }
-    ahead.is_empty() || ahead.peek(Token![;]) || next_is(&ahead, "after") || starts_statement(&ahead)
-}
-
-/// Parses `grid, block, shared`; errors at the end of the tokens point at `closing`.
-fn dimensions(inside: Vec<TokenTree>, closing: Span) -> syn::Result<(Extent, Extent, Option<Expr>)> {
-    // A `;` at the closing brackets stands for the end, so that an error there has a place.
-    let end = proc_macro2::Punct::new(';', Spacing::Alone);
-    let mut end = TokenTree::Punct(end);
-    end.set_span(closing);
-    let tokens: TokenStream = inside.into_iter().chain([end]).collect();
-    let parser = |input: ParseStream<'_>| {
-        let grid = extent(input)?;
-        if !input.peek(Token![,]) {
-            return Err(expected(input.span(), "`, block`: a launch is `<<<grid, block>>>`"));
-        }
-        input.parse::<Token![,]>()?;
-        let block = extent(input)?;
-        let mut shared = None;
-        if input.peek(Token![,]) {
-            input.parse::<Token![,]>()?;
-            shared = (!input.peek(Token![;])).then(|| expression(input)).transpose()?;
-        }
-        if !input.peek(Token![;]) {
-            return Err(expected(
-                input.span(),
-                "`>>>`: a launch is `<<<grid, block>>>` or `<<<grid, block, shared bytes>>>`",
-            ));
-        }
-        input.parse::<Token![;]>()?;
-        Ok((grid, block, shared))
-    };
-    parser.parse2(tokens)
-}
-
-fn expression(input: ParseStream<'_>) -> syn::Result<Expr> {
-    if input.peek(Token![;]) || input.peek(Token![,]) {
-        return Err(expected(input.span(), "an expression"));
-    }
-    input.parse()
-}
-
-fn extent(input: ParseStream<'_>) -> syn::Result<Extent> {
-    let whole = expression(input)?;
-    let parts = match &whole {
-        Expr::Tuple(tuple) if (1..=3).contains(&tuple.elems.len()) => tuple.elems.iter().cloned().collect(),
-        Expr::Tuple(tuple) => return Err(expected(tuple.span(), "a tuple of one to three dimensions")),
-        single => vec![single.clone()],
-    };
-    Ok(Extent { whole, parts })
-}
-
-impl Parse for Argument {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        if !input.peek(Token![&]) {
-            return Ok(Argument::Value(input.parse()?));
-        }
-        let argument = Argument::Borrow {
-            and: input.parse()?,
-            mutable: input.parse()?,
-            place: input.parse()?,
-        };
-        if !input.is_empty() && !input.peek(Token![,]) {
-            return Err(expected(
-                input.span(),
-                "`,`: a borrowed argument is a resource or a part of one",
-            ));
-        }
-        Ok(argument)
-    }
-}
-
-impl Parse for Place {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let name: Ident = input
-            .parse()
-            .map_err(|error| expected(error.span(), "the name of a resource"))?;
-        if !input.peek(syn::token::Bracket) {
-            return Ok(Place {
-                end: name.span(),
-                name,
-                part: None,
-            });
-        }
-        let content;
-        let brackets = bracketed!(content in input);
-        if content.is_empty() {
-            return Err(expected(brackets.span.join(), "an index or a range in `[]`"));
-        }
-        let part = match content.parse::<Expr>()? {
-            Expr::Range(ExprRange {
-                start: None, end: None, ..
-            }) => None,
-            Expr::Range(ExprRange { start, end, limits, .. }) => Some(Part::Range {
-                start,
-                end,
-                inclusive: matches!(limits, RangeLimits::Closed(_)),
-            }),
-            index => Some(Part::Index(Box::new(index))),
-        };
-        if !content.is_empty() {
-            return Err(expected(
-                content.span(),
-                "`]`: one index or range selects from the outermost dimension",
-            ));
-        }
-        if input.peek(syn::token::Bracket) {
-            return Err(syn::Error::new(
-                input.span(),
-                "one index or range selects from the outermost dimension; a second is not supported",
-            ));
-        }
-        Ok(Place {
-            end: brackets.span.close(),
-            name,
-            part,
-        })
-    }
-}
-
-impl Parse for Shape {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let start = input.span();
-        let shape = parse_shape(input)?;
-        if shape.lengths.len() > MAX_DIMENSIONS {
-            return Err(syn::Error::new(start, "a shape has at most four dimensions"));
-        }
-        Ok(shape)
-    }
-}
-
-fn parse_shape(input: ParseStream<'_>) -> syn::Result<Shape> {
-    if !input.peek(syn::token::Bracket) {
-        let element = input
-            .parse()
-            .map_err(|error: syn::Error| expected(error.span(), "a type such as `f32` or `[f32; 1024]`"))?;
-        return Ok(Shape {
-            element,
-            lengths: Vec::new(),
-        });
-    }
-    let content;
-    let brackets = bracketed!(content in input);
-    let mut shape = parse_shape(&content)?;
-    if content.is_empty() {
-        return Err(expected(
-            brackets.span.close(),
-            "`; length`: the length is part of a shape",
-        ));
-    }
-    content.parse::<Token![;]>()?;
-    shape.lengths.insert(0, content.parse()?);
-    if !content.is_empty() {
-        return Err(expected(content.span(), "`]`"));
-    }
-    Ok(shape)
-}
-
-/// Documentation and `#[allow(rule)]`; others are reported.
-fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Attributes> {
-    let mut found = Attributes::default();
-    for attribute in input.call(Attribute::parse_outer)? {
-        if attribute.path().is_ident("doc") {
-            found.docs.push(attribute);
-        } else if attribute.path().is_ident("allow") {
-            allow(&attribute, &mut found, report)?;
-        } else {
-            let name = attribute.path().to_token_stream().to_string();
-            report.syntax(
-                attribute.path().span(),
-                format!("`#[{name}]` is not supported here: use `///` or `#[allow(rule)]`"),
-            );
-        }
-    }
-    Ok(found)
-}
-
-fn allow(attribute: &Attribute, found: &mut Attributes, report: &mut Report) -> syn::Result<()> {
-    // A rule is written `unused-resource`, as in messages, or `unused_resource`.
-    let rule =
-        |input: ParseStream<'_>| Punctuated::<Ident, Token![-]>::parse_separated_nonempty_with(input, Ident::parse_any);
-    let rules = attribute
-        .parse_args_with(|input: ParseStream<'_>| Punctuated::<_, Token![,]>::parse_terminated_with(input, rule))?;
-    for rule in rules {
-        let words: Vec<String> = rule.iter().map(|word| word.to_string().replace('_', "-")).collect();
-        let text = words.join("-");
-        if Code::ALL.iter().any(|code| code.is_warning() && code.as_str() == text) {
-            found.allowed.push(text);
-        } else {
-            let warnings: Vec<&str> = Code::ALL
-                .iter()
-                .filter(|code| code.is_warning())
-                .map(|code| code.as_str())
-                .collect();
-            report.syntax(
-                rule.span(),
-                format!("no warning is named `{text}`; there are {}", warnings.join(", ")),
-            );
-        }
-    }
-    Ok(())
-}
-
-/// The value of an integer literal.
-pub(crate) fn integer(expr: &Expr) -> Option<i128> {
-    match expr {
-        Expr::Lit(literal) => match &literal.lit {
-            Lit::Int(int) => int.base10_parse().ok(),
-            _ => None,
-        },
-        _ => None,
-    }
 }

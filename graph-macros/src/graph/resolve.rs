@@ -100,30 +100,38 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
 
 /// Enters every statement's name, and those of its accessors, into the one namespace.
 fn declare<'a>(graph: &mut Graph<'a>, report: &mut Report) {
-    let mut owners: HashMap<String, Option<&Ident>> = METHODS.iter().map(|&method| (method.to_owned(), None)).collect();
+    let mut owners: HashMap<String, Owner<'_>> = METHODS
+        .iter()
+        .map(|&method| (method.to_owned(), Owner::Method))
+        .collect();
     for statement in &graph.item.statements {
         let name = statement.name();
-        let clash = taken(statement)
-            .into_iter()
-            .find_map(|taken| owners.get(&taken).map(|owner| (taken, *owner)));
-        if let Some((taken, owner)) = &clash {
-            report.push(name.span(), &clashing(name, taken, *owner));
-        } else {
-            owners.extend(taken(statement).into_iter().map(|taken| (taken, Some(name))));
+        let taken = taken(statement);
+        let clash = taken
+            .iter()
+            .find_map(|(taken, _)| owners.get(taken).map(|owner| clashing(name, taken, *owner)));
+        match &clash {
+            Some(diagnostic) => report.push(name.span(), diagnostic),
+            None => owners.extend(
+                taken
+                    .into_iter()
+                    .map(|(taken, accessor)| (taken, Owner::Statement(name, accessor))),
+            ),
         }
+        let clash = clash.is_some();
         let entity = match statement {
-            Statement::Resource(resource) if clash.is_none() => {
+            Statement::Resource(resource) if !clash => {
                 graph.resources.push(resource);
                 Entity::Resource(graph.draft.resource(name.to_string(), resource.space))
             }
-            Statement::Param(param) if clash.is_none() => {
+            Statement::Param(param) if !clash => {
                 graph.params.push(param);
                 Entity::Param(graph.params.len() - 1)
             }
             Statement::Node(node) => {
                 graph.nodes.push(node);
                 let index = graph.draft.node(name.to_string(), kind(&node.action));
-                if clash.is_some() {
+                if clash {
                     graph.draft.nodes[index].broken = true;
                     graph.nameless.push(index);
                 }
@@ -131,8 +139,21 @@ fn declare<'a>(graph: &mut Graph<'a>, report: &mut Report) {
             }
             _ => Entity::Broken,
         };
-        graph.names.entry(name.to_string()).or_insert(entity);
+        // Of a name that is declared twice nobody can say what it means.
+        let known = graph.names.entry(name.to_string()).or_insert(entity);
+        if *known != entity {
+            *known = Entity::Broken;
+        }
     }
+}
+
+/// Who has a name.
+#[derive(Clone, Copy)]
+enum Owner<'a> {
+    /// A method of every graph.
+    Method,
+    /// A statement, or (`true`) an accessor made for it.
+    Statement(&'a Ident, bool),
 }
 
 fn kind(action: &Action) -> NodeKind {
@@ -144,45 +165,44 @@ fn kind(action: &Action) -> NodeKind {
     }
 }
 
-/// The names a statement takes: its own and those of its accessors.
-fn taken(statement: &Statement) -> Vec<String> {
+/// The names a statement takes: its own, and (`true`) those of its accessors.
+fn taken(statement: &Statement) -> Vec<(String, bool)> {
     let name = statement.name();
-    match statement {
-        Statement::Resource(_) => vec![name.to_string(), format!("{name}_mut")],
-        Statement::Param(_) => vec![name.to_string(), format!("set_{name}")],
-        Statement::Node(_) => vec![name.to_string()],
-    }
+    let accessor = match statement {
+        Statement::Resource(_) => Some(format!("{name}_mut")),
+        Statement::Param(_) => Some(format!("set_{name}")),
+        Statement::Node(_) => None,
+    };
+    let own = (name.to_string(), false);
+    [own]
+        .into_iter()
+        .chain(accessor.map(|accessor| (accessor, true)))
+        .collect()
 }
 
-fn clashing(name: &Ident, taken: &str, owner: Option<&Ident>) -> graph_plan::Diagnostic {
+/// `name` cannot have `taken` (itself, or an accessor), since `owner` has it.
+fn clashing(name: &Ident, taken: &str, owner: Owner<'_>) -> graph_plan::Diagnostic {
     let own = name == taken;
-    let accessor = if own {
-        String::new()
+    let subject = if own {
+        format!("`{name}`")
     } else {
-        format!(", whose accessor is `{taken}`,")
+        format!("the accessor `{taken}` of `{name}`")
     };
+    let duplicate = |message: String| {
+        error(Code::DuplicateName, message)
+            .help("nodes, resources, params and the accessors made for them share one namespace: choose another name")
+    };
+    let first = match owner {
+        Owner::Method => return duplicate(format!("{subject} has the name of a method of every graph")),
+        Owner::Statement(first, _) => first,
+    };
+    let declared = format!("`{first}` is declared on line {}", first.span().start().line);
     match owner {
-        None => error(
-            Code::DuplicateName,
-            format!("`{name}`{accessor} has the name of a method of every graph"),
-        )
-        .note(format!("every graph has a method `{taken}`")),
-        Some(first) if own && *first == name.to_string() => {
-            error(Code::DuplicateName, format!("the name `{name}` is declared twice")).note(format!(
-                "`{first}` was declared first on line {}",
-                first.span().start().line
-            ))
-        }
-        Some(first) => error(
-            Code::DuplicateName,
-            format!("`{name}`{accessor} has a name that `{first}` takes"),
-        )
-        .note(format!(
-            "`{first}`, declared on line {}, takes the name `{taken}`",
-            first.span().start().line
-        )),
+        Owner::Statement(_, false) if own => duplicate(format!("the name `{name}` is declared twice")),
+        Owner::Statement(_, true) => duplicate(format!("{subject} has the name of an accessor of `{first}`")),
+        _ => duplicate(format!("{subject} has the name of another declaration")),
     }
-    .help("nodes, resources, params and the accessors made for them share one namespace: choose another name")
+    .note(declared)
 }
 
 /// The edges of a node.
@@ -199,12 +219,13 @@ fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut R
                 let message = format!("`{name}` is no node, so `{}` cannot run after it", node.name);
                 report.push(
                     name.span(),
-                    &error(Code::UnknownNode, message).help("name the node that writes or reads it"),
+                    &error(Code::UnknownNode, message).help("name the node that uses it"),
                 );
             }
             None => {
                 let message = format!("no node is named `{name}`");
-                let nodes: Vec<String> = graph.nodes.iter().map(|node| node.name.to_string()).collect();
+                let others = graph.nodes.iter().filter(|other| other.name != node.name);
+                let nodes: Vec<String> = others.map(|other| other.name.to_string()).collect();
                 report.push(name.span(), &suggest(error(Code::UnknownNode, message), name, &nodes));
             }
         }

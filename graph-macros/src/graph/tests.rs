@@ -145,8 +145,8 @@ fn one_namespace_holds_names_and_accessors() {
             "the name `x` is declared twice [duplicate-name]",
             "`launch` has the name of a method of every graph [duplicate-name]",
             "no resource is named `x_mut` [unknown-resource]",
-            "`set_lr` has a name that `lr` takes [duplicate-name]",
-            "`y`, whose accessor is `y_mut`, has a name that `y_mut` takes [duplicate-name]",
+            "`set_lr` has the name of an accessor of `lr` [duplicate-name]",
+            "the accessor `y_mut` of `y` has the name of another declaration [duplicate-name]",
         ],
     );
 }
@@ -161,7 +161,7 @@ fn unknown_names_suggest_the_nearest() {
         [
             "no resource is named `inptu` [unknown-resource]\nhelp: did you mean `input`?",
             "no node is named `uplaod` [unknown-node]\nhelp: did you mean `upload`?",
-            "`data` is no node, so `b` cannot run after it [unknown-node]\nhelp: name the node that writes or reads it",
+            "`data` is no node, so `b` cannot run after it [unknown-node]\nhelp: name the node that uses it",
         ]
     );
 }
@@ -239,7 +239,7 @@ fn literals_are_held_against_lengths() {
     );
     assert_heads(
         "device x: [f32; 8]; memset a = x[9..] <- 0.0;",
-        &["range 9..8 is out of bounds of `x`, which has 8 elements [out-of-bounds]"],
+        &["range 9.. is out of bounds of `x`, which has 8 elements [out-of-bounds]"],
     );
     assert_heads(
         "device x: [f32; N]; memset a = x[5..3] <- 0.0;",
@@ -310,10 +310,7 @@ fn warnings_can_be_silenced_at_the_statement_or_for_the_graph() {
         )),
         [] as [&str; 0]
     );
-    assert_heads(
-        "#[allow(race)] join a;",
-        &["no warning is named `race`; there are unused-resource, redundant-edge, needless-mut [syntax]"],
-    );
+    assert_heads("#[allow(race)] join a;", &["no warning is named `race` [syntax]"]);
 }
 
 #[test]

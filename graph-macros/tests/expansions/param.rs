@@ -169,8 +169,8 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
     }
-    const _: () = ::graph_runtime::private::check_part("data", HALF, 8, 8);
-    const _: () = ::graph_runtime::private::check_part("data", 0, HALF, 8);
+    const _: () = ::graph_runtime::private::check_range("data", HALF, 8, 8);
+    const _: () = ::graph_runtime::private::check_range("data", 0, HALF, 8);
     const _: () = ::graph_runtime::private::check_launch::<
         __kernel_scale,
     >(

@@ -32,10 +32,11 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
     let builder = hidden("builder");
     let resources = graph.resources.iter().map(|resource| {
         let (place, shape, name) = (local(&resource.name), &resource.shape, resource.name.to_string());
-        match resource.space {
-            Space::Host => quote!(let #place = #builder.host::<#shape>(#name);),
-            Space::Device => quote!(let #place = #builder.device::<#shape>(#name);),
-        }
+        let declare = match resource.space {
+            Space::Host => Ident::new("host", resource.name.span()),
+            Space::Device => Ident::new("device", resource.name.span()),
+        };
+        quote!(let #place = #builder.#declare::<#shape>(#name);)
     });
     let initial = graph.params.iter().map(|param| {
         let (name, ty, value) = (&param.name, &param.ty, &param.initial);

@@ -1,6 +1,6 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
-use super::part::{bounds_assertion, bytes, generic, select};
+use super::part::{bounds_assertion, bytes, generic, select, spanned_call};
 use crate::graph::ast::{Action, Argument, Extent, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant, mentions};
 use crate::graph::resolve::Graph;
@@ -216,9 +216,10 @@ struct LaunchAssertion<'a> {
 impl LaunchAssertion<'_> {
     fn tokens(&self) -> TokenStream {
         let (kernel, nodes, operands) = (alias(self.node), &self.nodes, &self.operands);
-        quote_spanned! {self.launch.path.span()=>
-            ::graph_runtime::private::check_launch::<#kernel>(&[#(#nodes),*], #operands)
-        }
+        let function = quote_spanned! {self.launch.path.span()=>
+            ::graph_runtime::private::check_launch::<#kernel>
+        };
+        spanned_call(function, quote!(&[#(#nodes),*], #operands), self.launch.parens)
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::graph::ast::{Part, Place, Resource};
 use crate::graph::constant::{is_constant, mentions, value};
 use crate::graph::resolve::Graph;
-use proc_macro2::{Ident, Literal, TokenStream};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 
@@ -131,18 +131,20 @@ pub(super) fn bytes(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     }
 }
 
-/// The assertion that a place is in bounds; `None` where literals have told already, or only build can tell.
+/// The assertion that a place is in bounds, at the user's tokens; `None` where literals have told already, or only build can tell.
 pub(super) fn bounds_assertion(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     let resource = graph.resources[graph.resource(place)?];
     let length = resource.shape.lengths.first()?;
     let name = place.name.to_string();
-    let span = place.name.span();
-    let (start, end) = match place.part.as_ref()? {
+    let (function, operands) = match place.part.as_ref()? {
         Part::Index(index) => {
             if !is_constant(index, &[]) || (value(index).is_some() && value(length).is_some()) {
                 return None;
             }
-            (quote!(#index), quote!((#index) + 1))
+            (
+                quote_spanned!(place.name.span()=> ::graph_runtime::private::check_index),
+                quote!(#name, #index, #length),
+            )
         }
         part => {
             let range = range(part)?;
@@ -150,8 +152,19 @@ pub(super) fn bounds_assertion(graph: &Graph<'_>, place: &Place) -> Option<Token
             if decided || !range.bounds().all(|bound| is_constant(bound, &[])) {
                 return None;
             }
-            (range.start(), range.end(resource)?)
+            let (start, end) = (range.start(), range.end(resource)?);
+            (
+                quote_spanned!(place.name.span()=> ::graph_runtime::private::check_range),
+                quote!(#name, #start, #end, #length),
+            )
         }
     };
-    Some(quote_spanned!(span=> ::graph_runtime::private::check_part(#name, #start, #end, #length)))
+    Some(spanned_call(function, operands, place.end))
+}
+
+/// `function(operands)`: a call that begins at the function's tokens and ends at `end`, which is what rustc underlines.
+pub(super) fn spanned_call(function: TokenStream, operands: TokenStream, end: Span) -> TokenStream {
+    let mut group = Group::new(Delimiter::Parenthesis, operands);
+    group.set_span(end);
+    quote!(#function #group)
 }

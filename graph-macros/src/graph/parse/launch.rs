@@ -1,0 +1,143 @@
+//! `path<<<grid, block>>>(arguments)`: a launch and its arguments.
+
+use super::{expected, next_is, starts_statement};
+use crate::graph::ast::{Argument, Extent, Launch};
+use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
+use syn::parse::{Parse, ParseStream, Parser};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Expr, Path, Token, parenthesized};
+
+/// `unsafe? path<<<grid, block, shared>>>(arguments)`. What stands between the angle brackets is cut out before it is parsed, since
+/// Rust's expressions would swallow `>>>`.
+pub(super) fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
+    let unsafety = input.parse()?;
+    if input.peek(syn::token::Paren) {
+        return Err(syn::Error::new(
+            input.span(),
+            "kernels from function values are not supported yet",
+        ));
+    }
+    let path: Path = input
+        .call(Path::parse_mod_style)
+        .map_err(|error| expected(error.span(), "the path of a kernel"))?;
+    let opening = input.span();
+    for _ in 0..3 {
+        input
+            .parse::<Token![<]>()
+            .map_err(|_| expected(opening, "`<<<grid, block>>>` after the kernel"))?;
+    }
+    let mut inside: Vec<TokenTree> = Vec::new();
+    while !ends_launch(input) {
+        if input.is_empty() || input.peek(Token![;]) {
+            return Err(expected(opening, "`>>>(arguments)` to close this `<<<`"));
+        }
+        inside.push(input.parse()?);
+    }
+    let closing = input.span();
+    for _ in 0..3 {
+        input.parse::<Token![>]>()?;
+    }
+    let (grid, block, shared) = dimensions(inside, closing)?;
+    let content;
+    let parens = parenthesized!(content in input).span.join();
+    let arguments = Punctuated::<Argument, Token![,]>::parse_terminated(&content)?
+        .into_iter()
+        .collect();
+    Ok(Launch {
+        unsafety,
+        path,
+        grid,
+        block,
+        shared,
+        arguments,
+        parens,
+    })
+}
+
+/// Three joint `>`, then a parenthesised group, then `;`, `after` or the end.
+fn ends_launch(input: ParseStream<'_>) -> bool {
+    if !input.peek(Token![>]) {
+        return false;
+    }
+    let ahead = input.fork();
+    for last in [false, false, true] {
+        match ahead.parse::<TokenTree>() {
+            Ok(TokenTree::Punct(punct)) if punct.as_char() == '>' && (last || punct.spacing() == Spacing::Joint) => {}
+            _ => return false,
+        }
+    }
+    match ahead.parse::<TokenTree>() {
+        Ok(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {}
+        _ => return false,
+    }
+    ahead.is_empty() || ahead.peek(Token![;]) || next_is(&ahead, "after") || starts_statement(&ahead)
+}
+
+/// Parses `grid, block, shared`; errors at the end of the tokens point at `closing`.
+fn dimensions(inside: Vec<TokenTree>, closing: Span) -> syn::Result<(Extent, Extent, Option<Expr>)> {
+    // A `;` at the closing brackets stands for the end, so that an error there has a place.
+    let end = proc_macro2::Punct::new(';', Spacing::Alone);
+    let mut end = TokenTree::Punct(end);
+    end.set_span(closing);
+    let tokens: TokenStream = inside.into_iter().chain([end]).collect();
+    let parser = |input: ParseStream<'_>| {
+        let grid = extent(input)?;
+        if !input.peek(Token![,]) {
+            return Err(expected(input.span(), "`, block`: a launch is `<<<grid, block>>>`"));
+        }
+        input.parse::<Token![,]>()?;
+        let block = extent(input)?;
+        let mut shared = None;
+        if input.peek(Token![,]) {
+            input.parse::<Token![,]>()?;
+            shared = (!input.peek(Token![;])).then(|| expression(input)).transpose()?;
+        }
+        if !input.peek(Token![;]) {
+            return Err(expected(
+                input.span(),
+                "`>>>`: a launch is `<<<grid, block>>>` or `<<<grid, block, shared bytes>>>`",
+            ));
+        }
+        input.parse::<Token![;]>()?;
+        Ok((grid, block, shared))
+    };
+    parser.parse2(tokens)
+}
+
+fn expression(input: ParseStream<'_>) -> syn::Result<Expr> {
+    if input.peek(Token![;]) || input.peek(Token![,]) {
+        return Err(expected(input.span(), "an expression"));
+    }
+    input.parse()
+}
+
+fn extent(input: ParseStream<'_>) -> syn::Result<Extent> {
+    let whole = expression(input)?;
+    let parts = match &whole {
+        Expr::Tuple(tuple) if (1..=3).contains(&tuple.elems.len()) => tuple.elems.iter().cloned().collect(),
+        Expr::Tuple(tuple) => return Err(expected(tuple.span(), "a tuple of one to three dimensions")),
+        single => vec![single.clone()],
+    };
+    Ok(Extent { whole, parts })
+}
+
+impl Parse for Argument {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if !input.peek(Token![&]) {
+            return Ok(Argument::Value(input.parse()?));
+        }
+        let argument = Argument::Borrow {
+            and: input.parse()?,
+            mutable: input.parse()?,
+            place: input.parse()?,
+        };
+        if !input.is_empty() && !input.peek(Token![,]) {
+            return Err(expected(
+                input.span(),
+                "`,`: a borrowed argument is a resource or a part of one",
+            ));
+        }
+        Ok(argument)
+    }
+}
