@@ -32,27 +32,31 @@ pub const fn check_launch<K: Kernel>(
     panic!("{}", text.as_str());
 }
 
-/// `resource[start..end]` lies within `length` elements.
+/// `resource[index]` is one of `length` elements.
 #[track_caller]
-pub const fn check_part(resource: &str, start: usize, end: usize, length: usize) {
-    if start <= end && end <= length {
+pub const fn check_index(resource: &str, index: usize, length: usize) {
+    if index < length {
         return;
     }
-    let text = Text::new()
-        .str("range ")
-        .int(start as i128)
-        .str("..")
-        .int(end as i128)
-        .str(" is out of bounds of `");
-    let text = text
-        .str(resource)
-        .str("`, which has ")
-        .int(length as i128)
-        .str(" elements [out-of-bounds]");
+    let text = Text::new().str("index ").int(index as i128).str(" is out of bounds of `").str(resource);
+    let text = text.str("`, which has ").int(length as i128).str(" elements [out-of-bounds]\n");
+    let text = text.str("help: use an index below ").int(length as i128);
     panic!("{}", text.as_str());
 }
 
-/// The length of a range; 0 where it is reversed, which [`check_part`] reports.
+/// `resource[start..end]` lies within `length` elements.
+#[track_caller]
+pub const fn check_range(resource: &str, start: usize, end: usize, length: usize) {
+    if start <= end && end <= length {
+        return;
+    }
+    let text = Text::new().str("range ").int(start as i128).str("..").int(end as i128).str(" is out of bounds of `");
+    let text = text.str(resource).str("`, which has ").int(length as i128).str(" elements [out-of-bounds]\n");
+    let text = text.str("help: use a range within 0..").int(length as i128);
+    panic!("{}", text.as_str());
+}
+
+/// The length of a range; 0 where it is reversed, which [`check_range`] reports.
 pub const fn distance(start: usize, end: usize) -> usize {
     end.saturating_sub(start)
 }

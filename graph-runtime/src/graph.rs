@@ -144,10 +144,10 @@ impl Graph {
     ///
     /// # Errors
     /// As [`Graph::synchronize`]; [`Error::ForeignPlace`] and [`Error::OutOfBounds`] for places that are not this graph's.
-    pub fn host<S: Element>(&self, place: &Place<S, OnHost>) -> Result<&S> {
+    pub fn host<S>(&self, place: &Place<S, OnHost>) -> Result<&S> {
         let pointer = self.host_pointer(place.span)?.cast::<S>();
-        // SAFETY: `host_pointer` has waited and checked that the place is this graph's: it was made for an aligned, initialised
-        // `S: Pod` in memory that lives as long as `self`. No launch starts (it takes `&mut self`), no `&mut` is lent, while
+        // SAFETY: `host_pointer` has waited and checked that the place is this graph's: its builder, which alone makes places, made
+        // it for an aligned, initialised `S: Element` in memory that lives as long as `self`. No launch starts (it takes `&mut self`), no `&mut` is lent, while
         // `self` is borrowed.
         Ok(unsafe { pointer.as_ref() })
     }
@@ -156,7 +156,7 @@ impl Graph {
     ///
     /// # Errors
     /// As [`Graph::host`].
-    pub fn host_mut<S: Element>(&mut self, place: &Place<S, OnHost>) -> Result<&mut S> {
+    pub fn host_mut<S>(&mut self, place: &Place<S, OnHost>) -> Result<&mut S> {
         let mut pointer = self.host_pointer(place.span)?.cast::<S>();
         // SAFETY: as in `host`; `self` is borrowed exclusively.
         Ok(unsafe { pointer.as_mut() })
@@ -328,7 +328,7 @@ impl<'g> HostSplit<'g> {
     /// # Errors
     /// [`Error::AlreadyTaken`] where this resource, or a part of it, was taken before; [`Error::ForeignPlace`] and
     /// [`Error::OutOfBounds`] for places that are not this graph's.
-    pub fn take<S: Element>(&mut self, place: &Place<S, OnHost>) -> Result<&'g mut S> {
+    pub fn take<S>(&mut self, place: &Place<S, OnHost>) -> Result<&'g mut S> {
         let mut pointer = self.claim(place.span)?.cast::<S>();
         // SAFETY: as in `Graph::host_mut`: `split_host` has waited, and the graph stays exclusively borrowed for `'g`. Each resource is
         // given out once, so no two references overlap.

@@ -78,14 +78,20 @@ impl<S: ?Sized, M> Place<S, M> {
     }
 }
 
-impl<S: Rows + ?Sized, M> Place<S, M> {
+impl<S: ?Sized, M> Place<S, M> {
     /// The element `index` of the outermost dimension: `x[index]`. One out of bounds is reported when a node uses it.
-    pub fn row(&self, index: usize) -> Place<S::Row, M> {
+    pub fn row(&self, index: usize) -> Place<S::Row, M>
+    where
+        S: Rows,
+    {
         Place::new(self.part::<S>(index, index.saturating_add(1)))
     }
 
     /// The elements `range` of the outermost dimension: `x[a..b]`. One out of bounds is reported when a node uses it.
-    pub fn rows(&self, range: impl RangeBounds<usize>) -> Place<[S::Row], M> {
+    pub fn rows(&self, range: impl RangeBounds<usize>) -> Place<[S::Row], M>
+    where
+        S: Rows,
+    {
         let start = match range.start_bound() {
             Bound::Included(&start) => start,
             Bound::Excluded(&before) => before.saturating_add(1),
@@ -100,7 +106,10 @@ impl<S: Rows + ?Sized, M> Place<S, M> {
     }
 
     /// `LEN` elements of the outermost dimension from `start`: a range whose length the type tells.
-    pub fn rows_from<const LEN: usize>(&self, start: usize) -> Place<[S::Row; LEN], M> {
+    pub fn rows_from<const LEN: usize>(&self, start: usize) -> Place<[S::Row; LEN], M>
+    where
+        S: Rows,
+    {
         Place::new(self.part::<S>(start, start.saturating_add(LEN)))
     }
 

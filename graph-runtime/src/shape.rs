@@ -37,12 +37,14 @@ impl<T, const B: usize, const C: usize, const D: usize> ArrayOf<T> for [[[[T; D]
 #[diagnostic::on_unimplemented(
     message = "a memcpy from `{Self}` to `{Destination}` changes the shape [shape-mismatch]",
     label = "has shape `{Self}`",
-    note = "help: copy between resources of one shape, or between ranges of one length"
+    note = "copy between resources of one shape, or between ranges of one length"
 )]
 pub trait SameShape<Destination: ?Sized> {}
 
 impl<S: ?Sized> SameShape<S> for S {}
+#[diagnostic::do_not_recommend]
 impl<R, const N: usize> SameShape<[R]> for [R; N] {}
+#[diagnostic::do_not_recommend]
 impl<R, const N: usize> SameShape<[R; N]> for [R] {}
 
 /// A shape with an outermost dimension, which an index or a range selects from.
