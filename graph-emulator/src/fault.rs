@@ -145,7 +145,7 @@ pub enum FaultKind {
     Assertion(Box<str>),
     /// `trap` or `brkpt` was executed.
     Trap,
-    /// Calls are nested too deeply for the local memory of a thread.
+    /// Calls are nested too deeply: no room for the registers or the local memory of another frame.
     StackOverflow,
     /// An indirect call or branch to where no function or label is.
     InvalidTarget(u64),

@@ -19,7 +19,7 @@ pub(crate) struct Activation {
     pub(crate) frame: Frame,
 }
 
-/// The most register slots of a warp: a bound for recursion.
+/// The most register slots, and the most frames, of a warp: a bound for recursion.
 const MAX_SLOTS: u32 = 1 << 16;
 
 impl Warp {
@@ -67,7 +67,8 @@ impl Warp {
         let activation = self.activation(caller, pc, function, code);
         let (above, frame) = (self.registers.frame, self.activations()[activation as usize].frame);
         let end = frame.after(callee.frame);
-        if end.r32.max(end.r64).max(end.predicates) > MAX_SLOTS || !self.local.reserve(end.local) {
+        let slots = end.r32.max(end.r64).max(end.predicates).max(activation);
+        if slots > MAX_SLOTS || !self.local.reserve(end.local) {
             return Err(FaultKind::StackOverflow);
         }
         for (&(from, bytes), &(to, size)) in call.arguments.iter().zip(&callee.params) {

@@ -13,6 +13,10 @@ dispatch! {
     fn convert(registers: &mut Registers, mask: u32, instruction: &Convert) = convert_lanes
 }
 
+const fn is_wide(ty: Ty) -> bool {
+    matches!(ty, Ty::F64 | Ty::Integer { bytes: 8, .. })
+}
+
 const fn integer(bytes: u8, signed: bool) -> Ty {
     Ty::Integer { bytes, signed }
 }
@@ -20,8 +24,13 @@ const fn integer(bytes: u8, signed: bool) -> Ty {
 #[inline(always)]
 fn convert_lanes(registers: &mut Registers, mask: u32, instruction: &Convert) {
     let Convert { from, to, d, a, .. } = *instruction;
+    // Registers wider than their types are left to the slow path.
+    if (instruction.from_wide, instruction.to_wide) != (is_wide(from), is_wide(to)) {
+        return slow(registers, mask, instruction);
+    }
     let plain = !instruction.sat && !instruction.ftz && !instruction.integral && !instruction.relu;
     let near = plain && instruction.round == Rounding::Nearest;
+    let truncates = instruction.round == Rounding::Zero;
     const S32: Ty = integer(4, true);
     const U32: Ty = integer(4, false);
     const S64: Ty = integer(8, true);
@@ -29,10 +38,20 @@ fn convert_lanes(registers: &mut Registers, mask: u32, instruction: &Convert) {
     match (from, to) {
         (S32, S64 | U64) if plain => registers.map1(mask, d, a, |a: i32| i64::from(a)),
         (U32, S64 | U64) if plain => registers.map1(mask, d, a, |a: u32| u64::from(a)),
-        (S64 | U64, S32 | U32) if plain && !instruction.to_wide => registers.map1(mask, d, a, |a: u64| a as u32),
+        (S64 | U64, S32 | U32) if plain => registers.map1(mask, d, a, |a: u64| a as u32),
         (S32, Ty::F32) if near => registers.map1(mask, d, a, |a: i32| a as f32),
         (U32, Ty::F32) if near => registers.map1(mask, d, a, |a: u32| a as f32),
         (S32, Ty::F64) if near => registers.map1(mask, d, a, |a: i32| f64::from(a)),
+        // Rust's conversions saturate as PTX's do, and make zero of NaN.
+        (Ty::F32, S32) if plain && truncates => registers.map1(mask, d, a, |a: f32| a as i32),
+        (Ty::F32, U32) if plain && truncates => registers.map1(mask, d, a, |a: f32| a as u32),
+        (Ty::F64, S32) if plain && truncates => registers.map1(mask, d, a, |a: f64| a as i32),
+        (Ty::F32, S32) if plain && instruction.round == Rounding::Nearest => {
+            registers.map1(mask, d, a, |a: f32| a.round_ties_even() as i32);
+        }
+        (U32, Ty::F64) if near => registers.map1(mask, d, a, |a: u32| f64::from(a)),
+        (S64, Ty::F32) if near => registers.map1(mask, d, a, |a: i64| a as f32),
+        (S64, Ty::F64) if near => registers.map1(mask, d, a, |a: i64| a as f64),
         (Ty::F32, Ty::F64) if plain => registers.map1(mask, d, a, |a: f32| f64::from(a)),
         (Ty::F64, Ty::F32) if near => {
             registers.map1(mask, d, a, |a: f64| if a.is_nan() { NAN } else { a as f32 });
@@ -214,4 +233,91 @@ fn finish(instruction: &Convert, bits: u64, format: Format) -> u64 {
         () => flushed,
     };
     softfloat::convert(value.into(), format, Rounding::Nearest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::code::FrameSize;
+    use crate::registers::FULL;
+
+    fn run(from: Ty, to: Ty, round: Rounding, sat: bool, value: u64) -> u64 {
+        let mut registers = Registers::new(crate::wide::Wide::detect());
+        registers.reserve(FrameSize {
+            r32: 2,
+            r64: 2,
+            ..FrameSize::default()
+        });
+        *registers.get32_mut(0) = [value as u32; LANES];
+        *registers.get64_mut(0) = [value; LANES];
+        let (from_wide, to_wide) = (is_wide(from), is_wide(to));
+        let (integral, ftz, relu) = (false, false, false);
+        let convert_to = Convert {
+            from,
+            to,
+            round,
+            integral,
+            ftz,
+            sat,
+            relu,
+            from_wide,
+            to_wide,
+            d: 1,
+            a: 0,
+            b: DISCARD,
+        };
+        convert(&mut registers, FULL, &convert_to);
+        if to_wide {
+            registers.get64(1)[17]
+        } else {
+            registers.get32(1)[17].into()
+        }
+    }
+
+    #[test]
+    fn floats_saturate_integers_wrap() {
+        let float = |value: f32| u64::from(value.to_bits());
+        let (s8, u8, s32, s64) = (integer(1, true), integer(1, false), integer(4, true), integer(8, true));
+        assert_eq!(run(Ty::F32, s32, Rounding::Zero, false, float(3e9)), 0x7fff_ffff);
+        assert_eq!(run(Ty::F32, s32, Rounding::Zero, false, float(f32::NAN)), 0);
+        assert_eq!(run(Ty::F32, s64, Rounding::Zero, false, float(f32::NAN)), 1 << 63);
+        assert_eq!(run(Ty::F32, s32, Rounding::Nearest, false, float(-2.5)) as i32, -2);
+        assert_eq!(run(Ty::F32, s32, Rounding::Up, false, float(-2.5)) as i32, -2);
+        assert_eq!(run(Ty::F32, s32, Rounding::Down, false, float(-2.5)) as i32, -3);
+        assert_eq!(run(Ty::F32, u8, Rounding::Zero, false, float(-1.0)), 0);
+        assert_eq!(run(Ty::F32, u8, Rounding::Zero, false, float(300.0)), 255);
+        assert_eq!(run(s32, s8, Rounding::Zero, false, 0x1ff) as i32, -1);
+        assert_eq!(run(s32, s8, Rounding::Zero, true, 0x1ff), 127);
+        assert_eq!(run(s32, u8, Rounding::Zero, true, u64::from(-5i32 as u32)), 0);
+        assert_eq!(
+            run(s64, Ty::F32, Rounding::Up, false, (1 << 60) + 1),
+            float(1_152_921_642_045_800_448.0)
+        );
+    }
+
+    #[test]
+    fn narrow_floats() {
+        let float = |value: f32| u64::from(value.to_bits());
+        assert_eq!(
+            run(Ty::F32, Ty::F16, Rounding::Nearest, false, float(1.0 + 1.0 / 2048.0)),
+            0x3c00
+        );
+        assert_eq!(
+            run(Ty::F32, Ty::F16, Rounding::Up, false, float(1.0 + 1.0 / 2048.0)),
+            0x3c01
+        );
+        assert_eq!(
+            run(Ty::F32, Ty::Bf16, Rounding::Nearest, false, float(f32::NAN)),
+            0x7fff
+        );
+        assert_eq!(
+            run(Ty::F64, Ty::F32, Rounding::Zero, false, 1e300f64.to_bits()),
+            float(f32::MAX)
+        );
+        assert_eq!(
+            run(Ty::F32, Ty::Tf32, Rounding::NearestAway, false, 0x3f80_1000),
+            0x3f80_2000
+        );
+        assert_eq!(run(Ty::F32, Ty::F32, Rounding::Nearest, true, float(-3.0)), 0);
+    }
 }
