@@ -29,7 +29,10 @@ pub fn log() {
 /// The file cannot be read, has no number, or a line that is none: the message names the file and the line.
 pub fn fill(numbers: &mut [f32], file: Option<&Path>) -> Result<(), String> {
     let Some(file) = file else {
-        numbers.iter_mut().enumerate().for_each(|(index, number)| *number = index as f32);
+        numbers
+            .iter_mut()
+            .enumerate()
+            .for_each(|(index, number)| *number = index as f32);
         return Ok(());
     };
     let name = file.display();
@@ -42,7 +45,10 @@ pub fn fill(numbers: &mut [f32], file: Option<&Path>) -> Result<(), String> {
     if read.is_empty() {
         return Err(format!("{name}: no numbers"));
     }
-    numbers.iter_mut().zip(read.iter().cycle()).for_each(|(number, value)| *number = *value);
+    numbers
+        .iter_mut()
+        .zip(read.iter().cycle())
+        .for_each(|(number, value)| *number = *value);
     Ok(())
 }
 
@@ -59,7 +65,11 @@ pub fn time<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<(), E> {
         times.push(start.elapsed());
     }
     times.sort_unstable();
-    println!("time:    {:.1} us a run, upload to download (median of {})", times[50].as_secs_f64() * 1e6, times.len());
+    println!(
+        "time:    {:.1} us a run, upload to download (median of {})",
+        times[50].as_secs_f64() * 1e6,
+        times.len()
+    );
     Ok(())
 }
 
@@ -73,12 +83,20 @@ pub fn check(results: &[f32], expected: &[f32]) -> Result<(), String> {
     let differs = |(result, expected): &(&f32, &f32)| result.to_bits() != expected.to_bits();
     match results.iter().zip(expected).enumerate().find(|(_, pair)| differs(pair)) {
         None => {
-            println!("check:   {} numbers doubled and halved, all as they were", results.len());
+            println!(
+                "check:   {} numbers doubled and halved, all as they were",
+                results.len()
+            );
             Ok(())
         }
         Some((index, (result, expected))) => Err(format!("result {index} is {result}, expected {expected}")),
     }
 }
+
+/// The README's sample compiles and runs as it stands.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
 
 #[cfg(test)]
 mod tests {
@@ -92,7 +110,11 @@ mod tests {
         fill(&mut numbers, Some(&file)).unwrap();
         assert_eq!(numbers, [1.5, -2.0, 1.5, -2.0, 1.5]);
         std::fs::write(&file, "1\nx\n").unwrap();
-        assert!(fill(&mut numbers, Some(&file)).unwrap_err().ends_with("line 2: `x` is no number"));
+        assert!(
+            fill(&mut numbers, Some(&file))
+                .unwrap_err()
+                .ends_with("line 2: `x` is no number")
+        );
         std::fs::write(&file, "\n").unwrap();
         assert!(fill(&mut numbers, Some(&file)).unwrap_err().ends_with("no numbers"));
         std::fs::remove_file(&file).unwrap();
@@ -101,7 +123,10 @@ mod tests {
 
     #[test]
     fn a_wrong_result_is_named() {
-        assert_eq!(check(&[1.0, 2.0], &[1.0, 3.0]), Err("result 1 is 2, expected 3".to_owned()));
+        assert_eq!(
+            check(&[1.0, 2.0], &[1.0, 3.0]),
+            Err("result 1 is 2, expected 3".to_owned())
+        );
         assert_eq!(check(&[1.0, 2.0], &[1.0, 2.0]), Ok(()));
     }
 }

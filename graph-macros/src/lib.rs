@@ -9,13 +9,14 @@ mod graph;
 mod kernels;
 mod report;
 
-/// Declares a CUDA graph. See `docs/language.md` for the grammar and `docs/diagnostics.md` for every message.
+// The documentation of both macros is where users find them: on the re-exports of `graph_runtime`.
+#[expect(missing_docs, reason = "documented on the re-export of graph_runtime")]
 #[proc_macro]
 pub fn cuda_graph(input: proc_macro::TokenStream) -> proc_macro::TokenStream {
     graph::expand(input.into()).into()
 }
 
-/// Declares the kernels of a PTX file: goes on an `unsafe extern "C"` block.
+#[expect(missing_docs, reason = "documented on the re-export of graph_runtime")]
 #[proc_macro_attribute]
 pub fn cuda_kernels(attribute: proc_macro::TokenStream, item: proc_macro::TokenStream) -> proc_macro::TokenStream {
     kernels::expand(attribute.into(), item.into()).into()

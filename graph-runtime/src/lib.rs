@@ -1,25 +1,41 @@
 //! CUDA graphs as checked Rust declarations.
 //!
-//! A [`GraphBuilder`] declares memory, nodes and edges; what it builds is a [`Graph`] that was checked to be acyclic, race-free and
-//! within its memory, and that one call launches. It runs on a [`Device`]: a CUDA device, or the CPU emulator that
-//! executes the same PTX where there is none.
+//! [`cuda_graph!`] declares a graph: its memory, its kernel, memcpy, memset and join nodes, and the `after` edges between them. What
+//! compiles is acyclic, race-free, within its memory and well typed, and becomes explicit graph-building calls of the CUDA driver;
+//! one call launches it. It runs on a [`Device`]: a CUDA device, or the CPU emulator that executes the same PTX where there is none.
 //!
 //! ```
-//! use graph_runtime::{Device, GraphBuilder};
+//! use graph_runtime::{Device, cuda_graph, cuda_kernels};
+//!
+//! #[cuda_kernels("../examples/kernels/forward_backward.ptx")] // relative to the crate's manifest
+//! unsafe extern "C" {
+//!     /// `data[i] *= 2`, one thread for each element
+//!     #[requires(threads <= data.len())]
+//!     safe fn kernel_forward(data: &mut [f32]);
+//! }
+//!
+//! cuda_graph! {
+//!     /// Upload, double, download.
+//!     pub graph Forward<const N: usize> {
+//!         host   input:  [f32; N];
+//!         device data:   [f32; N];
+//!         host   output: [f32; N];
+//!
+//!         memcpy upload   = input -> data;
+//!         kernel forward  = kernel_forward<<<1, N>>>(&mut data) after upload;
+//!         memcpy download = data -> output                      after forward;
+//!     }
+//! }
 //!
 //! let device = Device::emulator();                 // or `Device::any()?`: the first CUDA device, if there is one
-//! let mut builder = GraphBuilder::new(&device, "Ones");
-//! let mut data = builder.device::<[[f32; 8]; 4]>("data");
-//! let mut output = builder.host::<[f32; 8]>("output");
-//! let ones = builder.memset("ones", &mut data, 1.0_f32);
-//! let download = builder.memcpy("download", &data.row(3), &mut output);
-//! builder.after(download, &[ones]);
-//!
-//! let mut graph = builder.build()?;
+//! let mut graph = Forward::<64>::build(&device)?;
+//! graph.input_mut()?.fill(21.0);                   // `&mut [f32; 64]`, page-locked
 //! graph.launch()?;                                 // asynchronous
-//! assert_eq!(graph.host(&output)?, &[1.0; 8]);     // waits
+//! assert_eq!(graph.output()?, &[42.0; 64]);        // waits, then lends `&[f32; 64]`
 //! # Ok::<(), graph_runtime::Error>(())
 //! ```
+//!
+//! Graphs whose nodes are known only at run time are declared call by call, with a [`GraphBuilder`]; it runs the same analysis.
 //!
 //! # Layers
 //!
@@ -51,7 +67,42 @@ pub use cudarc::driver::CudaStream;
 pub use device::Device;
 pub use error::{CudaError, Error, Result, Site};
 pub use graph::{Graph, HostSplit, RawGraph};
-pub use graph_macros::{cuda_graph, cuda_kernels};
+/// Declares a CUDA graph as a type.
+///
+/// ```text
+/// graph     = attribute* visibility "graph" NAME generics? where-clause? "{" statement* "}"
+/// statement = "host" NAME ":" shape ";"               page-locked host memory, owned by the graph
+///           | "device" NAME ":" shape ";"             device memory, zeroed at build, kept between launches
+///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
+///           | "kernel" NAME "=" "unsafe"? path "<<<" grid "," block ("," shared)? ">>>" "(" argument,* ")" after? ";"
+///           | "memcpy" NAME "=" place "->" place after? ";"
+///           | "memset" NAME "=" place "<-" value after? ";"
+///           | "join" NAME after? ";"                  does nothing; joins edges
+/// after     = "after" NAME ("," NAME)*
+/// argument  = "&" place | "&" "mut" place | value
+/// place     = NAME ("[" index or range "]")?
+/// shape     = T | "[" shape ";" length "]"            up to four dimensions
+/// ```
+///
+/// The order of statements means nothing; only `after` orders nodes. The type has
+///
+/// * `build(&Device) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
+/// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight; and
+///   `memory_mut()`, which lends all of them at once;
+/// * for each `device x`: `x() -> Result<DeviceRef<Shape>>` and `x_mut() -> Result<DeviceMut<Shape>>`;
+/// * for each `param x`: `x()` and `set_x(value) -> Result<()>`, which updates exactly the nodes that use it, in place;
+/// * for each node: a [`NodeHandle`]; and `PLAN`, the graph as static data.
+///
+/// Every mistake has a code; `docs/diagnostics.md` explains each.
+pub use graph_macros::cuda_graph;
+/// Declares the kernels of a PTX file, on an `unsafe extern "C"` block; see the crate's example.
+///
+/// Each declaration is held against its `.entry`: the parameters' number, sizes and alignment, and what is stored through them. `safe
+/// fn` asserts that the kernel is sound for every argument and launch for which its `#[requires(..)]` hold; any other `fn` is
+/// launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take any buffer of `T`s, `&[[T; C]; R]` exactly that
+/// shape, `T` is passed by value. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`, the scalar arguments and
+/// the `.len()` of the others; it is checked at compile time where all of it is constant, else at build and at each update.
+pub use graph_macros::cuda_kernels;
 pub use graph_plan::Plan;
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, KernelFacts, Launch, Ptx};
 pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer};

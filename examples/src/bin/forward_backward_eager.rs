@@ -15,7 +15,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     log();
     let device = Device::any()?;
     let Some(context) = device.context() else {
-        println!("device:  {}: nothing to compare, since stream launches need a CUDA device", device.name());
+        println!(
+            "device:  {}: nothing to compare, since stream launches need a CUDA device",
+            device.name()
+        );
         return Ok(());
     };
     println!("device:  {}", device.name());
@@ -27,9 +30,16 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let stream = CudaContext::new_stream(context)?;
     let module = context.load_module(Ptx::from_src(kernel_forward::FACTS.ptx.text))?;
-    let (forward, backward) = (module.load_function("kernel_forward")?, module.load_function("kernel_backward")?);
+    let (forward, backward) = (
+        module.load_function("kernel_forward")?,
+        module.load_function("kernel_backward")?,
+    );
     let mut data = stream.alloc_zeros::<f32>(N)?;
-    let config = LaunchConfig { grid_dim: (1, 1, 1), block_dim: (N as u32, 1, 1), shared_mem_bytes: 0 };
+    let config = LaunchConfig {
+        grid_dim: (1, 1, 1),
+        block_dim: (N as u32, 1, 1),
+        shared_mem_bytes: 0,
+    };
 
     let mut run = || -> Result<(), Box<dyn Error>> {
         stream.memcpy_htod(&input, &mut data)?;
