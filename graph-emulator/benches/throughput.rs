@@ -10,6 +10,12 @@ const BASIC: &str = include_str!("../tests/kernels/basic.ptx");
 fn main() {
     let memory = Memory::new();
     let module = Module::load(&memory, BASIC).expect("the module is valid");
+    let load = best(|| drop(black_box(Module::load(&memory, BASIC))));
+    let speed = BASIC.len() as f64 / load / 1e3;
+    println!(
+        "loading {} kB of PTX: {load:.2} ms, {speed:.0} MB/s",
+        BASIC.len() / 1000
+    );
     let threads = [1, 2];
     saxpy(&memory, &module, &threads);
     matmul(&memory, &module, &threads);

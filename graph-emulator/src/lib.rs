@@ -56,6 +56,7 @@ mod module;
 mod registers;
 mod schedule;
 mod softfloat;
+mod storage;
 mod view;
 mod visit;
 mod wide;

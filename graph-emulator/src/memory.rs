@@ -1,11 +1,11 @@
 //! Emulated device memory: allocations at virtual addresses, and copies in and out of them. Who may access what
 //! during a launch is decided in `view`.
 
-use std::alloc::{Layout, alloc_zeroed};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::storage::{Storage, zeroed_words};
 
 /// The lowest address handed out; everything below is null or one of the windows of `exec::memory`.
 const FIRST_ADDRESS: u64 = 0x7000_0000_0000 >> 4;
@@ -51,12 +51,6 @@ struct Entry {
     len: usize,
     /// `None` once freed.
     storage: Option<Arc<Storage>>,
-}
-
-/// The bytes of one allocation.
-pub(crate) struct Storage {
-    words: Box<[AtomicU32]>,
-    address: u64,
 }
 
 /// What is known about an address.
@@ -154,7 +148,7 @@ impl Memory {
             .checked_add(len as u64)
             .and_then(|end| end.checked_add(GUARD + ALIGNMENT));
         space.next = next.ok_or(MemoryError::OutOfMemory { len })? / ALIGNMENT * ALIGNMENT;
-        let storage = Arc::new(Storage { words, address });
+        let storage = Arc::new(Storage::new(address, words));
         let entry = Entry {
             name: name.to_owned(),
             len,
@@ -211,24 +205,6 @@ impl AddressSpace {
     }
 }
 
-/// A zeroed slice that the system need not touch before it is used, or `None` without memory for it.
-fn zeroed_words(len: usize) -> Option<Box<[AtomicU32]>> {
-    let count = len.div_ceil(4);
-    let layout = Layout::array::<AtomicU32>(count).ok()?;
-    if layout.size() == 0 {
-        return Some(Box::default());
-    }
-    // SAFETY: the layout's size is not zero, by the test above.
-    let pointer = unsafe { alloc_zeroed(layout) };
-    if pointer.is_null() {
-        return None;
-    }
-    let slice = std::ptr::slice_from_raw_parts_mut(pointer.cast::<AtomicU32>(), count);
-    // SAFETY: `pointer` came from the global allocator with the layout of `[AtomicU32; count]`, is owned by nobody else,
-    // and all-zero bytes are valid `AtomicU32`s.
-    Some(unsafe { Box::from_raw(slice) })
-}
-
 /// A piece of [`Memory`]. Dropping it frees it: kernels that still use its addresses fault.
 pub struct Allocation {
     memory: Memory,
@@ -251,14 +227,14 @@ impl fmt::Debug for Allocation {
 
 impl Drop for Allocation {
     fn drop(&mut self) {
-        self.memory.lock().free(self.storage.address);
+        self.memory.lock().free(self.storage.address());
     }
 }
 
 impl Allocation {
     /// The address of its first byte, as kernels see it.
     pub fn address(&self) -> u64 {
-        self.storage.address
+        self.storage.address()
     }
 
     /// Its size in bytes.
@@ -352,118 +328,6 @@ impl Allocation {
             }),
         }
     }
-}
-
-impl Storage {
-    /// The words; the last one may be longer than the allocation.
-    pub(crate) fn words(&self) -> &[AtomicU32] {
-        &self.words
-    }
-
-    /// The address of the first word.
-    #[inline(always)]
-    pub(crate) fn address(&self) -> u64 {
-        self.address
-    }
-
-    /// Read 1, 2, 4 or 8 aligned bytes; the caller has checked bounds and alignment.
-    #[inline(always)]
-    pub(crate) fn load(&self, address: u64, bytes: u8) -> u64 {
-        let offset = address - self.address;
-        let index = (offset / 4) as usize;
-        let word = u64::from(self.words[index].load(Relaxed));
-        match bytes {
-            8 => word | u64::from(self.words[index + 1].load(Relaxed)) << 32,
-            4 => word,
-            2 => word >> (offset % 4 * 8) & 0xffff,
-            _ => word >> (offset % 4 * 8) & 0xff,
-        }
-    }
-
-    /// Write 1, 2, 4 or 8 aligned bytes; the caller has checked bounds and alignment.
-    #[inline(always)]
-    pub(crate) fn store(&self, address: u64, bytes: u8, value: u64) {
-        let offset = address - self.address;
-        let index = (offset / 4) as usize;
-        match bytes {
-            8 => {
-                self.words[index].store(value as u32, Relaxed);
-                self.words[index + 1].store((value >> 32) as u32, Relaxed);
-            }
-            4 => self.words[index].store(value as u32, Relaxed),
-            _ => {
-                let shift = (offset % 4 * 8) as u32;
-                let mask = if bytes == 2 { 0xffff } else { 0xff };
-                store_bits(&self.words[index], (value as u32 & mask) << shift, mask << shift);
-            }
-        }
-    }
-
-    /// The word at an aligned address within the bounds.
-    #[inline(always)]
-    pub(crate) fn word(&self, address: u64) -> &AtomicU32 {
-        &self.words[((address - self.address) / 4) as usize]
-    }
-
-    /// Make accesses to 64 bits at an address exclude each other.
-    pub(crate) fn lock_pair(address: u64) -> MutexGuard<'static, ()> {
-        static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
-        LOCKS[(address / 8 % 64) as usize]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Copy bytes in; the caller has checked the bounds.
-    fn write(&self, offset: usize, bytes: &[u8]) {
-        let head = bytes.len().min(offset.wrapping_neg() % 4);
-        let (head, rest) = bytes.split_at(head);
-        self.write_partial(offset, head);
-        let start = (offset + head.len()) / 4;
-        let (body, tail) = rest.as_chunks::<4>();
-        for (word, bytes) in self.words[start..].iter().zip(body) {
-            word.store(u32::from_le_bytes(*bytes), Relaxed);
-        }
-        self.write_partial((start + body.len()) * 4, tail);
-    }
-
-    /// Write less than a word, leaving its other bytes alone.
-    fn write_partial(&self, offset: usize, bytes: &[u8]) {
-        for (index, &byte) in bytes.iter().enumerate() {
-            let shift = (offset + index) % 4 * 8;
-            store_bits(
-                &self.words[(offset + index) / 4],
-                u32::from(byte) << shift,
-                0xff << shift,
-            );
-        }
-    }
-
-    /// Copy bytes out; the caller has checked the bounds.
-    fn read(&self, offset: usize, bytes: &mut [u8]) {
-        let head = bytes.len().min(offset.wrapping_neg() % 4);
-        let (head, rest) = bytes.split_at_mut(head);
-        self.read_partial(offset, head);
-        let start = (offset + head.len()) / 4;
-        let (body, tail) = rest.as_chunks_mut::<4>();
-        for (word, bytes) in self.words[start..].iter().zip(body.iter_mut()) {
-            *bytes = word.load(Relaxed).to_le_bytes();
-        }
-        self.read_partial((start + body.len()) * 4, tail);
-    }
-
-    fn read_partial(&self, offset: usize, bytes: &mut [u8]) {
-        for (index, byte) in bytes.iter_mut().enumerate() {
-            let word = self.words[(offset + index) / 4].load(Relaxed);
-            *byte = word.to_le_bytes()[(offset + index) % 4];
-        }
-    }
-}
-
-/// Replace the bits of `mask` in a word, atomically.
-pub(crate) fn store_bits(word: &AtomicU32, bits: u32, mask: u32) {
-    let update = |old: u32| Some((old & !mask) | bits);
-    // The update never returns `None`, so this cannot fail.
-    let _ = word.fetch_update(Relaxed, Relaxed, update);
 }
 
 #[cfg(test)]

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use crate::fault::{FaultKind, Operation};
 use crate::launch::Access;
-use crate::memory::{Memory, Storage};
+use crate::memory::Memory;
+use crate::storage::Storage;
 
 /// The global memory of a launch.
 pub(crate) struct View {

@@ -12,8 +12,8 @@ use crate::exec::address::{addresses, check_alignment, check_bounds, each_space,
 use crate::exec::memory::{read_bytes, write_bytes};
 use crate::exec::{Environment, LaneFault, Warp};
 use crate::fault::Operation;
-use crate::memory::Storage;
 use crate::registers::{LANES, Registers};
+use crate::storage::Storage;
 
 /// Execute an atomic operation, lane after lane.
 pub(crate) fn atomic(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &Atomic) -> Result<(), LaneFault> {

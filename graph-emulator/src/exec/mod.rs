@@ -9,6 +9,7 @@ pub(crate) mod call;
 pub(crate) mod collective;
 pub(crate) mod compare;
 pub(crate) mod convert;
+pub(crate) mod fast;
 pub(crate) mod float;
 pub(crate) mod integer;
 pub(crate) mod local;
