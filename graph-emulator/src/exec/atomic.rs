@@ -80,7 +80,9 @@ impl Warp {
 fn operands(registers: &Registers, op: &Atomic, lane: usize) -> (u64, u64) {
     let read = |slot| match op.ty.bytes() {
         8 => registers.get64(slot)[lane],
-        _ => u64::from(registers.get32(slot)[lane]),
+        4 => u64::from(registers.get32(slot)[lane]),
+        // The upper half of a 16-bit register's slot means nothing.
+        _ => u64::from(registers.get32(slot)[lane] & 0xffff),
     };
     (read(op.b), if op.op == Op::CompareExchange { read(op.c) } else { 0 })
 }
@@ -165,7 +167,7 @@ fn update_half(storage: &Storage, address: u64, op: &Atomic, b: u64, c: u64) -> 
     let shift = (address % 4 * 8) as u32;
     let old = repeat(storage.word(address), |word| {
         let half = u64::from(word >> shift & 0xffff);
-        let new = apply(op.op, op.ty, half, b & 0xffff, c & 0xffff) as u32 & 0xffff;
+        let new = apply(op.op, op.ty, half, b, c) as u32 & 0xffff;
         (word & !(0xffff << shift)) | new << shift
     });
     u64::from(old >> shift & 0xffff)
