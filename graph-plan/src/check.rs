@@ -112,7 +112,9 @@ fn wrong_memory(draft: &Draft, errors: &mut Vec<Diagnostic>) {
                     "declare a `device` resource of the same shape, use it here, and copy back: `memcpy download = ... -> {name} after {node}`"
                 )
             } else {
-                format!("declare a `device` resource of the same shape, use it here, and copy first: `memcpy upload = {name} -> ...`")
+                format!(
+                    "declare a `device` resource of the same shape, use it here, and copy first: `memcpy upload = {name} -> ...`"
+                )
             };
             errors.push(Diagnostic::new(Code::WrongMemory, Subject::Access(index), message).help(help));
         }
@@ -140,7 +142,10 @@ fn aliased(draft: &Draft, first: &Access, second: &Access, index: usize) -> Diag
     let (node, name) = (&draft.nodes[second.node], &draft.resources[second.resource].name);
     let (message, help) = if node.kind == NodeKind::Memcpy {
         let message = format!("node `{}` copies `{name}` onto itself", node.name);
-        (message, "copy between two resources, or between parts that do not overlap")
+        (
+            message,
+            "copy between two resources, or between parts that do not overlap",
+        )
     } else {
         let how = |access: &Access| if access.mode.writes() { "`&mut`" } else { "`&`" };
         let again = if first.mode == second.mode {
@@ -149,13 +154,19 @@ fn aliased(draft: &Draft, first: &Access, second: &Access, index: usize) -> Diag
             format!("as {} and again as {}", how(first), how(second))
         };
         let message = format!("node `{}` gets `{name}` {again}", node.name);
-        (message, "pass another resource, or parts that do not overlap such as `x[..MID]` and `x[MID..]`")
+        (
+            message,
+            "pass another resource, or parts that do not overlap such as `x[..MID]` and `x[MID..]`",
+        )
     };
     let diagnostic = Diagnostic::new(Code::AliasedArgument, Subject::Access(index), message).help(help);
     if first.region == second.region {
         return diagnostic;
     }
-    diagnostic.note(format!("`{name}{}` and `{name}{}` overlap", first.region, second.region))
+    diagnostic.note(format!(
+        "`{name}{}` and `{name}{}` overlap",
+        first.region, second.region
+    ))
 }
 
 /// Orders the nodes; reports cycles and leaves the edges inside them out. Also returns the indices of the edges used.

@@ -222,23 +222,18 @@ impl Op {
             Op::Block(axis) if axis < 3 => Value::Int(config.block[axis as usize] as i128),
             Op::Block(_) => Value::Int(config.block_threads() as i128),
             Op::Shared => Value::Int(config.shared as i128),
-            Op::Len(param) => match argument(arguments, param) {
-                Argument::Buffer(bytes) => match kind(params, param) {
-                    Some(ParamKind::Buffer { unit, .. }) if unit > 0 => Value::Int(bytes as i128 / unit as i128),
-                    _ => Value::Undefined,
-                },
-                Argument::Unknown => Value::Unknown,
-                _ => Value::Undefined,
+            // An argument of the wrong kind or size is somebody else's type error: unknown here.
+            Op::Len(param) => match (argument(arguments, param), kind(params, param)) {
+                (Argument::Buffer(bytes), Some(ParamKind::Buffer { unit, .. })) if unit > 0 => {
+                    Value::Int(bytes as i128 / unit as i128)
+                }
+                _ => Value::Unknown,
             },
-            Op::Value(param) => match argument(arguments, param) {
-                Argument::Bytes(bytes, len) => match kind(params, param) {
-                    Some(ParamKind::Value(scalar)) => scalar.read(&bytes, len),
-                    _ => Value::Undefined,
-                },
-                Argument::Int(value) => Value::Int(value),
-                Argument::Float(value) => Value::Float(value),
-                Argument::Unknown => Value::Unknown,
-                _ => Value::Undefined,
+            Op::Value(param) => match (argument(arguments, param), kind(params, param)) {
+                (Argument::Bytes(bytes, len), Some(ParamKind::Value(scalar))) => scalar.read(&bytes, len),
+                (Argument::Int(value), _) => Value::Int(value),
+                (Argument::Float(value), _) => Value::Float(value),
+                _ => Value::Unknown,
             },
             _ => Value::Undefined,
         }

@@ -26,12 +26,14 @@ pub struct KernelLimits {
 /// Why a launch is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaunchFault {
-    /// A dimension is zero or negative.
-    Empty {
+    /// A dimension is below the least valid value: zero or negative.
+    TooSmall {
         /// `grid.x` and so on.
         dimension: &'static str,
         /// Its value.
         value: i128,
+        /// The least valid value.
+        least: u32,
     },
     /// A dimension is over CUDA's limit.
     TooLarge {
@@ -79,9 +81,10 @@ impl LaunchConfig {
             Err(fault) => return Err(fault),
         };
         if shared < 0 {
-            return Err(LaunchFault::Empty {
+            return Err(LaunchFault::TooSmall {
                 dimension: "shared",
                 value: shared,
+                least: 0,
             });
         }
         if shared > i32::MAX as i128 {
@@ -154,7 +157,11 @@ const fn extents(values: [i128; 3], limits: &[(&'static str, u32); 3]) -> Result
         let (dimension, limit) = limits[axis];
         let value = values[axis];
         if value < 1 {
-            return Err(LaunchFault::Empty { dimension, value });
+            return Err(LaunchFault::TooSmall {
+                dimension,
+                value,
+                least: 1,
+            });
         }
         if value > limit as i128 {
             return Err(LaunchFault::TooLarge {
@@ -173,12 +180,17 @@ impl LaunchFault {
     /// Appends the fault in words, without its code.
     pub const fn describe(&self, text: Text) -> Text {
         match *self {
-            LaunchFault::Empty { dimension, value } => text
+            LaunchFault::TooSmall {
+                dimension,
+                value,
+                least,
+            } => text
                 .str("`")
                 .str(dimension)
                 .str("` is ")
                 .int(value)
-                .str(", but must be at least 1"),
+                .str(", but must be at least ")
+                .int(least as i128),
             LaunchFault::TooLarge {
                 dimension,
                 value,

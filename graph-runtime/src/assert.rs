@@ -77,3 +77,43 @@ pub const fn constant<T: Element>(value: T) -> Argument {
     // initialised ones, since `Element: Pod` rules out padding.
     Argument::Bytes(unsafe { bits.bytes }, size_of::<T>())
 }
+
+/// An integer type: what a constant in a `#[requires]` may have.
+#[diagnostic::on_unimplemented(
+    message = "a constant in a contract is an integer, but this is `{Self}` [contract]",
+    label = "not an integer"
+)]
+pub trait Integer: Element {
+    /// Can it be negative?
+    const SIGNED: bool;
+}
+
+macro_rules! integers {
+    ($signed:literal: $($ty:ty)*) => {$(
+        impl Integer for $ty {
+            const SIGNED: bool = $signed;
+        }
+    )*};
+}
+integers!(false: u8 u16 u32 u64 u128 usize);
+integers!(true: i8 i16 i32 i64 i128 isize);
+
+/// The value of a constant in a contract.
+pub const fn integer<T: Integer>(value: T) -> i128 {
+    let Argument::Bytes(bytes, len) = constant(value) else { return 0 };
+    let bits = i128::from_le_bytes(bytes);
+    let unused = 128 - 8 * len as u32;
+    if T::SIGNED { (bits << unused) >> unused } else { bits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::integer;
+
+    #[test]
+    fn integers_keep_their_value() {
+        const CONSTANTS: [i128; 5] =
+            [integer(-3_i8), integer(u32::MAX), integer(i64::MIN), integer(7_usize), integer(i128::MIN)];
+        assert_eq!(CONSTANTS, [-3, u32::MAX.into(), i64::MIN.into(), 7, i128::MIN]);
+    }
+}

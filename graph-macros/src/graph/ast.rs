@@ -89,6 +89,8 @@ pub(crate) struct Launch {
     pub(crate) block: Extent,
     pub(crate) shared: Option<Expr>,
     pub(crate) arguments: Vec<Argument>,
+    /// The last bracket of `>>>`.
+    pub(crate) closing: Span,
     /// The parentheses around the arguments.
     pub(crate) parens: Span,
 }

@@ -129,10 +129,15 @@ fn launch_limits(launch: &Launch, report: &mut Report) {
         if let Err(fault) = config {
             let text = fault.describe(Text::new());
             let help = match fault {
+                LaunchFault::TooLarge { dimension, .. } | LaunchFault::TooSmall { dimension, .. }
+                    if dimension == "shared" =>
+                {
+                    "the third operand is dynamic shared memory in bytes"
+                }
                 LaunchFault::TooManyThreads { .. } => "use more blocks of fewer threads",
-                LaunchFault::TooLarge {
-                    dimension: "shared", ..
-                } => "use less dynamic shared memory",
+                LaunchFault::TooLarge { dimension, .. } if dimension.starts_with("block") => {
+                    "use more blocks of fewer threads"
+                }
                 LaunchFault::TooLarge { .. } => {
                     "spread the work over the other dimensions, or over a loop in the kernel"
                 }

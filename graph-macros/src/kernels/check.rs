@@ -232,5 +232,5 @@ fn mutable(buffer: &Buffer) -> String {
 }
 
 fn at(line: u32, source: &Source) -> String {
-    format!("the access is in line {line} of `{}`", source.path)
+    format!("the access is on line {line} of `{}`", source.path)
 }

@@ -45,7 +45,10 @@ fn contract(attribute: &Attribute, declaration: &Declaration, report: &mut Repor
                 syn::Meta::List(_) => (fault.span(), fault.span()),
                 meta => ends(meta),
             };
-            report.push_between(start, end, &error(Code::Contract, fault.to_string()).help(ALLOWED));
+            let text = fault.to_string();
+            let text = text.strip_prefix("unexpected end of input, ").unwrap_or(&text);
+            let help = "give a condition: `#[requires(threads <= data.len())]`";
+            report.push_between(start, end, &error(Code::Contract, text).help(help));
             return None;
         }
     };
@@ -59,8 +62,8 @@ fn contract(attribute: &Attribute, declaration: &Declaration, report: &mut Repor
     };
     let sort = compiler.expr(&expr)?;
     if sort != Sort::Bool {
-        let help = "compare it with something: `threads <= data.len()`";
-        return compiler.fault(&expr, "a contract is a condition, but this is a number", help);
+        let help = format!("compare it with something, as in `{} != 0`", compiler.text);
+        return compiler.fault(&expr, "a contract is a condition, but this is a number", &help);
     }
     if compiler.highest > DEPTH {
         return compiler.fault(
@@ -121,10 +124,11 @@ impl Compiler<'_> {
         };
         if call.args.len() != arity {
             let plural = if arity == 1 { "" } else { "s" };
+            let example = if arity == 1 { "b" } else { "" };
             return self.fault(
                 &call.method,
                 &format!("`{name}` takes {arity} argument{plural}"),
-                ALLOWED,
+                &format!("write `a.{name}({example})`"),
             );
         }
         self.text.push('.');
@@ -136,13 +140,12 @@ impl Compiler<'_> {
         };
         self.text.push(')');
         let (receiver, argument) = (receiver?, argument?);
-        let floats = matches!(op, "Min" | "Max") && receiver != Sort::Bool && argument != Sort::Bool;
+        let either = matches!(op, "Min" | "Max");
+        let floats = either && receiver != Sort::Bool && argument != Sort::Bool;
         if !floats && (receiver, argument) != (Sort::Int, Sort::Int) {
-            return self.fault(
-                &call.method,
-                &format!("`{name}` is for numbers that are integers"),
-                ALLOWED,
-            );
+            let kind = if either { "numbers" } else { "integers" };
+            let message = format!("`{name}` is for {kind}");
+            return self.fault(&call.method, &message, &format!("call it on {kind} only"));
         }
         let sort = match op {
             "IsMultipleOf" | "IsPowerOfTwo" => Sort::Bool,
@@ -176,8 +179,16 @@ impl Compiler<'_> {
         match (op, sort) {
             (UnOp::Not(_), Sort::Bool) => self.apply("Not", 1, sort),
             (UnOp::Neg(_), Sort::Int | Sort::Float) => self.apply("Neg", 1, sort),
-            (UnOp::Not(_), _) => self.fault(op, "`!` is for conditions, but this is a number", ALLOWED),
-            (UnOp::Neg(_), _) => self.fault(op, "`-` is for numbers, but this is a condition", ALLOWED),
+            (UnOp::Not(_), _) => self.fault(
+                op,
+                "`!` is for conditions, but this is a number",
+                "compare the number with something, as in `n == 0`",
+            ),
+            (UnOp::Neg(_), _) => self.fault(
+                op,
+                "`-` is for numbers, but this is a condition",
+                "negate a condition with `!`",
+            ),
             _ => self.fault(whole, "this cannot be part of a contract", ALLOWED),
         }
     }
@@ -201,7 +212,8 @@ impl Compiler<'_> {
             Some(sort) => self.apply(op, 2, sort),
             None => {
                 let message = format!("`{sign}` cannot be applied to {} and {}", left.words(), right.words());
-                self.fault(&binary.op, &message, ALLOWED)
+                let help = "`&&` and `||` join conditions; arithmetic and comparisons are for numbers";
+                self.fault(&binary.op, &message, help)
             }
         }
     }

@@ -35,8 +35,8 @@ pub(super) fn check(
         );
         let list: Vec<String> = summary.params.iter().map(directive).collect();
         let note = match list.is_empty() {
-            true => format!("in line {} of `{}`", summary.line, source.path),
-            false => format!("in line {} of `{}`: {}", summary.line, source.path, list.join(", ")),
+            true => format!("on line {} of `{}`", summary.line, source.path),
+            false => format!("on line {} of `{}`: {}", summary.line, source.path, list.join(", ")),
         };
         declaration
             .report

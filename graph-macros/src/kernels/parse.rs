@@ -86,7 +86,7 @@ fn item(body: ParseStream<'_>, unparsed: &mut TokenStream, report: &mut Report) 
         }
         Ok(other) => {
             body.advance_to(&fork);
-            let fault = error(Code::Syntax, "expected a kernel without a body: `fn name(..);`");
+            let fault = error(Code::Syntax, "expected a kernel: `fn name(..);`");
             push(&other, &fault, report);
             Ok(Declaration::recover(other.to_token_stream()))
         }
@@ -128,7 +128,7 @@ fn drop_repetitions(block: &mut Block, report: &mut Report) {
             return true;
         };
         let message = format!("the kernel `{}` is declared twice", kernel.ident);
-        let note = format!("the other declaration is in line {line}");
+        let note = format!("the other declaration is on line {line}");
         report.push(span, &error(Code::DuplicateName, message).note(note));
         false
     });

@@ -96,9 +96,11 @@ fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident) -> TokenStream {
     let arguments = quote!(#(#arguments),*);
     let mut arguments = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, arguments);
     arguments.set_span(launch.parens);
-    let callee = quote_spanned!(launch.path.span()=> #kernel::call);
+    // The callee reaches from the path to `>>>`, so that rustc suggests to replace nothing but the arguments.
+    let function = Ident::new("call", launch.closing);
+    let callee = quote_spanned!(launch.path.span()=> #kernel::#function);
     match launch.unsafety {
-        Some(unsafety) => quote!(#unsafety { #callee #arguments }),
+        Some(unsafety) => quote_spanned!(unsafety.span=> #unsafety { #callee #arguments }),
         None => quote!(#callee #arguments),
     }
 }

@@ -34,9 +34,9 @@ pub(super) fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
         }
         inside.push(input.parse()?);
     }
-    let closing = input.span();
+    let mut closing = input.span();
     for _ in 0..3 {
-        input.parse::<Token![>]>()?;
+        closing = input.parse::<Token![>]>()?.span;
     }
     let (grid, block, shared) = dimensions(inside, closing)?;
     let content;
@@ -51,6 +51,7 @@ pub(super) fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
         block,
         shared,
         arguments,
+        closing,
         parens,
     })
 }

@@ -10,6 +10,9 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Expr, ExprField, ExprLit, ExprMethodCall, ExprPath, Ident, Lit, Member};
 
+/// What has fields in a contract.
+const FIELDS: &str = "only `grid` and `block` have fields here: `.x`, `.y` and `.z`";
+
 /// The names that stand for the launch.
 const LAUNCH: [&str; 4] = ["threads", "grid", "block", "shared"];
 
@@ -67,10 +70,10 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// Any other path is an integer constant; `| 0` makes rustc refuse floats, which a cast would cut off.
+    /// Any other path is a constant, which `integer` takes only if it is an integer.
     fn constant(&mut self, path: &ExprPath) -> Option<Sort> {
         let (span, _) = ends(path);
-        let value = quote_spanned!(span=> ((#path) | 0) as i128);
+        let value = quote_spanned!(span=> ::graph_runtime::private::integer(#path));
         self.load(quote!(Int(#value)), Sort::Int)
     }
 
@@ -106,7 +109,7 @@ impl<'a> Compiler<'a> {
             _ => None,
         };
         let Some(base) = base else {
-            return self.fault(field, "a contract cannot read fields", ALLOWED);
+            return self.fault(field, "a contract cannot read fields", FIELDS);
         };
         let name = base.unraw().to_string();
         let axis = match &field.member {
@@ -124,7 +127,7 @@ impl<'a> Compiler<'a> {
                 let help = "pass the number as a parameter of its own";
                 self.fault(field, &format!("a contract cannot read the fields of `{name}`"), help)
             }
-            _ => self.fault(field, "a contract cannot read fields", ALLOWED),
+            _ => self.fault(field, "a contract cannot read fields", FIELDS),
         }
     }
 
@@ -136,7 +139,11 @@ impl<'a> Compiler<'a> {
             _ => None,
         };
         let Some(ident) = receiver else {
-            return self.fault(call, "only parameters of the kernel have a length here", ALLOWED);
+            return self.fault(
+                call,
+                "only parameters of the kernel have a length here",
+                "write `name.len()` of a `&[T]` or `&mut [T]` parameter",
+            );
         };
         let name = ident.unraw().to_string();
         match self.param(&name) {
@@ -166,7 +173,7 @@ impl<'a> Compiler<'a> {
                 let message = format!("`{name}` is not a parameter of this kernel");
                 let help = self
                     .suggestion(&name)
-                    .map_or_else(|| ALLOWED.to_owned(), |near| format!("did you mean `{near}`?"));
+                    .map_or_else(|| self.listed(), |near| format!("did you mean `{near}`?"));
                 self.fault(ident, &message, &help)
             }
         }
@@ -175,6 +182,17 @@ impl<'a> Compiler<'a> {
     fn ambiguous(&mut self, ident: &Ident) -> Option<Sort> {
         let message = format!("`{ident}` is both a parameter and a property of the launch");
         self.fault(ident, &message, "give the parameter another name")
+    }
+
+    /// What a contract of this kernel can mention.
+    fn listed(&self) -> String {
+        let names: Vec<String> = self
+            .declaration
+            .params
+            .iter()
+            .map(|param| format!("`{}`", param.name()))
+            .collect();
+        format!("its parameters are {}", names.join(", "))
     }
 
     fn param(&self, name: &str) -> Option<(u8, &'a Param)> {

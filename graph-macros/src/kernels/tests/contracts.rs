@@ -37,7 +37,7 @@ fn contracts_become_postfix_programs() {
     );
     assert_eq!(
         compiled("crate::LIMIT << 1 > threads"),
-        "\"crate::LIMIT<<1>threads\",code:&[Int(((crate::LIMIT)|0)asi128),Int(1i128),Shl,Threads,Gt"
+        "\"crate::LIMIT<<1>threads\",code:&[Int(::graph_runtime::private::integer(crate::LIMIT)),Int(1i128),Shl,Threads,Gt"
     );
     assert_eq!(compiled("0.5 < 1e3"), "\"0.5<1e3\",code:&[Float(0.5),Float(1000.0),Lt");
 }

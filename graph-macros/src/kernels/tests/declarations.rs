@@ -66,7 +66,7 @@ fn parameters_must_be_the_ones_of_the_ptx() {
     assert_eq!(
         messages(block("fn fill(out: &mut [u32]);")),
         [
-            "the kernel `fill` takes 2 parameters, but 1 is declared [signature]\nnote: in line 8 of `PTX`: `.u64 p0`, `.u32 p1`"
+            "the kernel `fill` takes 2 parameters, but 1 is declared [signature]\nnote: on line 8 of `PTX`: `.u64 p0`, `.u32 p1`"
         ]
     );
     let first = |declaration: &str| firsts(block(declaration)).join("\n");
@@ -129,7 +129,7 @@ fn access_beyond_the_declaration_is_an_error() {
     assert_eq!(
         messages(block("fn fill(out: &[u32], value: u32);")),
         [
-            "the kernel `fill` writes to `out`, which is declared `&` [access]\nnote: the access is in line 17 of `PTX`\nhelp: \
+            "the kernel `fill` writes to `out`, which is declared `&` [access]\nnote: the access is on line 17 of `PTX`\nhelp: \
           declare it `out: &mut [u32]`"
         ]
     );
@@ -137,7 +137,7 @@ fn access_beyond_the_declaration_is_an_error() {
     assert_eq!(
         mixed,
         [
-            "the kernel `either` writes to `b`, which is declared `&` [access]\nnote: the access is in line 44 of `PTX`\nnote: its \
+            "the kernel `either` writes to `b`, which is declared `&` [access]\nnote: the access is on line 44 of `PTX`\nnote: its \
           address may come from any of `a`, `b`\nhelp: declare it `b: &mut [u32]`"
         ]
     );
@@ -158,7 +158,7 @@ fn safe_kernels_only_use_known_addresses() {
     assert_eq!(
         messages(block("safe fn chase(list: &[u64]);")),
         [
-            "the safe kernel `chase` reads through an address of unknown origin [access]\nnote: the access is in line 54 of `PTX`\n\
+            "the safe kernel `chase` reads through an address of unknown origin [access]\nnote: the access is on line 54 of `PTX`\n\
           help: make it a plain `fn` and launch it with `unsafe`"
         ]
     );
@@ -210,12 +210,12 @@ fn malformed_blocks_are_syntax_errors() {
     );
     assert_eq!(
         firsts(block("static X: u32;")),
-        ["expected a kernel without a body: `fn name(..);` [syntax]"]
+        ["expected a kernel: `fn name(..);` [syntax]"]
     );
     let twice = messages(block("fn chase(x: &[u64]); fn chase(y: &[u64]);"));
     assert_eq!(
         twice,
-        ["the kernel `chase` is declared twice [duplicate-name]\nnote: the other declaration is in line 1"]
+        ["the kernel `chase` is declared twice [duplicate-name]\nnote: the other declaration is on line 1"]
     );
 }
 
