@@ -1,1 +1,68 @@
-//! ui-tests
+//! Compile-fail and compile-pass tests of `cuda_graph!` and `#[cuda_kernels]`, and the kernels that they share.
+//!
+//! Each file of `tests/ui/<family>/` shows one rule broken once, with the message beside it in a `.stderr`; those of
+//! `tests/ui/pass/` show what is right. Nothing here is ever launched: compiling is the test.
+
+use graph_runtime::bytemuck::{Pod, Zeroable};
+use graph_runtime::cuda_kernels;
+
+/// A struct that a kernel takes by value.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Params {
+    /// The factor.
+    pub a: f32,
+    /// What is added.
+    pub b: f32,
+    /// How many elements there are.
+    pub n: u32,
+}
+
+// SAFETY: all zeroes is a value of each field.
+unsafe impl Zeroable for Params {}
+// SAFETY: `repr(C)`, three fields of four bytes each that are `Pod`, so without padding.
+unsafe impl Pod for Params {}
+
+#[cuda_kernels("kernels/ui.ptx")]
+unsafe extern "C" {
+    /// `out[i] = 1`
+    #[requires(threads <= out.len())]
+    pub safe fn write(out: &mut [f32]);
+
+    /// `out[i] = input[i]`
+    #[requires(threads <= input.len() && threads <= out.len())]
+    pub safe fn read(input: &[f32], out: &mut [f32]);
+
+    /// `out[i] = 1`, of another element type
+    #[requires(threads <= out.len())]
+    pub safe fn write_f64(out: &mut [f64]);
+
+    /// `data[i] *= factor` for the first `n`
+    #[requires(n <= data.len())]
+    pub safe fn scaled(data: &mut [f32], factor: f32, n: u32);
+
+    /// `data[i] = data[i] * p.a + p.b` for the first `p.n`: a contract cannot read `p.n`, so it is up to the caller
+    pub fn with_struct(data: &mut [f32], p: Params);
+
+    /// `data[y][x] = 1`
+    #[requires(block.x <= 16 && block.y <= 16)]
+    pub safe fn tile(data: &mut [[f32; 16]; 16]);
+
+    /// `data[i] = 1`, in blocks of at most 128 threads
+    #[requires(threads <= data.len())]
+    pub safe fn bounded(data: &mut [f32]);
+
+    /// `first[i] = 1` and `second[i] = 2`
+    #[requires(threads <= first.len() && threads <= second.len())]
+    pub safe fn two_out(first: &mut [f32], second: &mut [f32]);
+
+    /// `table[i][0] = 1`, where `table` holds addresses
+    pub fn indirect(table: &mut [u64]);
+}
+
+#[cuda_kernels("kernels/required.ptx")]
+unsafe extern "C" {
+    /// `data[i] = 1`, in blocks of exactly 64 threads
+    #[requires(threads <= data.len())]
+    pub safe fn required(data: &mut [f32]);
+}

@@ -1,0 +1,121 @@
+//! What `cuda_graph!` costs at compile time: a large graph adds little to `cargo check`, and the time grows with its nodes.
+//!
+//! The times are user CPU seconds, the least of several, so that a busy machine does not fail the test.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io};
+
+/// The most seconds that 1,000 nodes may add.
+const PROMISE: f64 = 1.0;
+/// The most times as long that twice as many nodes may take.
+const GROWTH: f64 = 2.5;
+/// How often each crate is checked.
+const REPETITIONS: usize = 5;
+
+#[test]
+fn a_thousand_nodes_add_less_than_a_second_to_cargo_check() {
+    let package = Package::new().expect("a package in the target folder");
+    package.check(1); // and with it the dependencies
+    let one = package.best(1);
+    let thousand = package.best(1_000) - one;
+    let two_thousand = package.best(2_000) - one;
+    println!(
+        "cargo check: {one:.2} s with 1 node, {thousand:.2} s more with 1,000, {two_thousand:.2} s more with 2,000"
+    );
+    assert!(thousand < PROMISE, "1,000 nodes add {thousand:.2} s");
+    let growth = two_thousand / thousand;
+    assert!(growth < GROWTH, "2,000 nodes take {growth:.2} times as long as 1,000");
+}
+
+/// A package of its own that depends on this one.
+struct Package {
+    folder: PathBuf,
+}
+
+impl Package {
+    fn new() -> io::Result<Self> {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compile-time");
+        fs::create_dir_all(folder.join("src"))?;
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let workspace = here.parent().expect("a package of the workspace");
+        let manifest = format!(
+            "[workspace]\n\n[package]\nname = \"compile-time\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
+             [dependencies]\ngraph-runtime = {{ path = {:?} }}\nui-tests = {{ path = {here:?} }}\n",
+            workspace.join("graph-runtime"),
+        );
+        fs::write(folder.join("Cargo.toml"), manifest)?;
+        fs::copy(workspace.join("Cargo.lock"), folder.join("Cargo.lock"))?;
+        Ok(Self { folder })
+    }
+
+    /// The least time of several.
+    fn best(&self, nodes: usize) -> f64 {
+        (0..REPETITIONS)
+            .map(|_| self.check(nodes))
+            .fold(f64::INFINITY, f64::min)
+    }
+
+    /// Runs `cargo check` on a graph of so many nodes; returns the CPU seconds it took.
+    fn check(&self, nodes: usize) -> f64 {
+        fs::write(self.folder.join("src/lib.rs"), source(nodes)).expect("the source can be written");
+        let start = children_seconds();
+        let output = Command::new(env!("CARGO"))
+            .args(["check", "--quiet", "--offline"])
+            .current_dir(&self.folder)
+            .env("CARGO_TARGET_DIR", self.folder.join("target"))
+            .env("CARGO_INCREMENTAL", "0")
+            .env_remove("RUSTFLAGS")
+            .output()
+            .expect("cargo runs");
+        let seconds = children_seconds() - start;
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        seconds
+    }
+}
+
+/// A graph of eight chains, each with buffers of its own, of every kind of node.
+fn source(nodes: usize) -> String {
+    const CHAINS: usize = 8;
+    let mut text = String::from("//! Generated.\ngraph_runtime::cuda_graph! {\n    pub graph Large {\n");
+    let mut line = |line: std::fmt::Arguments<'_>| writeln!(text, "        {line}").expect("a string takes any text");
+    for chain in 0..CHAINS {
+        line(format_args!("#[allow(unused_resource)] device a{chain}: [f32; 256];"));
+        line(format_args!("#[allow(unused_resource)] device b{chain}: [f32; 256];"));
+    }
+    for node in 0..nodes {
+        let (chain, threads) = (node % CHAINS, 32 * (1 + node % 8));
+        let action = match node / CHAINS % 6 {
+            0 => format!("kernel n{node} = ui_tests::write<<<1, {threads}>>>(&mut a{chain})"),
+            1 => format!("kernel n{node} = ui_tests::scaled<<<1, 256>>>(&mut a{chain}, 0.5, {node} % 256)"),
+            2 => format!("kernel n{node} = ui_tests::read<<<1, {threads}>>>(&a{chain}, &mut b{chain})"),
+            3 => format!("memset n{node} = a{chain}[{threads}..] <- {node}.0"),
+            4 => format!("memcpy n{node} = a{chain}[..{threads}] -> b{chain}[..{threads}]"),
+            _ => format!("join n{node}"),
+        };
+        match node.checked_sub(CHAINS) {
+            Some(before) => line(format_args!("{action} after n{before};")),
+            None => line(format_args!("{action};")),
+        }
+    }
+    text + "    }\n}\n"
+}
+
+/// The user CPU seconds of all child processes that were waited for, and of theirs.
+#[cfg(target_os = "linux")]
+fn children_seconds() -> f64 {
+    // proc_pid_stat(5): `cutime` is the 16th field, counted in hundredths of a second; the second, in parentheses, may
+    // hold spaces.
+    let stat = fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
+    let (_, fields) = stat.rsplit_once(')').expect("a command in parentheses");
+    let ticks = fields.split_whitespace().nth(13).expect("more than 16 fields");
+    ticks.parse::<f64>().expect("a number") / 100.0
+}
+
+/// Seconds since the first call: what other systems have without further dependencies.
+#[cfg(not(target_os = "linux"))]
+fn children_seconds() -> f64 {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
+}

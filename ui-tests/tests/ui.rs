@@ -1,0 +1,73 @@
+//! Compiles every file of `tests/ui`: those of `pass` without a message, all others with exactly the messages beside them.
+//!
+//! `TRYBUILD=overwrite cargo test -p ui-tests --test ui` writes the `.stderr` files anew; read each before checking it in.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+use trybuild::TestCases;
+
+/// The rustc whose own words stand in the `.stderr` files that have any.
+const BLESSED: &str = "rustc 1.95.";
+
+/// What `cargo check` reports, all in one run of it.
+#[test]
+fn messages_of_check() {
+    let tests = TestCases::new();
+    for family in [
+        "contracts",
+        "edges",
+        "kernels",
+        "launches",
+        "many",
+        "memory",
+        "names",
+        "races",
+        "soundness",
+        "syntax",
+        "warnings",
+    ] {
+        compile_fail(&tests, family);
+    }
+}
+
+/// What compiles without a message, and what only `cargo build` reports: with a `pass` among them trybuild runs that.
+#[test]
+fn right_graphs_and_messages_of_build() {
+    let tests = TestCases::new();
+    tests.pass("tests/ui/pass/*.rs");
+    compile_fail(&tests, "generic");
+}
+
+/// The files of a family whose messages this compiler can be held to.
+fn compile_fail(tests: &TestCases, family: &str) {
+    let same_words = is_blessed();
+    for file in files(&Path::new("tests/ui").join(family)) {
+        if same_words || !has_words_of_rustc(&file.with_extension("stderr")) {
+            tests.compile_fail(file);
+        } else {
+            println!("not compared: {}, which has words of {BLESSED}x", file.display());
+        }
+    }
+}
+
+/// Does part of a message come from rustc rather than from the macros? Every version words such parts anew.
+fn has_words_of_rustc(stderr: &Path) -> bool {
+    fs::read_to_string(stderr).is_ok_and(|text| text.contains("error[E") || text.contains("lint level"))
+}
+
+fn is_blessed() -> bool {
+    let rustc = env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    let output = Command::new(rustc).arg("--version").output().expect("rustc runs");
+    output.stdout.starts_with(BLESSED.as_bytes())
+}
+
+/// The Rust files of a folder, sorted.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "rs"));
+    assert!(!files.is_empty(), "{} has no tests", folder.display());
+    files.sort();
+    files
+}

@@ -1,0 +1,10 @@
+//! Only grid and block have fields.
+use graph_runtime::cuda_kernels;
+
+#[cuda_kernels("../../../kernels/ui.ptx")]
+unsafe extern "C" {
+    #[requires(threads.x <= n)]
+    safe fn scaled(data: &mut [f32], factor: f32, n: u32);
+}
+
+fn main() {}

@@ -1,0 +1,10 @@
+//! Operators are for the types that Rust has them for.
+use graph_runtime::cuda_kernels;
+
+#[cuda_kernels("../../../kernels/ui.ptx")]
+unsafe extern "C" {
+    #[requires((n <= 4) + 1 == 2)]
+    safe fn scaled(data: &mut [f32], factor: f32, n: u32);
+}
+
+fn main() {}

@@ -1,0 +1,9 @@
+//! What a kernel may write is declared `&mut`.
+use graph_runtime::cuda_kernels;
+
+#[cuda_kernels("../../../kernels/odd.ptx")]
+unsafe extern "C" {
+    safe fn either(first: &mut [f32], second: &[f32], which: u32);
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! A kernel gets no more than its arguments.
+use graph_runtime::cuda_graph;
+use ui_tests::write;
+
+cuda_graph! {
+    graph Test {
+        device data: [f32; 4];
+        kernel fill = write<<<1, 4>>>(&mut data, 4);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! Dimensions are positive.
+use graph_runtime::cuda_graph;
+use ui_tests::write;
+
+cuda_graph! {
+    graph Test {
+        device data: [f32; 4];
+        kernel fill = write<<<1, (1, 4 - 8)>>>(&mut data);
+    }
+}
+
+fn main() {}

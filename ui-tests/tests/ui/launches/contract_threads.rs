@@ -1,0 +1,12 @@
+//! What a kernel `#[requires]` holds at every launch.
+use graph_runtime::cuda_graph;
+use ui_tests::write;
+
+cuda_graph! {
+    graph Test {
+        device data: [f32; 1000];
+        kernel fill = write<<<4, 256>>>(&mut data);
+    }
+}
+
+fn main() {}

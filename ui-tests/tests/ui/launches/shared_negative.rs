@@ -1,0 +1,12 @@
+//! Shared memory has a size.
+use graph_runtime::cuda_graph;
+use ui_tests::write;
+
+cuda_graph! {
+    graph Test {
+        device data: [f32; 4];
+        kernel fill = write<<<1, 4, -4>>>(&mut data);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! Params are passed by value.
+use graph_runtime::cuda_graph;
+use ui_tests::scaled;
+
+cuda_graph! {
+    graph Test {
+        device data: [f32; 4];
+        param factor: f32 = 2.0;
+        kernel scale = scaled<<<1, 4>>>(&mut data, &factor, 4);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,24 @@
+//! No name of the expansion is in the way of the user's, and none of the user's in its.
+#![no_implicit_prelude]
+use ::graph_runtime::cuda_graph;
+use ::ui_tests::{read, scaled};
+
+mod core {}
+mod std {}
+
+cuda_graph! {
+    graph Test {
+        device device: [f32; 4];
+        host builder: [f32; 4];
+        device value: [f32; 4];
+        host graph: [f32; 4];
+        param sink: f32 = 1.0;
+        param update: u32 = 4;
+        memcpy device_upload = builder -> device;
+        memcpy this = graph -> value;
+        kernel stream = scaled<<<1, 4>>>(&mut device, sink, update) after device_upload;
+        kernel name = read<<<1, 4>>>(&device, &mut value) after stream, this;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,17 @@
+//! Device memory is lent like host memory.
+use graph_runtime::{Device, Result, cuda_graph};
+
+cuda_graph! {
+    graph Test {
+        device data: [f32; 4];
+        memset zero = data <- 0.0;
+    }
+}
+
+fn main() -> Result<()> {
+    let mut graph = Test::build(&Device::any()?)?;
+    let mut data = graph.data_mut()?;
+    graph.launch()?;
+    data.copy_from(&[1.0; 4])?;
+    Ok(())
+}

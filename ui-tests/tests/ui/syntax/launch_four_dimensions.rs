@@ -1,0 +1,11 @@
+//! A grid and a block have at most three dimensions.
+use graph_runtime::cuda_graph;
+
+cuda_graph! {
+    graph Test {
+        device data: [f32; 4];
+        kernel fill = write<<<(1, 1, 1, 1), 4>>>(&mut data);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! `<-` is one token, and it stands before the value.
+use graph_runtime::cuda_graph;
+
+cuda_graph! {
+    graph Test {
+        device data: [f32; 4];
+        memset zero = data <- ;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,11 @@
+//! A shape is written as Rust's array type.
+use graph_runtime::cuda_graph;
+
+cuda_graph! {
+    graph Test {
+        device data: [f32; 4, 8];
+        memset zero = data <- 0.0;
+    }
+}
+
+fn main() {}
