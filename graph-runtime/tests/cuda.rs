@@ -6,12 +6,19 @@ mod common;
 use common::*;
 use graph_runtime::cudarc::driver::{CudaContext, CudaSlice, CudaStream, sys};
 use graph_runtime::{Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, OnHost, Place, Result};
-use std::sync::{Arc, mpsc};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 
 const THREAD_LOCAL: sys::CUstreamCaptureMode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
 const GLOBAL: sys::CUstreamCaptureMode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_GLOBAL;
 const INSTANTIATE: sys::CUgraphInstantiate_flags =
     sys::CUgraphInstantiate_flags::CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+
+/// Tests take turns: captures in global mode forbid other threads' cudarc calls, and those would end them.
+fn cuda(test: &str) -> Option<(Device, MutexGuard<'static, ()>)> {
+    static TURN: Mutex<()> = Mutex::new(());
+    let turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
+    cuda_only(test).map(|device| (device, turn))
+}
 
 fn context(device: &Device) -> &Arc<CudaContext> {
     device.context().expect("a CUDA device has a context")
@@ -37,7 +44,7 @@ fn counter(device: &Device) -> Result<(Graph, Place<[u32; 1], OnHost>)> {
 
 #[test]
 fn names() {
-    let Some(device) = cuda_only("names") else { return };
+    let Some((device, _turn)) = cuda("names") else { return };
     assert!(!device.is_emulator() && device.name().starts_with("NVIDIA"), "{device:?}");
     let error = Device::cuda(1000).unwrap_err();
     assert!(
@@ -49,7 +56,7 @@ fn names() {
 
 #[test]
 fn launches_on_streams_of_the_users() -> Result<()> {
-    let Some(device) = cuda_only("launches_on_streams_of_the_users") else {
+    let Some((device, _turn)) = cuda("launches_on_streams_of_the_users") else {
         return Ok(());
     };
     let (mut graph, output) = counter(&device)?;
@@ -68,7 +75,7 @@ fn launches_on_streams_of_the_users() -> Result<()> {
 
 #[test]
 fn a_stream_may_go_before_the_wait() -> Result<()> {
-    let Some(device) = cuda_only("a_stream_may_go_before_the_wait") else {
+    let Some((device, _turn)) = cuda("a_stream_may_go_before_the_wait") else {
         return Ok(());
     };
     let (mut graph, output) = counter(&device)?;
@@ -85,7 +92,7 @@ fn a_stream_may_go_before_the_wait() -> Result<()> {
 
 #[test]
 fn capturing_streams_are_refused_and_go_on_capturing() -> Result<()> {
-    let Some(device) = cuda_only("capturing_streams_are_refused_and_go_on_capturing") else {
+    let Some((device, _turn)) = cuda("capturing_streams_are_refused_and_go_on_capturing") else {
         return Ok(());
     };
     let (mut graph, output) = counter(&device)?;
@@ -105,7 +112,7 @@ fn capturing_streams_are_refused_and_go_on_capturing() -> Result<()> {
 
 #[test]
 fn a_capture_on_another_thread_is_not_disturbed() -> Result<()> {
-    let Some(device) = cuda_only("a_capture_on_another_thread_is_not_disturbed") else {
+    let Some((device, _turn)) = cuda("a_capture_on_another_thread_is_not_disturbed") else {
         return Ok(());
     };
     let (mut graph, output) = counter(&device)?;
@@ -138,7 +145,7 @@ fn a_capture_on_another_thread_is_not_disturbed() -> Result<()> {
 
 #[test]
 fn streams_of_other_contexts_are_refused() -> Result<()> {
-    let Some(device) = cuda_only("streams_of_other_contexts_are_refused") else {
+    let Some((device, _turn)) = cuda("streams_of_other_contexts_are_refused") else {
         return Ok(());
     };
     let (mut graph, _) = counter(&device)?;
@@ -153,7 +160,7 @@ fn streams_of_other_contexts_are_refused() -> Result<()> {
 
 #[test]
 fn any_context_may_be_current() -> Result<()> {
-    let Some(device) = cuda_only("any_context_may_be_current") else {
+    let Some((device, _turn)) = cuda("any_context_may_be_current") else {
         return Ok(());
     };
     let other = Device::from(CudaContext::new_non_primary(0, 0).expect("a second context"));
@@ -175,7 +182,7 @@ fn any_context_may_be_current() -> Result<()> {
 
 #[test]
 fn memory_comes_from_cudarc_and_goes_there() -> Result<()> {
-    let Some(device) = cuda_only("memory_comes_from_cudarc_and_goes_there") else {
+    let Some((device, _turn)) = cuda("memory_comes_from_cudarc_and_goes_there") else {
         return Ok(());
     };
     let stream = new_stream(&device);
@@ -201,7 +208,7 @@ fn memory_comes_from_cudarc_and_goes_there() -> Result<()> {
 
 #[test]
 fn limits_of_the_device() -> Result<()> {
-    let Some(device) = cuda_only("limits_of_the_device") else {
+    let Some((device, _turn)) = cuda("limits_of_the_device") else {
         return Ok(());
     };
     let mut builder = GraphBuilder::new(&device, "Limits");
@@ -230,7 +237,7 @@ fn limits_of_the_device() -> Result<()> {
 
 #[test]
 fn values_that_cuda_cannot_change_in_place() -> Result<()> {
-    let Some(device) = cuda_only("values_that_cuda_cannot_change_in_place") else {
+    let Some((device, _turn)) = cuda("values_that_cuda_cannot_change_in_place") else {
         return Ok(());
     };
     let mut builder = GraphBuilder::new(&device, "Fixed");
@@ -246,7 +253,7 @@ fn values_that_cuda_cannot_change_in_place() -> Result<()> {
 
 #[test]
 fn copies_of_more_than_four_gib() -> Result<()> {
-    let Some(device) = cuda_only("copies_of_more_than_four_gib") else {
+    let Some((device, _turn)) = cuda("copies_of_more_than_four_gib") else {
         return Ok(());
     };
     const BYTES: usize = (4 << 30) + 4096;
@@ -269,7 +276,7 @@ fn copies_of_more_than_four_gib() -> Result<()> {
 
 #[test]
 fn raw_handles() -> Result<()> {
-    let Some(device) = cuda_only("raw_handles") else {
+    let Some((device, _turn)) = cuda("raw_handles") else {
         return Ok(());
     };
     let (graph, _) = counter(&device)?;
