@@ -8,6 +8,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use std::collections::HashMap;
 use syn::Expr;
+use syn::ext::IdentExt;
 
 /// The methods that every graph has, whose names nothing else may take.
 const METHODS: [&str; 6] = ["build", "launch", "launch_on", "synchronize", "memory_mut", "raw"];
@@ -167,7 +168,7 @@ fn kind(action: &Action) -> NodeKind {
 
 /// The names a statement takes: its own, and (`true`) those of its accessors.
 fn taken(statement: &Statement) -> Vec<(String, bool)> {
-    let name = statement.name();
+    let name = statement.name().unraw();
     let accessor = match statement {
         Statement::Resource(_) => Some(format!("{name}_mut")),
         Statement::Param(_) => Some(format!("set_{name}")),
@@ -182,7 +183,7 @@ fn taken(statement: &Statement) -> Vec<(String, bool)> {
 
 /// `name` cannot have `taken` (itself, or an accessor), since `owner` has it.
 fn clashing(name: &Ident, taken: &str, owner: Owner<'_>) -> graph_plan::Diagnostic {
-    let own = name == taken;
+    let own = name.unraw() == taken;
     let subject = if own {
         format!("`{name}`")
     } else {

@@ -5,6 +5,7 @@ use crate::graph::resolve::Graph;
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
+use syn::ext::IdentExt;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam};
 
 /// Whether methods do something or only have the right type.
@@ -158,7 +159,7 @@ fn common(bodies: Bodies) -> TokenStream {
 
 fn resource_methods(resource: &Resource, bodies: Bodies) -> TokenStream {
     let (name, shape, docs) = (&resource.name, &resource.shape, &resource.attributes.docs);
-    let name_mut = Ident::new(&format!("{}_mut", name), name.span());
+    let name_mut = Ident::new(&format!("{}_mut", name.unraw()), name.span());
     let (shared, exclusive, read, write) = match resource.space {
         Space::Host => (quote!(&#shape), quote!(&mut #shape), quote!(host), quote!(host_mut)),
         Space::Device => (
@@ -197,7 +198,7 @@ fn getter(param: &Param, bodies: Bodies) -> TokenStream {
 /// `set_x(value)` with the given body.
 pub(super) fn setter(param: &Param, body: TokenStream) -> TokenStream {
     let (name, ty, docs) = (&param.name, &param.ty, &param.attributes.docs);
-    let set = Ident::new(&format!("set_{name}"), name.span());
+    let set = Ident::new(&format!("set_{}", name.unraw()), name.span());
     let value = value_name();
     let summary =
         format!(" Sets the param `{name}` for later launches: updates exactly the nodes that use it, in place.");

@@ -9,6 +9,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use syn::Expr;
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 /// The call that adds a node that no param changes, at the node's name, where rustc marks the call of a wrong argument.
@@ -68,7 +69,7 @@ fn borrow(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
 /// The name under which the expansion mentions a node's kernel. The user's path stands once, where this name is declared, so
 /// that a wrong path is one error.
 fn alias(node: &Node) -> Ident {
-    Ident::new(&format!("__kernel_{}", node.name), node.name.span())
+    Ident::new(&format!("__kernel_{}", node.name.unraw()), node.name.span())
 }
 
 /// The declarations of all [`alias`]es.

@@ -6,11 +6,12 @@ use crate::graph::resolve::Graph;
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
+use syn::ext::IdentExt;
 
 /// The local variable that holds a resource's place in `build`. It has the user's own hygiene: only tokens that agree in it
 /// make one span, at which rustc reports what is wrong with a place.
 pub(super) fn local(name: &Ident) -> Ident {
-    Ident::new(&format!("__place_{name}"), name.span())
+    Ident::new(&format!("__place_{}", name.unraw()), name.span())
 }
 
 /// A range with every bound as an expression.
