@@ -93,7 +93,9 @@ macro_rules! unsafe_call {
 fn main() -> Result<()> {
     let device = Device::any()?;
     if device.is_emulator() {
-        println!("overhead: there is no CUDA device, so there are no driver calls to compare with; nothing is measured");
+        println!(
+            "overhead: there is no CUDA device, so there are no driver calls to compare with; nothing is measured"
+        );
         return Ok(());
     }
     println!("{}: CPU time per launch, in rounds of {BATCH} launches", device.name());
@@ -101,7 +103,9 @@ fn main() -> Result<()> {
         launching(&device, kernels)?;
     }
     println!("\n{}: CPU time to build {NODES} kernel nodes", device.name());
-    println!("(both sides load the module, allocate and zero the memory, create a stream, add, instantiate, upload and wait;");
+    println!(
+        "(both sides load the module, allocate and zero the memory, create a stream, add, instantiate, upload and wait;"
+    );
     println!(" names are made beforehand; `net`: less what building one node takes, each side's own)");
     for chains in [1, 8] {
         building(&device, chains)?;
@@ -244,7 +248,11 @@ impl Bare {
         }
         check(unsafe_call!(cuModuleLoadData(&mut bare.module, image.as_ptr().cast())));
         let mut function = ptr::null_mut();
-        check(unsafe_call!(cuModuleGetFunction(&mut function, bare.module, c"bump".as_ptr())));
+        check(unsafe_call!(cuModuleGetFunction(
+            &mut function,
+            bare.module,
+            c"bump".as_ptr()
+        )));
         check(unsafe_call!(cuGraphCreate(&mut bare.graph, 0)));
         let mut handles: Vec<sys::CUgraphNode> = Vec::with_capacity(nodes);
         for index in 0..nodes {

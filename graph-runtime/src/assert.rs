@@ -38,8 +38,15 @@ pub const fn check_index(resource: &str, index: usize, length: usize) {
     if index < length {
         return;
     }
-    let text = Text::new().str("index ").int(index as i128).str(" is out of bounds of `").str(resource);
-    let text = text.str("`, which has ").int(length as i128).str(" elements [out-of-bounds]\n");
+    let text = Text::new()
+        .str("index ")
+        .int(index as i128)
+        .str(" is out of bounds of `")
+        .str(resource);
+    let text = text
+        .str("`, which has ")
+        .int(length as i128)
+        .str(" elements [out-of-bounds]\n");
     let text = text.str("help: use an index below ").int(length as i128);
     panic!("{}", text.as_str());
 }
@@ -50,8 +57,17 @@ pub const fn check_range(resource: &str, start: usize, end: usize, length: usize
     if start <= end && end <= length {
         return;
     }
-    let text = Text::new().str("range ").int(start as i128).str("..").int(end as i128).str(" is out of bounds of `");
-    let text = text.str(resource).str("`, which has ").int(length as i128).str(" elements [out-of-bounds]\n");
+    let text = Text::new()
+        .str("range ")
+        .int(start as i128)
+        .str("..")
+        .int(end as i128)
+        .str(" is out of bounds of `");
+    let text = text
+        .str(resource)
+        .str("`, which has ")
+        .int(length as i128)
+        .str(" elements [out-of-bounds]\n");
     let text = text.str("help: use a range within 0..").int(length as i128);
     panic!("{}", text.as_str());
 }
@@ -100,7 +116,9 @@ integers!(true: i8 i16 i32 i64 i128 isize);
 
 /// The value of a constant in a contract.
 pub const fn integer<T: Integer>(value: T) -> i128 {
-    let Argument::Bytes(bytes, len) = constant(value) else { return 0 };
+    let Argument::Bytes(bytes, len) = constant(value) else {
+        return 0;
+    };
     let bits = i128::from_le_bytes(bytes);
     let unused = 128 - 8 * len as u32;
     if T::SIGNED { (bits << unused) >> unused } else { bits }
@@ -112,8 +130,13 @@ mod tests {
 
     #[test]
     fn integers_keep_their_value() {
-        const CONSTANTS: [i128; 5] =
-            [integer(-3_i8), integer(u32::MAX), integer(i64::MIN), integer(7_usize), integer(i128::MIN)];
+        const CONSTANTS: [i128; 5] = [
+            integer(-3_i8),
+            integer(u32::MAX),
+            integer(i64::MIN),
+            integer(7_usize),
+            integer(i128::MIN),
+        ];
         assert_eq!(CONSTANTS, [-3, u32::MAX.into(), i64::MIN.into(), 7, i128::MIN]);
     }
 }

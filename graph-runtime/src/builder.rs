@@ -8,7 +8,7 @@ use crate::kernel::{ArgumentKind, KernelCall, KernelFacts, Launch, Value};
 use crate::mistakes::{self, launch_mistake};
 use crate::node::NodeId;
 use crate::place::{Memory, OnDevice, OnHost, Place, Span};
-use crate::program::{KernelOp, Op, Part, Program};
+use crate::program::{Argument, KernelOp, Op, Part, Program};
 use crate::shape::{ArrayOf, Element, SameShape};
 use graph_plan::{Diagnostic, Draft, LaunchConfig, Mode, NodeKind, Region, Space};
 use std::borrow::Cow;
@@ -155,7 +155,7 @@ impl GraphBuilder {
         let arguments = start..start + N as u32;
         self.program
             .arguments
-            .extend(call.arguments.into_iter().map(|argument| argument.0));
+            .extend(call.arguments.into_iter().map(Argument::from));
         self.push(Op::Kernel(KernelOp {
             function,
             config,

@@ -206,7 +206,10 @@ impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
 
 /// Appends why a launch of `facts` is invalid, or returns `None` if nothing known says so. The text ends with the rule's
 /// code in brackets.
-#[expect(clippy::result_large_err, reason = "a `const fn` cannot allocate, and the text is made only once, on failure")]
+#[expect(
+    clippy::result_large_err,
+    reason = "a `const fn` cannot allocate, and the text is made only once, on failure"
+)]
 pub(crate) const fn launch_fault(
     node: &str,
     facts: &KernelFacts,

@@ -77,7 +77,7 @@ pub(crate) fn duplicates(draft: &Draft) -> Vec<Diagnostic> {
         let nodes = draft.nodes.iter().map(|node| &*node.name);
         resources.iter().copied().chain(nodes)
     };
-    if all_differ(names()) {
+    if all_differ(names(), resources.len() + draft.nodes.len()) {
         return Vec::new();
     }
     let kind = |index: usize| {
@@ -101,11 +101,23 @@ pub(crate) fn duplicates(draft: &Draft) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Are all names certainly different? Compares hashes: a build of many nodes should not pay for a table of their names.
-fn all_differ<'a>(names: impl Iterator<Item = &'a str>) -> bool {
-    let mut hashes: Vec<u64> = names.map(hash).collect();
-    hashes.sort_unstable();
-    hashes.windows(2).all(|pair| pair[0] != pair[1])
+/// Are all names, of which there are at most `count`, certainly different? Puts hashes into a table that is at most half
+/// full, at the first free place: a build of many nodes should not pay for a table of their names.
+fn all_differ<'a>(names: impl Iterator<Item = &'a str>, count: usize) -> bool {
+    let mut table = vec![0_u64; (2 * count + 1).next_power_of_two()];
+    let mask = table.len() - 1;
+    for name in names {
+        let hash = hash(name).max(1); // 0 is a free place
+        let mut place = hash as usize & mask;
+        while table[place] != 0 {
+            if table[place] == hash {
+                return false;
+            }
+            place = (place + 1) & mask;
+        }
+        table[place] = hash;
+    }
+    true
 }
 
 /// A quick hash, eight bytes at a time. Equal hashes are looked at again, so it need not be a good one.
@@ -141,8 +153,8 @@ mod tests {
     #[test]
     fn names_that_look_alike_differ() {
         let names: Vec<String> = (0..10_000).map(|index| format!("kernel_{index}")).collect();
-        assert!(all_differ(names.iter().map(String::as_str)));
-        assert!(!all_differ(["a", "b", "a"].into_iter()));
-        assert!(all_differ(["", "\0", "\0\0"].into_iter()));
+        assert!(all_differ(names.iter().map(String::as_str), names.len()));
+        assert!(!all_differ(["a", "b", "a"].into_iter(), 3));
+        assert!(all_differ(["", "\0", "\0\0"].into_iter(), 3));
     }
 }

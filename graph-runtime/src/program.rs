@@ -1,6 +1,6 @@
 //! What the nodes of a graph do, as plain data: the builder writes it, the backends carry it out.
 
-use crate::kernel::{ArgumentKind, KernelFacts, Ptx, Value};
+use crate::kernel::{ArgumentKind, CallArgument, KernelFacts, Ptx, Value};
 use crate::place::Span;
 use graph_plan::{LaunchConfig, Mode};
 use std::collections::HashMap;
@@ -46,6 +46,33 @@ pub(crate) enum Op {
     Join,
 }
 
+/// One argument of a kernel node: a [`CallArgument`] in half the space, since graphs have many.
+#[derive(Clone, Debug)]
+pub(crate) enum Argument {
+    /// A part of a resource, and how it is passed.
+    Buffer {
+        resource: u32,
+        mode: Mode,
+        start: usize,
+        bytes: usize,
+    },
+    Value(Value),
+}
+
+impl From<CallArgument> for Argument {
+    fn from(argument: CallArgument) -> Self {
+        match argument.0 {
+            ArgumentKind::Value(value) => Argument::Value(value),
+            ArgumentKind::Buffer(span, mode) => Argument::Buffer {
+                resource: span.resource as u32,
+                mode,
+                start: span.start,
+                bytes: span.bytes,
+            },
+        }
+    }
+}
+
 /// A kernel launch.
 #[derive(Clone, Debug)]
 pub(crate) struct KernelOp {
@@ -71,7 +98,7 @@ pub(crate) struct Function {
 pub(crate) struct Program {
     pub(crate) ops: Vec<Op>,
     /// The arguments of all kernel nodes, one after the other.
-    pub(crate) arguments: Vec<ArgumentKind>,
+    pub(crate) arguments: Vec<Argument>,
     pub(crate) functions: Vec<Function>,
     /// One for each distinct PTX text.
     pub(crate) modules: Vec<&'static Ptx>,
@@ -84,7 +111,7 @@ pub(crate) struct Program {
 
 impl Program {
     /// The arguments of a kernel node.
-    pub(crate) fn arguments(&self, kernel: &KernelOp) -> &[ArgumentKind] {
+    pub(crate) fn arguments(&self, kernel: &KernelOp) -> &[Argument] {
         &self.arguments[kernel.arguments.start as usize..kernel.arguments.end as usize]
     }
 

@@ -2,11 +2,11 @@
 
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
-use crate::kernel::{ArgumentKind, KernelCall, Launch, Value};
+use crate::kernel::{ArgumentKind, CallArgument, KernelCall, Launch, Value};
 use crate::mistakes::{launch_mistake, same_length};
 use crate::node::NodeId;
 use crate::place::{OnDevice, Place};
-use crate::program::{KernelOp, Op, Part};
+use crate::program::{Argument, KernelOp, Op, Part};
 use crate::shape::{ArrayOf, Element};
 
 /// Changes to nodes, checked one by one and applied together: see [`Graph::update`].
@@ -22,7 +22,7 @@ struct Change {
     node: usize,
     op: Op,
     /// Of a kernel node; they replace those it has.
-    arguments: Vec<ArgumentKind>,
+    arguments: Vec<Argument>,
 }
 
 impl Update<'_> {
@@ -44,14 +44,21 @@ impl Update<'_> {
                 "an update cannot change which kernel a node launches",
             ));
         }
-        let same = |(before, after): (&ArgumentKind, &ArgumentKind)| match (before, after) {
-            (ArgumentKind::Buffer(before, _), ArgumentKind::Buffer(after, _)) => before == after,
-            (ArgumentKind::Value(before), ArgumentKind::Value(after)) => same_length(before, after),
+        let same = |(before, after): (&Argument, &CallArgument)| match (before, &after.0) {
+            (
+                &Argument::Buffer {
+                    resource, start, bytes, ..
+                },
+                ArgumentKind::Buffer(span, _),
+            ) => {
+                let part = Part { resource, start, bytes };
+                span.graph == graph.id && !span.outside && Part::of(*span) == part
+            }
+            (Argument::Value(before), ArgumentKind::Value(after)) => same_length(before, after),
             _ => false,
         };
-        let arguments = call.arguments.each_ref().map(|argument| argument.0.clone());
         let before = graph.program.arguments(built);
-        if before.len() != N || !before.iter().zip(&arguments).all(same) {
+        if before.len() != N || !before.iter().zip(&call.arguments).all(same) {
             return Err(unsupported(site, "an update cannot change which memory a node uses"));
         }
         let config =
@@ -63,7 +70,7 @@ impl Update<'_> {
             config,
             ..built.clone()
         });
-        self.push(index, op, arguments.into())
+        self.push(index, op, call.arguments.map(Argument::from).into())
     }
 
     /// Changes the value of a memset node. The memory stays as it was built.
@@ -109,7 +116,7 @@ impl Update<'_> {
         Ok((index, Site::graph(&draft.name).at_node(&draft.nodes[index].name)))
     }
 
-    fn push(&mut self, node: usize, op: Op, arguments: Vec<ArgumentKind>) -> Result<()> {
+    fn push(&mut self, node: usize, op: Op, arguments: Vec<Argument>) -> Result<()> {
         let Graph {
             draft,
             program,

@@ -45,10 +45,15 @@ fn counter(device: &Device) -> Result<(Graph, Place<[u32; 1], OnHost>)> {
 #[test]
 fn names() {
     let Some((device, _turn)) = cuda("names") else { return };
-    assert!(!device.is_emulator() && device.name().starts_with("NVIDIA"), "{device:?}");
+    assert!(
+        !device.is_emulator() && device.name().starts_with("NVIDIA"),
+        "{device:?}"
+    );
     let error = Device::cuda(1000).unwrap_err();
     assert!(
-        error.to_string().starts_with("there is no CUDA device 1000; there are "),
+        error
+            .to_string()
+            .starts_with("there is no CUDA device 1000; there are "),
         "{error}"
     );
     assert!(!Device::any().expect("the same device").is_emulator());
@@ -66,7 +71,11 @@ fn launches_on_streams_of_the_users() -> Result<()> {
     graph.launch()?;
     graph.launch_on(&stream)?;
     graph.launch()?;
-    assert_eq!(graph.host(&output)?, &[4], "launches on several streams follow each other");
+    assert_eq!(
+        graph.host(&output)?,
+        &[4],
+        "launches on several streams follow each other"
+    );
     graph.launch_on(&context(&device).default_stream())?;
     graph.launch_on(&context(&device).per_thread_stream())?;
     assert_eq!(graph.host(&output)?, &[6]);
@@ -101,7 +110,11 @@ fn capturing_streams_are_refused_and_go_on_capturing() -> Result<()> {
         stream.begin_capture(mode).expect("capture begins");
         let error = graph.launch_on(&stream).unwrap_err();
         assert!(matches!(error, Error::Stream { .. }), "{error}");
-        assert!(error.to_string().starts_with("graph `Counter`: the stream is being captured"));
+        assert!(
+            error
+                .to_string()
+                .starts_with("graph `Counter`: the stream is being captured")
+        );
         graph.launch()?; // its own stream is not captured
         graph.synchronize()?;
         stream.end_capture(INSTANTIATE).expect("the capture is still valid");

@@ -217,7 +217,11 @@ fn lengths_known_at_build() -> Result<()> {
     let mut data = builder.device_slice::<f32>("data", n);
     let mut output = builder.host_slice::<f32>("output", n);
     let upload = builder.memcpy("upload", &input, &mut data);
-    let double = builder.kernel("double", Launch::new(n.div_ceil(32), 32), scale(&mut data, 2.0, n as u32));
+    let double = builder.kernel(
+        "double",
+        Launch::new(n.div_ceil(32), 32),
+        scale(&mut data, 2.0, n as u32),
+    );
     let download = builder.memcpy("download", &data, &mut output);
     builder.after(double, &[upload]);
     builder.after(download, &[double]);
@@ -313,7 +317,10 @@ fn buffers_outside_graphs() -> Result<()> {
     assert_eq!(copy, counting());
     let mut slice = device.alloc_slice::<u16>(5)?;
     slice.copy_from(&[1, 2, 3, 4, 5])?;
-    assert_eq!((slice.read_vec()?, slice.len(), slice.bytes()), (vec![1, 2, 3, 4, 5], 5, 10));
+    assert_eq!(
+        (slice.read_vec()?, slice.len(), slice.bytes()),
+        (vec![1, 2, 3, 4, 5], 5, 10)
+    );
     assert!(slice.copy_from(&[1]).is_err());
     let mut host = device.alloc_host::<[[f64; 3]; 3]>()?;
     host[1][2] = 4.5;

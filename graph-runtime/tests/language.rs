@@ -80,7 +80,10 @@ fn a_param_that_breaks_a_limit_is_refused_and_changes_nothing() {
     let error = graph.set_blocks(0).unwrap_err();
     assert!(matches!(error, Error::Invalid { .. }), "{error}");
     let text = error.to_string();
-    assert!(text.contains("`up`") && text.contains("`grid.x` is 0") && text.contains("[launch-config]"), "{text}");
+    assert!(
+        text.contains("`up`") && text.contains("`grid.x` is 0") && text.contains("[launch-config]"),
+        "{text}"
+    );
     assert_eq!(graph.blocks(), 2);
     graph.launch().unwrap();
     assert_eq!(graph.output().unwrap()[127..129], [2.0, 1.0]);
@@ -99,7 +102,10 @@ fn a_param_that_breaks_a_contract_is_refused() {
     let mut graph = Limit::<16>::build(&device()).unwrap();
     graph.set_n(7).unwrap();
     let text = graph.set_n(17).unwrap_err().to_string();
-    assert!(text.contains("kernel `scale` requires `n <= data.len()` [contract]"), "{text}");
+    assert!(
+        text.contains("kernel `scale` requires `n <= data.len()` [contract]"),
+        "{text}"
+    );
     assert!(text.contains("n = 17, data.len() = 16"), "{text}");
     assert_eq!(graph.n(), 7);
     graph.launch().unwrap();
@@ -126,8 +132,14 @@ fn parts_move_rows() {
     let mut graph = Parts::<u16, 3>::build(&device()).unwrap();
     *graph.source_mut().unwrap() = [[0, 1, 2], [10, 11, 12], [20, 21, 22], [30, 31, 32]];
     graph.launch().unwrap();
-    assert_eq!(graph.target().unwrap(), &[[30, 31, 32], [0, 1, 2], [10, 11, 12], [20, 21, 22]]);
-    assert_eq!(*graph.middle().unwrap().read().unwrap(), [[10, 11, 12], [20, 21, 22], [30, 31, 32], [0, 1, 2]]);
+    assert_eq!(
+        graph.target().unwrap(),
+        &[[30, 31, 32], [0, 1, 2], [10, 11, 12], [20, 21, 22]]
+    );
+    assert_eq!(
+        *graph.middle().unwrap().read().unwrap(),
+        [[10, 11, 12], [20, 21, 22], [30, 31, 32], [0, 1, 2]]
+    );
 }
 
 const HALF: usize = 4;
@@ -160,7 +172,10 @@ fn memsets_set_every_width() {
     assert_eq!((words[0], &words[1..]), (0x01020304, &[u32::MAX; 7][..]));
     assert_eq!(*graph.doubles().unwrap().read().unwrap(), [[0.0, 0.0], [0.1, 0.1]]);
     assert_eq!(*graph.whole().unwrap().read().unwrap(), 0.3);
-    assert_eq!(*graph.deep().unwrap().read().unwrap(), [[[[0; 2]; 2]; 2], [[[0x0102; 2]; 2]; 2]]);
+    assert_eq!(
+        *graph.deep().unwrap().read().unwrap(),
+        [[[[0; 2]; 2]; 2], [[[0x0102; 2]; 2]; 2]]
+    );
 }
 
 cuda_graph! {
@@ -185,6 +200,7 @@ cuda_graph! {
         kernel turn   = reverse<<<1, 64, 256>>>(&data, &mut back) after upload;
         memcpy down   = back -> reversed after turn;
         memcpy start  = data[..32] -> parts[..32] after upload;
+        // SAFETY: 32 threads, and both halves have 32 elements.
         kernel split  = unsafe copy_struct<<<1, 32>>>(affine, &parts[..32], &mut parts[32..]) after start;
         memcpy halve  = parts -> halves after split;
         memset ones   = a <- 1.0;
@@ -202,18 +218,39 @@ cuda_graph! {
 fn arguments_of_every_kind_arrive() {
     let mut graph = Kinds::build(&device()).unwrap();
     let memory = graph.memory_mut().unwrap();
-    memory.numbers.iter_mut().enumerate().for_each(|(index, number)| *number = index as f32);
+    memory
+        .numbers
+        .iter_mut()
+        .enumerate()
+        .for_each(|(index, number)| *number = index as f32);
     memory.reversed.fill(-1.0);
     graph.launch().unwrap();
-    assert!(graph.reversed().unwrap().iter().enumerate().all(|(index, &number)| number == 63.0 - index as f32));
+    assert!(
+        graph
+            .reversed()
+            .unwrap()
+            .iter()
+            .enumerate()
+            .all(|(index, &number)| number == 63.0 - index as f32)
+    );
     let halves = graph.halves().unwrap();
     assert!((0..32).all(|index| halves[index] == index as f32 && halves[index + 32] == 2.0 * index as f32 + 1.0));
     assert_eq!(graph.product().unwrap(), &[[32.0; 16]; 16]);
     assert_eq!(graph.sums().unwrap(), &[2.0; 8]);
 
-    graph.set_affine(Affine { scale: 0.0, shift: 5.0, n: 1 }).unwrap();
+    graph
+        .set_affine(Affine {
+            scale: 0.0,
+            shift: 5.0,
+            n: 1,
+        })
+        .unwrap();
     graph.launch().unwrap();
-    assert_eq!(graph.halves().unwrap()[32..34], [5.0, 3.0], "only the first is computed anew");
+    assert_eq!(
+        graph.halves().unwrap()[32..34],
+        [5.0, 3.0],
+        "only the first is computed anew"
+    );
 }
 
 cuda_graph! {
@@ -232,7 +269,10 @@ fn each_graph_has_its_own_module() {
         one.launch().unwrap();
     }
     two.launch().unwrap();
-    assert_eq!((*one.out().unwrap().read().unwrap(), *two.out().unwrap().read().unwrap()), ([3], [1]));
+    assert_eq!(
+        (*one.out().unwrap().read().unwrap(), *two.out().unwrap().read().unwrap()),
+        ([3], [1])
+    );
 }
 
 cuda_graph! {
@@ -247,7 +287,10 @@ cuda_graph! {
 #[test]
 fn kernels_that_share_a_module_variable_race() {
     let text = Racing::build(&device()).unwrap_err().to_string();
-    assert!(text.contains("nodes `first` and `second`") && text.contains("`counter` [race]"), "{text}");
+    assert!(
+        text.contains("nodes `first` and `second`") && text.contains("`counter` [race]"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -265,7 +308,10 @@ fn handles_name_and_switch_nodes() {
 #[test]
 fn the_plan_is_static_data() {
     const PLAN: graph_runtime::Plan = Parts::<u16, 3>::PLAN;
-    assert_eq!((PLAN.name.as_ref(), PLAN.nodes.len(), PLAN.resources[1].bytes), ("Parts", 5, 24));
+    assert_eq!(
+        (PLAN.name.as_ref(), PLAN.nodes.len(), PLAN.resources[1].bytes),
+        ("Parts", 5, 24)
+    );
     assert_eq!(PLAN.nodes[2].after.as_ref(), [0, 1]);
     assert_eq!(PLAN.levels(), 3);
 }
@@ -281,7 +327,16 @@ fn a_graph_may_be_declared_in_a_function() {
     }
     let mut graph = Local::build(&device()).unwrap();
     graph.launch().unwrap();
-    assert!(graph.data().unwrap().read().unwrap().iter().enumerate().all(|(index, &value)| value as usize == index));
+    assert!(
+        graph
+            .data()
+            .unwrap()
+            .read()
+            .unwrap()
+            .iter()
+            .enumerate()
+            .all(|(index, &value)| value as usize == index)
+    );
 }
 
 cuda_graph! {
@@ -292,6 +347,7 @@ cuda_graph! {
         device out: [f32; 4];
         memcpy upload = index -> list;
         memset ones   = input <- 1.0;
+        // SAFETY: every index that is uploaded lies in `input`, except where a test wants the emulator to object.
         kernel pick   = unsafe gather<<<1, 4>>>(&list, &input, &mut out) after upload, ones;
     }
 }

@@ -107,7 +107,10 @@ fn places_of_other_graphs_are_refused() -> Result<()> {
         graph.host(&small.row(1)).unwrap_err().to_string(),
         "graph `Small`, memory `small`: the place reaches outside"
     );
-    assert!(matches!(graph.device(&small_device.row(1)), Err(Error::OutOfBounds { .. })));
+    assert!(matches!(
+        graph.device(&small_device.row(1)),
+        Err(Error::OutOfBounds { .. })
+    ));
     Ok(())
 }
 

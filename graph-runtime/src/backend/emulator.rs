@@ -2,8 +2,8 @@
 
 use super::{Backend, Blueprint, DeviceMemory, HostMemory, Storage};
 use crate::error::{Error, Result, Site};
-use crate::kernel::{ArgumentKind, Value};
-use crate::program::{KernelOp, Op, Part, Program};
+use crate::kernel::Value;
+use crate::program::{Argument, KernelOp, Op, Part, Program};
 use graph_emulator::{Access, Allocation, Buffer, Launch, Memory, Module, Options};
 use graph_plan::{Draft, Mode};
 
@@ -75,24 +75,24 @@ impl Executable {
         let mut words = Vec::with_capacity(arguments.len());
         for argument in arguments {
             let (word, buffer) = match argument {
-                ArgumentKind::Value(_) => ([0; 8], None),
-                ArgumentKind::Buffer(span, mode) => {
-                    let address = self.device(span.resource)?.address() + span.start as u64;
-                    let access = match mode {
-                        Mode::Read => Access::Read,
-                        Mode::Write | Mode::ReadWrite => Access::ReadWrite,
+                Argument::Value(_) => ([0; 8], None),
+                Argument::Buffer {
+                    resource,
+                    mode,
+                    start,
+                    bytes,
+                } => {
+                    let resource = *resource as usize;
+                    let buffer = Buffer {
+                        name: &draft.resources[resource].name,
+                        address: self.device(resource)?.address() + *start as u64,
+                        len: *bytes,
+                        access: match mode {
+                            Mode::Read => Access::Read,
+                            Mode::Write | Mode::ReadWrite => Access::ReadWrite,
+                        },
                     };
-                    let name = &*draft.resources[span.resource].name;
-                    let len = span.bytes;
-                    (
-                        address.to_le_bytes(),
-                        Some(Buffer {
-                            name,
-                            address,
-                            len,
-                            access,
-                        }),
-                    )
+                    (buffer.address.to_le_bytes(), Some(buffer))
                 }
             };
             words.push(word);
@@ -102,8 +102,8 @@ impl Executable {
             .iter()
             .zip(&words)
             .map(|(argument, word)| match argument {
-                ArgumentKind::Buffer(..) => word.as_slice(),
-                ArgumentKind::Value(value) => value.bytes(),
+                Argument::Buffer { .. } => word.as_slice(),
+                Argument::Value(value) => value.bytes(),
             })
             .collect();
         let launch = Launch {

@@ -181,7 +181,11 @@ where
     A: ?Sized + ArrayOf<f32>,
     B: ?Sized + ArrayOf<f32>,
 {
-    call::<CopyStruct, 3>([CallArgument::value(t), CallArgument::read(from), CallArgument::write(to)])
+    call::<CopyStruct, 3>([
+        CallArgument::value(t),
+        CallArgument::read(from),
+        CallArgument::write(to),
+    ])
 }
 
 pub(crate) fn slow<S: ?Sized + ArrayOf<u32>>(count: u64, flag: &mut Data<S>) -> KernelCall<2> {
@@ -226,4 +230,3 @@ pub(crate) fn broken() -> KernelCall<0> {
 pub(crate) fn counting<const N: usize>() -> [f32; N] {
     std::array::from_fn(|index| index as f32)
 }
-

@@ -7,8 +7,7 @@ use crate::driver::{
     self, CUcontext, CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams,
 };
 use crate::error::CudaError;
-use crate::kernel::ArgumentKind;
-use crate::program::{KernelOp, Op, Part, Program};
+use crate::program::{Argument, KernelOp, Op, Part, Program};
 use cudarc::driver::sys::CUmemorytype;
 use std::ffi::c_void;
 use std::ptr;
@@ -207,17 +206,17 @@ impl Adder {
         let resources = &self.resources;
         self.buffers.clear();
         self.buffers.extend(arguments.iter().map(|argument| match argument {
-            ArgumentKind::Buffer(span, _) => match resources[span.resource] {
-                Address::Device(base) => base + span.start as u64,
+            Argument::Buffer { resource, start, .. } => match resources[*resource as usize] {
+                Address::Device(base) => base + *start as u64,
                 Address::Host(_) | Address::Module => 0, // the plan has refused this
             },
-            ArgumentKind::Value(_) => 0,
+            Argument::Value(_) => 0,
         }));
         self.pointers.clear();
         let places = arguments.iter().zip(&self.buffers);
         self.pointers.extend(places.map(|(argument, buffer)| match argument {
-            ArgumentKind::Buffer(..) => ptr::from_ref(buffer).cast::<c_void>().cast_mut(),
-            ArgumentKind::Value(value) => value.bytes().as_ptr().cast::<c_void>().cast_mut(),
+            Argument::Buffer { .. } => ptr::from_ref(buffer).cast::<c_void>().cast_mut(),
+            Argument::Value(value) => value.bytes().as_ptr().cast::<c_void>().cast_mut(),
         }));
         let config = &kernel.config;
         KernelNodeParams {

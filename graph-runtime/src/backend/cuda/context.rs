@@ -189,7 +189,6 @@ impl Memory {
         self.address
     }
 
-
     /// The memory as `len` elements of a slice of cudarc's: the one it came from, or one made for it.
     pub(crate) fn cudarc<T: 'static>(&self, len: usize) -> Result<CudarcSlice<'_, T>, CudaError> {
         let owned = match &self.owner {
