@@ -1,0 +1,141 @@
+// IEEE arithmetic with every rounding mode, saturation and flushing. Row r of thread i is out[r * threads + i].
+
+template <typename T> struct Column {
+    T *at;
+    unsigned step;
+    __device__ Column(T *out)
+        : at(out + blockIdx.x * blockDim.x + threadIdx.x), step(gridDim.x * blockDim.x)
+    {
+    }
+    __device__ void put(T value)
+    {
+        *at = value;
+        at += step;
+    }
+};
+
+extern "C" __global__ void rounding_f32(const float *first, const float *second, const float *third, float *out)
+{
+    Column<float> column(out);
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    float a = first[i], b = second[i], c = third[i];
+    column.put(__fadd_rn(a, b));
+    column.put(__fadd_rz(a, b));
+    column.put(__fadd_ru(a, b));
+    column.put(__fadd_rd(a, b));
+    column.put(__fsub_rn(a, b));
+    column.put(__fsub_rz(a, b));
+    column.put(__fsub_ru(a, b));
+    column.put(__fsub_rd(a, b));
+    column.put(__fmul_rn(a, b));
+    column.put(__fmul_rz(a, b));
+    column.put(__fmul_ru(a, b));
+    column.put(__fmul_rd(a, b));
+    column.put(__fmaf_rn(a, b, c));
+    column.put(__fmaf_rz(a, b, c));
+    column.put(__fmaf_ru(a, b, c));
+    column.put(__fmaf_rd(a, b, c));
+    column.put(__fdiv_rn(a, b));
+    column.put(__fdiv_rz(a, b));
+    column.put(__fdiv_ru(a, b));
+    column.put(__fdiv_rd(a, b));
+    column.put(__frcp_rn(a));
+    column.put(__frcp_rz(a));
+    column.put(__frcp_ru(a));
+    column.put(__frcp_rd(a));
+    column.put(__fsqrt_rn(a));
+    column.put(__fsqrt_rz(a));
+    column.put(__fsqrt_ru(a));
+    column.put(__fsqrt_rd(a));
+}
+
+extern "C" __global__ void rounding_f64(const double *first, const double *second, const double *third, double *out)
+{
+    Column<double> column(out);
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    double a = first[i], b = second[i], c = third[i];
+    column.put(__dadd_rn(a, b));
+    column.put(__dadd_rz(a, b));
+    column.put(__dadd_ru(a, b));
+    column.put(__dadd_rd(a, b));
+    column.put(__dsub_rz(a, b));
+    column.put(__dsub_ru(a, b));
+    column.put(__dmul_rn(a, b));
+    column.put(__dmul_rz(a, b));
+    column.put(__dmul_ru(a, b));
+    column.put(__dmul_rd(a, b));
+    column.put(__fma_rn(a, b, c));
+    column.put(__fma_rz(a, b, c));
+    column.put(__fma_ru(a, b, c));
+    column.put(__fma_rd(a, b, c));
+    column.put(__ddiv_rn(a, b));
+    column.put(__ddiv_rz(a, b));
+    column.put(__ddiv_ru(a, b));
+    column.put(__ddiv_rd(a, b));
+    column.put(__drcp_rn(a));
+    column.put(__drcp_rz(a));
+    column.put(__drcp_ru(a));
+    column.put(__drcp_rd(a));
+    column.put(__dsqrt_rn(a));
+    column.put(__dsqrt_rz(a));
+    column.put(__dsqrt_ru(a));
+    column.put(__dsqrt_rd(a));
+}
+
+// What has no rounding: signs, extremes, copies; saturation and flushing to zero, which need assembly.
+extern "C" __global__ void modifiers(const float *first, const float *second, const float *third, float *out)
+{
+    Column<float> column(out);
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    float a = first[i], b = second[i], c = third[i], r;
+    column.put(fminf(a, b));
+    column.put(fmaxf(a, b));
+    column.put(copysignf(a, b));
+    column.put(fdimf(a, b));
+    column.put(__saturatef(a));
+#define BINARY(op)                                                                                                                    \
+    asm(op " %0, %1, %2;" : "=f"(r) : "f"(a), "f"(b));                                                                               \
+    column.put(r);
+#define TERNARY(op)                                                                                                                   \
+    asm(op " %0, %1, %2, %3;" : "=f"(r) : "f"(a), "f"(b), "f"(c));                                                                   \
+    column.put(r);
+#define UNARY(op)                                                                                                                     \
+    asm(op " %0, %1;" : "=f"(r) : "f"(a));                                                                                           \
+    column.put(r);
+    BINARY("add.sat.f32")
+    BINARY("sub.rz.sat.f32")
+    BINARY("mul.rp.sat.f32")
+    TERNARY("fma.rn.sat.f32")
+    TERNARY("mad.rn.f32")
+    BINARY("add.ftz.f32")
+    BINARY("mul.rz.ftz.f32")
+    BINARY("mul.ftz.sat.f32")
+    TERNARY("fma.rm.ftz.f32")
+    BINARY("div.rn.ftz.f32")
+    BINARY("min.ftz.f32")
+    BINARY("max.ftz.f32")
+    BINARY("copysign.f32")
+    UNARY("sqrt.rn.ftz.f32")
+    UNARY("rcp.rn.ftz.f32")
+    UNARY("abs.ftz.f32")
+    UNARY("neg.ftz.f32")
+}
+
+// What happens to a NaN's payload.
+extern "C" __global__ void signs(const float *in, const double *wide, unsigned *out, unsigned long long *wide_out)
+{
+    Column<unsigned> column(out);
+    Column<unsigned long long> wide_column(wide_out);
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    float a = in[i];
+    double d = wide[i];
+    column.put(__float_as_uint(fabsf(a)));
+    column.put(__float_as_uint(-a));
+    column.put(__float_as_uint(a));
+    column.put((unsigned)__double2hiint(d));
+    wide_column.put(__double_as_longlong(fabs(d)));
+    wide_column.put(__double_as_longlong(-d));
+    wide_column.put(__double_as_longlong(fmin(d, 1.0)));
+    wide_column.put(__double_as_longlong(fmax(d, -1.0)));
+    wide_column.put(__double_as_longlong(d + 1.0));
+}
