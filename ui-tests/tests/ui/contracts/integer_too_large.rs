@@ -1,0 +1,10 @@
+//! A number in a contract is one that can be held.
+use graph_runtime::cuda_kernels;
+
+#[cuda_kernels("../../../kernels/ui.ptx")]
+unsafe extern "C" {
+    #[requires(n < 10000000000000000000000000000000000000000)]
+    safe fn scaled(data: &mut [f32], factor: f32, n: u32);
+}
+
+fn main() {}

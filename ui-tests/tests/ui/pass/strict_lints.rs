@@ -1,0 +1,31 @@
+//! The expansion needs no `unsafe` of its own and warns of nothing, whatever its user is strict about.
+#![forbid(unsafe_code)]
+#![deny(warnings, unused, missing_docs, missing_debug_implementations, non_camel_case_types, rust_2018_idioms)]
+#![deny(trivial_casts, trivial_numeric_casts, unreachable_pub, unused_lifetimes, unused_qualifications, unused_results)]
+#![deny(let_underscore_drop, non_ascii_idents, single_use_lifetimes, unnameable_types, variant_size_differences)]
+
+use graph_runtime::cuda_graph;
+use ui_tests::{read, scaled};
+
+cuda_graph! {
+    /// Documented.
+    pub graph Test<T: graph_runtime::Element, const N: usize> {
+        host input: [f32; N];
+        device data: [f32; N];
+        device pairs: [[f32; N]; 2];
+        host output: [f32; N];
+        host flag: T;
+        device flags: T;
+        param factor: f32 = 1.0;
+        param count: u32 = 4;
+        memcpy flag_upload = flag -> flags;
+        memcpy upload = input -> data;
+        kernel scale = scaled<<<count, 1>>>(&mut data, factor, count) after upload;
+        kernel copy = read<<<1, N>>>(&data, &mut pairs[0]) after scale;
+        memset clear = pairs[1..] <- factor;
+        join all after copy, clear;
+        memcpy download = pairs[0] -> output after all;
+    }
+}
+
+fn main() {}
