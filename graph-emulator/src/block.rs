@@ -1,18 +1,25 @@
 //! A block: its warps, its shared memory, its barriers.
 
+use crate::code::Special;
 use crate::exec::address::lanes;
 use crate::exec::barrier::Barriers;
 use crate::exec::{Context, Environment, Warp};
 use crate::fault::{Fault, FaultKind};
-use crate::registers::LANES;
+use crate::lattice;
+use crate::registers::{LANES, Registers};
 use crate::schedule::SLICE;
+use crate::wide::Wide;
 
 /// The state of a block, used for one block of a grid after another.
 pub(crate) struct Block {
-    warps: Vec<Warp>,
-    shared: Vec<u8>,
-    barriers: Barriers,
+    pub(crate) warps: Vec<Warp>,
+    /// The registers of all warps.
+    pub(crate) registers: Registers,
+    pub(crate) shared: Vec<u8>,
+    pub(crate) barriers: Barriers,
     threads: u32,
+    /// How many threads are a row, for addresses that form a lattice.
+    pub(crate) side: usize,
 }
 
 impl Block {
@@ -24,28 +31,37 @@ impl Block {
             0 => kernel.shared,
             dynamic => kernel.shared.next_multiple_of(16) + dynamic,
         };
+        let mut registers = Registers::new(Wide::detect(), count, 0, count);
+        let mut warps: Vec<Warp> = (0..count).map(|index| Warp::new(context, index)).collect();
+        for warp in &mut warps {
+            registers.exchange(&mut warp.registers);
+            warp.run_prologue(context);
+            registers.exchange(&mut warp.registers);
+        }
         Block {
-            warps: (0..count).map(|index| Warp::new(context, index)).collect(),
+            warps,
+            registers,
             shared: vec![0; shared as usize],
             barriers: Barriers::new(count as usize),
             threads,
+            side: lattice::side(context.block),
         }
     }
 
     /// Run the block at `ctaid` to its end.
     pub(crate) fn run(&mut self, context: &Context<'_>, ctaid: [u32; 3]) -> Result<(), Box<Fault>> {
-        self.shared.fill(0);
-        self.barriers.reset(self.threads);
-        for warp in &mut self.warps {
-            warp.reset(context, ctaid);
-        }
+        self.begin(context, ctaid);
         let mut steps = 0;
         while self.barriers.live() > 0 {
             let before = steps;
+            while let Some(pc) = self.in_step()
+                && self.run_together(context, ctaid, pc, &mut steps)?
+            {}
             for index in 0..self.warps.len() {
                 if self.warps[index].runnable() {
                     steps += self.turn(context, ctaid, index, steps)?;
-                    self.barriers.release(&mut self.warps, context.code);
+                    self.barriers
+                        .release(&mut self.registers, &mut self.warps, context.code);
                 }
             }
             if steps == before {
@@ -55,11 +71,32 @@ impl Block {
         Ok(())
     }
 
+    fn begin(&mut self, context: &Context<'_>, ctaid: [u32; 3]) {
+        self.shared.fill(0);
+        self.barriers.reset(self.threads);
+        for &(slot, special) in &context.code.functions[context.kernel].specials {
+            if let Special::Ctaid(axis) = special {
+                self.registers.fill32(slot, ctaid[axis]);
+            }
+        }
+        for warp in &mut self.warps {
+            warp.reset(context, ctaid);
+        }
+    }
+
+    /// Where all threads are, if they are together and complete warps.
+    fn in_step(&self) -> Option<u32> {
+        let pc = self.warps[0].in_step()?;
+        let others = self.warps[1..].iter().all(|warp| warp.in_step() == Some(pc));
+        others.then_some(pc)
+    }
+
     /// Give a warp its turn; how many instructions it executed.
     fn turn(&mut self, context: &Context<'_>, ctaid: [u32; 3], index: usize, steps: u64) -> Result<u64, Box<Fault>> {
         let limit = context.step_limit.unwrap_or(u64::MAX);
         let Block {
             warps,
+            registers,
             shared,
             barriers,
             ..
@@ -70,7 +107,10 @@ impl Block {
             shared,
             barriers,
         };
-        let done = warp.run(&mut env, SLICE.min(limit - steps)).map_err(|(pc, problem)| {
+        registers.exchange(&mut warp.registers);
+        let result = warp.run(&mut env, SLICE.min(limit - steps));
+        registers.exchange(&mut warp.registers);
+        let done = result.map_err(|(pc, problem)| {
             let (lane, kind) = problem.into_parts();
             fault(context, ctaid, warp.thread(lane), pc, kind)
         })?;
@@ -110,7 +150,7 @@ impl Block {
 
 /// A fault with its place.
 #[cold]
-fn fault(context: &Context<'_>, block: [u32; 3], thread: [u32; 3], pc: u32, kind: FaultKind) -> Box<Fault> {
+pub(crate) fn fault(context: &Context<'_>, block: [u32; 3], thread: [u32; 3], pc: u32, kind: FaultKind) -> Box<Fault> {
     let code = context.code;
     let line = code.lines.get(pc as usize).copied().unwrap_or_default();
     let source = line.source.map(|(file, line)| {

@@ -47,14 +47,18 @@
 
 mod block;
 mod code;
+mod convoy;
 mod decode;
 mod exec;
 mod fault;
+mod lane;
+mod lattice;
 mod launch;
 mod memory;
 mod module;
 mod registers;
 mod schedule;
+mod shape;
 mod softfloat;
 mod storage;
 mod view;

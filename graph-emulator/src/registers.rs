@@ -1,11 +1,14 @@
-//! The registers of a warp, as structures of arrays, and the loops over its lanes.
+//! The registers of a block, as structures of arrays, and the loops over their lanes.
 //!
-//! A register is a slot: 32 lanes of 32 or of 64 bits, or one bit a lane for a predicate. Registers of 8 and 16 bits lie
-//! in 32-bit slots, whose upper bits then mean nothing. Literals and constant special registers are slots too, filled
-//! when a frame is entered, so that every operand is read the same way.
+//! A register is a slot: for each warp of the block a row of 32 lanes of 32 or of 64 bits, or of one bit for a predicate.
+//! The rows of a slot follow each other, so that one instruction can be applied to all warps at once. Registers of 8 and
+//! 16 bits lie in 32-bit slots, whose upper bits then mean nothing. Literals and constant special registers are slots too,
+//! filled when a frame is entered, so that every operand is read the same way.
 
 use crate::code::{FrameSize, Slot};
-use crate::exec::address::{Pattern, pattern};
+pub(crate) use crate::lane::{Bits, Lane};
+use crate::lattice::Lattice;
+use crate::shape::Shape;
 use crate::wide::Wide;
 
 /// Lanes of a warp.
@@ -13,16 +16,31 @@ pub(crate) const LANES: usize = 32;
 /// The mask of a whole warp.
 pub(crate) const FULL: u32 = u32::MAX;
 
-/// The registers of one warp: those of every frame of its call stack, and where the current frame begins.
-pub(crate) struct Registers {
+/// The register files of a block: the registers of every frame of its warps' call stacks. They are lent to the warp whose
+/// turn it is.
+#[derive(Default)]
+pub(crate) struct Files {
     r32: Vec<[u32; LANES]>,
     r64: Vec<[u64; LANES]>,
     predicates: Vec<u32>,
-    /// What is known of 64-bit registers that served as addresses, until they are written.
-    shapes: Vec<Option<Shape>>,
+    /// How the values of 64-bit slots that served as addresses lie in a warp, and in which, until they are written.
+    shapes: Vec<Option<(u32, Shape)>>,
+    /// How the values of slots that served as addresses lie in the block, if in any order, until they are written.
+    lattices32: Vec<Option<Option<Lattice>>>,
+    lattices64: Vec<Option<Option<Lattice>>>,
+}
+
+/// Registers as instructions see them: those of one warp or, where all warps execute an instruction together, of all.
+pub(crate) struct Registers {
+    files: Files,
+    /// Warps of the block.
+    warps: u32,
+    /// The warps that instructions apply to: the first, and how many.
+    first: u32,
+    count: u32,
     /// The frame that instructions refer to.
     pub(crate) frame: Frame,
-    /// The carry flag of each lane.
+    /// The carry flag of each lane of one warp.
     pub(crate) carry: u32,
     /// Proof that the wide instruction set may be used.
     pub(crate) wide: Option<Wide>,
@@ -37,54 +55,6 @@ pub(crate) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
         *value = f(lane);
     }
     values
-}
-
-/// How the values of a register lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Shape {
-    pub(crate) pattern: Pattern,
-    pub(crate) least: u64,
-    pub(crate) greatest: u64,
-    /// Are all multiples of four, or all by as much off?
-    pub(crate) in_step: bool,
-}
-
-impl Shape {
-    #[inline(always)]
-    fn of(values: &[u64; LANES]) -> Shape {
-        let (pattern, first) = (pattern(values, 4), values[0]);
-        match pattern {
-            Pattern::Uniform => Shape {
-                pattern,
-                least: first,
-                greatest: first,
-                in_step: true,
-            },
-            Pattern::Contiguous => Shape {
-                pattern,
-                least: first,
-                greatest: values[LANES - 1],
-                in_step: true,
-            },
-            Pattern::Scattered => Shape::scattered(values),
-        }
-    }
-
-    #[inline(never)]
-    fn scattered(values: &[u64; LANES]) -> Shape {
-        let (mut least, mut greatest, mut off) = (u64::MAX, 0, 0);
-        for &value in values {
-            least = least.min(value);
-            greatest = greatest.max(value);
-            off |= (value ^ values[0]) & 3;
-        }
-        Shape {
-            pattern: Pattern::Scattered,
-            least,
-            greatest,
-            in_step: off == 0,
-        }
-    }
 }
 
 /// Where a frame begins in each register file and in local memory.
@@ -109,111 +79,213 @@ impl Frame {
 }
 
 impl Registers {
-    pub(crate) fn new(wide: Option<Wide>) -> Registers {
+    /// The registers of `count` warps from `first` on, of a block of `warps`; without files, which are lent.
+    pub(crate) fn new(wide: Option<Wide>, warps: u32, first: u32, count: u32) -> Registers {
         Registers {
-            r32: Vec::new(),
-            r64: Vec::new(),
-            predicates: Vec::new(),
-            shapes: Vec::new(),
+            files: Files::default(),
+            warps,
+            first,
+            count,
             frame: Frame::default(),
             carry: 0,
             wide,
         }
     }
 
+    /// Lend the files to another view of them, or take them back.
+    #[inline(always)]
+    pub(crate) fn exchange(&mut self, other: &mut Registers) {
+        std::mem::swap(&mut self.files, &mut other.files);
+    }
+
     /// Make room for a frame of this size at the current one.
     pub(crate) fn reserve(&mut self, size: FrameSize) {
         let end = self.frame.after(size);
-        if self.r32.len() < end.r32 as usize {
-            self.r32.resize(end.r32 as usize, [0; LANES]);
+        let rows = |slots: u32| slots as usize * self.warps as usize;
+        let files = &mut self.files;
+        if files.r32.len() < rows(end.r32) {
+            files.r32.resize(rows(end.r32), [0; LANES]);
+            files.lattices32.resize(end.r32 as usize, None);
         }
-        if self.r64.len() < end.r64 as usize {
-            self.r64.resize(end.r64 as usize, [0; LANES]);
-            self.shapes.resize(end.r64 as usize, None);
+        if files.r64.len() < rows(end.r64) {
+            files.r64.resize(rows(end.r64), [0; LANES]);
+            files.shapes.resize(end.r64 as usize, None);
+            files.lattices64.resize(end.r64 as usize, None);
         }
-        if self.predicates.len() < end.predicates as usize {
-            self.predicates.resize(end.predicates as usize, 0);
+        if files.predicates.len() < rows(end.predicates) {
+            files.predicates.resize(rows(end.predicates), 0);
         }
+    }
+
+    /// Do something for each of the warps, one by one.
+    #[inline(always)]
+    pub(crate) fn each_warp(&mut self, mut f: impl FnMut(&mut Registers)) {
+        let (first, count) = (self.first, self.count);
+        self.count = 1;
+        for warp in first..first + count {
+            self.first = warp;
+            f(self);
+        }
+        (self.first, self.count) = (first, count);
+    }
+
+    /// Where the first row of a slot is.
+    #[inline(always)]
+    fn row(&self, slot: Slot) -> usize {
+        slot as usize * self.warps as usize + self.first as usize
     }
 
     #[inline(always)]
     pub(crate) fn predicate(&self, slot: Slot) -> u32 {
-        self.predicates[(self.frame.predicates + slot) as usize]
+        self.files.predicates[self.row(self.frame.predicates + slot)]
+    }
+
+    /// The predicates of all the warps.
+    #[inline(always)]
+    pub(crate) fn predicates(&self, slot: Slot) -> &[u32] {
+        let start = self.row(self.frame.predicates + slot);
+        &self.files.predicates[start..start + self.count as usize]
     }
 
     #[inline(always)]
     pub(crate) fn set_predicate(&mut self, slot: Slot, mask: u32, value: u32) {
-        let predicate = &mut self.predicates[(self.frame.predicates + slot) as usize];
+        let row = self.row(self.frame.predicates + slot);
+        let predicate = &mut self.files.predicates[row];
         *predicate = (*predicate & !mask) | (value & mask);
     }
 
     #[inline(always)]
     pub(crate) fn get32(&self, slot: Slot) -> &[u32; LANES] {
-        &self.r32[(self.frame.r32 + slot) as usize]
+        &self.files.r32[self.row(self.frame.r32 + slot)]
     }
 
     #[inline(always)]
     pub(crate) fn get64(&self, slot: Slot) -> &[u64; LANES] {
-        &self.r64[(self.frame.r64 + slot) as usize]
+        &self.files.r64[self.row(self.frame.r64 + slot)]
     }
 
     #[inline(always)]
     pub(crate) fn get32_mut(&mut self, slot: Slot) -> &mut [u32; LANES] {
-        &mut self.r32[(self.frame.r32 + slot) as usize]
+        let row = self.row(self.frame.r32 + slot);
+        self.files.lattices32[(self.frame.r32 + slot) as usize] = None;
+        &mut self.files.r32[row]
     }
 
     #[inline(always)]
     pub(crate) fn get64_mut(&mut self, slot: Slot) -> &mut [u64; LANES] {
-        let index = (self.frame.r64 + slot) as usize;
-        self.shapes[index] = None;
-        &mut self.r64[index]
+        let row = self.row(self.frame.r64 + slot);
+        self.forget64(slot);
+        &mut self.files.r64[row]
     }
 
-    /// How the values of a 64-bit register lie, in all lanes.
+    #[inline(always)]
+    pub(crate) fn rows32(&self, slot: Slot) -> &[[u32; LANES]] {
+        let start = self.row(self.frame.r32 + slot);
+        &self.files.r32[start..start + self.count as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn rows64(&self, slot: Slot) -> &[[u64; LANES]] {
+        let start = self.row(self.frame.r64 + slot);
+        &self.files.r64[start..start + self.count as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn rows32_mut(&mut self, slot: Slot) -> &mut [[u32; LANES]] {
+        let start = self.row(self.frame.r32 + slot);
+        self.files.lattices32[(self.frame.r32 + slot) as usize] = None;
+        &mut self.files.r32[start..start + self.count as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn rows64_mut(&mut self, slot: Slot) -> &mut [[u64; LANES]] {
+        let start = self.row(self.frame.r64 + slot);
+        self.forget64(slot);
+        &mut self.files.r64[start..start + self.count as usize]
+    }
+
+    /// A 64-bit slot will be written.
+    #[inline(always)]
+    fn forget64(&mut self, slot: Slot) {
+        let index = (self.frame.r64 + slot) as usize;
+        self.files.shapes[index] = None;
+        self.files.lattices64[index] = None;
+    }
+
+    /// How the values of a 64-bit register lie, in all lanes of a warp.
     #[inline(always)]
     pub(crate) fn shape(&mut self, slot: Slot) -> Shape {
         let index = (self.frame.r64 + slot) as usize;
-        if let Some(shape) = self.shapes[index] {
-            return shape;
-        }
-        let shape = Shape::of(&self.r64[index]);
-        self.shapes[index] = Some(shape);
-        shape
-    }
-
-    /// Write a register in the lanes of `mask`.
-    #[inline(always)]
-    pub(crate) fn set<B: Bits>(&mut self, slot: Slot, mask: u32, value: [B; LANES]) {
-        let register = B::register_mut(self, slot);
-        if mask == FULL {
-            *register = value;
-        } else {
-            for lane in 0..LANES {
-                register[lane] = if mask >> lane & 1 != 0 {
-                    value[lane]
-                } else {
-                    register[lane]
-                };
+        match self.files.shapes[index] {
+            Some((warp, shape)) if warp == self.first => shape,
+            _ => {
+                let shape = Shape::of(self.get64(slot));
+                self.files.shapes[index] = Some((self.first, shape));
+                shape
             }
         }
     }
 
-    /// Read a register as lanes of `T`.
+    /// How the values of a 32-bit register lie in the block, `side` threads of which are a row.
+    #[inline(always)]
+    pub(crate) fn lattice32(&mut self, slot: Slot, side: usize) -> Option<Lattice> {
+        let index = (self.frame.r32 + slot) as usize;
+        if let Some(lattice) = self.files.lattices32[index] {
+            return lattice;
+        }
+        let lattice = Lattice::detect32(self.rows32(slot).as_flattened(), side);
+        self.files.lattices32[index] = Some(lattice);
+        lattice
+    }
+
+    /// The same of a 64-bit register.
+    #[inline(always)]
+    pub(crate) fn lattice64(&mut self, slot: Slot, side: usize) -> Option<Lattice> {
+        let index = (self.frame.r64 + slot) as usize;
+        if let Some(lattice) = self.files.lattices64[index] {
+            return lattice;
+        }
+        let lattice = Lattice::detect64(self.rows64(slot).as_flattened(), side);
+        self.files.lattices64[index] = Some(lattice);
+        lattice
+    }
+
+    /// Threads of the warps.
+    #[inline(always)]
+    pub(crate) fn threads(&self) -> usize {
+        self.count as usize * LANES
+    }
+
+    /// Write one value in all lanes of all the warps.
+    pub(crate) fn fill32(&mut self, slot: Slot, value: u32) {
+        self.rows32_mut(slot).fill([value; LANES]);
+    }
+
+    /// Write a register of one warp in the lanes of `mask`.
+    #[inline(always)]
+    pub(crate) fn set<B: Bits>(&mut self, slot: Slot, mask: u32, value: [B; LANES]) {
+        debug_assert_eq!(self.count, 1, "values are those of one warp");
+        blend(&mut B::rows_mut(self, slot)[0], mask, value);
+    }
+
+    /// Read a register of one warp as lanes of `T`.
     #[inline(always)]
     pub(crate) fn lanes<T: Lane>(&self, slot: Slot) -> [T; LANES] {
-        let register = T::Bits::register(self, slot);
+        let register = &T::Bits::rows(self, slot)[0];
         std::array::from_fn(|lane| T::from_bits(register[lane]))
     }
 
-    /// `d = f(a)` in the lanes of `mask`.
+    /// `d = f(a)` in the lanes of `mask` of all the warps.
     #[inline(always)]
     pub(crate) fn map1<T: Lane, U: Lane>(&mut self, mask: u32, d: Slot, a: Slot, f: impl Fn(T) -> U) {
-        let a = T::Bits::register(self, a);
-        let result = each(|lane| f(T::from_bits(a[lane])).to_bits());
-        self.set(d, mask, result);
+        for row in 0..self.count as usize {
+            let a = &T::Bits::rows(self, a)[row];
+            let result = each(|lane| f(T::from_bits(a[lane])).to_bits());
+            blend(&mut U::Bits::rows_mut(self, d)[row], mask, result);
+        }
     }
 
-    /// `d = f(a, b)` in the lanes of `mask`.
+    /// `d = f(a, b)` in the lanes of `mask` of all the warps.
     #[inline(always)]
     pub(crate) fn map2<T: Lane, S: Lane, U: Lane>(
         &mut self,
@@ -222,12 +294,14 @@ impl Registers {
         [a, b]: [Slot; 2],
         f: impl Fn(T, S) -> U,
     ) {
-        let (a, b) = (T::Bits::register(self, a), S::Bits::register(self, b));
-        let result = each(|lane| f(T::from_bits(a[lane]), S::from_bits(b[lane])).to_bits());
-        self.set(d, mask, result);
+        for row in 0..self.count as usize {
+            let (a, b) = (&T::Bits::rows(self, a)[row], &S::Bits::rows(self, b)[row]);
+            let result = each(|lane| f(T::from_bits(a[lane]), S::from_bits(b[lane])).to_bits());
+            blend(&mut U::Bits::rows_mut(self, d)[row], mask, result);
+        }
     }
 
-    /// `d = f(a, b, c)` in the lanes of `mask`.
+    /// `d = f(a, b, c)` in the lanes of `mask` of all the warps.
     #[inline(always)]
     pub(crate) fn map3<T: Lane, S: Lane, R: Lane, U: Lane>(
         &mut self,
@@ -236,19 +310,21 @@ impl Registers {
         [a, b, c]: [Slot; 3],
         f: impl Fn(T, S, R) -> U,
     ) {
-        let (a, b, c) = (
-            T::Bits::register(self, a),
-            S::Bits::register(self, b),
-            R::Bits::register(self, c),
-        );
-        let result = each(|lane| f(T::from_bits(a[lane]), S::from_bits(b[lane]), R::from_bits(c[lane])).to_bits());
-        self.set(d, mask, result);
+        for row in 0..self.count as usize {
+            let (a, b, c) = (
+                &T::Bits::rows(self, a)[row],
+                &S::Bits::rows(self, b)[row],
+                &R::Bits::rows(self, c)[row],
+            );
+            let result = each(|lane| f(T::from_bits(a[lane]), S::from_bits(b[lane]), R::from_bits(c[lane])).to_bits());
+            blend(&mut U::Bits::rows_mut(self, d)[row], mask, result);
+        }
     }
 
-    /// The lanes in which `f(a, b)` holds, as a mask.
+    /// The lanes of one warp in which `f(a, b)` holds, as a mask.
     #[inline(always)]
     pub(crate) fn test2<T: Lane, S: Lane>(&self, [a, b]: [Slot; 2], f: impl Fn(T, S) -> bool) -> u32 {
-        let (a, b) = (T::Bits::register(self, a), S::Bits::register(self, b));
+        let (a, b) = (&T::Bits::rows(self, a)[0], &S::Bits::rows(self, b)[0]);
         let mut bits = [0u32; LANES];
         for lane in 0..LANES {
             bits[lane] = u32::from(f(T::from_bits(a[lane]), S::from_bits(b[lane]))) << lane;
@@ -257,91 +333,14 @@ impl Registers {
     }
 }
 
-/// What a slot holds in each lane.
-pub(crate) trait Bits: Copy + Default + 'static {
-    fn register(registers: &Registers, slot: Slot) -> &[Self; LANES];
-    fn register_mut(registers: &mut Registers, slot: Slot) -> &mut [Self; LANES];
-    fn widen(self) -> u64;
-    fn narrow(value: u64) -> Self;
-}
-
-impl Bits for u32 {
-    #[inline(always)]
-    fn register(registers: &Registers, slot: Slot) -> &[u32; LANES] {
-        registers.get32(slot)
-    }
-    #[inline(always)]
-    fn register_mut(registers: &mut Registers, slot: Slot) -> &mut [u32; LANES] {
-        registers.get32_mut(slot)
-    }
-    #[inline(always)]
-    fn widen(self) -> u64 {
-        u64::from(self)
-    }
-    #[inline(always)]
-    fn narrow(value: u64) -> u32 {
-        value as u32
-    }
-}
-
-impl Bits for u64 {
-    #[inline(always)]
-    fn register(registers: &Registers, slot: Slot) -> &[u64; LANES] {
-        registers.get64(slot)
-    }
-    #[inline(always)]
-    fn register_mut(registers: &mut Registers, slot: Slot) -> &mut [u64; LANES] {
-        registers.get64_mut(slot)
-    }
-    #[inline(always)]
-    fn widen(self) -> u64 {
-        self
-    }
-    #[inline(always)]
-    fn narrow(value: u64) -> u64 {
-        value
-    }
-}
-
-/// A type that an instruction gives to the lanes of a slot.
-pub(crate) trait Lane: Copy {
-    type Bits: Bits;
-    fn from_bits(bits: Self::Bits) -> Self;
-    fn to_bits(self) -> Self::Bits;
-}
-
-macro_rules! integer_lanes {
-    ($($ty:ty => $bits:ty),*) => {$(
-        impl Lane for $ty {
-            type Bits = $bits;
-            #[inline(always)]
-            fn from_bits(bits: $bits) -> $ty {
-                bits as $ty
-            }
-            #[inline(always)]
-            fn to_bits(self) -> $bits {
-                self as $bits
-            }
+/// Write a row in the lanes of `mask`.
+#[inline(always)]
+fn blend<B: Bits>(to: &mut [B; LANES], mask: u32, value: [B; LANES]) {
+    if mask == FULL {
+        *to = value;
+    } else {
+        for lane in 0..LANES {
+            to[lane] = if mask >> lane & 1 != 0 { value[lane] } else { to[lane] };
         }
-    )*};
+    }
 }
-
-integer_lanes!(u8 => u32, i8 => u32, u16 => u32, i16 => u32, u32 => u32, i32 => u32, u64 => u64, i64 => u64);
-
-macro_rules! float_lanes {
-    ($($ty:ty => $bits:ty, $raw:ty);*) => {$(
-        impl Lane for $ty {
-            type Bits = $bits;
-            #[inline(always)]
-            fn from_bits(bits: $bits) -> $ty {
-                <$ty>::from_bits(bits as $raw)
-            }
-            #[inline(always)]
-            fn to_bits(self) -> $bits {
-                <$ty>::to_bits(self) as $bits
-            }
-        }
-    )*};
-}
-
-float_lanes!(f32 => u32, u32; f64 => u64, u64; half::f16 => u32, u16; half::bf16 => u32, u16);

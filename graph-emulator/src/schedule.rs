@@ -5,7 +5,7 @@
 //! for others (many atomic or volatile accesses) or has run for long is set aside for the next one: thus a spin lock
 //! between lanes of a warp makes progress.
 
-use crate::code::{Op, Special};
+use crate::code::{Instruction, Op, Special};
 use crate::exec::address::lanes;
 use crate::exec::barrier::Barriers;
 use crate::exec::call::Activation;
@@ -63,10 +63,8 @@ impl Warp {
     /// A warp of a kernel, to be used for one block after another.
     pub(crate) fn new(context: &Context<'_>, index: u32) -> Warp {
         let kernel = &context.code.functions[context.kernel];
-        let threads: u64 = context.block.iter().map(|&count| u64::from(count)).product();
-        let count = threads
-            .saturating_sub(u64::from(index) * LANES as u64)
-            .min(LANES as u64) as u32;
+        let threads = context.block.iter().product::<u32>();
+        let count = threads.saturating_sub(index * LANES as u32).min(LANES as u32);
         let activation = Activation {
             parent: 0,
             site: 0,
@@ -75,7 +73,7 @@ impl Warp {
             frame: Frame::default(),
         };
         let mut warp = Warp {
-            registers: Registers::new(crate::wide::Wide::detect()),
+            registers: Registers::new(crate::wide::Wide::detect(), threads.div_ceil(LANES as u32), index, 1),
             local: Local::default(),
             index,
             pcs: [0; LANES],
@@ -97,13 +95,12 @@ impl Warp {
             },
         };
         warp.local.reserve(kernel.frame.local);
-        warp.fill_constants(kernel, u32::MAX);
-        warp.run_prologue(context);
         warp
     }
 
     /// Compute what is the same in all blocks.
-    fn run_prologue(&mut self, context: &Context<'_>) {
+    pub(crate) fn run_prologue(&mut self, context: &Context<'_>) {
+        self.fill_constants(&context.code.functions[context.kernel], u32::MAX);
         let mut barriers = Barriers::new(0);
         let mut env = Environment {
             context,
@@ -118,8 +115,7 @@ impl Warp {
 
     /// Begin a block.
     pub(crate) fn reset(&mut self, context: &Context<'_>, ctaid: [u32; 3]) {
-        let kernel = &context.code.functions[context.kernel];
-        self.pcs = [kernel.start; LANES];
+        self.pcs = [context.code.functions[context.kernel].start; LANES];
         self.frames = [0; LANES];
         self.activations.truncate(1);
         (self.exited, self.parked, self.waiting, self.set_aside, self.turn) = (0, 0, 0, 0, 0);
@@ -127,14 +123,38 @@ impl Warp {
         self.registers.frame = Frame::default();
         self.registers.carry = 0;
         self.specials.ctaid = ctaid;
-        for &(slot, special) in kernel
-            .specials
-            .iter()
-            .filter(|(_, special)| matches!(special, Special::Ctaid(_)))
-        {
-            let value = self.special(special);
-            self.registers.set(slot, u32::MAX, value);
+    }
+
+    /// The program counter of all 32 lanes, where they are at one in the kernel's own frame and none waits.
+    pub(crate) fn in_step(&self) -> Option<u32> {
+        let waits = self.parked | self.waiting;
+        let together = self.live() == u32::MAX && waits == 0 && self.frames == [0; LANES];
+        (together && self.pcs == [self.pcs[0]; LANES]).then_some(self.pcs[0])
+    }
+
+    /// Execute one instruction of the kernel's own frame in all lanes, outside of a turn. True when all go on to the next
+    /// one; else each lane's program counter says where it goes.
+    pub(crate) fn step(
+        &mut self,
+        instruction: &Instruction,
+        pc: u32,
+        env: &mut Environment<'_>,
+    ) -> Result<bool, LaneFault> {
+        self.current = 0;
+        self.registers.frame = Frame::default();
+        self.set_pcs(u32::MAX, pc + 1);
+        let active = match instruction.guard {
+            None => u32::MAX,
+            Some(guard) => self.registers.predicate(guard.predicate) ^ guard.flip,
+        };
+        if active == 0 {
+            return Ok(true);
         }
+        let flow = self.execute(&instruction.op, active, pc, env)?;
+        if let Flow::Goto(target) = flow {
+            self.set_pcs(active, target);
+        }
+        Ok(matches!(flow, Flow::Next | Flow::Spin))
     }
 
     pub(crate) fn index(&self) -> usize {

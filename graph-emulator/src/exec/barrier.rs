@@ -4,7 +4,7 @@ use crate::code::{Barrier, BarrierOp, DISCARD};
 use crate::exec::address::lanes;
 use crate::exec::{Environment, Flow, LaneFault, Warp};
 use crate::fault::FaultKind;
-use crate::registers::LANES;
+use crate::registers::{LANES, Registers};
 
 /// The sixteen barriers of a block, and how many threads of it have not exited.
 pub(crate) struct Barriers {
@@ -62,11 +62,16 @@ impl Barriers {
         self.live
     }
 
+    /// Does nobody wait, and has nobody arrived, at any barrier?
+    pub(crate) fn idle(&self) -> bool {
+        self.open == 0
+    }
+
     /// Let all go on whose barrier is complete.
-    pub(crate) fn release(&mut self, warps: &mut [Warp], code: &crate::code::Code) {
+    pub(crate) fn release(&mut self, registers: &mut Registers, warps: &mut [Warp], code: &crate::code::Code) {
         for index in lanes(self.open) {
             if self.slots[index].complete(self.live, warps) {
-                self.slots[index].open(warps, code);
+                self.slots[index].open(registers, warps, code);
                 self.open &= !(1 << index);
             }
         }
@@ -106,11 +111,13 @@ impl State {
         warps.iter().zip(&self.arrived).map(warp_count).sum::<u32>() >= expected
     }
 
-    fn open(&mut self, warps: &mut [Warp], code: &crate::code::Code) {
+    fn open(&mut self, registers: &mut Registers, warps: &mut [Warp], code: &crate::code::Code) {
         for (warp, &parked) in warps.iter_mut().zip(&self.parked).filter(|&(_, &parked)| parked != 0) {
             warp.unpark(parked);
             if self.voters != 0 {
+                registers.exchange(&mut warp.registers);
                 self.deliver(warp, parked, code);
+                registers.exchange(&mut warp.registers);
             }
         }
         self.clear();
@@ -196,7 +203,7 @@ impl State {
         }
     }
 
-    fn vote(&mut self, registers: &crate::registers::Registers, op: &Barrier, mask: u32) {
+    fn vote(&mut self, registers: &Registers, op: &Barrier, mask: u32) {
         if let BarrierOp::Popc { p, flip, .. } | BarrierOp::And { p, flip, .. } | BarrierOp::Or { p, flip, .. } = op.op
         {
             self.voters += mask.count_ones();

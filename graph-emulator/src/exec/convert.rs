@@ -242,7 +242,7 @@ mod tests {
     use crate::registers::FULL;
 
     fn run(from: Ty, to: Ty, round: Rounding, sat: bool, value: u64) -> u64 {
-        let mut registers = Registers::new(crate::wide::Wide::detect());
+        let mut registers = Registers::new(crate::wide::Wide::detect(), 1, 0, 1);
         registers.reserve(FrameSize {
             r32: 2,
             r64: 2,

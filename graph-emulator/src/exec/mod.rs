@@ -16,6 +16,7 @@ pub(crate) mod local;
 pub(crate) mod math;
 pub(crate) mod memory;
 pub(crate) mod moves;
+pub(crate) mod rows;
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;

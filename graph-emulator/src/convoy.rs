@@ -1,0 +1,160 @@
+//! All warps of a block together: as long as every thread is at the same instruction, it is decoded once and applied to
+//! all of them, and arriving at a barrier is nothing to wait for. When threads part, each warp goes on by itself, until a
+//! barrier brings all together again.
+
+use crate::block::{Block, fault};
+use crate::code::{Barrier, BarrierOp, DISCARD, FloatType, Guard, Op, Rounding};
+use crate::exec::barrier::Barriers;
+use crate::exec::fast::simple;
+use crate::exec::{Context, Environment, bits, compare, convert, float, integer, math, moves, rows};
+use crate::fault::Fault;
+use crate::registers::{FULL, Registers};
+
+/// What became of an instruction.
+enum Outcome {
+    /// All go to the next one.
+    Next,
+    Goto(u32),
+    /// Warps have gone where their own program counters say.
+    Parted,
+    /// It is for each warp to execute by itself, from this instruction on.
+    Part,
+}
+
+impl Block {
+    /// Run all warps from an instruction on that they are all at, until they part: true if they may have met again.
+    /// Counts the instructions of all warps.
+    pub(crate) fn run_together(
+        &mut self,
+        context: &Context<'_>,
+        ctaid: [u32; 3],
+        mut pc: u32,
+        steps: &mut u64,
+    ) -> Result<bool, Box<Fault>> {
+        let warps = self.warps.len() as u64;
+        let limit = context.step_limit.unwrap_or(u64::MAX);
+        while steps.saturating_add(warps) <= limit {
+            let instruction = &context.code.instructions[pc as usize];
+            let outcome = match instruction.guard.map(|guard| agree(&self.registers, guard)) {
+                Some(Some(false)) => Outcome::Next,
+                Some(None) if instruction.op.steers() => Outcome::Part,
+                Some(None) => self.one_by_one(context, ctaid, pc)?,
+                None | Some(Some(true)) => self.step(context, ctaid, &instruction.op, pc)?,
+            };
+            match outcome {
+                Outcome::Next => pc += 1,
+                Outcome::Goto(target) => pc = target,
+                Outcome::Part => break,
+                Outcome::Parted => {
+                    *steps += warps;
+                    return Ok(self.barriers.live() > 0);
+                }
+            }
+            *steps += warps;
+        }
+        for warp in &mut self.warps {
+            warp.set_pcs(FULL, pc);
+        }
+        Ok(false)
+    }
+
+    /// Execute an instruction in all threads.
+    fn step(&mut self, context: &Context<'_>, ctaid: [u32; 3], op: &Op, pc: u32) -> Result<Outcome, Box<Fault>> {
+        let side = self.side;
+        let mut env = Environment {
+            context,
+            shared: &mut self.shared,
+            barriers: &mut self.barriers,
+        };
+        match op {
+            Op::Branch(target) => return Ok(Outcome::Goto(*target)),
+            Op::Load(op) if simple(op, FULL) && rows::load_rows(&mut self.registers, &env, op, side) => {}
+            Op::Store(op) if simple(op, FULL) && rows::store_rows(&mut self.registers, &mut env, op, side) => {}
+            Op::Barrier(op) if passes(op, &self.registers, env.barriers) => {}
+            Op::Return | Op::Exit => {
+                for warp in &mut self.warps {
+                    warp.exit(FULL, &mut env);
+                }
+                return Ok(Outcome::Parted);
+            }
+            op if in_lanes(&mut self.registers, op) => {}
+            _ => return self.one_by_one(context, ctaid, pc),
+        }
+        Ok(Outcome::Next)
+    }
+
+    /// Execute an instruction in one warp after the other.
+    fn one_by_one(&mut self, context: &Context<'_>, ctaid: [u32; 3], pc: u32) -> Result<Outcome, Box<Fault>> {
+        let instruction = &context.code.instructions[pc as usize];
+        let mut together = true;
+        for warp in &mut self.warps {
+            let mut env = Environment {
+                context,
+                shared: &mut self.shared,
+                barriers: &mut self.barriers,
+            };
+            self.registers.exchange(&mut warp.registers);
+            let flow = warp.step(instruction, pc, &mut env);
+            self.registers.exchange(&mut warp.registers);
+            together &= flow.map_err(|problem| {
+                let (lane, kind) = problem.into_parts();
+                fault(context, ctaid, warp.thread(lane), pc, kind)
+            })?;
+        }
+        if together {
+            return Ok(Outcome::Next);
+        }
+        self.barriers
+            .release(&mut self.registers, &mut self.warps, context.code);
+        Ok(Outcome::Parted)
+    }
+}
+
+/// Do all threads agree about a guard, and on what?
+fn agree(registers: &Registers, guard: Guard) -> Option<bool> {
+    let predicates = registers.predicates(guard.predicate);
+    let first = predicates[0] ^ guard.flip;
+    let same = predicates.iter().all(|predicate| predicate ^ guard.flip == first);
+    (same && (first == 0 || first == FULL)).then_some(first == FULL)
+}
+
+/// Is a barrier one for all threads, at which nobody else has arrived? Then all have arrived now.
+fn passes(op: &Barrier, registers: &Registers, barriers: &Barriers) -> bool {
+    let ids = registers.rows32(op.id).as_flattened();
+    let valid = ids[0] < 16 && ids.iter().fold(0, |differs, id| differs | (id ^ ids[0])) == 0;
+    op.op == BarrierOp::Sync && op.count == DISCARD && valid && barriers.idle()
+}
+
+/// Execute an instruction that does the same in every lane, whatever the others do, and cannot fault; false for others.
+fn in_lanes(registers: &mut Registers, op: &Op) -> bool {
+    match op {
+        Op::Nop => {}
+        Op::Integer(op) => integer::integer(registers, FULL, op),
+        Op::Multiply(op) => integer::multiply_wide(registers, FULL, op),
+        Op::Shift(op) => integer::shift(registers, FULL, op),
+        Op::Float(op) if op.round == Rounding::Nearest && matches!(op.ty, FloatType::F32 | FloatType::F64) => {
+            float::float(registers, FULL, op);
+        }
+        Op::Float(op) => registers.each_warp(|registers| float::float(registers, FULL, op)),
+        Op::Compare(op) => registers.each_warp(|registers| compare::compare(registers, FULL, op)),
+        Op::Select(op) => registers.each_warp(|registers| compare::select(registers, FULL, op)),
+        Op::Test(op) => registers.each_warp(|registers| compare::test_property(registers, FULL, op)),
+        Op::Move(op) => registers.each_warp(|registers| moves::mov(registers, FULL, op)),
+        Op::Predicate(op) => registers.each_warp(|registers| moves::predicate(registers, FULL, op)),
+        Op::Convert(op) => registers.each_warp(|registers| convert::convert(registers, FULL, op)),
+        Op::Bits(op) => registers.each_warp(|registers| bits::bits(registers, FULL, op)),
+        Op::Math(op) => registers.each_warp(|registers| math::math(registers, FULL, op)),
+        _ => return false,
+    }
+    true
+}
+
+impl Op {
+    /// Does it say where to go on?
+    fn steers(&self) -> bool {
+        matches!(
+            self,
+            Op::Branch(_) | Op::BranchIndexed { .. } | Op::Call(_) | Op::Return | Op::Exit | Op::Barrier(_)
+        )
+    }
+}

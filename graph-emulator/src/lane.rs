@@ -1,0 +1,94 @@
+//! The types that instructions give to the lanes of a register.
+
+use crate::code::Slot;
+use crate::registers::{LANES, Registers};
+
+/// What a slot holds in each lane.
+pub(crate) trait Bits: Copy + Default + 'static {
+    /// The rows of a slot: the lanes of each warp that instructions apply to.
+    fn rows(registers: &Registers, slot: Slot) -> &[[Self; LANES]];
+    fn rows_mut(registers: &mut Registers, slot: Slot) -> &mut [[Self; LANES]];
+    fn widen(self) -> u64;
+    fn narrow(value: u64) -> Self;
+}
+
+impl Bits for u32 {
+    #[inline(always)]
+    fn rows(registers: &Registers, slot: Slot) -> &[[u32; LANES]] {
+        registers.rows32(slot)
+    }
+    #[inline(always)]
+    fn rows_mut(registers: &mut Registers, slot: Slot) -> &mut [[u32; LANES]] {
+        registers.rows32_mut(slot)
+    }
+    #[inline(always)]
+    fn widen(self) -> u64 {
+        u64::from(self)
+    }
+    #[inline(always)]
+    fn narrow(value: u64) -> u32 {
+        value as u32
+    }
+}
+
+impl Bits for u64 {
+    #[inline(always)]
+    fn rows(registers: &Registers, slot: Slot) -> &[[u64; LANES]] {
+        registers.rows64(slot)
+    }
+    #[inline(always)]
+    fn rows_mut(registers: &mut Registers, slot: Slot) -> &mut [[u64; LANES]] {
+        registers.rows64_mut(slot)
+    }
+    #[inline(always)]
+    fn widen(self) -> u64 {
+        self
+    }
+    #[inline(always)]
+    fn narrow(value: u64) -> u64 {
+        value
+    }
+}
+
+/// A type that an instruction gives to the lanes of a slot.
+pub(crate) trait Lane: Copy {
+    type Bits: Bits;
+    fn from_bits(bits: Self::Bits) -> Self;
+    fn to_bits(self) -> Self::Bits;
+}
+
+macro_rules! integer_lanes {
+    ($($ty:ty => $bits:ty),*) => {$(
+        impl Lane for $ty {
+            type Bits = $bits;
+            #[inline(always)]
+            fn from_bits(bits: $bits) -> $ty {
+                bits as $ty
+            }
+            #[inline(always)]
+            fn to_bits(self) -> $bits {
+                self as $bits
+            }
+        }
+    )*};
+}
+
+integer_lanes!(u8 => u32, i8 => u32, u16 => u32, i16 => u32, u32 => u32, i32 => u32, u64 => u64, i64 => u64);
+
+macro_rules! float_lanes {
+    ($($ty:ty => $bits:ty, $raw:ty);*) => {$(
+        impl Lane for $ty {
+            type Bits = $bits;
+            #[inline(always)]
+            fn from_bits(bits: $bits) -> $ty {
+                <$ty>::from_bits(bits as $raw)
+            }
+            #[inline(always)]
+            fn to_bits(self) -> $bits {
+                <$ty>::to_bits(self) as $bits
+            }
+        }
+    )*};
+}
+
+float_lanes!(f32 => u32, u32; f64 => u64, u64; half::f16 => u32, u16; half::bf16 => u32, u16);
