@@ -1,13 +1,17 @@
 //! The types that instructions give to the lanes of a register.
 
+use std::cell::Cell;
+
 use crate::code::Slot;
-use crate::registers::{LANES, Registers};
+use crate::registers::{LANES, Registers, Rows};
 
 /// What a slot holds in each lane.
 pub(crate) trait Bits: Copy + Default + 'static {
     /// The rows of a slot: the lanes of each warp that instructions apply to.
     fn rows(registers: &Registers, slot: Slot) -> &[[Self; LANES]];
-    fn rows_mut(registers: &mut Registers, slot: Slot) -> &mut [[Self; LANES]];
+    fn of<'a>(rows: &Rows<'a>, slot: Slot) -> &'a [[Cell<Self>; LANES]];
+    /// A slot will be written: nothing is known of it any more.
+    fn forget(registers: &mut Registers, slot: Slot);
     fn widen(self) -> u64;
     fn narrow(value: u64) -> Self;
 }
@@ -18,8 +22,12 @@ impl Bits for u32 {
         registers.rows32(slot)
     }
     #[inline(always)]
-    fn rows_mut(registers: &mut Registers, slot: Slot) -> &mut [[u32; LANES]] {
-        registers.rows32_mut(slot)
+    fn of<'a>(rows: &Rows<'a>, slot: Slot) -> &'a [[Cell<u32>; LANES]] {
+        rows.of32(slot)
+    }
+    #[inline(always)]
+    fn forget(registers: &mut Registers, slot: Slot) {
+        registers.forget32(slot);
     }
     #[inline(always)]
     fn widen(self) -> u64 {
@@ -37,8 +45,12 @@ impl Bits for u64 {
         registers.rows64(slot)
     }
     #[inline(always)]
-    fn rows_mut(registers: &mut Registers, slot: Slot) -> &mut [[u64; LANES]] {
-        registers.rows64_mut(slot)
+    fn of<'a>(rows: &Rows<'a>, slot: Slot) -> &'a [[Cell<u64>; LANES]] {
+        rows.of64(slot)
+    }
+    #[inline(always)]
+    fn forget(registers: &mut Registers, slot: Slot) {
+        registers.forget64(slot);
     }
     #[inline(always)]
     fn widen(self) -> u64 {

@@ -5,6 +5,8 @@
 //! 16 bits lie in 32-bit slots, whose upper bits then mean nothing. Literals and constant special registers are slots too,
 //! filled when a frame is entered, so that every operand is read the same way.
 
+use std::cell::Cell;
+
 use crate::code::{FrameSize, Slot};
 pub(crate) use crate::lane::{Bits, Lane};
 use crate::lattice::Lattice;
@@ -167,7 +169,7 @@ impl Registers {
     #[inline(always)]
     pub(crate) fn get32_mut(&mut self, slot: Slot) -> &mut [u32; LANES] {
         let row = self.row(self.frame.r32 + slot);
-        self.files.lattices32[(self.frame.r32 + slot) as usize] = None;
+        self.forget32(slot);
         &mut self.files.r32[row]
     }
 
@@ -193,20 +195,19 @@ impl Registers {
     #[inline(always)]
     pub(crate) fn rows32_mut(&mut self, slot: Slot) -> &mut [[u32; LANES]] {
         let start = self.row(self.frame.r32 + slot);
-        self.files.lattices32[(self.frame.r32 + slot) as usize] = None;
+        self.forget32(slot);
         &mut self.files.r32[start..start + self.count as usize]
     }
 
+    /// A 32-bit slot will be written.
     #[inline(always)]
-    pub(crate) fn rows64_mut(&mut self, slot: Slot) -> &mut [[u64; LANES]] {
-        let start = self.row(self.frame.r64 + slot);
-        self.forget64(slot);
-        &mut self.files.r64[start..start + self.count as usize]
+    pub(crate) fn forget32(&mut self, slot: Slot) {
+        self.files.lattices32[(self.frame.r32 + slot) as usize] = None;
     }
 
     /// A 64-bit slot will be written.
     #[inline(always)]
-    fn forget64(&mut self, slot: Slot) {
+    pub(crate) fn forget64(&mut self, slot: Slot) {
         let index = (self.frame.r64 + slot) as usize;
         self.files.shapes[index] = None;
         self.files.lattices64[index] = None;
@@ -265,7 +266,8 @@ impl Registers {
     #[inline(always)]
     pub(crate) fn set<B: Bits>(&mut self, slot: Slot, mask: u32, value: [B; LANES]) {
         debug_assert_eq!(self.count, 1, "values are those of one warp");
-        blend(&mut B::rows_mut(self, slot)[0], mask, value);
+        let rows = self.rows_for::<B>(slot);
+        blend(&B::of(&rows, slot)[0], mask, value);
     }
 
     /// Read a register of one warp as lanes of `T`.
@@ -275,13 +277,28 @@ impl Registers {
         std::array::from_fn(|lane| T::from_bits(register[lane]))
     }
 
+    /// The rows of all slots of the current frame, to be read and written at once; `d` of `B` will be written.
+    #[inline(always)]
+    fn rows_for<B: Bits>(&mut self, d: Slot) -> Rows<'_> {
+        B::forget(self, d);
+        let (warps, first, count) = (self.warps as usize, self.first as usize, self.count as usize);
+        Rows {
+            r32: cells(&mut self.files.r32),
+            r64: cells(&mut self.files.r64),
+            frame: self.frame,
+            warps,
+            first,
+            count,
+        }
+    }
+
     /// `d = f(a)` in the lanes of `mask` of all the warps.
     #[inline(always)]
     pub(crate) fn map1<T: Lane, U: Lane>(&mut self, mask: u32, d: Slot, a: Slot, f: impl Fn(T) -> U) {
-        for row in 0..self.count as usize {
-            let a = &T::Bits::rows(self, a)[row];
-            let result = each(|lane| f(T::from_bits(a[lane])).to_bits());
-            blend(&mut U::Bits::rows_mut(self, d)[row], mask, result);
+        let rows = self.rows_for::<U::Bits>(d);
+        for (d, a) in U::Bits::of(&rows, d).iter().zip(T::Bits::of(&rows, a)) {
+            let result = each(|lane| f(T::from_bits(a[lane].get())).to_bits());
+            blend(d, mask, result);
         }
     }
 
@@ -294,10 +311,11 @@ impl Registers {
         [a, b]: [Slot; 2],
         f: impl Fn(T, S) -> U,
     ) {
-        for row in 0..self.count as usize {
-            let (a, b) = (&T::Bits::rows(self, a)[row], &S::Bits::rows(self, b)[row]);
-            let result = each(|lane| f(T::from_bits(a[lane]), S::from_bits(b[lane])).to_bits());
-            blend(&mut U::Bits::rows_mut(self, d)[row], mask, result);
+        let rows = self.rows_for::<U::Bits>(d);
+        let sources = T::Bits::of(&rows, a).iter().zip(S::Bits::of(&rows, b));
+        for (d, (a, b)) in U::Bits::of(&rows, d).iter().zip(sources) {
+            let result = each(|lane| f(T::from_bits(a[lane].get()), S::from_bits(b[lane].get())).to_bits());
+            blend(d, mask, result);
         }
     }
 
@@ -310,14 +328,14 @@ impl Registers {
         [a, b, c]: [Slot; 3],
         f: impl Fn(T, S, R) -> U,
     ) {
-        for row in 0..self.count as usize {
-            let (a, b, c) = (
-                &T::Bits::rows(self, a)[row],
-                &S::Bits::rows(self, b)[row],
-                &R::Bits::rows(self, c)[row],
-            );
-            let result = each(|lane| f(T::from_bits(a[lane]), S::from_bits(b[lane]), R::from_bits(c[lane])).to_bits());
-            blend(&mut U::Bits::rows_mut(self, d)[row], mask, result);
+        let rows = self.rows_for::<U::Bits>(d);
+        let sources = T::Bits::of(&rows, a).iter().zip(S::Bits::of(&rows, b)).zip(R::Bits::of(&rows, c));
+        for (d, ((a, b), c)) in U::Bits::of(&rows, d).iter().zip(sources) {
+            let result = each(|lane| {
+                let (a, b, c) = (a[lane].get(), b[lane].get(), c[lane].get());
+                f(T::from_bits(a), S::from_bits(b), R::from_bits(c)).to_bits()
+            });
+            blend(d, mask, result);
         }
     }
 
@@ -333,14 +351,46 @@ impl Registers {
     }
 }
 
+/// The rows of the current frame's slots, as cells: sources and targets of an instruction may be the same.
+pub(crate) struct Rows<'a> {
+    r32: &'a [[Cell<u32>; LANES]],
+    r64: &'a [[Cell<u64>; LANES]],
+    frame: Frame,
+    warps: usize,
+    first: usize,
+    count: usize,
+}
+
+impl<'a> Rows<'a> {
+    #[inline(always)]
+    pub(crate) fn of32(&self, slot: Slot) -> &'a [[Cell<u32>; LANES]] {
+        let start = (self.frame.r32 + slot) as usize * self.warps + self.first;
+        &self.r32[start..start + self.count]
+    }
+
+    #[inline(always)]
+    pub(crate) fn of64(&self, slot: Slot) -> &'a [[Cell<u64>; LANES]] {
+        let start = (self.frame.r64 + slot) as usize * self.warps + self.first;
+        &self.r64[start..start + self.count]
+    }
+}
+
+#[inline(always)]
+fn cells<T>(rows: &mut [[T; LANES]]) -> &[[Cell<T>; LANES]] {
+    let lanes = Cell::from_mut(rows.as_flattened_mut()).as_slice_of_cells();
+    lanes.as_chunks().0
+}
+
 /// Write a row in the lanes of `mask`.
 #[inline(always)]
-fn blend<B: Bits>(to: &mut [B; LANES], mask: u32, value: [B; LANES]) {
+fn blend<B: Bits>(to: &[Cell<B>; LANES], mask: u32, value: [B; LANES]) {
     if mask == FULL {
-        *to = value;
+        for lane in 0..LANES {
+            to[lane].set(value[lane]);
+        }
     } else {
         for lane in 0..LANES {
-            to[lane] = if mask >> lane & 1 != 0 { value[lane] } else { to[lane] };
+            to[lane].set(if mask >> lane & 1 != 0 { value[lane] } else { to[lane].get() });
         }
     }
 }

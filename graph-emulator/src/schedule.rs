@@ -128,8 +128,9 @@ impl Warp {
     /// The program counter of all 32 lanes, where they are at one in the kernel's own frame and none waits.
     pub(crate) fn in_step(&self) -> Option<u32> {
         let waits = self.parked | self.waiting;
-        let together = self.live() == u32::MAX && waits == 0 && self.frames == [0; LANES];
-        (together && self.pcs == [self.pcs[0]; LANES]).then_some(self.pcs[0])
+        let differs = self.pcs.iter().fold(0, |differs, pc| differs | (pc ^ self.pcs[0]));
+        let called = self.frames.iter().fold(0, |called, frame| called | frame);
+        (self.live() == u32::MAX && waits | differs | called == 0).then_some(self.pcs[0])
     }
 
     /// Execute one instruction of the kernel's own frame in all lanes, outside of a turn. True when all go on to the next

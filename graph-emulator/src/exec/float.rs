@@ -42,7 +42,9 @@ pub(crate) fn flush<const FTZ: bool>(value: f32) -> f32 {
 #[inline(always)]
 fn result<const FTZ: bool>(value: f32) -> f32 {
     let value = flush::<FTZ>(value);
-    if value.is_nan() { NAN } else { value }
+    // Without a branch, so that it vectorises.
+    let nan = u32::from(value.is_nan()).wrapping_neg();
+    f32::from_bits((value.to_bits() | nan) & !(nan << 31))
 }
 
 /// `.sat`: to [0, 1], NaN to zero.

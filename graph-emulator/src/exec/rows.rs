@@ -102,7 +102,7 @@ fn load_all(registers: &mut Registers, env: &Environment<'_>, op: &Access, side:
                 return false;
             };
             let walk = target.walk(region.storage().address(), side, to.len());
-            fetch(to, walk, region.storage().words(), |word| word.load(Relaxed));
+            fetch(to, walk, region.storage().words());
         }
         Space::Shared | Space::Param => {
             let memory = match target.space {
@@ -113,7 +113,7 @@ fn load_all(registers: &mut Registers, env: &Environment<'_>, op: &Access, side:
                 return false;
             }
             let walk = target.walk(0, side, to.len());
-            fetch(to, walk, memory.as_chunks::<4>().0, |word| u32::from_le_bytes(*word));
+            fetch(to, walk, memory.as_chunks::<4>().0);
         }
         Space::Local | Space::Generic => return false,
     }
@@ -138,8 +138,7 @@ fn store_all(registers: &mut Registers, env: &mut Environment<'_>, op: &Access, 
         Space::Shared if fits(env.shared, target.least, target.len) => {
             let walk = target.walk(0, side, values.len());
             let words = env.shared.as_chunks_mut::<4>().0;
-            for (y, row) in values.chunks_exact(walk.side).enumerate() {
-                let start = walk.row(y);
+            for (row, start) in values.chunks_exact(walk.side).zip(walk.rows()) {
                 if walk.across == 1 {
                     for (word, value) in words[start..start + walk.side].iter_mut().zip(row) {
                         *word = value.to_le_bytes();
@@ -157,10 +156,10 @@ fn store_all(registers: &mut Registers, env: &mut Environment<'_>, op: &Access, 
 }
 
 impl Walk {
-    /// The first word of a row.
+    /// The first word of each row.
     #[inline(always)]
-    fn row(&self, y: usize) -> usize {
-        self.start.wrapping_add_signed(self.down * y as isize)
+    fn rows(self) -> impl Iterator<Item = usize> {
+        std::iter::successors(Some(self.start), move |start| Some(start.wrapping_add_signed(self.down)))
     }
 
     /// A word of the row that begins with one.
@@ -170,20 +169,80 @@ impl Walk {
     }
 }
 
+/// Words that are copied without a loop around them.
+const RUN: usize = 16;
+
+/// A word of a memory.
+trait Word: Sized {
+    fn get(&self) -> u32;
+    fn copy(words: &[Self; RUN], to: &mut [u32; RUN]);
+}
+
+impl Word for AtomicU32 {
+    #[inline(always)]
+    fn get(&self) -> u32 {
+        self.load(Relaxed)
+    }
+    #[inline(always)]
+    fn copy(words: &[AtomicU32; RUN], to: &mut [u32; RUN]) {
+        for (to, word) in to.iter_mut().zip(words) {
+            *to = word.load(Relaxed);
+        }
+    }
+}
+
+impl Word for [u8; 4] {
+    #[inline(always)]
+    fn get(&self) -> u32 {
+        u32::from_le_bytes(*self)
+    }
+    #[inline(always)]
+    fn copy(words: &[[u8; 4]; RUN], to: &mut [u32; RUN]) {
+        // All are read before any is written, so that this takes few wide moves.
+        let mut values = [0; RUN];
+        for (value, word) in values.iter_mut().zip(words) {
+            *value = u32::from_le_bytes(*word);
+        }
+        *to = values;
+    }
+}
+
 #[inline(always)]
-fn fetch<W>(to: &mut [u32], walk: Walk, words: &[W], read: impl Fn(&W) -> u32) {
-    for (y, to) in to.chunks_exact_mut(walk.side).enumerate() {
-        let start = walk.row(y);
-        match walk.across {
-            1 => {
-                for (to, word) in to.iter_mut().zip(&words[start..start + walk.side]) {
-                    *to = read(word);
+fn fetch<W: Word>(to: &mut [u32], walk: Walk, words: &[W]) {
+    let rows = walk.rows();
+    match walk.across {
+        1 if walk.side == RUN => {
+            for (to, start) in to.as_chunks_mut::<RUN>().0.iter_mut().zip(rows) {
+                if let Some(words) = words[start..].first_chunk::<RUN>() {
+                    W::copy(words, to);
                 }
             }
-            0 => to.fill(read(&words[start])),
-            _ => {
+        }
+        1 => {
+            for (to, start) in to.chunks_exact_mut(walk.side).zip(rows) {
+                let ((to, rest), (words, last)) = (to.as_chunks_mut(), words[start..start + walk.side].as_chunks());
+                for (to, words) in to.iter_mut().zip(words) {
+                    W::copy(words, to);
+                }
+                for (to, word) in rest.iter_mut().zip(last) {
+                    *to = word.get();
+                }
+            }
+        }
+        0 if walk.side == RUN => {
+            for (to, start) in to.as_chunks_mut::<RUN>().0.iter_mut().zip(rows) {
+                *to = [words[start].get(); RUN];
+            }
+        }
+        0 => {
+            for (to, start) in to.chunks_exact_mut(walk.side).zip(rows) {
+                to.fill(words[start].get());
+            }
+        }
+        _ => {
+            for (to, start) in to.chunks_exact_mut(walk.side).zip(rows) {
                 for (x, to) in to.iter_mut().enumerate() {
-                    *to = read(&words[walk.word(start, x)]);
+                    *to = words[walk.word(start, x)].get();
                 }
             }
         }
@@ -192,8 +251,7 @@ fn fetch<W>(to: &mut [u32], walk: Walk, words: &[W], read: impl Fn(&W) -> u32) {
 
 #[inline(always)]
 fn put(values: &[u32], walk: Walk, words: &[AtomicU32]) {
-    for (y, row) in values.chunks_exact(walk.side).enumerate() {
-        let start = walk.row(y);
+    for (row, start) in values.chunks_exact(walk.side).zip(walk.rows()) {
         if walk.across == 1 {
             for (word, value) in words[start..start + walk.side].iter().zip(row) {
                 word.store(*value, Relaxed);
