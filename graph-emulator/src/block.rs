@@ -5,7 +5,7 @@ use crate::exec::address::lanes;
 use crate::exec::barrier::Barriers;
 use crate::exec::{Context, Environment, Warp};
 use crate::fault::{Fault, FaultKind};
-use crate::lattice;
+use crate::lattice::{self, Lattice};
 use crate::registers::{LANES, Registers};
 use crate::schedule::SLICE;
 use crate::wide::Wide;
@@ -38,6 +38,7 @@ impl Block {
             warp.run_prologue(context);
             registers.exchange(&mut warp.registers);
         }
+        registers.forget_all();
         Block {
             warps,
             registers,
@@ -76,8 +77,11 @@ impl Block {
         self.barriers.reset(self.threads);
         for &(slot, special) in &context.code.functions[context.kernel].specials {
             if let Special::Ctaid(axis) = special {
-                self.registers.fill32(slot, ctaid[axis]);
+                self.registers.set_lattice32(slot, Lattice::uniform(ctaid[axis].into()));
             }
+        }
+        if !self.threads.is_multiple_of(LANES as u32) {
+            self.settle_all(context);
         }
         for warp in &mut self.warps {
             warp.reset(context, ctaid);

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::visit::{File, Role};
+
 /// A register, relative to the frame: an index into the file of its width.
 pub(crate) type Slot = u32;
 
@@ -12,10 +14,35 @@ pub(crate) const DISCARD: Slot = Slot::MAX;
 #[derive(Default)]
 pub(crate) struct Code {
     pub(crate) instructions: Vec<Instruction>,
+    pub(crate) operands: Operands,
     /// Where each instruction came from.
     pub(crate) lines: Vec<Line>,
     pub(crate) functions: Vec<Function>,
     pub(crate) files: Vec<(u32, String)>,
+}
+
+/// The registers that instructions read and write, of one instruction after the other.
+#[derive(Default)]
+pub(crate) struct Operands {
+    all: Vec<(File, Role, Slot)>,
+    ends: Vec<u32>,
+}
+
+impl Operands {
+    /// Add the operands of the next instruction.
+    pub(crate) fn push(&mut self, instruction: &mut Instruction) {
+        instruction
+            .op
+            .visit(|file, role, slot| self.all.push((file, role, *slot)));
+        self.ends.push(self.all.len() as u32);
+    }
+
+    /// The operands of the instruction at a place.
+    #[inline(always)]
+    pub(crate) fn at(&self, pc: u32) -> &[(File, Role, Slot)] {
+        let start = (pc as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.all[start as usize..self.ends[pc as usize] as usize]
+    }
 }
 
 /// Where an instruction stands in the PTX, and in the source.

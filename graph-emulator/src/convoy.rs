@@ -3,18 +3,21 @@
 //! barrier brings all together again.
 
 use crate::block::{Block, fault};
-use crate::code::{Barrier, BarrierOp, DISCARD, FloatType, Guard, Op, Rounding};
+use crate::code::{Barrier, BarrierOp, DISCARD, FloatType, Guard, Op, Rounding, Slot};
 use crate::exec::barrier::Barriers;
 use crate::exec::fast::simple;
-use crate::exec::{Context, Environment, bits, compare, convert, float, integer, math, moves, rows};
+use crate::exec::{Context, Environment, bits, compare, convert, float, integer, math, moves, rows, steps};
 use crate::fault::Fault;
 use crate::registers::{FULL, Registers};
+use crate::visit::{File, Role};
 
 /// What became of an instruction.
 enum Outcome {
     /// All go to the next one.
     Next,
     Goto(u32),
+    /// The block has come to its end.
+    Ended,
     /// Warps have gone where their own program counters say.
     Parted,
     /// It is for each warp to execute by itself, from this instruction on.
@@ -39,19 +42,29 @@ impl Block {
                 Some(Some(false)) => Outcome::Next,
                 Some(None) if instruction.op.steers() => Outcome::Part,
                 Some(None) => self.one_by_one(context, ctaid, pc)?,
+                // What lattices say in few words is not written out.
+                None | Some(Some(true)) if steps::step(&mut self.registers, &instruction.op, self.side) => {
+                    Outcome::Next
+                }
                 None | Some(Some(true)) => self.step(context, ctaid, &instruction.op, pc)?,
             };
             match outcome {
                 Outcome::Next => pc += 1,
                 Outcome::Goto(target) => pc = target,
                 Outcome::Part => break,
+                Outcome::Ended => {
+                    *steps += warps;
+                    return Ok(false);
+                }
                 Outcome::Parted => {
                     *steps += warps;
-                    return Ok(self.barriers.live() > 0);
+                    self.settle_all(context);
+                    return Ok(true);
                 }
             }
             *steps += warps;
         }
+        self.settle_all(context);
         for warp in &mut self.warps {
             warp.set_pcs(FULL, pc);
         }
@@ -67,15 +80,28 @@ impl Block {
             barriers: &mut self.barriers,
         };
         match op {
+            Op::Load(op) if simple(op, FULL) && rows::load_rows(&mut self.registers, &env, op, side) => {
+                return Ok(Outcome::Next);
+            }
+            Op::Store(op) if simple(op, FULL) => {
+                self.registers.settle(File::R32, op.values[0], side);
+                if rows::store_rows(&mut self.registers, &mut env, op, side) {
+                    return Ok(Outcome::Next);
+                }
+            }
+            Op::Load(_) | Op::Store(_) => {}
+            _ => settle(&mut self.registers, context.code.operands.at(pc), side, |role| {
+                role == Role::Source
+            }),
+        }
+        match op {
             Op::Branch(target) => return Ok(Outcome::Goto(*target)),
-            Op::Load(op) if simple(op, FULL) && rows::load_rows(&mut self.registers, &env, op, side) => {}
-            Op::Store(op) if simple(op, FULL) && rows::store_rows(&mut self.registers, &mut env, op, side) => {}
             Op::Barrier(op) if passes(op, &self.registers, env.barriers) => {}
             Op::Return | Op::Exit => {
                 for warp in &mut self.warps {
                     warp.exit(FULL, &mut env);
                 }
-                return Ok(Outcome::Parted);
+                return Ok(Outcome::Ended);
             }
             op if in_lanes(&mut self.registers, op) => {}
             _ => return self.one_by_one(context, ctaid, pc),
@@ -83,9 +109,16 @@ impl Block {
         Ok(Outcome::Next)
     }
 
+    /// Write the values of all registers that are yet to be written.
+    pub(crate) fn settle_all(&mut self, context: &Context<'_>) {
+        let frame = context.code.functions[context.kernel].frame;
+        self.registers.settle_all(frame.r32, frame.r64, self.side);
+    }
+
     /// Execute an instruction in one warp after the other.
     fn one_by_one(&mut self, context: &Context<'_>, ctaid: [u32; 3], pc: u32) -> Result<Outcome, Box<Fault>> {
         let instruction = &context.code.instructions[pc as usize];
+        settle(&mut self.registers, context.code.operands.at(pc), self.side, |_| true);
         let mut together = true;
         for warp in &mut self.warps {
             let mut env = Environment {
@@ -107,6 +140,16 @@ impl Block {
         self.barriers
             .release(&mut self.registers, &mut self.warps, context.code);
         Ok(Outcome::Parted)
+    }
+}
+
+/// Write the values of operands that are yet to be written.
+#[inline(always)]
+fn settle(registers: &mut Registers, operands: &[(File, Role, Slot)], side: usize, which: impl Fn(Role) -> bool) {
+    for &(file, role, slot) in operands {
+        if which(role) {
+            registers.settle(file, slot, side);
+        }
     }
 }
 

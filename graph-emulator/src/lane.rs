@@ -3,7 +3,8 @@
 use std::cell::Cell;
 
 use crate::code::Slot;
-use crate::registers::{LANES, Registers, Rows};
+use crate::map::Rows;
+use crate::registers::{LANES, Registers};
 
 /// What a slot holds in each lane.
 pub(crate) trait Bits: Copy + Default + 'static {

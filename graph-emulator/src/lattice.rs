@@ -43,6 +43,21 @@ impl Lattice {
         (differs == 0).then_some(Lattice { base, across, down })
     }
 
+    /// The same value everywhere.
+    #[inline(always)]
+    pub(crate) fn uniform(base: u64) -> Lattice {
+        Lattice {
+            base,
+            across: 0,
+            down: 0,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_uniform(self) -> bool {
+        self.across == 0 && self.down == 0
+    }
+
     /// The lattice, so much further on.
     #[inline(always)]
     pub(crate) fn offset(self, offset: i64) -> Lattice {
@@ -52,16 +67,96 @@ impl Lattice {
         }
     }
 
+    /// The sum, modulo 2^64.
+    #[inline(always)]
+    pub(crate) fn add(self, other: Lattice) -> Lattice {
+        Lattice {
+            base: self.base.wrapping_add(other.base),
+            across: self.across.wrapping_add(other.across),
+            down: self.down.wrapping_add(other.down),
+        }
+    }
+
+    /// The product with a number, modulo 2^64.
+    #[inline(always)]
+    pub(crate) fn times(self, factor: u64) -> Lattice {
+        Lattice {
+            base: self.base.wrapping_mul(factor),
+            across: self.across.wrapping_mul(factor as i64),
+            down: self.down.wrapping_mul(factor as i64),
+        }
+    }
+
+    /// The values modulo 2^32.
+    #[inline(always)]
+    pub(crate) fn narrow(self) -> Lattice {
+        Lattice {
+            base: u64::from(self.base as u32),
+            across: i64::from(self.across as i32),
+            down: i64::from(self.down as i32),
+        }
+    }
+
     /// The least and the greatest address of a block with `side` threads in a row and so many rows, or `None` where
     /// addresses wrap around.
     #[inline(always)]
     pub(crate) fn bounds(&self, side: usize, rows: usize) -> Option<(u64, u64)> {
+        let (below, above) = self.spread(side, rows);
+        let base = i128::from(self.base);
+        Some((u64::try_from(base + below).ok()?, u64::try_from(base + above).ok()?))
+    }
+
+    /// How far values go below and above the first one.
+    #[inline(always)]
+    fn spread(&self, side: usize, rows: usize) -> (i128, i128) {
         let across = i128::from(self.across) * (side as i128 - 1);
         let down = i128::from(self.down) * (rows as i128 - 1);
-        let base = i128::from(self.base);
-        let least = base + across.min(0) + down.min(0);
-        let greatest = base + across.max(0) + down.max(0);
-        Some((u64::try_from(least).ok()?, u64::try_from(greatest).ok()?))
+        (across.min(0) + down.min(0), across.max(0) + down.max(0))
+    }
+
+    /// The lattice of the exact values of a 32-bit register, sign- or zero-extended, and the least and the greatest of
+    /// them; `None` where they wrap around.
+    #[inline(always)]
+    pub(crate) fn widen(self, signed: bool, side: usize, rows: usize) -> Option<(Lattice, i64, i64)> {
+        let base = match signed {
+            true => i64::from(self.base as i32),
+            false => self.base as i64,
+        };
+        let (below, above) = self.spread(side, rows);
+        let (least, greatest) = ((i128::from(base) + below) as i64, (i128::from(base) + above) as i64);
+        let fits = match signed {
+            true => i32::try_from(least).is_ok() && i32::try_from(greatest).is_ok(),
+            false => u32::try_from(least).is_ok() && u32::try_from(greatest).is_ok(),
+        };
+        let exact = Lattice {
+            base: base as u64,
+            ..self
+        };
+        fits.then_some((exact, least, greatest))
+    }
+
+    /// Write the values of consecutive threads, modulo 2^32.
+    pub(crate) fn write32(self, values: &mut [u32], side: usize) {
+        let (mut start, across) = (self.base as u32, self.across as u32);
+        for row in values.chunks_exact_mut(side) {
+            for (x, value) in row.iter_mut().enumerate() {
+                *value = start.wrapping_add(across.wrapping_mul(x as u32));
+            }
+            start = start.wrapping_add(self.down as u32);
+        }
+    }
+
+    /// Write the values of consecutive threads.
+    pub(crate) fn write64(self, values: &mut [u64], side: usize) {
+        let mut start = self.base;
+        for row in values.chunks_exact_mut(side) {
+            let mut next = start;
+            for value in row {
+                *value = next;
+                next = next.wrapping_add_signed(self.across);
+            }
+            start = start.wrapping_add_signed(self.down);
+        }
     }
 }
 

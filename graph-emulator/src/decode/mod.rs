@@ -77,6 +77,9 @@ fn decode_function(function: &ast::Function, symbols: &Symbols, code: &mut Code)
         prologue = hoist::hoist(&mut body);
         (instructions, lines) = (body.instructions, body.lines);
     }
+    for instruction in &mut instructions {
+        code.operands.push(instruction);
+    }
     code.instructions.append(&mut instructions);
     code.lines.append(&mut lines);
     code.functions.push(scope.finish(start, prologue));

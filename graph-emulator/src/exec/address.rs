@@ -3,7 +3,8 @@
 use crate::code::{Address, Base, Space};
 use crate::exec::LaneFault;
 use crate::fault::{FaultKind, Operation};
-use crate::registers::{LANES, Registers, each};
+use crate::map::each;
+use crate::registers::{LANES, Registers};
 
 /// Windows of the generic address space, by the upper half of an address.
 pub(crate) const SHARED_WINDOW: u64 = 1 << 32;

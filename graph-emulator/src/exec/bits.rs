@@ -1,7 +1,8 @@
 //! Bit manipulation: counting, fields, permutation, dot products of bytes.
 
 use crate::code::{Bits, BitsOp as Op, PrmtMode};
-use crate::registers::{Registers, each};
+use crate::map::each;
+use crate::registers::Registers;
 use crate::wide::dispatch;
 
 dispatch! {

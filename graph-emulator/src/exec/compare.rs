@@ -7,7 +7,8 @@ use crate::code::{
     Selector, Slot, Test, TestOp,
 };
 use crate::exec::float::flush;
-use crate::registers::{LANES, Lane, Registers, each};
+use crate::map::each;
+use crate::registers::{LANES, Lane, Registers};
 use crate::wide::dispatch;
 
 dispatch! {

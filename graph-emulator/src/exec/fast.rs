@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use crate::code::{Access, Address, Base, DISCARD, Slot, Space};
 use crate::exec::Environment;
 use crate::exec::address::{Pattern, pattern32, window};
-use crate::registers::{FULL, LANES, Registers, each};
+use crate::map::each;
+use crate::registers::{FULL, LANES, Registers};
 use crate::view::Region;
 use crate::wide::dispatch;
 

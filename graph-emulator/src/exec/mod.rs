@@ -17,6 +17,7 @@ pub(crate) mod math;
 pub(crate) mod memory;
 pub(crate) mod moves;
 pub(crate) mod rows;
+pub(crate) mod steps;
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;

@@ -2,7 +2,8 @@
 
 use crate::code::{DISCARD, Move, PredicateOp};
 use crate::exec::compare::combine;
-use crate::registers::{FULL, LANES, Registers, each};
+use crate::map::each;
+use crate::registers::{FULL, LANES, Registers};
 
 /// Moves between registers, packing and unpacking.
 pub(crate) fn mov(registers: &mut Registers, mask: u32, instruction: &Move) {

@@ -43,8 +43,8 @@ struct Target {
 #[inline(always)]
 fn target(registers: &mut Registers, space: Space, address: &Address, side: usize) -> Option<Target> {
     let lattice = match address.base {
-        Base::R64(slot) => registers.lattice64(slot, side)?.offset(address.offset),
-        Base::R32(slot) => registers.lattice32(slot, side)?.offset(address.offset),
+        Base::R64(slot) => registers.find_lattice64(slot, side)?.offset(address.offset),
+        Base::R32(slot) => registers.find_lattice32(slot, side)?.offset(address.offset),
         Base::Absolute => Lattice {
             base: address.offset as u64,
             across: 0,
@@ -159,7 +159,9 @@ impl Walk {
     /// The first word of each row.
     #[inline(always)]
     fn rows(self) -> impl Iterator<Item = usize> {
-        std::iter::successors(Some(self.start), move |start| Some(start.wrapping_add_signed(self.down)))
+        std::iter::successors(Some(self.start), move |start| {
+            Some(start.wrapping_add_signed(self.down))
+        })
     }
 
     /// A word of the row that begins with one.
