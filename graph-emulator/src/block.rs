@@ -17,7 +17,9 @@ pub(crate) struct Block {
     pub(crate) registers: Registers,
     pub(crate) shared: Vec<u8>,
     pub(crate) barriers: Barriers,
-    threads: u32,
+    pub(crate) threads: u32,
+    /// Have the warps begun the block? Not before one is needed by itself.
+    pub(crate) awake: bool,
     /// How many threads are a row, for addresses that form a lattice.
     pub(crate) side: usize,
 }
@@ -45,6 +47,7 @@ impl Block {
             shared: vec![0; shared as usize],
             barriers: Barriers::new(count as usize),
             threads,
+            awake: false,
             side: lattice::side(context.block),
         }
     }
@@ -55,11 +58,11 @@ impl Block {
         let mut steps = 0;
         while self.barriers.live() > 0 {
             let before = steps;
-            while let Some(pc) = self.in_step()
+            while let Some(pc) = self.in_step(context)
                 && self.run_together(context, ctaid, pc, &mut steps)?
             {}
             for index in 0..self.warps.len() {
-                if self.warps[index].runnable() {
+                if self.awake && self.warps[index].runnable() {
                     steps += self.turn(context, ctaid, index, steps)?;
                     self.barriers
                         .release(&mut self.registers, &mut self.warps, context.code);
@@ -80,16 +83,28 @@ impl Block {
                 self.registers.set_lattice32(slot, Lattice::uniform(ctaid[axis].into()));
             }
         }
+        self.awake = false;
         if !self.threads.is_multiple_of(LANES as u32) {
             self.settle_all(context);
+            self.wake(context, ctaid);
         }
-        for warp in &mut self.warps {
-            warp.reset(context, ctaid);
+    }
+
+    /// Let each warp begin the block.
+    pub(crate) fn wake(&mut self, context: &Context<'_>, ctaid: [u32; 3]) {
+        if !self.awake {
+            self.awake = true;
+            for warp in &mut self.warps {
+                warp.reset(context, ctaid);
+            }
         }
     }
 
     /// Where all threads are, if they are together and complete warps.
-    fn in_step(&self) -> Option<u32> {
+    fn in_step(&self, context: &Context<'_>) -> Option<u32> {
+        if !self.awake {
+            return Some(context.code.functions[context.kernel].start);
+        }
         let pc = self.warps[0].in_step()?;
         let others = self.warps[1..].iter().all(|warp| warp.in_step() == Some(pc));
         others.then_some(pc)

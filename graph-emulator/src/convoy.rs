@@ -65,6 +65,7 @@ impl Block {
             *steps += warps;
         }
         self.settle_all(context);
+        self.wake(context, ctaid);
         for warp in &mut self.warps {
             warp.set_pcs(FULL, pc);
         }
@@ -98,9 +99,8 @@ impl Block {
             Op::Branch(target) => return Ok(Outcome::Goto(*target)),
             Op::Barrier(op) if passes(op, &self.registers, env.barriers) => {}
             Op::Return | Op::Exit => {
-                for warp in &mut self.warps {
-                    warp.exit(FULL, &mut env);
-                }
+                env.barriers.exit(self.threads);
+                self.awake = false;
                 return Ok(Outcome::Ended);
             }
             op if in_lanes(&mut self.registers, op) => {}
@@ -119,6 +119,7 @@ impl Block {
     fn one_by_one(&mut self, context: &Context<'_>, ctaid: [u32; 3], pc: u32) -> Result<Outcome, Box<Fault>> {
         let instruction = &context.code.instructions[pc as usize];
         settle(&mut self.registers, context.code.operands.at(pc), self.side, |_| true);
+        self.wake(context, ctaid);
         let mut together = true;
         for warp in &mut self.warps {
             let mut env = Environment {

@@ -5,6 +5,7 @@
 //! 16 bits lie in 32-bit slots, whose upper bits then mean nothing. Literals and constant special registers are slots too,
 //! filled when a frame is entered, so that every operand is read the same way.
 
+use crate::aligned::Aligned;
 use crate::code::{FrameSize, Slot};
 use crate::known::Known;
 pub(crate) use crate::lane::{Bits, Lane};
@@ -20,8 +21,8 @@ pub(crate) const FULL: u32 = u32::MAX;
 /// turn it is.
 #[derive(Default)]
 pub(crate) struct Files {
-    r32: Vec<[u32; LANES]>,
-    r64: Vec<[u64; LANES]>,
+    r32: Aligned<u32>,
+    r64: Aligned<u64>,
     predicates: Vec<u32>,
     /// How the values of 64-bit slots that served as addresses lie in a warp, and in which, until they are written.
     shapes: Vec<Option<(u32, Shape)>>,
@@ -92,14 +93,18 @@ impl Registers {
         let end = self.frame.after(size);
         let rows = |slots: u32| slots as usize * self.warps as usize;
         let files = &mut self.files;
-        if files.r32.len() < rows(end.r32) {
-            files.r32.resize(rows(end.r32), [0; LANES]);
+        if files.known32.len() < end.r32 as usize {
             files.known32.resize(end.r32 as usize, Known::Computed);
         }
-        if files.r64.len() < rows(end.r64) {
-            files.r64.resize(rows(end.r64), [0; LANES]);
-            files.shapes.resize(end.r64 as usize, None);
+        if files.known64.len() < end.r64 as usize {
             files.known64.resize(end.r64 as usize, Known::Computed);
+            files.shapes.resize(end.r64 as usize, None);
+        }
+        if files.r32.len() < rows(end.r32) {
+            files.r32.grow(rows(end.r32));
+        }
+        if files.r64.len() < rows(end.r64) {
+            files.r64.grow(rows(end.r64));
         }
         if files.predicates.len() < rows(end.predicates) {
             files.predicates.resize(rows(end.predicates), 0);
@@ -152,52 +157,58 @@ impl Registers {
 
     #[inline(always)]
     pub(crate) fn get32(&self, slot: Slot) -> &[u32; LANES] {
-        &self.files.r32[self.row(self.frame.r32 + slot)]
+        &self.files.r32.rows()[self.row(self.frame.r32 + slot)]
     }
 
     #[inline(always)]
     pub(crate) fn get64(&self, slot: Slot) -> &[u64; LANES] {
-        &self.files.r64[self.row(self.frame.r64 + slot)]
+        &self.files.r64.rows()[self.row(self.frame.r64 + slot)]
     }
 
     #[inline(always)]
     pub(crate) fn get32_mut(&mut self, slot: Slot) -> &mut [u32; LANES] {
         let row = self.row(self.frame.r32 + slot);
         self.forget32(slot);
-        &mut self.files.r32[row]
+        &mut self.files.r32.rows_mut()[row]
     }
 
     #[inline(always)]
     pub(crate) fn get64_mut(&mut self, slot: Slot) -> &mut [u64; LANES] {
         let row = self.row(self.frame.r64 + slot);
         self.forget64(slot);
-        &mut self.files.r64[row]
+        &mut self.files.r64.rows_mut()[row]
     }
 
     #[inline(always)]
     pub(crate) fn rows32(&self, slot: Slot) -> &[[u32; LANES]] {
         let start = self.row(self.frame.r32 + slot);
-        &self.files.r32[start..start + self.count as usize]
+        &self.files.r32.rows()[start..start + self.count as usize]
     }
 
     #[inline(always)]
     pub(crate) fn rows64(&self, slot: Slot) -> &[[u64; LANES]] {
         let start = self.row(self.frame.r64 + slot);
-        &self.files.r64[start..start + self.count as usize]
+        &self.files.r64.rows()[start..start + self.count as usize]
     }
 
     #[inline(always)]
     pub(crate) fn rows64_mut(&mut self, slot: Slot) -> &mut [[u64; LANES]] {
         let start = self.row(self.frame.r64 + slot);
         self.forget64(slot);
-        &mut self.files.r64[start..start + self.count as usize]
+        &mut self.files.r64.rows_mut()[start..start + self.count as usize]
     }
 
     #[inline(always)]
     pub(crate) fn rows32_mut(&mut self, slot: Slot) -> &mut [[u32; LANES]] {
         let start = self.row(self.frame.r32 + slot);
         self.forget32(slot);
-        &mut self.files.r32[start..start + self.count as usize]
+        &mut self.files.r32.rows_mut()[start..start + self.count as usize]
+    }
+
+    /// What is in the registers now was there before any block began.
+    pub(crate) fn forget_all(&mut self) {
+        self.files.known32.fill(Known::Unseen);
+        self.files.known64.fill(Known::Unseen);
     }
 
     /// A 32-bit slot will be written.
@@ -232,7 +243,7 @@ impl Registers {
     /// All 32-bit and all 64-bit rows.
     #[inline(always)]
     pub(crate) fn files_mut(&mut self) -> (&mut [[u32; LANES]], &mut [[u64; LANES]]) {
-        (&mut self.files.r32, &mut self.files.r64)
+        (self.files.r32.rows_mut(), self.files.r64.rows_mut())
     }
 
     /// What is known of a 32-bit slot.
@@ -260,15 +271,5 @@ impl Registers {
     #[inline(always)]
     pub(crate) fn shape_mut(&mut self, slot: Slot) -> &mut Option<(u32, Shape)> {
         &mut self.files.shapes[(self.frame.r64 + slot) as usize]
-    }
-
-    /// Nothing that is in the registers now changes from block to block.
-    pub(crate) fn forget_all(&mut self) {
-        self.files.known32.fill(Known::Unseen);
-        self.files.known64.fill(Known::Unseen);
-    }
-    /// Write one value in all lanes of all the warps.
-    pub(crate) fn fill32(&mut self, slot: Slot, value: u32) {
-        self.rows32_mut(slot).fill([value; LANES]);
     }
 }
