@@ -208,6 +208,7 @@ fn names(nodes: usize) -> Vec<String> {
 
 fn build(device: &Device, nodes: usize, chains: usize, names: Vec<String>) -> Result<Graph> {
     let mut builder = GraphBuilder::new(device, "Chains");
+    builder.reserve(nodes);
     let mut buffers: Vec<_> = (0..chains)
         .map(|chain| builder.device(format!("data_{chain}")))
         .collect();

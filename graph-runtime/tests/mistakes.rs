@@ -71,7 +71,10 @@ fn an_aliased_argument() {
     builder.kernel("axpy", Launch::new(1, 8), saxpy(2.0, &same, &mut data, 8));
     let text = mistakes(builder);
     let first = text.lines().next().unwrap_or_default();
-    assert!(first.starts_with("node `axpy` gets `data` ") && first.ends_with("[aliased-argument]"), "{text}");
+    assert!(
+        first.starts_with("node `axpy` gets `data` ") && first.ends_with("[aliased-argument]"),
+        "{text}"
+    );
 }
 
 #[test]
