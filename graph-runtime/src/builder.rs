@@ -13,6 +13,7 @@ use crate::shape::{ArrayOf, Element, SameShape};
 use graph_plan::{Diagnostic, Draft, LaunchConfig, Mode, NodeKind, Region, Space};
 use std::borrow::Cow;
 use std::fmt;
+use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A graph under construction: memory, nodes and edges are declared in any order, [`GraphBuilder::build`] checks and makes it.
@@ -67,6 +68,15 @@ pub struct GraphBuilder {
     program: Program,
     mistakes: Vec<Diagnostic>,
     changing: Vec<NodeId>,
+    /// The last launch, if it was right. Its arguments are the last of the program's.
+    checked: Option<Checked>,
+}
+
+/// A launch that passed its checks. Neighbours are often alike, and checking is most of what adding a kernel node costs.
+struct Checked {
+    facts: &'static KernelFacts,
+    launch: Launch,
+    config: LaunchConfig,
 }
 
 impl GraphBuilder {
@@ -81,6 +91,7 @@ impl GraphBuilder {
             program: Program::default(),
             mistakes: Vec::new(),
             changing: Vec::new(),
+            checked: None,
         }
     }
 
@@ -148,18 +159,18 @@ impl GraphBuilder {
         }
         let function = self.function(node, call.facts);
         // With arguments that are wrong already, a contract about their lengths would only add to the noise.
-        let checked = places.then(|| launch_mistake(&self.draft.nodes[node].name, node, launch, &call));
-        let config = match checked {
-            Some(Ok(config)) => config,
-            checked => {
-                self.mistakes.extend(checked.and_then(Result::err));
-                LaunchConfig {
-                    grid: [1; 3],
-                    block: [1; 3],
-                    shared: 0,
-                }
-            }
+        let config = if places {
+            self.check_launch(node, launch, &call)
+        } else {
+            None
         };
+        let facts = call.facts;
+        self.checked = config.map(|config| Checked { facts, launch, config });
+        let config = config.unwrap_or(LaunchConfig {
+            grid: [1; 3],
+            block: [1; 3],
+            shared: 0,
+        });
         let start = self.program.arguments.len() as u32;
         let arguments = start..start + N as u32;
         self.program
@@ -301,6 +312,33 @@ impl GraphBuilder {
         for node in std::mem::take(&mut self.changing) {
             if let Some(Op::Memset { changes, .. }) = self.program.ops.get_mut(node.index()) {
                 *changes = true;
+            }
+        }
+    }
+
+    /// The checked dimensions of the newest node's launch; `None`, and a mistake more, where they are wrong.
+    fn check_launch<const N: usize>(
+        &mut self,
+        node: usize,
+        launch: Launch,
+        call: &KernelCall<N>,
+    ) -> Option<LaunchConfig> {
+        if let Some(last) = &self.checked
+            && ptr::eq(last.facts, call.facts)
+            && last.launch == launch
+            && let Some(arguments) = self.program.arguments.last_chunk::<N>()
+            && arguments
+                .iter()
+                .zip(&call.arguments)
+                .all(|(last, new)| last.is_like(new))
+        {
+            return Some(last.config);
+        }
+        match launch_mistake(&self.draft.nodes[node].name, node, launch, call) {
+            Ok(config) => Some(config),
+            Err(mistake) => {
+                self.mistakes.push(mistake);
+                None
             }
         }
     }
