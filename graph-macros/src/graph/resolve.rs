@@ -237,6 +237,9 @@ fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut R
 fn suggest(diagnostic: graph_plan::Diagnostic, name: &Ident, candidates: &[String]) -> graph_plan::Diagnostic {
     match nearest(&name.to_string(), candidates.iter().map(String::as_str)) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None if candidates.is_empty() && diagnostic.code == Code::UnknownResource => {
+            diagnostic.help(format!("declare it: `device {name}: [f32; 1024];`"))
+        }
         None if candidates.is_empty() => diagnostic,
         None => {
             let listed: Vec<String> = candidates.iter().take(8).map(|name| format!("`{name}`")).collect();
