@@ -1,6 +1,12 @@
 //! Decoded code: one flat array of instructions for a module, every operand a slot, every modifier a number.
 
+mod matrix;
+mod video;
+
 use std::sync::Arc;
+
+pub(crate) use matrix::{Element, Fragment, FragmentLayout, Matrix, MatrixOp, Multiply, Rows, Tile};
+pub(crate) use video::{Part, Source, Then, Video, VideoOp};
 
 /// A register, relative to the frame: an index into the file of its width.
 pub(crate) type Slot = u32;
@@ -100,6 +106,7 @@ pub(crate) enum Op {
     Shift(Shift),
     Bits(Bits),
     Carry(Carry),
+    Video(Box<Video>),
     Float(Float),
     Math(Math),
     Compare(Box<Compare>),
@@ -108,9 +115,12 @@ pub(crate) enum Op {
     Move(Move),
     Predicate(PredicateOp),
     Convert(Convert),
+    Narrow(NarrowConvert),
     Load(Box<Access>),
     Store(Box<Access>),
     Atomic(Box<Atomic>),
+    /// One after the other, none of which changes the flow of control: a vector of atomic operations.
+    Sequence(Box<[Op]>),
     AsyncCopy(Box<AsyncCopy>),
     /// A relative to absolute address in local memory: `d = frame + offset`.
     LocalAddress {
@@ -151,6 +161,7 @@ pub(crate) enum Op {
     Vote(Vote),
     Match(Match),
     Reduce(Reduce),
+    Matrix(Box<Matrix>),
     ActiveMask {
         d: Slot,
     },
@@ -545,6 +556,20 @@ pub(crate) struct Convert {
     pub(crate) b: Slot,
 }
 
+/// A conversion between two floats of eight bits and two of more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NarrowConvert {
+    pub(crate) format: crate::exec::narrow::Narrow,
+    /// From eight bits to `f16`, rather than the other way.
+    pub(crate) widens: bool,
+    pub(crate) relu: bool,
+    pub(crate) d: Slot,
+    /// Two halves, or the `f32` that becomes the upper byte.
+    pub(crate) a: Slot,
+    /// The `f32` that becomes the lower byte; `DISCARD` for halves.
+    pub(crate) b: Slot,
+}
+
 /// State spaces, as they are executed; `.const` is `Global`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Space {
@@ -641,6 +666,8 @@ pub(crate) struct AsyncCopy {
     pub(crate) bytes: u8,
     /// How many bytes to read, the rest being zero; `DISCARD` for all.
     pub(crate) source_bytes: Slot,
+    /// Where this predicate holds nothing is read and zeros are written: a slot, and all ones where it is negated.
+    pub(crate) ignore: Option<Guard>,
 }
 
 /// A call.

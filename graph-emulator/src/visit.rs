@@ -1,8 +1,8 @@
 //! The operands of an instruction, one after the other: for analyses that need no more of it.
 
 use crate::code::{
-    Address, BarrierOp, Base, BitsOp, CarryOp, CompareType, ConvertType, DISCARD, FloatOp, FloatType, IntegerOp,
-    IntegerType, Move, Op, Outcome, PredicateOp, Selector, Slot, Target,
+    Address, BarrierOp, Base, BitsOp, CarryOp, CompareType, ConvertType, DISCARD, FloatOp, FloatType, Fragment,
+    IntegerOp, IntegerType, MatrixOp, Move, Op, Outcome, PredicateOp, Selector, Slot, Target,
 };
 use crate::exec::float::operand_count;
 
@@ -199,6 +199,14 @@ impl Op {
                 address(&mut op.to, &mut each);
                 address(&mut op.from, &mut each);
                 each(R32, Source, &mut op.source_bytes);
+                if let Some(guard) = &mut op.ignore {
+                    each(Predicate, Source, &mut guard.predicate);
+                }
+            }
+            Op::Sequence(ops) => {
+                // Not generic, or the types of the visitors would nest without end.
+                let each: &mut dyn FnMut(File, Role, &mut Slot) = &mut each;
+                ops.iter_mut().for_each(|op| op.visit(&mut *each));
             }
             Op::BranchIndexed { index, .. } => each(R32, Source, index),
             Op::Call(call) => {
@@ -259,7 +267,51 @@ impl Op {
                 each(Predicate, To, p);
                 each(R32, Source, mask);
             }
+            Op::Video(op) => {
+                each(R32, To, &mut op.d);
+                [&mut op.a.slot, &mut op.b.slot, &mut op.c]
+                    .into_iter()
+                    .for_each(|slot| each(R32, Source, slot));
+            }
+            Op::Narrow(op) => {
+                each(R32, To, &mut op.d);
+                each(R32, Source, &mut op.a);
+                each(R32, Source, &mut op.b);
+            }
+            Op::Matrix(op) => {
+                each(R32, Source, &mut op.mask);
+                matrix(&mut op.op, each);
+            }
             _ => {}
+        }
+    }
+}
+
+fn matrix(op: &mut MatrixOp, mut each: impl FnMut(File, Role, &mut Slot)) {
+    let mut fragment = |fragment: &mut Fragment, role: Role| {
+        let file = width(fragment.element.is_wide());
+        fragment.slots.iter_mut().for_each(|slot| each(file, role, slot));
+    };
+    match op {
+        MatrixOp::Multiply(op) => {
+            fragment(&mut op.d, To);
+            [&mut op.a, &mut op.b, &mut op.c]
+                .into_iter()
+                .for_each(|source| fragment(source, Source));
+        }
+        MatrixOp::Tile(op) => {
+            fragment(&mut op.fragment, if op.store { Source } else { To });
+            each(R32, Source, &mut op.stride);
+            address(&mut op.address, &mut each);
+        }
+        MatrixOp::Rows(op) => {
+            let role = if op.store { Source } else { To };
+            op.values.iter_mut().for_each(|slot| each(R32, role, slot));
+            address(&mut op.address, &mut each);
+        }
+        MatrixOp::Transpose { d, a } => {
+            each(R32, To, d);
+            each(R32, Source, a);
         }
     }
 }

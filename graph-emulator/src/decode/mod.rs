@@ -8,10 +8,12 @@ mod convert;
 mod float;
 mod hoist;
 mod layout;
+mod matrix;
 mod memory;
 mod modifiers;
 mod mov;
 mod operand;
+mod video;
 mod warp;
 
 use graph_ptx::ast;
@@ -19,6 +21,7 @@ use graph_ptx::ast;
 use crate::code::{Code, Guard, Instruction, Line, Op};
 use crate::fault::LoadError;
 pub(crate) use layout::{MAX_SHARED, Place, Symbols};
+pub(crate) use matrix::MAX_ELEMENTS;
 use modifiers::Modifiers;
 use operand::Scope;
 
@@ -119,6 +122,9 @@ fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scop
         "rem" | "sad" | "mul24" | "mad24" | "and" | "or" | "xor" | "not" | "cnot" | "shl" | "shr" => {
             arithmetic::integer(&instruction.opcode, modifiers, operands, scope)
         }
+        "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vset" | "vshl" | "vshr" | "vmad" | "vadd2" | "vsub2"
+        | "vavrg2" | "vabsdiff2" | "vmin2" | "vmax2" | "vset2" | "vadd4" | "vsub4" | "vavrg4" | "vabsdiff4"
+        | "vmin4" | "vmax4" | "vset4" => video::video(&instruction.opcode, modifiers, operands, scope),
         "addc" | "subc" | "madc" => arithmetic::carry(&instruction.opcode, modifiers, operands, scope),
         "popc" | "clz" | "brev" | "bfind" | "bfe" | "bfi" | "lop3" | "shf" | "prmt" | "fns" | "dp4a" | "dp2a"
         | "bmsk" | "szext" => arithmetic::bits(&instruction.opcode, modifiers, operands, scope),
@@ -143,6 +149,9 @@ fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scop
         "redux" => warp::reduce(modifiers, operands, scope),
         "activemask" => warp::active_mask(modifiers, operands, scope),
         "elect" => warp::elect(modifiers, operands, scope),
+        "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => {
+            matrix::matrix(&instruction.opcode, modifiers, operands, scope)
+        }
         "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" => {
             control::control(&instruction.opcode, modifiers, operands, scope)
         }

@@ -1,10 +1,9 @@
 //! External functions that the emulator has itself: `vprintf` and `__assertfail`.
 
 use crate::code::{Builtin, Call, Space};
-use crate::exec::address::{lanes, window};
-use crate::exec::memory::read_bytes;
+use crate::exec::address::lanes;
 use crate::exec::{Environment, LaneFault, Warp};
-use crate::fault::{FaultKind, Operation};
+use crate::fault::FaultKind;
 
 /// The longest text that is read.
 const MAX_TEXT: u64 = 64 * 1024;
@@ -42,27 +41,11 @@ impl Warp {
             .load(lane, u64::from(self.registers.frame.local + offset), bytes)
     }
 
-    /// Read aligned bytes at a generic address.
-    fn peek(&self, env: &Environment<'_>, lane: usize, address: u64, bytes: u8) -> Result<u64, FaultKind> {
-        let (space, base) = window(address);
-        let offset = address - base;
-        let fits = |len: usize| offset < len as u64 && len as u64 - offset >= u64::from(bytes);
-        match space {
-            Space::Local if fits(self.local.len()) => Ok(self.local.load(lane, offset, bytes)),
-            Space::Shared if fits(env.shared.len()) => Ok(read_bytes(env.shared, offset, bytes)),
-            Space::Param if fits(env.context.parameters.len()) => Ok(read_bytes(env.context.parameters, offset, bytes)),
-            _ => match env.context.view.readable(address, bytes.into()) {
-                Some(region) => Ok(region.storage().load(address, bytes)),
-                None => Err(env.context.view.explain(Operation::Load, address, bytes.into())),
-            },
-        }
-    }
-
     /// A zero-terminated text.
     fn text(&self, env: &Environment<'_>, lane: usize, address: u64) -> Result<String, FaultKind> {
         let mut bytes = Vec::new();
         for offset in 0..MAX_TEXT {
-            match self.peek(env, lane, address.wrapping_add(offset), 1)? as u8 {
+            match self.peek(env, lane, Space::Generic, address.wrapping_add(offset), 1)? as u8 {
                 0 => break,
                 byte => bytes.push(byte),
             }
@@ -112,7 +95,7 @@ impl Values {
         let address = self.address.next_multiple_of(bytes.into());
         self.address = address + u64::from(bytes);
         self.count += 1;
-        warp.peek(env, lane, address, bytes)
+        warp.peek(env, lane, Space::Generic, address, bytes)
     }
 }
 

@@ -300,7 +300,11 @@ pub(crate) fn async_copy(
     check_bounds(Operation::Store, "shared memory", &to, mask, bytes, env.shared.len())?;
     let view = env.context.view;
     for lane in lanes(mask) {
+        let ignored = op
+            .ignore
+            .is_some_and(|guard| (warp.registers.predicate(guard.predicate) ^ guard.flip) >> lane & 1 != 0);
         let read = match op.source_bytes {
+            _ if ignored => 0,
             DISCARD => bytes,
             slot => warp.registers.get32(slot)[lane].min(bytes),
         };

@@ -6,16 +6,21 @@ pub(crate) mod barrier;
 pub(crate) mod bits;
 pub(crate) mod builtin;
 pub(crate) mod call;
+pub(crate) mod cell;
 pub(crate) mod collective;
 pub(crate) mod compare;
 pub(crate) mod convert;
 pub(crate) mod fast;
 pub(crate) mod float;
+pub(crate) mod fragment;
 pub(crate) mod integer;
 pub(crate) mod local;
 pub(crate) mod math;
+pub(crate) mod matrix;
 pub(crate) mod memory;
 pub(crate) mod moves;
+pub(crate) mod narrow;
+pub(crate) mod video;
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;
@@ -117,11 +122,18 @@ impl Warp {
         let registers = &mut self.registers;
         match op {
             Op::Carry(op) => integer::carry(registers, mask, op),
+            Op::Narrow(op) => narrow::convert(registers, mask, op),
+            Op::Video(op) => video::video(registers, mask, op),
             Op::Test(op) => compare::test_property(registers, mask, op),
             Op::Atomic(op) => {
                 atomic::atomic(self, env, mask, op)?;
                 let waits = matches!(op.op, AtomicOp::CompareExchange | AtomicOp::Exchange);
                 return Ok(if waits { Flow::Spin } else { Flow::Next });
+            }
+            Op::Sequence(ops) => {
+                for op in ops {
+                    self.execute_rare(op, mask, pc, env)?;
+                }
             }
             Op::AsyncCopy(op) => memory::async_copy(self, env, mask, op)?,
             &Op::LocalAddress {
@@ -143,6 +155,7 @@ impl Warp {
             }
             Op::Trap => return Err(LaneFault::new(mask.trailing_zeros() as usize % LANES, FaultKind::Trap)),
             Op::Barrier(op) => return self.barrier(op, mask, pc, env),
+            Op::Matrix(op) => return self.matrix(op, mask, pc, env),
             &Op::ActiveMask { d } => registers.set(d, mask, [mask; LANES]),
             _ => return Ok(self.collective(op, mask, pc)),
         }
