@@ -4,10 +4,10 @@
 //! it, `set_x` updates the node through it, and the user's expression is compiled once.
 
 use super::interface::{place_type, setter, value_name};
-use super::node::{add, apply, generic_assertions, params, places};
+use super::node::{add, apply, generic_assertions, places};
 use super::part::local;
 use crate::graph::ast::Node;
-use crate::graph::resolve::{Entity, Graph};
+use crate::graph::resolve::{Entity, Graph, params};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -101,8 +101,13 @@ fn add_or_apply(graph: &Graph<'_>, index: usize, sink: &TokenStream, builder: &I
         return add(graph, node, builder);
     }
     let (function, places) = (function(index), resources_of(graph, index..index + 1).map(local));
-    let values = used.iter().map(|&param| &graph.params[param].name);
+    let values = used.iter().map(|&param| cloned(&graph.params[param].name));
     quote!(Self::#function(#sink, #(#places,)* #(#values),*)?;)
+}
+
+/// A param's value for one more use: params are `Clone`, not necessarily `Copy`.
+fn cloned(name: &Ident) -> TokenStream {
+    quote!(::core::clone::Clone::clone(&#name))
 }
 
 /// The params that the nodes mention, each once.
@@ -118,7 +123,7 @@ fn call_group(graph: &Graph<'_>, group: usize, nodes: &Range<usize>, builder: &I
     let places = resources_of(graph, nodes.clone()).map(local);
     let values = params_of(graph, nodes.clone())
         .into_iter()
-        .map(|param| &graph.params[param].name);
+        .map(|param| cloned(&graph.params[param].name));
     quote!(Self::#function(&mut #builder, #(#places,)* #(#values),*)?;)
 }
 
@@ -209,14 +214,14 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
     let others = others.iter().map(|&other| {
         let name = &graph.params[other].name;
         if other == param {
-            quote!(let #name = #value;)
+            quote!(let #name = ::core::clone::Clone::clone(&#value);)
         } else {
-            quote!(let #name = self.#name;)
+            quote!(let #name = ::core::clone::Clone::clone(&self.#name);)
         }
     });
     let calls = affected.iter().map(|&node| {
         let (function, places) = (function(node), resources_of(graph, node..node + 1).map(local));
-        let values = used[node].iter().map(|&param| &graph.params[param].name);
+        let values = used[node].iter().map(|&param| cloned(&graph.params[param].name));
         quote!(Self::#function(#update, #(#places,)* #(#values),*)?;)
     });
     quote! {

@@ -81,7 +81,8 @@ fn debug(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 
 fn declaration(graph: &Graph<'_>) -> TokenStream {
     let item = graph.item;
-    let (visibility, name, generics, docs) = (&item.visibility, &item.name, &item.generics, &item.attributes.docs);
+    let (visibility, generics, docs) = (&item.visibility, &item.generics, &item.attributes.docs);
+    let name = &without_suggestions(item.name.clone());
     let condition = &generics.where_clause;
     let places = graph.resources.iter().map(|resource| {
         let (field, ty) = (&resource.name, place_type(resource));
@@ -108,6 +109,13 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
             __marker: #marker,
         }
     }
+}
+
+/// The name of a type at the user's own place, yet not as the user's: else rustc, where it cannot find a type, suggests a type
+/// parameter behind this name, and so tells the same mistake again where it has no such suggestion.
+fn without_suggestions(mut name: Ident) -> Ident {
+    name.set_span(name.span().resolved_at(Span::call_site()));
+    name
 }
 
 /// Uses every type and lifetime parameter, whether or not a resource does.
@@ -187,7 +195,7 @@ fn resource_methods(resource: &Resource, bodies: Bodies) -> TokenStream {
 fn getter(param: &Param, bodies: Bodies) -> TokenStream {
     let (name, ty, docs) = (&param.name, &param.ty, &param.attributes.docs);
     let summary = format!(" The value of the param `{name}` in the next launch.");
-    let get = bodies.of(quote!(self.#name));
+    let get = bodies.of(quote!(::core::clone::Clone::clone(&self.#name)));
     quote! {
         #[doc = #summary]
         #(#docs)*
@@ -237,7 +245,10 @@ fn memory(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         return TokenStream::new();
     }
     let item = graph.item;
-    let (visibility, name) = (&item.visibility, format_ident!("{}Memory", item.name));
+    let (visibility, name) = (
+        &item.visibility,
+        without_suggestions(format_ident!("{}Memory", item.name)),
+    );
     let lifetime = Lifetime::new("'memory", Span::mixed_site());
     let mut generics = item.generics.clone();
     generics

@@ -1,7 +1,7 @@
 //! The operands of contracts: literals, the launch, parameters, constants.
 
-use super::operator::Sort;
 use super::Compiler;
+use super::operator::Sort;
 use crate::kernels::param::{Kind, Param};
 use crate::kernels::text::{ends, text};
 use graph_plan::{Scalar, nearest};

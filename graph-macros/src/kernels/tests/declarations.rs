@@ -215,7 +215,9 @@ fn malformed_blocks_are_syntax_errors() {
     let twice = messages(block("fn chase(x: &[u64]); fn chase(y: &[u64]);"));
     assert_eq!(
         twice,
-        ["the kernel `chase` is declared twice [duplicate-name]\nnote: the other declaration is on line 1\nhelp: remove one"]
+        [
+            "the kernel `chase` is declared twice [duplicate-name]\nnote: the other declaration is on line 1\nhelp: remove one"
+        ]
     );
 }
 
