@@ -17,8 +17,15 @@ mod sealed {
 ///
 /// [`Pod`] makes every byte pattern a valid value, so what a kernel writes can be read as this type, and leaves no
 /// padding, so all of a value can be copied to a device.
+#[diagnostic::on_unimplemented(
+    message = "memory cannot hold `{Self}`",
+    label = "not plain data",
+    note = "what memory holds is `Pod`, of which any bits are a value, and `Send` and `Sync`",
+    note = "in generics, demand `Element`: `graph Name<T: graph_runtime::Element>`"
+)]
 pub trait Element: Pod + Send + Sync {}
 
+#[diagnostic::do_not_recommend]
 impl<T: Pod + Send + Sync> Element for T {}
 
 /// An array of up to four dimensions whose innermost elements are `T`, or `T` itself.
