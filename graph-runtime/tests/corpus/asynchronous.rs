@@ -55,7 +55,11 @@ fn pipeline_intrinsics_() {
     let value = |i: usize| {
         let (pair, row, t) = (i % 2, i / 2 % rows, i / 2 / rows);
         // Of row 1, all of the second half is cut off.
-        if row == 1 && 31 - t >= 16 { 0 } else { input[(row * 32 + 31 - t) * 2 + 1 - pair] }
+        if row == 1 && 31 - t >= 16 {
+            0
+        } else {
+            input[(row * 32 + 31 - t) * 2 + 1 - pair]
+        }
     };
     let expected = (0..rows * 64).map(value).collect();
     let mut trial = Trial::new("pipeline_intrinsics");

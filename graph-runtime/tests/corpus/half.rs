@@ -1,6 +1,6 @@
 //! `kernels/half.cu`
 
-use crate::bound::{Bound, F16, alike};
+use crate::bound::{Bound, F16, alike, signs_open};
 use crate::data::{f16, f16_arguments, f32_arguments, f64_arguments, floats, i32_arguments, many};
 use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
@@ -29,7 +29,7 @@ const N: usize = 384;
 fn half_arithmetic_() {
     let mut trial = Trial::new("half_arithmetic");
     let [a, b, c] = trial.arguments(|which| f16_arguments(which, N));
-    let mut out = trial.rows::<F16>("out", N, &alike(17, Bound::Bits));
+    let mut out = trial.rows::<F16>("out", N, &signs_open(17, 13));
     launch!(trial, half_arithmetic<<<3, 128>>>(&a, &b, &c, &mut out));
     trial.run();
 }
@@ -38,7 +38,7 @@ fn half_arithmetic_() {
 fn half2_arithmetic_() {
     let mut trial = Trial::new("half2_arithmetic");
     let [a, b, c] = trial.arguments(|which| f16_arguments(which, N));
-    let mut out = trial.rows::<F16>("out", N, &alike(16, Bound::Bits));
+    let mut out = trial.rows::<F16>("out", N, &signs_open(16, 9));
     launch!(trial, half2_arithmetic<<<3, 64>>>(&a, &b, &c, &mut out));
     trial.run();
 }
@@ -67,7 +67,12 @@ fn half_convert_() {
     let mut trial = Trial::new("half_convert");
     let (numbers, wide) = (trial.input("in", numbers), trial.input("wide", wide));
     let integers = trial.input("integers", i32_arguments(1, N));
-    let mut out = trial.rows::<F16>("out", N, &alike(15, Bound::Bits));
+    let mut bounds = alike(15, Bound::Bits);
+    bounds[4] = (
+        "__double2half: PTX leaves the payload of a NaN in f64 open",
+        Bound::Number,
+    );
+    let mut out = trial.rows::<F16>("out", N, &bounds);
     let mut words = trial.rows::<u32>("words", N, &alike(11, Bound::Bits));
     let mut longs = trial.output::<i64>("longs", N, Bound::Bits);
     launch!(trial, half_convert<<<3, 128>>>(&numbers, &wide, &integers, &mut out, &mut words, &mut longs));

@@ -39,7 +39,7 @@ fn fields_() {
 fn multiply_divide_() {
     let mut trial = Trial::new("multiply_divide");
     let [a, b, c] = trial.arguments(|which| u32_arguments(which, N));
-    let mut out = trial.rows::<u32>("out", N, &alike(45, Bound::Bits));
+    let mut out = trial.rows::<u32>("out", N, &alike(44, Bound::Bits));
     launch!(trial, multiply_divide<<<3, 128>>>(&a, &b, &c, &mut out));
     trial.run();
 }

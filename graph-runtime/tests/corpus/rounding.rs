@@ -10,7 +10,8 @@ unsafe extern "C" {
     fn rounding_f32(a: &[f32], b: &[f32], c: &[f32], out: &mut [f32]);
     fn rounding_f64(a: &[f64], b: &[f64], c: &[f64], out: &mut [f64]);
     fn modifiers(a: &[f32], b: &[f32], c: &[f32], out: &mut [f32]);
-    fn signs(input: &[f32], wide: &[f64], out: &mut [u32], wide_out: &mut [u64]);
+    fn signs(input: &[f32], wide: &[f64], out: &mut [f32], wide_out: &mut [f64]);
+    fn contracted(a: &[f32], b: &[f32], c: &[f32], out: &mut [f32]);
 }
 
 const N: usize = 512;
@@ -38,7 +39,10 @@ fn rounding_f64_() {
 fn modifiers_() {
     let mut trial = Trial::new("modifiers");
     let [a, b, c] = trial.arguments(|which| f32_arguments(which, N));
-    let mut out = trial.rows::<f32>("out", N, &alike(22, Bound::Bits));
+    let mut bounds = alike(22, Bound::Bits);
+    bounds[20] = ("abs.ftz: PTX leaves its NaN open", Bound::Number);
+    bounds[21] = ("neg.ftz: likewise", Bound::Number);
+    let mut out = trial.rows::<f32>("out", N, &bounds);
     launch!(trial, modifiers<<<4, 128>>>(&a, &b, &c, &mut out));
     trial.run();
 }
@@ -50,8 +54,33 @@ fn signs_() {
         trial.input("in", f32_arguments(1, N)),
         trial.input("wide", f64_arguments(1, N)),
     );
-    let mut out = trial.rows::<u32>("out", N, &alike(4, Bound::Bits));
-    let mut wide_out = trial.rows::<u64>("wide_out", N, &alike(5, Bound::Bits));
+    // The copy keeps its bits; which NaN `abs` and `neg` make of one PTX leaves open.
+    let mut out = trial.rows::<f32>(
+        "out",
+        N,
+        &[("copy", Bound::Bits), ("abs", Bound::Number), ("neg", Bound::Number)],
+    );
+    let mut wide_out = trial.rows::<f64>("wide_out", N, &alike(6, Bound::Number));
     launch!(trial, signs<<<4, 128>>>(&input, &wide, &mut out, &mut wide_out));
+    trial.run();
+}
+
+#[test]
+fn contracted_() {
+    let numbers = |which| crate::data::floats(291 + which as u64, N, 1.0, 2.0);
+    let mut trial = Trial::new("contracted");
+    let [a, b, c] = trial.arguments(numbers);
+    // PTX ISA, mul: sequences of `mul` and `add` or `sub` with no rounding modifiers may be fused. The product is below 4, half an ulp of it 2^-23,
+    // and the two of the first row may trade places.
+    let mut out = trial.rows::<f32>(
+        "out",
+        N,
+        &[
+            ("a b - c c", Bound::Absolute(2.0 * 1.2e-7)),
+            ("a b - c", Bound::Absolute(1.2e-7)),
+            ("a b + c", Bound::Absolute(2.4e-7)),
+        ],
+    );
+    launch!(trial, contracted<<<4, 128>>>(&a, &b, &c, &mut out));
     trial.run();
 }
