@@ -6,6 +6,7 @@ use crate::exec::{Context, Environment, Warp};
 use crate::fault::{Fault, FaultKind};
 use crate::registers::LANES;
 use crate::schedule::SLICE;
+use crate::watch::Watch;
 
 /// The state of a block, used for one block of a grid after another.
 pub(crate) struct Block {
@@ -13,6 +14,7 @@ pub(crate) struct Block {
     shared: Vec<u8>,
     barriers: Barriers,
     threads: u32,
+    watch: Option<Box<Watch>>,
 }
 
 impl Block {
@@ -29,6 +31,7 @@ impl Block {
             shared: vec![0; shared as usize],
             barriers: Barriers::new(count as usize),
             threads,
+            watch: Watch::new(context, shared as usize),
         }
     }
 
@@ -36,6 +39,9 @@ impl Block {
     pub(crate) fn run(&mut self, context: &Context<'_>, ctaid: [u32; 3]) -> Result<(), Box<Fault>> {
         self.shared.fill(0);
         self.barriers.reset(self.threads);
+        if let Some(watch) = &mut self.watch {
+            watch.reset();
+        }
         for warp in &mut self.warps {
             warp.reset(context, ctaid);
         }
@@ -62,6 +68,7 @@ impl Block {
             warps,
             shared,
             barriers,
+            watch,
             ..
         } = self;
         let warp = &mut warps[index];
@@ -69,6 +76,7 @@ impl Block {
             context,
             shared,
             barriers,
+            watch: watch.as_deref_mut(),
         };
         let done = warp.run(&mut env, SLICE.min(limit - steps)).map_err(|(pc, problem)| {
             let (lane, kind) = problem.into_parts();

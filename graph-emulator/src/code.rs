@@ -5,6 +5,8 @@ mod video;
 
 use std::sync::Arc;
 
+use crate::visit::File;
+
 pub(crate) use matrix::{Element, Fragment, FragmentLayout, Matrix, MatrixOp, Multiply, Rows, Tile};
 pub(crate) use video::{Part, Source, Then, Video, VideoOp};
 
@@ -48,13 +50,15 @@ pub(crate) struct Function {
     /// What is executed once for all blocks, in every lane.
     pub(crate) prologue: Vec<Instruction>,
     pub(crate) frame: FrameSize,
+    /// Registers that may be read before they are written: cleared when the frame is entered.
+    pub(crate) unassigned: Vec<(File, Slot)>,
     /// Slots to fill when a frame is entered.
     pub(crate) constants32: Vec<(Slot, u32)>,
     pub(crate) constants64: Vec<(Slot, u64)>,
     pub(crate) specials: Vec<(Slot, Special)>,
-    /// Offsets and sizes of the formal parameters and results in the frame's local memory (`.func` only).
-    pub(crate) params: Vec<(u32, u32)>,
-    pub(crate) results: Vec<(u32, u32)>,
+    /// Where the frame has the formal parameters and results (`.func` only).
+    pub(crate) params: Vec<Passed>,
+    pub(crate) results: Vec<Passed>,
     /// Bytes of static shared memory, for kernels.
     pub(crate) shared: u32,
 }
@@ -674,9 +678,21 @@ pub(crate) struct AsyncCopy {
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) target: Target,
-    /// Offset and size of each argument and result in the caller's local memory.
-    pub(crate) arguments: Vec<(u32, u32)>,
-    pub(crate) results: Vec<(u32, u32)>,
+    /// Where the caller's frame has each argument and result.
+    pub(crate) arguments: Vec<Passed>,
+    pub(crate) results: Vec<Passed>,
+}
+
+/// Where a frame has what is passed to a function or back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passed {
+    /// In local memory (`.param`): offset and size.
+    Local(u32, u32),
+    /// In a register (`.reg`).
+    R32(Slot),
+    R64(Slot),
+    /// A literal, or a result that is dropped.
+    Constant(u64),
 }
 
 #[derive(Clone, Debug)]
@@ -692,6 +708,9 @@ pub(crate) enum Target {
 pub(crate) enum Builtin {
     Vprintf,
     AssertFail,
+    Malloc,
+    Free,
+    SetConditional,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -45,11 +45,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod bitmap;
 mod block;
 mod code;
 mod decode;
 mod exec;
 mod fault;
+mod footprint;
+mod heap;
 mod launch;
 mod memory;
 mod module;
@@ -59,9 +62,11 @@ mod softfloat;
 mod storage;
 mod view;
 mod visit;
+mod watch;
 mod wide;
 
 pub use fault::{Fault, FaultKind, LoadError, Operation};
-pub use launch::{Access, Buffer, Launch, Options};
+pub use footprint::{Conflict, Footprint};
+pub use launch::{Access, Buffer, Conditional, Launch, Options, Report, Unordered};
 pub use memory::{Allocation, Memory, MemoryError};
 pub use module::{Kernel, Module, Parameter};

@@ -6,6 +6,7 @@
 
 use crate::code::{FrameSize, Slot};
 use crate::exec::address::{Pattern, pattern};
+use crate::visit::File;
 use crate::wide::Wide;
 
 /// Lanes of a warp.
@@ -194,6 +195,17 @@ impl Registers {
                 } else {
                     register[lane]
                 };
+            }
+        }
+    }
+
+    /// Clear registers in the lanes of `mask`.
+    pub(crate) fn clear(&mut self, registers: &[(File, Slot)], mask: u32) {
+        for &(file, slot) in registers {
+            match file {
+                File::R32 => self.set(slot, mask, [0u32; LANES]),
+                File::R64 => self.set(slot, mask, [0u64; LANES]),
+                File::Predicate => self.set_predicate(slot, mask, 0),
             }
         }
     }

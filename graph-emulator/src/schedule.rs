@@ -109,6 +109,7 @@ impl Warp {
             context,
             shared: &mut [],
             barriers: &mut barriers,
+            watch: None,
         };
         for instruction in &context.code.functions[context.kernel].prologue {
             let result = self.execute(&instruction.op, u32::MAX, 0, &mut env);
@@ -127,6 +128,8 @@ impl Warp {
         self.registers.frame = Frame::default();
         self.registers.carry = 0;
         self.specials.ctaid = ctaid;
+        self.local.clear(kernel.frame.local);
+        self.registers.clear(&kernel.unassigned, u32::MAX);
         for &(slot, special) in kernel
             .specials
             .iter()

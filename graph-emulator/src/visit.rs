@@ -2,12 +2,12 @@
 
 use crate::code::{
     Address, BarrierOp, Base, BitsOp, CarryOp, CompareType, ConvertType, DISCARD, FloatOp, FloatType, Fragment,
-    IntegerOp, IntegerType, MatrixOp, Move, Op, Outcome, PredicateOp, Selector, Slot, Target,
+    IntegerOp, IntegerType, MatrixOp, Move, Op, Outcome, Passed, PredicateOp, Selector, Slot, Target,
 };
 use crate::exec::float::operand_count;
 
 /// A register file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum File {
     R32,
     R64,
@@ -213,6 +213,13 @@ impl Op {
                 if let Target::Indirect(slot) = &mut call.target {
                     each(R64, Source, slot);
                 }
+                let mut passed = |passed: &mut Passed, role| match passed {
+                    Passed::R32(slot) => each(R32, role, slot),
+                    Passed::R64(slot) => each(R64, role, slot),
+                    Passed::Local(..) | Passed::Constant(_) => {}
+                };
+                call.arguments.iter_mut().for_each(|argument| passed(argument, Source));
+                call.results.iter_mut().for_each(|result| passed(result, To));
             }
             Op::Barrier(op) => {
                 each(R32, Source, &mut op.id);

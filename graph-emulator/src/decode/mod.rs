@@ -13,13 +13,15 @@ mod memory;
 mod modifiers;
 mod mov;
 mod operand;
+mod unassigned;
 mod video;
 mod warp;
 
 use graph_ptx::ast;
 
-use crate::code::{Code, Guard, Instruction, Line, Op};
+use crate::code::{Code, Function, Guard, Instruction, Line, Op};
 use crate::fault::LoadError;
+use crate::visit::Role;
 pub(crate) use layout::{MAX_SHARED, Place, Symbols};
 pub(crate) use matrix::MAX_ELEMENTS;
 use modifiers::Modifiers;
@@ -80,9 +82,22 @@ fn decode_function(function: &ast::Function, symbols: &Symbols, code: &mut Code)
         prologue = hoist::hoist(&mut body);
         (instructions, lines) = (body.instructions, body.lines);
     }
+    let mut filled = scope.filled();
+    for instruction in &mut prologue {
+        instruction.op.visit(|file, role, slot| {
+            if role == Role::Target {
+                filled.push((file, *slot));
+            }
+        });
+    }
+    let unassigned = unassigned::unassigned(&mut instructions, start, filled);
     code.instructions.append(&mut instructions);
     code.lines.append(&mut lines);
-    code.functions.push(scope.finish(start, prologue));
+    code.functions.push(Function {
+        prologue,
+        unassigned,
+        ..scope.finish(start)
+    });
     Ok(())
 }
 

@@ -1,9 +1,13 @@
-//! External functions that the emulator has itself: `vprintf` and `__assertfail`.
+//! External functions that the emulator has itself: `vprintf`, `__assertfail`, `malloc`, `free` and
+//! `cudaGraphSetConditional`.
 
-use crate::code::{Builtin, Call, Space};
+use std::sync::PoisonError;
+
+use crate::code::{Builtin, Call, Space, Special};
 use crate::exec::address::lanes;
 use crate::exec::{Environment, LaneFault, Warp};
 use crate::fault::FaultKind;
+use crate::launch::Conditional;
 
 /// The longest text that is read.
 const MAX_TEXT: u64 = 64 * 1024;
@@ -21,11 +25,27 @@ impl Warp {
             let result = match builtin {
                 Builtin::Vprintf => self.vprintf(call, lane, env),
                 Builtin::AssertFail => self.assert_fail(call, lane, env),
+                Builtin::Malloc => {
+                    let bytes = self.argument(call, lane, 0);
+                    Ok(env.context.heap.map_or(0, |heap| heap.allocate(bytes)))
+                }
+                Builtin::Free => {
+                    let address = self.argument(call, lane, 0);
+                    let freed = address == 0 || env.context.heap.is_some_and(|heap| heap.free(address));
+                    if freed {
+                        Ok(0)
+                    } else {
+                        Err(FaultKind::InvalidFree(address))
+                    }
+                }
+                Builtin::SetConditional => {
+                    self.set_conditional(call, lane, env);
+                    Ok(0)
+                }
             };
             let value = result.map_err(|kind| LaneFault::new(lane, kind))?;
-            if let Some(&(offset, 4)) = call.results.first() {
-                let address = u64::from(self.registers.frame.local + offset);
-                self.local.store(lane, address, 4, value);
+            if let Some(&result) = call.results.first() {
+                self.put(result, lane, value);
             }
         }
         Ok(())
@@ -33,12 +53,20 @@ impl Warp {
 
     /// An argument of a call: an integer or a pointer.
     fn argument(&self, call: &Call, lane: usize, index: usize) -> u64 {
-        let Some(&(offset, bytes)) = call.arguments.get(index) else {
-            return 0;
+        call.arguments
+            .get(index)
+            .map_or(0, |&argument| self.passed(argument)[lane])
+    }
+
+    /// `cudaGraphSetConditional(handle, value)`: noted for whoever runs the graph.
+    fn set_conditional(&self, call: &Call, lane: usize, env: &Environment<'_>) {
+        let conditional = Conditional {
+            handle: self.argument(call, lane, 0),
+            value: self.argument(call, lane, 1) as u32,
         };
-        let bytes = if bytes == 8 { 8 } else { 4 };
-        self.local
-            .load(lane, u64::from(self.registers.frame.local + offset), bytes)
+        let block = [0, 1, 2].map(|axis| self.special(Special::Ctaid(axis))[lane]);
+        let mut all = env.context.conditionals.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push((block, conditional));
     }
 
     /// A zero-terminated text.

@@ -7,7 +7,7 @@ use crate::exec::{Environment, Warp};
 use crate::fault::{FaultKind, Operation};
 
 /// The space that an address lies in, generic ones being sorted, and the address within it.
-fn resolve(space: Space, address: u64) -> (Space, u64) {
+pub(crate) fn resolve(space: Space, address: u64) -> (Space, u64) {
     match space {
         Space::Generic => {
             let (space, base) = window(address);

@@ -152,7 +152,14 @@ impl Warp {
     }
 
     /// Where an element of a tile is in memory.
-    fn element_address(&self, op: &Tile, at: &[u64; LANES], lane: usize, register: usize, element: usize) -> u64 {
+    pub(crate) fn element_address(
+        &self,
+        op: &Tile,
+        at: &[u64; LANES],
+        lane: usize,
+        register: usize,
+        element: usize,
+    ) -> u64 {
         let index = op.fragment.index(lane, register, element);
         let (row, column) = (index / op.fragment.columns, index % op.fragment.columns);
         let stride = u64::from(self.registers.get32(op.stride)[lane]);

@@ -28,9 +28,13 @@ use std::sync::atomic::fence;
 use crate::code::{AtomicOp, Code, Op, Slot, Space};
 use crate::exec::barrier::Barriers;
 use crate::fault::FaultKind;
+use crate::heap::Heap;
+use crate::launch::{Checks, Conditionals};
 use crate::registers::{LANES, Registers};
 pub(crate) use crate::schedule::Warp;
 use crate::view::View;
+use crate::watch::global::GlobalWatch;
+use crate::watch::{self, Watch};
 
 /// What stays the same during a launch.
 pub(crate) struct Context<'a> {
@@ -44,6 +48,11 @@ pub(crate) struct Context<'a> {
     pub(crate) block: [u32; 3],
     pub(crate) dynamic_shared: u32,
     pub(crate) step_limit: Option<u64>,
+    pub(crate) heap: Option<&'a Heap>,
+    pub(crate) conditionals: &'a Conditionals,
+    pub(crate) checks: Checks,
+    /// Of launches that ask for checks of global memory.
+    pub(crate) global: Option<&'a GlobalWatch<'a>>,
 }
 
 /// What the warps of a block share.
@@ -51,6 +60,8 @@ pub(crate) struct Environment<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) shared: &'a mut [u8],
     pub(crate) barriers: &'a mut Barriers,
+    /// Of launches that ask for checks.
+    pub(crate) watch: Option<&'a mut Watch>,
 }
 
 /// Something went wrong in a lane.
@@ -107,11 +118,19 @@ impl Warp {
             Op::Bits(op) => bits::bits(registers, mask, op),
             Op::Math(op) => math::math(registers, mask, op),
             Op::Predicate(op) => moves::predicate(registers, mask, op),
-            Op::Load(op) => {
-                memory::load(self, env, mask, op)?;
-                return Ok(if op.strong { Flow::Spin } else { Flow::Next });
+            Op::Load(access) => {
+                if env.watch.is_some() {
+                    watch::observe(self, env, mask, pc, op)?;
+                }
+                memory::load(self, env, mask, access)?;
+                return Ok(if access.strong { Flow::Spin } else { Flow::Next });
             }
-            Op::Store(op) => memory::store(self, env, mask, op)?,
+            Op::Store(access) => {
+                if env.watch.is_some() {
+                    watch::observe(self, env, mask, pc, op)?;
+                }
+                memory::store(self, env, mask, access)?;
+            }
             Op::Branch(target) => return Ok(Flow::Goto(*target)),
             _ => return self.execute_rare(op, mask, pc, env),
         }
@@ -119,6 +138,9 @@ impl Warp {
     }
 
     fn execute_rare(&mut self, op: &Op, mask: u32, pc: u32, env: &mut Environment<'_>) -> Result<Flow, LaneFault> {
+        if env.watch.is_some() {
+            watch::observe(self, env, mask, pc, op)?;
+        }
         let registers = &mut self.registers;
         match op {
             Op::Carry(op) => integer::carry(registers, mask, op),
