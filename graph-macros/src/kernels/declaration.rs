@@ -201,7 +201,11 @@ fn reject_parts(sig: &Signature, report: &mut Report) {
             signature("a kernel has no generics").help("declare each instance of a CUDA template under its own name");
         push(&sig.generics, &fault, report);
     } else if let Some(clause) = &sig.generics.where_clause {
-        push(clause, &signature("a kernel has no generics").help("remove it"), report);
+        push(
+            clause,
+            &signature("a kernel has no generics").help("remove the `where` clause"),
+            report,
+        );
     }
     if let Some(variadic) = &sig.variadic {
         push(
@@ -218,7 +222,7 @@ fn reject_parts(sig: &Signature, report: &mut Report) {
     for word in words.into_iter().flatten() {
         push(
             &word,
-            &signature("a kernel is a plain `fn` or a `safe fn`").help("remove it"),
+            &signature("a kernel is a plain `fn` or a `safe fn`").help(format!("remove `{word}`")),
             report,
         );
     }

@@ -158,9 +158,9 @@ const _: () = {
             )
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
-        pub fn set_factor(&mut self, value: f32) -> ::graph_runtime::Result<()> {
+        pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
             let __place_data = self.data;
-            let factor = ::core::clone::Clone::clone(&value);
+            let factor = ::core::clone::Clone::clone(&__value);
             self.__graph
                 .update(
                     "factor",
@@ -173,7 +173,7 @@ const _: () = {
                         ::core::result::Result::Ok(())
                     },
                 )?;
-            self.factor = value;
+            self.factor = __value;
             ::core::result::Result::Ok(())
         }
     }

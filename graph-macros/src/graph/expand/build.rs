@@ -3,7 +3,7 @@
 //! A node that mentions a param becomes a function of its own, generic over what it applies to: `build` adds the node through
 //! it, `set_x` updates the node through it, and the user's expression is compiled once.
 
-use super::interface::{place_type, setter, value_name};
+use super::interface::{Source, copy, place_type, setter, value_name};
 use super::node::{add, apply, generic_assertions, places};
 use super::part::local;
 use crate::graph::ast::Node;
@@ -101,13 +101,10 @@ fn add_or_apply(graph: &Graph<'_>, index: usize, sink: &TokenStream, builder: &I
         return add(graph, node, builder);
     }
     let (function, places) = (function(index), resources_of(graph, index..index + 1).map(local));
-    let values = used.iter().map(|&param| cloned(&graph.params[param].name));
+    let values = used
+        .iter()
+        .map(|&param| copy(&graph.params[param].name, Source::Variable));
     quote!(Self::#function(#sink, #(#places,)* #(#values),*)?;)
-}
-
-/// A param's value for one more use: params are `Clone`, not necessarily `Copy`.
-fn cloned(name: &Ident) -> TokenStream {
-    quote!(::core::clone::Clone::clone(&#name))
 }
 
 /// The params that the nodes mention, each once.
@@ -123,7 +120,7 @@ fn call_group(graph: &Graph<'_>, group: usize, nodes: &Range<usize>, builder: &I
     let places = resources_of(graph, nodes.clone()).map(local);
     let values = params_of(graph, nodes.clone())
         .into_iter()
-        .map(|param| cloned(&graph.params[param].name));
+        .map(|param| copy(&graph.params[param].name, Source::Variable));
     quote!(Self::#function(&mut #builder, #(#places,)* #(#values),*)?;)
 }
 
@@ -192,7 +189,7 @@ fn node_function(graph: &Graph<'_>, index: usize, node: &Node, used: &[usize]) -
 
 /// The body of `set_x`.
 fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
-    let (name, value) = (&graph.params[param].name, value_name());
+    let (name, value) = (&graph.params[param].name, value_name(&graph.params[param].name));
     let text = name.to_string();
     let affected: Vec<usize> = (0..graph.nodes.len())
         .filter(|&node| used[node].contains(&param))
@@ -213,15 +210,19 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
     others.dedup();
     let others = others.iter().map(|&other| {
         let name = &graph.params[other].name;
-        if other == param {
-            quote!(let #name = ::core::clone::Clone::clone(&#value);)
+        let source = if other == param {
+            Source::Argument
         } else {
-            quote!(let #name = ::core::clone::Clone::clone(&self.#name);)
-        }
+            Source::Field
+        };
+        let value = copy(name, source);
+        quote!(let #name = #value;)
     });
     let calls = affected.iter().map(|&node| {
         let (function, places) = (function(node), resources_of(graph, node..node + 1).map(local));
-        let values = used[node].iter().map(|&param| cloned(&graph.params[param].name));
+        let values = used[node]
+            .iter()
+            .map(|&param| copy(&graph.params[param].name, Source::Variable));
         quote!(Self::#function(#update, #(#places,)* #(#values),*)?;)
     });
     quote! {

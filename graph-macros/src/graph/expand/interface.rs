@@ -4,7 +4,7 @@ use crate::graph::ast::{Node, Param, Resource};
 use crate::graph::resolve::Graph;
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam};
 
@@ -195,7 +195,7 @@ fn resource_methods(resource: &Resource, bodies: Bodies) -> TokenStream {
 fn getter(param: &Param, bodies: Bodies) -> TokenStream {
     let (name, ty, docs) = (&param.name, &param.ty, &param.attributes.docs);
     let summary = format!(" The value of the param `{name}` in the next launch.");
-    let get = bodies.of(quote!(::core::clone::Clone::clone(&self.#name)));
+    let get = bodies.of(copy(name, Source::Field));
     quote! {
         #[doc = #summary]
         #(#docs)*
@@ -203,11 +203,36 @@ fn getter(param: &Param, bodies: Bodies) -> TokenStream {
     }
 }
 
+/// Where a copy of a param's value comes from.
+pub(super) enum Source {
+    /// The graph's field.
+    Field,
+    /// The variable of the param's name.
+    Variable,
+    /// The argument of its setter.
+    Argument,
+}
+
+/// A copy of a param's value: params are `Clone`, not necessarily `Copy`. All copies of one param have the same span, at its name, so
+/// that rustc says only once that a type is not `Clone`.
+pub(super) fn copy(name: &Ident, source: Source) -> TokenStream {
+    // Not the user's own hygiene: `self` must have that of the receiver, also where another macro wrote the name.
+    let span = Span::call_site().located_at(name.span());
+    let mut here = name.clone();
+    here.set_span(span);
+    let value = match source {
+        Source::Field => quote_spanned!(span=> self.#here),
+        Source::Variable => here.to_token_stream(),
+        Source::Argument => value_name(name).to_token_stream(),
+    };
+    quote_spanned!(span=> ::core::clone::Clone::clone(&#value))
+}
+
 /// `set_x(value)` with the given body.
 pub(super) fn setter(param: &Param, body: TokenStream) -> TokenStream {
     let (name, ty, docs) = (&param.name, &param.ty, &param.attributes.docs);
     let set = Ident::new(&format!("set_{}", name.unraw()), name.span());
-    let value = value_name();
+    let value = value_name(name);
     let summary =
         format!(" Sets the param `{name}` for later launches: updates exactly the nodes that use it, in place.");
     quote! {
@@ -217,9 +242,9 @@ pub(super) fn setter(param: &Param, body: TokenStream) -> TokenStream {
     }
 }
 
-/// The name of a setter's argument, out of the user's sight.
-pub(super) fn value_name() -> Ident {
-    Ident::new("value", Span::mixed_site())
+/// The name of a setter's argument.
+pub(super) fn value_name(param: &Ident) -> Ident {
+    Ident::new("__value", Span::call_site().located_at(param.span()))
 }
 
 fn handle(index: usize, node: &Node, bodies: Bodies) -> TokenStream {
