@@ -13,7 +13,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn pipeline_() {
+fn pipeline() {
     let tiles = 6;
     let input = whole_floats(211, tiles * 256, 100);
     let sum = |i: usize| {
@@ -30,7 +30,7 @@ fn pipeline_() {
 }
 
 #[test]
-fn copy_sizes_() {
+fn copy_sizes() {
     let valid = 77;
     let input = many(212, 128, |random| random.u32());
     let word = |row: usize, i: usize| match row {
@@ -49,7 +49,7 @@ fn copy_sizes_() {
 }
 
 #[test]
-fn pipeline_intrinsics_() {
+fn pipeline_intrinsics() {
     let rows = 9;
     let input = many(213, rows * 64, |random| random.u32() as i32);
     let value = |i: usize| {

@@ -15,7 +15,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn atomics_32_() {
+fn atomics_32() {
     let input = many(161, 192, |random| random.u32() as i32 >> (random.u32() & 7));
     let out = vec![0, 0, i32::MAX, i32::MIN, -1, 0, 0, 0, 0, 0];
     let mut unsigned = vec![0; 8 + 192];
@@ -34,7 +34,7 @@ fn atomics_32_() {
 }
 
 #[test]
-fn atomics_64_() {
+fn atomics_64() {
     let input = many(162, 160, |random| random.u64() as i64 >> (random.u32() & 31));
     let mut unsigned = vec![0u64; 9];
     unsigned[1] = u64::MAX;
@@ -51,7 +51,7 @@ fn atomics_64_() {
 }
 
 #[test]
-fn atomics_float_() {
+fn atomics_float() {
     let input = whole_floats(163, 192, 1000);
     let third = |k: usize| -input.iter().skip(k).step_by(3).sum::<f32>();
     let most = input.iter().copied().fold(f32::NEG_INFINITY, f32::max);
@@ -68,7 +68,7 @@ fn atomics_float_() {
 }
 
 #[test]
-fn atomics_shared_() {
+fn atomics_shared() {
     let mut trial = Trial::new("atomics_shared");
     let input = trial.input(
         "in",
@@ -92,7 +92,7 @@ fn atomics_shared_() {
 }
 
 #[test]
-fn atomics_assembly_() {
+fn atomics_assembly() {
     let mut trial = Trial::new("atomics_assembly");
     let input = trial.input("in", many(165, 128, |random| random.u32()));
     let mut out = trial.changed("out", vec![0, 1 << 31, 0, 0, u32::MAX, u32::MAX], Bound::Bits);

@@ -25,7 +25,7 @@ unsafe extern "C" {
 const N: usize = 384;
 
 #[test]
-fn bfloat_arithmetic_() {
+fn bfloat_arithmetic() {
     let mut trial = Trial::new("bfloat_arithmetic");
     let [a, b, c] = trial.arguments(|which| bf16_arguments(which, N));
     let mut out = trial.rows::<Bf16>("out", N, &signs_open(13, 10));
@@ -34,7 +34,7 @@ fn bfloat_arithmetic_() {
 }
 
 #[test]
-fn bfloat2_arithmetic_() {
+fn bfloat2_arithmetic() {
     let mut trial = Trial::new("bfloat2_arithmetic");
     let [a, b, c] = trial.arguments(|which| bf16_arguments(which, N));
     let mut out = trial.rows::<Bf16>("out", N, &signs_open(12, 8));
@@ -44,7 +44,7 @@ fn bfloat2_arithmetic_() {
 }
 
 #[test]
-fn bfloat_convert_() {
+fn bfloat_convert() {
     let mut trial = Trial::new("bfloat_convert");
     let (input, wide) = (
         trial.input("in", f32_arguments(1, N)),
@@ -66,7 +66,7 @@ fn bfloat_convert_() {
 }
 
 #[test]
-fn bfloat_functions_() {
+fn bfloat_functions() {
     let mut trial = Trial::new("bfloat_functions");
     let input = trial.input("in", bf16_arguments(1, N));
     // `cuda_bf16.h` computes these by approximate f32 instructions, whose errors are far below a bfloat16's ulp, so that the two devices'
@@ -96,7 +96,7 @@ fn bfloat_functions_() {
 }
 
 #[test]
-fn adam_() {
+fn adam() {
     let n = 128;
     let eighths = |seed| many(seed, n, |random| bf16((random.below(65) as f32 - 32.0) / 32.0));
     let mut trial = Trial::new("adam");
@@ -110,7 +110,7 @@ fn adam_() {
 }
 
 #[test]
-fn bfloat_atomics_() {
+fn bfloat_atomics() {
     let numbers: Vec<f32> = many(135, 32, |random| random.below(17) as f32 - 8.0);
     let strided = |start: usize, step: usize| numbers.iter().skip(start).step_by(step).sum::<f32>();
     let sums = (0..4).map(|k| bf16(strided(k, 4))).collect();

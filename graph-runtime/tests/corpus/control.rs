@@ -20,7 +20,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn recursive_() {
+fn recursive() {
     let ackermann = |i: u32| [i / 3 + 1, i / 3 + 2, 2 * (i / 3) + 3][i as usize % 3];
     let queens = |i: usize| [1, 0, 0, 2, 10, 4][i % 6];
     let expected = (0..32).map(ackermann).chain((0..32).map(queens)).collect();
@@ -31,7 +31,7 @@ fn recursive_() {
 }
 
 #[test]
-fn function_table_() {
+fn function_table() {
     let (a, b) = (floats(101, 128, -2.0, 2.0), floats(102, 128, -2.0, 2.0));
     let which = many(103, 128, |random| random.below(4) as i32);
     let call = |i: usize| match which[i] {
@@ -49,13 +49,13 @@ fn function_table_() {
 }
 
 #[test]
-fn virtual_calls_() {
+fn virtual_calls() {
     let sizes = floats(104, 48, 0.5, 3.0);
     let area = |(i, size): (usize, &f32)| {
         if i % 3 == 0 {
             size * size
         } else {
-            3.141_592_74 * size * size
+            std::f32::consts::PI * size * size
         }
     };
     let expected = sizes.iter().enumerate().map(area).collect();
@@ -67,7 +67,7 @@ fn virtual_calls_() {
 }
 
 #[test]
-fn interpreter_() {
+fn interpreter() {
     let programs = [
         [0, 2, 4, 6, 1, 9, 5, 3, 0, 200, 1, 8, 0, 7, 1, 9],
         [3, 250, 0, 5, 7, 1, 6, 2, 11, 12, 0, 0, 1, 2, 4, 8],
@@ -88,7 +88,7 @@ fn interpreter_() {
 }
 
 #[test]
-fn branch_table_() {
+fn branch_table() {
     let input = many(109, 64, |random| random.u32());
     let run = |&input: &u32| {
         let (mut x, mut r) = (input, 0u32);
@@ -111,7 +111,7 @@ fn branch_table_() {
 }
 
 #[test]
-fn spin_lock_() {
+fn spin_lock() {
     let mut trial = Trial::new("spin_lock");
     let mut counter = trial.expect("counter", vec![128], Bound::Bits);
     let mut order = trial.expect("order", vec![32; 4], Bound::Bits);
@@ -120,7 +120,7 @@ fn spin_lock_() {
 }
 
 #[test]
-fn relay_() {
+fn relay() {
     let mut expected = vec![0i32; 32];
     let mut value = 7i32;
     for lane in (0..32).rev() {
@@ -134,7 +134,7 @@ fn relay_() {
 }
 
 #[test]
-fn warp_specialised_() {
+fn warp_specialised() {
     let rounds = 7;
     let input = many(106, 64 * rounds, |random| random.below(1000) as i32);
     let sum = |i: usize| {
@@ -151,7 +151,7 @@ fn warp_specialised_() {
 }
 
 #[test]
-fn barrier_votes_() {
+fn barrier_votes() {
     let input = many(107, 128, |random| random.below(120) as i32 - 10);
     let count = |values: &[i32], holds: fn(i32) -> bool| values.iter().filter(|&&value| holds(value)).count() as i32;
     let odd = count(&input[..96], |value| value & 1 == 1);
@@ -175,7 +175,7 @@ fn barrier_votes_() {
 }
 
 #[test]
-fn divergence_() {
+fn divergence() {
     let mut trial = Trial::new("divergence");
     let input = trial.input("in", many(108, 192, |random| random.below(100_000)));
     let mut out = trial.output::<u32>("out", 192, Bound::Bits);

@@ -41,7 +41,7 @@ fn f64s() -> Vec<f64> {
 }
 
 #[test]
-fn float_to_integer_() {
+fn float_to_integer() {
     let (mut trial, input) = (Trial::new("float_to_integer"), f32s());
     let n = input.len();
     let input = trial.input("in", input);
@@ -52,7 +52,7 @@ fn float_to_integer_() {
 }
 
 #[test]
-fn double_to_integer_() {
+fn double_to_integer() {
     let (mut trial, input) = (Trial::new("double_to_integer"), f64s());
     let n = input.len();
     let input = trial.input("in", input);
@@ -63,7 +63,7 @@ fn double_to_integer_() {
 }
 
 #[test]
-fn integer_to_float_() {
+fn integer_to_float() {
     let mut trial = Trial::new("integer_to_float");
     let input = trial.input("in", u32_arguments(1, N));
     let mut out = trial.rows::<f32>("out", N, &alike(19, Bound::Bits));
@@ -73,7 +73,7 @@ fn integer_to_float_() {
 }
 
 #[test]
-fn between_floats_() {
+fn between_floats() {
     let (mut trial, input, wide_input) = (Trial::new("between_floats"), f32s(), f64s());
     let n = input.len();
     let (input, wide_input) = (trial.input("in", input), trial.input("wide_in", wide_input));
@@ -89,7 +89,7 @@ fn between_floats_() {
 }
 
 #[test]
-fn between_integers_() {
+fn between_integers() {
     let mut trial = Trial::new("between_integers");
     let input = trial.input("in", u32_arguments(1, N));
     let mut out = trial.rows::<u32>("out", N, &alike(18, Bound::Bits));

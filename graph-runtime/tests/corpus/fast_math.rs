@@ -11,7 +11,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn fast_() {
+fn fast() {
     let n = 384;
     let (mut a, mut b) = (floats(181, n, -3.1, 3.1), floats(182, n, -3.1, 3.1));
     // Subnormal and special numbers, for what is not approximate.

@@ -13,7 +13,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn fft_radix2_() {
+fn fft_radix2() {
     let input = floats(91, 2 * 2 * 256, -1.0, 1.0);
     let transform = |signal: &[f32], k: usize| {
         let mut sum = (0f64, 0f64);
@@ -37,7 +37,7 @@ fn fft_radix2_() {
 }
 
 #[test]
-fn ntt_() {
+fn ntt() {
     const P: u128 = 0xffff_ffff_0000_0001;
     fn power(base: u128, exponent: u64) -> u128 {
         match exponent {
@@ -69,7 +69,7 @@ fn ntt_() {
 }
 
 #[test]
-fn dct_8x8_() {
+fn dct_8x8() {
     let (width, height) = (40, 24);
     let mut trial = Trial::new("dct_8x8");
     let pixels = trial.input("pixels", many(93, width * height, |random| random.u32() as u8));

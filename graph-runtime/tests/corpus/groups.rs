@@ -12,7 +12,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn tiles_() {
+fn tiles() {
     let mut trial = Trial::new("tiles");
     let input = trial.input("in", many(241, 128, |random| random.below(200) as i32 - 100));
     let mut out = trial.rows::<i32>("out", 128, &alike(7, Bound::Bits));
@@ -21,7 +21,7 @@ fn tiles_() {
 }
 
 #[test]
-fn aggregated_() {
+fn aggregated() {
     let input = many(242, 256, |random| random.below(100) as i32);
     let kept: Vec<i32> = input.iter().copied().filter(|&x| x > 20).collect();
     let mut cells: Vec<i32> = (0..4).map(|k| ((kept.len() + 3 - k) / 4) as i32).collect();

@@ -26,7 +26,7 @@ unsafe extern "C" {
 const N: usize = 384;
 
 #[test]
-fn half_arithmetic_() {
+fn half_arithmetic() {
     let mut trial = Trial::new("half_arithmetic");
     let [a, b, c] = trial.arguments(|which| f16_arguments(which, N));
     let mut out = trial.rows::<F16>("out", N, &signs_open(17, 13));
@@ -35,7 +35,7 @@ fn half_arithmetic_() {
 }
 
 #[test]
-fn half2_arithmetic_() {
+fn half2_arithmetic() {
     let mut trial = Trial::new("half2_arithmetic");
     let [a, b, c] = trial.arguments(|which| f16_arguments(which, N));
     let mut out = trial.rows::<F16>("out", N, &signs_open(16, 9));
@@ -44,7 +44,7 @@ fn half2_arithmetic_() {
 }
 
 #[test]
-fn half_compare_() {
+fn half_compare() {
     let mut trial = Trial::new("half_compare");
     let (a, b) = (
         trial.input("a", f16_arguments(0, N)),
@@ -56,7 +56,7 @@ fn half_compare_() {
 }
 
 #[test]
-fn half_convert_() {
+fn half_convert() {
     let mut numbers = f32_arguments(1, N);
     numbers[..64].copy_from_slice(&floats(121, 64, -7e4, 7e4));
     numbers[64..96].copy_from_slice(&floats(122, 32, -1e-5, 1e-5));
@@ -80,7 +80,7 @@ fn half_convert_() {
 }
 
 #[test]
-fn half_functions_() {
+fn half_functions() {
     let mut trial = Trial::new("half_functions");
     let input = trial.input("in", f16_arguments(1, N));
     // `cuda_fp16.h` computes these by approximate f32 instructions, whose errors are below an eighth of a half's ulp, so that the two
@@ -112,7 +112,7 @@ fn half_functions_() {
 }
 
 #[test]
-fn half_matvec_() {
+fn half_matvec() {
     let (rows, columns) = (8, 256);
     // Small eighths: products and sums in half are rounded, sums in float are exact.
     let eighths = |seed, count| many(seed, count, |random| f16((random.below(33) as f32 - 16.0) / 8.0));
@@ -127,7 +127,7 @@ fn half_matvec_() {
 }
 
 #[test]
-fn half_atomics_() {
+fn half_atomics() {
     let numbers: Vec<f32> = many(125, 64, |random| (random.below(17) as f32 - 8.0) / 4.0);
     let sum = |numbers: &[f32]| numbers.iter().sum::<f32>();
     let quarter = |k: usize| f16(numbers.iter().skip(k).step_by(4).sum());

@@ -19,7 +19,7 @@ fn counts(bins: usize, of: impl Iterator<Item = usize>) -> Vec<u32> {
 }
 
 #[test]
-fn histogram_shared_() {
+fn histogram_shared() {
     let input = many(51, 5000, |random| (random.u32() & random.u32()) as u8);
     let expected = counts(256, input.iter().map(|&byte| usize::from(byte)));
     let mut trial = Trial::new("histogram_shared");
@@ -30,13 +30,13 @@ fn histogram_shared_() {
 }
 
 #[test]
-fn histogram_matched_() {
+fn histogram_matched() {
     let mut input = floats(52, 1500, -0.1, 1.1);
     input[7] = f32::NAN;
     input[8] = f32::INFINITY;
     input[9] = -1e30;
     // A NaN converts to 0.
-    let bin = |&x: &f32| (x * 20.0).floor().clamp(-1.0, 20.0).max(0.0).min(19.0) as usize;
+    let bin = |&x: &f32| (x * 20.0).floor().clamp(0.0, 19.0) as usize;
     let expected = counts(20, input.iter().map(bin));
     let mut trial = Trial::new("histogram_matched");
     let input = trial.input("in", input);
@@ -46,7 +46,7 @@ fn histogram_matched_() {
 }
 
 #[test]
-fn histogram_packed_() {
+fn histogram_packed() {
     let input = many(53, 3000, |random| random.u32() as u16);
     let expected = counts(50, input.iter().map(|&value| usize::from(value % 50)));
     let expected = expected.into_iter().map(|count| count as u16).collect();

@@ -13,7 +13,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn programmatic_() {
+fn programmatic() {
     let input = many(231, 128, |random| random.below(1000) as i32);
     let expected = input.iter().map(|x| (x * 3 + 1) * 3 + 1).collect();
     let mut trial = Trial::new("programmatic");
@@ -26,7 +26,7 @@ fn programmatic_() {
 }
 
 #[test]
-fn elected_() {
+fn elected() {
     let mut trial = Trial::new("elected");
     let input = trial.input("in", many(232, 96, |random| random.below(200) as i32 - 100));
     let mut out = trial.rows::<i32>("out", 96, &alike(5, Bound::Bits));
@@ -35,7 +35,7 @@ fn elected_() {
 }
 
 #[test]
-fn vector_atomics_() {
+fn vector_atomics() {
     let input = whole_floats(233, 4 * 64, 50);
     let sum =
         |part: usize, from: usize, step: usize| input.chunks(4).skip(from).step_by(step).map(|v| v[part]).sum::<f32>();

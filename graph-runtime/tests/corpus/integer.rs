@@ -18,7 +18,7 @@ unsafe extern "C" {
 const N: usize = 384;
 
 #[test]
-fn bits_() {
+fn bits() {
     let mut trial = Trial::new("bits");
     let input = trial.input("in", u32_arguments(1, N));
     let mut out = trial.rows::<u32>("out", N, &alike(20, Bound::Bits));
@@ -27,7 +27,7 @@ fn bits_() {
 }
 
 #[test]
-fn fields_() {
+fn fields() {
     let mut trial = Trial::new("fields");
     let [a, b, c] = trial.arguments(|which| u32_arguments(which, N));
     let mut out = trial.rows::<u32>("out", N, &alike(32, Bound::Bits));
@@ -36,7 +36,7 @@ fn fields_() {
 }
 
 #[test]
-fn multiply_divide_() {
+fn multiply_divide() {
     let mut trial = Trial::new("multiply_divide");
     let [a, b, c] = trial.arguments(|which| u32_arguments(which, N));
     let mut out = trial.rows::<u32>("out", N, &alike(44, Bound::Bits));
@@ -45,7 +45,7 @@ fn multiply_divide_() {
 }
 
 #[test]
-fn comparisons_() {
+fn comparisons() {
     let floats = |which| {
         crate::data::f32_arguments(which, N)
             .into_iter()
@@ -61,7 +61,7 @@ fn comparisons_() {
 }
 
 #[test]
-fn carries_() {
+fn carries() {
     let n = 128;
     let words = |seed| {
         many(seed, 4 * n, |random| {
@@ -106,7 +106,7 @@ fn carries_() {
 }
 
 #[test]
-fn bytes_and_video_() {
+fn bytes_and_video() {
     let mut trial = Trial::new("bytes_and_video");
     let [a, b, c] = trial.arguments(|which| u32_arguments(which, N));
     let mut out = trial.rows::<u32>("out", N, &alike(29, Bound::Bits));

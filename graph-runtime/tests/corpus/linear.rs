@@ -21,7 +21,7 @@ fn product(a: impl Fn(usize, usize) -> f32, b: impl Fn(usize, usize) -> f32, [m,
 }
 
 #[test]
-fn matmul_tiled_() {
+fn matmul_tiled() {
     let (m, n, k) = (37, 29, 45);
     let (a, b) = (floats(1, m * k, -1.0, 1.0), floats(2, k * n, -1.0, 1.0));
     let expected = product(|row, at| a[row * k + at], |at, column| b[at * n + column], [m, n, k]);
@@ -34,7 +34,7 @@ fn matmul_tiled_() {
 }
 
 #[test]
-fn matmul_registers_() {
+fn matmul_registers() {
     let n = 64;
     let (a, b) = (floats(3, n * n, -1.0, 1.0), floats(4, n * n, -1.0, 1.0));
     let expected = product(|row, at| a[at * n + row], |at, column| b[at * n + column], [n; 3]);
@@ -47,7 +47,7 @@ fn matmul_registers_() {
 }
 
 #[test]
-fn transpose_padded_() {
+fn transpose_padded() {
     let (rows, columns) = (45, 70);
     let input = floats(5, rows * columns, -9.0, 9.0);
     let expected = (0..rows * columns)
@@ -62,7 +62,7 @@ fn transpose_padded_() {
 }
 
 #[test]
-fn spmv_csr_() {
+fn spmv_csr() {
     let (rows, width) = (50, 80);
     let mut starts = vec![0];
     starts.extend(
@@ -100,7 +100,7 @@ fn spmv_csr_() {
 }
 
 #[test]
-fn cholesky_() {
+fn cholesky() {
     let n = 16;
     let b = many(10, n * n, |random| random.f64(-1.0, 1.0));
     let dot = |i: usize, j: usize| (0..n).map(|k| b[i * n + k] * b[j * n + k]).sum::<f64>();

@@ -29,15 +29,15 @@ fn arguments(which: usize) -> Vec<f32> {
         -0.999_999_94,
         88.7,
         -103.9,
-        3.141_592_74,
-        1.570_796_37,
+        std::f32::consts::PI,
+        std::f32::consts::FRAC_PI_2,
     ]);
     all.resize(512, 0.75);
     all
 }
 
 #[test]
-fn trigonometric_() {
+fn trigonometric() {
     let mut trial = Trial::new("trigonometric");
     let input = trial.input("in", arguments(1));
     let mut out = trial.rows::<f32>(
@@ -60,7 +60,7 @@ fn trigonometric_() {
 }
 
 #[test]
-fn exponential_() {
+fn exponential() {
     let mut trial = Trial::new("exponential");
     let input = trial.input("in", arguments(1));
     let mut out = trial.rows::<f32>(
@@ -93,7 +93,7 @@ fn exponential_() {
 }
 
 #[test]
-fn two_arguments_() {
+fn two_arguments() {
     let mut trial = Trial::new("two_arguments");
     let (a, b) = (trial.input("a", arguments(0)), trial.input("b", arguments(1)));
     let mut out = trial.rows::<f32>(

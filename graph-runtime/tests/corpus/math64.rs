@@ -22,7 +22,7 @@ fn arguments(which: usize) -> Vec<f64> {
 }
 
 #[test]
-fn functions_f64_() {
+fn functions_f64() {
     let mut trial = Trial::new("functions_f64");
     let input = trial.input("in", arguments(1));
     let mut out = trial.rows::<f64>(
@@ -53,7 +53,7 @@ fn functions_f64_() {
 }
 
 #[test]
-fn two_arguments_f64_() {
+fn two_arguments_f64() {
     let mut trial = Trial::new("two_arguments_f64");
     let (a, b) = (trial.input("a", arguments(0)), trial.input("b", arguments(1)));
     let mut out = trial.rows::<f64>(

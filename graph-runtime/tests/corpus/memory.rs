@@ -41,7 +41,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn vectors_() {
+fn vectors() {
     let n = 96;
     let (bytes, shorts) = (
         many(151, 4 * n, |random| random.u32() as u8),
@@ -71,7 +71,7 @@ fn vectors_() {
 }
 
 #[test]
-fn hints_() {
+fn hints() {
     let n = 64;
     let mut trial = Trial::new("hints");
     let input = trial.input("in", many(155, n, |random| random.u32() as i32));
@@ -81,7 +81,7 @@ fn hints_() {
 }
 
 #[test]
-fn local_arrays_() {
+fn local_arrays() {
     let mut trial = Trial::new("local_arrays");
     let input = trial.input("in", many(156, 96, |random| random.below(5000) as i32));
     let mut out = trial.output::<i32>("out", 96, Bound::Bits);
@@ -90,7 +90,7 @@ fn local_arrays_() {
 }
 
 #[test]
-fn constants_() {
+fn constants() {
     let mut trial = Trial::new("constants");
     let index = trial.input("index", u32_arguments(1, 128));
     let mut out = trial.output::<f64>("out", 128, Bound::Bits);
@@ -100,7 +100,7 @@ fn constants_() {
 }
 
 #[test]
-fn module_state_() {
+fn module_state() {
     // Three nodes in each of two launches: six in all, from launch 5 on, all but the last counted on by 1000.
     let counts = vec![1008, 1009, 10, 0, 0, 1005, 1006, 1007];
     let history = vec![1.0 + 4.0, 2.0 + 4.5, 5.0, 0.0, 0.0, 2.5, 3.0, 3.5];
@@ -114,7 +114,7 @@ fn module_state_() {
 }
 
 #[test]
-fn parameters_() {
+fn parameters() {
     let p = Parameters {
         offsets: [10, -20, 30, -40, i32::MAX],
         padding: 0,
@@ -137,7 +137,7 @@ fn parameters_() {
 }
 
 #[test]
-fn spaces_() {
+fn spaces() {
     let mut trial = Trial::new("spaces");
     let input = trial.input("in", floats(157, 32, -100.0, 100.0));
     let mut out = trial.output::<f32>("out", 64, Bound::Bits);
@@ -146,7 +146,7 @@ fn spaces_() {
 }
 
 #[test]
-fn pieces_() {
+fn pieces() {
     let mut trial = Trial::new("pieces");
     let input = trial.input("in", many(158, 40, |random| random.u32() as u8));
     let mut out = trial.output::<u8>("out", 32 * 24, Bound::Bits);

@@ -10,7 +10,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn print_() {
+fn print() {
     // What is printed goes past the test; what is compared are the returned numbers of arguments.
     let mut expected = vec![6; 33];
     expected[..16].fill(106);

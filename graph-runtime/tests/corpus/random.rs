@@ -37,7 +37,7 @@ fn philox_words(index: u64, mut key: [u32; 2]) -> [u32; 4] {
 }
 
 #[test]
-fn philox_() {
+fn philox() {
     // A known answer of Random123: counter and key of zeros.
     assert_eq!(
         philox_words(0, [0, 0]),
@@ -52,7 +52,7 @@ fn philox_() {
 }
 
 #[test]
-fn box_muller_() {
+fn box_muller() {
     let mut input = many(81, 2 * 256, |random| random.u32());
     input[..4].copy_from_slice(&[0, 0, u32::MAX, u32::MAX]);
     let mut trial = Trial::new("box_muller");
@@ -64,7 +64,7 @@ fn box_muller_() {
 }
 
 #[test]
-fn hashes_() {
+fn hashes() {
     let mut input = many(82, 96, |random| random.u64());
     input[0] = 0;
     let murmur = |mut h: u64| {
@@ -105,7 +105,7 @@ fn hashes_() {
 }
 
 #[test]
-fn sha256_() {
+fn sha256() {
     let mut messages = many(83, 32 * 16, |random| random.u32());
     // "abc" with its padding; the answer is in FIPS 180-4.
     messages[..16].fill(0);

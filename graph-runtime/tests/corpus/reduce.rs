@@ -17,7 +17,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn sum_tree_() {
+fn sum_tree() {
     let input = floats(41, 4 * 256, -1.0, 1.0);
     let tree = |block: &[f32]| {
         let mut sums = block.to_vec();
@@ -36,7 +36,7 @@ fn sum_tree_() {
 }
 
 #[test]
-fn sum_volatile_() {
+fn sum_volatile() {
     let input = many(42, 5 * 256, |random| random.u32() as i32);
     let sum = |block: &[i32]| block.iter().fold(0i32, |sum, value| sum.wrapping_add(*value));
     let expected = input.chunks(256).map(sum).collect();
@@ -48,7 +48,7 @@ fn sum_volatile_() {
 }
 
 #[test]
-fn sum_shuffle_() {
+fn sum_shuffle() {
     let input = many(43, 1000, |random| random.f64(-1.0, 1.0));
     let mut trial = Trial::new("sum_shuffle");
     let input = trial.input("in", input);
@@ -58,7 +58,7 @@ fn sum_shuffle_() {
 }
 
 #[test]
-fn sum_atomic_() {
+fn sum_atomic() {
     let input = many(44, 3000, |random| random.u64());
     let expected = input.iter().fold(0u64, |sum, value| sum.wrapping_add(*value));
     let mut trial = Trial::new("sum_atomic");
@@ -69,7 +69,7 @@ fn sum_atomic_() {
 }
 
 #[test]
-fn sum_last_block_() {
+fn sum_last_block() {
     let input = whole_floats(45, 2000, 500);
     let expected: f32 = input.iter().sum();
     let mut trial = Trial::new("sum_last_block");
@@ -81,7 +81,7 @@ fn sum_last_block_() {
 }
 
 #[test]
-fn extremes_() {
+fn extremes() {
     let mut input = floats(46, 8 * 32, -100.0, 100.0);
     input[3] = f32::NAN;
     input[40..60].fill(99.5);
@@ -102,7 +102,7 @@ fn extremes_() {
 }
 
 #[test]
-fn welford_() {
+fn welford() {
     let mut trial = Trial::new("welford");
     let input = trial.input("in", floats(47, 320, 10.0, 12.0));
     let (mut mean, mut variance) = (

@@ -17,7 +17,7 @@ unsafe extern "C" {
 const N: usize = 512;
 
 #[test]
-fn rounding_f32_() {
+fn rounding_f32() {
     let mut trial = Trial::new("rounding_f32");
     let [a, b, c] = trial.arguments(|which| f32_arguments(which, N));
     let mut out = trial.rows::<f32>("out", N, &alike(28, Bound::Bits));
@@ -26,7 +26,7 @@ fn rounding_f32_() {
 }
 
 #[test]
-fn rounding_f64_() {
+fn rounding_f64() {
     let mut trial = Trial::new("rounding_f64");
     let [a, b, c] = trial.arguments(|which| f64_arguments(which, N));
     // PTX leaves the payloads of NaNs in f64 open.
@@ -36,7 +36,7 @@ fn rounding_f64_() {
 }
 
 #[test]
-fn modifiers_() {
+fn modifiers() {
     let mut trial = Trial::new("modifiers");
     let [a, b, c] = trial.arguments(|which| f32_arguments(which, N));
     let mut bounds = alike(22, Bound::Bits);
@@ -48,7 +48,7 @@ fn modifiers_() {
 }
 
 #[test]
-fn signs_() {
+fn signs() {
     let mut trial = Trial::new("signs");
     let (input, wide) = (
         trial.input("in", f32_arguments(1, N)),
@@ -66,7 +66,7 @@ fn signs_() {
 }
 
 #[test]
-fn contracted_() {
+fn contracted() {
     let numbers = |which| crate::data::floats(291 + which as u64, N, 1.0, 2.0);
     let mut trial = Trial::new("contracted");
     let [a, b, c] = trial.arguments(numbers);

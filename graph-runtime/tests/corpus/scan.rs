@@ -23,7 +23,7 @@ fn running<T: Copy>(values: &[T], zero: T, add: impl Fn(T, T) -> T) -> Vec<T> {
 }
 
 #[test]
-fn scan_inclusive_() {
+fn scan_inclusive() {
     let input = many(21, 3 * 160, |random| random.u32());
     let expected = input
         .chunks(160)
@@ -37,7 +37,7 @@ fn scan_inclusive_() {
 }
 
 #[test]
-fn scan_exclusive_() {
+fn scan_exclusive() {
     let input = whole_floats(22, 512, 1000);
     let mut expected = running(&input, 0.0, |a, b| a + b);
     expected.rotate_right(1);
@@ -50,7 +50,7 @@ fn scan_exclusive_() {
 }
 
 #[test]
-fn scan_lookback_() {
+fn scan_lookback() {
     let input = many(23, 12 * 128, |random| random.u64() >> 8);
     let expected = running(&input, 0, u64::wrapping_add);
     let mut trial = Trial::new("scan_lookback");
@@ -66,7 +66,7 @@ fn scan_lookback_() {
 }
 
 #[test]
-fn compact_() {
+fn compact() {
     let input = many(24, 2 * 192, |random| random.below(21) as i32 - 12);
     let kept = |block: &[i32]| block.iter().copied().filter(|&value| value > 0).collect::<Vec<_>>();
     let counts = input.chunks(192).map(|block| kept(block).len() as u32).collect();
@@ -85,7 +85,7 @@ fn compact_() {
 }
 
 #[test]
-fn segmented_sum_() {
+fn segmented_sum() {
     let keys: Vec<u32> = (0..32).map(|lane| (lane * lane) / 100).collect();
     let values = many(25, 32, |random| random.below(2000) as i32 - 1000);
     let mut expected = vec![0; 16];

@@ -31,7 +31,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn nbody_() {
+fn nbody() {
     let n = 128;
     let mut trial = Trial::new("nbody");
     let bodies = trial.input("bodies", floats(71, n * 4, 0.0, 1.0));
@@ -43,7 +43,7 @@ fn nbody_() {
 }
 
 #[test]
-fn black_scholes_() {
+fn black_scholes() {
     let n = 300;
     let mut trial = Trial::new("black_scholes");
     let price = trial.input("price", floats(72, n, 5.0, 30.0));
@@ -65,7 +65,7 @@ fn black_scholes_() {
 }
 
 #[test]
-fn mandelbrot_() {
+fn mandelbrot() {
     let (width, height) = (48usize, 32usize);
     let (left, top, pixel) = (-2.0, 1.0, 0.0625);
     let mut trial = Trial::new("mandelbrot");
@@ -75,7 +75,7 @@ fn mandelbrot_() {
 }
 
 #[test]
-fn cells_() {
+fn cells() {
     let n = 100;
     let mut positions = floats(75, n * 3, -20.0, 20.0);
     positions[..9].copy_from_slice(&[f32::NAN, 1e30, -1e30, -0.0, f32::INFINITY, 1e-40, 2.5, 3.75, -2.5]);
@@ -88,7 +88,7 @@ fn cells_() {
 }
 
 #[test]
-fn monte_carlo_() {
+fn monte_carlo() {
     let mut trial = Trial::new("monte_carlo");
     let mut mean = trial.output::<f64>("mean", 64, Bound::Bits);
     let mut inside = trial.output::<u32>("inside", 1, Bound::Bits);

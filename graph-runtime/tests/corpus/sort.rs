@@ -14,7 +14,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn bitonic_sort_() {
+fn bitonic_sort() {
     let mut keys = floats(31, 2 * 512, -1e3, 1e3);
     keys[3] = f32::INFINITY;
     keys[600] = f32::NEG_INFINITY;
@@ -26,7 +26,7 @@ fn bitonic_sort_() {
 }
 
 #[test]
-fn radix_sort_() {
+fn radix_sort() {
     let input = many(32, 3 * 256, |random| random.u32() >> (random.u32() % 30));
     let sorted = |block: &[u32]| {
         let mut block = block.to_vec();
@@ -42,7 +42,7 @@ fn radix_sort_() {
 }
 
 #[test]
-fn lower_bound_() {
+fn lower_bound() {
     let mut table = many(33, 333, |random| random.u64() as i64 >> 50);
     table.sort_unstable();
     table[332] = i64::MAX;
@@ -60,7 +60,7 @@ fn lower_bound_() {
 }
 
 #[test]
-fn quicksort_local_() {
+fn quicksort_local() {
     let data = many(35, 64 * 40, |random| random.u32() as i16);
     let mut expected = data.clone();
     expected.chunks_mut(40).for_each(<[i16]>::sort_unstable);

@@ -13,7 +13,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn stencil_1d_() {
+fn stencil_1d() {
     let n = 500i32;
     let input = many(61, n as usize, |random| random.below(1000) as i32);
     let at = |i: i32| if (0..n).contains(&i) { input[i as usize] } else { 0 };
@@ -32,7 +32,7 @@ fn stencil_1d_() {
 }
 
 #[test]
-fn heat_() {
+fn heat() {
     let (width, height) = (40, 25);
     let mut trial = Trial::new("heat");
     let mut a = trial.changed("a", floats(62, width * height, 0.0, 100.0), Bound::Bits);
@@ -45,7 +45,7 @@ fn heat_() {
 }
 
 #[test]
-fn life_() {
+fn life() {
     let (words, rows) = (3usize, 20usize);
     let input = many(63, words * rows, |random| random.u32());
     let alive = |x: usize, y: usize| input[y % rows * words + x / 32 % words] >> (x % 32) & 1;

@@ -14,7 +14,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn mma_f16_() {
+fn mma_f16() {
     // Quarters from -4 to 4: sums of 16 products are multiples of a sixteenth, exact in f32.
     let quarters = |seed, count| many(seed, count, |random| (random.below(33) as f32 - 16.0) / 4.0);
     let (a, b, c) = (quarters(221, 3 * 256), quarters(222, 3 * 128), quarters(223, 3 * 128));
@@ -35,7 +35,7 @@ fn mma_f16_() {
 }
 
 #[test]
-fn mma_f16_sums_() {
+fn mma_f16_sums() {
     // Whole numbers from -4 to 4.
     let whole = |random: &mut crate::data::Random| u32::from(f16(random.below(9) as f32 - 4.0).0);
     let pairs = |seed, count| many(seed, count, |random| whole(random) << 16 | whole(random));
@@ -50,7 +50,7 @@ fn mma_f16_sums_() {
 }
 
 #[test]
-fn mma_kinds_() {
+fn mma_kinds() {
     let whole = |random: &mut crate::data::Random| (random.below(17) as f32 - 8.0).to_bits() >> 16;
     let pairs = many(226, 32 * 9, |random| whole(random) << 16 | whole(random));
     let mut trial = Trial::new("mma_kinds");

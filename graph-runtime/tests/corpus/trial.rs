@@ -23,7 +23,7 @@ pub(crate) struct Trial {
     device: Device,
     builder: GraphBuilder,
     last: Option<NodeId>,
-    uploads: Vec<Box<dyn FnOnce(&mut Graph)>>,
+    uploads: Vec<Upload>,
     outputs: Vec<Box<dyn Output>>,
     /// What was computed on the host, held against what is there: complaints.
     checks: Vec<Check>,
@@ -38,6 +38,7 @@ struct Compared<T> {
     rows: Vec<(&'static str, Bound)>,
 }
 
+type Upload = Box<dyn FnOnce(&mut Graph)>;
 type Check = Box<dyn Fn(&Graph) -> String>;
 
 /// A [`Compared`] of any type.

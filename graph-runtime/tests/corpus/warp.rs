@@ -14,7 +14,7 @@ unsafe extern "C" {
 }
 
 #[test]
-fn votes_() {
+fn votes() {
     let mut input = many(141, 128, |random| random.below(40) as i32 - 16);
     input[32..64].fill(7);
     input[64..96].fill(-300);
@@ -26,7 +26,7 @@ fn votes_() {
 }
 
 #[test]
-fn shuffles_() {
+fn shuffles() {
     let mut trial = Trial::new("shuffles");
     let input = trial.input("in", many(142, 64, |random| random.u32() as i32));
     let mut out = trial.rows::<u32>("out", 64, &alike(17, Bound::Bits));
@@ -35,7 +35,7 @@ fn shuffles_() {
 }
 
 #[test]
-fn reduce_sync_() {
+fn reduce_sync() {
     let mut trial = Trial::new("reduce_sync");
     let input = trial.input("in", many(143, 96, |random| random.u32() as i32 >> (random.u32() & 15)));
     let mut out = trial.rows::<u32>("out", 96, &alike(9, Bound::Bits));
@@ -44,7 +44,7 @@ fn reduce_sync_() {
 }
 
 #[test]
-fn special_registers_() {
+fn special_registers() {
     let threads = 2 * 3 * 2 * (5 * 4 * 3);
     let mut trial = Trial::new("special_registers");
     let mut out = trial.output::<u32>("out", threads * 12, Bound::Bits);
