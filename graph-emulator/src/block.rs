@@ -8,6 +8,8 @@ use crate::fault::{Fault, FaultKind};
 use crate::lattice::{self, Lattice};
 use crate::registers::{LANES, Registers};
 use crate::schedule::SLICE;
+use crate::visit::File;
+use crate::watch::Watch;
 use crate::wide::Wide;
 
 /// The state of a block, used for one block of a grid after another.
@@ -22,6 +24,8 @@ pub(crate) struct Block {
     pub(crate) awake: bool,
     /// How many threads are a row, for addresses that form a lattice.
     pub(crate) side: usize,
+    /// Of launches that ask for checks.
+    pub(crate) watch: Option<Box<Watch>>,
 }
 
 impl Block {
@@ -49,6 +53,7 @@ impl Block {
             threads,
             awake: false,
             side: lattice::side(context.block),
+            watch: Watch::new(context, shared as usize),
         }
     }
 
@@ -78,16 +83,32 @@ impl Block {
     fn begin(&mut self, context: &Context<'_>, ctaid: [u32; 3]) {
         self.shared.fill(0);
         self.barriers.reset(self.threads);
-        for &(slot, special) in &context.code.functions[context.kernel].specials {
+        if let Some(watch) = &mut self.watch {
+            watch.reset();
+        }
+        let kernel = &context.code.functions[context.kernel];
+        for &(file, slot) in &kernel.unassigned {
+            match file {
+                File::R32 => self.registers.set_lattice32(slot, Lattice::uniform(0)),
+                File::R64 => self.registers.set_lattice64(slot, Lattice::uniform(0)),
+                File::Predicate => self.registers.fill_predicates(slot, 0),
+            }
+        }
+        for &(slot, special) in &kernel.specials {
             if let Special::Ctaid(axis) = special {
                 self.registers.set_lattice32(slot, Lattice::uniform(ctaid[axis].into()));
             }
         }
         self.awake = false;
-        if !self.threads.is_multiple_of(LANES as u32) {
+        if self.apart() {
             self.settle_all(context);
             self.wake(context, ctaid);
         }
+    }
+
+    /// Must warps run by themselves? They do where not all are complete, and where their accesses are watched.
+    fn apart(&self) -> bool {
+        !self.threads.is_multiple_of(LANES as u32) || self.watch.is_some()
     }
 
     /// Let each warp begin the block.
@@ -102,6 +123,9 @@ impl Block {
 
     /// Where all threads are, if they are together and complete warps.
     fn in_step(&self, context: &Context<'_>) -> Option<u32> {
+        if self.apart() {
+            return None;
+        }
         if !self.awake {
             return Some(context.code.functions[context.kernel].start);
         }
@@ -118,6 +142,7 @@ impl Block {
             registers,
             shared,
             barriers,
+            watch,
             ..
         } = self;
         let warp = &mut warps[index];
@@ -125,6 +150,7 @@ impl Block {
             context,
             shared,
             barriers,
+            watch: watch.as_deref_mut(),
         };
         registers.exchange(&mut warp.registers);
         let result = warp.run(&mut env, SLICE.min(limit - steps));

@@ -1,8 +1,14 @@
 //! Decoded code: one flat array of instructions for a module, every operand a slot, every modifier a number.
 
+mod matrix;
+mod video;
+
 use std::sync::Arc;
 
 use crate::visit::{File, Role};
+
+pub(crate) use matrix::{Element, Fragment, FragmentLayout, Matrix, MatrixOp, Multiply, Rows, Tile};
+pub(crate) use video::{Part, Source, Then, Video, VideoOp};
 
 /// A register, relative to the frame: an index into the file of its width.
 pub(crate) type Slot = u32;
@@ -69,13 +75,15 @@ pub(crate) struct Function {
     /// What is executed once for all blocks, in every lane.
     pub(crate) prologue: Vec<Instruction>,
     pub(crate) frame: FrameSize,
+    /// Registers that may be read before they are written: cleared when the frame is entered.
+    pub(crate) unassigned: Vec<(File, Slot)>,
     /// Slots to fill when a frame is entered.
     pub(crate) constants32: Vec<(Slot, u32)>,
     pub(crate) constants64: Vec<(Slot, u64)>,
     pub(crate) specials: Vec<(Slot, Special)>,
-    /// Offsets and sizes of the formal parameters and results in the frame's local memory (`.func` only).
-    pub(crate) params: Vec<(u32, u32)>,
-    pub(crate) results: Vec<(u32, u32)>,
+    /// Where the frame has the formal parameters and results (`.func` only).
+    pub(crate) params: Vec<Passed>,
+    pub(crate) results: Vec<Passed>,
     /// Bytes of static shared memory, for kernels.
     pub(crate) shared: u32,
 }
@@ -127,6 +135,7 @@ pub(crate) enum Op {
     Shift(Shift),
     Bits(Bits),
     Carry(Carry),
+    Video(Box<Video>),
     Float(Float),
     Math(Math),
     Compare(Box<Compare>),
@@ -135,9 +144,12 @@ pub(crate) enum Op {
     Move(Move),
     Predicate(PredicateOp),
     Convert(Convert),
+    Narrow(NarrowConvert),
     Load(Box<Access>),
     Store(Box<Access>),
     Atomic(Box<Atomic>),
+    /// One after the other, none of which changes the flow of control: a vector of atomic operations.
+    Sequence(Box<[Op]>),
     AsyncCopy(Box<AsyncCopy>),
     /// A relative to absolute address in local memory: `d = frame + offset`.
     LocalAddress {
@@ -178,6 +190,7 @@ pub(crate) enum Op {
     Vote(Vote),
     Match(Match),
     Reduce(Reduce),
+    Matrix(Box<Matrix>),
     ActiveMask {
         d: Slot,
     },
@@ -572,6 +585,20 @@ pub(crate) struct Convert {
     pub(crate) b: Slot,
 }
 
+/// A conversion between two floats of eight bits and two of more.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NarrowConvert {
+    pub(crate) format: crate::exec::narrow::Narrow,
+    /// From eight bits to `f16`, rather than the other way.
+    pub(crate) widens: bool,
+    pub(crate) relu: bool,
+    pub(crate) d: Slot,
+    /// Two halves, or the `f32` that becomes the upper byte.
+    pub(crate) a: Slot,
+    /// The `f32` that becomes the lower byte; `DISCARD` for halves.
+    pub(crate) b: Slot,
+}
+
 /// State spaces, as they are executed; `.const` is `Global`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Space {
@@ -668,15 +695,29 @@ pub(crate) struct AsyncCopy {
     pub(crate) bytes: u8,
     /// How many bytes to read, the rest being zero; `DISCARD` for all.
     pub(crate) source_bytes: Slot,
+    /// Where this predicate holds nothing is read and zeros are written: a slot, and all ones where it is negated.
+    pub(crate) ignore: Option<Guard>,
 }
 
 /// A call.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) target: Target,
-    /// Offset and size of each argument and result in the caller's local memory.
-    pub(crate) arguments: Vec<(u32, u32)>,
-    pub(crate) results: Vec<(u32, u32)>,
+    /// Where the caller's frame has each argument and result.
+    pub(crate) arguments: Vec<Passed>,
+    pub(crate) results: Vec<Passed>,
+}
+
+/// Where a frame has what is passed to a function or back.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Passed {
+    /// In local memory (`.param`): offset and size.
+    Local(u32, u32),
+    /// In a register (`.reg`).
+    R32(Slot),
+    R64(Slot),
+    /// A literal, or a result that is dropped.
+    Constant(u64),
 }
 
 #[derive(Clone, Debug)]
@@ -692,6 +733,9 @@ pub(crate) enum Target {
 pub(crate) enum Builtin {
     Vprintf,
     AssertFail,
+    Malloc,
+    Free,
+    SetConditional,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -79,6 +79,7 @@ impl Block {
             context,
             shared: &mut self.shared,
             barriers: &mut self.barriers,
+            watch: None,
         };
         match op {
             Op::Load(op) if simple(op, FULL) && rows::load_rows(&mut self.registers, &env, op, side) => {
@@ -126,6 +127,7 @@ impl Block {
                 context,
                 shared: &mut self.shared,
                 barriers: &mut self.barriers,
+                watch: None,
             };
             self.registers.exchange(&mut warp.registers);
             let flow = warp.step(instruction, pc, &mut env);

@@ -135,6 +135,52 @@ pub enum FaultKind {
         /// Bytes accessed, and the alignment needed.
         bytes: u32,
     },
+    /// A load of memory that nothing has written; see
+    /// [`Options::check_uninitialized`](crate::Options::check_uninitialized).
+    Uninitialized {
+        /// What was tried.
+        operation: Operation,
+        /// The buffer, or `shared memory`.
+        buffer: Box<str>,
+        /// Offset of the access in the buffer.
+        offset: u64,
+        /// Bytes accessed.
+        bytes: u32,
+    },
+    /// Two threads of a block touch the same shared memory, one of them writes, and nothing orders them; see
+    /// [`Options::check_shared_races`](crate::Options::check_shared_races).
+    SharedRace {
+        /// What was tried.
+        operation: Operation,
+        /// Offset of the access in the shared memory.
+        offset: u64,
+        /// Bytes accessed.
+        bytes: u32,
+        /// `%tid` of the other thread.
+        other: [u32; 3],
+        /// What the other thread did.
+        other_operation: Operation,
+        /// Its line in the PTX text.
+        other_line: u32,
+    },
+    /// An access to bytes that work which is not ordered with this launch touches too; see
+    /// [`Options::unordered`](crate::Options::unordered).
+    Unordered {
+        /// What was tried.
+        operation: Operation,
+        /// The buffer.
+        buffer: Box<str>,
+        /// Offset of the access in the buffer.
+        offset: u64,
+        /// Bytes accessed.
+        bytes: u32,
+        /// What else touches them.
+        other: Box<str>,
+        /// Does it write them, rather than read?
+        other_writes: bool,
+    },
+    /// `free` of an address that `malloc` did not return, or that was freed before.
+    InvalidFree(u64),
     /// Threads wait for each other and none can go on.
     Deadlock(Box<str>),
     /// Threads of one warp met a barrier at different instructions.
@@ -264,9 +310,53 @@ impl fmt::Display for FaultKind {
             } => {
                 write!(f, "{operation} of {bytes} bytes at the misaligned address {address:#x}")
             }
+            FaultKind::Uninitialized {
+                operation,
+                buffer,
+                offset,
+                bytes,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which nothing has written"
+                )
+            }
+            FaultKind::SharedRace {
+                operation,
+                offset,
+                bytes,
+                other: [x, y, z],
+                other_operation,
+                other_line,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of shared memory races with a {other_operation} by \
+                     thread ({x}, {y}, {z}), PTX line {other_line}: no barrier is between them"
+                )
+            }
+            FaultKind::Unordered {
+                operation,
+                buffer,
+                offset,
+                bytes,
+                other,
+                other_writes,
+            } => {
+                let verb = if *other_writes { "writes" } else { "reads" };
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which {other} {verb}, and neither comes \
+                     before the other"
+                )
+            }
+            FaultKind::InvalidFree(address) => write!(f, "`free` of {address:#x}, which `malloc` did not return"),
             FaultKind::Deadlock(who) => write!(f, "deadlock: {who}"),
             FaultKind::DivergentBarrier(who) => write!(f, "divergent barrier: {who}"),
-            FaultKind::StepLimit(limit) => write!(f, "the block executed more than {limit} warp instructions"),
+            FaultKind::StepLimit(limit) => write!(
+                f,
+                "the block executed more than {limit} warp instructions; does it wait for a block that has not started?"
+            ),
             FaultKind::Assertion(what) => write!(f, "assertion failed: {what}"),
             FaultKind::Trap => f.write_str("the kernel executed `trap`"),
             FaultKind::StackOverflow => f.write_str("calls are nested too deeply"),

@@ -1,14 +1,16 @@
 //! Launching a kernel: what a launch consists of, and running its grid.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::block::Block;
 use crate::decode::MAX_SHARED;
 use crate::exec::Context;
 use crate::fault::{Fault, FaultKind};
+use crate::footprint::Footprint;
 use crate::module::{Kernel, Module};
 use crate::view::{Range, View};
+use crate::watch::global::GlobalWatch;
 
 /// A kernel launch.
 #[derive(Clone, Copy, Debug)]
@@ -59,10 +61,59 @@ pub struct Options {
     pub step_limit: Option<u64>,
     /// Host threads to run blocks on; without, as many as rayon's current pool has.
     pub threads: Option<usize>,
+    /// Is it a fault to read shared memory that no thread of the block has written, or memory whose contents were
+    /// [forgotten](crate::Allocation::forget_contents) and not written since?
+    pub check_uninitialized: bool,
+    /// Is it a fault when two threads of a block touch the same shared memory, one of them writes, not both accesses are
+    /// atomic or `volatile`, and no barrier is between them? Barriers of the block and of the warp (`bar.warp.sync`) order,
+    /// and so do atomic and `volatile` accesses to shared memory, as locks use them. Stores of one value do not race.
+    pub check_shared_races: bool,
+    /// Is [`Report::footprint`] wanted?
+    pub record_footprint: bool,
+    /// What runs at the same time, as far as anyone knows: it is a fault to write what it touches, or read what it writes.
+    pub unordered: Vec<Unordered>,
 }
 
+/// Work that nothing orders before or after a launch.
+#[derive(Clone, Debug)]
+pub struct Unordered {
+    /// What messages call it, for example ``node `b` ``.
+    pub name: Box<str>,
+    /// What it touches.
+    pub footprint: Arc<Footprint>,
+}
+
+/// What a launch did besides changing memory.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// The calls of `cudaGraphSetConditional`, by block and in the order of each block: the last one for a handle holds.
+    pub conditionals: Vec<Conditional>,
+    /// What it read and wrote of global memory, if [`Options::record_footprint`] asks for it.
+    pub footprint: Footprint,
+}
+
+/// A call of `cudaGraphSetConditional` in a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conditional {
+    /// The conditional handle.
+    pub handle: u64,
+    /// Its new value.
+    pub value: u32,
+}
+
+/// Checks of what the threads of a block do.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Checks {
+    pub(crate) uninitialized: bool,
+    pub(crate) races: bool,
+}
+
+/// The calls of `cudaGraphSetConditional`, each with the block that made it.
+pub(crate) type Conditionals = Mutex<Vec<([u32; 3], Conditional)>>;
+
 /// Check a launch and run its blocks; the first fault in the order of blocks is returned.
-pub(crate) fn run(module: &Module, kernel: &Kernel<'_>, function: usize, launch: &Launch<'_>) -> Result<(), Fault> {
+pub(crate) fn run(module: &Module, kernel: &Kernel<'_>, function: usize, launch: &Launch<'_>) -> Result<Report, Fault> {
     let invalid = |message: String| {
         let kind = FaultKind::InvalidLaunch(message.into());
         Fault {
@@ -77,6 +128,11 @@ pub(crate) fn run(module: &Module, kernel: &Kernel<'_>, function: usize, launch:
     check_dimensions(kernel, launch).map_err(invalid)?;
     let parameters = parameters(kernel, launch.arguments).map_err(invalid)?;
     let view = View::new(module.memory().clone(), ranges(module, launch).map_err(invalid)?);
+    let (options, conditionals) = (launch.options, Conditionals::default());
+    if !options.check_uninitialized {
+        view.assume_written();
+    }
+    let global = GlobalWatch::new(&view, options);
     let context = Context {
         code: module.code(),
         view: &view,
@@ -85,9 +141,22 @@ pub(crate) fn run(module: &Module, kernel: &Kernel<'_>, function: usize, launch:
         grid: launch.grid,
         block: launch.block,
         dynamic_shared: launch.shared_bytes,
-        step_limit: launch.options.step_limit,
+        step_limit: options.step_limit,
+        heap: module.heap(),
+        conditionals: &conditionals,
+        global: global.as_ref(),
+        checks: Checks {
+            uninitialized: options.check_uninitialized,
+            races: options.check_shared_races,
+        },
     };
-    Grid::new(&context).run(launch.options.threads).map_err(|fault| *fault)
+    Grid::new(&context).run(options.threads).map_err(|fault| *fault)?;
+    let mut conditionals = conditionals.into_inner().unwrap_or_else(PoisonError::into_inner);
+    conditionals.sort_by_key(|([x, y, z], _)| [*z, *y, *x]);
+    Ok(Report {
+        conditionals: conditionals.into_iter().map(|(_, conditional)| conditional).collect(),
+        footprint: global.map(|global| global.footprint()).unwrap_or_default(),
+    })
 }
 
 /// CUDA's limits, and the kernel's own.
@@ -159,6 +228,16 @@ fn ranges(module: &Module, launch: &Launch<'_>) -> Result<Vec<Range>, String> {
             len: allocation.len() as u64,
             access,
             storage,
+        });
+    }
+    if let Some(heap) = module.heap() {
+        let heap = heap.allocation();
+        ranges.push(Range {
+            name: "device heap".to_owned(),
+            address: heap.address(),
+            len: heap.len() as u64,
+            access: Access::ReadWrite,
+            storage: heap.storage().clone(),
         });
     }
     for buffer in launch.buffers {

@@ -46,12 +46,15 @@
 //! ```
 
 mod aligned;
+mod bitmap;
 mod block;
 mod code;
 mod convoy;
 mod decode;
 mod exec;
 mod fault;
+mod footprint;
+mod heap;
 mod known;
 mod lane;
 mod lattice;
@@ -66,9 +69,11 @@ mod softfloat;
 mod storage;
 mod view;
 mod visit;
+mod watch;
 mod wide;
 
 pub use fault::{Fault, FaultKind, LoadError, Operation};
-pub use launch::{Access, Buffer, Launch, Options};
+pub use footprint::{Conflict, Footprint};
+pub use launch::{Access, Buffer, Conditional, Launch, Options, Report, Unordered};
 pub use memory::{Allocation, Memory, MemoryError};
 pub use module::{Kernel, Module, Parameter};

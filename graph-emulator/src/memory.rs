@@ -280,6 +280,8 @@ impl Allocation {
     ) -> Result<(), MemoryError> {
         self.check(offset, len)?;
         source.check(source_offset, len)?;
+        let tracked = self.storage.initialized().and(source.storage.initialized());
+        let written = tracked.map(|from| from.bits(source_offset, len));
         let backwards = Arc::ptr_eq(&self.storage, &source.storage) && offset > source_offset;
         let mut chunk = [0; 4096];
         let chunks = len.div_ceil(chunk.len());
@@ -288,6 +290,9 @@ impl Allocation {
             let bytes = &mut chunk[..(len - start).min(4096)];
             source.storage.read(source_offset + start, bytes);
             self.storage.write(offset + start, bytes);
+        }
+        if let (Some(to), Some(bits)) = (self.storage.initialized(), written) {
+            to.assign(offset, &bits);
         }
         Ok(())
     }
@@ -311,6 +316,15 @@ impl Allocation {
             done += now;
         }
         Ok(())
+    }
+
+    /// Take it that nothing was ever written here: as a kernel finds memory that is only lent to it.
+    ///
+    /// The bytes stay as they are. Launches with [`Options::check_uninitialized`](crate::Options::check_uninitialized) fault
+    /// where they read a byte that has not been written since, by a kernel or by one of the copies here; a copy of bytes that
+    /// were not written is no fault, but no writing either. A launch without that option counts as writing all it may write.
+    pub fn forget_contents(&self) {
+        self.storage.forget();
     }
 
     pub(crate) fn storage(&self) -> &Arc<Storage> {

@@ -8,7 +8,8 @@ use graph_ptx::ast::{self, Space};
 use crate::code::Code;
 use crate::decode::{self, Symbols};
 use crate::fault::{Fault, FaultKind, LoadError};
-use crate::launch::{Access, Launch};
+use crate::heap::Heap;
+use crate::launch::{Access, Launch, Report};
 use crate::memory::{Allocation, Memory};
 
 /// A PTX module, decoded once and ready to launch. Its `.global` and `.const` variables live in the [`Memory`] it was
@@ -18,6 +19,8 @@ pub struct Module {
     code: Code,
     kernels: HashMap<String, KernelData>,
     variables: Vec<Variable>,
+    /// For modules that call `malloc`.
+    heap: Option<Heap>,
 }
 
 /// A kernel's declaration.
@@ -107,7 +110,10 @@ impl Module {
         let symbols = Symbols::new(&module, addresses.collect())?;
         initialize(&module, &variables, &symbols)?;
         let code = decode::decode(&module, &symbols)?;
+        let allocates = module.functions.iter().any(|function| function.name == "malloc");
+        let heap = allocates.then(|| Heap::new(memory)).transpose();
         Ok(Module {
+            heap: heap.map_err(|error| at(0, error.to_string()))?,
             memory: memory.clone(),
             code,
             kernels: kernels(&module),
@@ -141,6 +147,14 @@ impl Module {
     /// A [`Fault`] of kind [`FaultKind::InvalidLaunch`] when the kernel, its arguments or the dimensions are wrong; any
     /// other when a thread did something wrong. Memory written before the fault stays written.
     pub fn launch(&self, kernel: &str, launch: &Launch<'_>) -> Result<(), Fault> {
+        self.run(kernel, launch).map(drop)
+    }
+
+    /// The same, and say what it did besides changing memory.
+    ///
+    /// # Errors
+    /// As [`Module::launch`].
+    pub fn run(&self, kernel: &str, launch: &Launch<'_>) -> Result<Report, Fault> {
         let (Some(handle), Some(data)) = (self.kernel(kernel), self.kernels.get(kernel)) else {
             let kind = FaultKind::InvalidLaunch("the module has no such kernel".into());
             return Err(Fault {
@@ -153,6 +167,10 @@ impl Module {
             });
         };
         crate::launch::run(self, &handle, data.function, launch)
+    }
+
+    pub(crate) fn heap(&self) -> Option<&Heap> {
+        self.heap.as_ref()
     }
 
     pub(crate) fn memory(&self) -> &Memory {

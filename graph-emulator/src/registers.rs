@@ -10,6 +10,7 @@ use crate::code::{FrameSize, Slot};
 use crate::known::Known;
 pub(crate) use crate::lane::{Bits, Lane};
 use crate::shape::Shape;
+use crate::visit::File;
 use crate::wide::Wide;
 
 /// Lanes of a warp.
@@ -189,6 +190,17 @@ impl Registers {
     pub(crate) fn rows64(&self, slot: Slot) -> &[[u64; LANES]] {
         let start = self.row(self.frame.r64 + slot);
         &self.files.r64.rows()[start..start + self.count as usize]
+    }
+
+    /// Clear registers in the lanes of `mask`.
+    pub(crate) fn clear(&mut self, registers: &[(File, Slot)], mask: u32) {
+        for &(file, slot) in registers {
+            match file {
+                File::R32 => self.set(slot, mask, [0u32; LANES]),
+                File::R64 => self.set(slot, mask, [0u64; LANES]),
+                File::Predicate => self.set_predicate(slot, mask, 0),
+            }
+        }
     }
 
     #[inline(always)]

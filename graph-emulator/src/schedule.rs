@@ -106,6 +106,7 @@ impl Warp {
             context,
             shared: &mut [],
             barriers: &mut barriers,
+            watch: None,
         };
         for instruction in &context.code.functions[context.kernel].prologue {
             let result = self.execute(&instruction.op, u32::MAX, 0, &mut env);
@@ -115,7 +116,8 @@ impl Warp {
 
     /// Begin a block.
     pub(crate) fn reset(&mut self, context: &Context<'_>, ctaid: [u32; 3]) {
-        self.pcs = [context.code.functions[context.kernel].start; LANES];
+        let kernel = &context.code.functions[context.kernel];
+        self.pcs = [kernel.start; LANES];
         self.frames = [0; LANES];
         self.activations.truncate(1);
         (self.exited, self.parked, self.waiting, self.set_aside, self.turn) = (0, 0, 0, 0, 0);
@@ -123,6 +125,7 @@ impl Warp {
         self.registers.frame = Frame::default();
         self.registers.carry = 0;
         self.specials.ctaid = ctaid;
+        self.local.clear(kernel.frame.local);
     }
 
     /// The program counter of all 32 lanes, where they are at one in the kernel's own frame and none waits.

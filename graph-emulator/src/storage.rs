@@ -3,18 +3,39 @@
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::bitmap::Bitmap;
 
 /// The bytes of one allocation.
 pub(crate) struct Storage {
     words: Box<[AtomicU32]>,
     address: u64,
+    /// Which bytes were written since the contents were forgotten; none before they are.
+    initialized: OnceLock<Bitmap>,
 }
 
 impl Storage {
     /// An allocation of these words at an address.
     pub(crate) fn new(address: u64, words: Box<[AtomicU32]>) -> Storage {
-        Storage { words, address }
+        Storage {
+            words,
+            address,
+            initialized: OnceLock::new(),
+        }
+    }
+
+    /// Which bytes were written since the contents were forgotten.
+    #[inline(always)]
+    pub(crate) fn initialized(&self) -> Option<&Bitmap> {
+        self.initialized.get()
+    }
+
+    /// From now on no byte counts as written.
+    pub(crate) fn forget(&self) {
+        self.initialized
+            .get_or_init(|| Bitmap::new(self.words.len() * 4))
+            .clear();
     }
 
     /// The words; the last one may be longer than the allocation.
@@ -77,6 +98,9 @@ impl Storage {
 
     /// Copy bytes in; the caller has checked the bounds.
     pub(crate) fn write(&self, offset: usize, bytes: &[u8]) {
+        if let Some(initialized) = self.initialized() {
+            initialized.set(offset, bytes.len());
+        }
         let head = bytes.len().min(offset.wrapping_neg() % 4);
         let (head, rest) = bytes.split_at(head);
         self.write_partial(offset, head);

@@ -67,6 +67,33 @@ impl View {
         self.writable.iter().find(|region| region.contains(address, bytes))
     }
 
+    /// Where the ranges begin that may be read, and how long they are.
+    pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64)> {
+        self.readable
+            .iter()
+            .map(|region| (region.start, region.end - region.start))
+    }
+
+    /// The name of what is at an address of this view, and the offset there.
+    #[cold]
+    pub(crate) fn locate(&self, address: u64) -> (Box<str>, u64) {
+        let within = |range: &&Range| address >= range.address && address - range.address < range.len;
+        match self.passed.iter().find(within) {
+            Some(range) => (quoted(&range.name), address - range.address),
+            None => ("memory".into(), address),
+        }
+    }
+
+    /// Nobody looks at what will be written: take it that everything is.
+    pub(crate) fn assume_written(&self) {
+        for region in &self.writable {
+            if let Some(initialized) = region.storage.initialized() {
+                let start = (region.start - region.storage.address()) as usize;
+                initialized.set(start, (region.end - region.start) as usize);
+            }
+        }
+    }
+
     /// Why an access is none of this view's.
     #[cold]
     pub(crate) fn explain(&self, operation: Operation, address: u64, bytes: u32) -> FaultKind {

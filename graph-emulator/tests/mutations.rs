@@ -60,6 +60,7 @@ fn run(text: &str, names: &[String]) -> usize {
     let options = Options {
         step_limit: Some(20_000),
         threads: Some(1),
+        ..Options::default()
     };
     for name in names {
         let Some(kernel) = module.kernel(name) else {

@@ -4,12 +4,15 @@ use crate::Edge;
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 
+/// So many nodes on a chain, on average, make counts along chains clearly cheaper than bits: rows of 32-bit counts are then an
+/// eighth of rows of bits.
+const CHAIN_NODES: usize = 512;
+
 /// The order that the edges of an acyclic graph imply.
 ///
-/// Ancestors are one bit row a node, in topological positions: the row of position `p` has only bits below `p`, so the
-/// rows form a triangle of `nodes^2 / 2` bits (6 MB for 10,000 nodes). Rows are filled by or-ing those of the direct
-/// predecessors, nearest first; a predecessor that is already in the row when its turn comes is reached by a longer path,
-/// which is the transitive reduction for free.
+/// Each node has a row that says which nodes are its ancestors. Rows are filled by merging those of the direct predecessors,
+/// nearest first; a predecessor that is already in the row when its turn comes is reached by a longer path, which is the
+/// transitive reduction for free.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// Nodes in a topological order.
@@ -18,8 +21,8 @@ pub struct Order {
     position: Vec<usize>,
     /// The length of the longest path that ends at each node, counted in edges.
     level: Vec<usize>,
-    /// The triangle of ancestor bits.
-    bits: Vec<u64>,
+    /// The ancestors of each position.
+    ancestors: Ancestors,
     /// Indices of edges that a longer path, or an equal edge before them, implies.
     redundant: Vec<usize>,
 }
@@ -27,25 +30,37 @@ pub struct Order {
 impl Order {
     /// Orders `nodes` nodes by `edges`; `None` where they form a cycle.
     pub fn new(nodes: usize, edges: &[Edge]) -> Option<Self> {
+        Self::with(nodes, edges, |chains| CHAIN_NODES * chains <= nodes)
+    }
+
+    /// The same; `few` decides from their number whether to count along chains.
+    fn with(nodes: usize, edges: &[Edge], few: impl FnOnce(usize) -> bool) -> Option<Self> {
         let sequence = sequence(nodes, edges)?;
         let mut position = vec![0; nodes];
         for (index, &node) in sequence.iter().enumerate() {
             position[node] = index;
         }
+        let incoming = Incoming::new(nodes, edges);
+        let (chains, links) = chains(&sequence, &position, edges, &incoming);
+        let ancestors = if few(chains) {
+            let counts = vec![0; chains * nodes];
+            Ancestors::Chains { chains, links, counts }
+        } else {
+            Ancestors::Bits(vec![0; row_start(nodes)])
+        };
         let mut order = Self {
             sequence,
             position,
             level: vec![0; nodes],
-            bits: vec![0; row_start(nodes)],
+            ancestors,
             redundant: Vec::new(),
         };
-        order.fill(edges);
+        order.fill(edges, &incoming);
         Some(order)
     }
 
     /// Fills rows, levels and redundant edges, one node after the other in topological order.
-    fn fill(&mut self, edges: &[Edge]) {
-        let incoming = Incoming::new(self.sequence.len(), edges);
+    fn fill(&mut self, edges: &[Edge], incoming: &Incoming) {
         let mut predecessors: Vec<(usize, usize)> = Vec::new();
         for place in 0..self.sequence.len() {
             let node = self.sequence[place];
@@ -60,7 +75,7 @@ impl Order {
             predecessors.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
             for &(from, edge) in &predecessors {
                 self.level[node] = self.level[node].max(self.level[self.sequence[from]] + 1);
-                if !self.join(place, from) {
+                if !self.ancestors.join(place, from) {
                     self.redundant.push(edge);
                 }
             }
@@ -68,24 +83,10 @@ impl Order {
         self.redundant.sort_unstable();
     }
 
-    /// Adds position `from` and all before it to the row of `place`; `false` if it was there already.
-    fn join(&mut self, place: usize, from: usize) -> bool {
-        let (earlier, row) = self.bits.split_at_mut(row_start(place));
-        let (word, bit) = (from / 64, 1 << (from % 64));
-        if row[word] & bit != 0 {
-            return false;
-        }
-        for (target, source) in row.iter_mut().zip(&earlier[row_start(from)..row_start(from + 1)]) {
-            *target |= source;
-        }
-        row[word] |= bit;
-        true
-    }
-
     /// Does a path lead from `first` to `second`?
     pub fn before(&self, first: usize, second: usize) -> bool {
         let (from, place) = (self.position[first], self.position[second]);
-        from < place && self.bits[row_start(place) + from / 64] & (1 << (from % 64)) != 0
+        from < place && self.ancestors.contain(place, from)
     }
 
     /// Does a path lead from one to the other, or are they the same?
@@ -107,6 +108,84 @@ impl Order {
     pub fn redundant(&self) -> &[usize] {
         &self.redundant
     }
+}
+
+/// The ancestors of every position; [`Order::new`] takes the smaller form.
+#[derive(Clone, Debug)]
+enum Ancestors {
+    /// One bit for each earlier position: the row of position `p` has only bits below `p`, so the rows form a triangle
+    /// of `nodes^2 / 2` bits (6 MB for 10,000 nodes).
+    Bits(Vec<u64>),
+    /// Nodes lie on few chains, along which all are ordered: how many of each chain's nodes are ancestors.
+    Chains {
+        /// The number of chains.
+        chains: usize,
+        /// The chain of each position, and its place there.
+        links: Vec<(u32, u32)>,
+        /// `chains` counts for each position.
+        counts: Vec<u32>,
+    },
+}
+
+impl Ancestors {
+    /// Adds position `from` and all before it to the row of `place`; `false` if it was there already.
+    fn join(&mut self, place: usize, from: usize) -> bool {
+        if self.contain(place, from) {
+            return false;
+        }
+        match self {
+            Ancestors::Bits(bits) => {
+                let (earlier, row) = bits.split_at_mut(row_start(place));
+                for (target, source) in row.iter_mut().zip(&earlier[row_start(from)..row_start(from + 1)]) {
+                    *target |= source;
+                }
+                row[from / 64] |= 1 << (from % 64);
+            }
+            Ancestors::Chains { chains, links, counts } => {
+                let (earlier, row) = counts.split_at_mut(*chains * place);
+                for (target, source) in row.iter_mut().zip(&earlier[*chains * from..][..*chains]) {
+                    *target = (*target).max(*source);
+                }
+                let (chain, link) = links[from];
+                row[chain as usize] = link + 1;
+            }
+        }
+        true
+    }
+
+    /// Is position `from` in the row of the later position `place`?
+    fn contain(&self, place: usize, from: usize) -> bool {
+        match self {
+            Ancestors::Bits(bits) => bits[row_start(place) + from / 64] & (1 << (from % 64)) != 0,
+            Ancestors::Chains { chains, links, counts } => {
+                let (chain, link) = links[from];
+                counts[chains * place + chain as usize] > link
+            }
+        }
+    }
+}
+
+/// Splits the positions into chains: each node continues that of a direct predecessor that nobody has continued yet, or begins
+/// one. Returns how many there are, and the chain of each position with its place there.
+fn chains(sequence: &[usize], position: &[usize], edges: &[Edge], incoming: &Incoming) -> (usize, Vec<(u32, u32)>) {
+    let mut chains = 0;
+    let mut links: Vec<(u32, u32)> = Vec::with_capacity(sequence.len());
+    let mut continued = vec![false; sequence.len()];
+    for &node in sequence {
+        let predecessors = incoming.of(node).iter().map(|&edge| position[edges[edge].from]);
+        let free = predecessors.into_iter().find(|&from| !continued[from]);
+        links.push(match free {
+            Some(from) => {
+                continued[from] = true;
+                (links[from].0, links[from].1 + 1)
+            }
+            None => {
+                chains += 1;
+                (chains as u32 - 1, 0)
+            }
+        });
+    }
+    (chains, links)
 }
 
 /// Where the row of position `place` starts: all rows before it have one bit for each earlier position, rounded up to words.
@@ -233,10 +312,10 @@ pub(crate) mod tests {
 
     proptest! {
         #[test]
-        fn order_equals_the_oracle((nodes, edges) in graphs()) {
+        fn order_equals_the_oracle((nodes, edges) in graphs(), chains: bool) {
             let reach = reachable(nodes, &edges);
             let cyclic = (0..nodes).any(|node| reach[node][node]);
-            let Some(order) = Order::new(nodes, &edges) else {
+            let Some(order) = Order::with(nodes, &edges, |_| chains) else {
                 prop_assert!(cyclic);
                 return Ok(());
             };
@@ -252,8 +331,8 @@ pub(crate) mod tests {
         }
 
         #[test]
-        fn reduction_equals_the_oracle((nodes, edges) in graphs()) {
-            let Some(order) = Order::new(nodes, &edges) else { return Ok(()) };
+        fn reduction_equals_the_oracle((nodes, edges) in graphs(), chains: bool) {
+            let Some(order) = Order::with(nodes, &edges, |_| chains) else { return Ok(()) };
             let reach = reachable(nodes, &edges);
             for (index, edge) in edges.iter().enumerate() {
                 let longer = (0..nodes).any(|middle| reach[edge.from][middle] && reach[middle][edge.to]);

@@ -196,6 +196,8 @@ pub struct Instruction {
 pub enum Operand {
     /// `%r1`
     Register(Reg),
+    /// `%r1.b0`: bytes or halves of a register, in video instructions; the selection without its dot.
+    Part(Reg, String),
     /// `!%p1`: a predicate, negated.
     NotPredicate(Reg),
     /// `%p1|%p2` and `%r1|%p1`: two destinations.

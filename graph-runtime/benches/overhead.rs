@@ -106,7 +106,9 @@ fn main() -> Result<()> {
     println!(
         "(both sides load the module, allocate and zero the memory, create a stream, add, instantiate, upload and wait;"
     );
-    println!(" names are made beforehand; `net`: less what building one node takes, each side's own)");
+    println!(
+        " all launches are alike, room for the nodes is reserved and names are made beforehand; `net`: less what building one node takes, each side's own)"
+    );
     for chains in [1, 8] {
         building(&device, chains)?;
     }
@@ -208,6 +210,7 @@ fn names(nodes: usize) -> Vec<String> {
 
 fn build(device: &Device, nodes: usize, chains: usize, names: Vec<String>) -> Result<Graph> {
     let mut builder = GraphBuilder::new(device, "Chains");
+    builder.reserve(nodes);
     let mut buffers: Vec<_> = (0..chains)
         .map(|chain| builder.device(format!("data_{chain}")))
         .collect();

@@ -3,6 +3,7 @@
 use crate::backend::{Executable, HostMemory, Layout, Storage};
 use crate::device::Device;
 use crate::error::{Error, Result, Site};
+use crate::host_split::HostSplit;
 use crate::memory::{DeviceMut, DeviceRef};
 use crate::node::{NodeHandle, NodeId};
 use crate::place::{OnDevice, OnHost, Place, Span};
@@ -188,10 +189,7 @@ impl Graph {
     /// As [`Graph::synchronize`].
     pub fn split_host(&mut self) -> Result<HostSplit<'_>> {
         self.synchronize()?;
-        Ok(HostSplit {
-            taken: vec![false; self.draft.resources.len()],
-            graph: self,
-        })
+        Ok(HostSplit::new(self))
     }
 
     /// Waits, and lends device memory to read.
@@ -272,7 +270,7 @@ impl Graph {
     }
 
     /// Refuses places of other graphs, and places that an index has led outside.
-    fn check_place(&self, span: Span) -> Result<Site> {
+    pub(crate) fn check_place(&self, span: Span) -> Result<Site> {
         if span.graph != self.id {
             return Err(Error::ForeignPlace { site: self.site() });
         }
@@ -298,7 +296,7 @@ impl Graph {
 }
 
 /// The first byte of a span that was checked to lie in the memory.
-fn host_pointer(storage: &Storage, span: Span) -> Option<NonNull<u8>> {
+pub(crate) fn host_pointer(storage: &Storage, span: Span) -> Option<NonNull<u8>> {
     let memory: &HostMemory = match storage {
         Storage::Host(memory) => memory,
         Storage::Device(_) | Storage::Module => return None,
@@ -311,47 +309,5 @@ impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let nodes = self.draft.nodes.len();
         write!(f, "Graph({}, {nodes} nodes, {:?})", self.draft.name, self.device)
-    }
-}
-
-/// All host memory of a graph, to borrow several pieces at once: see [`Graph::split_host`].
-#[derive(Debug)]
-pub struct HostSplit<'g> {
-    graph: &'g mut Graph,
-    /// For each resource.
-    taken: Vec<bool>,
-}
-
-impl<'g> HostSplit<'g> {
-    /// Lends host memory to write, for as long as the graph is borrowed.
-    ///
-    /// # Errors
-    /// [`Error::AlreadyTaken`] where this resource, or a part of it, was taken before; [`Error::ForeignPlace`] and
-    /// [`Error::OutOfBounds`] for places that are not this graph's.
-    pub fn take<S>(&mut self, place: &Place<S, OnHost>) -> Result<&'g mut S> {
-        let mut pointer = self.claim(place.span)?.cast::<S>();
-        // SAFETY: as in `Graph::host_mut`: `split_host` has waited, and the graph stays exclusively borrowed for `'g`. Each resource is
-        // given out once, so no two references overlap.
-        Ok(unsafe { pointer.as_mut() })
-    }
-
-    /// Lends host memory whose length was fixed when the graph was built.
-    ///
-    /// # Errors
-    /// As [`HostSplit::take`].
-    pub fn take_slice<T: Element>(&mut self, place: &Place<[T], OnHost>) -> Result<&'g mut [T]> {
-        let pointer = self.claim(place.span)?.cast::<T>();
-        let len = place.span.bytes.checked_div(size_of::<T>()).unwrap_or(0);
-        let mut slice = NonNull::slice_from_raw_parts(pointer, len);
-        // SAFETY: as in `take`; the span is a whole number of elements.
-        Ok(unsafe { slice.as_mut() })
-    }
-
-    fn claim(&mut self, span: Span) -> Result<NonNull<u8>> {
-        let site = self.graph.check_place(span)?;
-        if std::mem::replace(&mut self.taken[span.resource], true) {
-            return Err(Error::AlreadyTaken { site });
-        }
-        host_pointer(&self.graph.executable.storage()[span.resource], span).ok_or(Error::ForeignPlace { site })
     }
 }

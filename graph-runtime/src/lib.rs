@@ -49,6 +49,7 @@ mod device;
 mod driver;
 mod error;
 mod graph;
+mod host_split;
 mod kernel;
 mod memory;
 mod mistakes;
@@ -66,7 +67,7 @@ pub use cudarc;
 pub use cudarc::driver::CudaStream;
 pub use device::Device;
 pub use error::{CudaError, Error, Result, Site};
-pub use graph::{Graph, HostSplit, RawGraph};
+pub use graph::{Graph, RawGraph};
 /// Declares a CUDA graph as a type.
 ///
 /// ```text
@@ -104,6 +105,7 @@ pub use graph_macros::cuda_graph;
 /// the `.len()` of the others; it is checked at compile time where all of it is constant, else at build and at each update.
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::Plan;
+pub use host_split::HostSplit;
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, KernelFacts, Launch, Ptx};
 pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer};
 pub use node::{NodeHandle, NodeId};

@@ -99,7 +99,7 @@ impl<T: Element> DeviceBuffer<[T]> {
         self.view().copy_to(slice)
     }
 
-    /// The memory as a slice of cudarc's, to read it there. Dropping the result waits for what cudarc does with it.
+    /// The memory as a slice of cudarc's, to read it there. Writing to the buffer, or dropping it, later waits for what was queued on it.
     ///
     /// # Errors
     /// [`Error::Unsupported`] on the emulator; [`Error::Cuda`] where the driver refuses.

@@ -59,6 +59,17 @@ pub(crate) enum Argument {
     Value(Value),
 }
 
+impl Argument {
+    /// Are the two alike to a contract: buffers of one length, or equal values?
+    pub(crate) fn is_like(&self, other: &CallArgument) -> bool {
+        match (self, &other.0) {
+            (Argument::Buffer { bytes, .. }, ArgumentKind::Buffer(span, _)) => *bytes == span.bytes,
+            (Argument::Value(value), ArgumentKind::Value(other)) => value.bytes() == other.bytes(),
+            _ => false,
+        }
+    }
+}
+
 impl From<CallArgument> for Argument {
     fn from(argument: CallArgument) -> Self {
         match argument.0 {

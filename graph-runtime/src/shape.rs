@@ -5,12 +5,27 @@
 
 use bytemuck::Pod;
 
+/// Relations between shapes are sealed: what a place's type says of its elements, their size and alignment, is what makes it sound to
+/// lend references into it and to hand it to kernels.
+mod sealed {
+    pub trait ArrayOf<T> {}
+    pub trait SameShape<Destination: ?Sized> {}
+    pub trait Rows {}
+}
+
 /// What memory may hold: plain data that any thread may see. Arrays of elements are elements.
 ///
 /// [`Pod`] makes every byte pattern a valid value, so what a kernel writes can be read as this type, and leaves no
 /// padding, so all of a value can be copied to a device.
+#[diagnostic::on_unimplemented(
+    message = "memory cannot hold `{Self}`",
+    label = "not plain data",
+    note = "what memory holds is `Pod`, of which any bits are a value, and `Send` and `Sync`",
+    note = "in generics, demand `Element`: `graph Name<T: graph_runtime::Element>`"
+)]
 pub trait Element: Pod + Send + Sync {}
 
+#[diagnostic::do_not_recommend]
 impl<T: Pod + Send + Sync> Element for T {}
 
 /// An array of up to four dimensions whose innermost elements are `T`, or `T` itself.
@@ -20,17 +35,25 @@ impl<T: Pod + Send + Sync> Element for T {}
     message = "this takes elements of type `{T}`, but the memory has shape `{Self}`",
     label = "its elements are not `{T}`"
 )]
-pub trait ArrayOf<T> {}
+pub trait ArrayOf<T>: sealed::ArrayOf<T> {}
 
-impl<T> ArrayOf<T> for T {}
-impl<T, const A: usize> ArrayOf<T> for [T; A] {}
-impl<T, const A: usize, const B: usize> ArrayOf<T> for [[T; B]; A] {}
-impl<T, const A: usize, const B: usize, const C: usize> ArrayOf<T> for [[[T; C]; B]; A] {}
-impl<T, const A: usize, const B: usize, const C: usize, const D: usize> ArrayOf<T> for [[[[T; D]; C]; B]; A] {}
-impl<T> ArrayOf<T> for [T] {}
-impl<T, const B: usize> ArrayOf<T> for [[T; B]] {}
-impl<T, const B: usize, const C: usize> ArrayOf<T> for [[[T; C]; B]] {}
-impl<T, const B: usize, const C: usize, const D: usize> ArrayOf<T> for [[[[T; D]; C]; B]] {}
+macro_rules! arrays_of {
+    ($($shape:ty, [$($length:ident)*];)*) => {$(
+        impl<T, $(const $length: usize),*> sealed::ArrayOf<T> for $shape {}
+        impl<T, $(const $length: usize),*> ArrayOf<T> for $shape {}
+    )*};
+}
+arrays_of! {
+    T, [];
+    [T; A], [A];
+    [[T; B]; A], [A B];
+    [[[T; C]; B]; A], [A B C];
+    [[[[T; D]; C]; B]; A], [A B C D];
+    [T], [];
+    [[T; B]], [B];
+    [[[T; C]; B]], [B C];
+    [[[[T; D]; C]; B]], [B C D];
+}
 
 /// The two sides of a memcpy have the same shape. Where the outermost length of one is known only at build, lengths are
 /// compared there.
@@ -39,7 +62,11 @@ impl<T, const B: usize, const C: usize, const D: usize> ArrayOf<T> for [[[[T; D]
     label = "has shape `{Self}`",
     note = "copy between resources of one shape, or between ranges of one length"
 )]
-pub trait SameShape<Destination: ?Sized> {}
+pub trait SameShape<Destination: ?Sized>: sealed::SameShape<Destination> {}
+
+impl<S: ?Sized> sealed::SameShape<S> for S {}
+impl<R, const N: usize> sealed::SameShape<[R]> for [R; N] {}
+impl<R, const N: usize> sealed::SameShape<[R; N]> for [R] {}
 
 impl<S: ?Sized> SameShape<S> for S {}
 #[diagnostic::do_not_recommend]
@@ -52,10 +79,13 @@ impl<R, const N: usize> SameShape<[R; N]> for [R] {}
     message = "memory of shape `{Self}` has no dimension to select from [out-of-bounds]",
     label = "not an array"
 )]
-pub trait Rows {
+pub trait Rows: sealed::Rows {
     /// One element of the outermost dimension.
     type Row: Element;
 }
+
+impl<R, const N: usize> sealed::Rows for [R; N] {}
+impl<R> sealed::Rows for [R] {}
 
 impl<R: Element, const N: usize> Rows for [R; N]
 where

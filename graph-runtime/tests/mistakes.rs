@@ -71,7 +71,10 @@ fn an_aliased_argument() {
     builder.kernel("axpy", Launch::new(1, 8), saxpy(2.0, &same, &mut data, 8));
     let text = mistakes(builder);
     let first = text.lines().next().unwrap_or_default();
-    assert!(first.starts_with("node `axpy` gets `data` ") && first.ends_with("[aliased-argument]"), "{text}");
+    assert!(
+        first.starts_with("node `axpy` gets `data` ") && first.ends_with("[aliased-argument]"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -153,6 +156,33 @@ fn contracts() {
          node `index`: kernel `fill_index` requires `threads <= out.len()` [contract]\n\
          note: here threads = 96, out.len() = 64"
     );
+}
+
+/// Launches like the one before are not checked again; these differ in one thing each.
+#[test]
+fn launches_that_look_like_the_one_before() {
+    let mut builder = builder();
+    let mut data = builder.device::<[f32; 64]>("data");
+    let mut part = data.rows(..32);
+    let launch = Launch::new(1, 64);
+    let nodes = [
+        builder.kernel("right", launch, scale(&mut data, 2.0, 64)),
+        builder.kernel("same", launch, scale(&mut data, 2.0, 64)),
+        builder.kernel("value", launch, scale(&mut data, 2.0, 65)),
+        builder.kernel("after_wrong", launch, scale(&mut data, 2.0, 65)),
+        builder.kernel("right_again", launch, scale(&mut data, 2.0, 64)),
+        builder.kernel("buffer", launch, scale(&mut part, 2.0, 64)),
+        builder.kernel("dimensions", Launch::new(1, 2000), scale(&mut data, 2.0, 64)),
+    ];
+    for pair in nodes.windows(2) {
+        builder.after(pair[1], &pair[..1]);
+    }
+    let text = mistakes(builder);
+    let wrong: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("node `")?.split('`').next())
+        .collect();
+    assert_eq!(wrong, ["value", "after_wrong", "buffer", "dimensions"], "{text}");
 }
 
 #[test]

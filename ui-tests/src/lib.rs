@@ -66,3 +66,8 @@ unsafe extern "C" {
     #[requires(threads <= data.len())]
     pub safe fn required(data: &mut [f32]);
 }
+
+/// The examples of `docs/diagnostics.md`: the first of each rule fails to compile or warns, the second compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/diagnostics.md")]
+struct Diagnostics;

@@ -91,7 +91,11 @@ struct Compiled {
 /// Compiles every `.cu` of the workspace, in the order of their paths; all that fail are reported together.
 fn compile_all(root: &Path) -> Result<Vec<Compiled>> {
     let nvrtc = Nvrtc::load(&wheels::NVRTC.file(root, "nvidia/cuda_nvrtc/lib/libnvrtc.so.12")?)?;
-    let headers = wheels::RUNTIME.file(root, "nvidia/cuda_runtime/include")?;
+    // `mma.h` of the one includes `crt/mma.h` of the other.
+    let headers = [
+        wheels::RUNTIME.file(root, "nvidia/cuda_runtime/include")?,
+        wheels::NVCC.file(root, "nvidia/cuda_nvcc/include")?,
+    ];
     let mut compiled = Vec::new();
     let mut failures = String::new();
     for source_path in files_named(root, "cu")? {
@@ -113,7 +117,7 @@ fn compile_all(root: &Path) -> Result<Vec<Compiled>> {
 }
 
 /// The options to compile `source` with: the defaults, and what its first line adds or replaces.
-fn options(source: &str, headers: &Path) -> Vec<String> {
+fn options(source: &str, headers: &[PathBuf]) -> Vec<String> {
     let mut options: Vec<String> = directive(source)
         .unwrap_or("")
         .split_whitespace()
@@ -125,7 +129,7 @@ fn options(source: &str, headers: &Path) -> Vec<String> {
     if !options.iter().any(|option| option.starts_with("--std")) {
         options.push("--std=c++17".to_owned());
     }
-    options.push(format!("--include-path={}", headers.display()));
+    options.extend(headers.iter().map(|path| format!("--include-path={}", path.display())));
     options
 }
 
@@ -262,12 +266,10 @@ mod tests {
 
     #[test]
     fn options_have_defaults_that_the_first_line_replaces() {
-        let plain = options("__global__ void f() {}", Path::new("/inc"));
+        let headers = [PathBuf::from("/inc")];
+        let plain = options("__global__ void f() {}", &headers);
         assert_eq!(plain, [DEFAULT_ARCHITECTURE, "--std=c++17", "--include-path=/inc"]);
-        let hopper = options(
-            "// xtask: --gpu-architecture=compute_90 --use_fast_math\n",
-            Path::new("/inc"),
-        );
+        let hopper = options("// xtask: --gpu-architecture=compute_90 --use_fast_math\n", &headers);
         assert_eq!(
             hopper,
             [

@@ -4,7 +4,7 @@ use graph_ptx::ast::{Operand, Type};
 
 use super::modifiers::{Modifiers, float_type, integer_type};
 use super::operand::Scope;
-use super::{Result, float};
+use super::{Result, float, video};
 use crate::code::{
     Bits, BitsOp, BooleanOp, Carry, CarryOp, DISCARD, Integer, IntegerOp, IntegerType, Op, PredicateOp, PrmtMode,
     Shift, WideMultiply,
@@ -17,6 +17,9 @@ pub(super) fn arithmetic(
     operands: &[Operand],
     scope: &mut Scope<'_>,
 ) -> Result<Op> {
+    if let Some(op) = video::packed(opcode, modifiers, operands, scope)? {
+        return Ok(op);
+    }
     let ty = modifiers.ty()?;
     match float_type(ty) {
         Some(float) => float::typed(opcode, float, ty, modifiers, operands, scope),
@@ -67,6 +70,15 @@ pub(super) fn operand(operands: &[Operand], index: usize) -> Result<&Operand> {
     operands.get(index).ok_or_else(|| "an operand is missing".to_owned())
 }
 
+/// Fail if there are more operands than an instruction of this form has.
+pub(super) fn no_more(operands: &[Operand], count: usize) -> Result<()> {
+    if operands.len() > count {
+        Err("too many operands".to_owned())
+    } else {
+        Ok(())
+    }
+}
+
 fn integer_typed(
     opcode: &str,
     ty: Type,
@@ -107,6 +119,7 @@ fn integer_instruction(
     operands: &[Operand],
     scope: &mut Scope<'_>,
 ) -> Result<Op> {
+    no_more(operands, count + 1)?;
     let d = scope.target(operand(operands, 0)?, ty)?;
     let mut s = [0; 3];
     for (index, slot) in s.iter_mut().enumerate().take(count) {

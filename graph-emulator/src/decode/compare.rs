@@ -8,7 +8,7 @@ use super::modifiers::{Modifiers, float_type, integer_type};
 use super::operand::Scope;
 use crate::code::{BooleanOp, Compare, CompareType, Comparison, DISCARD, Op, Outcome, Select, Selector, Test, TestOp};
 
-const COMPARISONS: [(&str, Comparison); 18] = [
+pub(super) const COMPARISONS: [(&str, Comparison); 18] = [
     ("eq", Comparison::Eq),
     ("ne", Comparison::Ne),
     ("lt", Comparison::Lt),

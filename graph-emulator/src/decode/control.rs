@@ -71,7 +71,7 @@ fn call(operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     let places = |operands: &[Operand]| {
         operands
             .iter()
-            .map(|operand| scope.argument(operand))
+            .map(|operand| scope.passed(operand))
             .collect::<Result<Vec<_>>>()
     };
     let (arguments, results) = (places(arguments)?, places(results)?);

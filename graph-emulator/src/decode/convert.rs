@@ -2,16 +2,20 @@
 
 use graph_ptx::ast::{Operand, Type};
 
-use super::Result;
-use super::arithmetic::operand;
+use super::arithmetic::{no_more, operand};
 use super::modifiers::Modifiers;
 use super::operand::{File, Scope};
-use crate::code::{Convert, ConvertType, DISCARD, Op, Rounding};
+use super::{Result, video};
+use crate::code::{Convert, ConvertType, DISCARD, NarrowConvert, Op, Rounding};
+use crate::exec::narrow::{E4M3, E5M2};
 
 /// `cvt.rn.ftz.sat.f32.s64 d, a` and the packing forms `cvt.rn.f16x2.f32 d, a, b`.
 pub(super) fn cvt(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     if modifiers.take("pack") {
-        return Err("this form is not supported".to_owned());
+        return video::cvt_pack(modifiers, operands, scope);
+    }
+    if let Some(op) = narrow(modifiers, operands, scope)? {
+        return Ok(op);
     }
     let float_rounding = modifiers.rounding();
     let away = modifiers.take("rna").then_some(Rounding::NearestAway);
@@ -56,6 +60,43 @@ pub(super) fn cvt(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &m
         a,
         b,
     }))
+}
+
+/// `cvt.rn.satfinite.e4m3x2.f32 d, a, b`, the same from `.f16x2`, and `cvt.rn.f16x2.e4m3x2 d, a`.
+fn narrow(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Option<Op>> {
+    let types = [("e4m3x2", E4M3), ("e5m2x2", E5M2)];
+    if !modifiers.has("e4m3x2") && !modifiers.has("e5m2x2") {
+        return Ok(None);
+    }
+    modifiers.expect("rn")?;
+    let relu = modifiers.take("relu");
+    let widens = !modifiers.take("satfinite");
+    let from_halves = modifiers.take("f16x2");
+    let format = modifiers.take_any(&types).ok_or("the type is missing")?;
+    let floats = !widens && !from_halves;
+    if floats {
+        modifiers.expect("f32")?;
+    } else if !from_halves {
+        return Err("unknown form of the instruction".to_owned());
+    }
+    let (to, from) = if widens {
+        (Type::B32, Type::B16)
+    } else {
+        (Type::B16, if floats { Type::F32 } else { Type::B32 })
+    };
+    no_more(operands, 2 + usize::from(floats))?;
+    Ok(Some(Op::Narrow(NarrowConvert {
+        format,
+        widens,
+        relu,
+        d: scope.target(operand(operands, 0)?, to)?,
+        a: scope.source(operand(operands, 1)?, from)?,
+        b: if floats {
+            scope.source(operand(operands, 2)?, from)?
+        } else {
+            DISCARD
+        },
+    })))
 }
 
 fn convert_type(ty: Type) -> Result<ConvertType> {

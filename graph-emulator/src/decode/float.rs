@@ -3,7 +3,7 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::arithmetic::operand;
+use super::arithmetic::{no_more, operand};
 use super::modifiers::{Modifiers, float_type};
 use super::operand::Scope;
 use crate::code::{Float, FloatOp, FloatType, Math, MathOp, Op, Rounding};
@@ -60,6 +60,7 @@ pub(super) fn typed(
         };
         s = [one, scope.source(operand(operands, 1)?, ty)?, 0];
     } else {
+        no_more(operands, operand_count(op) + 1)?;
         for (index, slot) in s.iter_mut().enumerate().take(operand_count(op)) {
             *slot = scope.source(operand(operands, index + 1)?, ty)?;
         }

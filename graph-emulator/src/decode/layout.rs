@@ -69,6 +69,9 @@ impl Symbols {
                 let builtin = match function.name.as_str() {
                     "vprintf" => Builtin::Vprintf,
                     "__assertfail" => Builtin::AssertFail,
+                    "malloc" => Builtin::Malloc,
+                    "free" => Builtin::Free,
+                    "cudaGraphSetConditional" => Builtin::SetConditional,
                     _ => continue,
                 };
                 self.places

@@ -3,10 +3,10 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::arithmetic::operand;
+use super::arithmetic::{no_more, operand};
 use super::modifiers::Modifiers;
 use super::operand::{File, Scope};
-use crate::code::{Access, AsyncCopy, Atomic, AtomicOp, AtomicType, DISCARD, Op, Space};
+use crate::code::{Access, AsyncCopy, Atomic, AtomicOp, AtomicType, DISCARD, Guard, Op, Slot, Space};
 
 /// The state space; generic without.
 fn space(modifiers: &mut Modifiers<'_>) -> Space {
@@ -159,15 +159,33 @@ pub(super) fn atomic(
     ]);
     let policy = usize::from(ignore_hints(modifiers));
     let op = atomic_op(modifiers)?;
+    let count = modifiers.take_any(&[("v2", 2), ("v4", 4), ("v8", 8)]);
     let ty = modifiers.ty()?;
     let kind = atomic_type(op, ty)?;
     let first = usize::from(!reduce);
+    let (address, space) = scope.address(operand(operands, first)?, space)?;
+    if let Some(count) = count {
+        no_more(operands, first + 2 + policy)?;
+        let targets = (!reduce).then(|| operand(operands, 0)).transpose()?;
+        let sources = operand(operands, first + 1)?;
+        return atomic_vector(count, ty, targets, sources, scope, |d, b, offset| Atomic {
+            op,
+            ty: kind,
+            space,
+            address: crate::code::Address {
+                offset: address.offset.wrapping_add(offset),
+                ..address
+            },
+            d,
+            b,
+            c: 0,
+        });
+    }
     let d = if reduce {
         DISCARD
     } else {
         scope.target_or_none(operand(operands, 0)?, ty)?
     };
-    let (address, space) = scope.address(operand(operands, first)?, space)?;
     let b = scope.source(operand(operands, first + 1)?, ty)?;
     let c = if op == AtomicOp::CompareExchange {
         scope.source(operand(operands, first + 2)?, ty)?
@@ -187,6 +205,33 @@ pub(super) fn atomic(
         b,
         c,
     })))
+}
+
+/// `red.global.add.v4.f32`: one operation after the other, which is all that PTX promises.
+fn atomic_vector(
+    count: usize,
+    ty: Type,
+    targets: Option<&Operand>,
+    sources: &Operand,
+    scope: &mut Scope<'_>,
+    element: impl Fn(Slot, Slot, i64) -> Atomic,
+) -> Result<Op> {
+    if count * ty.size() > 16 || !matches!(ty, Type::F32 | Type::F16 | Type::F16x2 | Type::BF16 | Type::BF16x2) {
+        return Err("the operation does not go with the type".to_owned());
+    }
+    let sources = parts(sources, count)?;
+    let targets = targets.map(|targets| parts(targets, count)).transpose()?;
+    let mut ops = Vec::with_capacity(count);
+    for (index, source) in sources.iter().enumerate() {
+        let d = match targets {
+            Some(targets) => scope.target_or_none(&targets[index], ty)?,
+            None => DISCARD,
+        };
+        let b = scope.source(source, ty)?;
+        let offset = (index * ty.size()) as i64;
+        ops.push(Op::Atomic(Box::new(element(d, b, offset))));
+    }
+    Ok(Op::Sequence(ops.into()))
 }
 
 fn atomic_op(modifiers: &mut Modifiers<'_>) -> Result<AtomicOp> {
@@ -241,18 +286,31 @@ pub(super) fn async_copy(modifiers: &mut Modifiers<'_>, operands: &[Operand], sc
         Operand::Integer(bytes @ (4 | 8 | 16)) => *bytes as u8,
         _ => return Err("the size must be 4, 8 or 16".to_owned()),
     };
-    let source_bytes = match operands.get(3) {
-        Some(Operand::Register(register)) if scope.slot(*register)?.0 == File::Predicate => {
-            return Err("this form is not supported".to_owned());
+    no_more(operands, 4 + usize::from(policy))?;
+    // A cache policy comes last.
+    let fourth = operands.get(3).filter(|_| !policy || operands.len() > 4);
+    let (mut source_bytes, mut ignore) = (DISCARD, None);
+    match fourth {
+        None => {}
+        Some(operand) if is_predicate(operand, scope)? => {
+            let (predicate, flip) = scope.predicate(operand)?;
+            ignore = Some(Guard { predicate, flip });
         }
-        Some(operand) if !policy => scope.source32(operand)?,
-        None => DISCARD,
-        Some(_) => return Err("this form is not supported".to_owned()),
-    };
+        Some(operand) => source_bytes = scope.source32(operand)?,
+    }
     Ok(Op::AsyncCopy(Box::new(AsyncCopy {
         to,
         from,
         bytes,
         source_bytes,
+        ignore,
     })))
+}
+
+fn is_predicate(operand: &Operand, scope: &Scope<'_>) -> Result<bool> {
+    match operand {
+        Operand::NotPredicate(_) => Ok(true),
+        Operand::Register(register) => Ok(scope.slot(*register)?.0 == File::Predicate),
+        _ => Ok(false),
+    }
 }

@@ -8,17 +8,22 @@ mod convert;
 mod float;
 mod hoist;
 mod layout;
+mod matrix;
 mod memory;
 mod modifiers;
 mod mov;
 mod operand;
+mod unassigned;
+mod video;
 mod warp;
 
 use graph_ptx::ast;
 
-use crate::code::{Code, Guard, Instruction, Line, Op};
+use crate::code::{Code, Function, Guard, Instruction, Line, Op};
 use crate::fault::LoadError;
+use crate::visit::Role;
 pub(crate) use layout::{MAX_SHARED, Place, Symbols};
+pub(crate) use matrix::MAX_ELEMENTS;
 use modifiers::Modifiers;
 use operand::Scope;
 
@@ -77,12 +82,25 @@ fn decode_function(function: &ast::Function, symbols: &Symbols, code: &mut Code)
         prologue = hoist::hoist(&mut body);
         (instructions, lines) = (body.instructions, body.lines);
     }
+    let mut filled = scope.filled();
+    for instruction in &mut prologue {
+        instruction.op.visit(|file, role, slot| {
+            if role == Role::Target {
+                filled.push((file, *slot));
+            }
+        });
+    }
+    let unassigned = unassigned::unassigned(&mut instructions, start, filled);
     for instruction in &mut instructions {
         code.operands.push(instruction);
     }
     code.instructions.append(&mut instructions);
     code.lines.append(&mut lines);
-    code.functions.push(scope.finish(start, prologue));
+    code.functions.push(Function {
+        prologue,
+        unassigned,
+        ..scope.finish(start)
+    });
     Ok(())
 }
 
@@ -122,6 +140,9 @@ fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scop
         "rem" | "sad" | "mul24" | "mad24" | "and" | "or" | "xor" | "not" | "cnot" | "shl" | "shr" => {
             arithmetic::integer(&instruction.opcode, modifiers, operands, scope)
         }
+        "vadd" | "vsub" | "vabsdiff" | "vmin" | "vmax" | "vset" | "vshl" | "vshr" | "vmad" | "vadd2" | "vsub2"
+        | "vavrg2" | "vabsdiff2" | "vmin2" | "vmax2" | "vset2" | "vadd4" | "vsub4" | "vavrg4" | "vabsdiff4"
+        | "vmin4" | "vmax4" | "vset4" => video::video(&instruction.opcode, modifiers, operands, scope),
         "addc" | "subc" | "madc" => arithmetic::carry(&instruction.opcode, modifiers, operands, scope),
         "popc" | "clz" | "brev" | "bfind" | "bfe" | "bfi" | "lop3" | "shf" | "prmt" | "fns" | "dp4a" | "dp2a"
         | "bmsk" | "szext" => arithmetic::bits(&instruction.opcode, modifiers, operands, scope),
@@ -146,6 +167,9 @@ fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scop
         "redux" => warp::reduce(modifiers, operands, scope),
         "activemask" => warp::active_mask(modifiers, operands, scope),
         "elect" => warp::elect(modifiers, operands, scope),
+        "mma" | "wmma" | "ldmatrix" | "stmatrix" | "movmatrix" => {
+            matrix::matrix(&instruction.opcode, modifiers, operands, scope)
+        }
         "bra" | "brx" | "call" | "ret" | "exit" | "trap" | "brkpt" => {
             control::control(&instruction.opcode, modifiers, operands, scope)
         }

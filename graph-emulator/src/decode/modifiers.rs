@@ -39,6 +39,34 @@ impl<'a> Modifiers<'a> {
         Some(found.1)
     }
 
+    /// Is a modifier there?
+    pub(super) fn has(&self, name: &str) -> bool {
+        self.left.contains(&name)
+    }
+
+    /// Take whichever of some modifiers comes first in the instruction.
+    pub(super) fn take_first<T: Copy>(&mut self, table: &[(&str, T)]) -> Option<T> {
+        let known = |modifier: &&str| table.iter().find(|(name, _)| name == modifier);
+        let (index, value) = self
+            .left
+            .iter()
+            .enumerate()
+            .find_map(|(index, modifier)| Some((index, known(modifier)?.1)))?;
+        self.left.remove(index);
+        Some(value)
+    }
+
+    /// Take the first modifier of which something can be made.
+    pub(super) fn take_parsed<T>(&mut self, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
+        let (index, value) = self
+            .left
+            .iter()
+            .enumerate()
+            .find_map(|(index, modifier)| Some((index, parse(modifier)?)))?;
+        self.left.remove(index);
+        Some(value)
+    }
+
     /// Drop modifiers without effect here.
     pub(super) fn ignore(&mut self, names: &[&str]) {
         self.left.retain(|modifier| !names.contains(modifier));

@@ -7,7 +7,7 @@ use graph_ptx::ast::{self, Operand, Reg, Space as AstSpace, Type};
 use super::hoist::Body;
 use super::layout::place;
 use super::{Place, Result, Symbols};
-use crate::code::{Address, Base, DISCARD, FrameSize, Function, Instruction, Line, Slot, Space, Special};
+use crate::code::{Address, Base, DISCARD, FrameSize, Function, Instruction, Line, Passed, Slot, Space, Special};
 use crate::exec::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
 use crate::visit;
 
@@ -32,8 +32,8 @@ pub(super) struct Scope<'a> {
     labels: HashMap<&'a str, u32>,
     lists: &'a [(String, Vec<String>)],
     sizes: HashMap<&'a str, u32>,
-    params: Vec<(u32, u32)>,
-    results: Vec<(u32, u32)>,
+    params: Vec<Passed>,
+    results: Vec<Passed>,
     shared: u32,
     /// Bytes of a kernel's parameters.
     parameters: u32,
@@ -72,7 +72,7 @@ impl<'a> Scope<'a> {
             let slot = scope.register(&register.name, register.ty)?;
             scope.registers.push(slot);
         }
-        scope.place_parameters()?;
+        scope.place_parameters(&body.registers)?;
         scope.place_variables(&body.variables)?;
         Ok(scope)
     }
@@ -89,7 +89,7 @@ impl<'a> Scope<'a> {
     }
 
     /// Kernels have their parameters in a space of their own, functions in local memory.
-    fn place_parameters(&mut self) -> Result<()> {
+    fn place_parameters(&mut self, registers: &[ast::Register]) -> Result<()> {
         if self.function.entry {
             let mut end = 0;
             for param in &self.function.params {
@@ -108,16 +108,18 @@ impl<'a> Scope<'a> {
             .map(|result| (true, result))
             .chain(self.function.params.iter().map(|param| (false, param)))
         {
-            if param.space == AstSpace::Reg {
-                return Err(format!(
-                    "the parameter `{}` is a register, which is not supported",
-                    param.name
-                ));
-            }
-            let offset = place(&mut self.frame.local, param, 4)?;
-            self.places.insert(&param.name, Place::Frame(offset));
+            let passed = if param.space == AstSpace::Reg {
+                let index = registers.iter().position(|register| register.name == param.name);
+                index
+                    .and_then(|index| in_register(self.registers[index]))
+                    .ok_or_else(|| format!("the parameter `{}` is in a register of an unsupported type", param.name))?
+            } else {
+                let offset = place(&mut self.frame.local, param, 4)?;
+                self.places.insert(&param.name, Place::Frame(offset));
+                Passed::Local(offset, param.size as u32)
+            };
             let list = if is_result { &mut self.results } else { &mut self.params };
-            list.push((offset, param.size as u32));
+            list.push(passed);
         }
         Ok(())
     }
@@ -145,28 +147,43 @@ impl<'a> Scope<'a> {
         Ok(())
     }
 
-    /// The instructions with what is known of their registers.
-    pub(super) fn body(&self, instructions: Vec<Instruction>, lines: Vec<Line>, start: u32) -> Body {
+    /// The registers that hold something when the function is entered: literals, special registers, parameters.
+    pub(super) fn filled(&self) -> Vec<(visit::File, Slot)> {
+        let params = self.params.iter().filter_map(|param| match *param {
+            Passed::R32(slot) => Some((visit::File::R32, slot)),
+            Passed::R64(slot) => Some((visit::File::R64, slot)),
+            Passed::Local(..) | Passed::Constant(_) => None,
+        });
+        self.constants().chain(params).collect()
+    }
+
+    fn constants(&self) -> impl Iterator<Item = (visit::File, Slot)> {
         let constants32 = self.constants32.values().map(|&slot| (visit::File::R32, slot));
         let constants64 = self.constants64.values().map(|&slot| (visit::File::R64, slot));
         let specials = self.specials.iter().map(|&(slot, _)| (visit::File::R32, slot));
+        constants32.chain(constants64).chain(specials)
+    }
+
+    /// The instructions with what is known of their registers.
+    pub(super) fn body(&self, instructions: Vec<Instruction>, lines: Vec<Line>, start: u32) -> Body {
         Body {
             instructions,
             lines,
             start,
-            constants: constants32.chain(constants64).chain(specials).collect(),
+            constants: self.constants().collect(),
             specials: self.specials.clone(),
             parameters: self.parameters.into(),
         }
     }
 
     /// The decoded function, all its instructions having been decoded.
-    pub(super) fn finish(mut self, start: u32, prologue: Vec<Instruction>) -> Function {
+    pub(super) fn finish(mut self, start: u32) -> Function {
         self.frame.local = self.frame.local.next_multiple_of(16);
         Function {
             name: self.function.name.as_str().into(),
             start,
-            prologue,
+            prologue: Vec::new(),
+            unassigned: Vec::new(),
             frame: self.frame,
             constants32: self
                 .constants32
@@ -291,23 +308,27 @@ impl<'a> Scope<'a> {
         place.ok_or_else(|| format!("`{name}` is not defined"))
     }
 
-    /// Offset and size of a `.param` variable, for a call.
-    pub(super) fn argument(&self, operand: &Operand) -> Result<(u32, u32)> {
-        if let Operand::Symbol(name, 0) = operand
-            && let Some(Place::Frame(offset)) = self.places.get(name.as_str())
-        {
-            let own = self
-                .function
-                .params
-                .iter()
-                .find(|param| param.name == *name)
-                .map(|param| param.size as u32);
-            return Ok((
-                *offset,
-                self.sizes.get(name.as_str()).copied().or(own).unwrap_or_default(),
-            ));
+    /// What a call passes or gets: a `.param` variable, a register, a literal.
+    pub(super) fn passed(&self, operand: &Operand) -> Result<Passed> {
+        match operand {
+            Operand::Register(register) => {
+                in_register(self.slot(*register)?).ok_or_else(|| "a predicate cannot be passed".to_owned())
+            }
+            Operand::Integer(value) => Ok(Passed::Constant(*value as u64)),
+            Operand::F32(bits) => Ok(Passed::Constant((*bits).into())),
+            Operand::F64(bits) => Ok(Passed::Constant(*bits)),
+            Operand::Discard => Ok(Passed::Constant(0)),
+            Operand::Symbol(name, 0) => match self.places.get(name.as_str()) {
+                Some(Place::Frame(offset)) => {
+                    let own = self.function.params.iter().find(|param| param.name == *name);
+                    let size = self.sizes.get(name.as_str()).copied();
+                    let size = size.or(own.map(|param| param.size as u32)).unwrap_or_default();
+                    Ok(Passed::Local(*offset, size))
+                }
+                _ => Err(format!("`{name}` is no `.param` variable")),
+            },
+            _ => Err("an argument of a call has an unknown form".to_owned()),
         }
-        Err("an argument of a call is no `.param` variable".to_owned())
     }
 
     /// A predicate source and its negation.
@@ -419,6 +440,14 @@ impl<'a> Scope<'a> {
             "global" | "const" | "param" | "param::entry" => Some(0),
             _ => None,
         }
+    }
+}
+
+fn in_register(register: (File, Slot)) -> Option<Passed> {
+    match register {
+        (File::R32, slot) => Some(Passed::R32(slot)),
+        (File::R64, slot) => Some(Passed::R64(slot)),
+        (File::Predicate, _) => None,
     }
 }
 

@@ -59,7 +59,7 @@ pub(crate) fn atomic(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: 
 
 impl Ty {
     /// Bytes of a value.
-    fn bytes(self) -> u8 {
+    pub(crate) fn bytes(self) -> u8 {
         match self {
             Ty::B16 | Ty::F16 | Ty::Bf16 => 2,
             Ty::B32 | Ty::S32 | Ty::F16x2 | Ty::Bf16x2 | Ty::F32 => 4,

@@ -12,6 +12,8 @@ pub(crate) struct Barriers {
     /// Which barriers anyone waits at.
     open: u32,
     live: u32,
+    /// How often each has opened.
+    generations: [u32; 16],
 }
 
 #[derive(Clone, Default)]
@@ -41,6 +43,7 @@ impl Barriers {
             slots: std::array::from_fn(|_| state.clone()),
             open: 0,
             live: 0,
+            generations: [0; 16],
         }
     }
 
@@ -51,6 +54,12 @@ impl Barriers {
         }
         self.open = 0;
         self.live = threads;
+        self.generations = [0; 16];
+    }
+
+    /// How often a barrier has opened in this block.
+    pub(crate) fn generation(&self, barrier: usize) -> u32 {
+        self.generations.get(barrier).copied().unwrap_or_default()
     }
 
     /// Threads have exited: nobody waits for them any more.
@@ -73,6 +82,7 @@ impl Barriers {
             if self.slots[index].complete(self.live, warps) {
                 self.slots[index].open(registers, warps, code);
                 self.open &= !(1 << index);
+                self.generations[index] += 1;
             }
         }
     }

@@ -1,10 +1,13 @@
-//! External functions that the emulator has itself: `vprintf` and `__assertfail`.
+//! External functions that the emulator has itself: `vprintf`, `__assertfail`, `malloc`, `free` and
+//! `cudaGraphSetConditional`.
 
-use crate::code::{Builtin, Call, Space};
-use crate::exec::address::{lanes, window};
-use crate::exec::memory::read_bytes;
+use std::sync::PoisonError;
+
+use crate::code::{Builtin, Call, Space, Special};
+use crate::exec::address::lanes;
 use crate::exec::{Environment, LaneFault, Warp};
-use crate::fault::{FaultKind, Operation};
+use crate::fault::FaultKind;
+use crate::launch::Conditional;
 
 /// The longest text that is read.
 const MAX_TEXT: u64 = 64 * 1024;
@@ -22,11 +25,27 @@ impl Warp {
             let result = match builtin {
                 Builtin::Vprintf => self.vprintf(call, lane, env),
                 Builtin::AssertFail => self.assert_fail(call, lane, env),
+                Builtin::Malloc => {
+                    let bytes = self.argument(call, lane, 0);
+                    Ok(env.context.heap.map_or(0, |heap| heap.allocate(bytes)))
+                }
+                Builtin::Free => {
+                    let address = self.argument(call, lane, 0);
+                    let freed = address == 0 || env.context.heap.is_some_and(|heap| heap.free(address));
+                    if freed {
+                        Ok(0)
+                    } else {
+                        Err(FaultKind::InvalidFree(address))
+                    }
+                }
+                Builtin::SetConditional => {
+                    self.set_conditional(call, lane, env);
+                    Ok(0)
+                }
             };
             let value = result.map_err(|kind| LaneFault::new(lane, kind))?;
-            if let Some(&(offset, 4)) = call.results.first() {
-                let address = u64::from(self.registers.frame.local + offset);
-                self.local.store(lane, address, 4, value);
+            if let Some(&result) = call.results.first() {
+                self.put(result, lane, value);
             }
         }
         Ok(())
@@ -34,35 +53,27 @@ impl Warp {
 
     /// An argument of a call: an integer or a pointer.
     fn argument(&self, call: &Call, lane: usize, index: usize) -> u64 {
-        let Some(&(offset, bytes)) = call.arguments.get(index) else {
-            return 0;
-        };
-        let bytes = if bytes == 8 { 8 } else { 4 };
-        self.local
-            .load(lane, u64::from(self.registers.frame.local + offset), bytes)
+        call.arguments
+            .get(index)
+            .map_or(0, |&argument| self.passed(argument)[lane])
     }
 
-    /// Read aligned bytes at a generic address.
-    fn peek(&self, env: &Environment<'_>, lane: usize, address: u64, bytes: u8) -> Result<u64, FaultKind> {
-        let (space, base) = window(address);
-        let offset = address - base;
-        let fits = |len: usize| offset < len as u64 && len as u64 - offset >= u64::from(bytes);
-        match space {
-            Space::Local if fits(self.local.len()) => Ok(self.local.load(lane, offset, bytes)),
-            Space::Shared if fits(env.shared.len()) => Ok(read_bytes(env.shared, offset, bytes)),
-            Space::Param if fits(env.context.parameters.len()) => Ok(read_bytes(env.context.parameters, offset, bytes)),
-            _ => match env.context.view.readable(address, bytes.into()) {
-                Some(region) => Ok(region.storage().load(address, bytes)),
-                None => Err(env.context.view.explain(Operation::Load, address, bytes.into())),
-            },
-        }
+    /// `cudaGraphSetConditional(handle, value)`: noted for whoever runs the graph.
+    fn set_conditional(&self, call: &Call, lane: usize, env: &Environment<'_>) {
+        let conditional = Conditional {
+            handle: self.argument(call, lane, 0),
+            value: self.argument(call, lane, 1) as u32,
+        };
+        let block = [0, 1, 2].map(|axis| self.special(Special::Ctaid(axis))[lane]);
+        let mut all = env.context.conditionals.lock().unwrap_or_else(PoisonError::into_inner);
+        all.push((block, conditional));
     }
 
     /// A zero-terminated text.
     fn text(&self, env: &Environment<'_>, lane: usize, address: u64) -> Result<String, FaultKind> {
         let mut bytes = Vec::new();
         for offset in 0..MAX_TEXT {
-            match self.peek(env, lane, address.wrapping_add(offset), 1)? as u8 {
+            match self.peek(env, lane, Space::Generic, address.wrapping_add(offset), 1)? as u8 {
                 0 => break,
                 byte => bytes.push(byte),
             }
@@ -112,7 +123,7 @@ impl Values {
         let address = self.address.next_multiple_of(bytes.into());
         self.address = address + u64::from(bytes);
         self.count += 1;
-        warp.peek(env, lane, address, bytes)
+        warp.peek(env, lane, Space::Generic, address, bytes)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Calls and returns. A call stack is a chain of frames that lanes share; lanes of one warp may be in different ones,
 //! at the same registers, since each has its own column of them.
 
-use crate::code::{Call, Code, DISCARD, FrameSize, Function, Op, Target};
+use crate::code::{Call, Code, DISCARD, FrameSize, Function, Op, Passed, Target};
 use crate::exec::address::lanes;
 use crate::exec::{Environment, Flow, LaneFault, Warp};
 use crate::fault::FaultKind;
@@ -71,12 +71,12 @@ impl Warp {
         if slots > MAX_SLOTS || !self.local.reserve(end.local) {
             return Err(FaultKind::StackOverflow);
         }
-        for (&(from, bytes), &(to, size)) in call.arguments.iter().zip(&callee.params) {
-            self.local
-                .copy(mask, above.local + from, frame.local + to, bytes.min(size));
-        }
         self.registers.frame = frame;
         self.fill_constants(callee, mask);
+        for (&from, &to) in call.arguments.iter().zip(&callee.params) {
+            self.pass(mask, (above, from), (frame, to));
+        }
+        self.registers.frame = frame;
         self.move_to(mask, activation, callee.start);
         Ok(())
     }
@@ -117,9 +117,8 @@ impl Warp {
         } = self.activations()[current as usize];
         let above = self.activations()[parent as usize].frame;
         if let Some(Op::Call(call)) = code.instructions.get(site as usize).map(|at| &at.op) {
-            for (&(to, bytes), &(from, size)) in call.results.iter().zip(&code.functions[function as usize].results) {
-                self.local
-                    .copy(mask, frame.local + from, above.local + to, bytes.min(size));
+            for (&to, &from) in call.results.iter().zip(&code.functions[function as usize].results) {
+                self.pass(mask, (frame, from), (above, to));
             }
         }
         self.move_to(mask, parent, site + 1);
@@ -127,9 +126,51 @@ impl Warp {
         Flow::Split
     }
 
+    /// Copy a parameter or result from one frame to another, and leave the registers at one of them.
+    fn pass(&mut self, mask: u32, (source, from): (Frame, Passed), (target, to): (Frame, Passed)) {
+        if let (Passed::Local(from, bytes), Passed::Local(to, size)) = (from, to) {
+            self.local
+                .copy(mask, source.local + from, target.local + to, bytes.min(size));
+            return;
+        }
+        self.registers.frame = source;
+        let values = self.passed(from);
+        self.registers.frame = target;
+        for lane in lanes(mask) {
+            self.put(to, lane, values[lane]);
+        }
+    }
+
+    /// What the current frame passes, in each lane.
+    pub(crate) fn passed(&self, from: Passed) -> [u64; LANES] {
+        match from {
+            Passed::Local(offset, bytes) => {
+                let address = u64::from(self.registers.frame.local + offset);
+                std::array::from_fn(|lane| self.local.load(lane, address, scalar(bytes)))
+            }
+            Passed::R32(slot) => self.registers.get32(slot).map(u64::from),
+            Passed::R64(slot) => *self.registers.get64(slot),
+            Passed::Constant(value) => [value; LANES],
+        }
+    }
+
+    /// Put a value where the current frame expects it.
+    pub(crate) fn put(&mut self, to: Passed, lane: usize, value: u64) {
+        match to {
+            Passed::Local(offset, bytes) => {
+                let address = u64::from(self.registers.frame.local + offset);
+                self.local.store(lane, address, scalar(bytes), value);
+            }
+            Passed::R32(slot) => self.registers.get32_mut(slot)[lane] = value as u32,
+            Passed::R64(slot) => self.registers.get64_mut(slot)[lane] = value,
+            Passed::Constant(_) => {}
+        }
+    }
+
     /// Fill the slots of a function's literals and special registers, in the lanes of a mask.
     pub(crate) fn fill_constants(&mut self, function: &Function, mask: u32) {
         self.registers.reserve(function.frame);
+        self.registers.clear(&function.unassigned, mask);
         for &(slot, value) in &function.constants32 {
             self.registers.set(slot, mask, [value; LANES]);
         }
@@ -142,6 +183,11 @@ impl Warp {
             self.registers.set(slot, mask, value);
         }
     }
+}
+
+/// The size of what is passed in one piece: parameters lie in words of their own.
+fn scalar(bytes: u32) -> u8 {
+    if bytes == 8 { 8 } else { 4 }
 }
 
 /// Addresses of functions, for indirect calls: outside of all memory.

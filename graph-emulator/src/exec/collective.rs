@@ -13,6 +13,7 @@ impl Op {
             Op::Vote(op) => Some(op.mask),
             Op::Match(op) => Some(op.mask),
             Op::Reduce(op) => Some(op.mask),
+            Op::Matrix(op) => Some(op.mask),
             Op::WarpBarrier { mask } | Op::Elect { mask, .. } => Some(*mask),
             _ => None,
         }

@@ -26,6 +26,13 @@ impl Local {
         bytes <= LIMIT
     }
 
+    /// Zero what the kernel's own frame takes, and drop the rest: what the block before left is not there any more.
+    pub(crate) fn clear(&mut self, bytes: u32) {
+        self.rows.truncate(bytes.div_ceil(4) as usize);
+        // Nothing of a kernel lies in the first sixteen bytes.
+        self.rows.iter_mut().skip(4).for_each(|row| *row = [0; LANES]);
+    }
+
     /// Read aligned bytes within the bounds.
     #[inline(always)]
     pub(crate) fn load(&self, lane: usize, address: u64, bytes: u8) -> u64 {

@@ -286,6 +286,21 @@ fn store_shared(
     Ok(())
 }
 
+impl AsyncCopy {
+    /// How many bytes a lane reads; the others it writes are zero.
+    pub(crate) fn bytes_read(&self, registers: &Registers, lane: usize) -> u32 {
+        let bytes = u32::from(self.bytes);
+        let ignored = self
+            .ignore
+            .is_some_and(|guard| (registers.predicate(guard.predicate) ^ guard.flip) >> lane & 1 != 0);
+        match self.source_bytes {
+            _ if ignored => 0,
+            DISCARD => bytes,
+            slot => registers.get32(slot)[lane].min(bytes),
+        }
+    }
+}
+
 /// `cp.async`: global to shared memory, at once.
 pub(crate) fn async_copy(
     warp: &mut Warp,
@@ -300,10 +315,7 @@ pub(crate) fn async_copy(
     check_bounds(Operation::Store, "shared memory", &to, mask, bytes, env.shared.len())?;
     let view = env.context.view;
     for lane in lanes(mask) {
-        let read = match op.source_bytes {
-            DISCARD => bytes,
-            slot => warp.registers.get32(slot)[lane].min(bytes),
-        };
+        let read = op.bytes_read(&warp.registers, lane);
         let region = view.readable(from[lane], read.into());
         if read != 0 && region.is_none() {
             return Err(LaneFault::new(lane, view.explain(Operation::Load, from[lane], read)));

@@ -6,18 +6,23 @@ pub(crate) mod barrier;
 pub(crate) mod bits;
 pub(crate) mod builtin;
 pub(crate) mod call;
+pub(crate) mod cell;
 pub(crate) mod collective;
 pub(crate) mod compare;
 pub(crate) mod convert;
 pub(crate) mod fast;
 pub(crate) mod float;
+pub(crate) mod fragment;
 pub(crate) mod integer;
 pub(crate) mod local;
 pub(crate) mod math;
+pub(crate) mod matrix;
 pub(crate) mod memory;
 pub(crate) mod moves;
+pub(crate) mod narrow;
 pub(crate) mod rows;
 pub(crate) mod steps;
+pub(crate) mod video;
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;
@@ -25,9 +30,13 @@ use std::sync::atomic::fence;
 use crate::code::{AtomicOp, Code, Op, Slot, Space};
 use crate::exec::barrier::Barriers;
 use crate::fault::FaultKind;
+use crate::heap::Heap;
+use crate::launch::{Checks, Conditionals};
 use crate::registers::{LANES, Registers};
 pub(crate) use crate::schedule::Warp;
 use crate::view::View;
+use crate::watch::global::GlobalWatch;
+use crate::watch::{self, Watch};
 
 /// What stays the same during a launch.
 pub(crate) struct Context<'a> {
@@ -41,6 +50,11 @@ pub(crate) struct Context<'a> {
     pub(crate) block: [u32; 3],
     pub(crate) dynamic_shared: u32,
     pub(crate) step_limit: Option<u64>,
+    pub(crate) heap: Option<&'a Heap>,
+    pub(crate) conditionals: &'a Conditionals,
+    pub(crate) checks: Checks,
+    /// Of launches that ask for checks of global memory.
+    pub(crate) global: Option<&'a GlobalWatch<'a>>,
 }
 
 /// What the warps of a block share.
@@ -48,6 +62,8 @@ pub(crate) struct Environment<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) shared: &'a mut [u8],
     pub(crate) barriers: &'a mut Barriers,
+    /// Of launches that ask for checks.
+    pub(crate) watch: Option<&'a mut Watch>,
 }
 
 /// Something went wrong in a lane.
@@ -104,11 +120,19 @@ impl Warp {
             Op::Bits(op) => bits::bits(registers, mask, op),
             Op::Math(op) => math::math(registers, mask, op),
             Op::Predicate(op) => moves::predicate(registers, mask, op),
-            Op::Load(op) => {
-                memory::load(self, env, mask, op)?;
-                return Ok(if op.strong { Flow::Spin } else { Flow::Next });
+            Op::Load(access) => {
+                if env.watch.is_some() {
+                    watch::observe(self, env, mask, pc, op)?;
+                }
+                memory::load(self, env, mask, access)?;
+                return Ok(if access.strong { Flow::Spin } else { Flow::Next });
             }
-            Op::Store(op) => memory::store(self, env, mask, op)?,
+            Op::Store(access) => {
+                if env.watch.is_some() {
+                    watch::observe(self, env, mask, pc, op)?;
+                }
+                memory::store(self, env, mask, access)?;
+            }
             Op::Branch(target) => return Ok(Flow::Goto(*target)),
             _ => return self.execute_rare(op, mask, pc, env),
         }
@@ -116,14 +140,24 @@ impl Warp {
     }
 
     fn execute_rare(&mut self, op: &Op, mask: u32, pc: u32, env: &mut Environment<'_>) -> Result<Flow, LaneFault> {
+        if env.watch.is_some() {
+            watch::observe(self, env, mask, pc, op)?;
+        }
         let registers = &mut self.registers;
         match op {
             Op::Carry(op) => integer::carry(registers, mask, op),
+            Op::Narrow(op) => narrow::convert(registers, mask, op),
+            Op::Video(op) => video::video(registers, mask, op),
             Op::Test(op) => compare::test_property(registers, mask, op),
             Op::Atomic(op) => {
                 atomic::atomic(self, env, mask, op)?;
                 let waits = matches!(op.op, AtomicOp::CompareExchange | AtomicOp::Exchange);
                 return Ok(if waits { Flow::Spin } else { Flow::Next });
+            }
+            Op::Sequence(ops) => {
+                for op in ops {
+                    self.execute_rare(op, mask, pc, env)?;
+                }
             }
             Op::AsyncCopy(op) => memory::async_copy(self, env, mask, op)?,
             &Op::LocalAddress {
@@ -145,6 +179,7 @@ impl Warp {
             }
             Op::Trap => return Err(LaneFault::new(mask.trailing_zeros() as usize % LANES, FaultKind::Trap)),
             Op::Barrier(op) => return self.barrier(op, mask, pc, env),
+            Op::Matrix(op) => return self.matrix(op, mask, pc, env),
             &Op::ActiveMask { d } => registers.set(d, mask, [mask; LANES]),
             _ => return Ok(self.collective(op, mask, pc)),
         }

@@ -2,7 +2,7 @@
 
 use super::ast::{Action, Extent, Launch, Part, Place, Shape};
 use super::constant::value;
-use super::resolve::Graph;
+use super::resolve::{Graph, params};
 use crate::report::{Report, error};
 use graph_plan::{Code, Diagnostic, LaunchConfig, LaunchFault, Outcome, Subject, Text};
 use quote::ToTokens;
@@ -17,6 +17,7 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
             place(graph, diagnostic, report);
         }
     }
+    unused_params(graph, report);
     for (place, start) in &graph.accesses {
         if let Some(diagnostic) = outside(graph, place) {
             report.push_between(*start, place.end, &diagnostic);
@@ -30,6 +31,18 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
         }
     }
     outcome
+}
+
+/// Params whose setters would do nothing.
+fn unused_params(graph: &Graph<'_>, report: &mut Report) {
+    let used: Vec<usize> = graph.nodes.iter().flat_map(|node| params(graph, node)).collect();
+    for (index, param) in graph.params.iter().enumerate() {
+        let code = Code::UnusedResource;
+        if !used.contains(&index) && !param.attributes.allow(code) && !graph.item.attributes.allow(code) {
+            let diagnostic = error(code, format!("no node uses `{}`", param.name));
+            report.push(param.name.span(), &diagnostic.help("remove it, or use it in a node"));
+        }
+    }
 }
 
 /// Is the rule silenced at the statement it is about, or for the whole graph?

@@ -26,8 +26,10 @@ const LATER: [&str; 13] = [
 
 /// Parses the macro's input; `None` where not even a name and a body could be made out.
 pub(crate) fn item(input: TokenStream, report: &mut Report) -> Option<Item> {
+    // Kept outside, since syn also reports tokens left over after an error, which that error has told already.
+    let mut found = None;
     let parser = |input: ParseStream<'_>| {
-        let item = parse_item(input, report)?;
+        found = Some(parse_item(input, report)?);
         if !input.is_empty() {
             report.syntax(
                 input.span(),
@@ -35,15 +37,14 @@ pub(crate) fn item(input: TokenStream, report: &mut Report) -> Option<Item> {
             );
             input.parse::<TokenStream>()?;
         }
-        Ok(item)
+        Ok(())
     };
-    match parser.parse2(input) {
-        Ok(item) => Some(item),
-        Err(error) => {
-            report.syn(&error);
-            None
-        }
+    if let Err(error) = parser.parse2(input)
+        && (found.is_none() || !report.has_errors())
+    {
+        report.syn(&error);
     }
+    found
 }
 
 fn parse_item(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Item> {

@@ -31,6 +31,28 @@ pub(crate) struct Graph<'a> {
     names: HashMap<String, Entity>,
 }
 
+/// The indices of the params that a node's expressions mention.
+pub(crate) fn params(graph: &Graph<'_>, node: &Node) -> Vec<usize> {
+    let tokens: TokenStream = match &node.action {
+        Action::Kernel(launch) => {
+            let values = launch.arguments.iter().filter_map(|argument| match argument {
+                Argument::Value(value) => Some(value.to_token_stream()),
+                Argument::Borrow { .. } => None,
+            });
+            let dimensions = [&launch.grid.whole, &launch.block.whole]
+                .into_iter()
+                .chain(&launch.shared);
+            values.chain(dimensions.map(ToTokens::to_token_stream)).collect()
+        }
+        Action::Memset { value, .. } => value.to_token_stream(),
+        Action::Memcpy { .. } | Action::Join => return Vec::new(),
+    };
+    let used = |name: &Ident| mentions(tokens.clone(), &[name.to_string()]);
+    (0..graph.params.len())
+        .filter(|&index| used(&graph.params[index].name))
+        .collect()
+}
+
 /// What a name stands for: an index into the lists of [`Graph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entity {
@@ -237,6 +259,9 @@ fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut R
 fn suggest(diagnostic: graph_plan::Diagnostic, name: &Ident, candidates: &[String]) -> graph_plan::Diagnostic {
     match nearest(&name.to_string(), candidates.iter().map(String::as_str)) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None if candidates.is_empty() && diagnostic.code == Code::UnknownResource => {
+            diagnostic.help(format!("declare it: `device {name}: [f32; 1024];`"))
+        }
         None if candidates.is_empty() => diagnostic,
         None => {
             let listed: Vec<String> = candidates.iter().take(8).map(|name| format!("`{name}`")).collect();

@@ -77,7 +77,7 @@ fn launches_may_contain_shifts_and_comparisons() {
 #[test]
 fn syntax_errors_are_reported_each_and_parsing_goes_on() {
     assert_heads(
-        "host a [f32; 4];\n device b: [f32];\n kernel k = f<<<1>>>(&b);\n kernel l = f<1, 2>(&b);\n memcpy m = a;\n blah blah;\n memset z = b <- ;\n join j after;",
+        "host a [f32; 4];\n device b: [f32];\n kernel k = f<<<1>>>(&b);\n kernel l = f<1, 2>(&b);\n memcpy m = a;\n blah blah;\n memset z = b <- ;\n join j after;\n kernel m = f<<<1, 2>>>(&b +);",
         &[
             "expected `: shape` after `a` [syntax]",
             "expected `; length`: the length is part of a shape [syntax]",
@@ -87,6 +87,7 @@ fn syntax_errors_are_reported_each_and_parsing_goes_on() {
             "expected a statement, found `blah` [syntax]",
             "expected an expression [syntax]",
             "expected the name of a node after `after` [syntax]",
+            "expected `,`: a borrowed argument is a resource or a part of one [syntax]",
         ],
     );
 }

@@ -31,6 +31,20 @@ pub(super) struct Declaration {
     pub(super) report: Report,
 }
 
+/// A name that two parameters have would be several of rustc's errors: the second is reported and takes anything.
+fn without_repetitions(mut params: Vec<Param>, report: &mut Report) -> Vec<Param> {
+    for index in 1..params.len() {
+        let name = params[index].name();
+        if params[..index].iter().any(|other| other.name() == name) {
+            let message = format!("the parameter `{name}` is declared twice");
+            let fault = error(Code::DuplicateName, message).help("choose another name");
+            report.push(params[index].ident.span(), &fault);
+            params[index] = Param::invalid(index);
+        }
+    }
+    params
+}
+
 impl Declaration {
     pub(super) fn new(function: ForeignItemFn) -> Self {
         let mut report = Report::default();
@@ -39,6 +53,7 @@ impl Declaration {
         let params = inputs
             .map(|(index, argument)| Param::parse(argument, index, &mut report))
             .collect();
+        let params = without_repetitions(params, &mut report);
         let receiver = matches!(function.sig.inputs.first(), Some(FnArg::Receiver(_)));
         let is_complete = function.sig.variadic.is_none() && !receiver;
         let mut declaration = Self {
@@ -186,12 +201,16 @@ fn reject_parts(sig: &Signature, report: &mut Report) {
             signature("a kernel has no generics").help("declare each instance of a CUDA template under its own name");
         push(&sig.generics, &fault, report);
     } else if let Some(clause) = &sig.generics.where_clause {
-        push(clause, &signature("a kernel has no generics"), report);
+        push(
+            clause,
+            &signature("a kernel has no generics").help("remove the `where` clause"),
+            report,
+        );
     }
     if let Some(variadic) = &sig.variadic {
         push(
             &variadic.dots,
-            &signature("a kernel has a fixed number of parameters"),
+            &signature("a kernel has a fixed number of parameters").help("declare those that the PTX has"),
             report,
         );
     }
@@ -201,7 +220,11 @@ fn reject_parts(sig: &Signature, report: &mut Report) {
         sig.abi.as_ref().map(ToTokens::to_token_stream),
     ];
     for word in words.into_iter().flatten() {
-        push(&word, &signature("a kernel is a plain `fn` or a `safe fn`"), report);
+        push(
+            &word,
+            &signature("a kernel is a plain `fn` or a `safe fn`").help(format!("remove `{word}`")),
+            report,
+        );
     }
     if sig.inputs.len() > usize::from(u8::MAX) {
         push(&sig.ident, &signature("a kernel has at most 255 parameters"), report);

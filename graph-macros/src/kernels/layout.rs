@@ -38,9 +38,12 @@ pub(super) fn check(
             true => format!("on line {} of `{}`", summary.line, source.path),
             false => format!("on line {} of `{}`: {}", summary.line, source.path, list.join(", ")),
         };
-        declaration
-            .report
-            .push(declaration.ident.span(), &signature(message).note(note));
+        declaration.report.push(
+            declaration.ident.span(),
+            &signature(message)
+                .note(note)
+                .help("declare one parameter for each of these"),
+        );
         return false;
     }
     let mut fits = true;

@@ -62,7 +62,7 @@ impl Param {
         if let Some(attribute) = argument.attrs.first() {
             push(
                 attribute,
-                &signature("attributes on parameters of a kernel mean nothing"),
+                &signature("attributes on parameters of a kernel mean nothing").help("remove it"),
                 report,
             );
         }
@@ -78,7 +78,7 @@ impl Param {
             None => {
                 push(
                     &argument.pat,
-                    &signature("a parameter of a kernel is a plain name"),
+                    &signature("a parameter of a kernel is a plain name").help("name it: `data: &mut [f32]`"),
                     report,
                 );
                 Self::invalid(index).ident

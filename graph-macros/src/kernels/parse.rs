@@ -129,7 +129,7 @@ fn drop_repetitions(block: &mut Block, report: &mut Report) {
         };
         let message = format!("the kernel `{}` is declared twice", kernel.ident);
         let note = format!("the other declaration is on line {line}");
-        report.push(span, &error(Code::DuplicateName, message).note(note));
+        report.push(span, &error(Code::DuplicateName, message).note(note).help("remove one"));
         false
     });
 }

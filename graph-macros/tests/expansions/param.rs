@@ -42,7 +42,7 @@ impl Scale {
     }
     /// The value of the param `factor` in the next launch.
     pub fn factor(&self) -> f32 {
-        self.factor
+        ::core::clone::Clone::clone(&self.factor)
     }
     /// The node `clear`.
     pub fn clear(&mut self) -> ::graph_runtime::NodeHandle<'_> {
@@ -122,7 +122,11 @@ const _: () = {
                         >(HALF),
                     0.0,
                 );
-            Self::__node_1(&mut builder, __place_data, factor)?;
+            Self::__node_1(
+                &mut builder,
+                __place_data,
+                ::core::clone::Clone::clone(&factor),
+            )?;
             builder.edges(&[]);
             ::core::result::Result::Ok(Self {
                 __graph: builder.build()?,
@@ -154,18 +158,22 @@ const _: () = {
             )
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
-        pub fn set_factor(&mut self, value: f32) -> ::graph_runtime::Result<()> {
+        pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
             let __place_data = self.data;
-            let factor = value;
+            let factor = ::core::clone::Clone::clone(&__value);
             self.__graph
                 .update(
                     "factor",
                     |update| {
-                        Self::__node_1(update, __place_data, factor)?;
+                        Self::__node_1(
+                            update,
+                            __place_data,
+                            ::core::clone::Clone::clone(&factor),
+                        )?;
                         ::core::result::Result::Ok(())
                     },
                 )?;
-            self.factor = value;
+            self.factor = __value;
             ::core::result::Result::Ok(())
         }
     }

@@ -67,7 +67,13 @@ impl<'a> Parser<'a> {
         let at = self.token;
         let name = self.expect_word("a name")?;
         match names.look_up(name) {
-            Some(Entity::Register(register)) => Ok(Operand::Register(register)),
+            Some(Entity::Register(register)) => match self.token.kind {
+                Kind::Dotted(part) if is_part(part) => {
+                    self.advance()?;
+                    Ok(Operand::Part(register, part.to_owned()))
+                }
+                _ => Ok(Operand::Register(register)),
+            },
             Some(Entity::Vector(first, parts)) => self.parse_component(name, first, parts),
             Some(Entity::Variable(index)) => {
                 let variable = names.variable_name(index).to_owned();
@@ -182,6 +188,12 @@ impl<'a> Parser<'a> {
             _ => self.error_at(at, "expected an address"),
         }
     }
+}
+
+/// Does a video instruction select parts of a register so: `b3`, `h10`?
+fn is_part(name: &str) -> bool {
+    let digits = name.strip_prefix(['b', 'h']).unwrap_or_default();
+    (1..=4).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
 /// Is `name` a special register of PTX 9.0 or before?

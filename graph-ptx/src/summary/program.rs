@@ -112,7 +112,9 @@ impl<'m> Prepared<'m> {
             let action = self.actions[index as usize];
             each_leaf(&instruction.operands, &mut |leaf| {
                 let slot = match leaf {
-                    Operand::Register(register) | Operand::Address(Base::Register(register), _) => Some(register.0),
+                    Operand::Register(register)
+                    | Operand::Part(register, _)
+                    | Operand::Address(Base::Register(register), _) => Some(register.0),
                     Operand::Symbol(name, _) | Operand::Address(Base::Symbol(name), _) => self.slot_of(name),
                     _ => None,
                 };
@@ -179,7 +181,7 @@ pub(super) fn written(instruction: &Instruction, action: Action) -> Vec<u32> {
     };
     let mut registers = Vec::new();
     each_leaf(operands, &mut |leaf| {
-        if let Operand::Register(register) = leaf {
+        if let Operand::Register(register) | Operand::Part(register, _) = leaf {
             registers.push(register.0);
         }
     });

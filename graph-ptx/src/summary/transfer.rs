@@ -74,9 +74,9 @@ impl Flow<'_, '_> {
     /// The value of an operand; of an address the base, of a vector any of its parts.
     pub(super) fn operand(&mut self, context: usize, operand: &Operand) -> Value {
         match operand {
-            Operand::Register(register) | Operand::Address(Base::Register(register), _) => {
-                self.value_at(self.place(context, register.0))
-            }
+            Operand::Register(register)
+            | Operand::Part(register, _)
+            | Operand::Address(Base::Register(register), _) => self.value_at(self.place(context, register.0)),
             Operand::Symbol(name, _) | Operand::Address(Base::Symbol(name), _) => self.symbol(context, name),
             Operand::Integer(0) => Value::NULL,
             Operand::Vector(parts) => {

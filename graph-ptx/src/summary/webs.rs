@@ -236,7 +236,7 @@ fn each_mention(
 /// Calls `visit` on the registers of an operand, and whether each is the base of an address (or a predicate's negation).
 fn each_register(operand: &mut Operand, visit: &mut impl FnMut(&mut Reg, bool)) {
     match operand {
-        Operand::Register(register) => visit(register, false),
+        Operand::Register(register) | Operand::Part(register, _) => visit(register, false),
         Operand::NotPredicate(register) | Operand::Address(Base::Register(register), _) => visit(register, true),
         Operand::Vector(parts) => parts.iter_mut().for_each(|part| each_register(part, visit)),
         Operand::Pair(first, second) => {

@@ -6,8 +6,15 @@ use cudarc::driver::sys::CUjit_option;
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
+/// `cuModuleLoadData`
+pub(crate) unsafe fn module_load(image: &CStr) -> Result<CUmodule, CudaError> {
+    let mut module = ptr::null_mut();
+    call!(cuModuleLoadData(&mut module, image.as_ptr().cast()))?;
+    Ok(module)
+}
+
 /// `cuModuleLoadDataEx`; an error comes with what the compiler of PTX said
-pub(crate) unsafe fn module_load(image: &CStr) -> Result<CUmodule, (CudaError, String)> {
+pub(crate) unsafe fn module_load_explained(image: &CStr) -> Result<CUmodule, (CudaError, String)> {
     let mut module = ptr::null_mut();
     let mut log = vec![0_u8; 8192];
     let mut options = [

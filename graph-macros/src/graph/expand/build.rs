@@ -3,11 +3,11 @@
 //! A node that mentions a param becomes a function of its own, generic over what it applies to: `build` adds the node through
 //! it, `set_x` updates the node through it, and the user's expression is compiled once.
 
-use super::interface::{place_type, setter, value_name};
-use super::node::{add, apply, generic_assertions, params, places};
+use super::interface::{Source, copy, place_type, setter, value_name};
+use super::node::{add, apply, generic_assertions, places};
 use super::part::local;
 use crate::graph::ast::Node;
-use crate::graph::resolve::{Entity, Graph};
+use crate::graph::resolve::{Entity, Graph, params};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -101,7 +101,9 @@ fn add_or_apply(graph: &Graph<'_>, index: usize, sink: &TokenStream, builder: &I
         return add(graph, node, builder);
     }
     let (function, places) = (function(index), resources_of(graph, index..index + 1).map(local));
-    let values = used.iter().map(|&param| &graph.params[param].name);
+    let values = used
+        .iter()
+        .map(|&param| copy(&graph.params[param].name, Source::Variable));
     quote!(Self::#function(#sink, #(#places,)* #(#values),*)?;)
 }
 
@@ -118,7 +120,7 @@ fn call_group(graph: &Graph<'_>, group: usize, nodes: &Range<usize>, builder: &I
     let places = resources_of(graph, nodes.clone()).map(local);
     let values = params_of(graph, nodes.clone())
         .into_iter()
-        .map(|param| &graph.params[param].name);
+        .map(|param| copy(&graph.params[param].name, Source::Variable));
     quote!(Self::#function(&mut #builder, #(#places,)* #(#values),*)?;)
 }
 
@@ -187,7 +189,7 @@ fn node_function(graph: &Graph<'_>, index: usize, node: &Node, used: &[usize]) -
 
 /// The body of `set_x`.
 fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
-    let (name, value) = (&graph.params[param].name, value_name());
+    let (name, value) = (&graph.params[param].name, value_name(&graph.params[param].name));
     let text = name.to_string();
     let affected: Vec<usize> = (0..graph.nodes.len())
         .filter(|&node| used[node].contains(&param))
@@ -208,15 +210,19 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
     others.dedup();
     let others = others.iter().map(|&other| {
         let name = &graph.params[other].name;
-        if other == param {
-            quote!(let #name = #value;)
+        let source = if other == param {
+            Source::Argument
         } else {
-            quote!(let #name = self.#name;)
-        }
+            Source::Field
+        };
+        let value = copy(name, source);
+        quote!(let #name = #value;)
     });
     let calls = affected.iter().map(|&node| {
         let (function, places) = (function(node), resources_of(graph, node..node + 1).map(local));
-        let values = used[node].iter().map(|&param| &graph.params[param].name);
+        let values = used[node]
+            .iter()
+            .map(|&param| copy(&graph.params[param].name, Source::Variable));
         quote!(Self::#function(#update, #(#places,)* #(#values),*)?;)
     });
     quote! {

@@ -4,7 +4,7 @@ use crate::graph::ast::{Node, Param, Resource};
 use crate::graph::resolve::Graph;
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam};
 
@@ -81,7 +81,8 @@ fn debug(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 
 fn declaration(graph: &Graph<'_>) -> TokenStream {
     let item = graph.item;
-    let (visibility, name, generics, docs) = (&item.visibility, &item.name, &item.generics, &item.attributes.docs);
+    let (visibility, generics, docs) = (&item.visibility, &item.generics, &item.attributes.docs);
+    let name = &without_suggestions(item.name.clone());
     let condition = &generics.where_clause;
     let places = graph.resources.iter().map(|resource| {
         let (field, ty) = (&resource.name, place_type(resource));
@@ -108,6 +109,13 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
             __marker: #marker,
         }
     }
+}
+
+/// The name of a type at the user's own place, yet not as the user's: else rustc, where it cannot find a type, suggests a type
+/// parameter behind this name, and so tells the same mistake again where it has no such suggestion.
+fn without_suggestions(mut name: Ident) -> Ident {
+    name.set_span(name.span().resolved_at(Span::call_site()));
+    name
 }
 
 /// Uses every type and lifetime parameter, whether or not a resource does.
@@ -187,7 +195,7 @@ fn resource_methods(resource: &Resource, bodies: Bodies) -> TokenStream {
 fn getter(param: &Param, bodies: Bodies) -> TokenStream {
     let (name, ty, docs) = (&param.name, &param.ty, &param.attributes.docs);
     let summary = format!(" The value of the param `{name}` in the next launch.");
-    let get = bodies.of(quote!(self.#name));
+    let get = bodies.of(copy(name, Source::Field));
     quote! {
         #[doc = #summary]
         #(#docs)*
@@ -195,11 +203,36 @@ fn getter(param: &Param, bodies: Bodies) -> TokenStream {
     }
 }
 
+/// Where a copy of a param's value comes from.
+pub(super) enum Source {
+    /// The graph's field.
+    Field,
+    /// The variable of the param's name.
+    Variable,
+    /// The argument of its setter.
+    Argument,
+}
+
+/// A copy of a param's value: params are `Clone`, not necessarily `Copy`. All copies of one param have the same span, at its name, so
+/// that rustc says only once that a type is not `Clone`.
+pub(super) fn copy(name: &Ident, source: Source) -> TokenStream {
+    // Not the user's own hygiene: `self` must have that of the receiver, also where another macro wrote the name.
+    let span = Span::call_site().located_at(name.span());
+    let mut here = name.clone();
+    here.set_span(span);
+    let value = match source {
+        Source::Field => quote_spanned!(span=> self.#here),
+        Source::Variable => here.to_token_stream(),
+        Source::Argument => value_name(name).to_token_stream(),
+    };
+    quote_spanned!(span=> ::core::clone::Clone::clone(&#value))
+}
+
 /// `set_x(value)` with the given body.
 pub(super) fn setter(param: &Param, body: TokenStream) -> TokenStream {
     let (name, ty, docs) = (&param.name, &param.ty, &param.attributes.docs);
     let set = Ident::new(&format!("set_{}", name.unraw()), name.span());
-    let value = value_name();
+    let value = value_name(name);
     let summary =
         format!(" Sets the param `{name}` for later launches: updates exactly the nodes that use it, in place.");
     quote! {
@@ -209,9 +242,9 @@ pub(super) fn setter(param: &Param, body: TokenStream) -> TokenStream {
     }
 }
 
-/// The name of a setter's argument, out of the user's sight.
-pub(super) fn value_name() -> Ident {
-    Ident::new("value", Span::mixed_site())
+/// The name of a setter's argument.
+pub(super) fn value_name(param: &Ident) -> Ident {
+    Ident::new("__value", Span::call_site().located_at(param.span()))
 }
 
 fn handle(index: usize, node: &Node, bodies: Bodies) -> TokenStream {
@@ -237,7 +270,10 @@ fn memory(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         return TokenStream::new();
     }
     let item = graph.item;
-    let (visibility, name) = (&item.visibility, format_ident!("{}Memory", item.name));
+    let (visibility, name) = (
+        &item.visibility,
+        without_suggestions(format_ident!("{}Memory", item.name)),
+    );
     let lifetime = Lifetime::new("'memory", Span::mixed_site());
     let mut generics = item.generics.clone();
     generics

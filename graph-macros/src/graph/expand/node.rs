@@ -2,7 +2,7 @@
 
 use super::part::{bounds_assertion, bytes, generic, select, spanned_call};
 use crate::graph::ast::{Action, Argument, Extent, Launch, Node, Place};
-use crate::graph::constant::{argument, is_constant, mentions};
+use crate::graph::constant::{argument, is_constant};
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -129,28 +129,6 @@ pub(super) fn places(node: &Node) -> Vec<&Place> {
         Action::Memset { to, .. } => vec![to],
         Action::Join => Vec::new(),
     }
-}
-
-/// The indices of the params that a node's expressions mention.
-pub(super) fn params(graph: &Graph<'_>, node: &Node) -> Vec<usize> {
-    let tokens: TokenStream = match &node.action {
-        Action::Kernel(launch) => {
-            let values = launch.arguments.iter().filter_map(|argument| match argument {
-                Argument::Value(value) => Some(value.to_token_stream()),
-                Argument::Borrow { .. } => None,
-            });
-            let dimensions = [&launch.grid.whole, &launch.block.whole]
-                .into_iter()
-                .chain(&launch.shared);
-            values.chain(dimensions.map(ToTokens::to_token_stream)).collect()
-        }
-        Action::Memset { value, .. } => value.to_token_stream(),
-        Action::Memcpy { .. } | Action::Join => return Vec::new(),
-    };
-    let used = |name: &Ident| mentions(tokens.clone(), &[name.to_string()]);
-    (0..graph.params.len())
-        .filter(|&index| used(&graph.params[index].name))
-        .collect()
 }
 
 /// Assertions that do not depend on the graph's generics: items beside the type, evaluated by `cargo check`.

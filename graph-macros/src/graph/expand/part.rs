@@ -10,8 +10,14 @@ use syn::ext::IdentExt;
 
 /// The local variable that holds a resource's place in `build`. It has the user's own hygiene: only tokens that agree in it
 /// make one span, at which rustc reports what is wrong with a place.
-pub(super) fn local(name: &Ident) -> Ident {
-    Ident::new(&format!("__place_{}", name.unraw()), name.span())
+pub(super) fn local(declared: &Ident) -> Ident {
+    local_at(declared, declared.span())
+}
+
+/// The same variable, mentioned elsewhere: where it is, with the hygiene of where it was declared.
+fn local_at(declared: &Ident, place: Span) -> Ident {
+    let span = place.resolved_at(declared.span());
+    Ident::new(&format!("__place_{}", declared.unraw()), span)
 }
 
 /// A range with every bound as an expression.
@@ -62,15 +68,17 @@ fn range(part: &Part) -> Option<Range<'_>> {
 
 /// The expression of a place, of type `Place<shape of the part, memory>`.
 pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
-    let (name, span) = (local(&place.name), place.end);
+    let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
+        return TokenStream::new();
+    };
+    let (name, span) = (local_at(&resource.name, place.name.span()), place.end);
     match &place.part {
         None => quote_spanned!(span=> #name.whole()),
         Some(Part::Index(index)) => quote_spanned!(span=> #name.row(#index)),
         Some(part) => {
-            let (Some(range), Some(resource)) = (range(part), graph.resource(place)) else {
+            let Some(range) = range(part) else {
                 return TokenStream::new();
             };
-            let resource = graph.resources[resource];
             let start = range.start();
             match (length(graph, &range, resource), range.end(resource)) {
                 (Some(length), _) => quote_spanned!(span=> #name.rows_from::<#length>(#start)),

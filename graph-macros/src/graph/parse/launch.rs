@@ -56,15 +56,16 @@ pub(super) fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
     })
 }
 
-/// Three joint `>`, then a parenthesised group, then `;`, `after` or the end.
+/// `>>>`, then a parenthesised group, then `;`, `after` or the end. Whether the brackets are joint is not asked: `macro_rules!` does not
+/// keep that, and no expression has three in a row.
 fn ends_launch(input: ParseStream<'_>) -> bool {
     if !input.peek(Token![>]) {
         return false;
     }
     let ahead = input.fork();
-    for last in [false, false, true] {
+    for _ in 0..3 {
         match ahead.parse::<TokenTree>() {
-            Ok(TokenTree::Punct(punct)) if punct.as_char() == '>' && (last || punct.spacing() == Spacing::Joint) => {}
+            Ok(TokenTree::Punct(punct)) if punct.as_char() == '>' => {}
             _ => return false,
         }
     }

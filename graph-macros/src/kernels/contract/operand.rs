@@ -1,7 +1,7 @@
 //! The operands of contracts: literals, the launch, parameters, constants.
 
+use super::Compiler;
 use super::operator::Sort;
-use super::{ALLOWED, Compiler};
 use crate::kernels::param::{Kind, Param};
 use crate::kernels::text::{ends, text};
 use graph_plan::{Scalar, nearest};
@@ -22,7 +22,11 @@ impl<'a> Compiler<'a> {
         match &literal.lit {
             Lit::Int(int) if !matches!(int.suffix(), "f32" | "f64") => match int.base10_parse::<i128>() {
                 Ok(value) => self.load(quote!(Int(#value)), Sort::Int),
-                Err(fault) => self.fault(literal, &fault.to_string(), ALLOWED),
+                Err(_) => self.fault(
+                    literal,
+                    "this literal is out of range",
+                    "use an integer of at most 127 bits",
+                ),
             },
             Lit::Int(int) => self.float(literal, int.base10_digits()),
             Lit::Float(float) => self.float(literal, float.base10_digits()),

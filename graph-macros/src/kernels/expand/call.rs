@@ -11,7 +11,6 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let params = &declaration.params;
     let count = params.len();
-    let visibility = &declaration.visibility;
     let unsafety = declaration.safe.is_none().then(|| quote!(unsafe));
     let name = Ident::new("call", declaration.ident.span());
     let generics = params
@@ -42,7 +41,7 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
     quote! {
         #[doc = #doc]
         #safety
-        #visibility #unsafety fn #name<#(#generics),*>(#(#inputs),*) -> ::graph_runtime::KernelCall<#count> #body
+        pub #unsafety fn #name<#(#generics),*>(#(#inputs),*) -> ::graph_runtime::KernelCall<#count> #body
     }
 }
 

@@ -66,7 +66,7 @@ fn parameters_must_be_the_ones_of_the_ptx() {
     assert_eq!(
         messages(block("fn fill(out: &mut [u32]);")),
         [
-            "the kernel `fill` takes 2 parameters, but 1 is declared [signature]\nnote: on line 8 of `PTX`: `.u64 p0`, `.u32 p1`"
+            "the kernel `fill` takes 2 parameters, but 1 is declared [signature]\nnote: on line 8 of `PTX`: `.u64 p0`, `.u32 p1`\nhelp: declare one parameter for each of these"
         ]
     );
     let first = |declaration: &str| firsts(block(declaration)).join("\n");
@@ -215,7 +215,9 @@ fn malformed_blocks_are_syntax_errors() {
     let twice = messages(block("fn chase(x: &[u64]); fn chase(y: &[u64]);"));
     assert_eq!(
         twice,
-        ["the kernel `chase` is declared twice [duplicate-name]\nnote: the other declaration is on line 1"]
+        [
+            "the kernel `chase` is declared twice [duplicate-name]\nnote: the other declaration is on line 1\nhelp: remove one"
+        ]
     );
 }
 

@@ -63,7 +63,7 @@ fn shapes_decide_what_is_taken() {
 fn safety_and_visibility_are_the_users() {
     has(
         "pub(crate) safe fn fill(a: &mut [u32], b: u32);",
-        &["pub(crate) enum fill {}", "pub(crate) fn call<"],
+        &["pub(crate) enum fill {}", "pub fn call<"],
     );
     has(
         "pub fn fill(a: &mut [u32], b: u32);",

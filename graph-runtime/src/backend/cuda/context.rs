@@ -8,6 +8,7 @@ use std::ffi::c_void;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The oldest CUDA whose calls are used: `cuGraphAddKernelNode_v2` came with it.
@@ -144,6 +145,9 @@ pub(crate) struct Memory {
     cuda: Arc<Cuda>,
     address: CUdeviceptr,
     owner: Owner,
+    /// Was it lent as a slice of cudarc's? What was queued on that, on whatever stream, may still read it: writing and freeing wait for
+    /// all of the context then. (The guard cannot: it may be forgotten, and cudarc remembers only the last read.)
+    lent: AtomicBool,
 }
 
 /// Who frees it.
@@ -164,24 +168,35 @@ impl Memory {
             cuda: cuda.clone(),
             address,
             owner: Owner::Us,
+            lent: AtomicBool::new(false),
         };
         // SAFETY: the allocation has `bytes` bytes and lives until `copy` has waited for the stream.
         cuda.copy(|stream| unsafe { driver::memset(address, 0, bytes, stream) })?;
         Ok(memory)
     }
 
-    /// Takes a slice of cudarc's over, once all work on it is done.
+    /// Takes a slice of cudarc's over, once all work on it is done: cudarc remembers only the last read, so the whole context is
+    /// waited for.
     pub(crate) fn from_cudarc<T: Send + Sync + 'static>(slice: CudaSlice<T>) -> Self {
-        let _relaxed = RelaxedCapture::enter();
-        let stream = slice.stream().clone();
-        let (address, recorded) = slice.device_ptr(&stream);
+        let (address, recorded) = slice.device_ptr(slice.stream());
         drop(recorded);
-        // The slice's own stream now waits for whoever wrote it last. An error here is sticky: the first copy returns it.
-        let _ = stream.synchronize();
-        Self {
+        let memory = Self {
             cuda: Cuda::new(slice.context().clone()),
             address,
             owner: Owner::Cudarc(Box::new(slice)),
+            lent: AtomicBool::new(true),
+        };
+        memory.settle();
+        memory
+    }
+
+    /// Waits for what was queued on a lent slice, if there was one.
+    fn settle(&self) {
+        if self.lent.swap(false, Relaxed) {
+            let _relaxed = RelaxedCapture::enter();
+            // SAFETY: the context is current. An error is sticky: the call that follows returns it.
+            let wait = |()| unsafe { driver::context_synchronize() };
+            let _ = self.cuda.bind().and_then(wait);
         }
     }
 
@@ -191,6 +206,7 @@ impl Memory {
 
     /// The memory as `len` elements of a slice of cudarc's: the one it came from, or one made for it.
     pub(crate) fn cudarc<T: 'static>(&self, len: usize) -> Result<CudarcSlice<'_, T>, CudaError> {
+        self.lent.store(true, Relaxed);
         let owned = match &self.owner {
             Owner::Cudarc(slice) => slice.downcast_ref().map(Slice::Owned),
             Owner::Us => None,
@@ -227,6 +243,7 @@ impl Memory {
         if from.is_empty() {
             return Ok(());
         }
+        self.settle();
         let (pointer, bytes) = (from.as_ptr().cast::<c_void>(), from.len());
         let to = self.address + offset as u64;
         // SAFETY: callers write within the allocation, and `copy` returns only when the stream is done with both sides.
@@ -235,7 +252,8 @@ impl Memory {
     }
 }
 
-/// Device memory as cudarc's `CudaSlice`, to read with cudarc or to pass to its launches. Dropping it waits for that work.
+/// Device memory as cudarc's `CudaSlice`, to read with cudarc or to pass to its launches. Writing to the buffer, or dropping it, later
+/// waits for that work.
 pub struct CudarcSlice<'a, T>(Slice<'a, T>);
 
 enum Slice<'a, T> {
@@ -259,19 +277,16 @@ impl<T> Deref for CudarcSlice<'_, T> {
 impl<T> Drop for CudarcSlice<'_, T> {
     fn drop(&mut self) {
         if let Slice::Made(slice) = &mut self.0 {
-            let _relaxed = RelaxedCapture::enter();
-            let stream = slice.stream().clone();
             // SAFETY: `self` is being dropped, so the slice is not used again.
             let slice = unsafe { ManuallyDrop::take(slice) };
-            // Gives the address back without freeing it; the stream then waits for all work recorded on the slice.
-            slice.leak();
-            let _ = stream.synchronize();
+            slice.leak(); // gives the address back without freeing it
         }
     }
 }
 
 impl Drop for Memory {
     fn drop(&mut self) {
+        self.settle();
         if let Owner::Us = self.owner {
             let _relaxed = RelaxedCapture::enter();
             // SAFETY: the allocation is ours, and whoever drops it has waited for what used it.

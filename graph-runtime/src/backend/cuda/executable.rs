@@ -32,7 +32,7 @@ use std::sync::Arc;
 ///    [`OWN`], those on a user's stream as [`EVENT`] once `event` is recorded behind them, and as [`LOST`] until then. Launches of
 ///    one `exec` run in the order in which they were made, on whatever streams (CUDA, "cuGraphLaunch"), so the last event stands for all.
 /// 4. *No Rust reference meets the GPU.* References into host memory are lent by `Graph`, after a wait, for as long as it is borrowed;
-///    starting a launch takes the graph by `&mut`. `Executable` is not `Sync`, so no thread launches while another waits.
+///    starting a launch takes the graph by `&mut`. `Graph` is not `Sync`, so no thread launches while another waits.
 /// 5. *Nodes stay within memory and within their access.* `build` lowers what passed the plan's checks: typed places that
 ///    are byte ranges of this graph's resources, and kernels whose [`Kernel`](crate::Kernel) implementation vouches for theirs.
 /// 6. *Argument values are copied* by CUDA when a node is added or changed; scratch memory need only live for the call.
@@ -61,6 +61,9 @@ const LOST: u8 = 4;
 
 // SAFETY: fact 7; everything else in it may be sent.
 unsafe impl Send for Executable {}
+// SAFETY: no two threads ever share one: it is a private field of `Graph`, which is not `Sync` (its `not_sync`, and a doctest
+// that fails to compile). This impl only keeps rustc from listing every handle in here to whoever tries to share a graph.
+unsafe impl Sync for Executable {}
 
 impl Executable {
     pub(crate) fn storage(&self) -> &[Storage] {

@@ -68,7 +68,7 @@ impl Kernels {
     }
 
     fn module(&mut self, draft: &Draft, path: &'static str, text: &str) -> Result<CUmodule> {
-        trace!(target: "graph_runtime", graph = %draft.name, path, "cuModuleLoadDataEx");
+        trace!(target: "graph_runtime", graph = %draft.name, path, "cuModuleLoadData");
         let failed = |message| Error::Module {
             site: Site::graph(&draft.name),
             path,
@@ -76,11 +76,16 @@ impl Kernels {
         };
         let image = CString::new(text).map_err(|_| failed("the text contains a zero byte".to_owned()))?;
         // SAFETY: `load` is called with the context current; the image is a string that outlives the call.
-        let module = unsafe { driver::module_load(&image) }.map_err(|(error, log)| {
-            failed(if log.is_empty() {
-                error.to_string()
-            } else {
-                format!("{error}\n{log}")
+        let module = unsafe { driver::module_load(&image) }.or_else(|_| {
+            // Asking for the compiler's messages makes loading slower, so it is done only where there are some.
+            trace!(target: "graph_runtime", graph = %draft.name, path, "cuModuleLoadDataEx");
+            // SAFETY: as above.
+            unsafe { driver::module_load_explained(&image) }.map_err(|(error, log)| {
+                failed(if log.is_empty() {
+                    error.to_string()
+                } else {
+                    format!("{error}\n{log}")
+                })
             })
         })?;
         self.modules.push(module);

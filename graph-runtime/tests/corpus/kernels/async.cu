@@ -1,6 +1,8 @@
 // xtask: --gpu-architecture=compute_80
 // Copies from global to shared memory that run beside the computation.
 
+#include <cuda_pipeline.h>
+
 // Sums of tiles through two stages of cp.async.
 extern "C" __global__ void pipeline(const float4 *in, float4 *out, int tiles)
 {
@@ -30,7 +32,7 @@ extern "C" __global__ void pipeline(const float4 *in, float4 *out, int tiles)
     out[t] = sum;
 }
 
-// Copies of 4, 8 and 16 bytes, cut short so that the rest is zeroed, by the intrinsics of cuda_pipeline.h and by assembly.
+// Copies of 4, 8 and 16 bytes, cut short so that the rest is zeroed.
 extern "C" __global__ void copy_sizes(const unsigned *in, unsigned *out, int valid)
 {
     __shared__ __align__(16) unsigned words[3][128];
@@ -56,4 +58,23 @@ extern "C" __global__ void copy_sizes(const unsigned *in, unsigned *out, int val
     __syncthreads();
     for (int row = 0; row < 3; row++)
         out[row * 128 + t] = words[row][127 - t];
+}
+
+// Rows of a matrix turned into columns, each loaded while the one before is stored, by the intrinsics of cuda_pipeline.h.
+extern "C" __global__ void pipeline_intrinsics(const int2 *in, int2 *out, int rows)
+{
+    __shared__ int2 buffer[3][32];
+    unsigned t = threadIdx.x;
+    for (int row = 0; row < rows + 2; row++) {
+        if (row < rows)
+            __pipeline_memcpy_async(&buffer[row % 3][t], &in[row * 32 + t], sizeof(int2), row == 1 && t >= 16 ? sizeof(int2) : 0);
+        __pipeline_commit();
+        if (row >= 2) {
+            __pipeline_wait_prior(2);
+            __syncthreads();
+            int2 value = buffer[(row - 2) % 3][31 - t];
+            out[t * rows + row - 2] = make_int2(value.y, value.x);
+            __syncthreads();
+        }
+    }
 }

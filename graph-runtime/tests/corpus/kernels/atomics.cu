@@ -134,6 +134,7 @@ extern "C" __global__ void atomics_assembly(const unsigned *in, unsigned *out, u
     asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(r) : "l"(out + 2), "r"(1u) : "memory");
     asm volatile("atom.relaxed.sys.xor.b32 %0, [%1+12], %2;" : "=r"(r) : "l"(out), "r"(x) : "memory");
     asm volatile("atom.global.cta.min.u32 %0, [%1], %2;" : "=r"(r) : "l"(out + 4 + blockIdx.x), "r"(x) : "memory");
+    (void)r;
     asm volatile("fence.acq_rel.gpu;" : : : "memory");
     asm volatile("fence.sc.sys;" : : : "memory");
     __threadfence_block();

@@ -61,7 +61,8 @@ extern "C" __global__ void bfloat2_arithmetic(const __nv_bfloat162 *first, const
     mask.put(__hbeq2(a, b) | __hbltu2(a, b) << 1 | __hisnan(__low2bfloat16(a)) << 2 | __hgt(__high2bfloat16(a), __high2bfloat16(b)) << 3);
 }
 
-extern "C" __global__ void bfloat_convert(const float *in, const double *wide, const int *integers, __nv_bfloat16 *out, unsigned *words)
+extern "C" __global__ void bfloat_convert(const float *in, const double *wide, const int *integers, __nv_bfloat16 *out, unsigned *words,
+                                          float *floats)
 {
     Column<__nv_bfloat16> column(out);
     Column<unsigned> integer(words);
@@ -81,7 +82,6 @@ extern "C" __global__ void bfloat_convert(const float *in, const double *wide, c
     column.put(hrint(b));
     column.put(hfloor(b));
     column.put(htrunc(b));
-    integer.put(__float_as_uint(__bfloat162float(b)));
     integer.put(__bfloat162int_rn(b));
     integer.put(__bfloat162uint_rz(b));
     integer.put(__bfloat162ushort_rd(b));
@@ -90,8 +90,10 @@ extern "C" __global__ void bfloat_convert(const float *in, const double *wide, c
     unsigned packed;
     asm("cvt.rn.relu.bf16x2.f32 %0, %1, %2;" : "=r"(packed) : "f"(x), "f"(-x));
     integer.put(packed);
+    Column<float> single(floats);
+    single.put(__bfloat162float(b));
     asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(packed) : "f"(x));
-    integer.put(packed);
+    single.put(__uint_as_float(packed));
 }
 
 extern "C" __global__ void bfloat_functions(const __nv_bfloat16 *in, __nv_bfloat16 *out)

@@ -87,13 +87,13 @@ extern "C" __global__ void virtual_calls(const float *sizes, float *areas)
     areas[i] = shape->area();
 }
 
-// A stack machine: a dense switch, which becomes a branch table.
+// A stack machine: a dense switch.
 extern "C" __global__ void interpreter(const unsigned char *programs, const int *inputs, int *out, int length)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
     const unsigned char *program = programs + i % 4 * length;
     int stack[16], top = 0, accumulator = inputs[i];
-    for (int at = 0; at < length;) {
+    for (int at = 0; at + 1 < length;) {
         unsigned char code = program[at++];
         switch (code) {
         case 0:
@@ -133,6 +133,29 @@ extern "C" __global__ void interpreter(const unsigned char *programs, const int 
         }
     }
     out[i] = accumulator;
+}
+
+// NVRTC 12.4 makes compares of a switch, nvcc 13 a branch table: this is one, written out. The index is data, lanes differ.
+extern "C" __global__ void branch_table(const unsigned *in, unsigned *out)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x, x = in[i], r = 0;
+    for (int round = 0; round < 3; round++) {
+        asm volatile("{\n\t"
+                     ".reg .u32 case;\n\t"
+                     "and.b32 case, %1, 3;\n\t"
+                     "cases: .branchtargets zero, one, two, zero;\n\t"
+                     "brx.idx case, cases;\n\t"
+                     "zero: add.u32 %0, %0, 1;\n\t"
+                     "bra.uni done;\n\t"
+                     "one: mad.lo.u32 %0, %0, 7, %1;\n\t"
+                     "two: xor.b32 %0, %0, 0x55;\n\t"
+                     "done:\n\t"
+                     "}"
+                     : "+r"(r)
+                     : "r"(x));
+        x = x >> 2 ^ r;
+    }
+    out[i] = r;
 }
 
 __device__ int lock;

@@ -71,6 +71,16 @@ extern "C" __global__ void double_to_integer(const double *in, unsigned *out, un
     wides.put(__double2ull_rz(x));
     wides.put(__double2ull_ru(x));
     wides.put(__double2ull_rd(x));
+    short narrow;
+    asm("cvt.rzi.s16.f64 %0, %1;" : "=h"(narrow) : "d"(x));
+    column.put(narrow);
+    asm("cvt.rni.u16.f64 %0, %1;" : "=h"(narrow) : "d"(x));
+    column.put((unsigned short)narrow);
+    unsigned byte;
+    asm("cvt.rzi.u8.f64 %0, %1;" : "=r"(byte) : "d"(x));
+    column.put(byte);
+    asm("cvt.rzi.sat.s8.f64 %0, %1;" : "=r"(byte) : "d"(x));
+    column.put(byte);
     column.put(__double2loint(x));
     column.put(__double2hiint(x));
 }

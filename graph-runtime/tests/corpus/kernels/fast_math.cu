@@ -7,7 +7,7 @@ extern "C" __global__ void fast(const float *first, const float *second, float *
     float x = first[i], y = second[i];
     out[i] = x / y;
     out[n + i] = sqrtf(fabsf(x));
-    out[2 * n + i] = sinf(x) + cosf(y);
+    out[2 * n + i] = sinf(fminf(fmaxf(x, -6.0f), 6.0f)) + cosf(fminf(fmaxf(y, -6.0f), 6.0f));
     out[3 * n + i] = expf(x);
     out[4 * n + i] = logf(fabsf(y));
     out[5 * n + i] = x * y + 1.0f;

@@ -6,7 +6,7 @@ struct Complex {
 
 __device__ Complex operator*(Complex a, Complex b)
 {
-    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+    return {fmaf(a.re, b.re, -(a.im * b.im)), fmaf(a.re, b.im, a.im * b.re)};
 }
 
 // Radix-2 Fourier transform of 256 points in each block of 128 threads, in shared memory, bit-reversed at the start.

@@ -101,7 +101,7 @@ extern "C" __global__ void cholesky(double *matrix)
             a[row][k] /= a[k][k];
         __syncthreads();
         for (int column = k + 1; column <= row; column++)
-            a[row][column] -= a[row][k] * a[column][k];
+            a[row][column] = fma(-a[row][k], a[column][k], a[row][column]);
         __syncthreads();
     }
     for (int column = 0; column < N; column++)

@@ -1,10 +1,10 @@
-//! Memory holds plain data: types that are `Pod`.
+//! Memory holds plain data: types of which any bits are a value.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {
     graph Test {
         #[allow(unused_resource)]
-        device names: [String; 4];
+        device flags: [bool; 4];
     }
 }
 

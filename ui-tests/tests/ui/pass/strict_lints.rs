@@ -1,8 +1,28 @@
 //! The expansion needs no `unsafe` of its own and warns of nothing, whatever its user is strict about.
 #![forbid(unsafe_code)]
-#![deny(warnings, unused, missing_docs, missing_debug_implementations, non_camel_case_types, rust_2018_idioms)]
-#![deny(trivial_casts, trivial_numeric_casts, unreachable_pub, unused_lifetimes, unused_qualifications, unused_results)]
-#![deny(let_underscore_drop, non_ascii_idents, single_use_lifetimes, unnameable_types, variant_size_differences)]
+#![deny(
+    warnings,
+    unused,
+    missing_docs,
+    missing_debug_implementations,
+    non_camel_case_types,
+    rust_2018_idioms
+)]
+#![deny(
+    trivial_casts,
+    trivial_numeric_casts,
+    unreachable_pub,
+    unused_lifetimes,
+    unused_qualifications,
+    unused_results
+)]
+#![deny(
+    let_underscore_drop,
+    non_ascii_idents,
+    single_use_lifetimes,
+    unnameable_types,
+    variant_size_differences
+)]
 
 use graph_runtime::cuda_graph;
 use ui_tests::{read, scaled};

@@ -9,9 +9,9 @@ cuda_graph! {
 }
 
 fn main() -> Result<()> {
-    let graph = Test::build(&Device::any()?)?;
-    let data = graph.data()?;
+    let mut graph = Test::build(&Device::any()?)?;
+    let mut data = graph.data_mut()?;
     let moved = Box::new(graph);
-    println!("{:?}", data.read()?);
+    data.copy_from(&[1.0; 4])?;
     moved.synchronize()
 }

@@ -1,16 +1,19 @@
 //! Declaring a graph at run time, call by call. `cuda_graph!` expands to these calls.
 
+mod record;
+
 use crate::backend::{After, Blueprint, Executable, Layout};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::kernel::{ArgumentKind, KernelCall, KernelFacts, Launch, Value};
-use crate::mistakes::{self, launch_mistake};
+use crate::kernel::{ArgumentKind, KernelCall, Launch, Value};
+use crate::mistakes;
 use crate::node::NodeId;
 use crate::place::{Memory, OnDevice, OnHost, Place, Span};
 use crate::program::{Argument, KernelOp, Op, Part, Program};
 use crate::shape::{ArrayOf, Element, SameShape};
-use graph_plan::{Diagnostic, Draft, LaunchConfig, Mode, NodeKind, Region, Space};
+use graph_plan::{Diagnostic, Draft, LaunchConfig, Mode, NodeKind, Space};
+use record::Checked;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -67,6 +70,8 @@ pub struct GraphBuilder {
     program: Program,
     mistakes: Vec<Diagnostic>,
     changing: Vec<NodeId>,
+    /// The last launch, if it was right. Its arguments are the last of the program's.
+    checked: Option<Checked>,
 }
 
 impl GraphBuilder {
@@ -81,7 +86,17 @@ impl GraphBuilder {
             program: Program::default(),
             mistakes: Vec::new(),
             changing: Vec::new(),
+            checked: None,
         }
+    }
+
+    /// Makes room for so many more nodes, each with one edge, one piece of memory and two arguments. Building large graphs is faster then.
+    pub fn reserve(&mut self, nodes: usize) {
+        self.draft.nodes.reserve(nodes);
+        self.draft.accesses.reserve(nodes);
+        self.draft.edges.reserve(nodes);
+        self.program.ops.reserve(nodes);
+        self.program.arguments.reserve(2 * nodes);
     }
 
     /// Declares host memory of shape `S`, zeroed when the graph is built; page-locked on CUDA.
@@ -139,18 +154,18 @@ impl GraphBuilder {
         }
         let function = self.function(node, call.facts);
         // With arguments that are wrong already, a contract about their lengths would only add to the noise.
-        let checked = places.then(|| launch_mistake(&self.draft.nodes[node].name, node, launch, &call));
-        let config = match checked {
-            Some(Ok(config)) => config,
-            checked => {
-                self.mistakes.extend(checked.and_then(Result::err));
-                LaunchConfig {
-                    grid: [1; 3],
-                    block: [1; 3],
-                    shared: 0,
-                }
-            }
+        let config = if places {
+            self.check_launch(node, launch, &call)
+        } else {
+            None
         };
+        let facts = call.facts;
+        self.checked = config.map(|config| Checked { facts, launch, config });
+        let config = config.unwrap_or(LaunchConfig {
+            grid: [1; 3],
+            block: [1; 3],
+            shared: 0,
+        });
         let start = self.program.arguments.len() as u32;
         let arguments = start..start + N as u32;
         self.program
@@ -269,91 +284,6 @@ impl GraphBuilder {
         };
         let executable = Executable::build(&device.backend, &blueprint)?;
         Ok(Graph::new(device, id, draft, layouts, program, executable))
-    }
-
-    /// Collects mistakes in names and edges, and leaves out edges of nodes that do not exist.
-    fn check_names_and_edges(&mut self) {
-        let mut duplicates = mistakes::duplicates(&self.draft);
-        self.mistakes.append(&mut duplicates);
-        let nodes = self.draft.nodes.len();
-        if self.draft.edges.iter().any(|edge| edge.from.max(edge.to) >= nodes) {
-            for edge in std::mem::take(&mut self.draft.edges) {
-                if edge.from.max(edge.to) < nodes {
-                    self.draft.edges.push(edge);
-                    continue;
-                }
-                let mistake = mistakes::unknown_node(&self.draft, edge.from, edge.to);
-                self.mistakes.push(mistake);
-                if let Some(node) = self.draft.nodes.get_mut(edge.to) {
-                    node.broken = true; // its order is not what was meant
-                }
-            }
-        }
-        for node in std::mem::take(&mut self.changing) {
-            if let Some(Op::Memset { changes, .. }) = self.program.ops.get_mut(node.index()) {
-                *changes = true;
-            }
-        }
-    }
-
-    fn push(&mut self, op: Op) -> NodeId {
-        self.program.ops.push(op);
-        NodeId::new(self.program.ops.len() - 1)
-    }
-
-    /// Records that the newest node touches a place, or why it cannot.
-    fn touch(&mut self, node: usize, span: Span, mode: Mode) -> bool {
-        let name = &self.draft.nodes[node].name;
-        if span.graph != self.id {
-            self.mistakes.push(mistakes::foreign(node, name));
-            return false;
-        }
-        let bytes = self.layouts[span.resource].map_or(0, |layout| layout.bytes);
-        if span.outside {
-            let memory = &self.draft.resources[span.resource].name;
-            self.mistakes.push(mistakes::outside(node, name, memory, bytes));
-            return false;
-        }
-        let region = if span.start == 0 && span.bytes == bytes {
-            Region::Whole
-        } else {
-            Region::span(span.start as u64, (span.start + span.bytes) as u64)
-        };
-        self.draft.access(node, span.resource, region, mode);
-        true
-    }
-
-    /// The kernel's index, and the newest node's accesses to the variables of its module.
-    fn function(&mut self, node: usize, facts: &'static KernelFacts) -> u32 {
-        let Self {
-            draft,
-            layouts,
-            program,
-            ..
-        } = self;
-        // A module's functions that were added earlier know its variables by name.
-        let function = program.function(facts, |known, module| {
-            let variables = facts.variables.iter().map(|&(name, mode)| {
-                let same = |&&(resource, _): &&(usize, Mode)| draft.resources[resource].name == name;
-                let of_module = known.iter().filter(|function| function.module == module);
-                let resource = of_module.flat_map(|function| &function.variables).find(same);
-                let resource = resource.map_or_else(
-                    || {
-                        layouts.push(None);
-                        let resource = draft.resource(name, Space::Device);
-                        draft.resources[resource].implicit = true;
-                        resource
-                    },
-                    |&(resource, _)| resource,
-                );
-                (resource, mode)
-            });
-            variables.collect()
-        });
-        for &(resource, mode) in &program.functions[function as usize].variables {
-            draft.access(node, resource, Region::Whole, mode);
-        }
-        function
     }
 }
 

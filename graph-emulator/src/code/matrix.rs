@@ -1,0 +1,124 @@
+//! Instructions by which a warp works on matrices together: `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`.
+
+use super::{Address, Slot, Space};
+
+/// A matrix instruction, for all lanes of a warp.
+#[derive(Clone, Debug)]
+pub(crate) struct Matrix {
+    /// A slot that names all lanes: those that must arrive.
+    pub(crate) mask: Slot,
+    pub(crate) op: MatrixOp,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum MatrixOp {
+    /// `mma`, `wmma.mma`
+    Multiply(Multiply),
+    /// `ldmatrix` and `stmatrix`: one, two or four 8x8 matrices of 16-bit elements, a row at an address.
+    Rows(Rows),
+    /// `wmma.load`, `wmma.store`
+    Tile(Tile),
+    /// `movmatrix`: an 8x8 matrix of 16-bit elements, transposed.
+    Transpose { d: Slot, a: Slot },
+}
+
+/// `d = a * b + c`
+#[derive(Clone, Debug)]
+pub(crate) struct Multiply {
+    pub(crate) a: Fragment,
+    pub(crate) b: Fragment,
+    pub(crate) c: Fragment,
+    pub(crate) d: Fragment,
+    /// `.satfinite`: integers saturate.
+    pub(crate) saturate: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Rows {
+    pub(crate) store: bool,
+    pub(crate) transposed: bool,
+    pub(crate) space: Space,
+    pub(crate) address: Address,
+    pub(crate) values: Box<[Slot]>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Tile {
+    pub(crate) store: bool,
+    pub(crate) column_major: bool,
+    pub(crate) space: Space,
+    pub(crate) address: Address,
+    /// Elements from one row, or column, to the next.
+    pub(crate) stride: Slot,
+    pub(crate) fragment: Fragment,
+}
+
+/// A matrix in the registers of a warp.
+#[derive(Clone, Debug)]
+pub(crate) struct Fragment {
+    pub(crate) rows: usize,
+    pub(crate) columns: usize,
+    /// How many matrices there are: `m8n8k4` of `f16` has four.
+    pub(crate) groups: usize,
+    pub(crate) element: Element,
+    pub(crate) layout: FragmentLayout,
+    pub(crate) slots: Box<[Slot]>,
+}
+
+/// Types of elements.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Element {
+    F16,
+    Bf16,
+    Tf32,
+    F32,
+    F64,
+    E4m3,
+    E5m2,
+    S8,
+    U8,
+    S4,
+    U4,
+    S32,
+}
+
+impl Element {
+    /// Bits of an element in a register.
+    pub(crate) fn bits(self) -> usize {
+        match self {
+            Element::S4 | Element::U4 => 4,
+            Element::S8 | Element::U8 | Element::E4m3 | Element::E5m2 => 8,
+            Element::F16 | Element::Bf16 => 16,
+            Element::Tf32 | Element::F32 | Element::S32 => 32,
+            Element::F64 => 64,
+        }
+    }
+
+    /// Elements of a register.
+    pub(crate) fn per_slot(self) -> usize {
+        (32 / self.bits()).max(1)
+    }
+
+    /// Are the registers 64-bit slots?
+    pub(crate) fn is_wide(self) -> bool {
+        self == Element::F64
+    }
+}
+
+/// Which lane and register has which element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum FragmentLayout {
+    /// As the PTX manual has it for the first factor of `mma`.
+    First,
+    /// The second factor.
+    Second,
+    /// Addend and result.
+    Sum,
+    /// The same for `m8n8k4` of `f16`, whose matrices belong to quarters of the warp. `true`: a lane has a row of the first
+    /// factor, a column of the second.
+    PairFirst(bool),
+    PairSecond(bool),
+    PairSum,
+    /// Those of `wmma`, which PTX leaves open: row by row, again and again where there are more registers than elements.
+    Linear,
+}

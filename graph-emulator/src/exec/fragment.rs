@@ -1,0 +1,116 @@
+//! Matrices in registers: which lane has which element, and what its bits mean.
+
+use half::{bf16, f16};
+
+use crate::code::{DISCARD, Element, Fragment, FragmentLayout as Layout, Rounding};
+use crate::decode::MAX_ELEMENTS;
+use crate::exec::float::NAN;
+use crate::exec::narrow;
+use crate::registers::{LANES, Registers};
+use crate::softfloat;
+
+/// The elements of a matrix, row by row, as numbers that hold each of them exactly.
+pub(crate) type Numbers = [f64; MAX_ELEMENTS];
+
+impl Fragment {
+    /// The index of an element in the matrix, row by row.
+    pub(crate) fn index(&self, lane: usize, register: usize, element: usize) -> usize {
+        let per = self.element.per_slot();
+        let (group, thread) = (lane / 4, lane % 4);
+        let sequence = register * per + element;
+        let at = |row: usize, column: usize| row * self.columns + column;
+        // Of `m8n8k4`: the lanes of a matrix are four, and the four that are sixteen further.
+        let pair = (lane / 4 % 4) * self.rows * self.columns;
+        let (half, single) = (lane / 16 * 4, lane % 4 + lane / 16 * 4);
+        match self.layout {
+            Layout::First if self.rows == 8 => at(group, register * 4 * per + thread * per + element),
+            Layout::First => {
+                let column = register / 2 * 4 * per + thread * per + element;
+                at(group + register % 2 * 8, column)
+            }
+            Layout::Second => at(register * 4 * per + thread * per + element, group),
+            Layout::Sum => at(group + sequence / 2 * 8, thread * 2 + sequence % 2),
+            Layout::PairFirst(true) => pair + at(single, sequence),
+            Layout::PairFirst(false) => pair + at(sequence + half, thread),
+            Layout::PairSecond(true) => pair + at(sequence, single),
+            Layout::PairSecond(false) => pair + at(thread, sequence + half),
+            Layout::PairSum if self.element == Element::F32 => {
+                let row = (lane & 1) + (sequence & 2) + half;
+                pair + at(row, (sequence & 4) + (lane & 2) + (sequence & 1))
+            }
+            Layout::PairSum => pair + at(single, sequence),
+            Layout::Linear => (lane * self.slots.len() * per + sequence) % (self.rows * self.columns),
+        }
+    }
+
+    /// The matrix as numbers.
+    pub(crate) fn read(&self, registers: &Registers, numbers: &mut Numbers) {
+        let bits = self.element.bits();
+        for (register, &slot) in self.slots.iter().enumerate() {
+            let values: [u64; LANES] = if self.element.is_wide() {
+                *registers.get64(slot)
+            } else {
+                registers.get32(slot).map(u64::from)
+            };
+            for (lane, value) in values.into_iter().enumerate() {
+                for element in 0..self.element.per_slot() {
+                    let part = value >> (element * bits);
+                    numbers[self.index(lane, register, element)] = decode(self.element, part);
+                }
+            }
+        }
+    }
+
+    /// Numbers into the registers, rounded to the type of the elements.
+    pub(crate) fn write(&self, registers: &mut Registers, mask: u32, numbers: &Numbers) {
+        let bits = self.element.bits();
+        for (register, &slot) in self.slots.iter().enumerate().filter(|&(_, &slot)| slot != DISCARD) {
+            let value = |lane: usize| {
+                (0..self.element.per_slot()).fold(0, |all, element| {
+                    let number = numbers[self.index(lane, register, element)];
+                    all | encode(self.element, number) << (element * bits)
+                })
+            };
+            if self.element.is_wide() {
+                registers.set::<u64>(slot, mask, std::array::from_fn(value));
+            } else {
+                registers.set::<u32>(slot, mask, std::array::from_fn(|lane| value(lane) as u32));
+            }
+        }
+    }
+}
+
+/// The number that the lowest bits stand for.
+pub(crate) fn decode(element: Element, bits: u64) -> f64 {
+    match element {
+        Element::F16 => f16::from_bits(bits as u16).to_f64(),
+        Element::Bf16 => bf16::from_bits(bits as u16).to_f64(),
+        // The hardware reads no more than the upper nineteen bits.
+        Element::Tf32 => f32::from_bits(bits as u32 & !0x1fff).into(),
+        Element::F32 => f32::from_bits(bits as u32).into(),
+        Element::F64 => f64::from_bits(bits),
+        Element::E4m3 => narrow::to_number(narrow::E4M3, bits as u8),
+        Element::E5m2 => narrow::to_number(narrow::E5M2, bits as u8),
+        Element::S8 => f64::from(bits as i8),
+        Element::U8 => f64::from(bits as u8),
+        Element::S4 => f64::from((bits as i8) << 4 >> 4),
+        Element::U4 => f64::from(bits as u8 & 15),
+        Element::S32 => f64::from(bits as i32),
+    }
+}
+
+/// The bits of a number, rounded to nearest; integers have been brought into their range.
+fn encode(element: Element, number: f64) -> u64 {
+    match element {
+        Element::F16 => softfloat::convert(number, softfloat::F16, Rounding::Nearest),
+        Element::Bf16 => softfloat::convert(number, softfloat::BF16, Rounding::Nearest),
+        Element::F32 | Element::Tf32 if number.is_nan() => NAN.to_bits().into(),
+        Element::F32 | Element::Tf32 => (number as f32).to_bits().into(),
+        Element::F64 => number.to_bits(),
+        Element::E4m3 => narrow::from_number(narrow::E4M3, number).into(),
+        Element::E5m2 => narrow::from_number(narrow::E5M2, number).into(),
+        Element::S32 => number as i64 as u32 as u64,
+        Element::S8 | Element::U8 => number as i64 as u8 as u64,
+        Element::S4 | Element::U4 => number as i64 as u64 & 15,
+    }
+}

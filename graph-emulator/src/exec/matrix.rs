@@ -1,0 +1,210 @@
+//! Matrix instructions.
+//!
+//! Products are exact. A sum is computed in double precision, in the order of `k`, the addend first, and rounded once to
+//! the type of the result; `f64` matrices round after every product. The hardware adds in an order and with guard bits of
+//! its own, so sums of floats agree with it only within bounds: for `f32` results, `k + 1` units in the last place of the
+//! largest term; for `f16` results, one unit of the last place more where the exact sum lies near the middle of two numbers.
+//! Sums that are exact in `f32` in any order, of small integers for example, agree bit for bit, and so do integers.
+
+use crate::code::{DISCARD, Element, Matrix, MatrixOp, Multiply, Rows, Tile};
+use crate::decode::MAX_ELEMENTS;
+use crate::exec::address::{addresses, check_alignment, lanes};
+use crate::exec::fragment::Numbers;
+use crate::exec::{Environment, Flow, LaneFault, Warp};
+use crate::fault::Operation;
+use crate::registers::{FULL, LANES, Registers};
+use crate::wide::dispatch;
+
+impl Warp {
+    /// Execute a matrix instruction once all lanes of the warp are there.
+    pub(crate) fn matrix(
+        &mut self,
+        op: &Matrix,
+        mask: u32,
+        pc: u32,
+        env: &mut Environment<'_>,
+    ) -> Result<Flow, LaneFault> {
+        if self.ready(&[FULL; LANES], mask) == 0 {
+            self.set_pcs(mask, pc);
+            self.wait(mask);
+            return Ok(Flow::Split);
+        }
+        match &op.op {
+            MatrixOp::Multiply(op) => multiply(&mut self.registers, mask, op),
+            MatrixOp::Rows(op) if op.store => self.store_rows(op, mask, env)?,
+            MatrixOp::Rows(op) => self.load_rows(op, mask, env)?,
+            MatrixOp::Tile(op) if op.store => self.store_tile(op, mask, env)?,
+            MatrixOp::Tile(op) => self.load_tile(op, mask, env)?,
+            &MatrixOp::Transpose { d, a } => {
+                let rows = *self.registers.get32(a);
+                let half = |row: usize, column: usize| rows[row * 4 + column / 2] >> (column % 2 * 16) & 0xffff;
+                let value = |lane: usize| {
+                    let (row, column) = (lane / 4, lane % 4 * 2);
+                    half(column, row) | half(column + 1, row) << 16
+                };
+                self.registers.set::<u32>(d, mask, std::array::from_fn(value));
+            }
+        }
+        Ok(Flow::Next)
+    }
+
+    /// `ldmatrix`
+    fn load_rows(&mut self, op: &Rows, mask: u32, env: &Environment<'_>) -> Result<(), LaneFault> {
+        let at = addresses(&self.registers, &op.address);
+        let used = row_lanes(op) & mask;
+        check_alignment(Operation::Load, &at, used, 16)?;
+        let mut words = [[0u32; 4]; LANES];
+        for lane in lanes(used) {
+            for (index, word) in words[lane].iter_mut().enumerate() {
+                *word = self
+                    .peek(env, lane, op.space, at[lane].wrapping_add(4 * index as u64), 4)
+                    .map_err(|kind| LaneFault::new(lane, kind))? as u32;
+            }
+        }
+        let half = |row: usize, column: usize| words[row][column / 2] >> (column % 2 * 16) & 0xffff;
+        for (matrix, &slot) in op.values.iter().enumerate().filter(|&(_, &slot)| slot != DISCARD) {
+            let value = |lane: usize| {
+                let (row, column) = (lane / 4, lane % 4 * 2);
+                let element = |row: usize, column: usize| half(matrix * 8 + row, column);
+                if op.transposed {
+                    element(column, row) | element(column + 1, row) << 16
+                } else {
+                    element(row, column) | element(row, column + 1) << 16
+                }
+            };
+            self.registers.set::<u32>(slot, mask, std::array::from_fn(value));
+        }
+        Ok(())
+    }
+
+    /// `stmatrix`
+    fn store_rows(&mut self, op: &Rows, mask: u32, env: &mut Environment<'_>) -> Result<(), LaneFault> {
+        let at = addresses(&self.registers, &op.address);
+        let used = row_lanes(op) & mask;
+        check_alignment(Operation::Store, &at, used, 16)?;
+        for lane in lanes(used) {
+            let values = *self.registers.get32(op.values[lane / 8]);
+            let half = |row: usize, column: usize| values[row * 4 + column / 2] >> (column % 2 * 16) & 0xffff;
+            for index in 0..8 {
+                let value = if op.transposed {
+                    half(index, lane % 8)
+                } else {
+                    half(lane % 8, index)
+                };
+                let address = at[lane].wrapping_add(2 * index as u64);
+                self.poke(env, lane, op.space, address, 2, value.into())
+                    .map_err(|kind| LaneFault::new(lane, kind))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// `wmma.load`
+    fn load_tile(&mut self, op: &Tile, mask: u32, env: &Environment<'_>) -> Result<(), LaneFault> {
+        let at = addresses(&self.registers, &op.address);
+        let (per, bits) = (op.fragment.element.per_slot(), op.fragment.element.bits());
+        for (register, &slot) in op.fragment.slots.iter().enumerate() {
+            let mut values = [0u64; LANES];
+            for lane in lanes(mask) {
+                for element in 0..per {
+                    let address = self.element_address(op, &at, lane, register, element);
+                    let value = self
+                        .peek(env, lane, op.space, address, (bits / 8) as u8)
+                        .map_err(|kind| LaneFault::new(lane, kind))?;
+                    values[lane] |= value << (element * bits);
+                }
+            }
+            match slot {
+                DISCARD => {}
+                _ if op.fragment.element.is_wide() => self.registers.set(slot, mask, values),
+                _ => self.registers.set(slot, mask, values.map(|value| value as u32)),
+            }
+        }
+        Ok(())
+    }
+
+    /// `wmma.store`
+    fn store_tile(&mut self, op: &Tile, mask: u32, env: &mut Environment<'_>) -> Result<(), LaneFault> {
+        let at = addresses(&self.registers, &op.address);
+        let (per, bits) = (op.fragment.element.per_slot(), op.fragment.element.bits());
+        for (register, &slot) in op.fragment.slots.iter().enumerate() {
+            for lane in lanes(mask) {
+                let value = if op.fragment.element.is_wide() {
+                    self.registers.get64(slot)[lane]
+                } else {
+                    self.registers.get32(slot)[lane].into()
+                };
+                for element in 0..per {
+                    let address = self.element_address(op, &at, lane, register, element);
+                    self.poke(
+                        env,
+                        lane,
+                        op.space,
+                        address,
+                        (bits / 8) as u8,
+                        value >> (element * bits),
+                    )
+                    .map_err(|kind| LaneFault::new(lane, kind))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Where an element of a tile is in memory.
+    pub(crate) fn element_address(
+        &self,
+        op: &Tile,
+        at: &[u64; LANES],
+        lane: usize,
+        register: usize,
+        element: usize,
+    ) -> u64 {
+        let index = op.fragment.index(lane, register, element);
+        let (row, column) = (index / op.fragment.columns, index % op.fragment.columns);
+        let stride = u64::from(self.registers.get32(op.stride)[lane]);
+        let offset = if op.column_major {
+            column as u64 * stride + row as u64
+        } else {
+            row as u64 * stride + column as u64
+        };
+        at[lane].wrapping_add(offset * (op.fragment.element.bits() / 8) as u64)
+    }
+}
+
+/// The lanes whose addresses name rows.
+fn row_lanes(op: &Rows) -> u32 {
+    FULL >> (LANES - 8 * op.values.len())
+}
+
+dispatch! {
+    fn multiply(registers: &mut Registers, mask: u32, op: &Multiply) = multiply_numbers
+}
+
+#[inline(always)]
+fn multiply_numbers(registers: &mut Registers, mask: u32, op: &Multiply) {
+    let (mut a, mut b, mut c): (Numbers, Numbers, Numbers) =
+        ([0.0; MAX_ELEMENTS], [0.0; MAX_ELEMENTS], [0.0; MAX_ELEMENTS]);
+    op.a.read(registers, &mut a);
+    op.b.read(registers, &mut b);
+    op.c.read(registers, &mut c);
+    let (m, k, n) = (op.a.rows, op.a.columns, op.b.columns);
+    for group in 0..op.a.groups {
+        let (a, b) = (&a[group * m * k..][..m * k], &b[group * k * n..][..k * n]);
+        let c = &mut c[group * m * n..][..m * n];
+        for row in 0..m {
+            for (step, &factor) in a[row * k..][..k].iter().enumerate() {
+                let (from, to) = (&b[step * n..][..n], &mut c[row * n..][..n]);
+                for (sum, &other) in to.iter_mut().zip(from) {
+                    // Only `f64` needs the fused operation; elsewhere the product is exact.
+                    *sum = factor.mul_add(other, *sum);
+                }
+            }
+        }
+    }
+    if op.saturate && op.d.element == Element::S32 {
+        let limit = |sum: f64| sum.clamp(i32::MIN.into(), i32::MAX.into());
+        c.iter_mut().for_each(|sum| *sum = limit(*sum));
+    }
+    op.d.write(registers, mask, &c);
+}

@@ -1,0 +1,158 @@
+//! What each thread of a block knows of the others: vector clocks.
+//!
+//! A thread's clock ticks whenever others may learn from it. An access at one tick comes before everything in threads that
+//! have learnt of that tick: through a barrier, or through an atomic operation on the same memory.
+
+use std::collections::HashMap;
+
+/// Where threads meet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Meeting {
+    /// A barrier of the block, and how often it had opened before.
+    Barrier(u32, u32),
+    /// `bar.warp.sync`: the first thread of the warp, its members, and how often a member had been there before.
+    Warp(usize, u32, u32),
+}
+
+/// The clocks of a block.
+pub(super) struct Clocks {
+    threads: usize,
+    /// For each thread a row: the latest tick of every thread that it has learnt of.
+    known: Vec<u32>,
+    /// What those who came to a meeting knew.
+    meetings: HashMap<Meeting, Vec<u32>>,
+    /// The meeting that a thread has left and not yet learnt from.
+    left: Vec<Option<Meeting>>,
+    /// How often a thread has been at `bar.warp.sync` with given members.
+    visits: HashMap<(usize, u32), u32>,
+    /// What is learnt from the atomic operations on an address.
+    places: HashMap<u64, Vec<u32>>,
+}
+
+impl Clocks {
+    pub(super) fn new(threads: usize) -> Clocks {
+        let mut clocks = Clocks {
+            threads,
+            known: vec![0; threads * threads],
+            meetings: HashMap::new(),
+            left: vec![None; threads],
+            visits: HashMap::new(),
+            places: HashMap::new(),
+        };
+        clocks.reset();
+        clocks
+    }
+
+    pub(super) fn reset(&mut self) {
+        self.known.fill(0);
+        for thread in 0..self.threads {
+            self.known[thread * self.threads + thread] = 1;
+        }
+        self.meetings.clear();
+        self.left.fill(None);
+        self.visits.clear();
+        self.places.clear();
+    }
+
+    fn row(&mut self, thread: usize) -> &mut [u32] {
+        &mut self.known[thread * self.threads..][..self.threads]
+    }
+
+    /// The tick of a thread now.
+    pub(super) fn now(&self, thread: usize) -> u32 {
+        self.known[thread * self.threads + thread]
+    }
+
+    /// Has `thread` learnt of a tick of `other`?
+    pub(super) fn knows(&self, thread: usize, other: usize, tick: u32) -> bool {
+        self.known[thread * self.threads + other] >= tick
+    }
+
+    /// Come to a meeting; whoever waits there learns, when it goes on, what all know who came.
+    pub(super) fn meet(&mut self, thread: usize, meeting: Meeting, waits: bool) {
+        self.catch_up(thread);
+        if let Meeting::Barrier(id, generation) = meeting
+            && !self.meetings.contains_key(&meeting)
+        {
+            // Nobody can still be leaving the meeting before the last.
+            self.meetings
+                .retain(|known, _| !matches!(*known, Meeting::Barrier(of, past) if of == id && past + 1 < generation));
+        }
+        let row = &self.known[thread * self.threads..][..self.threads];
+        let all = self.meetings.entry(meeting).or_insert_with(|| vec![0; row.len()]);
+        learn(all, row);
+        self.row(thread)[thread] += 1;
+        if waits {
+            self.left[thread] = Some(meeting);
+        }
+    }
+
+    /// Come to `bar.warp.sync`.
+    pub(super) fn meet_warp(&mut self, first: usize, lane: usize, members: u32) {
+        let visits = self.visits.entry((first + lane, members)).or_insert(0);
+        *visits += 1;
+        let meeting = Meeting::Warp(first, members, *visits);
+        self.meet(first + lane, meeting, true);
+    }
+
+    /// Learn what there was to learn at the last meeting. A thread that goes on has been let go.
+    pub(super) fn catch_up(&mut self, thread: usize) {
+        if let Some(meeting) = self.left[thread].take()
+            && let Some(all) = self.meetings.get(&meeting)
+        {
+            learn(&mut self.known[thread * self.threads..][..self.threads], all);
+        }
+    }
+
+    /// Learn from those who published at an address.
+    pub(super) fn acquire(&mut self, thread: usize, address: u64) {
+        if let Some(place) = self.places.get(&address) {
+            learn(&mut self.known[thread * self.threads..][..self.threads], place);
+        }
+    }
+
+    /// Publish at an address.
+    pub(super) fn release(&mut self, thread: usize, address: u64) {
+        let row = &self.known[thread * self.threads..][..self.threads];
+        let place = self.places.entry(address).or_insert_with(|| vec![0; row.len()]);
+        learn(place, row);
+        self.row(thread)[thread] += 1;
+    }
+}
+
+fn learn(to: &mut [u32], from: &[u32]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = (*to).max(*from);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn meetings_teach_what_came_before_them_only() {
+        let mut clocks = Clocks::new(3);
+        let before = clocks.now(1);
+        clocks.meet(1, Meeting::Barrier(0, 0), true);
+        let between = clocks.now(1);
+        clocks.meet(0, Meeting::Barrier(0, 0), true);
+        // Thread 1 is already at the next barrier when thread 0 goes on.
+        clocks.meet(1, Meeting::Barrier(0, 1), true);
+        clocks.catch_up(0);
+        assert!(clocks.knows(0, 1, before) && !clocks.knows(0, 1, between));
+        clocks.catch_up(2);
+        assert!(!clocks.knows(2, 1, before));
+    }
+
+    #[test]
+    fn addresses_pass_knowledge_on() {
+        let mut clocks = Clocks::new(2);
+        let tick = clocks.now(0);
+        clocks.release(0, 64);
+        clocks.acquire(1, 0);
+        assert!(!clocks.knows(1, 0, tick));
+        clocks.acquire(1, 64);
+        assert!(clocks.knows(1, 0, tick) && !clocks.knows(1, 0, clocks.now(0)));
+    }
+}

@@ -1,0 +1,326 @@
+//! The checks that a launch may ask for, and what they say; and what blocks leave behind for each other.
+
+mod common;
+
+use std::sync::Arc;
+
+use common::Argument::{Read, Write};
+use common::{Gpu, download, value};
+use graph_emulator::{
+    Access, Buffer, Conditional, Fault, FaultKind, Footprint, Launch, Memory, Module, Options, Unordered,
+};
+
+const ONE: [u32; 3] = [1, 1, 1];
+
+fn gpu() -> Gpu {
+    Gpu::new(include_str!("kernels/checks.ptx"))
+}
+
+fn all_checks() -> Options {
+    Options {
+        check_uninitialized: true,
+        check_shared_races: true,
+        step_limit: Some(1_000_000),
+        ..Options::default()
+    }
+}
+
+/// What the message says after the PTX line.
+fn ending(fault: &Fault) -> String {
+    let text = fault.to_string();
+    text.split_once("): ")
+        .map_or(text.clone(), |(_, ending)| ending.to_owned())
+}
+
+#[test]
+fn divergent_barriers_are_named() {
+    let gpu = gpu();
+    let out = gpu.upload("out", &[0u32; 32]);
+    let fault = gpu.launch("divergent", ONE, [32, 1, 1], &[Write(&out)]).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::DivergentBarrier(_)));
+    assert_eq!(fault.source, Some(("checks.cu".to_owned(), 9)));
+    assert_eq!(
+        fault.to_string(),
+        format!(
+            "kernel `divergent`, block (0, 0, 0), thread (0, 0, 0), PTX line {} (checks.cu:9): divergent barrier: at barrier \
+             0, threads of one warp wait at different instructions",
+            fault.line
+        )
+    );
+}
+
+#[test]
+fn unwritten_shared_memory_is_found_where_asked() {
+    let gpu = gpu();
+    let out = gpu.upload("out", &[7u32; 64]);
+    let launch = |options: &Options| gpu.launch_with("unwritten_shared", ONE, [64, 1, 1], 0, &[Write(&out)], options);
+    launch(&Options::default()).unwrap();
+    assert_eq!(download::<u32>(&out)[4..7], [4, 0, 6]);
+    let fault = launch(&all_checks()).unwrap_err();
+    assert_eq!(
+        (fault.thread, fault.source.as_ref().map(|source| source.1)),
+        ([5, 0, 0], Some(21))
+    );
+    assert_eq!(
+        ending(&fault),
+        "load of 4 bytes at offset 20 of shared memory, which nothing has written"
+    );
+}
+
+#[test]
+fn forgotten_memory_must_be_written_before_it_is_read() {
+    let gpu = gpu();
+    let (input, out) = (gpu.upload("in", &[1u32; 64]), gpu.upload("out", &[0u32; 64]));
+    let launch = |from, to, threads, options: &Options| {
+        gpu.launch_with("copy", ONE, [threads, 1, 1], 0, &[Read(from), Write(to)], options)
+    };
+    launch(&input, &out, 64, &all_checks()).unwrap();
+    input.forget_contents();
+    out.forget_contents();
+    let fault = launch(&input, &out, 64, &all_checks()).unwrap_err();
+    assert_eq!(
+        ending(&fault),
+        "load of 4 bytes at offset 0 of `argument 0`, which nothing has written"
+    );
+    // The host writes some of it, a kernel copies that, and a copy takes along what was not written.
+    input.write(0, &[1; 40]).unwrap();
+    launch(&input, &out, 10, &all_checks()).unwrap();
+    assert_eq!(launch(&input, &out, 11, &all_checks()).unwrap_err().thread, [10, 0, 0]);
+    let other = gpu.upload("other", &[0u32; 64]);
+    launch(&out, &other, 10, &all_checks()).unwrap();
+    other.forget_contents();
+    other.copy_from(0, &out, 20, 100).unwrap();
+    launch(&other, &input, 5, &all_checks()).unwrap();
+    assert_eq!(launch(&other, &input, 6, &all_checks()).unwrap_err().thread, [5, 0, 0]);
+    // Nobody looked: all of it may have been written.
+    launch(&input, &out, 1, &Options::default()).unwrap();
+    launch(&out, &other, 64, &all_checks()).unwrap();
+}
+
+#[test]
+fn races_on_shared_memory_name_both_threads() {
+    let gpu = gpu();
+    let out = gpu.upload("out", &[0u32; 64]);
+    let neighbour = |ordered: u32, threads| {
+        let arguments = [Write(&out), value(ordered)];
+        gpu.launch_with("neighbour", ONE, [threads, 1, 1], 0, &arguments, &all_checks())
+    };
+    let fault = neighbour(0, 64).unwrap_err();
+    let FaultKind::SharedRace { other_line, .. } = fault.kind else {
+        panic!("{fault}")
+    };
+    assert_eq!(
+        (fault.thread, fault.source.as_ref().map(|source| source.1)),
+        ([0, 0, 0], Some(45))
+    );
+    assert_eq!(
+        ending(&fault),
+        format!(
+            "load of 4 bytes at offset 4 of shared memory races with a store by thread (1, 0, 0), PTX line {other_line}: no \
+             barrier is between them"
+        )
+    );
+    neighbour(1, 64).unwrap();
+    neighbour(2, 64).unwrap();
+    let expected: Vec<u32> = (0..64).map(|thread| thread ^ 1).collect();
+    assert_eq!(download::<u32>(&out), expected);
+}
+
+#[test]
+fn one_barrier_a_round_is_too_few() {
+    let gpu = gpu();
+    let out = gpu.upload("out", &[0u32; 128]);
+    for threads in [64, 96, 128] {
+        let rounds = |both: u32| {
+            let arguments = [Write(&out), value(both)];
+            gpu.launch_with("rounds", ONE, [threads, 1, 1], 0, &arguments, &all_checks())
+        };
+        rounds(1).unwrap();
+        let fault = rounds(0).unwrap_err();
+        assert!(matches!(fault.kind, FaultKind::SharedRace { .. }), "{fault}");
+    }
+}
+
+#[test]
+fn atomics_and_locks_do_not_race() {
+    let gpu = gpu();
+    let out = gpu.upload("out", &[0u32; 1]);
+    for threads in [32, 64, 100] {
+        let counter = |how: u32| {
+            let arguments = [Write(&out), value(how)];
+            gpu.launch_with("counter", ONE, [threads, 1, 1], 0, &arguments, &all_checks())
+        };
+        assert!(matches!(counter(0).unwrap_err().kind, FaultKind::SharedRace { .. }));
+        for how in [1, 2] {
+            counter(how).unwrap();
+            assert_eq!(download::<u32>(&out), [threads]);
+        }
+    }
+}
+
+#[test]
+fn stores_of_one_value_do_not_race() {
+    let gpu = gpu();
+    let out = gpu.upload("out", &[0u32; 1]);
+    let launch = |own: u32| {
+        let arguments = [Write(&out), value(own)];
+        gpu.launch_with("same_place", ONE, [64, 1, 1], 0, &arguments, &all_checks())
+    };
+    launch(0).unwrap();
+    let fault = launch(1).unwrap_err();
+    assert_eq!(fault.thread, [1, 0, 0]);
+    assert!(
+        fault.to_string().contains("races with a store by thread (0, 0, 0)"),
+        "{fault}"
+    );
+}
+
+#[test]
+fn footprints_are_exact_and_keep_others_out() {
+    let gpu = gpu();
+    let (input, out) = (gpu.upload("in", &[1u32; 64]), gpu.upload("out", &[0u32; 64]));
+    let access = [(&input, Access::Read), (&out, Access::ReadWrite)];
+    let names = ["input", "output"];
+    let buffers: Vec<Buffer<'_>> = access
+        .iter()
+        .zip(names)
+        .map(|(&(allocation, access), name)| Buffer {
+            name,
+            address: allocation.address(),
+            len: allocation.len(),
+            access,
+        })
+        .collect();
+    let run = |kernel_out: u64, options: &Options| {
+        let launch = Launch {
+            grid: ONE,
+            block: [10, 1, 1],
+            shared_bytes: 0,
+            arguments: &[&input.address().to_le_bytes(), &kernel_out.to_le_bytes()],
+            buffers: &buffers,
+            options,
+        };
+        gpu.module.run("copy", &launch)
+    };
+    let record = Options {
+        record_footprint: true,
+        ..Options::default()
+    };
+    let first = run(out.address() + 8, &record).unwrap().footprint;
+    let (from, to) = (input.address(), out.address());
+    assert_eq!(first.reads(), [from..from + 40]);
+    assert_eq!(first.writes(), [to + 8..to + 48]);
+    let against = |footprint: Footprint| Options {
+        unordered: vec![Unordered {
+            name: "node `b`".into(),
+            footprint: Arc::new(footprint),
+        }],
+        ..Options::default()
+    };
+    run(out.address() + 48, &against(first.clone())).unwrap();
+    let fault = run(out.address() + 40, &against(first)).unwrap_err();
+    assert_eq!(
+        ending(&fault),
+        "store of 4 bytes at offset 40 of `output`, which node `b` writes, and neither comes before the other"
+    );
+    let mut reader = Footprint::new();
+    reader.read(out.address(), 4);
+    let fault = run(out.address(), &against(reader)).unwrap_err();
+    assert_eq!(
+        (fault.thread, fault.source.map(|source| source.1)),
+        ([0, 0, 0], Some(31))
+    );
+    let mut writer = Footprint::new();
+    writer.write(input.address() + 13, 1);
+    let fault = run(out.address(), &against(writer)).unwrap_err();
+    assert!(
+        fault
+            .to_string()
+            .contains("load of 4 bytes at offset 12 of `input`, which node `b` writes")
+    );
+}
+
+#[test]
+fn waiting_for_a_block_that_never_starts_ends() {
+    let gpu = gpu();
+    let out = gpu.upload("out", &[0u32; 1]);
+    let options = Options {
+        threads: Some(1),
+        step_limit: Some(100_000),
+        ..Options::default()
+    };
+    let fault = gpu
+        .launch_with("wait_for_later", [2, 1, 1], ONE, 0, &[Write(&out)], &options)
+        .unwrap_err();
+    assert_eq!((&fault.kind, fault.block), (&FaultKind::StepLimit(100_000), [0, 0, 0]));
+    assert!(
+        fault
+            .to_string()
+            .ends_with("more than 100000 warp instructions; does it wait for a block that has not started?")
+    );
+}
+
+#[test]
+fn blocks_leave_nothing_to_each_other() {
+    let gpu = gpu();
+    for threads in [1, 2] {
+        let out = gpu.upload("out", &[9u32; 40 * 64]);
+        let options = Options {
+            threads: Some(threads),
+            ..Options::default()
+        };
+        gpu.launch_with("leaks", [40, 1, 1], [64, 1, 1], 0, &[Write(&out)], &options)
+            .unwrap();
+        let results = download::<u32>(&out);
+        let first: Vec<u32> = (0..64).map(|thread| 3 * (thread + 1000) + 1).collect();
+        assert_eq!(results[..64], first);
+        assert!(results[64..].iter().all(|&result| result == 0));
+    }
+}
+
+#[test]
+fn functions_take_and_return_registers() {
+    let gpu = gpu();
+    let out = gpu.upload("out", &[0u32; 120]);
+    gpu.launch("registers", ONE, [40, 1, 1], &[Write(&out)]).unwrap();
+    let results = download::<u32>(&out);
+    for thread in 0..40u32 {
+        let index = thread as usize;
+        let factorial = (1..=thread % 8).product::<u32>();
+        let expected = [6 * thread + 7, 10 * thread, factorial];
+        assert_eq!([results[index], results[40 + index], results[80 + index]], expected);
+    }
+}
+
+#[test]
+fn kernels_allocate_and_free() {
+    let gpu = gpu();
+    let out = gpu.upload("out", &[9u32; 64]);
+    for _ in 0..3 {
+        gpu.launch("heap", [8, 1, 1], [64, 1, 1], &[Write(&out), value(0u32)])
+            .unwrap();
+        assert_eq!(download::<u32>(&out), (0..64).collect::<Vec<_>>());
+    }
+    let fault = gpu.launch("heap", ONE, ONE, &[Write(&out), value(1u32)]).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::InvalidFree(_)));
+    assert!(fault.to_string().ends_with("which `malloc` did not return"), "{fault}");
+}
+
+#[test]
+fn conditionals_are_reported_in_the_order_of_blocks() {
+    let memory = Memory::new();
+    let module = Module::load(&memory, include_str!("kernels/conditional.ptx")).unwrap();
+    let launch = Launch {
+        grid: [3, 1, 1],
+        block: ONE,
+        shared_bytes: 0,
+        arguments: &[&40u64.to_le_bytes()],
+        buffers: &[],
+        options: &Options::default(),
+    };
+    let expected = [0, 1, 2].map(|block| Conditional {
+        handle: 40 + block,
+        value: 100 + block as u32,
+    });
+    assert_eq!(module.run("set", &launch).unwrap().conditionals, expected);
+}

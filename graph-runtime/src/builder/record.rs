@@ -1,0 +1,131 @@
+//! What declarations leave behind: nodes, accesses, functions, and mistakes.
+
+use super::GraphBuilder;
+use crate::kernel::{KernelCall, KernelFacts, Launch};
+use crate::mistakes::{self, launch_mistake};
+use crate::node::NodeId;
+use crate::place::Span;
+use crate::program::Op;
+use graph_plan::{LaunchConfig, Mode, Region, Space};
+use std::ptr;
+
+/// A launch that passed its checks. Neighbours are often alike, and checking is most of what adding a kernel node costs.
+pub(super) struct Checked {
+    pub(super) facts: &'static KernelFacts,
+    pub(super) launch: Launch,
+    pub(super) config: LaunchConfig,
+}
+
+impl GraphBuilder {
+    /// Collects mistakes in names and edges, and leaves out edges of nodes that do not exist.
+    pub(super) fn check_names_and_edges(&mut self) {
+        let mut duplicates = mistakes::duplicates(&self.draft);
+        self.mistakes.append(&mut duplicates);
+        let nodes = self.draft.nodes.len();
+        if self.draft.edges.iter().any(|edge| edge.from.max(edge.to) >= nodes) {
+            for edge in std::mem::take(&mut self.draft.edges) {
+                if edge.from.max(edge.to) < nodes {
+                    self.draft.edges.push(edge);
+                    continue;
+                }
+                let mistake = mistakes::unknown_node(&self.draft, edge.from, edge.to);
+                self.mistakes.push(mistake);
+                if let Some(node) = self.draft.nodes.get_mut(edge.to) {
+                    node.broken = true; // its order is not what was meant
+                }
+            }
+        }
+        for node in std::mem::take(&mut self.changing) {
+            if let Some(Op::Memset { changes, .. }) = self.program.ops.get_mut(node.index()) {
+                *changes = true;
+            }
+        }
+    }
+
+    /// The checked dimensions of the newest node's launch; `None`, and a mistake more, where they are wrong.
+    pub(super) fn check_launch<const N: usize>(
+        &mut self,
+        node: usize,
+        launch: Launch,
+        call: &KernelCall<N>,
+    ) -> Option<LaunchConfig> {
+        if let Some(last) = &self.checked
+            && ptr::eq(last.facts, call.facts)
+            && last.launch == launch
+            && let Some(arguments) = self.program.arguments.last_chunk::<N>()
+            && arguments
+                .iter()
+                .zip(&call.arguments)
+                .all(|(last, new)| last.is_like(new))
+        {
+            return Some(last.config);
+        }
+        match launch_mistake(&self.draft.nodes[node].name, node, launch, call) {
+            Ok(config) => Some(config),
+            Err(mistake) => {
+                self.mistakes.push(mistake);
+                None
+            }
+        }
+    }
+
+    pub(super) fn push(&mut self, op: Op) -> NodeId {
+        self.program.ops.push(op);
+        NodeId::new(self.program.ops.len() - 1)
+    }
+
+    /// Records that the newest node touches a place, or why it cannot.
+    pub(super) fn touch(&mut self, node: usize, span: Span, mode: Mode) -> bool {
+        let name = &self.draft.nodes[node].name;
+        if span.graph != self.id {
+            self.mistakes.push(mistakes::foreign(node, name));
+            return false;
+        }
+        let bytes = self.layouts[span.resource].map_or(0, |layout| layout.bytes);
+        if span.outside {
+            let memory = &self.draft.resources[span.resource].name;
+            self.mistakes.push(mistakes::outside(node, name, memory, bytes));
+            return false;
+        }
+        let region = if span.start == 0 && span.bytes == bytes {
+            Region::Whole
+        } else {
+            Region::span(span.start as u64, (span.start + span.bytes) as u64)
+        };
+        self.draft.access(node, span.resource, region, mode);
+        true
+    }
+
+    /// The kernel's index, and the newest node's accesses to the variables of its module.
+    pub(super) fn function(&mut self, node: usize, facts: &'static KernelFacts) -> u32 {
+        let Self {
+            draft,
+            layouts,
+            program,
+            ..
+        } = self;
+        // A module's functions that were added earlier know its variables by name.
+        let function = program.function(facts, |known, module| {
+            let variables = facts.variables.iter().map(|&(name, mode)| {
+                let same = |&&(resource, _): &&(usize, Mode)| draft.resources[resource].name == name;
+                let of_module = known.iter().filter(|function| function.module == module);
+                let resource = of_module.flat_map(|function| &function.variables).find(same);
+                let resource = resource.map_or_else(
+                    || {
+                        layouts.push(None);
+                        let resource = draft.resource(name, Space::Device);
+                        draft.resources[resource].implicit = true;
+                        resource
+                    },
+                    |&(resource, _)| resource,
+                );
+                (resource, mode)
+            });
+            variables.collect()
+        });
+        for &(resource, mode) in &program.functions[function as usize].variables {
+            draft.access(node, resource, Region::Whole, mode);
+        }
+        function
+    }
+}

@@ -1,0 +1,23 @@
+//! `kernels/print.cu`
+
+use crate::bound::Bound;
+use crate::trial::Trial;
+use graph_runtime::cuda_kernels;
+
+#[cuda_kernels("tests/corpus/kernels/print.ptx")]
+unsafe extern "C" {
+    fn print(input: &[i32], out: &mut [i32]);
+}
+
+#[test]
+fn print() {
+    // What is printed goes past the test; what is compared are the returned numbers of arguments.
+    let mut expected = vec![6; 33];
+    expected[..16].fill(106);
+    expected[32] = 0;
+    let mut trial = Trial::new("print");
+    let input = trial.input("in", (0..32).map(|i| i * 1000 - 15_000).collect());
+    let mut out = trial.expect::<i32>("out", expected, Bound::Bits);
+    launch!(trial, print<<<1, 32>>>(&input, &mut out));
+    trial.run();
+}
