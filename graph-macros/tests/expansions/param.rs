@@ -138,7 +138,10 @@ const _: () = {
             >(
                 &mut builder,
                 "clear",
-                &mut ::graph_runtime::Place::rows_from::<
+                &mut ::graph_runtime::Place::<
+                    [[f32; 4]; 8],
+                    _,
+                >::rows_from::<
                     { ::graph_runtime::private::distance(HALF, 8) },
                 >(&__place_data, HALF),
                 0.0,
@@ -171,9 +174,10 @@ const _: () = {
                 ::graph_runtime::Launch::new(1, 4),
                 unsafe {
                     __kernel_scale::call(
-                        &mut ::graph_runtime::Place::rows_from::<
-                            { HALF },
-                        >(&__place_data, 0),
+                        &mut ::graph_runtime::Place::<
+                            [[f32; 4]; 8],
+                            _,
+                        >::rows_from::<{ HALF }>(&__place_data, 0),
                         factor * 2.0,
                         4,
                     )

@@ -269,28 +269,30 @@ const _: () = {
             ::graph_runtime::GraphBuilder::memcpy(
                 &mut builder,
                 "upload",
-                &::graph_runtime::Place::whole(&__place_input),
-                &mut ::graph_runtime::Place::whole(&__place_data),
+                &::graph_runtime::Place::<[f32; N], _>::whole(&__place_input),
+                &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
             );
             ::graph_runtime::GraphBuilder::kernel(
                 &mut builder,
                 "forward",
                 ::graph_runtime::Launch::new(1, N),
-                __kernel_forward::call(&mut ::graph_runtime::Place::whole(&__place_data)),
+                __kernel_forward::call(
+                    &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
+                ),
             );
             ::graph_runtime::GraphBuilder::kernel(
                 &mut builder,
                 "backward",
                 ::graph_runtime::Launch::new(1, N),
                 __kernel_backward::call(
-                    &mut ::graph_runtime::Place::whole(&__place_data),
+                    &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
                 ),
             );
             ::graph_runtime::GraphBuilder::memcpy(
                 &mut builder,
                 "download",
-                &::graph_runtime::Place::whole(&__place_data),
-                &mut ::graph_runtime::Place::whole(&__place_output),
+                &::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
+                &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_output),
             );
             ::graph_runtime::GraphBuilder::edges(
                 &mut builder,

@@ -73,10 +73,10 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return TokenStream::new();
     };
-    let (name, span) = (local_at(&resource.name, place.name.span()), place.end);
+    let (name, span, shape) = (local_at(&resource.name, place.name.span()), place.end, &resource.shape);
     match &place.part {
-        None => quote_spanned!(span=> ::graph_runtime::Place::whole(&#name)),
-        Some(Part::Index(index)) => quote_spanned!(span=> ::graph_runtime::Place::row(&#name, #index)),
+        None => quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::whole(&#name)),
+        Some(Part::Index(index)) => quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::row(&#name, #index)),
         Some(part) => {
             let Some(range) = range(part) else {
                 return TokenStream::new();
@@ -84,10 +84,12 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
             let start = range.start();
             match (length(graph, &range, resource), range.end(resource)) {
                 (Some(length), _) => {
-                    quote_spanned!(span=> ::graph_runtime::Place::rows_from::<#length>(&#name, #start))
+                    quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::rows_from::<#length>(&#name, #start))
                 }
-                (None, Some(end)) => quote_spanned!(span=> ::graph_runtime::Place::rows(&#name, (#start)..(#end))),
-                (None, None) => quote_spanned!(span=> ::graph_runtime::Place::rows(&#name, (#start)..)),
+                (None, Some(end)) => {
+                    quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::rows(&#name, (#start)..(#end)))
+                }
+                (None, None) => quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::rows(&#name, (#start)..)),
             }
         }
     }
