@@ -127,7 +127,7 @@ fn fault(context: &Context<'_>, block: [u32; 3], thread: [u32; 3], pc: u32, kind
             .iter()
             .find(|(index, _)| *index == file)
             .map(|(_, path)| path.clone());
-        (path.unwrap_or_default(), line)
+        (path.unwrap_or_default().into(), line)
     });
     let kernel = (*code.functions[context.kernel].name).into();
     Box::new(Fault {
