@@ -5,6 +5,9 @@ use std::time::Instant;
 
 use graph_emulator::{Access, Allocation, Buffer, Launch, Memory, Module, Options};
 
+#[path = "../tests/common/modules.rs"]
+mod modules;
+
 const BASIC: &str = include_str!("../tests/kernels/basic.ptx");
 
 fn main() {
@@ -16,9 +19,17 @@ fn main() {
         "loading {} kB of PTX: {load:.2} ms, {speed:.0} MB/s",
         BASIC.len() / 1000
     );
+    many_kernels(&memory);
     let threads = [1, 2];
     saxpy(&memory, &module, &threads);
     matmul(&memory, &module, &threads);
+}
+
+/// A module of 500 kernels, as long as real ones of that size.
+fn many_kernels(memory: &Memory) {
+    let text = modules::many_kernels(500, 5_000_000);
+    let load = best(|| drop(black_box(Module::load(memory, &text).expect("the module is valid"))));
+    println!("loading {:.1} MB of 500 kernels: {load:.0} ms", text.len() as f64 / 1e6);
 }
 
 /// The best of five runs, in milliseconds.

@@ -204,7 +204,7 @@ pub(crate) fn fault(context: &Context<'_>, block: [u32; 3], thread: [u32; 3], pc
             .iter()
             .find(|(index, _)| *index == file)
             .map(|(_, path)| path.clone());
-        (path.unwrap_or_default(), line)
+        (path.unwrap_or_default().into(), line)
     });
     let kernel = (*code.functions[context.kernel].name).into();
     Box::new(Fault {

@@ -3,6 +3,7 @@
 mod matrix;
 mod video;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use crate::visit::{File, Role};
@@ -25,6 +26,8 @@ pub(crate) struct Code {
     pub(crate) lines: Vec<Line>,
     pub(crate) functions: Vec<Function>,
     pub(crate) files: Vec<(u32, String)>,
+    /// The addresses of `.const` variables.
+    pub(crate) constants: Vec<Range<u64>>,
 }
 
 /// The registers that instructions read and write, of one instruction after the other.
@@ -163,6 +166,8 @@ pub(crate) enum Op {
         d: Slot,
         a: Slot,
         space: Space,
+        /// The `.const` part of the global space, or the rest of it.
+        constant: bool,
     },
     /// `membar`, `fence`
     Fence,
@@ -363,9 +368,17 @@ pub(crate) enum FloatOp {
     Mul,
     Fma,
     Div,
+    /// `div.approx`: by the reciprocal, which is flushed.
+    DivApprox,
     Sqrt,
-    Min { nan: bool, xorsign: bool },
-    Max { nan: bool, xorsign: bool },
+    Min {
+        nan: bool,
+        xorsign: bool,
+    },
+    Max {
+        nan: bool,
+        xorsign: bool,
+    },
     Neg,
     Abs,
     CopySign,

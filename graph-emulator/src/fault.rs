@@ -48,7 +48,7 @@ pub struct Fault {
     /// The line in the PTX text; 0 where no instruction is at fault.
     pub line: u32,
     /// File and line of the source, where the PTX has `.loc` directives.
-    pub source: Option<(String, u32)>,
+    pub source: Option<(Box<str>, u32)>,
     /// What happened.
     pub kind: FaultKind,
 }

@@ -109,7 +109,14 @@ impl Module {
             .map(|variable| (variable.name.clone(), variable.allocation.address()));
         let symbols = Symbols::new(&module, addresses.collect())?;
         initialize(&module, &variables, &symbols)?;
-        let code = decode::decode(&module, &symbols)?;
+        let mut code = decode::decode(&module, &symbols)?;
+        code.constants = variables
+            .iter()
+            .filter(|variable| variable.access == Access::Read)
+            .map(|variable| {
+                variable.allocation.address()..variable.allocation.address() + variable.allocation.len() as u64
+            })
+            .collect();
         let allocates = module.functions.iter().any(|function| function.name == "malloc");
         let heap = allocates.then(|| Heap::new(memory)).transpose();
         Ok(Module {

@@ -95,10 +95,12 @@ pub(crate) fn div(a: f64, b: f64, format: Format, round: Rounding) -> u64 {
         return from_special(a / b, format);
     }
     let (a, b) = (Exact::from_f64(a), Exact::from_f64(b));
-    // 53 bits by 53 bits: a quotient of more than 70 bits.
-    let quotient = (a.mantissa << 74) / b.mantissa;
-    let sticky = (a.mantissa << 74) % b.mantissa != 0;
-    let exponent = a.exponent - b.exponent - 74;
+    // 128 bits by no more than 53: a quotient of more than 70 bits.
+    let shift = a.mantissa.leading_zeros();
+    let dividend = a.mantissa << shift;
+    let quotient = dividend / b.mantissa;
+    let sticky = dividend % b.mantissa != 0;
+    let exponent = a.exponent - b.exponent - shift as i32;
     Exact {
         negative: a.negative != b.negative,
         mantissa: quotient,
@@ -114,7 +116,9 @@ pub(crate) fn sqrt(a: f64, format: Format, round: Rounding) -> u64 {
         return from_special(a.sqrt(), format);
     }
     let a = Exact::from_f64(a);
-    let shift = 74 - (a.exponent & 1);
+    // As far as it goes, so that the exponent becomes even: a root of more than 60 bits.
+    let room = a.mantissa.leading_zeros() as i32 - 1;
+    let shift = room - ((a.exponent - room) & 1);
     let square = a.mantissa << shift;
     let root = square.isqrt();
     let exponent = (a.exponent - shift) / 2;
@@ -393,6 +397,13 @@ mod tests {
         assert_eq!(add(1.0, -1.0, F32, Rounding::Nearest), 0);
         assert_eq!(mul(3e38, 3e38, F32, Rounding::Zero), u64::from(f32::MAX.to_bits()));
         assert_eq!(div(1.0, 3.0, F64, Rounding::Up), (1.0f64 / 3.0).to_bits() + 1);
+        let (tiny, subnormal) = (5e-324, f64::from_bits((1 << 52) - 1));
+        assert_eq!(div(tiny, subnormal, F64, Rounding::Zero), 0x3cb0_0000_0000_0001);
+        assert_eq!(div(tiny, subnormal, F64, Rounding::Up), 0x3cb0_0000_0000_0002);
+        let root = f64::from_bits(3).sqrt();
+        let [down, up] =
+            [Rounding::Down, Rounding::Up].map(|round| f64::from_bits(sqrt(f64::from_bits(3), F64, round)));
+        assert!(down <= root && root <= up && up.to_bits() == down.to_bits() + 1);
     }
 
     #[test]

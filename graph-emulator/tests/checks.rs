@@ -38,7 +38,7 @@ fn divergent_barriers_are_named() {
     let out = gpu.upload("out", &[0u32; 32]);
     let fault = gpu.launch("divergent", ONE, [32, 1, 1], &[Write(&out)]).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::DivergentBarrier(_)));
-    assert_eq!(fault.source, Some(("checks.cu".to_owned(), 9)));
+    assert_eq!(fault.source, Some(("checks.cu".into(), 9)));
     assert_eq!(
         fault.to_string(),
         format!(
@@ -208,8 +208,8 @@ fn footprints_are_exact_and_keep_others_out() {
     };
     let first = run(out.address() + 8, &record).unwrap().footprint;
     let (from, to) = (input.address(), out.address());
-    assert_eq!(first.reads(), [from..from + 40]);
-    assert_eq!(first.writes(), [to + 8..to + 48]);
+    assert_eq!(first.reads(), std::slice::from_ref(&(from..from + 40)));
+    assert_eq!(first.writes(), std::slice::from_ref(&(to + 8..to + 48)));
     let against = |footprint: Footprint| Options {
         unordered: vec![Unordered {
             name: "node `b`".into(),

@@ -1,6 +1,8 @@
-//! Mutated PTX must be refused or run, never crash. `MUTATIONS` sets how many are tried.
+//! Mutated PTX must be refused or run, never crash nor hang. `MUTATIONS` sets how many are tried, `MUTATION_SECONDS` for how
+//! long instead; the fuzz targets in `fuzz/` do the same, guided by coverage.
 
 use std::panic::catch_unwind;
+use std::time::{Duration, Instant};
 
 use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};
 
@@ -15,11 +17,16 @@ impl Random {
     }
 }
 
-const SOURCES: [&str; 3] = [
+const SOURCES: [&str; 6] = [
     include_str!("kernels/basic.ptx"),
     include_str!("kernels/types.ptx"),
     include_str!("kernels/faults.ptx"),
+    include_str!("kernels/checks.ptx"),
+    include_str!("kernels/probes.ptx"),
+    include_str!("kernels/conditional.ptx"),
 ];
+/// No module takes as long as this, whatever it says.
+const LIMIT: Duration = Duration::from_secs(60);
 
 /// Exchange lines and tokens of a text.
 fn mutate(text: &str, random: &mut Random) -> String {
@@ -60,6 +67,9 @@ fn run(text: &str, names: &[String]) -> usize {
     let options = Options {
         step_limit: Some(20_000),
         threads: Some(1),
+        check_uninitialized: text.len() % 2 == 0,
+        check_shared_races: text.len() % 3 == 0,
+        record_footprint: text.len() % 5 == 0,
         ..Options::default()
     };
     for name in names {
@@ -99,26 +109,39 @@ fn run(text: &str, names: &[String]) -> usize {
     1
 }
 
+/// A number in the environment.
+fn setting(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
 #[test]
 fn mutated_modules_never_panic() {
-    let count = std::env::var("MUTATIONS")
-        .ok()
-        .and_then(|count| count.parse().ok())
-        .unwrap_or(60);
-    let mut loaded = 0;
-    for seed in 1..=count {
-        let mut random = Random(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(seed));
+    let seconds = setting("MUTATION_SECONDS");
+    let count = setting("MUTATIONS").unwrap_or(if seconds.is_some() { u64::MAX } else { 60 });
+    let start = Instant::now();
+    let (mut tried, mut loaded, mut slowest) = (0u64, 0, Duration::ZERO);
+    let goes_on = |tried| seconds.is_none_or(|seconds| start.elapsed().as_secs() < seconds) && tried < count;
+    while goes_on(tried) {
+        tried += 1;
+        let mut random = Random(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(tried));
         let source = SOURCES[random.below(SOURCES.len())];
         let names: Vec<String> = source
             .lines()
-            .filter_map(|line| Some(line.split_once(".entry ")?.1.trim_end_matches('(').trim().to_owned()))
+            .filter_map(|line| Some(line.split_once(".entry ")?.1.split('(').next()?.trim().to_owned()))
             .filter(|name| name != "print")
             .collect();
         let text = mutate(source, &mut random);
+        let begin = Instant::now();
         match catch_unwind(|| run(&text, &names)) {
             Ok(ran) => loaded += ran,
-            Err(_) => panic!("mutation {seed} panicked"),
+            Err(_) => panic!("mutation {tried} panicked"),
         }
+        assert!(begin.elapsed() < LIMIT, "mutation {tried} took {:?}", begin.elapsed());
+        slowest = slowest.max(begin.elapsed());
     }
-    assert!(count < 50 || loaded > 0);
+    println!(
+        "{tried} mutations in {:?}, {loaded} of them loaded and ran; the slowest took {slowest:?}",
+        start.elapsed()
+    );
+    assert!(tried < 50 || loaded > 0);
 }

@@ -38,6 +38,13 @@ pub enum Op {
     Value(u8),
     /// The length of a buffer parameter, by index.
     Len(u8),
+    /// `as`: wraps to so many bits.
+    Cast {
+        /// 8, 16, 32, 64 or 128.
+        bits: u8,
+        /// A signed type?
+        signed: bool,
+    },
     Neg,
     Not,
     Add,
@@ -206,7 +213,7 @@ impl Op {
         match self {
             Op::Int(_) | Op::Float(_) | Op::Bool(_) | Op::Threads | Op::Grid(_) | Op::Block(_) | Op::Shared => 0,
             Op::Value(_) | Op::Len(_) => 0,
-            Op::Neg | Op::Not | Op::IsPowerOfTwo => 1,
+            Op::Cast { .. } | Op::Neg | Op::Not | Op::IsPowerOfTwo => 1,
             _ => 2,
         }
     }
@@ -242,6 +249,7 @@ impl Op {
     const fn unary(self, operand: Value) -> Value {
         match (self, operand) {
             (_, Value::Unknown) => Value::Unknown,
+            (Op::Cast { bits, signed }, Value::Int(value)) => wrap(value, bits, signed),
             (Op::Neg, Value::Int(value)) => int(value.checked_neg()),
             (Op::Neg, Value::Float(value)) => Value::Float(-value),
             (Op::Not, Value::Bool(value)) => Value::Bool(!value),
@@ -339,6 +347,24 @@ impl Op {
             _ => text.str("?"),
         }
     }
+}
+
+/// The value as Rust casts it. What no `i128` can hold, a `u128` above its half, is undefined.
+const fn wrap(value: i128, bits: u8, signed: bool) -> Value {
+    if bits >= 128 {
+        return if signed || value >= 0 {
+            Value::Int(value)
+        } else {
+            Value::Undefined
+        };
+    }
+    let unused = 128 - bits as u32;
+    let shifted = value << unused;
+    Value::Int(if signed {
+        shifted >> unused
+    } else {
+        (shifted as u128 >> unused) as i128
+    })
 }
 
 const fn argument(arguments: &[Argument], param: u8) -> Argument {
@@ -504,6 +530,19 @@ mod tests {
         assert!(holds(&[Op::Int(9), Op::Int(3), Op::IsMultipleOf]));
         assert!(holds(&[Op::Int(1), Op::Int(10), Op::Shl, Op::Int(1024), Op::Eq]));
         assert!(holds(&[Op::Float(0.5), Op::Int(1), Op::Lt]));
+        let cast = |bits, signed| Op::Cast { bits, signed };
+        let casts = [
+            (-1, cast(32, false), u32::MAX.into()),
+            (-1, cast(64, false), u64::MAX.into()),
+            (300, cast(8, false), 44),
+            (200, cast(8, true), -56),
+            (-5, cast(64, true), -5),
+            (7, cast(128, false), 7),
+        ];
+        for (value, cast, expected) in casts {
+            assert_eq!(cast.unary(Value::Int(value)), Value::Int(expected), "{value} {cast:?}");
+        }
+        assert_eq!(cast(128, false).unary(Value::Int(-1)), Value::Undefined);
         assert!(holds(&[
             Op::Int(3),
             Op::Neg,

@@ -14,7 +14,7 @@ pub const fn check_launch<K: Kernel>(
     shared: i128,
     arguments: &[Argument],
 ) {
-    let Err(mut text) = launch_fault(nodes[0], K::FACTS, Launch { grid, block, shared }, arguments) else {
+    let Err(mut text) = launch_fault(nodes[0], K::FACTS, Launch { grid, block, shared }, arguments, false) else {
         return;
     };
     let mut index = 1;

@@ -1,7 +1,9 @@
 //! Devices: a CUDA device, or the emulator that stands in for one.
 
 use crate::backend::cuda::Cuda;
+use crate::backend::emulator::Emulated;
 use crate::backend::{Backend, DeviceMemory, HostMemory, Layout};
+use crate::emulator_options::EmulatorOptions;
 use crate::error::{Error, Result, Site};
 use crate::memory::{DeviceBuffer, HostBuffer};
 use crate::shape::Element;
@@ -31,8 +33,13 @@ impl Device {
 
     /// A CPU emulator with memory of its own.
     pub fn emulator() -> Device {
+        Self::emulator_with(EmulatorOptions::default())
+    }
+
+    /// The same with limits, checks and an order of its own.
+    pub fn emulator_with(options: EmulatorOptions) -> Device {
         Self {
-            backend: Backend::Emulator(graph_emulator::Memory::new()),
+            backend: Backend::Emulator(Emulated::new(options)),
         }
     }
 

@@ -204,8 +204,8 @@ impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
     }
 }
 
-/// Appends why a launch of `facts` is invalid, or returns `None` if nothing known says so. The text ends with the rule's
-/// code in brackets.
+/// Checks a launch of `facts`: the dimensions, or why they are invalid, as a text whose first line ends with the rule's code in brackets.
+/// Where all is known (`strict`), a contract that cannot be decided does not hold.
 #[expect(
     clippy::result_large_err,
     reason = "a `const fn` cannot allocate, and the text is made only once, on failure"
@@ -215,6 +215,7 @@ pub(crate) const fn launch_fault(
     facts: &KernelFacts,
     launch: Launch,
     arguments: &[Argument],
+    strict: bool,
 ) -> Result<LaunchConfig, Text> {
     let config = match LaunchConfig::new(launch.grid, launch.block, launch.shared) {
         Ok(config) => config,
@@ -236,7 +237,8 @@ pub(crate) const fn launch_fault(
     while index < facts.contracts.len() {
         let contract = facts.contracts[index];
         index += 1;
-        if let Verdict::Fails = contract.evaluate(&config, facts.params, arguments) {
+        let verdict = contract.evaluate(&config, facts.params, arguments);
+        if matches!(verdict, Verdict::Fails) || strict && !matches!(verdict, Verdict::Holds) {
             let text = Text::new()
                 .str("node `")
                 .str(node)

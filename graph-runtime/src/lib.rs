@@ -47,6 +47,7 @@ mod backend;
 mod builder;
 mod device;
 mod driver;
+mod emulator_options;
 mod error;
 mod graph;
 mod host_split;
@@ -66,6 +67,7 @@ pub use bytemuck;
 pub use cudarc;
 pub use cudarc::driver::CudaStream;
 pub use device::Device;
+pub use emulator_options::EmulatorOptions;
 pub use error::{CudaError, Error, Result, Site};
 pub use graph::{Graph, RawGraph};
 /// Declares a CUDA graph as a type.

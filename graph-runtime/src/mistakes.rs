@@ -11,7 +11,7 @@ pub(crate) fn launch_mistake<const N: usize>(
     launch: Launch,
     call: &KernelCall<N>,
 ) -> Result<LaunchConfig, Diagnostic> {
-    launch_fault(name, call.facts, launch, &call.contract_arguments()).map_err(|text| parse(node, &text))
+    launch_fault(name, call.facts, launch, &call.contract_arguments(), true).map_err(|text| parse(node, &text))
 }
 
 /// A text of [`launch_fault`] taken apart: the message, its code in brackets, and notes on lines of their own.

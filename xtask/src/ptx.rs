@@ -96,6 +96,7 @@ fn compile_all(root: &Path) -> Result<Vec<Compiled>> {
         wheels::RUNTIME.file(root, "nvidia/cuda_runtime/include")?,
         wheels::NVCC.file(root, "nvidia/cuda_nvcc/include")?,
     ];
+    let here = format!(".file\t1 \"{}/", std::env::current_dir()?.display());
     let mut compiled = Vec::new();
     let mut failures = String::new();
     for source_path in files_named(root, "cu")? {
@@ -104,7 +105,8 @@ fn compile_all(root: &Path) -> Result<Vec<Compiled>> {
         match nvrtc.compile(&name, &source, &options(&source, &headers)) {
             Ok(ptx) => compiled.push(Compiled {
                 path: source_path.with_extension("ptx"),
-                ptx,
+                // NVRTC names sources of line tables from the current folder on, which is another one everywhere.
+                ptx: ptx.replace(&here, ".file\t1 \""),
             }),
             Err(error) => writeln!(failures, "{name}: {error}")?,
         }

@@ -44,7 +44,10 @@ pub(super) fn typed(
     if round != Rounding::Nearest && !matches!(float, FloatType::F32 | FloatType::F64) {
         return Err("this rounding mode is not supported for the type".to_owned());
     }
-    let op = float_op(opcode, float, modifiers)?;
+    let op = match float_op(opcode, float, modifiers)? {
+        FloatOp::Div if approximate && opcode == "div" => FloatOp::DivApprox,
+        op => op,
+    };
     let (ftz, sat, relu) = (modifiers.take("ftz"), modifiers.take("sat"), modifiers.take("relu"));
     // f16 and bf16 arithmetic may say `.noftz` only in atomics; f64 has neither flushing nor saturation.
     if float == FloatType::F64 && (ftz || sat || relu) || relu && matches!(float, FloatType::F32) {
@@ -111,7 +114,8 @@ fn float_op(opcode: &str, float: FloatType, modifiers: &mut Modifiers<'_>) -> Re
     })
 }
 
-/// The approximate functions; `div.approx`, `sqrt.approx` and `div.full` are done exactly instead.
+/// The approximate functions; `sqrt.approx` and `div.full` are done exactly instead, and
+/// so is `div.approx` but for large divisors.
 fn math_op(opcode: &str, approximate: bool, float: FloatType) -> Option<MathOp> {
     let half = !matches!(float, FloatType::F32 | FloatType::F64);
     Some(match opcode {

@@ -231,9 +231,11 @@ pub(super) fn isspacep(modifiers: &mut Modifiers<'_>, operands: &[Operand], scop
         ("shared::cluster", Space::Shared),
         ("local", Space::Local),
         ("global", Space::Global),
+        ("const", Space::Global),
         ("param", Space::Param),
         ("param::entry", Space::Param),
     ];
+    let constant = modifiers.has("const");
     let space = modifiers.take_any(&spaces).ok_or("unknown space")?;
     let d = scope.predicate_target(operand(operands, 0)?)?;
     match operand(operands, 1)? {
@@ -241,6 +243,7 @@ pub(super) fn isspacep(modifiers: &mut Modifiers<'_>, operands: &[Operand], scop
             d,
             a: scope.slot(*register)?.1,
             space,
+            constant,
         }),
         _ => Err("addresses have 64 bits here".to_owned()),
     }

@@ -186,7 +186,8 @@ pub(crate) fn test_property(registers: &mut Registers, mask: u32, &Test { op, wi
                 TestOp::Infinite => a.is_infinite(),
                 TestOp::Number => !a.is_nan(),
                 TestOp::NotANumber => a.is_nan(),
-                TestOp::Normal => a.is_normal(),
+                // Zeros count as normal.
+                TestOp::Normal => a.is_normal() || a == 0.0,
                 TestOp::Subnormal => a.is_subnormal(),
             })
         };

@@ -45,7 +45,9 @@ fn convert_lanes(registers: &mut Registers, mask: u32, instruction: &Convert) {
         // Rust's conversions saturate as PTX's do, and make zero of NaN.
         (Ty::F32, S32) if plain && truncates => registers.map1(mask, d, a, |a: f32| a as i32),
         (Ty::F32, U32) if plain && truncates => registers.map1(mask, d, a, |a: f32| a as u32),
-        (Ty::F64, S32) if plain && truncates => registers.map1(mask, d, a, |a: f64| a as i32),
+        (Ty::F64, S32) if plain && truncates => {
+            registers.map1(mask, d, a, |a: f64| if a.is_nan() { i32::MIN } else { a as i32 });
+        }
         (Ty::F32, S32) if plain && instruction.round == Rounding::Nearest => {
             registers.map1(mask, d, a, |a: f32| a.round_ties_even() as i32);
         }
@@ -54,7 +56,7 @@ fn convert_lanes(registers: &mut Registers, mask: u32, instruction: &Convert) {
         (S64, Ty::F64) if near => registers.map1(mask, d, a, |a: i64| a as f64),
         (Ty::F32, Ty::F64) if plain => registers.map1(mask, d, a, |a: f32| f64::from(a)),
         (Ty::F64, Ty::F32) if near => {
-            registers.map1(mask, d, a, |a: f64| if a.is_nan() { NAN } else { a as f32 });
+            registers.map1(mask, d, a, |a: f64| if a.is_nan() { nan(a) } else { a as f32 });
         }
         (Ty::F32, Ty::F32)
             if instruction.integral && !instruction.sat && instruction.round != Rounding::NearestAway =>
@@ -129,7 +131,20 @@ fn from_bits(instruction: &Convert, bits: u64) -> Value {
     }
 }
 
+/// What becomes of a NaN in 64 bits: sign and upper bits stay, and it is quiet.
+#[inline(always)]
+fn nan(value: f64) -> f32 {
+    let bits = value.to_bits();
+    f32::from_bits((bits >> 32) as u32 & 0x8000_0000 | 0x7fc0_0000 | (bits >> 29) as u32 & 0x003f_ffff)
+}
+
 fn to_bits(instruction: &Convert, value: Value) -> u64 {
+    if let (Value::Float(value), Ty::F64 | Ty::Bf16, Ty::F32) = (value, instruction.from, instruction.to)
+        && value.is_nan()
+        && !instruction.sat
+    {
+        return nan(value).to_bits().into();
+    }
     match instruction.to {
         Ty::Integer { bytes, signed } => to_integer(instruction, value, bytes, signed),
         Ty::F16 => to_float(instruction, value, softfloat::F16),
@@ -181,14 +196,12 @@ fn to_integer(instruction: &Convert, value: Value, bytes: u8, signed: bool) -> u
                 top >> shift
             }
         }
-        // NaN gives zero in 8, 16 and 32 bits, and the smallest 64-bit number.
-        Value::Float(value) if value.is_nan() => {
-            if bits == 64 {
-                1 << 63
-            } else {
-                0
-            }
-        }
+        // NaN gives zero, but from or to 64 bits the highest bit alone.
+        Value::Float(value) if value.is_nan() => match (bits == 64 || instruction.from == Ty::F64, signed) {
+            (false, _) => 0,
+            (true, true) => low as u64,
+            (true, false) => 1 << (bits - 1),
+        },
         Value::Float(value) => (softfloat::round_integral(value, instruction.round) as i128).clamp(low, high) as u64,
     }
 }
@@ -228,7 +241,8 @@ fn finish(instruction: &Convert, bits: u64, format: Format) -> u64 {
     };
     let value = match () {
         () if instruction.sat => saturate(flushed),
-        () if instruction.relu && flushed < 0.0 => 0.0,
+        // Of negative zero too.
+        () if instruction.relu && flushed <= 0.0 => 0.0,
         () if flushed.is_nan() => return bits,
         () => flushed,
     };
@@ -280,6 +294,15 @@ mod tests {
         let (s8, u8, s32, s64) = (integer(1, true), integer(1, false), integer(4, true), integer(8, true));
         assert_eq!(run(Ty::F32, s32, Rounding::Zero, false, float(3e9)), 0x7fff_ffff);
         assert_eq!(run(Ty::F32, s32, Rounding::Zero, false, float(f32::NAN)), 0);
+        assert_eq!(
+            run(Ty::F64, s32, Rounding::Zero, false, f64::NAN.to_bits()) as u32,
+            1 << 31
+        );
+        assert_eq!(run(Ty::F64, s8, Rounding::Up, false, f64::NAN.to_bits()) as u8, 0x80);
+        assert_eq!(
+            run(Ty::F64, Ty::F32, Rounding::Nearest, false, 0xfff4_1234_5678_9abc),
+            0xffe0_91a2
+        );
         assert_eq!(run(Ty::F32, s64, Rounding::Zero, false, float(f32::NAN)), 1 << 63);
         assert_eq!(run(Ty::F32, s32, Rounding::Nearest, false, float(-2.5)) as i32, -2);
         assert_eq!(run(Ty::F32, s32, Rounding::Up, false, float(-2.5)) as i32, -2);

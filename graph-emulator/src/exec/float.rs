@@ -68,7 +68,8 @@ fn single<const FTZ: bool>(registers: &mut Registers, mask: u32, &Float { op, d,
         Op::Mul => registers.map2(mask, d, ab, |a, b| output(input(a) * input(b))),
         Op::Fma => registers.map3(mask, d, s, |a, b, c| output(input(a).mul_add(input(b), input(c)))),
         Op::Div => registers.map2(mask, d, ab, |a, b| output(input(a) / input(b))),
-        Op::Sqrt => registers.map1(mask, d, s[0], |a| output(input(a).sqrt())),
+        Op::DivApprox => registers.map2(mask, d, ab, |a, b| output(quotient(input(a), input(b)))),
+        Op::Sqrt => registers.map1(mask, d, s[0], |a| root(output(input(a).sqrt()))),
         Op::Min {
             nan: false,
             xorsign: false,
@@ -83,11 +84,35 @@ fn single<const FTZ: bool>(registers: &mut Registers, mask: u32, &Float { op, d,
         Op::Max { nan, xorsign } => {
             registers.map2(mask, d, ab, |a, b| extreme(maximum, input(a), input(b), nan, xorsign));
         }
-        Op::Neg => registers.map1(mask, d, s[0], |a: f32| -input(a)),
-        Op::Abs => registers.map1(mask, d, s[0], |a: f32| input(a).abs()),
+        Op::Neg => registers.map1(mask, d, s[0], |a: f32| canonical(-input(a))),
+        Op::Abs => registers.map1(mask, d, s[0], |a: f32| canonical(input(a).abs())),
         // `copysign a, b` is b with the sign of a.
         Op::CopySign => registers.map2(mask, d, ab, |a: f32, b: f32| b.copysign(a)),
     }
+}
+
+/// Every NaN becomes the canonical one.
+#[inline(always)]
+fn canonical(value: f32) -> f32 {
+    if value.is_nan() { NAN } else { value }
+}
+
+/// The canonical NaN, told by its bits: of the root of a negative number the compiler takes any NaN to be as good.
+#[inline(always)]
+fn root(value: f32) -> f32 {
+    let bits = value.to_bits();
+    f32::from_bits(if bits & 0x7fff_ffff > 0x7f80_0000 {
+        0x7fff_ffff
+    } else {
+        bits
+    })
+}
+
+/// The quotient as `div.approx` has it: nothing, or NaN, where the reciprocal of the divisor is subnormal.
+#[inline(always)]
+fn quotient(a: f32, b: f32) -> f32 {
+    const LARGE: f32 = f32::from_bits(0x7e80_0000);
+    if b.abs() > LARGE { a * 0f32.copysign(b) } else { a / b }
 }
 
 /// The smaller number; the other operand where one is NaN; -0 is less than +0.
@@ -145,7 +170,7 @@ fn double(registers: &mut Registers, mask: u32, &Float { op, d, s, .. }: &Float)
         Op::Sub => registers.map2(mask, d, ab, |a: f64, b: f64| a - b),
         Op::Mul => registers.map2(mask, d, ab, |a: f64, b: f64| a * b),
         Op::Fma => registers.map3(mask, d, s, |a: f64, b: f64, c: f64| a.mul_add(b, c)),
-        Op::Div => registers.map2(mask, d, ab, |a: f64, b: f64| a / b),
+        Op::Div | Op::DivApprox => registers.map2(mask, d, ab, |a: f64, b: f64| a / b),
         Op::Sqrt => registers.map1(mask, d, s[0], |a: f64| a.sqrt()),
         Op::Min { .. } => registers.map2(mask, d, ab, |a: f64, b: f64| {
             let less = if a == b { a.is_sign_negative() } else { a < b };
@@ -257,10 +282,11 @@ fn half_operation<T: Half>(instruction: &Float, a: T, b: T, c: T) -> u16 {
         Op::Sub => round(softfloat::add(x, -y, T::FORMAT, near)),
         Op::Mul => round(softfloat::mul(x, y, T::FORMAT, near)),
         Op::Fma => round(softfloat::fma(x, y, z, T::FORMAT, near)),
-        Op::Div => round(softfloat::div(x, y, T::FORMAT, near)),
+        Op::Div | Op::DivApprox => round(softfloat::div(x, y, T::FORMAT, near)),
         Op::Sqrt => round(softfloat::sqrt(x, T::FORMAT, near)),
         Op::Min { nan, xorsign } => half_extreme::<T>(extreme(minimum, x as f32, y as f32, nan, xorsign)),
         Op::Max { nan, xorsign } => half_extreme::<T>(extreme(maximum, x as f32, y as f32, nan, xorsign)),
+        Op::Neg | Op::Abs if x.is_nan() => T::NAN,
         Op::Neg => round(u64::from(a.bits() ^ 0x8000)),
         Op::Abs => round(u64::from(a.bits() & 0x7fff)),
         Op::CopySign => (b.bits() & 0x7fff) | (a.bits() & 0x8000),

@@ -64,7 +64,7 @@ fn reciprocal_root(x: f32) -> f32 {
     (1.0 / f64::from(x).sqrt()) as f32
 }
 
-fn double(registers: &mut Registers, mask: u32, &Math { op, d, a, .. }: &Math) {
+fn double(registers: &mut Registers, mask: u32, &Math { op, d, a, ftz, .. }: &Math) {
     // `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64` flush, and give the upper half of the result only.
     let gross = |value: f64| {
         if value.is_nan() {
@@ -75,7 +75,8 @@ fn double(registers: &mut Registers, mask: u32, &Math { op, d, a, .. }: &Math) {
     };
     match op {
         Op::Rcp => registers.map1(mask, d, a, |a: f64| gross(1.0 / flush64(a))),
-        Op::Rsqrt => registers.map1(mask, d, a, |a: f64| gross(1.0 / flush64(a).sqrt())),
+        Op::Rsqrt if ftz => registers.map1(mask, d, a, |a: f64| gross(1.0 / flush64(a).sqrt())),
+        Op::Rsqrt => registers.map1(mask, d, a, |a: f64| 1.0 / a.sqrt()),
         Op::Ex2 => registers.map1(mask, d, a, |a: f64| a.exp2()),
         Op::Lg2 => registers.map1(mask, d, a, |a: f64| a.log2()),
         Op::Sin => registers.map1(mask, d, a, |a: f64| a.sin()),

@@ -166,7 +166,14 @@ impl Warp {
                 wide,
                 generic,
             } => local_address(registers, mask, d, offset, wide, generic),
-            &Op::IsSpace { d, a, space } => is_space(registers, mask, d, a, space),
+            &Op::IsSpace { d, a, space, constant } => {
+                let constants = &env.context.code.constants;
+                let holds = registers.test2([a, a], |address: u64, _: u64| {
+                    let is_constant = || constants.iter().any(|range| range.contains(&address));
+                    address::window(address).0 == space && (space != Space::Global || is_constant() == constant)
+                });
+                registers.set_predicate(d, mask, holds);
+            }
             Op::Fence => fence(SeqCst),
             &Op::Clock { d, wide } => clock(registers, mask, d, wide),
             Op::NanoSleep => return Ok(Flow::Spin),
@@ -207,11 +214,6 @@ fn local_address(registers: &mut Registers, mask: u32, d: Slot, offset: u32, wid
     } else {
         registers.set(d, mask, [address as u32; LANES]);
     }
-}
-
-fn is_space(registers: &mut Registers, mask: u32, d: Slot, a: Slot, space: Space) {
-    let holds = registers.test2([a, a], |address: u64, _: u64| address::window(address).0 == space);
-    registers.set_predicate(d, mask, holds);
 }
 
 /// Nanoseconds since the program first asked.

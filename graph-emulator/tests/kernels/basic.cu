@@ -1,4 +1,4 @@
-// nvrtc: --gpu-architecture=compute_70 -lineinfo
+// xtask: --generate-line-info
 // Everyday kernels: elementwise, tiles, reductions, atomics, scans.
 struct Pair { float scale; int offset; };
 

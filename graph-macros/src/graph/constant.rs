@@ -103,7 +103,7 @@ fn only_literals(expr: &Expr) -> Option<Literals> {
         },
         Expr::Paren(inner) => only_literals(&inner.expr),
         Expr::Group(inner) => only_literals(&inner.expr),
-        Expr::Unary(unary) => only_literals(&unary.expr),
+        Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => only_literals(&unary.expr),
         Expr::Binary(binary) => {
             let left = only_literals(&binary.left)?;
             (left == only_literals(&binary.right)?).then_some(left)

@@ -154,17 +154,34 @@ impl Compiler<'_> {
         self.apply(op, arity + 1, sort)
     }
 
-    /// All integers are `i128` here, so that casts between them change nothing.
+    /// Integers are cast as Rust casts them: what does not fit wraps around.
     fn cast(&mut self, cast: &ExprCast) -> Option<Sort> {
         let sort = self.expr(&cast.expr);
         self.text.push_str(" as ");
         self.text.push_str(&text(&cast.ty));
-        let integers = [
-            "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize",
+        let types: [(&str, u8, bool); 12] = [
+            ("u8", 8, false),
+            ("u16", 16, false),
+            ("u32", 32, false),
+            ("u64", 64, false),
+            ("u128", 128, false),
+            ("usize", 64, false),
+            ("i8", 8, true),
+            ("i16", 16, true),
+            ("i32", 32, true),
+            ("i64", 64, true),
+            ("i128", 128, true),
+            ("isize", 64, true),
         ];
-        let integer = matches!(&*cast.ty, Type::Path(path) if integers.iter().any(|name| path.path.is_ident(name)));
-        match sort? {
-            Sort::Int if integer => sort,
+        let found = types
+            .into_iter()
+            .find(|(name, ..)| matches!(&*cast.ty, Type::Path(path) if path.path.is_ident(name)));
+        match (sort?, found) {
+            (Sort::Int, Some((_, bits, signed))) => {
+                self.code
+                    .push(quote!(::graph_runtime::private::plan::Op::Cast { bits: #bits, signed: #signed }));
+                sort
+            }
             _ => self.fault(
                 &cast.ty,
                 "a contract only casts integers to integers",

@@ -37,10 +37,10 @@ pub(super) fn block(
         #[allow(clippy::all, clippy::pedantic, clippy::nursery, clippy::panic)]
         const _: () = {
             static __PTX: ::graph_runtime::Ptx = ::graph_runtime::Ptx { path: #path, text: #text };
-            const fn __size_of<T>(_: &[T; 0]) -> usize {
+            const fn __size_of<T>(_: &[T; 0]) -> ::core::primitive::usize {
                 ::core::mem::size_of::<T>()
             }
-            const fn __align_of<T>(_: &[T; 0]) -> usize {
+            const fn __align_of<T>(_: &[T; 0]) -> ::core::primitive::usize {
                 ::core::mem::align_of::<T>()
             }
             #(#implementations)*
@@ -92,7 +92,7 @@ fn type_of(attributes: &[Attribute], source: Option<&Source>, kernel: &Checked) 
         #[doc = #line]
         #(#[doc = ""] #[doc = #requires])*
         #[allow(non_camel_case_types, dead_code)]
-        #[derive(Clone, Copy, Debug)]
+        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
         #visibility enum #ident {}
     }
 }
@@ -134,13 +134,13 @@ fn layout(layout: &Layout) -> TokenStream {
         const _: () = {
             // A path in generic arguments makes rustc propose generics.
             const __NONE: [#ty; 0] = [];
-            const __SIZE: usize = __size_of(&__NONE);
-            const __ALIGN: usize = __align_of(&__NONE);
+            const __SIZE: ::core::primitive::usize = __size_of(&__NONE);
+            const __ALIGN: ::core::primitive::usize = __align_of(&__NONE);
             const __TEXT: ::graph_runtime::private::plan::Text = ::graph_runtime::private::plan::Text::new()
                 .str(#before)
-                .int(__SIZE as i128)
+                .int(__SIZE as ::core::primitive::i128)
                 .str(" bytes aligned to ")
-                .int(__ALIGN as i128)
+                .int(__ALIGN as ::core::primitive::i128)
                 .str(#after);
             if __SIZE != #size || __ALIGN != #align {
                 ::core::panic!("{}", __TEXT.as_str());

@@ -1,44 +1,51 @@
 /// The graph `Scale`, declared with `cuda_graph!`.
-#[allow(dead_code)]
+#[allow(dead_code, non_snake_case)]
 pub(crate) struct Scale {
     __graph: ::graph_runtime::Graph,
     data: ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
     factor: f32,
     __marker: ::core::marker::PhantomData<fn() -> ()>,
 }
-#[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+#[allow(
+    dead_code,
+    non_snake_case,
+    unreachable_pub,
+    unused_variables,
+    clippy::all,
+    clippy::pedantic
+)]
 impl Scale {
     /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
     #[inline]
     pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-        self.__graph.launch()
+        ::graph_runtime::Graph::launch(&mut self.__graph)
     }
     /// Launches the graph on a stream of the same context that is not capturing.
     pub fn launch_on(
         &mut self,
         stream: &::graph_runtime::CudaStream,
     ) -> ::graph_runtime::Result<()> {
-        self.__graph.launch_on(stream)
+        ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
     }
     /// Waits until all launches have ended; returns the error of any that failed.
     pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-        self.__graph.synchronize()
+        ::graph_runtime::Graph::synchronize(&self.__graph)
     }
     /// The CUDA handles, for what is not covered here; `None` on the emulator.
     pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-        self.__graph.raw()
+        ::graph_runtime::Graph::raw(&self.__graph)
     }
     /// Waits for launches in flight and lends `data` for reading.
     pub fn data(
         &self,
     ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [[f32; 4]; 8]>> {
-        self.__graph.device(&self.data)
+        ::graph_runtime::Graph::device(&self.__graph, &self.data)
     }
     /// Waits for launches in flight and lends `data` for writing.
     pub fn data_mut(
         &mut self,
     ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [[f32; 4]; 8]>> {
-        self.__graph.device_mut(&self.data)
+        ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
     }
     /// The value of the param `factor` in the next launch.
     pub fn factor(&self) -> f32 {
@@ -46,11 +53,17 @@ impl Scale {
     }
     /// The node `clear`.
     pub fn clear(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        self.__graph.node(::graph_runtime::NodeId::new(0usize))
+        ::graph_runtime::Graph::node(
+            &mut self.__graph,
+            ::graph_runtime::NodeId::new(0usize),
+        )
     }
     /// The node `scale`.
     pub fn scale(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        self.__graph.node(::graph_runtime::NodeId::new(1usize))
+        ::graph_runtime::Graph::node(
+            &mut self.__graph,
+            ::graph_runtime::NodeId::new(1usize),
+        )
     }
 }
 #[allow(unused_variables)]
@@ -62,7 +75,14 @@ impl ::core::fmt::Debug for Scale {
 const _: () = {
     #[allow(non_camel_case_types, dead_code)]
     type __kernel_scale = kernels::scale;
-    #[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
     impl Scale {
         #[doc(hidden)]
         const __RESOURCES: &'static [::graph_runtime::private::plan::PlanResource] = &[
@@ -108,28 +128,32 @@ const _: () = {
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
             let mut builder = ::graph_runtime::GraphBuilder::new(device, "Scale");
-            let __place_data = builder.device::<[[f32; 4]; 8]>("data");
+            let __place_data = ::graph_runtime::GraphBuilder::device::<
+                [[f32; 4]; 8],
+            >(&mut builder, "data");
             let factor: f32 = 0.5;
-            builder
-                .memset::<
+            ::graph_runtime::GraphBuilder::memset::<
+                _,
+                f32,
+            >(
+                &mut builder,
+                "clear",
+                &mut ::graph_runtime::Place::<
+                    [[f32; 4]; 8],
                     _,
-                    f32,
-                >(
-                    "clear",
-                    &mut __place_data
-                        .rows_from::<
-                            { ::graph_runtime::private::distance(HALF, 8) },
-                        >(HALF),
-                    0.0,
-                );
+                >::rows_from::<
+                    { ::graph_runtime::private::distance(HALF, 8) },
+                >(&__place_data, HALF),
+                0.0,
+            );
             Self::__node_1(
                 &mut builder,
                 __place_data,
                 ::core::clone::Clone::clone(&factor),
             )?;
-            builder.edges(&[]);
+            ::graph_runtime::GraphBuilder::edges(&mut builder, &[]);
             ::core::result::Result::Ok(Self {
-                __graph: builder.build()?,
+                __graph: ::graph_runtime::GraphBuilder::build(builder)?,
                 data: __place_data,
                 factor,
                 __marker: ::core::marker::PhantomData,
@@ -150,7 +174,10 @@ const _: () = {
                 ::graph_runtime::Launch::new(1, 4),
                 unsafe {
                     __kernel_scale::call(
-                        &mut __place_data.rows_from::<{ HALF }>(0),
+                        &mut ::graph_runtime::Place::<
+                            [[f32; 4]; 8],
+                            _,
+                        >::rows_from::<{ HALF }>(&__place_data, 0),
                         factor * 2.0,
                         4,
                     )
@@ -161,18 +188,18 @@ const _: () = {
         pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
             let __place_data = self.data;
             let factor = ::core::clone::Clone::clone(&__value);
-            self.__graph
-                .update(
-                    "factor",
-                    |update| {
-                        Self::__node_1(
-                            update,
-                            __place_data,
-                            ::core::clone::Clone::clone(&factor),
-                        )?;
-                        ::core::result::Result::Ok(())
-                    },
-                )?;
+            ::graph_runtime::Graph::update(
+                &mut self.__graph,
+                "factor",
+                |update| {
+                    Self::__node_1(
+                        update,
+                        __place_data,
+                        ::core::clone::Clone::clone(&factor),
+                    )?;
+                    ::core::result::Result::Ok(())
+                },
+            )?;
             self.factor = __value;
             ::core::result::Result::Ok(())
         }
@@ -183,13 +210,13 @@ const _: () = {
         __kernel_scale,
     >(
         &["scale"],
-        [(1) as i128, 1, 1],
-        [(4) as i128, 1, 1],
+        [(1) as ::core::primitive::i128, 1, 1],
+        [(4) as ::core::primitive::i128, 1, 1],
         0,
         &[
             ::graph_runtime::private::plan::Argument::Buffer(
                 (::graph_runtime::private::distance(0, HALF)
-                    * ::core::mem::size_of::<[f32; 4]>()) as u64,
+                    * ::core::mem::size_of::<[f32; 4]>()) as ::core::primitive::u64,
             ),
             ::graph_runtime::private::plan::Argument::Unknown,
             ::graph_runtime::private::plan::Argument::Int(4),

@@ -1,5 +1,5 @@
 /// The graph `Sample`, declared with `cuda_graph!`.
-#[allow(dead_code)]
+#[allow(dead_code, non_snake_case)]
 pub struct Sample<const N: usize> {
     __graph: ::graph_runtime::Graph,
     input: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
@@ -8,7 +8,7 @@ pub struct Sample<const N: usize> {
     __marker: ::core::marker::PhantomData<fn() -> ()>,
 }
 /// All host memory of a [`Sample`], lent at once.
-#[allow(dead_code)]
+#[allow(dead_code, non_snake_case)]
 pub struct SampleMemory<'memory, const N: usize> {
     /// The host resource `input`.
     pub input: &'memory mut [f32; N],
@@ -16,83 +16,109 @@ pub struct SampleMemory<'memory, const N: usize> {
     pub output: &'memory mut [f32; N],
     __marker: ::core::marker::PhantomData<fn() -> ()>,
 }
-#[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+#[allow(
+    dead_code,
+    non_snake_case,
+    unreachable_pub,
+    unused_variables,
+    clippy::all,
+    clippy::pedantic
+)]
 impl<const N: usize> Sample<N> {
     /// Waits for launches in flight and lends all host memory at once, for writing.
     pub fn memory_mut(&mut self) -> ::graph_runtime::Result<SampleMemory<'_, N>> {
-        let mut __split = self.__graph.split_host()?;
+        let mut __split = ::graph_runtime::Graph::split_host(&mut self.__graph)?;
         ::core::result::Result::Ok(SampleMemory {
-            input: __split.take(&self.input)?,
-            output: __split.take(&self.output)?,
+            input: ::graph_runtime::HostSplit::take(&mut __split, &self.input)?,
+            output: ::graph_runtime::HostSplit::take(&mut __split, &self.output)?,
             __marker: ::core::marker::PhantomData,
         })
     }
 }
-#[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+#[allow(
+    dead_code,
+    non_snake_case,
+    unreachable_pub,
+    unused_variables,
+    clippy::all,
+    clippy::pedantic
+)]
 impl<const N: usize> Sample<N> {
     /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
     #[inline]
     pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-        self.__graph.launch()
+        ::graph_runtime::Graph::launch(&mut self.__graph)
     }
     /// Launches the graph on a stream of the same context that is not capturing.
     pub fn launch_on(
         &mut self,
         stream: &::graph_runtime::CudaStream,
     ) -> ::graph_runtime::Result<()> {
-        self.__graph.launch_on(stream)
+        ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
     }
     /// Waits until all launches have ended; returns the error of any that failed.
     pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-        self.__graph.synchronize()
+        ::graph_runtime::Graph::synchronize(&self.__graph)
     }
     /// The CUDA handles, for what is not covered here; `None` on the emulator.
     pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-        self.__graph.raw()
+        ::graph_runtime::Graph::raw(&self.__graph)
     }
     /// Waits for launches in flight and lends `input` for reading.
     pub fn input(&self) -> ::graph_runtime::Result<&[f32; N]> {
-        self.__graph.host(&self.input)
+        ::graph_runtime::Graph::host(&self.__graph, &self.input)
     }
     /// Waits for launches in flight and lends `input` for writing.
     pub fn input_mut(&mut self) -> ::graph_runtime::Result<&mut [f32; N]> {
-        self.__graph.host_mut(&self.input)
+        ::graph_runtime::Graph::host_mut(&mut self.__graph, &self.input)
     }
     /// Waits for launches in flight and lends `data` for reading.
     pub fn data(
         &self,
     ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; N]>> {
-        self.__graph.device(&self.data)
+        ::graph_runtime::Graph::device(&self.__graph, &self.data)
     }
     /// Waits for launches in flight and lends `data` for writing.
     pub fn data_mut(
         &mut self,
     ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; N]>> {
-        self.__graph.device_mut(&self.data)
+        ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
     }
     /// Waits for launches in flight and lends `output` for reading.
     pub fn output(&self) -> ::graph_runtime::Result<&[f32; N]> {
-        self.__graph.host(&self.output)
+        ::graph_runtime::Graph::host(&self.__graph, &self.output)
     }
     /// Waits for launches in flight and lends `output` for writing.
     pub fn output_mut(&mut self) -> ::graph_runtime::Result<&mut [f32; N]> {
-        self.__graph.host_mut(&self.output)
+        ::graph_runtime::Graph::host_mut(&mut self.__graph, &self.output)
     }
     /// The node `upload`.
     pub fn upload(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        self.__graph.node(::graph_runtime::NodeId::new(0usize))
+        ::graph_runtime::Graph::node(
+            &mut self.__graph,
+            ::graph_runtime::NodeId::new(0usize),
+        )
     }
     /// The node `forward`.
     pub fn forward(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        self.__graph.node(::graph_runtime::NodeId::new(1usize))
+        ::graph_runtime::Graph::node(
+            &mut self.__graph,
+            ::graph_runtime::NodeId::new(1usize),
+        )
     }
     /// The node `backward`.
     pub fn backward(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        self.__graph.node(::graph_runtime::NodeId::new(2usize))
+        ::graph_runtime::Graph::node(
+            &mut self.__graph,
+            ::graph_runtime::NodeId::new(2usize),
+        )
     }
     /// The node `download`.
     pub fn download(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        self.__graph.node(::graph_runtime::NodeId::new(3usize))
+        ::graph_runtime::Graph::node(
+            &mut self.__graph,
+            ::graph_runtime::NodeId::new(3usize),
+        )
     }
 }
 #[allow(unused_variables)]
@@ -106,7 +132,14 @@ const _: () = {
     type __kernel_forward = kernel_forward;
     #[allow(non_camel_case_types, dead_code)]
     type __kernel_backward = kernel_backward;
-    #[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
     impl<const N: usize> Sample<N> {
         #[doc(hidden)]
         const __RESOURCES: &'static [::graph_runtime::private::plan::PlanResource] = &[
@@ -198,12 +231,12 @@ const _: () = {
                     __kernel_forward,
                 >(
                     &["forward"],
-                    [(1) as i128, 1, 1],
-                    [(N) as i128, 1, 1],
+                    [(1) as ::core::primitive::i128, 1, 1],
+                    [(N) as ::core::primitive::i128, 1, 1],
                     0,
                     &[
                         ::graph_runtime::private::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as u64,
+                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
                         ),
                     ],
                 )
@@ -213,38 +246,60 @@ const _: () = {
                     __kernel_backward,
                 >(
                     &["backward"],
-                    [(1) as i128, 1, 1],
-                    [(N) as i128, 1, 1],
+                    [(1) as ::core::primitive::i128, 1, 1],
+                    [(N) as ::core::primitive::i128, 1, 1],
                     0,
                     &[
                         ::graph_runtime::private::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as u64,
+                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
                         ),
                     ],
                 )
             };
             let mut builder = ::graph_runtime::GraphBuilder::new(device, "Sample");
-            let __place_input = builder.host::<[f32; N]>("input");
-            let __place_data = builder.device::<[f32; N]>("data");
-            let __place_output = builder.host::<[f32; N]>("output");
-            builder.memcpy("upload", &__place_input.whole(), &mut __place_data.whole());
-            builder
-                .kernel(
-                    "forward",
-                    ::graph_runtime::Launch::new(1, N),
-                    __kernel_forward::call(&mut __place_data.whole()),
-                );
-            builder
-                .kernel(
-                    "backward",
-                    ::graph_runtime::Launch::new(1, N),
-                    __kernel_backward::call(&mut __place_data.whole()),
-                );
-            builder
-                .memcpy("download", &__place_data.whole(), &mut __place_output.whole());
-            builder.edges(&[(0usize, 1usize), (1usize, 2usize), (2usize, 3usize)]);
+            let __place_input = ::graph_runtime::GraphBuilder::host::<
+                [f32; N],
+            >(&mut builder, "input");
+            let __place_data = ::graph_runtime::GraphBuilder::device::<
+                [f32; N],
+            >(&mut builder, "data");
+            let __place_output = ::graph_runtime::GraphBuilder::host::<
+                [f32; N],
+            >(&mut builder, "output");
+            ::graph_runtime::GraphBuilder::memcpy(
+                &mut builder,
+                "upload",
+                &::graph_runtime::Place::<[f32; N], _>::whole(&__place_input),
+                &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
+            );
+            ::graph_runtime::GraphBuilder::kernel(
+                &mut builder,
+                "forward",
+                ::graph_runtime::Launch::new(1, N),
+                __kernel_forward::call(
+                    &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
+                ),
+            );
+            ::graph_runtime::GraphBuilder::kernel(
+                &mut builder,
+                "backward",
+                ::graph_runtime::Launch::new(1, N),
+                __kernel_backward::call(
+                    &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
+                ),
+            );
+            ::graph_runtime::GraphBuilder::memcpy(
+                &mut builder,
+                "download",
+                &::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
+                &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_output),
+            );
+            ::graph_runtime::GraphBuilder::edges(
+                &mut builder,
+                &[(0usize, 1usize), (1usize, 2usize), (2usize, 3usize)],
+            );
             ::core::result::Result::Ok(Self {
-                __graph: builder.build()?,
+                __graph: ::graph_runtime::GraphBuilder::build(builder)?,
                 input: __place_input,
                 data: __place_data,
                 output: __place_output,

@@ -1,32 +1,62 @@
-//! The CPU emulator: a launch runs all nodes, in topological order, before it returns.
+//! The CPU emulator: a launch runs all nodes, in an order that the graph allows, before it returns.
 
+use super::sequence::Sequence;
 use super::{Backend, Blueprint, DeviceMemory, HostMemory, Storage};
+use crate::emulator_options::EmulatorOptions;
 use crate::error::{Error, Result, Site};
 use crate::kernel::Value;
 use crate::program::{Argument, KernelOp, Op, Part, Program};
-use graph_emulator::{Access, Allocation, Buffer, Launch, Memory, Module, Options};
+use graph_emulator::{Access, Allocation, Buffer, Footprint, Launch, Memory, Module, Options, Unordered};
 use graph_plan::{Draft, Mode};
+use std::sync::Arc;
+
+/// An emulated device.
+#[derive(Clone)]
+pub(crate) struct Emulated {
+    pub(crate) memory: Memory,
+    options: EmulatorOptions,
+}
+
+impl Emulated {
+    pub(crate) fn new(options: EmulatorOptions) -> Self {
+        Self {
+            memory: Memory::new(),
+            options,
+        }
+    }
+}
 
 /// A graph made for the emulator.
 pub(crate) struct Executable {
     storage: Vec<Storage>,
     /// One for each of the program's modules, so that every graph has variables of its own.
     modules: Vec<Module>,
-    sequence: Vec<usize>,
+    sequence: Sequence,
     /// What the last launch did wrong, and in which node. As with CUDA, whoever waits is told.
     fault: Option<(usize, String)>,
-    options: Options,
+    options: EmulatorOptions,
+}
+
+/// What nodes of this launch touched, by node; only where unordered ones are compared.
+type Touched = Vec<(usize, Touch)>;
+
+/// What a node touches of device memory and of host memory.
+#[derive(Clone, Default)]
+struct Touch {
+    device: Arc<Footprint>,
+    host: Arc<Footprint>,
 }
 
 impl Executable {
-    pub(crate) fn build(memory: &Memory, blueprint: &Blueprint<'_>) -> Result<Self> {
-        let modules = load(memory, blueprint)?;
+    pub(crate) fn build(device: &Emulated, blueprint: &Blueprint<'_>) -> Result<Self> {
+        let modules = load(&device.memory, blueprint)?;
+        let options = device.options;
         Ok(Self {
-            storage: super::allocate(&Backend::Emulator(memory.clone()), blueprint)?,
+            storage: super::allocate(&Backend::Emulator(device.clone()), blueprint)?,
             modules,
-            sequence: blueprint.order.sequence().to_vec(),
+            sequence: Sequence::new(blueprint, options.seed, options.check_unordered),
             fault: None,
-            options: Options::default(),
+            options,
         })
     }
 
@@ -37,13 +67,18 @@ impl Executable {
     /// Runs the graph. Faults are kept for whoever waits; after one the remaining nodes do not run.
     pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) {
         self.fault = None;
-        for &node in &self.sequence {
+        let mut touched = Touched::new();
+        for node in self.sequence.next() {
             if !program.enabled[node] {
                 continue;
             }
-            if let Err(message) = self.run(draft, program, &program.ops[node]) {
-                self.fault = Some((node, message));
-                return;
+            match self.run(draft, program, node, &touched) {
+                Ok(touch) if self.options.check_unordered => touched.push((node, touch)),
+                Ok(_) => {}
+                Err(message) => {
+                    self.fault = Some((node, message));
+                    return;
+                }
             }
         }
     }
@@ -59,16 +94,97 @@ impl Executable {
         }
     }
 
-    fn run(&self, draft: &Draft, program: &Program, op: &Op) -> Result<(), String> {
-        match op {
-            Op::Kernel(kernel) => self.kernel(draft, program, kernel),
-            Op::Memcpy { from, to } => self.copy(*from, *to),
-            Op::Memset { to, value, .. } => self.set(*to, value),
-            Op::Join => Ok(()),
+    /// Runs a node, and says what it touched where that is asked for.
+    fn run(&self, draft: &Draft, program: &Program, node: usize, touched: &Touched) -> Result<Touch, String> {
+        let others: Vec<(usize, &Touch)> = touched
+            .iter()
+            .filter(|(other, _)| self.sequence.unordered(*other, node))
+            .map(|(other, touch)| (*other, touch))
+            .collect();
+        match &program.ops[node] {
+            Op::Kernel(kernel) => self.kernel(draft, program, kernel, &others),
+            Op::Memcpy { from, to } => {
+                let touch = self.touch(Some(*from), Some(*to));
+                self.compare(draft, &touch, &others)?;
+                self.copy(*from, *to).map(|()| touch)
+            }
+            Op::Memset { to, value, .. } => {
+                let touch = self.touch(None, Some(*to));
+                self.compare(draft, &touch, &others)?;
+                self.set(*to, value).map(|()| touch)
+            }
+            Op::Join => Ok(Touch::default()),
         }
     }
 
-    fn kernel(&self, draft: &Draft, program: &Program, kernel: &KernelOp) -> Result<(), String> {
+    /// What a copy or a memset touches.
+    fn touch(&self, from: Option<Part>, to: Option<Part>) -> Touch {
+        let (mut device, mut host) = (Footprint::new(), Footprint::new());
+        let mut add = |part: Option<Part>, write: bool| {
+            let Some(part) = part.filter(|_| self.options.check_unordered) else {
+                return;
+            };
+            let (footprint, start) = match &self.storage[part.resource as usize] {
+                Storage::Device(DeviceMemory::Emulator(allocation)) => (&mut device, allocation.address()),
+                Storage::Host(memory) => (&mut host, memory.pointer().addr().get() as u64),
+                _ => return,
+            };
+            let (start, len) = (start + part.start as u64, part.bytes as u64);
+            if write {
+                footprint.write(start, len);
+            } else {
+                footprint.read(start, len);
+            }
+        };
+        add(from, false);
+        add(to, true);
+        Touch {
+            device: device.into(),
+            host: host.into(),
+        }
+    }
+
+    /// Fails where a copy or a memset touches what an unordered node does.
+    fn compare(&self, draft: &Draft, touch: &Touch, others: &[(usize, &Touch)]) -> Result<(), String> {
+        for (other, theirs) in others {
+            let found = touch.device.conflict(&theirs.device);
+            if let Some(conflict) = found.or_else(|| touch.host.conflict(&theirs.host)) {
+                let (verb, theirs) = (
+                    if conflict.first_writes { "writes" } else { "reads" },
+                    if conflict.second_writes { "writes" } else { "reads" },
+                );
+                let bytes = conflict.addresses.end - conflict.addresses.start;
+                let other = &draft.nodes[*other].name;
+                return Err(format!(
+                    "{verb} {bytes} bytes{} which node `{other}` {theirs}, and neither comes before the other",
+                    self.place(draft, conflict.addresses.start)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where an address is, in words.
+    fn place(&self, draft: &Draft, address: u64) -> String {
+        let found = self.storage.iter().enumerate().find_map(|(resource, storage)| {
+            let (start, len) = match storage {
+                Storage::Device(DeviceMemory::Emulator(allocation)) => (allocation.address(), allocation.len()),
+                Storage::Host(memory) => (memory.pointer().addr().get() as u64, memory.bytes()),
+                _ => return None,
+            };
+            let offset = address.checked_sub(start).filter(|&offset| offset < len as u64)?;
+            Some(format!(" at offset {offset} of `{}`", draft.resources[resource].name))
+        });
+        found.unwrap_or_default()
+    }
+
+    fn kernel(
+        &self,
+        draft: &Draft,
+        program: &Program,
+        kernel: &KernelOp,
+        others: &[(usize, &Touch)],
+    ) -> Result<Touch, String> {
         let function = &program.functions[kernel.function as usize];
         let arguments = program.arguments(kernel);
         let mut buffers = Vec::with_capacity(arguments.len());
@@ -112,11 +228,30 @@ impl Executable {
             shared_bytes: kernel.config.shared,
             arguments: &bytes,
             buffers: &buffers,
-            options: &self.options,
+            options: &self.launch_options(draft, others),
         };
-        self.modules[function.module]
-            .launch(function.facts.entry, &launch)
-            .map_err(|fault| fault.to_string())
+        let report = self.modules[function.module]
+            .run(function.facts.entry, &launch)
+            .map_err(|fault| fault.to_string())?;
+        Ok(Touch {
+            device: report.footprint.into(),
+            host: Arc::default(),
+        })
+    }
+
+    fn launch_options(&self, draft: &Draft, others: &[(usize, &Touch)]) -> Options {
+        let unordered = others.iter().map(|(other, touch)| Unordered {
+            name: format!("node `{}`", draft.nodes[*other].name).into(),
+            footprint: touch.device.clone(),
+        });
+        Options {
+            step_limit: self.options.step_limit,
+            threads: self.options.threads,
+            check_uninitialized: self.options.check_uninitialized,
+            check_shared_races: self.options.check_shared_races,
+            record_footprint: self.options.check_unordered,
+            unordered: unordered.collect(),
+        }
     }
 
     fn copy(&self, from: Part, to: Part) -> Result<(), String> {

@@ -30,7 +30,7 @@ impl DeviceMemory {
     pub(crate) fn zeroed(backend: &Backend, name: &str, bytes: usize, site: impl Fn() -> Site) -> Result<Self> {
         match backend {
             Backend::Cuda(cuda) => cuda::Memory::zeroed(cuda, bytes.max(1)).at(site).map(Self::Cuda),
-            Backend::Emulator(memory) => match memory.allocate(name, bytes.max(1)) {
+            Backend::Emulator(device) => match device.memory.allocate(name, bytes.max(1)) {
                 Ok(allocation) => Ok(Self::Emulator(allocation)),
                 Err(_) => Err(Error::OutOfMemory { site: site(), bytes }),
             },

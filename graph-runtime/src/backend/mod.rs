@@ -3,6 +3,7 @@
 pub(crate) mod cuda;
 pub(crate) mod emulator;
 mod memory;
+mod sequence;
 
 use crate::error::{Error, Result, Site};
 use crate::program::{Op, Part, Program};
@@ -16,7 +17,7 @@ pub(crate) use memory::{DeviceMemory, HostMemory, Storage};
 #[derive(Clone)]
 pub(crate) enum Backend {
     Cuda(Arc<cuda::Cuda>),
-    Emulator(graph_emulator::Memory),
+    Emulator(emulator::Emulated),
 }
 
 /// All that an executable graph is made from. It has passed every check.
@@ -76,8 +77,8 @@ impl Executable {
     pub(crate) fn build(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Self> {
         match backend {
             Backend::Cuda(cuda) => Ok(Executable::Cuda(Box::new(cuda::Executable::build(cuda, blueprint)?))),
-            Backend::Emulator(memory) => Ok(Executable::Emulator(Box::new(emulator::Executable::build(
-                memory, blueprint,
+            Backend::Emulator(device) => Ok(Executable::Emulator(Box::new(emulator::Executable::build(
+                device, blueprint,
             )?))),
         }
     }

@@ -1,7 +1,7 @@
 //! `kernels/rounding.cu`
 
 use crate::bound::{Bound, alike};
-use crate::data::{f32_arguments, f64_arguments};
+use crate::data::{f32_arguments, f64_arguments, floats, many};
 use crate::trial::Trial;
 use graph_runtime::cuda_kernels;
 
@@ -11,7 +11,7 @@ unsafe extern "C" {
     fn rounding_f64(a: &[f64], b: &[f64], c: &[f64], out: &mut [f64]);
     fn modifiers(a: &[f32], b: &[f32], c: &[f32], out: &mut [f32]);
     fn signs(input: &[f32], wide: &[f64], out: &mut [f32], wide_out: &mut [f64]);
-    fn contracted(a: &[f32], b: &[f32], c: &[f32], out: &mut [f32]);
+    fn contracted(input: &[f32], wide: &[f64], out: &mut [f32], wide_out: &mut [f64]);
 }
 
 const N: usize = 512;
@@ -67,20 +67,33 @@ fn signs() {
 
 #[test]
 fn contracted() {
-    let numbers = |which| crate::data::floats(291 + which as u64, N, 1.0, 2.0);
+    const N: usize = 128;
+    // PTX ISA, mul: sequences of `mul` and `add` or `sub` with no rounding modifiers may be fused, as ptxas does wherever all uses of a
+    // product can be. Products are below 4: each changes the result by half an ulp, 2^-23 and 2^-52, and the result's own rounding,
+    // below 4 by as much, below 8 by twice that, on both sides.
+    let rows = |ulp: f64| {
+        let bound = |roundings: f64| Bound::Absolute(roundings * ulp / 2.0);
+        [
+            ("a b - c d", bound(3.0)),
+            ("a b - c", bound(2.0)),
+            ("c - a b", bound(2.0)),
+            ("p - c, where p is used twice", bound(2.0)),
+            ("p + c, where p is used twice", bound(4.0)),
+            ("p - c d, where p is used twice", bound(3.0)),
+            ("p", Bound::Bits),
+            ("p - c in another block", bound(2.0)),
+            ("-(a b) - c", bound(4.0)),
+            ("a b - c d - a d", bound(5.0)),
+        ]
+    };
+    let wide = many(292, 27 * N, |random| random.f64(1.0, 2.0));
     let mut trial = Trial::new("contracted");
-    let [a, b, c] = trial.arguments(numbers);
-    // PTX ISA, mul: sequences of `mul` and `add` or `sub` with no rounding modifiers may be fused. The product is below 4, half an ulp of it 2^-23,
-    // and the two of the first row may trade places.
-    let mut out = trial.rows::<f32>(
-        "out",
-        N,
-        &[
-            ("a b - c c", Bound::Absolute(2.0 * 1.2e-7)),
-            ("a b - c", Bound::Absolute(1.2e-7)),
-            ("a b + c", Bound::Absolute(2.4e-7)),
-        ],
+    let (input, wide) = (
+        trial.input("in", floats(291, 27 * N, 1.0, 2.0)),
+        trial.input("wide", wide),
     );
-    launch!(trial, contracted<<<4, 128>>>(&a, &b, &c, &mut out));
+    let mut out = trial.rows::<f32>("out", N, &rows(2f64.powi(-22)));
+    let mut wide_out = trial.rows::<f64>("wide_out", N, &rows(2f64.powi(-51)));
+    launch!(trial, contracted<<<2, 64>>>(&input, &wide, &mut out, &mut wide_out));
     trial.run();
 }

@@ -36,7 +36,7 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
             Space::Host => Ident::new("host", resource.name.span()),
             Space::Device => Ident::new("device", resource.name.span()),
         };
-        quote!(let #place = #builder.#declare::<#shape>(#name);)
+        quote!(let #place = ::graph_runtime::GraphBuilder::#declare::<#shape>(&mut #builder, #name);)
     });
     let initial = graph.params.iter().map(|param| {
         let (name, ty, value) = (&param.name, &param.ty, &param.initial);
@@ -46,7 +46,7 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
     let nodes: TokenStream = match &groups[..] {
         [all] => all
             .clone()
-            .map(|index| add_or_apply(graph, index, &quote!(&mut #builder), &builder))
+            .map(|index| add_or_apply(graph, index, &quote!(&mut #builder)))
             .collect(),
         _ => (0..groups.len())
             .map(|group| call_group(graph, group, &groups[group], &builder))
@@ -71,9 +71,9 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
             #(#resources)*
             #(#initial)*
             #nodes
-            #builder.edges(&[#(#edges),*]);
+            ::graph_runtime::GraphBuilder::edges(&mut #builder, &[#(#edges),*]);
             ::core::result::Result::Ok(Self {
-                __graph: #builder.build()?,
+                __graph: ::graph_runtime::GraphBuilder::build(#builder)?,
                 #(#fields)*
                 #(#values,)*
                 __marker: ::core::marker::PhantomData,
@@ -93,8 +93,8 @@ fn groups(graph: &Graph<'_>) -> Vec<Range<usize>> {
         .collect()
 }
 
-/// Adds a node: directly, or through its function if it mentions params. `sink` is the builder as that function takes it.
-fn add_or_apply(graph: &Graph<'_>, index: usize, sink: &TokenStream, builder: &Ident) -> TokenStream {
+/// Adds a node: directly, or through its function if it mentions params. `builder` is a `&mut GraphBuilder`.
+fn add_or_apply(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> TokenStream {
     let node = graph.nodes[index];
     let used = params(graph, node);
     if used.is_empty() {
@@ -104,7 +104,7 @@ fn add_or_apply(graph: &Graph<'_>, index: usize, sink: &TokenStream, builder: &I
     let values = used
         .iter()
         .map(|&param| copy(&graph.params[param].name, Source::Variable));
-    quote!(Self::#function(#sink, #(#places,)* #(#values),*)?;)
+    quote!(Self::#function(#builder, #(#places,)* #(#values),*)?;)
 }
 
 /// The params that the nodes mention, each once.
@@ -134,9 +134,7 @@ pub(super) fn group_functions(graph: &Graph<'_>) -> TokenStream {
     let define = |(group, nodes): (usize, &Range<usize>)| {
         let function = format_ident!("__nodes_{group}");
         let operands = operands(graph, nodes.clone(), &params_of(graph, nodes.clone()));
-        let nodes = nodes
-            .clone()
-            .map(|index| add_or_apply(graph, index, &quote!(#builder), &builder));
+        let nodes = nodes.clone().map(|index| add_or_apply(graph, index, &quote!(#builder)));
         quote! {
             fn #function(#builder: &mut ::graph_runtime::GraphBuilder, #operands) -> ::graph_runtime::Result<()> {
                 #(#nodes)*
@@ -228,7 +226,7 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
     quote! {
         #(#locals)*
         #(#others)*
-        self.__graph.update(#text, |#update| {
+        ::graph_runtime::Graph::update(&mut self.__graph, #text, |#update| {
             #(#calls)*
             ::core::result::Result::Ok(())
         })?;

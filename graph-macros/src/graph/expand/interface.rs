@@ -30,7 +30,7 @@ pub(super) fn implementation(graph: &Graph<'_>, contents: TokenStream) -> TokenS
     let name = &graph.item.name;
     let (parameters, arguments, condition) = graph.item.generics.split_for_impl();
     quote! {
-        #[allow(dead_code, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+        #[allow(dead_code, non_snake_case, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
         impl #parameters #name #arguments #condition {
             #contents
         }
@@ -101,7 +101,7 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
     };
     quote! {
         #documentation
-        #[allow(dead_code)]
+        #[allow(dead_code, non_snake_case)]
         #visibility struct #name #generics #condition {
             __graph: ::graph_runtime::Graph,
             #(#places)*
@@ -145,10 +145,10 @@ pub(super) fn place_type(resource: &Resource) -> TokenStream {
 
 /// The methods that every graph has.
 fn common(bodies: Bodies) -> TokenStream {
-    let launch = bodies.of(quote!(self.__graph.launch()));
-    let launch_on = bodies.of(quote!(self.__graph.launch_on(stream)));
-    let synchronize = bodies.of(quote!(self.__graph.synchronize()));
-    let raw = bodies.of(quote!(self.__graph.raw()));
+    let launch = bodies.of(quote!(::graph_runtime::Graph::launch(&mut self.__graph)));
+    let launch_on = bodies.of(quote!(::graph_runtime::Graph::launch_on(&mut self.__graph, stream)));
+    let synchronize = bodies.of(quote!(::graph_runtime::Graph::synchronize(&self.__graph)));
+    let raw = bodies.of(quote!(::graph_runtime::Graph::raw(&self.__graph)));
     quote! {
         /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
         #[inline]
@@ -179,8 +179,8 @@ fn resource_methods(resource: &Resource, bodies: Bodies) -> TokenStream {
     };
     let summary = format!(" Waits for launches in flight and lends `{name}` for reading.");
     let summary_mut = format!(" Waits for launches in flight and lends `{name}` for writing.");
-    let get = bodies.of(quote!(self.__graph.#read(&self.#name)));
-    let get_mut = bodies.of(quote!(self.__graph.#write(&self.#name)));
+    let get = bodies.of(quote!(::graph_runtime::Graph::#read(&self.__graph, &self.#name)));
+    let get_mut = bodies.of(quote!(::graph_runtime::Graph::#write(&mut self.__graph, &self.#name)));
     quote! {
         #[doc = #summary]
         #(#docs)*
@@ -250,7 +250,7 @@ pub(super) fn value_name(param: &Ident) -> Ident {
 fn handle(index: usize, node: &Node, bodies: Bodies) -> TokenStream {
     let (name, docs) = (&node.name, &node.attributes.docs);
     let summary = format!(" The node `{name}`.");
-    let get = bodies.of(quote!(self.__graph.node(::graph_runtime::NodeId::new(#index))));
+    let get = bodies.of(quote!(::graph_runtime::Graph::node(&mut self.__graph, ::graph_runtime::NodeId::new(#index))));
     quote! {
         #[doc = #summary]
         #(#docs)*
@@ -288,10 +288,10 @@ fn memory(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     });
     let taken = fields
         .iter()
-        .map(|(field, _)| quote!(#field: __split.take(&self.#field)?,));
+        .map(|(field, _)| quote!(#field: ::graph_runtime::HostSplit::take(&mut __split, &self.#field)?,));
     let arguments = arguments(&item.generics);
     let body = bodies.of(quote! {
-        let mut __split = self.__graph.split_host()?;
+        let mut __split = ::graph_runtime::Graph::split_host(&mut self.__graph)?;
         ::core::result::Result::Ok(#name { #(#taken)* __marker: ::core::marker::PhantomData })
     });
     let summary = format!(" All host memory of a [`{}`], lent at once.", item.name);
@@ -304,7 +304,7 @@ fn memory(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     );
     quote! {
         #[doc = #summary]
-        #[allow(dead_code)]
+        #[allow(dead_code, non_snake_case)]
         #visibility struct #name #generics #condition {
             #(#declared)*
             __marker: #marker,

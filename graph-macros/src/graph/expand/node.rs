@@ -13,22 +13,22 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
 /// The call that adds a node that no param changes, at the node's name, where rustc marks the call of a wrong argument.
-pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &Ident) -> TokenStream {
+pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
     match &node.action {
         Action::Kernel(launch) => {
             let (dimensions, call) = (dimensions(launch), call(graph, launch, &alias(node)));
-            quote_spanned!(span=> #builder.kernel(#name, #dimensions, #call);)
+            quote_spanned!(span=> ::graph_runtime::GraphBuilder::kernel(#builder, #name, #dimensions, #call);)
         }
         Action::Memcpy { from, to } => {
             let (source, destination) = (borrow(graph, from, false), borrow(graph, to, true));
-            quote_spanned!(span=> #builder.memcpy(#name, #source, #destination);)
+            quote_spanned!(span=> ::graph_runtime::GraphBuilder::memcpy(#builder, #name, #source, #destination);)
         }
         Action::Memset { to, value } => {
             let (place, element) = (borrow(graph, to, true), element(graph, to));
-            quote_spanned!(span=> #builder.memset::<_, #element>(#name, #place, #value);)
+            quote_spanned!(span=> ::graph_runtime::GraphBuilder::memset::<_, #element>(#builder, #name, #place, #value);)
         }
-        Action::Join => quote_spanned!(span=> #builder.join(#name);),
+        Action::Join => quote_spanned!(span=> ::graph_runtime::GraphBuilder::join(#builder, #name);),
     }
 }
 
@@ -52,8 +52,11 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) 
 /// `Launch::new(grid, block)` at the user's tokens.
 fn dimensions(launch: &Launch) -> TokenStream {
     let (grid, block) = (&launch.grid.whole, &launch.block.whole);
-    let shared = launch.shared.as_ref().map(|shared| quote!(.shared(#shared)));
-    quote_spanned!(launch.path.span()=> ::graph_runtime::Launch::new(#grid, #block) #shared)
+    let dimensions = quote_spanned!(launch.path.span()=> ::graph_runtime::Launch::new(#grid, #block));
+    match &launch.shared {
+        Some(shared) => quote_spanned!(launch.path.span()=> ::graph_runtime::Launch::shared(#dimensions, #shared)),
+        None => dimensions,
+    }
 }
 
 /// A place, borrowed at its own tokens.
@@ -236,5 +239,5 @@ fn extent(extent: &Extent) -> TokenStream {
 
 /// A dimension as `i128`.
 fn wide(expr: &Expr) -> TokenStream {
-    quote!((#expr) as i128)
+    quote!((#expr) as ::core::primitive::i128)
 }

@@ -66,24 +66,30 @@ fn range(part: &Part) -> Option<Range<'_>> {
     }
 }
 
+/// Methods are called by their paths, here and in all that is expanded: a trait of the user's could otherwise come first.
+///
 /// The expression of a place, of type `Place<shape of the part, memory>`.
 pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return TokenStream::new();
     };
-    let (name, span) = (local_at(&resource.name, place.name.span()), place.end);
+    let (name, span, shape) = (local_at(&resource.name, place.name.span()), place.end, &resource.shape);
     match &place.part {
-        None => quote_spanned!(span=> #name.whole()),
-        Some(Part::Index(index)) => quote_spanned!(span=> #name.row(#index)),
+        None => quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::whole(&#name)),
+        Some(Part::Index(index)) => quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::row(&#name, #index)),
         Some(part) => {
             let Some(range) = range(part) else {
                 return TokenStream::new();
             };
             let start = range.start();
             match (length(graph, &range, resource), range.end(resource)) {
-                (Some(length), _) => quote_spanned!(span=> #name.rows_from::<#length>(#start)),
-                (None, Some(end)) => quote_spanned!(span=> #name.rows((#start)..(#end))),
-                (None, None) => quote_spanned!(span=> #name.rows((#start)..)),
+                (Some(length), _) => {
+                    quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::rows_from::<#length>(&#name, #start))
+                }
+                (None, Some(end)) => {
+                    quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::rows(&#name, (#start)..(#end)))
+                }
+                (None, None) => quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::rows(&#name, (#start)..)),
             }
         }
     }
@@ -127,15 +133,17 @@ pub(super) fn bytes(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     let resource = graph.resources[graph.resource(place)?];
     let (shape, row) = (&resource.shape, row(resource));
     match &place.part {
-        None => Some(quote!(::core::mem::size_of::<#shape>() as u64)),
-        Some(Part::Index(_)) => Some(quote!(::core::mem::size_of::<#row>() as u64)),
+        None => Some(quote!(::core::mem::size_of::<#shape>() as ::core::primitive::u64)),
+        Some(Part::Index(_)) => Some(quote!(::core::mem::size_of::<#row>() as ::core::primitive::u64)),
         Some(part) => {
             let range = range(part)?;
             if !range.bounds().all(|bound| is_constant(bound, &[])) {
                 return None;
             }
             let (start, end) = (range.start(), range.end(resource)?);
-            Some(quote!((::graph_runtime::private::distance(#start, #end) * ::core::mem::size_of::<#row>()) as u64))
+            Some(
+                quote!((::graph_runtime::private::distance(#start, #end) * ::core::mem::size_of::<#row>()) as ::core::primitive::u64),
+            )
         }
     }
 }

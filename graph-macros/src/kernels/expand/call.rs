@@ -3,8 +3,9 @@
 use crate::kernels::check::Checked;
 use crate::kernels::param::{Kind, Param};
 use crate::kernels::text::ends;
+use graph_plan::Scalar;
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 /// The typed call.
 pub(super) fn call(kernel: &Checked) -> TokenStream {
@@ -52,7 +53,7 @@ fn generic(index: usize, param: &Param) -> Option<TokenStream> {
         Kind::Buffer(buffer) if buffer.exact.is_none() => {
             let unit = &buffer.unit;
             let bound = quote_spanned!(ends(unit).0=> ::graph_runtime::ArrayOf<#unit>);
-            Some(quote!(#name: ?Sized + #bound))
+            Some(quote!(#name: ?::core::marker::Sized + #bound))
         }
         Kind::Buffer(_) | Kind::Value(_) => None,
         Kind::Invalid => Some(quote!(#name)),
@@ -69,7 +70,16 @@ fn input(index: usize, param: &Param) -> TokenStream {
             quote_spanned!(span=> #ident: &#mutability #place)
         }
         Kind::Value(value) => {
-            let ty = &value.ty;
+            // What the macro read as one of Rust's own types must be that, whatever else bears its name in the user's scope: sizes and
+            // contracts were checked for it.
+            let ty = match value.scalar {
+                Scalar::Other => value.ty.to_token_stream(),
+                scalar => {
+                    let span = ends(&value.ty).0;
+                    let name = Ident::new(&format!("{scalar:?}").to_lowercase(), span);
+                    quote_spanned!(span=> ::core::primitive::#name)
+                }
+            };
             quote!(#ident: #ty)
         }
         Kind::Invalid => quote!(#ident: #shape),

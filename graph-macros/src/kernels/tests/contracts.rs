@@ -27,7 +27,7 @@ fn contracts_become_postfix_programs() {
     );
     assert_eq!(
         compiled("grid.x * block.y + 1 >= (value as u64 - 2) % 3"),
-        "\"grid.x*block.y+1>=(valueasu64-2)%3\",code:&[Grid(0),Block(1),Mul,Int(1i128),Add,Value(1u8),Int(2i128),Sub,\
+        "\"grid.x*block.y+1>=(valueasu64-2)%3\",code:&[Grid(0),Block(1),Mul,Int(1i128),Add,Value(1u8),Cast{bits:64u8,signed:false},Int(2i128),Sub,\
          Int(3i128),Rem,Ge"
     );
     assert_eq!(

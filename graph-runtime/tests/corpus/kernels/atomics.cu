@@ -132,9 +132,9 @@ extern "C" __global__ void atomics_assembly(const unsigned *in, unsigned *out, u
     asm volatile("red.global.add.u32 [%0], %1;" : : "l"(out), "r"(x) : "memory");
     asm volatile("red.relaxed.gpu.global.max.s32 [%0+4], %1;" : : "l"(out), "r"(x) : "memory");
     asm volatile("atom.acq_rel.gpu.global.add.u32 %0, [%1], %2;" : "=r"(r) : "l"(out + 2), "r"(1u) : "memory");
+    atomicAdd(&out[6], r); // all tickets
     asm volatile("atom.relaxed.sys.xor.b32 %0, [%1+12], %2;" : "=r"(r) : "l"(out), "r"(x) : "memory");
     asm volatile("atom.global.cta.min.u32 %0, [%1], %2;" : "=r"(r) : "l"(out + 4 + blockIdx.x), "r"(x) : "memory");
-    (void)r;
     asm volatile("fence.acq_rel.gpu;" : : : "memory");
     asm volatile("fence.sc.sys;" : : : "memory");
     __threadfence_block();

@@ -140,13 +140,43 @@ extern "C" __global__ void signs(const float *in, const double *wide, float *out
     wide_column.put(copysign(d, -2.0));
 }
 
-// Products that NVRTC leaves alone, with no rounding mode, so that ptxas may fuse one of them with the difference.
-extern "C" __global__ void contracted(const float *first, const float *second, const float *third, float *out)
+// Products that NVRTC leaves alone, with no rounding mode, so that ptxas may fuse them with the sum or difference.
+template <typename T> __device__ void contract(const T *in, T *out)
 {
-    Column<float> column(out);
-    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    float a = first[i], b = second[i], c = third[i];
-    column.put(a * b - c * c);
+    Column<T> column(out);
+    unsigned n = gridDim.x * blockDim.x, i = blockIdx.x * blockDim.x + threadIdx.x;
+    auto next = [&in, n, i] {
+        T value = in[i];
+        in += n;
+        return value;
+    };
+    T a = next(), b = next(), c = next(), d = next();
+    column.put(a * b - c * d);
+    a = next(), b = next(), c = next();
     column.put(a * b - c);
-    column.put(a * b + c);
+    a = next(), b = next(), c = next();
+    column.put(c - a * b);
+    a = next(), b = next(), c = next();
+    T product = a * b;
+    column.put(product - c);
+    column.put(product + c);
+    a = next(), b = next(), c = next(), d = next();
+    product = a * b;
+    column.put(product - c * d);
+    column.put(product);
+    a = next(), b = next(), c = next();
+    product = a * b;
+    if (c > T(1.5)) // another basic block
+        c = product - c;
+    column.put(c);
+    a = next(), b = next(), c = next();
+    column.put(-(a * b) - c);
+    a = next(), b = next(), c = next(), d = next();
+    column.put(a * b - c * d - a * d);
+}
+
+extern "C" __global__ void contracted(const float *in, const double *wide, float *out, double *wide_out)
+{
+    contract(in, out);
+    contract(wide, wide_out);
 }
