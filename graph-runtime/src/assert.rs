@@ -121,7 +121,11 @@ pub const fn integer<T: Integer>(value: T) -> i128 {
     };
     let bits = i128::from_le_bytes(bytes);
     let unused = 128 - 8 * len as u32;
-    if T::SIGNED { (bits << unused) >> unused } else { bits }
+    if T::SIGNED {
+        return (bits << unused) >> unused;
+    }
+    // What no `i128` can hold, a `u128` above its half, stands for "very large".
+    if bits < 0 { i128::MAX } else { bits }
 }
 
 #[cfg(test)]

@@ -18,17 +18,17 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
     match &node.action {
         Action::Kernel(launch) => {
             let (dimensions, call) = (dimensions(launch), call(graph, launch, &alias(node)));
-            quote_spanned!(span=> ::graph_runtime::GraphBuilder::kernel(#builder, #name, #dimensions, #call);)
+            quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::kernel(#builder, #name, #dimensions, #call);)
         }
         Action::Memcpy { from, to } => {
             let (source, destination) = (borrow(graph, from, false), borrow(graph, to, true));
-            quote_spanned!(span=> ::graph_runtime::GraphBuilder::memcpy(#builder, #name, #source, #destination);)
+            quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::memcpy(#builder, #name, #source, #destination);)
         }
         Action::Memset { to, value } => {
             let (place, element) = (borrow(graph, to, true), element(graph, to));
-            quote_spanned!(span=> ::graph_runtime::GraphBuilder::memset::<_, #element>(#builder, #name, #place, #value);)
+            quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::memset::<_, #element>(#builder, #name, #place, #value);)
         }
-        Action::Join => quote_spanned!(span=> ::graph_runtime::GraphBuilder::join(#builder, #name);),
+        Action::Join => quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::join(#builder, #name);),
     }
 }
 
