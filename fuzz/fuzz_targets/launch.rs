@@ -13,7 +13,7 @@ fuzz_target!(|text: &str| {
         return;
     };
     let parsed = graph_ptx::parse(text).expect("what was loaded was parsed");
-    let checks = text.len() % 2 == 0;
+    let checks = text.len().is_multiple_of(2);
     let options = Options {
         step_limit: Some(10_000),
         threads: Some(1),

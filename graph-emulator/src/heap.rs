@@ -1,6 +1,7 @@
 //! The heap that `malloc` and `free` of kernels work on.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 
 use crate::memory::{Allocation, Memory, MemoryError};
@@ -35,6 +36,11 @@ impl Heap {
 
     pub(crate) fn allocation(&self) -> &Allocation {
         &self.allocation
+    }
+
+    /// The addresses of all of it.
+    pub(crate) fn addresses(&self) -> Range<u64> {
+        self.allocation.address()..self.allocation.address() + SIZE
     }
 
     /// The address of `len` bytes, or null where there are not so many left.

@@ -8,6 +8,7 @@ use crate::decode::MAX_SHARED;
 use crate::exec::Context;
 use crate::fault::{Fault, FaultKind};
 use crate::footprint::Footprint;
+use crate::heap::Heap;
 use crate::module::{Kernel, Module};
 use crate::view::{Range, View};
 use crate::watch::global::GlobalWatch;
@@ -89,7 +90,7 @@ pub struct Unordered {
 pub struct Report {
     /// The calls of `cudaGraphSetConditional`, by block and in the order of each block: the last one for a handle holds.
     pub conditionals: Vec<Conditional>,
-    /// What it read and wrote of global memory, if [`Options::record_footprint`] asks for it.
+    /// What it read and wrote of global memory but the device heap, if [`Options::record_footprint`] asks for it.
     pub footprint: Footprint,
 }
 
@@ -132,7 +133,7 @@ pub(crate) fn run(module: &Module, kernel: &Kernel<'_>, function: usize, launch:
     if !options.check_uninitialized {
         view.assume_written();
     }
-    let global = GlobalWatch::new(&view, options);
+    let global = GlobalWatch::new(&view, module.heap().map(Heap::addresses), options);
     let context = Context {
         code: module.code(),
         view: &view,

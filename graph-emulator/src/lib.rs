@@ -8,6 +8,19 @@
 //! is a loop that vectorises. Lanes that part at a branch run one group at a time, the smallest program counter first,
 //! and meet again where their counters do.
 //!
+//! # What is exact
+//!
+//! Integers, IEEE operations with their rounding modes, and conversions give what a GPU gives, bit for bit; where the sign
+//! and the bits of a NaN are open, not always those. Approximate functions (`ex2`, `sin`, `rsqrt.approx`) are within the
+//! errors that the PTX manual states. Of `mma` and `wmma`, products are exact and sums rounded once, from double precision:
+//! integers and sums that `f32` holds exactly agree bit for bit, others differ from the hardware's, which adds in an order of
+//! its own, by at most `k + 1` units in the last place of the largest term. Floating-point atomics of several blocks add up in
+//! the order in which the blocks come, as they do on a GPU; all else is the same at every run.
+//!
+//! What a launch may ask for besides ([`Options`]): checks of shared and of forgotten memory, of what runs at the same time,
+//! a limit of steps. What is not there yet fails when the module is loaded: textures and surfaces, `wgmma`, sparse and
+//! one-bit matrices, `mbarrier`, bulk copies, clusters of more than one block.
+//!
 //! ```
 //! use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};
 //!

@@ -1,11 +1,14 @@
 //! Emulated device memory: allocations at virtual addresses, and copies in and out of them. Who may access what
 //! during a launch is decided in `view`.
 
+mod allocation;
+
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::storage::{Storage, zeroed_words};
+pub use allocation::Allocation;
 
 /// The lowest address handed out; everything below is null or one of the windows of `exec::memory`.
 const FIRST_ADDRESS: u64 = 0x7000_0000_0000 >> 4;
@@ -201,145 +204,6 @@ impl AddressSpace {
             if let Some(oldest) = self.freed.pop_front() {
                 self.entries.remove(&oldest);
             }
-        }
-    }
-}
-
-/// A piece of [`Memory`]. Dropping it frees it: kernels that still use its addresses fault.
-pub struct Allocation {
-    memory: Memory,
-    name: Box<str>,
-    storage: Arc<Storage>,
-    len: usize,
-}
-
-impl fmt::Debug for Allocation {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "Allocation({:?}, {:#x}, {} bytes)",
-            self.name,
-            self.address(),
-            self.len
-        )
-    }
-}
-
-impl Drop for Allocation {
-    fn drop(&mut self) {
-        self.memory.lock().free(self.storage.address());
-    }
-}
-
-impl Allocation {
-    /// The address of its first byte, as kernels see it.
-    pub fn address(&self) -> u64 {
-        self.storage.address()
-    }
-
-    /// Its size in bytes.
-    pub fn len(&self) -> usize {
-        self.len
-    }
-
-    /// Has it no bytes?
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-
-    /// Copy `bytes` to `offset`. Callers order this against running kernels, as on a GPU.
-    ///
-    /// # Errors
-    /// [`MemoryError::OutOfBounds`] when the bytes do not fit; nothing is written then.
-    pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), MemoryError> {
-        self.check(offset, bytes.len())?;
-        self.storage.write(offset, bytes);
-        Ok(())
-    }
-
-    /// Copy from `offset` into `bytes`. Callers order this against running kernels.
-    ///
-    /// # Errors
-    /// [`MemoryError::OutOfBounds`] when so many bytes are not there; nothing is read then.
-    pub fn read(&self, offset: usize, bytes: &mut [u8]) -> Result<(), MemoryError> {
-        self.check(offset, bytes.len())?;
-        self.storage.read(offset, bytes);
-        Ok(())
-    }
-
-    /// Copy `len` bytes from another allocation, or from this one: then the two ranges may overlap.
-    ///
-    /// # Errors
-    /// [`MemoryError::OutOfBounds`] when either range does not fit; nothing is copied then.
-    pub fn copy_from(
-        &self,
-        offset: usize,
-        source: &Allocation,
-        source_offset: usize,
-        len: usize,
-    ) -> Result<(), MemoryError> {
-        self.check(offset, len)?;
-        source.check(source_offset, len)?;
-        let tracked = self.storage.initialized().and(source.storage.initialized());
-        let written = tracked.map(|from| from.bits(source_offset, len));
-        let backwards = Arc::ptr_eq(&self.storage, &source.storage) && offset > source_offset;
-        let mut chunk = [0; 4096];
-        let chunks = len.div_ceil(chunk.len());
-        for index in 0..chunks {
-            let start = if backwards { chunks - 1 - index } else { index } * chunk.len();
-            let bytes = &mut chunk[..(len - start).min(4096)];
-            source.storage.read(source_offset + start, bytes);
-            self.storage.write(offset + start, bytes);
-        }
-        if let (Some(to), Some(bits)) = (self.storage.initialized(), written) {
-            to.assign(offset, &bits);
-        }
-        Ok(())
-    }
-
-    /// Write `pattern` `count` times, from `offset` on.
-    ///
-    /// # Errors
-    /// [`MemoryError::OutOfBounds`] when it does not fit; nothing is written then.
-    pub fn fill(&self, offset: usize, pattern: &[u8], count: usize) -> Result<(), MemoryError> {
-        self.check(offset, pattern.len().saturating_mul(count))?;
-        if pattern.is_empty() {
-            return Ok(());
-        }
-        let per_chunk = (4096 / pattern.len()).max(1).min(count);
-        let chunk = pattern.repeat(per_chunk);
-        let mut done = 0;
-        while done < count {
-            let now = per_chunk.min(count - done);
-            self.storage
-                .write(offset + done * pattern.len(), &chunk[..now * pattern.len()]);
-            done += now;
-        }
-        Ok(())
-    }
-
-    /// Take it that nothing was ever written here: as a kernel finds memory that is only lent to it.
-    ///
-    /// The bytes stay as they are. Launches with [`Options::check_uninitialized`](crate::Options::check_uninitialized) fault
-    /// where they read a byte that has not been written since, by a kernel or by one of the copies here; a copy of bytes that
-    /// were not written is no fault, but no writing either. A launch without that option counts as writing all it may write.
-    pub fn forget_contents(&self) {
-        self.storage.forget();
-    }
-
-    pub(crate) fn storage(&self) -> &Arc<Storage> {
-        &self.storage
-    }
-
-    fn check(&self, offset: usize, len: usize) -> Result<(), MemoryError> {
-        match offset.checked_add(len) {
-            Some(end) if end <= self.len => Ok(()),
-            _ => Err(MemoryError::OutOfBounds {
-                name: self.name.to_string(),
-                offset,
-                len,
-                size: self.len,
-            }),
         }
     }
 }

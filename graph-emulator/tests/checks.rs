@@ -301,6 +301,31 @@ fn kernels_allocate_and_free() {
             .unwrap();
         assert_eq!(download::<u32>(&out), (0..64).collect::<Vec<_>>());
     }
+    // Several launches may get the same block, so what they do to the heap does not count as touching it.
+    let arguments = [&out.address().to_le_bytes()[..], &0u32.to_le_bytes()];
+    let buffers = [Buffer {
+        name: "out",
+        address: out.address(),
+        len: out.len(),
+        access: Access::ReadWrite,
+    }];
+    let launch = Launch {
+        grid: ONE,
+        block: [64, 1, 1],
+        shared_bytes: 0,
+        arguments: &arguments,
+        buffers: &buffers,
+        options: &Options {
+            record_footprint: true,
+            ..Options::default()
+        },
+    };
+    let footprint = gpu.module.run("heap", &launch).unwrap().footprint;
+    assert_eq!(
+        footprint.writes(),
+        std::slice::from_ref(&(out.address()..out.address() + 256))
+    );
+    assert!(footprint.reads().is_empty());
     let fault = gpu.launch("heap", ONE, ONE, &[Write(&out), value(1u32)]).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::InvalidFree(_)));
     assert!(fault.to_string().ends_with("which `malloc` did not return"), "{fault}");

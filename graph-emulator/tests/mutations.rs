@@ -67,9 +67,9 @@ fn run(text: &str, names: &[String]) -> usize {
     let options = Options {
         step_limit: Some(20_000),
         threads: Some(1),
-        check_uninitialized: text.len() % 2 == 0,
-        check_shared_races: text.len() % 3 == 0,
-        record_footprint: text.len() % 5 == 0,
+        check_uninitialized: text.len().is_multiple_of(2),
+        check_shared_races: text.len().is_multiple_of(3),
+        record_footprint: text.len().is_multiple_of(5),
         ..Options::default()
     };
     for name in names {

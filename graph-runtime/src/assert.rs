@@ -32,6 +32,43 @@ pub const fn check_launch<K: Kernel>(
     panic!("{}", text.as_str());
 }
 
+/// Nodes that can run at the same time launch `A` and `B`: no module-scope variable that both touch is written.
+#[track_caller]
+pub const fn check_variables<A: Kernel, B: Kernel>(first: &str, second: &str) {
+    let (a, b) = (A::FACTS, B::FACTS);
+    if !same(a.ptx.path, b.ptx.path) {
+        return;
+    }
+    let mut index = 0;
+    while index < a.variables.len() * b.variables.len() {
+        let (name, mode) = a.variables[index / b.variables.len()];
+        let (other, other_mode) = b.variables[index % b.variables.len()];
+        index += 1;
+        if same(name, other) && (mode.writes() || other_mode.writes()) {
+            let text = Text::new().str("nodes `").str(first).str("` and `").str(second);
+            let text = text
+                .str("` can run at the same time and both access `")
+                .str(name)
+                .str("` [race]\nnote: `")
+                .str(name);
+            let text = text
+                .str("` is a module-scope variable of their kernels, which all nodes of a graph share\nhelp: add `");
+            let text = text.str(first).str("` to the `after` list of `").str(second).str("`");
+            panic!("{}", text.as_str());
+        }
+    }
+}
+
+/// Are the two texts equal?
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut index = 0;
+    while index < a.len() && index < b.len() && a[index] == b[index] {
+        index += 1;
+    }
+    a.len() == b.len() && index == a.len()
+}
+
 /// `resource[index]` is one of `length` elements.
 #[track_caller]
 pub const fn check_index(resource: &str, index: usize, length: usize) {
@@ -121,7 +158,11 @@ pub const fn integer<T: Integer>(value: T) -> i128 {
     };
     let bits = i128::from_le_bytes(bytes);
     let unused = 128 - 8 * len as u32;
-    if T::SIGNED { (bits << unused) >> unused } else { bits }
+    if T::SIGNED {
+        return (bits << unused) >> unused;
+    }
+    // What no `i128` can hold, a `u128` above its half, stands for "very large".
+    if bits < 0 { i128::MAX } else { bits }
 }
 
 #[cfg(test)]

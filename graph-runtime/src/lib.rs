@@ -118,7 +118,7 @@ pub use update::Update;
 /// What expansions of the macros use besides the public items. Not part of the interface.
 #[doc(hidden)]
 pub mod private {
-    pub use crate::assert::{check_index, check_launch, check_range, constant, distance, integer};
+    pub use crate::assert::{check_index, check_launch, check_range, check_variables, constant, distance, integer};
     pub use crate::kernel::CallArgument;
     pub use crate::sink::NodeSink;
     pub use graph_plan as plan;

@@ -2,6 +2,7 @@
 //! emulator cannot execute exactly becomes a [`LoadError`] here, so that execution never looks at a string.
 
 mod arithmetic;
+mod bits;
 mod compare;
 mod control;
 mod convert;
@@ -13,6 +14,7 @@ mod memory;
 mod modifiers;
 mod mov;
 mod operand;
+mod scope;
 mod unassigned;
 mod video;
 mod warp;
@@ -145,7 +147,7 @@ fn decode_op(instruction: &ast::Instruction, modifiers: &mut Modifiers<'_>, scop
         | "vmin4" | "vmax4" | "vset4" => video::video(&instruction.opcode, modifiers, operands, scope),
         "addc" | "subc" | "madc" => arithmetic::carry(&instruction.opcode, modifiers, operands, scope),
         "popc" | "clz" | "brev" | "bfind" | "bfe" | "bfi" | "lop3" | "shf" | "prmt" | "fns" | "dp4a" | "dp2a"
-        | "bmsk" | "szext" => arithmetic::bits(&instruction.opcode, modifiers, operands, scope),
+        | "bmsk" | "szext" => bits::bits(&instruction.opcode, modifiers, operands, scope),
         "fma" | "sqrt" | "copysign" | "rcp" | "rsqrt" | "ex2" | "lg2" | "sin" | "cos" | "tanh" => {
             float::float(&instruction.opcode, modifiers, operands, scope)
         }

@@ -1,9 +1,8 @@
 //! Floating-point arithmetic. Rounding to nearest is the host's own; the other directions go through `softfloat`.
 
-use half::{bf16, f16};
-
 use crate::code::{Float, FloatOp as Op, FloatType as Ty, Rounding, Slot};
-use crate::registers::{LANES, Lane, Registers};
+use crate::exec::half;
+use crate::registers::{LANES, Registers};
 use crate::softfloat::{self, Format};
 use crate::wide::dispatch;
 
@@ -20,7 +19,7 @@ fn float_lanes(registers: &mut Registers, mask: u32, instruction: &Float) {
         Ty::F32 if instruction.ftz => single::<true>(registers, mask, instruction),
         Ty::F32 => single::<false>(registers, mask, instruction),
         Ty::F64 => double(registers, mask, instruction),
-        Ty::F16 | Ty::Bf16 | Ty::F16x2 | Ty::Bf16x2 => halves(registers, mask, instruction),
+        Ty::F16 | Ty::Bf16 | Ty::F16x2 | Ty::Bf16x2 => half::halves(registers, mask, instruction),
     }
 }
 
@@ -136,7 +135,7 @@ pub(crate) fn maximum(a: f32, b: f32) -> f32 {
 }
 
 /// `min` and `max` with `.NaN` and `.xorsign.abs`.
-fn extreme(choose: impl Fn(f32, f32) -> f32, a: f32, b: f32, nan: bool, xorsign: bool) -> f32 {
+pub(super) fn extreme(choose: impl Fn(f32, f32) -> f32, a: f32, b: f32, nan: bool, xorsign: bool) -> f32 {
     if nan && (a.is_nan() || b.is_nan()) {
         return NAN;
     }
@@ -186,127 +185,12 @@ fn double(registers: &mut Registers, mask: u32, &Float { op, d, s, .. }: &Float)
     }
 }
 
-/// A half-precision format: numbers go through `f64`, which holds every product and is rounded once.
-trait Half: Lane {
-    const FORMAT: Format;
-    const NAN: u16;
-    fn bits(self) -> u16;
-    fn from(bits: u16) -> Self;
-    fn widen(self) -> f32;
-}
-
-macro_rules! half {
-    ($ty:ident, $format:expr) => {
-        impl Half for $ty {
-            const FORMAT: Format = $format;
-            const NAN: u16 = 0x7fff;
-            #[inline(always)]
-            fn bits(self) -> u16 {
-                self.to_bits()
-            }
-            #[inline(always)]
-            fn from(bits: u16) -> $ty {
-                $ty::from_bits(bits)
-            }
-            #[inline(always)]
-            fn widen(self) -> f32 {
-                self.to_f32()
-            }
-        }
-    };
-}
-
-half!(f16, softfloat::F16);
-half!(bf16, softfloat::BF16);
-
-fn halves(registers: &mut Registers, mask: u32, instruction: &Float) {
-    match instruction.ty {
-        Ty::F16 => half_lanes::<f16>(registers, mask, instruction, false),
-        Ty::F16x2 => half_lanes::<f16>(registers, mask, instruction, true),
-        Ty::Bf16 => half_lanes::<bf16>(registers, mask, instruction, false),
-        _ => half_lanes::<bf16>(registers, mask, instruction, true),
-    }
-}
-
-fn half_lanes<T: Half>(registers: &mut Registers, mask: u32, instruction: &Float, packed: bool) {
-    let [a, b, c] = operands(registers, instruction);
-    let result: [u32; LANES] = std::array::from_fn(|lane| {
-        let at = |shift: u32| {
-            let [a, b, c] = [a[lane], b[lane], c[lane]].map(|bits| T::from((bits >> shift) as u16));
-            u32::from(half_operation(instruction, a, b, c)) << shift
-        };
-        if packed { at(0) | at(16) } else { at(0) }
-    });
-    registers.set(instruction.d, mask, result);
-}
-
-/// The operands as they are; those an instruction does not have repeat the first.
-fn operands(registers: &Registers, instruction: &Float) -> [[u32; LANES]; 3] {
-    let count = operand_count(instruction.op);
-    std::array::from_fn(|index| *registers.get32(instruction.s[if index < count { index } else { 0 }]))
-}
-
 /// How many operands an operation has.
 pub(crate) fn operand_count(op: Op) -> usize {
     match op {
         Op::Fma => 3,
         Op::Sqrt | Op::Neg | Op::Abs => 1,
         _ => 2,
-    }
-}
-
-fn half_operation<T: Half>(instruction: &Float, a: T, b: T, c: T) -> u16 {
-    let flush = |value: T| -> f32 {
-        let wide = value.widen();
-        let subnormal =
-            value.bits() & 0x7fff < (T::FORMAT.infinity(false) & T::FORMAT.infinity(false).wrapping_neg()) as u16;
-        if instruction.ftz && subnormal {
-            0f32.copysign(wide)
-        } else {
-            wide
-        }
-    };
-    let round = |bits: u64| {
-        let bits = bits as u16;
-        let unit = (T::FORMAT.infinity(false) & T::FORMAT.infinity(false).wrapping_neg()) as u16;
-        if instruction.ftz && bits & 0x7fff < unit {
-            bits & 0x8000
-        } else {
-            bits
-        }
-    };
-    let (x, y, z) = (f64::from(flush(a)), f64::from(flush(b)), f64::from(flush(c)));
-    let near = Rounding::Nearest;
-    let bits = match instruction.op {
-        Op::Add => round(softfloat::add(x, y, T::FORMAT, near)),
-        Op::Sub => round(softfloat::add(x, -y, T::FORMAT, near)),
-        Op::Mul => round(softfloat::mul(x, y, T::FORMAT, near)),
-        Op::Fma => round(softfloat::fma(x, y, z, T::FORMAT, near)),
-        Op::Div | Op::DivApprox => round(softfloat::div(x, y, T::FORMAT, near)),
-        Op::Sqrt => round(softfloat::sqrt(x, T::FORMAT, near)),
-        Op::Min { nan, xorsign } => half_extreme::<T>(extreme(minimum, x as f32, y as f32, nan, xorsign)),
-        Op::Max { nan, xorsign } => half_extreme::<T>(extreme(maximum, x as f32, y as f32, nan, xorsign)),
-        Op::Neg | Op::Abs if x.is_nan() => T::NAN,
-        Op::Neg => round(u64::from(a.bits() ^ 0x8000)),
-        Op::Abs => round(u64::from(a.bits() & 0x7fff)),
-        Op::CopySign => (b.bits() & 0x7fff) | (a.bits() & 0x8000),
-    };
-    let value = T::from(bits).widen();
-    if instruction.sat {
-        return softfloat::convert(saturate(value).into(), T::FORMAT, near) as u16;
-    }
-    if instruction.relu && !value.is_nan() && value.is_sign_negative() {
-        0
-    } else {
-        bits
-    }
-}
-
-fn half_extreme<T: Half>(value: f32) -> u16 {
-    if value.is_nan() {
-        T::NAN
-    } else {
-        softfloat::convert(value.into(), T::FORMAT, Rounding::Nearest) as u16
     }
 }
 

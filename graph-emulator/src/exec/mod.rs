@@ -13,6 +13,7 @@ pub(crate) mod convert;
 pub(crate) mod fast;
 pub(crate) mod float;
 pub(crate) mod fragment;
+pub(crate) mod half;
 pub(crate) mod integer;
 pub(crate) mod local;
 pub(crate) mod math;

@@ -1,5 +1,7 @@
 //! Global memory: whether a byte was ever written, which bytes the launch touched, and which it must leave alone.
 
+use std::ops::Range;
+
 use crate::bitmap::Bitmap;
 use crate::fault::{FaultKind, Operation};
 use crate::footprint::Footprint;
@@ -10,6 +12,8 @@ use crate::view::View;
 pub(crate) struct GlobalWatch<'a> {
     uninitialized: bool,
     unordered: &'a [Unordered],
+    /// Not looked at: unordered launches may get the same block one after the other.
+    heap: Option<Range<u64>>,
     recorded: Vec<Recorded>,
 }
 
@@ -23,7 +27,7 @@ struct Recorded {
 
 impl<'a> GlobalWatch<'a> {
     /// The watch that the options ask for, if any.
-    pub(crate) fn new(view: &View, options: &'a Options) -> Option<GlobalWatch<'a>> {
+    pub(crate) fn new(view: &View, heap: Option<Range<u64>>, options: &'a Options) -> Option<GlobalWatch<'a>> {
         let Options {
             check_uninitialized,
             record_footprint,
@@ -43,6 +47,7 @@ impl<'a> GlobalWatch<'a> {
         (*check_uninitialized || *record_footprint || !unordered.is_empty()).then(|| GlobalWatch {
             uninitialized: *check_uninitialized,
             unordered,
+            heap,
             recorded: recorded.collect(),
         })
     }
@@ -56,6 +61,9 @@ impl<'a> GlobalWatch<'a> {
         let Some(region) = region else {
             return Ok(());
         };
+        if self.heap.as_ref().is_some_and(|heap| heap.contains(&address)) {
+            return Ok(());
+        }
         let (storage, count) = (region.storage(), bytes as usize);
         if let Some(initialized) = storage.initialized().filter(|_| self.uninitialized) {
             let offset = (address - storage.address()) as usize;

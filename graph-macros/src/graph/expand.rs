@@ -22,7 +22,7 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let groups = build::group_functions(graph);
     let updates = build::updates(graph);
     let plan = plan::plan(graph, outcome);
-    let assertions = node::assertions(graph);
+    let assertions = node::assertions(graph, outcome);
     let aliases = node::aliases(graph);
     let implementation = interface::implementation(graph, quote!(#plan #build #groups #updates));
     quote! {

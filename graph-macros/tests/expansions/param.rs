@@ -132,7 +132,7 @@ const _: () = {
                 [[f32; 4]; 8],
             >(&mut builder, "data");
             let factor: f32 = 0.5;
-            ::graph_runtime::GraphBuilder::memset::<
+            let _ = ::graph_runtime::GraphBuilder::memset::<
                 _,
                 f32,
             >(
@@ -177,7 +177,9 @@ const _: () = {
                         &mut ::graph_runtime::Place::<
                             [[f32; 4]; 8],
                             _,
-                        >::rows_from::<{ HALF }>(&__place_data, 0),
+                        >::rows_from::<
+                            { ::graph_runtime::private::distance(0, HALF) },
+                        >(&__place_data, 0),
                         factor * 2.0,
                         4,
                     )

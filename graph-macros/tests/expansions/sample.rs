@@ -266,13 +266,13 @@ const _: () = {
             let __place_output = ::graph_runtime::GraphBuilder::host::<
                 [f32; N],
             >(&mut builder, "output");
-            ::graph_runtime::GraphBuilder::memcpy(
+            let _ = ::graph_runtime::GraphBuilder::memcpy(
                 &mut builder,
                 "upload",
                 &::graph_runtime::Place::<[f32; N], _>::whole(&__place_input),
                 &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
             );
-            ::graph_runtime::GraphBuilder::kernel(
+            let _ = ::graph_runtime::GraphBuilder::kernel(
                 &mut builder,
                 "forward",
                 ::graph_runtime::Launch::new(1, N),
@@ -280,7 +280,7 @@ const _: () = {
                     &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
                 ),
             );
-            ::graph_runtime::GraphBuilder::kernel(
+            let _ = ::graph_runtime::GraphBuilder::kernel(
                 &mut builder,
                 "backward",
                 ::graph_runtime::Launch::new(1, N),
@@ -288,7 +288,7 @@ const _: () = {
                     &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
                 ),
             );
-            ::graph_runtime::GraphBuilder::memcpy(
+            let _ = ::graph_runtime::GraphBuilder::memcpy(
                 &mut builder,
                 "download",
                 &::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),

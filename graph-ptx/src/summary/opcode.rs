@@ -71,10 +71,7 @@ pub(super) fn action(instruction: &Instruction) -> Action {
         | "testp"
         | "getctarank"
         | "match"
-        | "tex"
-        | "tld4"
         | "txq"
-        | "suld"
         | "suq"
         | "istypep"
         | "createpolicy"
@@ -103,8 +100,11 @@ pub(super) fn action(instruction: &Instruction) -> Action {
         "cp" => Action::Move,
         "call" => Action::Call,
         "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "bar" | "barrier" | "membar" | "fence" | "nanosleep"
-        | "pmevent" | "prefetch" | "prefetchu" | "applypriority" | "setmaxnreg" | "griddepcontrol" | "sust"
-        | "sured" | "stackrestore" => Action::Nothing,
+        | "pmevent" | "prefetch" | "prefetchu" | "applypriority" | "setmaxnreg" | "griddepcontrol" | "stackrestore" => {
+            Action::Nothing
+        }
+        // Textures and surfaces: the handle stands for memory that no graph knows.
+        "tex" | "tld4" | "suld" | "sust" | "sured" => Action::Unknown,
         "stacksave" | "alloca" => Action::Unknown,
         opcode if opcode.starts_with('v') => Action::Mix,
         _ => Action::Unknown,

@@ -23,10 +23,10 @@ impl Sequence {
         if seed.is_some() {
             after.resize(nodes.len(), Vec::new());
             waits.resize(nodes.len(), 0);
-            for node in 0..nodes.len() {
+            for (node, waits) in waits.iter_mut().enumerate() {
                 for &before in blueprint.after.of(node) {
                     after[before as usize].push(node as u32);
-                    waits[node] += 1;
+                    *waits += 1;
                 }
             }
         }

@@ -3,7 +3,7 @@
 //! A node that mentions a param becomes a function of its own, generic over what it applies to: `build` adds the node through
 //! it, `set_x` updates the node through it, and the user's expression is compiled once.
 
-use super::interface::{Source, copy, place_type, setter, value_name};
+use super::interface::{Source, copy, place_type, receiver, setter, value_name};
 use super::node::{add, apply, generic_assertions, places};
 use super::part::local;
 use crate::graph::ast::Node;
@@ -103,7 +103,7 @@ fn add_or_apply(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> Token
     let (function, places) = (function(index), resources_of(graph, index..index + 1).map(local));
     let values = used
         .iter()
-        .map(|&param| copy(&graph.params[param].name, Source::Variable));
+        .map(|&param| copy(&graph.params[param].name, &Source::Variable));
     quote!(Self::#function(#builder, #(#places,)* #(#values),*)?;)
 }
 
@@ -120,7 +120,7 @@ fn call_group(graph: &Graph<'_>, group: usize, nodes: &Range<usize>, builder: &I
     let places = resources_of(graph, nodes.clone()).map(local);
     let values = params_of(graph, nodes.clone())
         .into_iter()
-        .map(|param| copy(&graph.params[param].name, Source::Variable));
+        .map(|param| copy(&graph.params[param].name, &Source::Variable));
     quote!(Self::#function(&mut #builder, #(#places,)* #(#values),*)?;)
 }
 
@@ -187,7 +187,8 @@ fn node_function(graph: &Graph<'_>, index: usize, node: &Node, used: &[usize]) -
 
 /// The body of `set_x`.
 fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
-    let (name, value) = (&graph.params[param].name, value_name(&graph.params[param].name));
+    let name = &graph.params[param].name;
+    let (this, value) = (receiver(name), value_name(name));
     let text = name.to_string();
     let affected: Vec<usize> = (0..graph.nodes.len())
         .filter(|&node| used[node].contains(&param))
@@ -201,7 +202,7 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
     locals.dedup();
     let locals = locals.into_iter().map(|name| {
         let place = local(name);
-        quote!(let #place = self.#name;)
+        quote!(let #place = #this.#name;)
     });
     let mut others: Vec<usize> = affected.iter().flat_map(|&node| used[node].iter().copied()).collect();
     others.sort_unstable();
@@ -209,28 +210,28 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
     let others = others.iter().map(|&other| {
         let name = &graph.params[other].name;
         let source = if other == param {
-            Source::Argument
+            Source::Argument(value.clone())
         } else {
-            Source::Field
+            Source::Field(this.clone())
         };
-        let value = copy(name, source);
+        let value = copy(name, &source);
         quote!(let #name = #value;)
     });
     let calls = affected.iter().map(|&node| {
         let (function, places) = (function(node), resources_of(graph, node..node + 1).map(local));
         let values = used[node]
             .iter()
-            .map(|&param| copy(&graph.params[param].name, Source::Variable));
+            .map(|&param| copy(&graph.params[param].name, &Source::Variable));
         quote!(Self::#function(#update, #(#places,)* #(#values),*)?;)
     });
     quote! {
         #(#locals)*
         #(#others)*
-        ::graph_runtime::Graph::update(&mut self.__graph, #text, |#update| {
+        ::graph_runtime::Graph::update(&mut #this.__graph, #text, |#update| {
             #(#calls)*
             ::core::result::Result::Ok(())
         })?;
-        self.#name = #value;
+        #this.#name = #value;
         ::core::result::Result::Ok(())
     }
 }

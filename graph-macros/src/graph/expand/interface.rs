@@ -195,56 +195,66 @@ fn resource_methods(resource: &Resource, bodies: Bodies) -> TokenStream {
 fn getter(param: &Param, bodies: Bodies) -> TokenStream {
     let (name, ty, docs) = (&param.name, &param.ty, &param.attributes.docs);
     let summary = format!(" The value of the param `{name}` in the next launch.");
-    let get = bodies.of(copy(name, Source::Field));
+    let this = receiver(name);
+    let get = bodies.of(copy(name, &Source::Field(this.clone())));
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #name(&self) -> #ty { #get }
+        pub fn #name(&#this) -> #ty { #get }
     }
 }
 
 /// Where a copy of a param's value comes from.
 pub(super) enum Source {
-    /// The graph's field.
-    Field,
+    /// The field of this receiver.
+    Field(Ident),
     /// The variable of the param's name.
     Variable,
-    /// The argument of its setter.
-    Argument,
+    /// This argument of its setter.
+    Argument(Ident),
 }
 
 /// A copy of a param's value: params are `Clone`, not necessarily `Copy`. All copies of one param have the same span, at its name, so
-/// that rustc says only once that a type is not `Clone`.
-pub(super) fn copy(name: &Ident, source: Source) -> TokenStream {
-    // Not the user's own hygiene: `self` must have that of the receiver, also where another macro wrote the name.
-    let span = Span::call_site().located_at(name.span());
-    let mut here = name.clone();
-    here.set_span(span);
-    let value = match source {
-        Source::Field => quote_spanned!(span=> self.#here),
-        Source::Variable => here.to_token_stream(),
-        Source::Argument => value_name(name).to_token_stream(),
+/// that rustc says only once that a type is not `Clone`. `receiver` is the `self` of the method, or the argument's name.
+pub(super) fn copy(name: &Ident, source: &Source) -> TokenStream {
+    let here = |ident: &Ident| {
+        let mut ident = ident.clone();
+        ident.set_span(name.span().resolved_at(ident.span()));
+        ident
     };
-    quote_spanned!(span=> ::core::clone::Clone::clone(&#value))
+    let value = match source {
+        Source::Field(receiver) => {
+            let receiver = here(receiver);
+            quote_spanned!(name.span()=> #receiver.#name)
+        }
+        Source::Variable => name.to_token_stream(),
+        Source::Argument(argument) => here(argument).to_token_stream(),
+    };
+    quote_spanned!(name.span()=> ::core::clone::Clone::clone(&#value))
+}
+
+/// `self` in the methods of a param, with the hygiene of its name: rustc underlines only tokens that agree in that.
+pub(super) fn receiver(param: &Ident) -> Ident {
+    Ident::new("self", param.span())
 }
 
 /// `set_x(value)` with the given body.
 pub(super) fn setter(param: &Param, body: TokenStream) -> TokenStream {
     let (name, ty, docs) = (&param.name, &param.ty, &param.attributes.docs);
     let set = Ident::new(&format!("set_{}", name.unraw()), name.span());
-    let value = value_name(name);
+    let (this, value) = (receiver(name), value_name(name));
     let summary =
         format!(" Sets the param `{name}` for later launches: updates exactly the nodes that use it, in place.");
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #set(&mut self, #value: #ty) -> ::graph_runtime::Result<()> { #body }
+        pub fn #set(&mut #this, #value: #ty) -> ::graph_runtime::Result<()> { #body }
     }
 }
 
 /// The name of a setter's argument.
 pub(super) fn value_name(param: &Ident) -> Ident {
-    Ident::new("__value", Span::call_site().located_at(param.span()))
+    Ident::new("__value", param.span())
 }
 
 fn handle(index: usize, node: &Node, bodies: Bodies) -> TokenStream {

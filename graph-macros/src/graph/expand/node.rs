@@ -4,10 +4,11 @@ use super::part::{bounds_assertion, bytes, generic, select, spanned_call};
 use crate::graph::ast::{Action, Argument, Extent, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant};
 use crate::graph::resolve::Graph;
+use graph_plan::Outcome;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use syn::Expr;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -18,17 +19,17 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
     match &node.action {
         Action::Kernel(launch) => {
             let (dimensions, call) = (dimensions(launch), call(graph, launch, &alias(node)));
-            quote_spanned!(span=> ::graph_runtime::GraphBuilder::kernel(#builder, #name, #dimensions, #call);)
+            quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::kernel(#builder, #name, #dimensions, #call);)
         }
         Action::Memcpy { from, to } => {
             let (source, destination) = (borrow(graph, from, false), borrow(graph, to, true));
-            quote_spanned!(span=> ::graph_runtime::GraphBuilder::memcpy(#builder, #name, #source, #destination);)
+            quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::memcpy(#builder, #name, #source, #destination);)
         }
         Action::Memset { to, value } => {
             let (place, element) = (borrow(graph, to, true), element(graph, to));
-            quote_spanned!(span=> ::graph_runtime::GraphBuilder::memset::<_, #element>(#builder, #name, #place, #value);)
+            quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::memset::<_, #element>(#builder, #name, #place, #value);)
         }
-        Action::Join => quote_spanned!(span=> ::graph_runtime::GraphBuilder::join(#builder, #name);),
+        Action::Join => quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::join(#builder, #name);),
     }
 }
 
@@ -135,11 +136,50 @@ pub(super) fn places(node: &Node) -> Vec<&Place> {
 }
 
 /// Assertions that do not depend on the graph's generics: items beside the type, evaluated by `cargo check`.
-pub(super) fn assertions(graph: &Graph<'_>) -> TokenStream {
-    each(graph, false)
-        .into_iter()
+pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
+    let assertions = each(graph, false).into_iter().chain(unordered_kernels(graph, outcome));
+    assertions
         .map(|(span, assertion)| quote_spanned!(span=> const _: () = #assertion;))
         .collect()
+}
+
+/// For each two kernels of which some nodes can run at the same time, the assertion that they share no module-scope variable that one
+/// of them writes. Only constants of the kernels' types tell which variables they touch.
+fn unordered_kernels(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)> {
+    let path = |node: &Node| match &node.action {
+        Action::Kernel(launch) => Some(launch.path.to_token_stream().to_string()),
+        _ => None,
+    };
+    let launches: Vec<(usize, String)> = graph
+        .nodes
+        .iter()
+        .enumerate()
+        .filter_map(|(index, node)| Some((index, path(node)?)))
+        .collect();
+    let mut known: HashSet<(&str, &str)> = HashSet::new();
+    let mut found = Vec::new();
+    for (position, (second, second_path)) in launches.iter().enumerate() {
+        for (first, first_path) in &launches[..position] {
+            let pair = (first_path.as_str(), second_path.as_str());
+            if known.contains(&pair) || outcome.order.ordered(*first, *second) {
+                continue;
+            }
+            known.insert(pair);
+            let (first, second) = (graph.nodes[*first], graph.nodes[*second]);
+            let (kernel, other, names) = (
+                alias(first),
+                alias(second),
+                [first.name.to_string(), second.name.to_string()],
+            );
+            let [name, other_name] = names;
+            let function = quote_spanned! {second.name.span()=>
+                ::graph_runtime::private::check_variables::<#kernel, #other>
+            };
+            let assertion = spanned_call(function, quote!(#name, #other_name), second.name.span());
+            found.push((second.name.span(), assertion));
+        }
+    }
+    found
 }
 
 /// Assertions that depend on the graph's generics: constants in `build`, evaluated where the graph is used.

@@ -101,23 +101,30 @@ fn length(graph: &Graph<'_>, range: &Range<'_>, resource: &Resource) -> Option<T
         return Some(Literal::u64_unsuffixed(end.saturating_sub(start)).to_token_stream());
     }
     let end = range.end(resource)?;
-    if range.start.is_none() && !range.inclusive && range.end.is_some_and(|end| matches!(end, Expr::Path(_))) {
-        return Some(quote!({ #end })); // a bare const generic may stand alone
-    }
     let start = range.start();
-    let evaluable = range.bounds().all(|bound| is_constant(bound, &[])) && !generic(graph, quote!(#start #end));
-    evaluable.then(|| quote!({ ::graph_runtime::private::distance(#start, #end) }))
+    if !generic(graph, quote!(#start #end)) {
+        let constant = range.bounds().all(|bound| is_constant(bound, &[]));
+        return constant.then(|| quote!({ ::graph_runtime::private::distance(#start, #end) }));
+    }
+    // Of generics, stable Rust takes a bare const parameter and nothing else.
+    let bare = |end: &Expr| matches!(end, Expr::Path(path) if path.path.get_ident().is_some_and(|name| is_const_parameter(graph, name)));
+    (range.start.is_none() && !range.inclusive && range.end.is_some_and(bare)).then(|| quote!({ #end }))
 }
 
-/// Do the tokens mention a generic parameter of the graph?
+fn is_const_parameter(graph: &Graph<'_>, name: &Ident) -> bool {
+    graph.item.generics.const_params().any(|param| param.ident == *name)
+}
+
+/// Do the tokens mention a generic parameter of the graph, or `Self`, which items beside the type cannot name?
 pub(super) fn generic(graph: &Graph<'_>, tokens: TokenStream) -> bool {
     let name = |param: &syn::GenericParam| match param {
         syn::GenericParam::Type(param) => Some(param.ident.to_string()),
         syn::GenericParam::Const(param) => Some(param.ident.to_string()),
         syn::GenericParam::Lifetime(_) => None,
     };
-    let names: Vec<String> = graph.item.generics.params.iter().filter_map(name).collect();
-    !names.is_empty() && mentions(tokens, &names)
+    let mut names: Vec<String> = graph.item.generics.params.iter().filter_map(name).collect();
+    names.push("Self".to_owned());
+    mentions(tokens, &names)
 }
 
 /// The type of a resource's rows.

@@ -155,6 +155,8 @@ enum Owner {
     Us,
     /// The `CudaSlice` that it came from.
     Cudarc(Box<dyn Any + Send + Sync>),
+    /// It is being dropped.
+    Nobody,
 }
 
 impl Memory {
@@ -186,18 +188,21 @@ impl Memory {
             owner: Owner::Cudarc(Box::new(slice)),
             lent: AtomicBool::new(true),
         };
-        memory.settle();
+        let _ = memory.settle(); // where this fails, the first write tries again and returns the error
         memory
     }
 
-    /// Waits for what was queued on a lent slice, if there was one.
-    fn settle(&self) {
-        if self.lent.swap(false, Relaxed) {
+    /// Waits for what was queued on a lent slice, if there was one. While any stream of the context is being captured CUDA refuses this
+    /// (and ends that capture): the memory stays lent then.
+    fn settle(&self) -> Result<(), CudaError> {
+        if self.lent.load(Relaxed) {
             let _relaxed = RelaxedCapture::enter();
-            // SAFETY: the context is current. An error is sticky: the call that follows returns it.
-            let wait = |()| unsafe { driver::context_synchronize() };
-            let _ = self.cuda.bind().and_then(wait);
+            self.cuda.bind()?;
+            // SAFETY: the context is current.
+            unsafe { driver::context_synchronize() }?;
+            self.lent.store(false, Relaxed);
         }
+        Ok(())
     }
 
     pub(crate) fn address(&self) -> CUdeviceptr {
@@ -209,7 +214,7 @@ impl Memory {
         self.lent.store(true, Relaxed);
         let owned = match &self.owner {
             Owner::Cudarc(slice) => slice.downcast_ref().map(Slice::Owned),
-            Owner::Us => None,
+            Owner::Us | Owner::Nobody => None,
         };
         if let Some(slice) = owned {
             return Ok(CudarcSlice(slice));
@@ -243,7 +248,7 @@ impl Memory {
         if from.is_empty() {
             return Ok(());
         }
-        self.settle();
+        self.settle()?;
         let (pointer, bytes) = (from.as_ptr().cast::<c_void>(), from.len());
         let to = self.address + offset as u64;
         // SAFETY: callers write within the allocation, and `copy` returns only when the stream is done with both sides.
@@ -286,8 +291,12 @@ impl<T> Drop for CudarcSlice<'_, T> {
 
 impl Drop for Memory {
     fn drop(&mut self) {
-        self.settle();
-        if let Owner::Us = self.owner {
+        let owner = std::mem::replace(&mut self.owner, Owner::Nobody);
+        if let Err(error) = self.settle() {
+            // Something may still read it: it is leaked.
+            tracing::warn!(target: "graph_runtime", %error, "device memory is leaked, since waiting for its readers failed");
+            std::mem::forget(owner);
+        } else if let Owner::Us = owner {
             let _relaxed = RelaxedCapture::enter();
             // SAFETY: the allocation is ours, and whoever drops it has waited for what used it.
             let free = |()| unsafe { driver::memory_free(self.address) };

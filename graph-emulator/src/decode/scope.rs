@@ -1,0 +1,204 @@
+//! The names of a function: its registers and where its variables are; and its frame, which grows as it is decoded.
+
+use std::collections::HashMap;
+
+use graph_ptx::ast::{self, Space as AstSpace, Type};
+
+use super::hoist::Body;
+use super::layout::place;
+use super::operand::in_register;
+use super::{Place, Result, Symbols};
+use crate::code::{FrameSize, Function, Instruction, Line, Passed, Slot, Special};
+use crate::visit;
+
+/// What a register holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum File {
+    R32,
+    R64,
+    Predicate,
+}
+
+/// The names of a function, and its frame as it grows.
+pub(super) struct Scope<'a> {
+    pub(super) function: &'a ast::Function,
+    pub(super) symbols: &'a Symbols,
+    pub(super) registers: Vec<(File, Slot)>,
+    pub(super) frame: FrameSize,
+    pub(super) constants32: HashMap<u32, Slot>,
+    pub(super) constants64: HashMap<u64, Slot>,
+    pub(super) specials: Vec<(Slot, Special)>,
+    pub(super) places: HashMap<&'a str, Place>,
+    pub(super) labels: HashMap<&'a str, u32>,
+    pub(super) lists: &'a [(String, Vec<String>)],
+    pub(super) sizes: HashMap<&'a str, u32>,
+    pub(super) params: Vec<Passed>,
+    pub(super) results: Vec<Passed>,
+    pub(super) shared: u32,
+    /// Bytes of a kernel's parameters.
+    pub(super) parameters: u32,
+}
+
+impl<'a> Scope<'a> {
+    pub(super) fn new(
+        function: &'a ast::Function,
+        body: &'a ast::Body,
+        symbols: &'a Symbols,
+        start: u32,
+    ) -> Result<Scope<'a>> {
+        let labels = body
+            .labels
+            .iter()
+            .map(|(name, index)| (name.as_str(), start + *index as u32))
+            .collect();
+        let mut scope = Scope {
+            function,
+            symbols,
+            registers: Vec::with_capacity(body.registers.len()),
+            frame: FrameSize::default(),
+            constants32: HashMap::new(),
+            constants64: HashMap::new(),
+            specials: Vec::new(),
+            places: HashMap::new(),
+            labels,
+            lists: &body.target_lists,
+            sizes: HashMap::new(),
+            params: Vec::new(),
+            results: Vec::new(),
+            shared: symbols.shared,
+            parameters: 0,
+        };
+        for register in &body.registers {
+            let slot = scope.register(&register.name, register.ty)?;
+            scope.registers.push(slot);
+        }
+        scope.place_parameters(&body.registers)?;
+        scope.place_variables(&body.variables)?;
+        Ok(scope)
+    }
+
+    fn register(&mut self, name: &str, ty: Type) -> Result<(File, Slot)> {
+        let (file, counter) = match (ty, ty.size()) {
+            (Type::Pred, _) => (File::Predicate, &mut self.frame.predicates),
+            (Type::Opaque, _) | (_, 16) => return Err(format!("the register `{name}` has a type of 128 bits")),
+            (_, 8) => (File::R64, &mut self.frame.r64),
+            _ => (File::R32, &mut self.frame.r32),
+        };
+        *counter += 1;
+        Ok((file, *counter - 1))
+    }
+
+    /// Kernels have their parameters in a space of their own, functions in local memory.
+    fn place_parameters(&mut self, registers: &[ast::Register]) -> Result<()> {
+        if self.function.entry {
+            let mut end = 0;
+            for param in &self.function.params {
+                let offset = place(&mut end, param, 1)?;
+                self.places.insert(&param.name, Place::Parameter(offset));
+            }
+            self.parameters = end;
+            // Address zero of the local memory is left out: it would look like a null pointer.
+            self.frame.local = 16;
+            return Ok(());
+        }
+        for (is_result, param) in self
+            .function
+            .results
+            .iter()
+            .map(|result| (true, result))
+            .chain(self.function.params.iter().map(|param| (false, param)))
+        {
+            let passed = if param.space == AstSpace::Reg {
+                let index = registers.iter().position(|register| register.name == param.name);
+                index
+                    .and_then(|index| in_register(self.registers[index]))
+                    .ok_or_else(|| format!("the parameter `{}` is in a register of an unsupported type", param.name))?
+            } else {
+                let offset = place(&mut self.frame.local, param, 4)?;
+                self.places.insert(&param.name, Place::Frame(offset));
+                Passed::Local(offset, param.size as u32)
+            };
+            let list = if is_result { &mut self.results } else { &mut self.params };
+            list.push(passed);
+        }
+        Ok(())
+    }
+
+    fn place_variables(&mut self, variables: &'a [ast::Variable]) -> Result<()> {
+        for variable in variables {
+            let at = match variable.space {
+                AstSpace::Local | AstSpace::Param => Place::Frame(place(&mut self.frame.local, variable, 4)?),
+                AstSpace::Shared if variable.size == 0 => Place::DynamicShared,
+                AstSpace::Shared if !self.function.entry => {
+                    let offset = self.symbols.find_shared(&self.function.name, &variable.name);
+                    Place::Shared(offset.unwrap_or_default())
+                }
+                AstSpace::Shared => Place::Shared(place(&mut self.shared, variable, 4)?),
+                _ => {
+                    return Err(format!(
+                        "the variable `{}` is in a space that functions cannot have",
+                        variable.name
+                    ));
+                }
+            };
+            self.places.insert(&variable.name, at);
+            self.sizes.insert(&variable.name, variable.size as u32);
+        }
+        Ok(())
+    }
+
+    /// The registers that hold something when the function is entered: literals, special registers, parameters.
+    pub(super) fn filled(&self) -> Vec<(visit::File, Slot)> {
+        let params = self.params.iter().filter_map(|param| match *param {
+            Passed::R32(slot) => Some((visit::File::R32, slot)),
+            Passed::R64(slot) => Some((visit::File::R64, slot)),
+            Passed::Local(..) | Passed::Constant(_) => None,
+        });
+        self.constants().chain(params).collect()
+    }
+
+    fn constants(&self) -> impl Iterator<Item = (visit::File, Slot)> {
+        let constants32 = self.constants32.values().map(|&slot| (visit::File::R32, slot));
+        let constants64 = self.constants64.values().map(|&slot| (visit::File::R64, slot));
+        let specials = self.specials.iter().map(|&(slot, _)| (visit::File::R32, slot));
+        constants32.chain(constants64).chain(specials)
+    }
+
+    /// The instructions with what is known of their registers.
+    pub(super) fn body(&self, instructions: Vec<Instruction>, lines: Vec<Line>, start: u32) -> Body {
+        Body {
+            instructions,
+            lines,
+            start,
+            constants: self.constants().collect(),
+            specials: self.specials.clone(),
+            parameters: self.parameters.into(),
+        }
+    }
+
+    /// The decoded function, all its instructions having been decoded.
+    pub(super) fn finish(mut self, start: u32) -> Function {
+        self.frame.local = self.frame.local.next_multiple_of(16);
+        Function {
+            name: self.function.name.as_str().into(),
+            start,
+            prologue: Vec::new(),
+            unassigned: Vec::new(),
+            frame: self.frame,
+            constants32: self
+                .constants32
+                .into_iter()
+                .map(|(value, slot)| (slot, value))
+                .collect(),
+            constants64: self
+                .constants64
+                .into_iter()
+                .map(|(value, slot)| (slot, value))
+                .collect(),
+            specials: self.specials,
+            params: self.params,
+            results: self.results,
+            shared: self.shared,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Faults in words.
+
+use std::fmt;
+
+use super::{Fault, FaultKind, Operation};
+
+impl fmt::Display for Operation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Operation::Load => "load",
+            Operation::Store => "store",
+            Operation::Atomic => "atomic operation",
+        })
+    }
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let FaultKind::InvalidLaunch(message) = &self.kind {
+            return write!(f, "kernel `{}` cannot be launched: {message}", self.kernel);
+        }
+        let ([bx, by, bz], [tx, ty, tz]) = (self.block, self.thread);
+        write!(
+            f,
+            "kernel `{}`, block ({bx}, {by}, {bz}), thread ({tx}, {ty}, {tz})",
+            self.kernel
+        )?;
+        if self.line != 0 {
+            write!(f, ", PTX line {}", self.line)?;
+        }
+        if let Some((file, line)) = &self.source {
+            write!(f, " ({file}:{line})")?;
+        }
+        write!(f, ": {}", self.kind)
+    }
+}
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FaultKind::InvalidLaunch(message) => f.write_str(message),
+            FaultKind::OutOfBounds {
+                operation,
+                buffer,
+                offset,
+                bytes,
+                len,
+            } => {
+                let end = offset.saturating_add(i64::from(*bytes));
+                let beyond = if *offset < 0 {
+                    format!("{} before its start", count(offset.unsigned_abs()))
+                } else {
+                    format!("{} past its end", count((end as u64).saturating_sub(*len)))
+                };
+                let size = count(*len);
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which has {size}: {beyond}"
+                )
+            }
+            FaultKind::InvalidAddress {
+                operation,
+                address: 0,
+                bytes,
+            } => {
+                write!(f, "{operation} of {bytes} bytes through a null pointer")
+            }
+            FaultKind::InvalidAddress {
+                operation,
+                address,
+                bytes,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at address {address:#x}, where nothing is"
+                )
+            }
+            FaultKind::NotPassed {
+                operation,
+                buffer,
+                offset,
+                bytes,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which was not passed to the kernel"
+                )
+            }
+            FaultKind::ReadOnly {
+                operation,
+                buffer,
+                offset,
+                bytes,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which was passed for reading only"
+                )
+            }
+            FaultKind::Freed {
+                operation,
+                buffer,
+                offset,
+                bytes,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which was freed"
+                )
+            }
+            FaultKind::Misaligned {
+                operation,
+                address,
+                bytes,
+            } => {
+                write!(f, "{operation} of {bytes} bytes at the misaligned address {address:#x}")
+            }
+            FaultKind::Uninitialized {
+                operation,
+                buffer,
+                offset,
+                bytes,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which nothing has written"
+                )
+            }
+            FaultKind::SharedRace {
+                operation,
+                offset,
+                bytes,
+                other: [x, y, z],
+                other_operation,
+                other_line,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of shared memory races with a {other_operation} by \
+                     thread ({x}, {y}, {z}), PTX line {other_line}: no barrier is between them"
+                )
+            }
+            FaultKind::Unordered {
+                operation,
+                buffer,
+                offset,
+                bytes,
+                other,
+                other_writes,
+            } => {
+                let verb = if *other_writes { "writes" } else { "reads" };
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which {other} {verb}, and neither comes \
+                     before the other"
+                )
+            }
+            FaultKind::InvalidFree(address) => write!(f, "`free` of {address:#x}, which `malloc` did not return"),
+            FaultKind::Deadlock(who) => write!(f, "deadlock: {who}"),
+            FaultKind::DivergentBarrier(who) => write!(f, "divergent barrier: {who}"),
+            FaultKind::StepLimit(limit) => write!(
+                f,
+                "the block executed more than {limit} warp instructions; does it wait for a block that has not started?"
+            ),
+            FaultKind::Assertion(what) => write!(f, "assertion failed: {what}"),
+            FaultKind::Trap => f.write_str("the kernel executed `trap`"),
+            FaultKind::StackOverflow => f.write_str("calls are nested too deeply"),
+            FaultKind::InvalidTarget(address) => {
+                write!(f, "indirect call or branch to {address:#x}, where no target is")
+            }
+            FaultKind::OutOfMemory => f.write_str("the host has no memory for the block's registers"),
+        }
+    }
+}
+
+impl std::error::Error for Fault {}
+
+/// `1 byte`, `2 bytes`.
+fn count(bytes: u64) -> String {
+    if bytes == 1 {
+        "1 byte".to_owned()
+    } else {
+        format!("{bytes} bytes")
+    }
+}
