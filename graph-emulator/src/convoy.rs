@@ -6,8 +6,9 @@ use crate::block::{Block, fault};
 use crate::code::{Barrier, BarrierOp, DISCARD, FloatType, Guard, Op, Rounding, Slot};
 use crate::exec::barrier::Barriers;
 use crate::exec::fast::simple;
-use crate::exec::{Context, Environment, bits, compare, convert, float, integer, math, moves, rows, steps};
+use crate::exec::{Context, Environment, bits, collective, compare, convert, float, integer, math, moves, rows, steps};
 use crate::fault::Fault;
+use crate::lattice::Lattice;
 use crate::registers::{FULL, Registers};
 use crate::visit::{File, Role};
 
@@ -105,6 +106,10 @@ impl Block {
                 return Ok(Outcome::Ended);
             }
             op if in_lanes(&mut self.registers, op) => {}
+            op if among_all(&mut self.registers, op, side) => {
+                self.registers
+                    .each_warp(|registers| collective::execute(registers, op, FULL));
+            }
             _ => return self.one_by_one(context, ctaid, pc),
         }
         Ok(Outcome::Next)
@@ -169,6 +174,18 @@ fn passes(op: &Barrier, registers: &Registers, barriers: &Barriers) -> bool {
     let ids = registers.rows32(op.id).as_flattened();
     let valid = ids[0] < 16 && ids.iter().fold(0, |differs, id| differs | (id ^ ids[0])) == 0;
     op.op == BarrierOp::Sync && op.count == DISCARD && valid && barriers.idle()
+}
+
+/// Is an instruction a simple operation among all lanes of each warp? Its partners are all there.
+fn among_all(registers: &mut Registers, op: &Op, side: usize) -> bool {
+    let members = match op {
+        Op::Shuffle(op) => op.mask,
+        Op::Vote(op) => op.mask,
+        Op::Reduce(op) => op.mask,
+        Op::WarpBarrier { mask } => *mask,
+        _ => return false,
+    };
+    registers.lattice32(members, side) == Some(Lattice::uniform(FULL.into()))
 }
 
 /// Execute an instruction that does the same in every lane, whatever the others do, and cannot fault; false for others.

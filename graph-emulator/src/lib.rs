@@ -6,7 +6,8 @@
 //!
 //! A warp is 32 lanes that execute one decoded instruction together: registers are arrays of lanes, so an instruction
 //! is a loop that vectorises. Lanes that part at a branch run one group at a time, the smallest program counter first,
-//! and meet again where their counters do.
+//! and meet again where their counters do. As long as all threads of a block are at one instruction, all its warps execute
+//! it together; what is the same for all threads, or grows evenly from one to the next, is then computed once.
 //!
 //! # What is exact
 //!

@@ -64,7 +64,7 @@ impl Random {
         let (a, b, c) = (self.r(), self.source(), self.source());
         let (x, y) = (self.rd(), self.rd());
         let sign = self.pick(&["s32", "u32"]);
-        match self.below(20) {
+        match self.below(21) {
             0..=2 => format!("{}.{sign} {r}, {a}, {b};", self.pick(&["add", "sub", "mul.lo"])),
             3 => format!("mad.lo.{sign} {r}, {a}, {b}, {c};"),
             4 => format!("shl.b32 {r}, {a}, {};", self.pick(&["0", "2", "5", "31", "32", "%r1"])),
@@ -87,6 +87,11 @@ impl Random {
             18 => format!(
                 "and.b32 %offset, {a}, 1020; cvt.u64.u32 %at, %offset; add.s64 %at, %at, %table; ld.global.u32 {r}, [%at];"
             ),
+            19 => format!(
+                "{} {r}, {a}, {}, 31, -1;",
+                self.pick(&["shfl.sync.bfly.b32", "shfl.sync.up.b32", "shfl.sync.idx.b32"]),
+                self.below(32)
+            ),
             _ => format!(
                 "bar.sync 0; st.shared.u32 [%own], {a}; bar.sync 0; ld.shared.u32 {r}, [%{}];",
                 self.pick(&["own", "other", "first"])
@@ -101,14 +106,14 @@ impl Random {
             match self.below(3) {
                 0 => {
                     // All threads come to the barriers: those are not skipped.
-                    let skipped = (0..4).map(|_| self.instruction()).filter(|text| !text.contains("bar"));
+                    let skipped = (0..4).map(|_| self.instruction()).filter(|text| !text.contains("sync"));
                     let skipped = skipped.collect::<Vec<_>>().join("\n");
                     let not = self.pick(&["", "!"]);
                     writeln!(body, "@{not}{p} bra $L{label};\n{skipped}\n$L{label}:").unwrap();
                 }
                 1 => {
                     let guarded = self.instruction();
-                    let guard = if guarded.contains("bar") || guarded.contains("%at") {
+                    let guard = if guarded.contains("sync") || guarded.contains("%at") {
                         String::new()
                     } else {
                         format!("@{p} ")
@@ -183,18 +188,21 @@ fn random_kernels_do_the_same_together_and_warp_by_warp() {
         let block: [u32; 3] = shapes[round % shapes.len()];
         let threads = block.iter().product::<u32>() as usize;
         let number = random.below(1 << 16) as u32;
-        let run = |options: &Options| {
+        let run = |options: Option<&Options>| {
             let out = gpu.upload("out", &vec![0u32; 3 * 1024 * 32]);
             let arguments = [Read(&table), Write(&out), value(number)];
-            gpu.launch_with("random", [3, 1, 1], block, 0, &arguments, options)
-                .unwrap_or_else(|fault| panic!("{fault}\n{ptx}"));
+            let result = match options {
+                None => gpu.launch("random", [3, 1, 1], block, &arguments),
+                Some(options) => gpu.launch_with("random", [3, 1, 1], block, 0, &arguments, options),
+            };
+            result.unwrap_or_else(|fault| panic!("{fault}\n{ptx}"));
             download::<u32>(&out)
         };
-        let together = run(&Options::default());
-        let apart = run(&Options {
+        let together = run(None);
+        let apart = run(Some(&Options {
             check_uninitialized: true,
             ..Options::default()
-        });
+        }));
         for (index, (together, apart)) in together.iter().zip(&apart).enumerate() {
             let (thread, word) = (index / 32, index % 32);
             assert!(

@@ -71,7 +71,8 @@ pub(crate) fn sets(members: &[u32; LANES], mask: u32) -> impl Iterator<Item = u3
     })
 }
 
-fn execute(registers: &mut Registers, op: &Op, set: u32) {
+/// Execute an operation among the lanes of a set.
+pub(crate) fn execute(registers: &mut Registers, op: &Op, set: u32) {
     match op {
         Op::Shuffle(op) => shuffle(registers, set, op),
         Op::Vote(op) => vote(registers, set, op),
