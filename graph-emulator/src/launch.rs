@@ -66,7 +66,7 @@ pub struct Options {
     /// [forgotten](crate::Allocation::forget_contents) and not written since?
     pub check_uninitialized: bool,
     /// Is it a fault when two threads of a block touch the same shared memory, one of them writes, not both accesses are
-    /// atomic or `volatile`, and no barrier is between them? Barriers of the block and of the warp (`bar.warp.sync`) order,
+    /// atomic or `volatile` (a load may also meet atomic operations), and no barrier is between them? Barriers of the block and of the warp (`bar.warp.sync`) order,
     /// and so do atomic and `volatile` accesses to shared memory, as locks use them. Stores of one value do not race.
     pub check_shared_races: bool,
     /// Is [`Report::footprint`] wanted?

@@ -151,7 +151,7 @@ fn atomics_and_locks_do_not_race() {
             gpu.launch_with("counter", ONE, [threads, 1, 1], 0, &arguments, &all_checks())
         };
         assert!(matches!(counter(0).unwrap_err().kind, FaultKind::SharedRace { .. }));
-        for how in [1, 2] {
+        for how in [1, 2, 3] {
             counter(how).unwrap();
             assert_eq!(download::<u32>(&out), [threads]);
         }

@@ -33,7 +33,7 @@ pub struct EmulatorOptions {
     /// Find reads of shared memory that no thread of the block has written.
     pub check_uninitialized: bool,
     /// Find threads of a block that touch the same shared memory, one of them writing, with no barrier in between; accesses
-    /// that are all atomic or `volatile` may meet, and order others as locks do.
+    /// that are all atomic or `volatile` may meet, loads may meet atomic ones, and atomic ones order others as locks do.
     pub check_shared_races: bool,
     /// Find nodes that touch the same bytes, one of them writing, though the graph does not order them. Building a graph
     /// rules this out for the memory that nodes name; this finds the rest, reached by pointers in memory.

@@ -1,7 +1,7 @@
 //! Shared memory: who touched each byte last, and whether anyone wrote it at all.
 //!
-//! Two accesses to a byte race if they are of different threads, one of them writes, not both are atomic or `volatile`, and
-//! neither comes before the other (see `clocks`). Two stores of one value do not. Of the readers since the last store two
+//! Two accesses to a byte race if they are of different threads, one of them writes, not both are atomic or `volatile`, nor
+//! one atomic and the other a load, and neither comes before the other (see `clocks`). Two stores of one value do not. Of the readers since the last store two
 //! are remembered, so that a race with a third may be missed, but none is reported that is not there.
 
 use super::Touch;
@@ -120,6 +120,18 @@ impl SharedWatch {
     }
 }
 
+impl Mark {
+    /// Is it right that two accesses meet? A load meets atomic operations in every loop around `atomicCAS`, whose first guess
+    /// it makes.
+    fn may_meet(&self, other: &Mark) -> bool {
+        let guess = matches!(
+            (self.operation, other.operation),
+            (Operation::Load, Operation::Atomic) | (Operation::Atomic, Operation::Load)
+        );
+        guess || self.strong && other.strong
+    }
+}
+
 impl Cell {
     /// Note an access; another one that it races with.
     fn meet(&mut self, clocks: &Clocks, mark: Mark, value: Option<u8>) -> Option<Mark> {
@@ -127,7 +139,7 @@ impl Cell {
             let (thread, of) = (usize::from(mark.thread), usize::from(other.thread));
             thread != of && !clocks.knows(thread, of, other.tick)
         };
-        let races = |other: &Mark| unordered(other) && !(mark.strong && other.strong);
+        let races = |other: &Mark| unordered(other) && !mark.may_meet(other);
         let same_value = value.is_some() && value == self.value;
         let writer = self.writer.filter(|other| races(other) && !same_value);
         if mark.operation == Operation::Load {
