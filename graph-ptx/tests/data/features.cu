@@ -1,3 +1,4 @@
+// xtask: variants
 // One kernel for each feature of PTX that ordinary code brings about.
 #include <cuda_fp16.h>
 extern "C" __device__ int vprintf(const char *, const void *);

@@ -1,3 +1,4 @@
+// xtask: variants
 // What sm_90 adds: programmatic launches, clusters, bulk copies.
 #include <cuda_fp16.h>
 typedef unsigned long long u64;

@@ -1,3 +1,4 @@
+// xtask: variants
 // Where addresses come from: kernels whose accesses the summaries must attribute.
 typedef unsigned long long u64;
 
