@@ -110,7 +110,7 @@ fn compile_all(root: &Path) -> Result<Vec<Compiled>> {
             Ok(ptx) => compiled.push(Compiled {
                 path: source_path.with_extension("ptx"),
                 // NVRTC names sources of line tables from the current folder on, which is another one everywhere.
-                ptx: ptx.replace(&here, ".file\t1 \""),
+                ptx: renumbered(&ptx.replace(&here, ".file\t1 \"")),
             }),
             Err(error) => writeln!(failures, "{name}: {error}")?,
         }
@@ -120,6 +120,35 @@ fn compile_all(root: &Path) -> Result<Vec<Compiled>> {
     } else {
         Err(failures.trim_end().into())
     }
+}
+
+/// The text with its call sequences (comments, and prototypes named after them) counted from 0: NVRTC counts them on from one
+/// compilation to the next.
+fn renumbered(ptx: &str) -> String {
+    const MARKS: [&str; 2] = ["// callseq ", "prototype_"];
+    let mut seen: Vec<&str> = Vec::new();
+    let mut out = String::with_capacity(ptx.len());
+    let mut rest = ptx;
+    while let Some(start) = MARKS
+        .iter()
+        .filter_map(|mark| Some(rest.find(mark)? + mark.len()))
+        .min()
+    {
+        let (before, after) = rest.split_at(start);
+        let end = after
+            .find(|letter: char| !letter.is_ascii_digit())
+            .unwrap_or(after.len());
+        let (number, behind) = after.split_at(end);
+        let position = seen.iter().position(|other| *other == number).unwrap_or_else(|| {
+            seen.push(number);
+            seen.len() - 1
+        });
+        out.push_str(before);
+        out.push_str(&position.to_string());
+        rest = behind;
+    }
+    out.push_str(rest);
+    out
 }
 
 /// The options to compile `source` with: the defaults, and what its first line adds or replaces.
@@ -269,6 +298,13 @@ fn diff(old: &str, new: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn call_sequences_count_from_zero() {
+        let text = "{ // callseq 6, 0\ncall, prototype_6;\n} // callseq 6\n{ // callseq 7, 0\n} // callseq 7\n";
+        let expected = "{ // callseq 0, 0\ncall, prototype_0;\n} // callseq 0\n{ // callseq 1, 0\n} // callseq 1\n";
+        assert_eq!(super::renumbered(text), expected);
+    }
 
     #[test]
     fn options_have_defaults_that_the_first_line_replaces() {
