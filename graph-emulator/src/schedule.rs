@@ -5,13 +5,18 @@
 //! for others (many atomic or volatile accesses) or has run for long is set aside for the next one: thus a spin lock
 //! between lanes of a warp makes progress.
 
-use crate::code::{Instruction, Op, Special};
+mod select;
+mod special;
+
+use crate::code::Instruction;
 use crate::exec::address::lanes;
 use crate::exec::barrier::Barriers;
 use crate::exec::call::Activation;
 use crate::exec::local::Local;
 use crate::exec::{Context, Environment, Flow, LaneFault};
 use crate::registers::{Frame, LANES, Registers};
+use select::Group;
+use special::Specials;
 
 /// Instructions a warp may execute before another has its turn.
 pub(crate) const SLICE: u64 = 1 << 16;
@@ -39,24 +44,6 @@ pub(crate) struct Warp {
     /// The frame that is executing.
     current: u32,
     specials: Specials,
-}
-
-/// What special registers are made of.
-#[derive(Clone, Copy, Default)]
-struct Specials {
-    block: [u32; 3],
-    grid: [u32; 3],
-    ctaid: [u32; 3],
-    static_shared: u32,
-    dynamic_shared: u32,
-}
-
-/// Lanes that run together.
-struct Group {
-    mask: u32,
-    pc: u32,
-    /// The program counter at which others of the same frame wait.
-    limit: u32,
 }
 
 impl Warp {
@@ -253,44 +240,6 @@ impl Warp {
         (lane, self.pcs[lane])
     }
 
-    /// `%tid` of a lane.
-    pub(crate) fn thread(&self, lane: usize) -> [u32; 3] {
-        let [x, y, _] = self.specials.block;
-        let linear = self.index * LANES as u32 + lane as u32;
-        [linear % x, linear / x % y, linear / x / y]
-    }
-
-    /// The value of a special register in each lane.
-    pub(crate) fn special(&self, special: Special) -> [u32; LANES] {
-        let Specials {
-            block,
-            grid,
-            ctaid,
-            static_shared,
-            dynamic_shared,
-        } = self.specials;
-        let all = |value: u32| [value; LANES];
-        let threads = block.iter().product::<u32>();
-        let lane = |f: fn(u32) -> u32| std::array::from_fn(|lane| f(lane as u32));
-        match special {
-            Special::Tid(axis) => std::array::from_fn(|lane| self.thread(lane)[axis]),
-            Special::Ntid(axis) => all(block[axis]),
-            Special::Ctaid(axis) => all(ctaid[axis]),
-            Special::Nctaid(axis) => all(grid[axis]),
-            Special::LaneId => lane(|lane| lane),
-            Special::WarpId => all(self.index),
-            Special::NwarpId => all(threads.div_ceil(LANES as u32)),
-            Special::LaneMaskEq => lane(|lane| 1 << lane),
-            Special::LaneMaskLt => lane(|lane| (1 << lane) - 1),
-            Special::LaneMaskLe => lane(|lane| u32::MAX >> (31 - lane)),
-            Special::LaneMaskGt => lane(|lane| !(u32::MAX >> (31 - lane))),
-            Special::LaneMaskGe => lane(|lane| u32::MAX << lane),
-            Special::DynamicSharedSize => all(dynamic_shared),
-            Special::TotalSharedSize => all(static_shared + dynamic_shared),
-            Special::DynamicShared => all(static_shared.next_multiple_of(16)),
-        }
-    }
-
     /// Run until every lane waits or has exited, or the turn is over. Returns how many instructions were executed; a
     /// fault comes with its program counter.
     pub(crate) fn run(&mut self, env: &mut Environment<'_>, budget: u64) -> Result<u64, (u32, LaneFault)> {
@@ -375,116 +324,6 @@ impl Warp {
         self.set_pcs(mask, pc);
         self.set_aside = mask;
         Turn::Over
-    }
-
-    /// Choose the lanes to run next.
-    fn select(&mut self, env: &Environment<'_>) -> Option<Group> {
-        let runnable = self.live() & !self.parked & !self.waiting;
-        if runnable == 0 {
-            return self.select_waiting(env);
-        }
-        let others = runnable & !self.set_aside;
-        if std::mem::take(&mut self.set_aside) != 0 && others != 0 {
-            return Some(self.take_turns(runnable, others));
-        }
-        let first = runnable.trailing_zeros() as usize % LANES;
-        let together = self.together(first, runnable);
-        if together == runnable {
-            return Some(Group {
-                mask: runnable,
-                pc: self.pcs[first],
-                limit: u32::MAX,
-            });
-        }
-        let depth = |lane: usize| self.activations[self.frames[lane] as usize].depth;
-        let key = |&lane: &usize| (u32::MAX - depth(lane), self.pcs[lane], self.frames[lane]);
-        let lane = lanes(runnable).min_by_key(key)?;
-        let mask = self.together(lane, runnable);
-        let others = lanes(runnable & !mask).filter(|&other| self.frames[other] == self.frames[lane]);
-        let limit = others.map(|other| self.pcs[other]).min().unwrap_or(u32::MAX);
-        Some(Group {
-            mask,
-            pc: self.pcs[lane],
-            limit,
-        })
-    }
-
-    /// A group other than the one set aside, each in its turn; it need not wait for others.
-    fn take_turns(&mut self, runnable: u32, others: u32) -> Group {
-        let ahead = others & u32::MAX.checked_shl(self.turn).unwrap_or(0);
-        let lane = if ahead != 0 { ahead } else { others }.trailing_zeros() as usize % LANES;
-        self.turn = (lane as u32 + 1) % LANES as u32;
-        Group {
-            mask: self.together(lane, runnable),
-            pc: self.pcs[lane],
-            limit: u32::MAX,
-        }
-    }
-
-    /// The lanes of `among` at the same instruction of the same frame as a lane.
-    fn together(&self, lane: usize, among: u32) -> u32 {
-        let (pc, frame) = (self.pcs[lane], self.frames[lane]);
-        let mut same = 0;
-        for other in 0..LANES {
-            same |= u32::from(self.pcs[other] == pc && self.frames[other] == frame) << other;
-        }
-        same & among
-    }
-
-    /// All lanes wait for others of the warp: find some whose partners are all there.
-    fn select_waiting(&mut self, env: &Environment<'_>) -> Option<Group> {
-        let waiting = self.waiting & self.live() & !self.parked;
-        let mut left = waiting;
-        while left != 0 {
-            let lane = left.trailing_zeros() as usize % LANES;
-            let mask = self.together(lane, waiting);
-            let op = &env.context.code.instructions[self.pcs[lane] as usize].op;
-            let members = self.members(lane, op);
-            if self.ready(&members, mask) != 0 {
-                self.waiting &= !mask;
-                return Some(Group {
-                    mask,
-                    pc: self.pcs[lane],
-                    limit: u32::MAX,
-                });
-            }
-            if matches!(op, Op::WarpBarrier { .. }) && self.pass_warp_barriers(members[lane], waiting, env) {
-                return self.select(env);
-            }
-            left &= !mask;
-        }
-        None
-    }
-
-    /// The member masks of a waiting lane's operation.
-    fn members(&mut self, lane: usize, op: &Op) -> [u32; LANES] {
-        self.registers.frame = self.activations[self.frames[lane] as usize].frame;
-        op.member_mask().map_or([0; LANES], |slot| *self.registers.get32(slot))
-    }
-
-    /// `bar.warp.sync` may be several instructions in the several branches of a program.
-    fn pass_warp_barriers(&mut self, members: u32, waiting: u32, env: &Environment<'_>) -> bool {
-        let wanted = members & self.live();
-        let at_barrier = |lane: &usize| {
-            let op = env
-                .context
-                .code
-                .instructions
-                .get(self.pcs[*lane] as usize)
-                .map(|at| &at.op);
-            matches!(op, Some(Op::WarpBarrier { .. }))
-        };
-        let arrived = lanes(wanted & waiting)
-            .filter(at_barrier)
-            .fold(0, |all, lane| all | 1 << lane);
-        if wanted == 0 || arrived != wanted {
-            return false;
-        }
-        for lane in lanes(arrived) {
-            self.pcs[lane] += 1;
-        }
-        self.waiting &= !arrived;
-        true
     }
 }
 

@@ -1,0 +1,103 @@
+//! Addresses, and the instructions that access memory.
+
+use super::{Guard, Slot};
+
+/// State spaces, as they are executed; `.const` is `Global`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Space {
+    Generic,
+    Global,
+    Shared,
+    Local,
+    /// The kernel's parameters.
+    Param,
+}
+
+/// What an address is relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Base {
+    R32(Slot),
+    R64(Slot),
+    /// The current frame in local memory.
+    Frame,
+    /// Zero.
+    Absolute,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Address {
+    pub(crate) base: Base,
+    pub(crate) offset: i64,
+}
+
+/// A load or a store.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    pub(crate) space: Space,
+    pub(crate) address: Address,
+    /// Bytes of an element: 1, 2, 4 or 8.
+    pub(crate) bytes: u8,
+    /// Sign-extend what is loaded.
+    pub(crate) signed: bool,
+    /// Elements: 1, 2, 4 or 8.
+    pub(crate) count: u8,
+    /// Are the registers 64-bit slots?
+    pub(crate) wide: bool,
+    /// `volatile`, `relaxed`, `acquire` or `release`: may be what a loop waits for.
+    pub(crate) strong: bool,
+    pub(crate) values: [Slot; 8],
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtomicOp {
+    Add,
+    And,
+    Or,
+    Xor,
+    Exchange,
+    CompareExchange,
+    Inc,
+    Dec,
+    Min,
+    Max,
+}
+
+/// Types of atomic operations.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum AtomicType {
+    B16,
+    B32,
+    B64,
+    S32,
+    S64,
+    F16,
+    F16x2,
+    Bf16,
+    Bf16x2,
+    F32,
+    F64,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Atomic {
+    pub(crate) op: AtomicOp,
+    pub(crate) ty: AtomicType,
+    pub(crate) space: Space,
+    pub(crate) address: Address,
+    /// The old value's place; `DISCARD` for `red`.
+    pub(crate) d: Slot,
+    pub(crate) b: Slot,
+    pub(crate) c: Slot,
+}
+
+/// `cp.async`, done at once.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AsyncCopy {
+    pub(crate) to: Address,
+    pub(crate) from: Address,
+    pub(crate) bytes: u8,
+    /// How many bytes to read, the rest being zero; `DISCARD` for all.
+    pub(crate) source_bytes: Slot,
+    /// Where this predicate holds nothing is read and zeros are written: a slot, and all ones where it is negated.
+    pub(crate) ignore: Option<Guard>,
+}
