@@ -37,6 +37,13 @@ pub(crate) const NVCC: Wheel = Wheel {
     sha256: "e4c9a35435c3b0e36c6397c5696334c9ea6650e524736cbd1c5d345ea099bb04",
 };
 
+/// The assembler of a later CUDA, for PTX that the other does not read.
+pub(crate) const NVCC_13: Wheel = Wheel {
+    project: "nvidia-cuda-nvcc",
+    version: "13.5.37",
+    sha256: "f5c4f7ead5d964fb4af42bbf1e6d3ec3c1e6e9d83b53749f691d387e7fcaa3a7",
+};
+
 impl Wheel {
     /// The path of `file` within this wheel, which is fetched and unpacked first unless it has been already.
     pub(crate) fn file(&self, root: &Path, file: &str) -> Result<PathBuf> {
@@ -123,7 +130,7 @@ mod tests {
 
     #[test]
     fn a_requirement_pins_version_and_hash() {
-        for wheel in [NVRTC, RUNTIME, NVCC] {
+        for wheel in [NVRTC, RUNTIME, NVCC, NVCC_13] {
             assert_eq!(wheel.sha256.len(), 64, "{}", wheel.project);
             assert!(
                 wheel
