@@ -6,8 +6,8 @@
 use super::interface::{Source, copy, place_type, receiver, setter, value_name};
 use super::node::{add, apply, generic_assertions, places};
 use super::part::local;
-use crate::graph::ast::Node;
-use crate::graph::resolve::{Entity, Graph, params};
+use crate::graph::ast::{Node, Resource};
+use crate::graph::resolve::{Graph, params};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -48,9 +48,19 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
             .clone()
             .map(|index| add_or_apply(graph, index, &quote!(&mut #builder)))
             .collect(),
-        _ => (0..groups.len())
-            .map(|group| call_group(graph, group, &groups[group], &builder))
-            .collect(),
+        _ => {
+            let call = |(group, nodes): (usize, &Range<usize>)| {
+                let used = params_of(graph, nodes.clone());
+                call(
+                    graph,
+                    &group_function(group),
+                    nodes.clone(),
+                    &used,
+                    &quote!(&mut #builder),
+                )
+            };
+            groups.iter().enumerate().map(call).collect()
+        }
     };
     let edges = graph.draft.edges.iter().map(|edge| {
         let (from, to) = (edge.from, edge.to);
@@ -100,11 +110,16 @@ fn add_or_apply(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> Token
     if used.is_empty() {
         return add(graph, node, builder);
     }
-    let (function, places) = (function(index), resources_of(graph, index..index + 1).map(local));
+    call(graph, &function(index), index..index + 1, &used, builder)
+}
+
+/// The call of a function that has the places of `nodes` and the params `used` as [`operands`].
+fn call(graph: &Graph<'_>, function: &Ident, nodes: Range<usize>, used: &[usize], sink: &TokenStream) -> TokenStream {
+    let places = resources_of(graph, nodes).map(|resource| local(&resource.name));
     let values = used
         .iter()
         .map(|&param| copy(&graph.params[param].name, &Source::Variable));
-    quote!(Self::#function(#builder, #(#places,)* #(#values),*)?;)
+    quote!(Self::#function(#sink, #(#places,)* #(#values),*)?;)
 }
 
 /// The params that the nodes mention, each once.
@@ -115,13 +130,9 @@ fn params_of(graph: &Graph<'_>, nodes: Range<usize>) -> Vec<usize> {
     used
 }
 
-fn call_group(graph: &Graph<'_>, group: usize, nodes: &Range<usize>, builder: &Ident) -> TokenStream {
-    let function = format_ident!("__nodes_{group}");
-    let places = resources_of(graph, nodes.clone()).map(local);
-    let values = params_of(graph, nodes.clone())
-        .into_iter()
-        .map(|param| copy(&graph.params[param].name, &Source::Variable));
-    quote!(Self::#function(&mut #builder, #(#places,)* #(#values),*)?;)
+/// The name of a group's function.
+fn group_function(group: usize) -> Ident {
+    format_ident!("__nodes_{group}")
 }
 
 /// The functions of all groups, if there are several.
@@ -132,7 +143,7 @@ pub(super) fn group_functions(graph: &Graph<'_>) -> TokenStream {
     }
     let builder = hidden("builder");
     let define = |(group, nodes): (usize, &Range<usize>)| {
-        let function = format_ident!("__nodes_{group}");
+        let function = group_function(group);
         let operands = operands(graph, nodes.clone(), &params_of(graph, nodes.clone()));
         let nodes = nodes.clone().map(|index| add_or_apply(graph, index, &quote!(#builder)));
         quote! {
@@ -147,8 +158,8 @@ pub(super) fn group_functions(graph: &Graph<'_>) -> TokenStream {
 
 /// The places of the nodes and the params, as parameters of a function.
 fn operands(graph: &Graph<'_>, nodes: Range<usize>, used: &[usize]) -> TokenStream {
-    let places = resources_of(graph, nodes).map(|name| {
-        let (place, ty) = (local(name), resource_type(graph, name));
+    let places = resources_of(graph, nodes).map(|resource| {
+        let (place, ty) = (local(&resource.name), place_type(resource));
         quote!(#place: #ty,)
     });
     let values = used.iter().map(|&param| {
@@ -197,6 +208,7 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
     let mut locals: Vec<&Ident> = affected
         .iter()
         .flat_map(|&node| resources_of(graph, node..node + 1))
+        .map(|resource| &resource.name)
         .collect();
     locals.sort_unstable();
     locals.dedup();
@@ -217,13 +229,9 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
         let value = copy(name, &source);
         quote!(let #name = #value;)
     });
-    let calls = affected.iter().map(|&node| {
-        let (function, places) = (function(node), resources_of(graph, node..node + 1).map(local));
-        let values = used[node]
-            .iter()
-            .map(|&param| copy(&graph.params[param].name, &Source::Variable));
-        quote!(Self::#function(#update, #(#places,)* #(#values),*)?;)
-    });
+    let calls = affected
+        .iter()
+        .map(|&node| call(graph, &function(node), node..node + 1, &used[node], &quote!(#update)));
     quote! {
         #(#locals)*
         #(#others)*
@@ -236,24 +244,17 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
     }
 }
 
-/// The names of the resources the nodes touch, each once, as they were declared.
-fn resources_of<'a>(graph: &Graph<'a>, nodes: Range<usize>) -> impl Iterator<Item = &'a Ident> + use<'a> {
+/// The resources the nodes touch, each once, as they were declared.
+fn resources_of<'a>(graph: &Graph<'a>, nodes: Range<usize>) -> impl Iterator<Item = &'a Resource> + use<'a> {
     let touched = nodes.flat_map(|node| places(graph.nodes[node]));
     let mut indices: Vec<usize> = touched.filter_map(|place| graph.resource(place)).collect();
     indices.sort_unstable();
     indices.dedup();
     indices
         .into_iter()
-        .map(|index| &graph.resources[index].name)
+        .map(|index| graph.resources[index])
         .collect::<Vec<_>>()
         .into_iter()
-}
-
-fn resource_type(graph: &Graph<'_>, name: &Ident) -> TokenStream {
-    match graph.entity(name) {
-        Some(Entity::Resource(index)) => place_type(graph.resources[index]),
-        _ => TokenStream::new(),
-    }
 }
 
 /// The name of a node's function.

@@ -166,12 +166,8 @@ fn unordered_kernels(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenSt
             }
             known.insert(pair);
             let (first, second) = (graph.nodes[*first], graph.nodes[*second]);
-            let (kernel, other, names) = (
-                alias(first),
-                alias(second),
-                [first.name.to_string(), second.name.to_string()],
-            );
-            let [name, other_name] = names;
+            let (kernel, other) = (alias(first), alias(second));
+            let (name, other_name) = (first.name.to_string(), second.name.to_string());
             let function = quote_spanned! {second.name.span()=>
                 ::graph_runtime::private::check_variables::<#kernel, #other>
             };

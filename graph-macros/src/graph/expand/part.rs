@@ -66,9 +66,9 @@ fn range(part: &Part) -> Option<Range<'_>> {
     }
 }
 
-/// Methods are called by their paths, here and in all that is expanded: a trait of the user's could otherwise come first.
-///
 /// The expression of a place, of type `Place<shape of the part, memory>`.
+///
+/// Methods are called by their paths, here and in all that is expanded: a trait of the user's could otherwise come first.
 pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return TokenStream::new();

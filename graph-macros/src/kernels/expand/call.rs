@@ -27,6 +27,8 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
         }),
         false => {
             let arguments = params.iter().map(argument);
+            // What is emitted is sound: arguments and facts are made of one declaration, which was held against its PTX. For
+            // the rest the author of the `unsafe extern` block, or the caller of an unsafe kernel, vouches.
             quote!({ unsafe { ::graph_runtime::KernelCall::new::<Self>([#(#arguments),*]) } })
         }
     };

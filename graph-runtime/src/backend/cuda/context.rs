@@ -239,8 +239,8 @@ impl Memory {
         let (pointer, bytes) = (to.as_mut_ptr().cast::<c_void>(), to.len());
         let from = self.address + offset as u64;
         // SAFETY: callers read within the allocation, and `copy` returns only when the stream is done with both sides.
-        self.cuda
-            .copy(|stream| unsafe { driver::copy_to_host(pointer, from, bytes, stream) })
+        let queue = |stream| unsafe { driver::copy_to_host(pointer, from, bytes, stream) };
+        self.cuda.copy(queue)
     }
 
     /// Copies bytes in, within the allocation.
@@ -252,8 +252,8 @@ impl Memory {
         let (pointer, bytes) = (from.as_ptr().cast::<c_void>(), from.len());
         let to = self.address + offset as u64;
         // SAFETY: callers write within the allocation, and `copy` returns only when the stream is done with both sides.
-        self.cuda
-            .copy(|stream| unsafe { driver::copy_to_device(to, pointer, bytes, stream) })
+        let queue = |stream| unsafe { driver::copy_to_device(to, pointer, bytes, stream) };
+        self.cuda.copy(queue)
     }
 }
 
