@@ -1,6 +1,13 @@
 //! All rules over a [`Draft`], in one pass: what is wrong, each mistake once, and the order if there is one.
 
-use crate::{Access, Code, Diagnostic, Draft, Edge, NodeKind, Order, Space, Subject, cycles, race, races};
+mod access;
+mod body;
+mod edge;
+mod unordered;
+mod warning;
+
+use crate::{Diagnostic, Draft, Edge, Nest, Order};
+use edge::Members;
 
 /// What came of checking a graph.
 #[derive(Debug)]
@@ -10,8 +17,8 @@ pub struct Outcome {
     /// What an author would want to know; empty where there are errors.
     pub warnings: Vec<Diagnostic>,
     /// The order of the nodes. Where edges were wrong it leaves those out.
-    pub order: Order,
-    /// For each of [`Order::redundant`], its index in [`Draft::edges`].
+    pub order: Nest,
+    /// The indices, ascending, of [`Draft::edges`] that longer paths of plain edges imply.
     pub redundant: Vec<usize>,
 }
 
@@ -28,21 +35,22 @@ impl Outcome {
     }
 }
 
-/// Checks every rule that needs no types: edges, cycles, memory kinds, aliasing and races.
+/// Checks every rule that needs no types: edges, cycles, memory kinds, aliasing, bodies and races.
 ///
 /// Nodes marked [`broken`](crate::Node::broken) and whatever comes after them take no part in the race rule: their order is not what
 /// the author meant.
 pub fn check(draft: &Draft) -> Outcome {
     let mut errors = Vec::new();
     let mut broken: Vec<bool> = draft.nodes.iter().map(|node| node.broken).collect();
-    let usable = usable_edges(draft, &mut errors, &mut broken);
-    wrong_memory(draft, &mut errors);
-    aliased_arguments(draft, &mut errors);
-    let (order, kept) = order(draft, usable, &mut errors, &mut broken);
-    unordered(draft, &order, &broken, &mut errors);
-    let redundant: Vec<usize> = order.redundant().iter().map(|&index| kept[index]).collect();
+    let usable = edge::usable_edges(draft, &mut errors, &mut broken);
+    access::wrong_memory(draft, &mut errors);
+    access::aliased_arguments(draft, &mut errors);
+    body::forbidden_nodes(draft, &mut errors);
+    body::endless_whiles(draft, &mut errors);
+    let (order, redundant) = order(draft, &usable, &mut errors, &mut broken);
+    unordered::unordered(draft, &order, &broken, &mut errors);
     let warnings = if errors.is_empty() {
-        warnings(draft, &order, &redundant)
+        warning::warnings(draft, &order, &redundant)
     } else {
         Vec::new()
     };
@@ -54,277 +62,67 @@ pub fn check(draft: &Draft) -> Outcome {
     }
 }
 
-/// The indices of edges that are neither loops nor repetitions; reports those that are.
-fn usable_edges(draft: &Draft, errors: &mut Vec<Diagnostic>, broken: &mut [bool]) -> Vec<usize> {
-    let name = |node: usize| &draft.nodes[node].name;
-    let mut seen: Vec<(Edge, usize)> = draft.edges.iter().copied().zip(0..).collect();
-    if !seen.is_sorted() {
-        seen.sort_unstable();
+/// Orders the nodes of every body, and finds the edges that are redundant.
+fn order(draft: &Draft, usable: &[usize], errors: &mut Vec<Diagnostic>, broken: &mut [bool]) -> (Nest, Vec<usize>) {
+    if draft.bodies.len() == 1 {
+        let edges: Vec<(usize, Edge)> = usable.iter().map(|&index| (index, draft.edges[index])).collect();
+        let members = Members::All(draft.nodes.len());
+        let (order, kept) = edge::order(draft, &members, &edges, errors, broken);
+        let redundant = redundant(draft, &members, &edges, &order, &kept);
+        return (Nest::flat(order), redundant);
     }
-    let mut repeated: Vec<usize> = seen
-        .windows(2)
-        .filter(|pair| pair[0].0 == pair[1].0)
-        .map(|pair| pair[1].1)
-        .collect();
-    repeated.sort_unstable();
-    let mut repeated = repeated.into_iter().peekable();
-    let mut usable = Vec::with_capacity(draft.edges.len());
-    for (index, edge) in draft.edges.iter().enumerate() {
-        let again = repeated.next_if_eq(&index).is_some();
-        if edge.from == edge.to && !again {
-            broken[edge.to] = true;
-            let message = format!("node `{}` runs after itself", name(edge.to));
-            errors.push(
-                Diagnostic::new(Code::SelfDependency, Subject::Edge(index), message)
-                    .help(format!("remove `{0}` from the `after` list of `{0}`", name(edge.to))),
-            );
-        } else if again && edge.from != edge.to {
-            let message = format!(
-                "node `{}` names `{}` twice in its `after` list",
-                name(edge.to),
-                name(edge.from)
-            );
-            errors.push(
-                Diagnostic::new(Code::DuplicateDependency, Subject::Edge(index), message)
-                    .help(format!("remove the second `{}`", name(edge.from))),
-            );
-        } else if edge.from != edge.to {
-            usable.push(index);
-        }
+    let mut members = vec![Vec::new(); draft.bodies.len()];
+    let mut local = vec![0; draft.nodes.len()];
+    for (node, declared) in draft.nodes.iter().enumerate() {
+        local[node] = members[declared.body].len();
+        members[declared.body].push(node);
     }
-    usable
+    let mut edges = vec![Vec::new(); draft.bodies.len()];
+    for &index in usable {
+        let Edge { from, to } = draft.edges[index];
+        debug_assert_eq!(draft.nodes[from].body, draft.nodes[to].body, "edges stay within a body");
+        edges[draft.nodes[to].body].push((
+            index,
+            Edge {
+                from: local[from],
+                to: local[to],
+            },
+        ));
+    }
+    let (mut orders, mut all_redundant) = (Vec::new(), Vec::new());
+    for (nodes, edges) in members.iter().zip(&edges) {
+        let members = Members::Listed(nodes);
+        let (order, kept) = edge::order(draft, &members, edges, errors, broken);
+        all_redundant.extend(redundant(draft, &members, edges, &order, &kept));
+        orders.push(order);
+    }
+    all_redundant.sort_unstable();
+    (Nest::new(draft, members, orders), all_redundant)
 }
 
-/// Host memory as a kernel argument or under a memset.
-fn wrong_memory(draft: &Draft, errors: &mut Vec<Diagnostic>) {
-    for (index, access) in draft.accesses.iter().enumerate() {
-        let (node, resource) = (&draft.nodes[access.node], &draft.resources[access.resource]);
-        let user = match node.kind {
-            NodeKind::Kernel => "kernel",
-            NodeKind::Memset => "memset",
-            NodeKind::Memcpy | NodeKind::Join => continue,
-        };
-        if resource.space == Space::Host {
-            let (name, node) = (&resource.name, &node.name);
-            let message = format!("`{name}` is host memory, but {user} node `{node}` needs device memory");
-            let help = if access.mode.writes() {
-                format!(
-                    "declare a `device` resource of the same shape, use it here, and copy back: `memcpy download = ... -> {name} after {node}`"
-                )
-            } else {
-                format!(
-                    "declare a `device` resource of the same shape, use it here, and copy first: `memcpy upload = {name} -> ...`"
-                )
-            };
-            errors.push(Diagnostic::new(Code::WrongMemory, Subject::Access(index), message).help(help));
-        }
+/// The indices in [`Draft::edges`] of a body's redundant edges. A path that a programmatic edge is part of makes none redundant, and
+/// no programmatic edge is.
+fn redundant(
+    draft: &Draft,
+    members: &Members<'_>,
+    edges: &[(usize, Edge)],
+    order: &Order,
+    kept: &[usize],
+) -> Vec<usize> {
+    let plain = |&&kept: &&usize| draft.programmatic.binary_search(&edges[kept].0).is_err();
+    if draft.programmatic.is_empty() || kept.iter().all(|kept| plain(&kept)) {
+        return order.redundant().iter().map(|&index| edges[kept[index]].0).collect();
     }
-}
-
-/// One node gets overlapping memory twice, once for writing.
-fn aliased_arguments(draft: &Draft, errors: &mut Vec<Diagnostic>) {
-    for range in draft.access_ranges() {
-        let accesses = &draft.accesses[range.clone()];
-        for (index, second) in accesses.iter().enumerate() {
-            let alias = accesses[..index].iter().find(|first| {
-                first.resource == second.resource
-                    && (first.mode.writes() || second.mode.writes())
-                    && first.region.overlaps(&second.region)
-            });
-            if let Some(first) = alias {
-                errors.push(aliased(draft, first, second, range.start + index));
-            }
-        }
-    }
-}
-
-fn aliased(draft: &Draft, first: &Access, second: &Access, index: usize) -> Diagnostic {
-    let (node, name) = (&draft.nodes[second.node], &draft.resources[second.resource].name);
-    let (message, help) = if node.kind == NodeKind::Memcpy {
-        let message = format!("node `{}` copies `{name}` onto itself", node.name);
-        (
-            message,
-            "copy between two resources, or between parts that do not overlap",
-        )
-    } else {
-        let how = |access: &Access| if access.mode.writes() { "`&mut`" } else { "`&`" };
-        let again = if first.mode == second.mode {
-            format!("as {} twice", how(first))
-        } else {
-            format!("as {} and again as {}", how(first), how(second))
-        };
-        let message = format!("node `{}` gets `{name}` {again}", node.name);
-        (
-            message,
-            "pass another resource, or parts that do not overlap such as `x[..MID]` and `x[MID..]`",
-        )
-    };
-    let diagnostic = Diagnostic::new(Code::AliasedArgument, Subject::Access(index), message).help(help);
-    if first.region == second.region {
-        return diagnostic;
-    }
-    diagnostic.note(format!(
-        "`{name}{}` and `{name}{}` overlap",
-        first.region, second.region
-    ))
-}
-
-/// Orders the nodes; reports cycles and leaves the edges inside them out. Also returns the indices of the edges used.
-fn order(draft: &Draft, usable: Vec<usize>, errors: &mut Vec<Diagnostic>, broken: &mut [bool]) -> (Order, Vec<usize>) {
-    let nodes = draft.nodes.len();
-    let pick = |kept: &[usize]| -> Vec<Edge> { kept.iter().map(|&index| draft.edges[index]).collect() };
-    let edges = pick(&usable);
-    if let Some(order) = Order::new(nodes, &edges) {
-        return (order, usable);
-    }
-    let mut component = vec![usize::MAX; nodes];
-    for (number, cycle) in cycles(nodes, &edges).iter().enumerate() {
-        for &node in &cycle.component {
-            component[node] = number;
-            broken[node] = true;
-        }
-        errors.push(cyclic(draft, &cycle.shortest));
-    }
-    let inside = |edge: Edge| component[edge.from] != usize::MAX && component[edge.from] == component[edge.to];
-    let kept: Vec<usize> = usable
-        .into_iter()
-        .filter(|&index| !inside(draft.edges[index]))
-        .collect();
-    let order =
-        Order::new(nodes, &pick(&kept)).expect("no cycle is left once no edge joins two nodes of one component");
-    (order, kept)
-}
-
-fn cyclic(draft: &Draft, shortest: &[usize]) -> Diagnostic {
-    let name = |node: usize| &draft.nodes[node].name;
-    let spelled: Vec<String> = shortest
-        .iter()
-        .chain(&shortest[..1])
-        .map(|&node| format!("`{}`", name(node)))
-        .collect();
-    let (last, first) = (shortest[shortest.len() - 1], shortest[0]);
-    let subject = draft
-        .edges
-        .iter()
-        .position(|edge| edge.from == last && edge.to == first)
-        .map_or(Subject::Node(first), Subject::Edge);
-    Diagnostic::new(
-        Code::Cycle,
-        subject,
-        format!("nodes run after each other in a cycle: {}", spelled.join(" -> ")),
-    )
-    .note("each of them waits for the one before it, so none could ever start")
-    .help(format!(
-        "remove one of these edges, for example `{}` from the `after` list of `{}`",
-        name(last),
-        name(first)
-    ))
-}
-
-/// Races between nodes whose order is what the author meant.
-fn unordered(draft: &Draft, order: &Order, broken: &[bool], errors: &mut Vec<Diagnostic>) {
-    let all = races(draft, order);
-    if all.is_empty() {
-        return;
-    }
-    let uncertain: Vec<bool> = if broken.contains(&true) {
-        let culprits: Vec<usize> = (0..broken.len()).filter(|&node| broken[node]).collect();
-        (0..broken.len())
-            .map(|node| broken[node] || culprits.iter().any(|&culprit| order.before(culprit, node)))
-            .collect()
-    } else {
-        vec![false; broken.len()]
-    };
-    let node = |access: usize| draft.accesses[access].node;
-    let certain: Vec<_> = all
-        .into_iter()
-        .filter(|race| !uncertain[node(race.first)] && !uncertain[node(race.second)])
-        .collect();
-    errors.extend(
-        race::roots(draft, order, &certain)
-            .iter()
-            .map(|race| racing(draft, race.first, race.second)),
-    );
-}
-
-fn racing(draft: &Draft, first: usize, second: usize) -> Diagnostic {
-    let (a, b) = (&draft.accesses[first], &draft.accesses[second]);
-    let (earlier, later) = (&draft.nodes[a.node].name, &draft.nodes[b.node].name);
-    let resource = &draft.resources[a.resource];
-    let touch = |name: &str, access: &Access, what: &str| {
-        let line = access.line.map_or(String::new(), |line| format!(" (line {line})"));
-        format!("`{name}` {} {what}{line}", access.mode.verb())
-    };
-    let (of_first, of_second) = if a.region == b.region {
-        (format!("`{}{}`", resource.name, a.region), "it".to_owned())
-    } else {
-        (
-            format!("`{}{}`", resource.name, a.region),
-            format!("`{}{}`", resource.name, b.region),
-        )
-    };
-    let message = format!(
-        "nodes `{earlier}` and `{later}` can run at the same time and both access `{}`",
-        resource.name
-    );
-    let diagnostic = Diagnostic::new(Code::Race, Subject::Access(second), message).note(format!(
-        "{}, {}",
-        touch(earlier, a, &of_first),
-        touch(later, b, &of_second)
-    ));
-    let diagnostic = if resource.implicit {
-        diagnostic.note(format!(
-            "`{}` is a module-scope variable of their kernels, which all nodes of a graph share",
-            resource.name
-        ))
-    } else {
-        diagnostic
-    };
-    diagnostic.help(format!("add `{earlier}` to the `after` list of `{later}`"))
-}
-
-fn warnings(draft: &Draft, order: &Order, redundant: &[usize]) -> Vec<Diagnostic> {
-    let mut used = vec![false; draft.resources.len()];
-    draft.accesses.iter().for_each(|access| used[access.resource] = true);
-    let unused = draft
-        .resources
-        .iter()
-        .enumerate()
-        .filter(|(index, resource)| !used[*index] && !resource.implicit)
-        .map(|(index, resource)| {
-            let message = format!("no node uses `{}`", resource.name);
-            Diagnostic::new(Code::UnusedResource, Subject::Resource(index), message)
-                .help("remove it, or use it in a node")
-        });
-    let implied = redundant.iter().map(|&index| {
-        let edge = draft.edges[index];
-        let name = |node: usize| &draft.nodes[node].name;
-        let over = draft
-            .edges
-            .iter()
-            .find(|other| other.to == edge.to && order.before(edge.from, other.from))
-            .map_or(edge.from, |other| other.from);
-        let message = format!("`{}` already runs after `{}`", name(edge.to), name(edge.from));
-        Diagnostic::new(Code::RedundantEdge, Subject::Edge(index), message)
-            .note(format!(
-                "`{}` runs after `{}`, which runs after `{}`",
-                name(edge.to),
-                name(over),
-                name(edge.from)
-            ))
-            .help(format!(
-                "remove `{}` from the `after` list of `{}`",
-                name(edge.from),
-                name(edge.to)
-            ))
-    });
-    unused.chain(implied).collect()
+    let plain: Vec<usize> = kept.iter().filter(plain).copied().collect();
+    let local: Vec<Edge> = plain.iter().map(|&index| edges[index].1).collect();
+    let order = Order::new(members.len(), &local).expect("edges without a cycle have none if some are left out");
+    order.redundant().iter().map(|&index| edges[plain[index]].0).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Mode, Region};
+    use crate::{Code, Mode, NodeKind, Region, Role, Space, Subject};
 
     fn codes(outcome: &Outcome) -> Vec<Code> {
         outcome
@@ -464,5 +262,120 @@ mod tests {
         draft.access(0, data, Region::Whole, Mode::Write);
         draft.access(2, data, Region::Whole, Mode::Write);
         assert!(check(&draft).errors.is_empty());
+    }
+
+    /// `choice` with a body each way, on one resource.
+    fn choice() -> (Draft, usize) {
+        let mut draft = Draft::new("Test");
+        let (flag, data) = (
+            draft.resource("flag", Space::Device),
+            draft.resource("data", Space::Device),
+        );
+        let choice = draft.node("choice", NodeKind::If);
+        draft.access(choice, flag, Region::Whole, Mode::Read);
+        for (role, name) in [(Role::Then, "then"), (Role::Else, "otherwise")] {
+            let body = draft.body(choice, role);
+            let node = draft.node_in(body, name, NodeKind::Kernel);
+            draft.access(node, data, Region::Whole, Mode::ReadWrite);
+        }
+        (draft, data)
+    }
+
+    #[test]
+    fn what_bodies_touch_belongs_to_their_node() {
+        let (mut draft, data) = choice();
+        let reader = draft.node("reader", NodeKind::Kernel);
+        let read = draft.access(reader, data, Region::Whole, Mode::Read);
+        let outcome = check(&draft);
+        assert_eq!(
+            codes(&outcome),
+            [Code::Race],
+            "the two bodies never run at the same time"
+        );
+        assert_eq!(outcome.errors[0].subject, Subject::Access(read));
+        assert_eq!(
+            outcome.errors[0].to_string(),
+            "nodes `choice` and `reader` can run at the same time and both access `data` [race]\n\
+             note: `choice` writes `data`, `reader` reads it\n\
+             note: that of `choice` is in its node `then`\n\
+             help: add `choice` to the `after` list of `reader`"
+        );
+        draft.edge(0, reader);
+        assert!(check(&draft).errors.is_empty());
+    }
+
+    #[test]
+    fn nodes_of_one_body_race() {
+        let (mut draft, data) = choice();
+        let other = draft.node_in(1, "other", NodeKind::Kernel);
+        draft.access(other, data, Region::Whole, Mode::Read);
+        let outcome = check(&draft);
+        assert_eq!(codes(&outcome), [Code::Race]);
+        assert_eq!(
+            outcome.errors[0].help.as_deref(),
+            Some("add `then` to the `after` list of `other`")
+        );
+    }
+
+    #[test]
+    fn conditional_bodies_hold_no_host_functions() {
+        let (mut draft, _) = choice();
+        let child = draft.node_in(2, "child", NodeKind::Graph);
+        let body = draft.body(child, Role::Child);
+        let call = draft.node_in(body, "print", NodeKind::Call);
+        draft.node("outside", NodeKind::Call);
+        let outcome = check(&draft);
+        let found: Vec<_> = outcome.errors.iter().map(|error| (error.code, error.subject)).collect();
+        assert_eq!(found, [(Code::ConditionalBody, Subject::Node(call))]);
+        assert_eq!(
+            outcome.errors[0].message,
+            "call node `print` cannot be in the body of `choice`"
+        );
+    }
+
+    #[test]
+    fn a_while_must_write_its_condition() {
+        let mut draft = Draft::new("Test");
+        let flag = draft.resource("flag", Space::Device);
+        let set = draft.node("set", NodeKind::Memset);
+        draft.access(set, flag, Region::Whole, Mode::Write);
+        let repeat = draft.node("repeat", NodeKind::While);
+        draft.access(repeat, flag, Region::Whole, Mode::Read);
+        let body = draft.body(repeat, Role::While);
+        draft.edge(set, repeat);
+        let step = draft.node_in(body, "step", NodeKind::Kernel);
+        let outcome = check(&draft);
+        assert_eq!(codes(&outcome), [Code::EndlessWhile]);
+        assert_eq!(outcome.errors[0].subject, Subject::Node(repeat));
+        draft.access(step, flag, Region::Whole, Mode::ReadWrite);
+        assert!(check(&draft).errors.is_empty());
+    }
+
+    #[test]
+    fn cycles_and_reduction_are_found_in_bodies() {
+        let (mut draft, _) = choice();
+        let [a, b, c] = ["a", "b", "c"].map(|name| draft.node_in(1, name, NodeKind::Join));
+        draft.edge(a, b);
+        draft.edge(b, c);
+        let implied = draft.edge(a, c);
+        assert_eq!(check(&draft).redundant, [implied]);
+        draft.edge(c, a);
+        let outcome = check(&draft);
+        assert_eq!(codes(&outcome), [Code::Cycle]);
+        assert!(outcome.errors[0].message.ends_with("`a` -> `c` -> `a`"));
+    }
+
+    #[test]
+    fn reduction_leaves_paths_through_programmatic_edges_alone() {
+        let mut draft = Draft::new("Test");
+        kernels(&mut draft, &["a", "b", "c", "d"]);
+        draft.edge(0, 1);
+        draft.programmatic_edge(1, 2);
+        draft.edge(0, 2);
+        draft.edge(2, 3);
+        let implied = draft.edge(1, 3);
+        assert!(check(&draft).redundant.is_empty());
+        draft.programmatic.clear();
+        assert_eq!(check(&draft).redundant, [2, implied]);
     }
 }

@@ -47,6 +47,8 @@ codes! {
     ShapeMismatch = "shape-mismatch",
     /// An index or range exceeds a length.
     OutOfBounds = "out-of-bounds",
+    /// `scratch` memory is read before anything has written it.
+    Uninitialized = "uninitialized",
     /// Launch dimensions are zero, over CUDA's limits or against the kernel's own.
     LaunchConfig = "launch-config",
     /// A `#[requires]` does not hold.
@@ -59,10 +61,18 @@ codes! {
     Access = "access",
     /// The PTX file cannot be read or parsed.
     PtxFile = "ptx-file",
+    /// A programmatic edge that the kernel's PTX does not make safe.
+    ProgrammaticEdge = "programmatic-edge",
+    /// A conditional body holds a node that CUDA does not allow there.
+    ConditionalBody = "conditional-body",
+    /// Nothing in the body of a `while` writes its condition.
+    EndlessWhile = "endless-while",
     /// A resource is used by no node (a warning).
     UnusedResource = "unused-resource",
     /// An edge is implied by a longer path (a warning).
     RedundantEdge = "redundant-edge",
+    /// A node whose results nothing uses (a warning).
+    DeadNode = "dead-node",
     /// A parameter is declared `&mut` but never written (a warning).
     NeedlessMut = "needless-mut",
 }
@@ -70,7 +80,10 @@ codes! {
 impl Code {
     /// Is this a warning rather than an error?
     pub const fn is_warning(self) -> bool {
-        matches!(self, Code::UnusedResource | Code::RedundantEdge | Code::NeedlessMut)
+        matches!(
+            self,
+            Code::UnusedResource | Code::RedundantEdge | Code::DeadNode | Code::NeedlessMut
+        )
     }
 }
 

@@ -21,8 +21,26 @@ pub enum NodeKind {
     Memcpy,
     /// Fills device memory.
     Memset,
+    /// Calls a host function.
+    Call,
+    /// Runs another graph.
+    Graph,
+    /// Runs library calls that were captured from a stream.
+    Capture,
+    /// Whatever its author adds by driver calls.
+    Raw,
     /// Does nothing; joins edges.
     Join,
+    /// Records an event.
+    Record,
+    /// Waits for an event.
+    Wait,
+    /// Runs one body, or another, or none.
+    If,
+    /// Runs a body while its condition holds.
+    While,
+    /// Runs one of several bodies.
+    Switch,
 }
 
 impl NodeKind {
@@ -32,8 +50,22 @@ impl NodeKind {
             NodeKind::Kernel => "kernel",
             NodeKind::Memcpy => "memcpy",
             NodeKind::Memset => "memset",
+            NodeKind::Call => "call",
+            NodeKind::Graph => "graph",
+            NodeKind::Capture => "capture",
+            NodeKind::Raw => "raw",
             NodeKind::Join => "join",
+            NodeKind::Record => "record",
+            NodeKind::Wait => "wait",
+            NodeKind::If => "if",
+            NodeKind::While => "while",
+            NodeKind::Switch => "switch",
         }
+    }
+
+    /// Does a condition in device memory decide what it runs?
+    pub const fn is_conditional(self) -> bool {
+        matches!(self, NodeKind::If | NodeKind::While | NodeKind::Switch)
     }
 }
 
@@ -69,6 +101,8 @@ pub struct Resource {
     pub space: Space,
     /// Module-scope variables of kernels are resources that nobody declares.
     pub implicit: bool,
+    /// Its contents last one launch at most, and its memory may be shared with others that never live at the same time.
+    pub scratch: bool,
 }
 
 /// A node.
@@ -80,6 +114,54 @@ pub struct Node {
     pub kind: NodeKind,
     /// A mistake in this node was already reported, so what follows from its edges and accesses is not.
     pub broken: bool,
+    /// The body it is in, as an index into [`Draft::bodies`].
+    pub body: usize,
+    /// The innermost `for` around it in that body, as an index into [`Draft::loops`].
+    pub repeated: Option<usize>,
+}
+
+/// Nodes that belong together: the graph itself, or a body of a node. Edges join nodes of one body only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Body {
+    /// What it is to its node.
+    pub role: Role,
+    /// The node whose body it is; `None` for the graph itself.
+    pub node: Option<usize>,
+}
+
+/// What a [`Body`] is to its node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Role {
+    /// The graph itself.
+    Graph,
+    /// The nodes of a child graph.
+    Child,
+    /// What an `if` runs where its condition is not 0.
+    Then,
+    /// What an `if` runs where its condition is 0.
+    Else,
+    /// What a `while` repeats.
+    While,
+    /// What a `switch` runs for one value: its cases are numbered from 0 in the order in which they were declared.
+    Case,
+}
+
+impl Role {
+    /// Does a condition decide whether, or how often, it runs?
+    pub const fn is_conditional(self) -> bool {
+        matches!(self, Role::Then | Role::Else | Role::While | Role::Case)
+    }
+}
+
+/// A `for` over nodes of one body. The draft holds its nodes once.
+///
+/// What orders the one copy orders all iterations: an edge into the loop holds for the first iteration, an edge out of it for the
+/// last, and each iteration runs after the one before. So of a node outside and one inside, either all iterations are ordered with
+/// the one outside, or the first (or last) is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// The `for` around it.
+    pub parent: Option<usize>,
 }
 
 /// A node touches (part of) a resource.
@@ -109,7 +191,7 @@ pub struct Edge {
 /// A graph under construction. Nodes and resources are named by their index, in order of declaration.
 ///
 /// Accesses must be added node by node: all of one node before those of the next.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Draft {
     /// The graph's name.
     pub name: Cow<'static, str>,
@@ -119,8 +201,20 @@ pub struct Draft {
     pub nodes: Vec<Node>,
     /// All accesses, grouped by node.
     pub accesses: Vec<Access>,
-    /// All `after` edges, in any order.
+    /// All `after` edges, in any order, each between nodes of one body.
     pub edges: Vec<Edge>,
+    /// The indices, ascending, of those edges that are programmatic: the later kernel starts early and waits itself.
+    pub programmatic: Vec<usize>,
+    /// All bodies; the first is the graph itself, and each comes after the one that its node is in.
+    pub bodies: Vec<Body>,
+    /// All `for`s; each comes after those around it.
+    pub loops: Vec<Loop>,
+}
+
+impl Default for Draft {
+    fn default() -> Self {
+        Self::new("")
+    }
 }
 
 impl Draft {
@@ -128,7 +222,16 @@ impl Draft {
     pub fn new(name: impl Into<Cow<'static, str>>) -> Self {
         Self {
             name: name.into(),
-            ..Self::default()
+            resources: Vec::new(),
+            nodes: Vec::new(),
+            accesses: Vec::new(),
+            edges: Vec::new(),
+            programmatic: Vec::new(),
+            bodies: vec![Body {
+                role: Role::Graph,
+                node: None,
+            }],
+            loops: Vec::new(),
         }
     }
 
@@ -138,18 +241,32 @@ impl Draft {
             name: name.into(),
             space,
             implicit: false,
+            scratch: false,
         });
         self.resources.len() - 1
     }
 
-    /// Declares a node and returns its index.
+    /// Declares a node of the graph itself and returns its index.
     pub fn node(&mut self, name: impl Into<Cow<'static, str>>, kind: NodeKind) -> usize {
+        self.node_in(0, name, kind)
+    }
+
+    /// Declares a node of a body and returns its index.
+    pub fn node_in(&mut self, body: usize, name: impl Into<Cow<'static, str>>, kind: NodeKind) -> usize {
         self.nodes.push(Node {
             name: name.into(),
             kind,
             broken: false,
+            body,
+            repeated: None,
         });
         self.nodes.len() - 1
+    }
+
+    /// Declares a body of `node` and returns its index.
+    pub fn body(&mut self, node: usize, role: Role) -> usize {
+        self.bodies.push(Body { role, node: Some(node) });
+        self.bodies.len() - 1
     }
 
     /// Records that `node` touches `region` of `resource`, and returns the access's index.
@@ -168,6 +285,23 @@ impl Draft {
     pub fn edge(&mut self, from: usize, to: usize) -> usize {
         self.edges.push(Edge { from, to });
         self.edges.len() - 1
+    }
+
+    /// Orders `to` after `from` by a programmatic edge and returns the edge's index.
+    pub fn programmatic_edge(&mut self, from: usize, to: usize) -> usize {
+        let edge = self.edge(from, to);
+        self.programmatic.push(edge);
+        edge
+    }
+
+    /// The body around a body: the one its node is in.
+    pub fn enclosing(&self, body: usize) -> Option<usize> {
+        self.bodies[body].node.map(|node| self.nodes[node].body)
+    }
+
+    /// The bodies around a node, from its own to the graph itself.
+    pub fn bodies_around(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(self.nodes[node].body), |&body| self.enclosing(body))
     }
 
     /// The accesses of each node as index ranges into [`Draft::accesses`].

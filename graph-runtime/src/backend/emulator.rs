@@ -69,7 +69,7 @@ impl Executable {
     pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) {
         self.fault = None;
         let mut touched = Touched::new();
-        for node in self.sequence.next() {
+        for node in self.sequence.next(0) {
             if !program.enabled[node] {
                 continue;
             }

@@ -7,7 +7,7 @@ mod sequence;
 
 use crate::error::{Error, Result, Site};
 use crate::program::{Op, Part, Program};
-use graph_plan::{Draft, Edge, Order, Space};
+use graph_plan::{Draft, Edge, Nest, Space};
 use std::sync::Arc;
 
 pub use cuda::CudarcSlice;
@@ -24,7 +24,7 @@ pub(crate) enum Backend {
 pub(crate) struct Blueprint<'a> {
     pub(crate) draft: &'a Draft,
     pub(crate) program: &'a Program,
-    pub(crate) order: &'a Order,
+    pub(crate) order: &'a Nest,
     /// The direct predecessors of each node, after transitive reduction.
     pub(crate) after: &'a After,
     /// Size and alignment of each resource in bytes; `None` for those that the kernels' module owns.

@@ -1,56 +1,52 @@
 //! The order in which the emulator runs nodes, and which of them it leaves open.
 
 use super::Blueprint;
-use graph_plan::Order;
+use graph_plan::Nest;
+use std::collections::HashMap;
 
-/// The order of a graph's nodes.
+/// The order of a graph's nodes, body by body.
 pub(super) struct Sequence {
-    nodes: Vec<usize>,
-    /// The nodes right after each node, and how many are right before it; only where orders are drawn.
-    after: Vec<Vec<u32>>,
-    waits: Vec<u32>,
+    bodies: Vec<Body>,
     random: Option<Random>,
     /// Only where unordered nodes are compared.
-    order: Option<Order>,
+    order: Option<Nest>,
 }
 
-impl Sequence {
-    /// `seed` draws another order at each launch; `compare` keeps what [`Sequence::unordered`] needs.
-    pub(super) fn new(blueprint: &Blueprint<'_>, seed: Option<u64>, compare: bool) -> Self {
-        let nodes = blueprint.order.sequence().to_vec();
-        let mut after = Vec::new();
-        let mut waits = Vec::new();
-        if seed.is_some() {
+/// The nodes of one body.
+struct Body {
+    /// In an order that the graph allows.
+    nodes: Vec<usize>,
+    /// For each of `nodes`, those right after it and how many are right before it, by their place in `nodes`; only where orders are drawn.
+    after: Vec<Vec<u32>>,
+    waits: Vec<u32>,
+}
+
+impl Body {
+    fn new(blueprint: &Blueprint<'_>, body: usize, draw: bool) -> Self {
+        let nodes: Vec<usize> = blueprint.order.sequence(body).collect();
+        let (mut after, mut waits) = (Vec::new(), Vec::new());
+        if draw {
+            let place: HashMap<usize, u32> = nodes.iter().copied().zip(0..).collect();
             after.resize(nodes.len(), Vec::new());
             waits.resize(nodes.len(), 0);
-            for (node, waits) in waits.iter_mut().enumerate() {
+            for (index, &node) in nodes.iter().enumerate() {
                 for &before in blueprint.after.of(node) {
-                    after[before as usize].push(node as u32);
-                    *waits += 1;
+                    after[place[&(before as usize)] as usize].push(index as u32);
+                    waits[index] += 1;
                 }
             }
         }
-        Self {
-            nodes,
-            after,
-            waits,
-            random: seed.map(Random::new),
-            order: compare.then(|| blueprint.order.clone()),
-        }
+        Self { nodes, after, waits }
     }
 
-    /// The nodes, in the order for the next launch.
-    pub(super) fn next(&mut self) -> Vec<usize> {
-        let Some(random) = &mut self.random else {
-            return self.nodes.clone();
-        };
+    fn draw(&self, random: &mut Random) -> Vec<usize> {
         let mut waits = self.waits.clone();
         let mut ready: Vec<usize> = (0..waits.len()).filter(|&node| waits[node] == 0).collect();
         let mut drawn = Vec::with_capacity(waits.len());
         while !ready.is_empty() {
-            let node = ready.swap_remove(random.below(ready.len()));
-            drawn.push(node);
-            for &next in &self.after[node] {
+            let place = ready.swap_remove(random.below(ready.len()));
+            drawn.push(self.nodes[place]);
+            for &next in &self.after[place] {
                 let next = next as usize;
                 waits[next] -= 1;
                 if waits[next] == 0 {
@@ -59,6 +55,27 @@ impl Sequence {
             }
         }
         drawn
+    }
+}
+
+impl Sequence {
+    /// `seed` draws another order each time; `compare` keeps what [`Sequence::unordered`] needs.
+    pub(super) fn new(blueprint: &Blueprint<'_>, seed: Option<u64>, compare: bool) -> Self {
+        let bodies = 0..blueprint.order.bodies();
+        Self {
+            bodies: bodies.map(|body| Body::new(blueprint, body, seed.is_some())).collect(),
+            random: seed.map(Random::new),
+            order: compare.then(|| blueprint.order.clone()),
+        }
+    }
+
+    /// The nodes of a body, in the order for its next run.
+    pub(super) fn next(&mut self, body: usize) -> Vec<usize> {
+        let body = &self.bodies[body];
+        match &mut self.random {
+            Some(random) => body.draw(random),
+            None => body.nodes.clone(),
+        }
     }
 
     /// May two nodes run in either order, or at once?

@@ -70,6 +70,8 @@ pub struct GraphBuilder {
     program: Program,
     mistakes: Vec<Diagnostic>,
     changing: Vec<NodeId>,
+    /// The body that nodes are being added to, as an index into the draft's.
+    body: usize,
     /// The last launch, if it was right. Its arguments are the last of the program's.
     checked: Option<Checked>,
 }
@@ -86,6 +88,7 @@ impl GraphBuilder {
             program: Program::default(),
             mistakes: Vec::new(),
             changing: Vec::new(),
+            body: 0,
             checked: None,
         }
     }
@@ -145,7 +148,7 @@ impl GraphBuilder {
         launch: Launch,
         call: KernelCall<N>,
     ) -> NodeId {
-        let node = self.draft.node(name, NodeKind::Kernel);
+        let node = self.node(name, NodeKind::Kernel);
         let mut places = true;
         for argument in &call.arguments {
             if let ArgumentKind::Buffer(span, mode) = &argument.0 {
@@ -191,7 +194,7 @@ impl GraphBuilder {
         M1: Memory,
         M2: Memory,
     {
-        let node = self.draft.node(name, NodeKind::Memcpy);
+        let node = self.node(name, NodeKind::Memcpy);
         let read = self.touch(node, from.span, Mode::Read);
         let written = self.touch(node, to.span, Mode::Write);
         if read && written && from.span.bytes != to.span.bytes {
@@ -211,7 +214,7 @@ impl GraphBuilder {
         to: &mut Place<S, OnDevice>,
         value: T,
     ) -> NodeId {
-        let node = self.draft.node(name, NodeKind::Memset);
+        let node = self.node(name, NodeKind::Memset);
         self.touch(node, to.span, Mode::Write);
         self.push(Op::Memset {
             to: Part::of(to.span),
@@ -222,7 +225,7 @@ impl GraphBuilder {
 
     /// Adds a node that does nothing: whatever runs after it runs after all that it runs after.
     pub fn join(&mut self, name: impl Into<Cow<'static, str>>) -> NodeId {
-        self.draft.node(name, NodeKind::Join);
+        self.node(name, NodeKind::Join);
         self.push(Op::Join)
     }
 

@@ -6,7 +6,8 @@ use crate::mistakes::{self, launch_mistake};
 use crate::node::NodeId;
 use crate::place::Span;
 use crate::program::Op;
-use graph_plan::{LaunchConfig, Mode, Region, Space};
+use graph_plan::{LaunchConfig, Mode, NodeKind, Region, Space};
+use std::borrow::Cow;
 use std::ptr;
 
 /// A launch that passed its checks. Neighbours are often alike, and checking is most of what adding a kernel node costs.
@@ -67,6 +68,11 @@ impl GraphBuilder {
                 None
             }
         }
+    }
+
+    /// Declares a node of the body at hand and returns its index; [`GraphBuilder::push`] must follow.
+    pub(super) fn node(&mut self, name: impl Into<Cow<'static, str>>, kind: NodeKind) -> usize {
+        self.draft.node_in(self.body, name, kind)
     }
 
     pub(super) fn push(&mut self, op: Op) -> NodeId {

@@ -63,6 +63,15 @@ fn kind(kind: NodeKind) -> TokenStream {
         NodeKind::Kernel => quote!(Kernel),
         NodeKind::Memcpy => quote!(Memcpy),
         NodeKind::Memset => quote!(Memset),
+        NodeKind::Call => quote!(Call),
+        NodeKind::Graph => quote!(Graph),
+        NodeKind::Capture => quote!(Capture),
+        NodeKind::Raw => quote!(Raw),
         NodeKind::Join => quote!(Join),
+        NodeKind::Record => quote!(Record),
+        NodeKind::Wait => quote!(Wait),
+        NodeKind::If => quote!(If),
+        NodeKind::While => quote!(While),
+        NodeKind::Switch => quote!(Switch),
     }
 }

@@ -90,7 +90,7 @@ impl Executable {
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphCreate");
         // SAFETY: the driver is initialised.
         let graph = unsafe { driver::graph_create() }.at(|| Site::graph(&draft.name))?;
-        match self.add_prefix(blueprint, graph, blueprint.order.sequence()) {
+        match self.add_prefix(blueprint, graph, blueprint.order.sequence(0)) {
             Ok(()) => Ok(graph),
             Err((node, error)) => {
                 // SAFETY: the graph was created above and given to nobody.
@@ -105,10 +105,10 @@ impl Executable {
         &mut self,
         blueprint: &Blueprint<'_>,
         graph: CUgraph,
-        sequence: &[usize],
+        sequence: impl Iterator<Item = usize>,
     ) -> Result<(), (usize, CudaError)> {
         let mut after: Vec<CUgraphNode> = Vec::new();
-        for &node in sequence {
+        for node in sequence {
             after.clear();
             let predecessors = blueprint.after.of(node).iter();
             after.extend(predecessors.map(|&before| self.nodes[before as usize]));
@@ -156,7 +156,7 @@ impl Executable {
 
     /// Finds the first node, in topological order, with which the graph cannot be instantiated. CUDA often does not say.
     fn bisect(&mut self, blueprint: &Blueprint<'_>) -> Option<usize> {
-        let sequence = blueprint.order.sequence();
+        let sequence: Vec<usize> = blueprint.order.sequence(0).collect();
         let kept = self.nodes.clone();
         // The shortest failing prefix has more than `good` and at most `bad` nodes.
         let (mut good, mut bad) = (0, sequence.len());
@@ -178,7 +178,7 @@ impl Executable {
         let Ok(graph) = (unsafe { driver::graph_create() }) else {
             return false;
         };
-        let added = self.add_prefix(blueprint, graph, sequence).is_ok();
+        let added = self.add_prefix(blueprint, graph, sequence.iter().copied()).is_ok();
         // SAFETY: the graph was created above.
         let exec = added.then(|| unsafe { driver::graph_instantiate(graph, FLAGS) });
         let works = matches!(exec, Some(Ok(_)));

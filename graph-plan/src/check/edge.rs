@@ -1,0 +1,123 @@
+//! Edges: loops, repetitions and cycles.
+
+use crate::{Code, Diagnostic, Draft, Edge, Order, Subject, cycles};
+
+/// The indices of edges that are neither loops nor repetitions; reports those that are.
+pub(super) fn usable_edges(draft: &Draft, errors: &mut Vec<Diagnostic>, broken: &mut [bool]) -> Vec<usize> {
+    let name = |node: usize| &draft.nodes[node].name;
+    let mut seen: Vec<(Edge, usize)> = draft.edges.iter().copied().zip(0..).collect();
+    if !seen.is_sorted() {
+        seen.sort_unstable();
+    }
+    let mut repeated: Vec<usize> = seen
+        .windows(2)
+        .filter(|pair| pair[0].0 == pair[1].0)
+        .map(|pair| pair[1].1)
+        .collect();
+    repeated.sort_unstable();
+    let mut repeated = repeated.into_iter().peekable();
+    let mut usable = Vec::with_capacity(draft.edges.len());
+    for (index, edge) in draft.edges.iter().enumerate() {
+        let again = repeated.next_if_eq(&index).is_some();
+        if edge.from == edge.to && !again {
+            broken[edge.to] = true;
+            let message = format!("node `{}` runs after itself", name(edge.to));
+            errors.push(
+                Diagnostic::new(Code::SelfDependency, Subject::Edge(index), message)
+                    .help(format!("remove `{0}` from the `after` list of `{0}`", name(edge.to))),
+            );
+        } else if again && edge.from != edge.to {
+            let message = format!(
+                "node `{}` names `{}` twice in its `after` list",
+                name(edge.to),
+                name(edge.from)
+            );
+            errors.push(
+                Diagnostic::new(Code::DuplicateDependency, Subject::Edge(index), message)
+                    .help(format!("remove the second `{}`", name(edge.from))),
+            );
+        } else if edge.from != edge.to {
+            usable.push(index);
+        }
+    }
+    usable
+}
+
+/// Orders the nodes of one body, which `edges` names by their local indices; reports cycles and leaves the edges inside them out.
+/// Also returns the positions in `edges` of those that were used.
+pub(super) fn order(
+    draft: &Draft,
+    members: &Members<'_>,
+    edges: &[(usize, Edge)],
+    errors: &mut Vec<Diagnostic>,
+    broken: &mut [bool],
+) -> (Order, Vec<usize>) {
+    let local: Vec<Edge> = edges.iter().map(|(_, edge)| *edge).collect();
+    let all = || (0..edges.len()).collect();
+    if let Some(order) = Order::new(members.len(), &local) {
+        return (order, all());
+    }
+    let mut component = vec![usize::MAX; members.len()];
+    for (number, cycle) in cycles(members.len(), &local).iter().enumerate() {
+        for &node in &cycle.component {
+            component[node] = number;
+            broken[members.node(node)] = true;
+        }
+        let shortest: Vec<usize> = cycle.shortest.iter().map(|&node| members.node(node)).collect();
+        errors.push(cyclic(draft, &shortest));
+    }
+    let inside = |edge: Edge| component[edge.from] != usize::MAX && component[edge.from] == component[edge.to];
+    let kept: Vec<usize> = (0..edges.len()).filter(|&index| !inside(local[index])).collect();
+    let left: Vec<Edge> = kept.iter().map(|&index| local[index]).collect();
+    let order =
+        Order::new(members.len(), &left).expect("no cycle is left once no edge joins two nodes of one component");
+    (order, kept)
+}
+
+/// The nodes of a body: all of the graph, or those listed.
+pub(super) enum Members<'a> {
+    All(usize),
+    Listed(&'a [usize]),
+}
+
+impl Members<'_> {
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Members::All(count) => *count,
+            Members::Listed(nodes) => nodes.len(),
+        }
+    }
+
+    pub(super) fn node(&self, local: usize) -> usize {
+        match self {
+            Members::All(_) => local,
+            Members::Listed(nodes) => nodes[local],
+        }
+    }
+}
+
+fn cyclic(draft: &Draft, shortest: &[usize]) -> Diagnostic {
+    let name = |node: usize| &draft.nodes[node].name;
+    let spelled: Vec<String> = shortest
+        .iter()
+        .chain(&shortest[..1])
+        .map(|&node| format!("`{}`", name(node)))
+        .collect();
+    let (last, first) = (shortest[shortest.len() - 1], shortest[0]);
+    let subject = draft
+        .edges
+        .iter()
+        .position(|edge| edge.from == last && edge.to == first)
+        .map_or(Subject::Node(first), Subject::Edge);
+    Diagnostic::new(
+        Code::Cycle,
+        subject,
+        format!("nodes run after each other in a cycle: {}", spelled.join(" -> ")),
+    )
+    .note("each of them waits for the one before it, so none could ever start")
+    .help(format!(
+        "remove one of these edges, for example `{}` from the `after` list of `{}`",
+        name(last),
+        name(first)
+    ))
+}

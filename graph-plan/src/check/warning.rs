@@ -1,0 +1,42 @@
+//! What an author would want to know of a right graph.
+
+use crate::{Code, Diagnostic, Draft, Nest, Subject};
+
+/// Unused resources and redundant edges.
+pub(super) fn warnings(draft: &Draft, order: &Nest, redundant: &[usize]) -> Vec<Diagnostic> {
+    let mut used = vec![false; draft.resources.len()];
+    draft.accesses.iter().for_each(|access| used[access.resource] = true);
+    let unused = draft
+        .resources
+        .iter()
+        .enumerate()
+        .filter(|(index, resource)| !used[*index] && !resource.implicit)
+        .map(|(index, resource)| {
+            let message = format!("no node uses `{}`", resource.name);
+            Diagnostic::new(Code::UnusedResource, Subject::Resource(index), message)
+                .help("remove it, or use it in a node")
+        });
+    let implied = redundant.iter().map(|&index| {
+        let edge = draft.edges[index];
+        let name = |node: usize| &draft.nodes[node].name;
+        let over = draft
+            .edges
+            .iter()
+            .find(|other| other.to == edge.to && order.before(edge.from, other.from))
+            .map_or(edge.from, |other| other.from);
+        let message = format!("`{}` already runs after `{}`", name(edge.to), name(edge.from));
+        Diagnostic::new(Code::RedundantEdge, Subject::Edge(index), message)
+            .note(format!(
+                "`{}` runs after `{}`, which runs after `{}`",
+                name(edge.to),
+                name(over),
+                name(edge.from)
+            ))
+            .help(format!(
+                "remove `{}` from the `after` list of `{}`",
+                name(edge.from),
+                name(edge.to)
+            ))
+    });
+    unused.chain(implied).collect()
+}

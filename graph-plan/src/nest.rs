@@ -1,0 +1,176 @@
+//! The order of a graph whose nodes have bodies of their own: one [`Order`] a body.
+
+use crate::{Draft, Order, Role};
+
+/// Which node runs before which, in the graph itself and in all bodies.
+///
+/// Nodes of different bodies are ordered as the nodes of the innermost common body are that they are in.
+#[derive(Clone, Debug)]
+pub struct Nest {
+    /// One for each of [`Draft::bodies`]; its nodes are indices into `members`.
+    orders: Vec<Order>,
+    /// The nodes of each body; empty where there is one body, whose nodes are all.
+    members: Vec<Vec<usize>>,
+    /// The body of each node and its index there; empty where there is one body.
+    places: Vec<(u32, u32)>,
+    /// The node whose body it is, and the body's role.
+    owners: Vec<(Option<usize>, Role)>,
+}
+
+impl Nest {
+    /// The graph without bodies that `order` orders.
+    pub(crate) fn flat(order: Order) -> Self {
+        Self {
+            orders: vec![order],
+            members: Vec::new(),
+            places: Vec::new(),
+            owners: vec![(None, Role::Graph)],
+        }
+    }
+
+    /// A graph with bodies: the nodes and the order of each.
+    pub(crate) fn new(draft: &Draft, members: Vec<Vec<usize>>, orders: Vec<Order>) -> Self {
+        let mut places = vec![(0, 0); draft.nodes.len()];
+        for (body, nodes) in members.iter().enumerate() {
+            for (local, &node) in nodes.iter().enumerate() {
+                places[node] = (body as u32, local as u32);
+            }
+        }
+        Self {
+            orders,
+            members,
+            places,
+            owners: draft.bodies.iter().map(|body| (body.node, body.role)).collect(),
+        }
+    }
+
+    /// Does `first` always end before `second` starts? True of nodes of two bodies if it is of the nodes around them.
+    pub fn before(&self, first: usize, second: usize) -> bool {
+        if self.places.is_empty() {
+            return self.orders[0].before(first, second);
+        }
+        let (body, first, second) = self.common(first, second);
+        self.orders[body].before(first, second)
+    }
+
+    /// Can the two never run at the same time? Also true of a node and itself, of a node and those in its bodies, and of nodes of
+    /// which one launch runs only one.
+    pub fn ordered(&self, first: usize, second: usize) -> bool {
+        if self.places.is_empty() {
+            return self.orders[0].ordered(first, second);
+        }
+        let (body, first, second) = self.common(first, second);
+        self.orders[body].ordered(first, second)
+    }
+
+    /// Are the two in different bodies of one node, of which only one runs each time?
+    pub fn exclusive(&self, first: usize, second: usize) -> bool {
+        if self.places.is_empty() {
+            return false;
+        }
+        let (mut first, mut second) = (self.body(first), self.body(second));
+        while first != second {
+            if self.owners[first].0.is_some() && self.owners[first].0 == self.owners[second].0 {
+                return true;
+            }
+            let inner = if self.depth(first) >= self.depth(second) {
+                &mut first
+            } else {
+                &mut second
+            };
+            *inner = self.enclosing(*inner).unwrap_or(0);
+        }
+        false
+    }
+
+    /// The nodes of a body in a topological order.
+    pub fn sequence(&self, body: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
+        let sequence = self.orders[body].sequence();
+        sequence.iter().map(move |&local| self.node(body, local))
+    }
+
+    /// The number of bodies.
+    pub fn bodies(&self) -> usize {
+        self.orders.len()
+    }
+
+    /// The length in edges of the longest path of its body that ends at `node`.
+    pub fn level(&self, node: usize) -> usize {
+        let (body, local) = self.place(node);
+        self.orders[body].level(local)
+    }
+
+    /// The body that `node` is in.
+    pub fn body(&self, node: usize) -> usize {
+        self.place(node).0
+    }
+
+    /// The order of one body, by local index.
+    pub(crate) fn order(&self, body: usize) -> &Order {
+        &self.orders[body]
+    }
+
+    /// The node with a local index.
+    pub(crate) fn node(&self, body: usize, local: usize) -> usize {
+        self.members.get(body).map_or(local, |members| members[local])
+    }
+
+    fn place(&self, node: usize) -> (usize, usize) {
+        self.places
+            .get(node)
+            .map_or((0, node), |&(body, local)| (body as usize, local as usize))
+    }
+
+    fn enclosing(&self, body: usize) -> Option<usize> {
+        self.owners[body].0.map(|node| self.body(node))
+    }
+
+    fn depth(&self, body: usize) -> usize {
+        std::iter::successors(Some(body), |&body| self.enclosing(body)).count()
+    }
+
+    /// The innermost body that both nodes are in, and the local indices there of the nodes they are, or are in.
+    fn common(&self, first: usize, second: usize) -> (usize, usize, usize) {
+        let ((mut a, mut first), (mut b, mut second)) = (self.place(first), self.place(second));
+        let out = |body: &mut usize, local: &mut usize| {
+            if let Some(owner) = self.owners[*body].0 {
+                (*body, *local) = self.place(owner);
+            }
+        };
+        while a != b {
+            if self.depth(a) >= self.depth(b) {
+                out(&mut a, &mut first);
+            } else {
+                out(&mut b, &mut second);
+            }
+        }
+        (a, first, second)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Draft, NodeKind, Role, check};
+
+    #[test]
+    fn nodes_of_bodies_are_ordered_as_those_around_them() {
+        let mut draft = Draft::new("Test");
+        let before = draft.node("before", NodeKind::Join);
+        let choice = draft.node("choice", NodeKind::If);
+        let (then, otherwise) = (draft.body(choice, Role::Then), draft.body(choice, Role::Else));
+        let a = draft.node_in(then, "a", NodeKind::Join);
+        let b = draft.node_in(then, "b", NodeKind::Join);
+        let c = draft.node_in(otherwise, "c", NodeKind::Join);
+        let after = draft.node("after", NodeKind::Join);
+        draft.edge(b, a);
+        draft.edge(before, choice);
+        let order = check(&draft).order;
+        assert!(order.before(before, choice) && order.before(before, a) && order.before(b, a));
+        assert!(!order.before(a, b) && !order.before(choice, a) && !order.before(a, after));
+        assert!(order.ordered(choice, a) && order.ordered(a, c) && !order.ordered(after, c));
+        assert!(order.exclusive(a, c) && !order.exclusive(a, b) && !order.exclusive(a, before));
+        assert_eq!(order.sequence(then).collect::<Vec<_>>(), [b, a]);
+        assert_eq!(order.sequence(0).collect::<Vec<_>>(), [before, choice, after]);
+        assert_eq!((order.level(a), order.level(choice), order.body(c)), (1, 1, otherwise));
+    }
+}
