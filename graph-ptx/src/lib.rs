@@ -1,8 +1,8 @@
 //! PTX text: parsing, kernel signatures, and which parameters a kernel reads and writes.
 //!
 //! [`parse`] turns text into a syntax tree ([`ast`]); [`summarize`] follows addresses through a kernel and all it calls, and
-//! says through which parameters it loads and stores. Both take any text: they return errors, they never panic, and their time
-//! grows with the text and not with the numbers in it.
+//! says through which parameters it loads and stores; [`declaration`] holds that against what an author declared. All take any
+//! text: they return errors, they never panic, and their time grows with the text and not with the numbers in it.
 //!
 //! ```
 //! let module = graph_ptx::parse(
@@ -33,6 +33,7 @@
 #![forbid(unsafe_code)]
 
 pub mod ast;
+pub mod declaration;
 mod error;
 mod lexer;
 mod parser;

@@ -52,6 +52,15 @@ impl Param {
         syn::ext::IdentExt::unraw(&self.ident).to_string()
     }
 
+    /// Its type, `&` included; `None` of one that was not understood.
+    pub(super) fn ty(&self) -> Option<&Type> {
+        match &self.kind {
+            Kind::Buffer(buffer) => Some(&buffer.ty),
+            Kind::Value(value) => Some(&value.ty),
+            Kind::Invalid => None,
+        }
+    }
+
     /// Reads one from a signature.
     pub(super) fn parse(argument: &FnArg, index: usize, report: &mut Report) -> Self {
         let FnArg::Typed(argument) = argument else {

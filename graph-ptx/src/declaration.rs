@@ -1,0 +1,249 @@
+//! A declaration of a kernel against its PTX: is it there, does it take these parameters, does it touch them only so?
+//!
+//! These are the rules of `#[cuda_kernels]`. A macro that reads a PTX file and a program that has just compiled CUDA both ask
+//! [`check`], so that both say the same of one kernel.
+
+mod access;
+mod missing;
+mod signature;
+
+use crate::ast::Module;
+use crate::{KernelSummary, summarize};
+
+pub use signature::{bytes, directive, whereabouts};
+
+/// A kernel as its author declared it.
+#[derive(Clone, Debug)]
+pub struct Declaration {
+    /// Its name in messages.
+    pub name: String,
+    /// The name of its `.entry`.
+    pub entry: String,
+    /// Does it claim to be sound for every argument?
+    pub safe: bool,
+    /// Its parameters, in order.
+    pub params: Vec<Param>,
+}
+
+/// A declared parameter.
+#[derive(Clone, Debug)]
+pub struct Param {
+    /// Its name in messages.
+    pub name: String,
+    /// Its type as it is written: `&mut [f32]`.
+    pub ty: String,
+    /// What is passed.
+    pub kind: Kind,
+}
+
+/// What a declared parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Memory: `&[T]`, or `&mut [T]`.
+    Buffer {
+        /// `&mut` rather than `&`?
+        mutable: bool,
+    },
+    /// A number, whose alignment is its size.
+    Number {
+        /// Its size in bytes.
+        size: u64,
+        /// Is it a floating-point number?
+        float: bool,
+    },
+    /// A struct or another type of so many bytes.
+    Value {
+        /// Its size in bytes.
+        size: u64,
+        /// Its alignment in bytes.
+        align: u64,
+    },
+    /// A by-value type whose size is somebody else's to check.
+    Unsized,
+    /// A parameter that was not understood: it fits everything.
+    Invalid,
+}
+
+/// Something that a declaration says and the PTX does not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// What was broken.
+    pub rule: Rule,
+    /// The part of the declaration to point at.
+    pub place: Place,
+    /// One line, lower case, without full stop.
+    pub message: String,
+    /// Facts.
+    pub notes: Vec<String>,
+    /// The mend.
+    pub help: Option<String>,
+}
+
+/// What a [`Mistake`] breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// The PTX has no such kernel.
+    MissingKernel,
+    /// The kernel has other parameters.
+    Signature,
+    /// The kernel takes more access than is declared.
+    Access,
+    /// `&mut` that the kernel does not need: only a warning.
+    NeedlessMut,
+}
+
+/// A part of a declaration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// The kernel's name.
+    Kernel,
+    /// The claim that it is safe.
+    Safe,
+    /// The type of a parameter, by index.
+    Param(usize),
+}
+
+impl Mistake {
+    fn new(rule: Rule, place: Place, message: impl Into<String>) -> Self {
+        Self {
+            rule,
+            place,
+            message: message.into(),
+            notes: Vec::new(),
+            help: None,
+        }
+    }
+
+    fn note(mut self, note: impl Into<String>) -> Self {
+        self.notes.push(note.into());
+        self
+    }
+
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+}
+
+/// What [`check`] found.
+#[derive(Clone, Debug)]
+pub struct Findings {
+    /// The kernel; `None` if it is not there.
+    pub summary: Option<KernelSummary>,
+    /// Do the parameters fit in number, size and alignment? What is not known here counts as fitting.
+    pub fits: bool,
+    /// All that is wrong, in no order.
+    pub mistakes: Vec<Mistake>,
+}
+
+/// Holds a declaration against the PTX in `module`, which messages call `path`. `nearest` picks the name that is most like a missing one.
+pub fn check(
+    declaration: &Declaration,
+    module: &Module,
+    path: &str,
+    nearest: impl Fn(&str, &[&str]) -> Option<String>,
+) -> Findings {
+    let is_pointer = |param: &Param| matches!(param.kind, Kind::Buffer { .. });
+    let pointers: Vec<bool> = declaration.params.iter().map(is_pointer).collect();
+    let mut mistakes = Vec::new();
+    let summary = summarize(module, &declaration.entry, &pointers);
+    let mut fits = false;
+    match &summary {
+        None => mistakes.push(missing::missing(&declaration.entry, module, path, nearest)),
+        Some(summary) => {
+            fits = signature::check(declaration, summary, path, &mut mistakes);
+            if fits {
+                access::check(declaration, summary, path, &mut mistakes);
+            }
+        }
+    }
+    Findings {
+        summary,
+        fits,
+        mistakes,
+    }
+}
+
+/// `a`, `b` and 7 more
+fn list(names: &[&str]) -> String {
+    const SHOWN: usize = 8;
+    let mut list = names
+        .iter()
+        .take(SHOWN)
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > SHOWN {
+        list.push_str(&format!(" and {} more", names.len() - SHOWN));
+    }
+    list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MODULE: &str = ".version 7.0
+        .target sm_70
+        .address_size 64
+        .visible .entry store(.param .u64 out, .param .align 4 .b8 pair[8]) {
+            .reg .b64 %rd<3>;
+            .reg .b32 %r<2>;
+            ld.param.u64 %rd1, [out];
+            ld.param.u32 %r1, [pair];
+            st.global.u32 [%rd1], %r1;
+            ret;
+        }";
+
+    fn found(entry: &str, kinds: [(&str, Kind); 2]) -> Vec<Mistake> {
+        let declaration = Declaration {
+            name: "f".to_owned(),
+            entry: entry.to_owned(),
+            safe: true,
+            params: kinds
+                .map(|(ty, kind)| Param {
+                    name: "p".to_owned(),
+                    ty: ty.to_owned(),
+                    kind,
+                })
+                .into(),
+        };
+        let module = crate::parse(MODULE).unwrap();
+        check(&declaration, &module, "k.ptx", |_, names| Some(names[0].to_owned())).mistakes
+    }
+
+    const OUT: (&str, Kind) = ("&mut [u32]", Kind::Buffer { mutable: true });
+    const PAIR: (&str, Kind) = ("Pair", Kind::Value { size: 8, align: 4 });
+
+    #[test]
+    fn what_fits_has_no_mistakes() {
+        assert_eq!(found("store", [OUT, PAIR]), []);
+        assert_eq!(found("store", [OUT, ("Pair", Kind::Unsized)]), []);
+    }
+
+    #[test]
+    fn mistakes_say_where_they_are_and_what_is_there() {
+        let [mistake] = &found("store", [OUT, ("Pair", Kind::Value { size: 8, align: 8 })])[..] else {
+            panic!("one mistake")
+        };
+        assert_eq!((mistake.rule, mistake.place), (Rule::Signature, Place::Param(1)));
+        assert_eq!(
+            mistake.message,
+            "`p` is `Pair`, of 8 bytes aligned to 8, but the kernel takes 8 bytes aligned to 4"
+        );
+        assert_eq!(mistake.notes, ["it is `.align 4 .b8 pair[8]` of `store` in `k.ptx`"]);
+
+        let shared = ("&[u32]", Kind::Buffer { mutable: false });
+        let [mistake] = &found("store", [shared, PAIR])[..] else {
+            panic!("one mistake")
+        };
+        assert_eq!((mistake.rule, mistake.place), (Rule::Access, Place::Param(0)));
+        assert_eq!(mistake.help.as_deref(), Some("declare it `p: &mut [u32]`"));
+
+        let [mistake] = &found("stores", [OUT, PAIR])[..] else {
+            panic!("one mistake")
+        };
+        assert_eq!((mistake.rule, mistake.place), (Rule::MissingKernel, Place::Kernel));
+        assert_eq!(mistake.help.as_deref(), Some("did you mean `store`?"));
+    }
+}

@@ -1,0 +1,45 @@
+//! A kernel that is not there: what is there instead.
+
+use super::{Mistake, Place, Rule, list};
+use crate::ast::Module;
+
+pub(super) fn missing(
+    entry: &str,
+    module: &Module,
+    path: &str,
+    nearest: impl Fn(&str, &[&str]) -> Option<String>,
+) -> Mistake {
+    let functions = || module.functions.iter().filter(|function| function.body.is_some());
+    let names: Vec<&str> = functions()
+        .filter(|function| function.entry)
+        .map(|function| &*function.name)
+        .collect();
+    let fault = Mistake::new(
+        Rule::MissingKernel,
+        Place::Kernel,
+        format!("`{path}` has no kernel `{entry}`"),
+    );
+    if functions().any(|function| function.name == entry) {
+        return fault
+            .note(format!("`{entry}` is a function there, not a kernel"))
+            .help("declare it `__global__` in the CUDA source");
+    }
+    let mangled = format!("{}{entry}", entry.len());
+    if let Some(name) = names
+        .iter()
+        .find(|name| name.starts_with("_Z") && name.contains(&mangled))
+    {
+        return fault
+            .note(format!("`{name}` is there: the name as C++ mangles it"))
+            .help(format!(
+                "declare it `extern \"C\"` in the CUDA source, or add `#[link_name = \"{name}\"]` here"
+            ));
+    }
+    if let Some(near) = nearest(entry, &names) {
+        return fault.help(format!("did you mean `{near}`?"));
+    }
+    fault.note(match names.is_empty() {
+        true => "it has no kernels at all".to_owned(),
+        false => format!("it has {}", list(&names)),
+    })
+}
