@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Runs what `cargo xtask gpu` put into this folder, on a machine with an NVIDIA GPU: tests, examples, one example under
-# compute-sanitizer, benchmarks. Prints a table last; the exit code is 0 only if everything passed.
+# Runs what `cargo xtask gpu` put into this folder, on a machine with an NVIDIA GPU: tests, once more with every node delayed at
+# random, examples, tests and examples under compute-sanitizer's tools, benchmarks. Prints a table last; the exit code is 0 only if
+# everything passed.
 #
-#   bash .gpu/run.sh [--only tests|examples|sanitizer|bench] [part of a name]
+#   bash .gpu/run.sh [--only tests|delays|examples|sanitizer|bench] [part of a name]
 #
 # GPU_TIMEOUT: seconds that one program may take (240). GPU_LOGS: where each program's whole output goes.
 set -uo pipefail
@@ -12,7 +13,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 only='' name_part=''
 while (($#)); do
     case $1 in
-        --only) only=${2:?--only needs tests, examples, sanitizer or bench}; shift 2 ;;
+        --only) only=${2:?--only needs tests, delays, examples, sanitizer or bench}; shift 2 ;;
         -*) echo "unknown option $1" >&2; exit 2 ;;
         *) name_part=$1; shift ;;
     esac
@@ -31,14 +32,20 @@ if ! nvidia-smi --query-gpu=name,driver_version --format=csv,noheader; then
     exit 2
 fi
 
+binaries=$(mktemp -d)
+trap 'rm -rf "$binaries"' EXIT
+tar --extract --gzip --file "$here/bin.tar.gz" --directory "$binaries" || exit 2
+
 # The command line of a run, in the array `command_line`.
-set_command_line() { # kind file
-    local program=$here/bin/$2
+set_command_line() { # kind file tool
+    local program=$binaries/bin/$2
     chmod +x "$program"
     command_line=("$program")
     case $1 in
-        # Fails on an error it finds, and also when the program makes no CUDA call at all.
-        sanitizer) command_line=(compute-sanitizer --tool memcheck --error-exitcode 1 "$program") ;;
+        # Fails on an error it finds, and also when the program makes no CUDA call at all. Calls that fail are the tests' business:
+        # some provoke them.
+        sanitizer) command_line=(compute-sanitizer --tool "$3" --error-exitcode 1 "$program") ;;
+        delays) command_line=(env CUDA_GRAPH_TEST_DELAYS=1 "$program") ;;
         bench) command_line+=(--bench) ;; # as `cargo bench` does
     esac
 }
@@ -48,18 +55,19 @@ show() { # kind verdict log
     case $2,$1 in
         fail,*) tail -n 60 "$3" ;;
         pass,bench) cat "$3" ;;
-        pass,tests) grep '^test result' "$3" ;;
+        pass,tests | pass,delays) grep '^test result' "$3" ;;
         pass,*) tail -n 12 "$3" ;;
     esac
 }
 
 table=() failed=0
-while IFS=$'\t' read -r kind name package file <&3; do
+while IFS=$'\t' read -r kind name package file tool <&3; do
+    [[ $tool == - ]] || name+=" ($tool)"
     [[ -z $only || $kind == "$only" ]] || continue
     [[ $name == *"$name_part"* ]] || continue
     echo "=== $kind $name"
-    log=$logs/$kind.$file.log
-    set_command_line "$kind" "$file"
+    log=$logs/$kind.$tool.$file.log
+    set_command_line "$kind" "$file" "$tool"
     began=${EPOCHREALTIME/./}
     (
         # As Cargo does: in the package's folder, whose data files travelled along.

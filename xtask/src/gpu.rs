@@ -2,7 +2,7 @@
 //!
 //! Which programs there are is read from Cargo's own messages: a new test, example or benchmark of [`PACKAGES`] is
 //! taken along without a change here. Running them is `gpu.sh`'s part, which travels in the folder as `run.sh` and reads
-//! its `manifest`: one line for each run, of kind, name, package and file, separated by tabs.
+//! its `manifest`: one line for each run, of kind, name, package, file and tool, separated by tabs.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,8 +17,10 @@ use crate::Result;
 
 /// The packages whose programs use a GPU.
 const PACKAGES: [&str; 2] = ["graph-runtime", "examples"];
-/// The programs that also run under compute-sanitizer.
-const SANITIZED: [&str; 1] = ["forward_backward"];
+/// The programs that do not run under compute-sanitizer: they do on purpose what it reports.
+const UNSANITIZED: [&str; 1] = ["sticky"];
+/// The tools of compute-sanitizer: accesses outside memory, reads of memory that nothing wrote, races on shared memory.
+const TOOLS: [&str; 3] = ["memcheck", "initcheck", "racecheck"];
 /// What may be sent to the GPU machine, all files together.
 const LIMIT_BYTES: u64 = 60 << 20;
 const RUN_SCRIPT: &str = include_str!("../gpu.sh");
@@ -27,18 +29,21 @@ const RUN_SCRIPT: &str = include_str!("../gpu.sh");
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Tests,
+    /// The integration tests once more, with every node delayed at random.
+    Delays,
     Examples,
     Sanitizer,
     Bench,
 }
 
 impl Kind {
-    const ALL: [Self; 4] = [Self::Tests, Self::Examples, Self::Sanitizer, Self::Bench];
+    const ALL: [Self; 5] = [Self::Tests, Self::Delays, Self::Examples, Self::Sanitizer, Self::Bench];
 
     /// As `--only` and the manifest spell it.
     fn name(self) -> &'static str {
         match self {
             Self::Tests => "tests",
+            Self::Delays => "delays",
             Self::Examples => "examples",
             Self::Sanitizer => "sanitizer",
             Self::Bench => "bench",
@@ -48,8 +53,9 @@ impl Kind {
     /// Cargo's flags for the targets that this kind needs.
     fn cargo_targets(self) -> &'static [&'static str] {
         match self {
-            Self::Tests => &["--tests"],
-            Self::Examples | Self::Sanitizer => &["--bins", "--examples"],
+            Self::Tests | Self::Delays => &["--tests"],
+            Self::Examples => &["--bins", "--examples"],
+            Self::Sanitizer => &["--tests", "--bins", "--examples"],
             Self::Bench => &["--benches"],
         }
     }
@@ -62,14 +68,14 @@ impl FromStr for Kind {
         Self::ALL
             .into_iter()
             .find(|kind| kind.name() == text)
-            .ok_or_else(|| format!("unknown kind `{text}`: expected tests, examples, sanitizer or bench"))
+            .ok_or_else(|| format!("unknown kind `{text}`: expected tests, delays, examples, sanitizer or bench"))
     }
 }
 
 /// An executable that Cargo built.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Program {
-    /// Never [`Kind::Sanitizer`], which runs examples.
+    /// [`Kind::Tests`], [`Kind::Examples`] or [`Kind::Bench`].
     kind: Kind,
     package: String,
     /// Cargo's word: `lib`, `bin`, `test`, `example`, `bench`.
@@ -91,6 +97,7 @@ pub(crate) fn build(root: &Path, only: Option<Kind>) -> Result<()> {
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
         return Err(format!("{} have no programs for {}", PACKAGES.join(" and "), names.join(", ")).into());
     }
+    pack(&folder)?;
     write(&folder.join("manifest"), &manifest)?;
     write(&folder.join("run.sh"), RUN_SCRIPT)?;
     for package in PACKAGES {
@@ -129,7 +136,7 @@ fn build_programs(root: &Path, kinds: &[Kind]) -> Result<BTreeSet<Program>> {
     for line in String::from_utf8(output.stdout)?.lines() {
         let message = serde_json::from_str(line).map_err(|error| format!("cargo's message `{line}`: {error}"))?;
         if let Some(program) = program(&message)
-            && (kinds.contains(&program.kind) || program.is_sanitized() && kinds.contains(&Kind::Sanitizer))
+            && kinds.iter().any(|&kind| program.runs_as(kind))
             && !program.is_empty_unit_test()
         {
             programs.insert(program);
@@ -164,8 +171,16 @@ fn program(message: &Value) -> Option<Program> {
 }
 
 impl Program {
-    fn is_sanitized(&self) -> bool {
-        self.kind == Kind::Examples && SANITIZED.contains(&self.target.as_str())
+    /// Is it one of the programs that runs of this kind are of?
+    fn runs_as(&self, kind: Kind) -> bool {
+        match kind {
+            Kind::Tests | Kind::Examples | Kind::Bench => self.kind == kind,
+            Kind::Delays => self.target_kind == "test",
+            Kind::Sanitizer => {
+                let wanted = self.target_kind == "test" || self.kind == Kind::Examples;
+                wanted && !UNSANITIZED.contains(&self.target.as_str())
+            }
+        }
     }
 
     /// Whether this is a library or program built for its unit tests that has none.
@@ -182,15 +197,14 @@ impl Program {
         })
     }
 
-    /// The line of the manifest that runs `file`, this program, as `kind`.
-    fn manifest_line(&self, kind: Kind, file: &str) -> String {
-        format!(
-            "{}\t{}::{}\t{}\t{file}\n",
-            kind.name(),
-            self.package,
-            self.target,
-            self.package
-        )
+    /// The lines of the manifest that run `file`, this program, as `kind`: one for each tool that looks on.
+    fn manifest_lines(&self, kind: Kind, file: &str) -> String {
+        let tools: &[&str] = if kind == Kind::Sanitizer { &TOOLS } else { &["-"] };
+        let line = |tool: &&str| {
+            let (package, target) = (&self.package, &self.target);
+            format!("{}\t{package}::{target}\t{package}\t{file}\t{tool}\n", kind.name())
+        };
+        tools.iter().map(line).collect()
     }
 }
 
@@ -201,8 +215,7 @@ fn install(folder: &Path, kinds: &[Kind], programs: &BTreeSet<Program>) -> Resul
     let mut manifest = String::new();
     for kind in kinds {
         for program in programs {
-            let runs = program.kind == *kind || *kind == Kind::Sanitizer && program.is_sanitized();
-            if !runs {
+            if !program.runs_as(*kind) {
                 continue;
             }
             let Program {
@@ -214,10 +227,24 @@ fn install(folder: &Path, kinds: &[Kind], programs: &BTreeSet<Program>) -> Resul
             } = program;
             let file = format!("{}-{package}-{target_kind}-{target}", built_as.name());
             copy(executable, &binaries.join(&file))?;
-            manifest.write_str(&program.manifest_line(*kind, &file))?;
+            manifest.write_str(&program.manifest_lines(*kind, &file))?;
         }
     }
     Ok(manifest)
+}
+
+/// Replaces the programs by one compressed archive, since the way to the GPU machine may be narrow.
+fn pack(folder: &Path) -> Result<()> {
+    let status = Command::new("tar")
+        .current_dir(folder)
+        .args(["--create", "--gzip", "--file", "bin.tar.gz", "bin"])
+        .status()
+        .map_err(|error| format!("cannot run tar: {error}"))?;
+    if !status.success() {
+        return Err(format!("tar failed ({status})").into());
+    }
+    let binaries = folder.join("bin");
+    fs::remove_dir_all(&binaries).map_err(|error| format!("cannot remove {}: {error}", binaries.display()).into())
 }
 
 /// Copies what a package's programs may read while they run: all but Rust code, manifests and hidden files. Kernels
@@ -307,13 +334,28 @@ mod tests {
     }
 
     #[test]
-    fn a_manifest_line_names_kind_program_package_and_file() {
-        let program = program(&artifact("bin", false)).expect("an executable");
-        assert!(program.is_sanitized());
+    fn manifest_lines_name_kind_program_package_file_and_tool() {
+        let example = program(&artifact("bin", false)).expect("an executable");
+        let file = "examples-examples-bin-forward_backward";
         assert_eq!(
-            program.manifest_line(Kind::Sanitizer, "examples-examples-bin-forward_backward"),
-            "sanitizer\texamples::forward_backward\texamples\texamples-examples-bin-forward_backward\n"
+            example.manifest_lines(Kind::Examples, file),
+            format!("examples\texamples::forward_backward\texamples\t{file}\t-\n")
         );
+        let sanitized = example.manifest_lines(Kind::Sanitizer, file);
+        let tools: Vec<_> = sanitized.lines().filter_map(|line| line.split('\t').nth(4)).collect();
+        assert_eq!(tools, TOOLS);
+    }
+
+    #[test]
+    fn what_runs_as_what() {
+        let (mut test, example) = (
+            program(&artifact("test", true)).expect("an executable"),
+            program(&artifact("bin", false)).expect("an executable"),
+        );
+        assert!(test.runs_as(Kind::Tests) && test.runs_as(Kind::Delays) && test.runs_as(Kind::Sanitizer));
+        assert!(example.runs_as(Kind::Examples) && example.runs_as(Kind::Sanitizer) && !example.runs_as(Kind::Delays));
+        test.target = "sticky".to_owned();
+        assert!(test.runs_as(Kind::Tests) && !test.runs_as(Kind::Sanitizer));
     }
 
     #[test]

@@ -24,7 +24,7 @@ usage: cargo xtask <command>
                      with --check write nothing and fail where a .ptx differs
   ptxas              assemble every .ptx with ptxas 12.4, for its own .target
   gpu [--only KIND]  build what a machine with a GPU needs into .gpu/;
-                     KIND is tests, examples, sanitizer or bench
+                     KIND is tests, delays, examples, sanitizer or bench
 
 `ptx` and `ptxas` fetch their pinned NVIDIA wheels from PyPI into .wheels/ the first time (Linux x86-64 and Python needed).";
 
