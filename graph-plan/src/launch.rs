@@ -21,6 +21,26 @@ pub struct KernelLimits {
     pub required_block: Option<[u32; 3]>,
     /// `.maxntid`: no block may have more threads than these have together.
     pub max_block: Option<[u32; 3]>,
+    /// `.reqnctapercluster`: the only cluster that is valid, in blocks.
+    pub required_cluster: Option<[u32; 3]>,
+    /// `.maxclusterrank`: no cluster may have more blocks.
+    pub max_cluster: Option<u32>,
+    /// `.explicitcluster`: a launch has to say its cluster, unless the kernel requires one.
+    pub explicit_cluster: bool,
+    /// `.blocksareclusters`: grids count clusters. Such kernels cannot be launched: a grid means blocks here.
+    pub grid_of_clusters: bool,
+}
+
+impl KernelLimits {
+    /// No limits but CUDA's.
+    pub const NONE: Self = Self {
+        required_block: None,
+        max_block: None,
+        required_cluster: None,
+        max_cluster: None,
+        explicit_cluster: false,
+        grid_of_clusters: false,
+    };
 }
 
 /// Why a launch is invalid.
@@ -60,6 +80,8 @@ pub enum LaunchFault {
         /// The block of the kernel.
         required: [u32; 3],
     },
+    /// The kernel counts its grid in clusters (`.blocksareclusters`).
+    GridOfClusters,
 }
 
 const GRID: [(&str, u32); 3] = [("grid.x", i32::MAX as u32), ("grid.y", 65_535), ("grid.z", 65_535)];
@@ -112,6 +134,9 @@ impl LaunchConfig {
 
     /// Checks the block against what the kernel's PTX demands.
     pub const fn check_kernel(&self, limits: &KernelLimits) -> Result<(), LaunchFault> {
+        if limits.grid_of_clusters {
+            return Err(LaunchFault::GridOfClusters);
+        }
         if let Some(required) = limits.required_block {
             let same = self.block[0] == required[0] && self.block[1] == required[1] && self.block[2] == required[2];
             if !same {
@@ -217,6 +242,9 @@ impl LaunchFault {
                 required,
             )
             .str(" (`.reqntid`)"),
+            LaunchFault::GridOfClusters => {
+                text.str("the kernel counts its grid in clusters (`.blocksareclusters`), which is not supported")
+            }
         }
     }
 }
@@ -280,6 +308,7 @@ mod tests {
         let limits = |required_block, max_block| KernelLimits {
             required_block,
             max_block,
+            ..KernelLimits::NONE
         };
         assert_eq!(
             config.check_kernel(&limits(Some([16, 16, 1]), Some([256, 1, 1]))),
@@ -292,6 +321,14 @@ mod tests {
         assert_eq!(
             message(config.check_kernel(&limits(Some([256, 1, 1]), None))),
             "the block is (16, 16, 1), but the kernel requires (256, 1, 1) (`.reqntid`)"
+        );
+        let counted = KernelLimits {
+            grid_of_clusters: true,
+            ..KernelLimits::NONE
+        };
+        assert_eq!(
+            message(config.check_kernel(&counted)),
+            "the kernel counts its grid in clusters (`.blocksareclusters`), which is not supported"
         );
     }
 }

@@ -136,10 +136,25 @@ pub struct Function {
     pub required_block: Option<[u32; 3]>,
     /// `.maxntid x, y, z` (missing ones are 1).
     pub max_block: Option<[u32; 3]>,
+    /// What it demands of thread block clusters.
+    pub cluster: Cluster,
     /// The code; `None` for a declaration.
     pub body: Option<Body>,
     /// Line in the PTX text, from 1.
     pub line: u32,
+}
+
+/// What an `.entry` says of the clusters of blocks that it is launched in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Cluster {
+    /// `.reqnctapercluster x, y, z`: the only cluster it may be launched in (missing ones are 1).
+    pub required: Option<[u32; 3]>,
+    /// `.maxclusterrank n`: the most blocks of a cluster.
+    pub max_blocks: Option<u32>,
+    /// `.explicitcluster`: a launch has to say the cluster, unless `.reqnctapercluster` does.
+    pub explicit: bool,
+    /// `.blocksareclusters`: the grid of a launch counts clusters rather than blocks.
+    pub counts_grid: bool,
 }
 
 /// The code of a function. Nested `{ }` scopes are flattened; registers, variables and labels of inner scopes are renamed

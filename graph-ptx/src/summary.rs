@@ -21,6 +21,14 @@
 //!   except for a few that are known (`vprintf`, `malloc`).
 //!
 //! What an instruction does that is not known here is everything: it reads and writes through each of its operands.
+//!
+//! # Programmatic launches
+//!
+//! A kernel that is launched before an earlier one has ended may touch what that one writes only behind `griddepcontrol.wait`.
+//! An instruction is *early* if some path from the kernel's beginning to it passes no such wait; where there is one wait, these are
+//! the instructions that it does not dominate. Waits in both branches of a condition count together, a guarded wait (`@p`) counts
+//! for nothing, and calls are followed: an access in a function is early if it is on some path through the calls that lead there, and
+//! a wait that is on all paths through a function counts for its callers.
 
 mod blocks;
 mod call;
@@ -33,9 +41,10 @@ mod shared;
 mod source;
 mod transfer;
 mod value;
+mod wait;
 mod webs;
 
-use crate::ast::{Function, Module, PointerAttribute, Space, Type, Variable};
+use crate::ast::{Cluster, Function, Module, PointerAttribute, Space, Type, Variable};
 use flow::Flow;
 use program::Program;
 use report::Report;
@@ -53,6 +62,8 @@ pub struct KernelSummary {
     pub required_block: Option<[u32; 3]>,
     /// `.maxntid`: the product is the largest number of threads in a block.
     pub max_block: Option<[u32; 3]>,
+    /// What it demands of clusters.
+    pub cluster: Cluster,
     /// `.target` of the module, for example `sm_70`.
     pub target: String,
     /// Bytes of shared memory declared with a size, by the kernel and what it calls.
@@ -70,6 +81,13 @@ pub struct KernelSummary {
     pub launch_dependents: Option<u32>,
     /// `griddepcontrol.wait`
     pub dependency_wait: Option<u32>,
+    /// A way out (`ret`, `exit` or the end of the code) that is early; a trap is none.
+    pub early_exit: Option<u32>,
+    /// An early access through an address that may come from elsewhere than the pointer parameters and the module's variables:
+    /// also from by-value parameters.
+    pub unknown_early: Option<u32>,
+    /// The same for [`Access::noncoherent`] loads, early or not.
+    pub unknown_noncoherent: Option<u32>,
 }
 
 /// A parameter of a kernel.
@@ -94,7 +112,7 @@ pub struct ParamSummary {
     pub address: Option<u32>,
 }
 
-/// Accesses through a pointer: each counts if the address *may* derive from it.
+/// Accesses through a pointer, or of a variable: each counts if the address *may* derive from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     /// A plain load. Atomic operations are not counted here.
@@ -103,6 +121,10 @@ pub struct Access {
     pub stored: Option<u32>,
     /// An atomic operation or reduction, which reads too.
     pub atomic: Option<u32>,
+    /// An access of any kind that can come before `griddepcontrol.wait`, or without it.
+    pub early: Option<u32>,
+    /// A load through caches that do not see what other kernels write meanwhile (`ld.global.nc`, `ldu`, textures, tensor maps).
+    pub noncoherent: Option<u32>,
 }
 
 /// The parameters that one or more stores may go through.
@@ -121,10 +143,8 @@ pub struct Store {
 pub struct VariableAccess {
     /// The variable.
     pub name: String,
-    /// Loaded or atomically updated.
-    pub read: Option<u32>,
-    /// Stored to or atomically updated.
-    pub written: Option<u32>,
+    /// What is done to it.
+    pub access: Access,
 }
 
 /// The summary of the kernel `name`, `None` if the module defines no such kernel.
@@ -189,6 +209,7 @@ fn header(function: &Function, target: &str) -> KernelSummary {
         params: function.params.iter().map(param).collect(),
         required_block: function.required_block,
         max_block: function.max_block,
+        cluster: function.cluster,
         target: target.to_owned(),
         static_shared: 0,
         unknown_load: None,
@@ -197,6 +218,9 @@ fn header(function: &Function, target: &str) -> KernelSummary {
         variables: Vec::new(),
         launch_dependents: None,
         dependency_wait: None,
+        early_exit: None,
+        unknown_early: None,
+        unknown_noncoherent: None,
     }
 }
 

@@ -145,8 +145,8 @@ fn module_variables_are_resources() {
             .map(|variable| {
                 (
                     variable.name.as_str(),
-                    variable.read.is_some(),
-                    variable.written.is_some(),
+                    variable.access.loaded.or(variable.access.atomic).is_some(),
+                    variable.access.stored.is_some(),
                 )
             })
             .collect();

@@ -1,7 +1,8 @@
 //! Compile-time assertions that `cuda_graph!` expands to, for what only rustc can evaluate. A failure is a compile error at
 //! the user's tokens. Build checks all of it again: these only report it earlier.
 
-use crate::kernel::{Kernel, Launch, launch_fault};
+use crate::kernel::{Kernel, KernelFacts, Launch, launch_fault};
+use crate::programmatic::{ProgrammaticEdge, Sharing, reads_uninitialized, same};
 use crate::shape::Element;
 use graph_plan::{Argument, Text};
 
@@ -59,14 +60,27 @@ pub const fn check_variables<A: Kernel, B: Kernel>(first: &str, second: &str) {
     }
 }
 
-/// Are the two texts equal?
-const fn same(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut index = 0;
-    while index < a.len() && index < b.len() && a[index] == b[index] {
-        index += 1;
+/// `programmatic(upstream)` is an order of the two nodes, which launch `D` after `U`. `memory` says of each buffer of the node after
+/// what other nodes do to it, `all` has the kernels of all nodes.
+#[track_caller]
+pub const fn check_programmatic<D: Kernel, U: Kernel>(
+    downstream: &str,
+    upstream: &str,
+    memory: &[Sharing],
+    all: &[&KernelFacts],
+) {
+    let edge = ProgrammaticEdge { upstream, downstream };
+    if let Some(text) = edge.fault(D::FACTS, memory, all) {
+        panic!("{}", text.as_str());
     }
-    a.len() == b.len() && index == a.len()
+}
+
+/// A node that launches `K` is the first to get `memory`, as its parameter `param`, and as `&mut`: it only writes there.
+#[track_caller]
+pub const fn check_initializes<K: Kernel>(node: &str, memory: &str, param: usize) {
+    if let Some(text) = reads_uninitialized(node, memory, K::FACTS, param) {
+        panic!("{}", text.as_str());
+    }
 }
 
 /// `resource[index]` is one of `length` elements.

@@ -1,6 +1,7 @@
 //! Kernels: what `#[cuda_kernels]` records about each, and calls of them.
 
 use crate::place::{OnDevice, Place, Span};
+use crate::programmatic::GridDependency;
 use crate::shape::Element;
 use graph_plan::{Argument, Contract, KernelLimits, LaunchConfig, Mode, Param, Text, Verdict};
 
@@ -34,6 +35,11 @@ pub struct KernelFacts {
     pub contracts: &'static [Contract],
     /// The module-scope variables it touches.
     pub variables: &'static [(&'static str, Mode)],
+    /// The `&mut` parameters that it may load or atomically update through, by index, and the line of its PTX: all of them
+    /// where a load may go anywhere. What it gets through the others it only writes.
+    pub loads: &'static [(usize, u32)],
+    /// What decides whether it can be launched before the kernel that it waits for has ended.
+    pub dependency: GridDependency,
 }
 
 /// A declared kernel. `#[cuda_kernels]` implements this for the type it makes of each declaration.

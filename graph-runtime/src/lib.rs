@@ -57,6 +57,7 @@ mod mistakes;
 mod node;
 mod place;
 mod program;
+mod programmatic;
 mod shape;
 mod sink;
 mod update;
@@ -112,14 +113,19 @@ pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, KernelFacts, Laun
 pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer};
 pub use node::{NodeHandle, NodeId};
 pub use place::{Memory, OnDevice, OnHost, Place};
+pub use programmatic::{GridDependency, Touched};
 pub use shape::{ArrayOf, Element, Rows, SameShape};
 pub use update::Update;
 
 /// What expansions of the macros use besides the public items. Not part of the interface.
 #[doc(hidden)]
 pub mod private {
-    pub use crate::assert::{check_index, check_launch, check_range, check_variables, constant, distance, integer};
+    pub use crate::assert::{
+        check_index, check_initializes, check_launch, check_programmatic, check_range, check_variables, constant,
+        distance, integer,
+    };
     pub use crate::kernel::CallArgument;
+    pub use crate::programmatic::{ProgrammaticEdge, Sharing, reads_uninitialized};
     pub use crate::sink::NodeSink;
     pub use graph_plan as plan;
 }

@@ -14,18 +14,19 @@ pub(crate) fn launch_mistake<const N: usize>(
     launch_fault(name, call.facts, launch, &call.contract_arguments(), true).map_err(|text| parse(node, &text))
 }
 
-/// A text of [`launch_fault`] taken apart: the message, its code in brackets, and notes on lines of their own.
+/// A text of a `const fn` taken apart: the message, its code in brackets, then notes and the help on lines of their own.
 #[cold]
-fn parse(node: usize, text: &Text) -> Diagnostic {
+pub(crate) fn parse(node: usize, text: &Text) -> Diagnostic {
     let mut lines = text.as_str().lines();
     let first = lines.next().unwrap_or_default();
-    let (message, code) = [Code::LaunchConfig, Code::Contract]
-        .into_iter()
-        .find_map(|code| Some((first.strip_suffix(&format!(" [{code}]"))?, code)))
-        .unwrap_or((first, Code::LaunchConfig));
-    lines
-        .filter_map(|line| line.strip_prefix("note: "))
-        .fold(Diagnostic::new(code, Subject::Node(node), message), Diagnostic::note)
+    let coded = |code: &Code| Some((first.strip_suffix(&format!(" [{code}]"))?, *code));
+    let (message, code) = Code::ALL.iter().find_map(coded).unwrap_or((first, Code::LaunchConfig));
+    let diagnostic = Diagnostic::new(code, Subject::Node(node), message);
+    lines.fold(diagnostic, |diagnostic, line| match line.split_once(": ") {
+        Some(("note", note)) => diagnostic.note(note),
+        Some(("help", help)) => diagnostic.help(help),
+        _ => diagnostic,
+    })
 }
 
 /// A place of another graph.
@@ -143,10 +144,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_of_launch_faults_become_diagnostics() {
-        let text = Text::new().str("node `a`: kernel `k` requires `x` [contract]\nnote: here x = 1");
+    fn texts_of_faults_become_diagnostics() {
+        let text = Text::new().str("node `a`: kernel `k` requires `x` [contract]\nnote: here x = 1: 2\nhelp: y: z");
         let diagnostic = parse(0, &text);
         assert_eq!(diagnostic.code, Code::Contract);
+        assert_eq!(diagnostic.notes, ["here x = 1: 2"]);
         assert_eq!(diagnostic.to_string(), text.as_str());
     }
 

@@ -2,8 +2,8 @@
 
 use graph_runtime::private::plan::{KernelLimits, Mode, Param, ParamKind};
 use graph_runtime::{
-    CallArgument, Device, EmulatorOptions, Error, Graph, GraphBuilder, Kernel, KernelCall, KernelFacts, Launch, Place,
-    Ptx, Result,
+    CallArgument, Device, EmulatorOptions, Error, Graph, GraphBuilder, GridDependency, Kernel, KernelCall, KernelFacts,
+    Launch, Place, Ptx, Result,
 };
 
 static PTX: Ptx = Ptx {
@@ -24,14 +24,13 @@ const fn facts(name: &'static str, params: &'static [Param]) -> KernelFacts {
         entry: name,
         ptx: &PTX,
         params,
-        limits: KernelLimits {
-            required_block: None,
-            max_block: None,
-        },
+        limits: KernelLimits::NONE,
         static_shared: 0,
         target: "sm_70",
         contracts: &[],
         variables: &[],
+        loads: &[],
+        dependency: GridDependency::NONE,
     }
 }
 

@@ -2,8 +2,16 @@
 
 use super::scope::Names;
 use super::{Parser, Result};
-use crate::ast::{Function, Space};
+use crate::ast::{Cluster, Function, Space};
 use crate::lexer::Kind;
+
+/// What the directives between a function's header and its body say of launches.
+#[derive(Default)]
+struct Performance {
+    required_block: Option<[u32; 3]>,
+    max_block: Option<[u32; 3]>,
+    cluster: Cluster,
+}
 
 impl<'a> Parser<'a> {
     /// A function from `.entry` or `.func` to its `}` or `;`.
@@ -22,7 +30,7 @@ impl<'a> Parser<'a> {
 
     /// Results, name, parameters and performance directives: `(.param .b32 r) f (.param .b64 a) .noreturn`.
     pub(super) fn parse_prototype(&mut self, entry: bool) -> Result<Function> {
-        self.parse_performance(&mut None, &mut None)?;
+        self.parse_performance()?;
         let results = if self.at(b'(') {
             self.parse_params()?
         } else {
@@ -35,15 +43,15 @@ impl<'a> Parser<'a> {
         } else {
             Vec::new()
         };
-        let (mut required_block, mut max_block) = (None, None);
-        self.parse_performance(&mut required_block, &mut max_block)?;
+        let performance = self.parse_performance()?;
         Ok(Function {
             name,
             entry,
             results,
             params,
-            required_block,
-            max_block,
+            required_block: performance.required_block,
+            max_block: performance.max_block,
+            cluster: performance.cluster,
             body: None,
             line,
         })
@@ -51,12 +59,17 @@ impl<'a> Parser<'a> {
 
     /// The directives between a function's header and its body. Those that say nothing of what the code does are skipped, so
     /// that new ones do no harm.
-    fn parse_performance(&mut self, required: &mut Option<[u32; 3]>, max: &mut Option<[u32; 3]>) -> Result<()> {
+    fn parse_performance(&mut self) -> Result<Performance> {
+        let mut performance = Performance::default();
         while let Kind::Dotted(directive) = self.token.kind {
             self.advance()?;
             match directive {
-                "reqntid" => *required = Some(self.parse_block()?),
-                "maxntid" => *max = Some(self.parse_block()?),
+                "reqntid" => performance.required_block = Some(self.parse_block()?),
+                "maxntid" => performance.max_block = Some(self.parse_block()?),
+                "reqnctapercluster" => performance.cluster.required = Some(self.parse_block()?),
+                "maxclusterrank" => performance.cluster.max_blocks = Some(self.parse_u32()?),
+                "explicitcluster" => performance.cluster.explicit = true,
+                "blocksareclusters" => performance.cluster.counts_grid = true,
                 "pragma" => {
                     self.expect_text()?;
                     while self.accept(b',')? {
@@ -72,7 +85,7 @@ impl<'a> Parser<'a> {
                 }
             }
         }
-        Ok(())
+        Ok(performance)
     }
 
     /// `128, 1, 1`

@@ -14,37 +14,67 @@ pub(super) struct Blocks {
 }
 
 /// Where control goes behind an instruction.
-enum Exit<'b> {
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Exit {
     /// To the next instruction only.
     Next,
-    /// To labels, and to the next instruction if the branch is guarded.
-    Labels(Vec<&'b str>),
-    /// Out of the function.
+    /// To instructions (or the end), and to the next one if the branch is guarded.
+    Jump(Vec<usize>),
+    /// Out of the function, or on to the next instruction if it is guarded.
     Return,
     /// Nobody knows.
     Unknown,
+}
+
+/// What the labels and target lists of a body stand for.
+#[derive(Debug)]
+pub(super) struct Labels<'b> {
+    places: HashMap<&'b str, usize>,
+    lists: HashMap<&'b str, &'b [String]>,
+}
+
+impl<'b> Labels<'b> {
+    pub(super) fn new(body: &'b Body) -> Self {
+        let places = body.labels.iter().map(|(name, index)| (name.as_str(), *index));
+        let lists = body.target_lists.iter().map(|(name, list)| (name.as_str(), &list[..]));
+        Labels {
+            places: places.collect(),
+            lists: lists.collect(),
+        }
+    }
+
+    /// Where control goes behind an instruction of the body.
+    pub(super) fn exit(&self, instruction: &Instruction) -> Exit {
+        match (instruction.opcode.as_str(), &instruction.operands[..]) {
+            ("bra", [Operand::Label(name)]) => self.jump([name]),
+            ("brx", [_, Operand::Label(list)]) => match self.lists.get(list.as_str()) {
+                Some(names) => self.jump(names.iter()),
+                None => Exit::Unknown,
+            },
+            ("bra" | "brx", _) => Exit::Unknown,
+            ("ret" | "exit" | "trap", _) => Exit::Return,
+            _ => Exit::Next,
+        }
+    }
+
+    fn jump<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Exit {
+        let places = names.into_iter().map(|name| self.places.get(name.as_str()).copied());
+        places.collect::<Option<_>>().map_or(Exit::Unknown, Exit::Jump)
+    }
 }
 
 impl Blocks {
     /// The blocks of a body; `None` where a branch goes who knows where.
     pub(super) fn find(body: &Body) -> Option<Blocks> {
         let count = body.instructions.len();
-        let labels: HashMap<&str, usize> = body
-            .labels
+        let labels = Labels::new(body);
+        let exits: Vec<Exit> = body
+            .instructions
             .iter()
-            .map(|(name, index)| (name.as_str(), *index))
-            .collect();
-        let lists: HashMap<&str, &[String]> = body
-            .target_lists
-            .iter()
-            .map(|(name, list)| (name.as_str(), &list[..]))
+            .map(|instruction| labels.exit(instruction))
             .collect();
         let mut starts: Vec<usize> = body.labels.iter().map(|&(_, index)| index).chain([0, count]).collect();
-        for (index, instruction) in body.instructions.iter().enumerate() {
-            if !matches!(exit(instruction, &lists), Exit::Next) {
-                starts.push(index + 1);
-            }
-        }
+        starts.extend((1..=count).filter(|&index| exits[index - 1] != Exit::Next));
         starts.sort_unstable();
         starts.dedup();
         let mut blocks = Blocks {
@@ -52,17 +82,16 @@ impl Blocks {
             starts,
         };
         for block in 0..blocks.starts.len() - 1 {
-            let last = &body.instructions[blocks.starts[block + 1] - 1];
-            let out = exit(last, &lists);
-            if matches!(out, Exit::Next) || last.guard.is_some() {
+            let last = blocks.starts[block + 1] - 1;
+            if exits[last] == Exit::Next || body.instructions[last].guard.is_some() {
                 blocks.predecessors[block + 1].push(block);
             }
-            match out {
+            match &exits[last] {
                 Exit::Next | Exit::Return => {}
                 Exit::Unknown => return None,
-                Exit::Labels(names) => {
-                    for name in names {
-                        let target = blocks.starts.binary_search(labels.get(name)?).ok()?;
+                Exit::Jump(places) => {
+                    for place in places {
+                        let target = blocks.starts.binary_search(place).ok()?;
                         blocks.predecessors[target].push(block);
                     }
                 }
@@ -79,18 +108,5 @@ impl Blocks {
     /// The blocks that control may come from.
     pub(super) fn predecessors(&self, block: usize) -> &[usize] {
         &self.predecessors[block]
-    }
-}
-
-fn exit<'b>(instruction: &'b Instruction, lists: &HashMap<&'b str, &'b [String]>) -> Exit<'b> {
-    match (instruction.opcode.as_str(), &instruction.operands[..]) {
-        ("bra", [Operand::Label(name)]) => Exit::Labels(vec![name]),
-        ("brx", [_, Operand::Label(list)]) => match lists.get(list.as_str()) {
-            Some(names) => Exit::Labels(names.iter().map(String::as_str).collect()),
-            None => Exit::Unknown,
-        },
-        ("bra" | "brx", _) => Exit::Unknown,
-        ("ret" | "exit" | "trap", _) => Exit::Return,
-        _ => Exit::Next,
     }
 }

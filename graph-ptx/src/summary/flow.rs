@@ -31,7 +31,7 @@ pub(super) struct Context<'m> {
     parent: Option<usize>,
     chain: u32,
     /// The call instructions that lead here.
-    callers: Vec<(usize, u32)>,
+    pub(super) callers: Vec<(usize, u32)>,
     queued: Vec<bool>,
 }
 
@@ -127,6 +127,11 @@ impl<'p, 'm> Flow<'p, 'm> {
         self.calls.insert((context, instruction, function), callee);
         self.contexts[callee].callers.push((context, instruction));
         Some(callee)
+    }
+
+    /// The analysis of `function` as an instruction calls it, if the analysis has come to that call.
+    pub(super) fn called(&self, context: usize, instruction: u32, function: usize) -> Option<usize> {
+        self.calls.get(&(context, instruction, function)).copied()
     }
 
     fn must_share(&self, context: usize) -> bool {

@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use super::blocks::{Exit, Labels};
 use super::opcode::{Action, action};
 use super::webs::split_webs;
 use crate::ast::{Base, Body, Function, Instruction, Module, Operand, Space};
@@ -25,6 +26,8 @@ pub(super) struct Prepared<'m> {
     /// The code with registers split into webs.
     pub(super) body: Body,
     pub(super) actions: Vec<Action>,
+    /// Where control goes behind each instruction.
+    pub(super) exits: Vec<Exit>,
     pub(super) symbols: HashMap<&'m str, Symbol>,
     /// The slots of parameters and of results.
     pub(super) params: Vec<u32>,
@@ -44,9 +47,15 @@ impl<'m> Prepared<'m> {
         let registers = variables.filter(|variable| variable.space == Space::Reg);
         let fixed: HashSet<&str> = registers.map(|variable| variable.name.as_str()).collect();
         let split = split_webs(body, &fixed);
+        let labels = Labels::new(&split);
         let mut prepared = Prepared {
             function,
             actions: split.instructions.iter().map(action).collect(),
+            exits: split
+                .instructions
+                .iter()
+                .map(|instruction| labels.exit(instruction))
+                .collect(),
             symbols: HashMap::new(),
             params: Vec::new(),
             results: Vec::new(),

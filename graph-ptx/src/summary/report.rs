@@ -8,7 +8,8 @@ use super::flow::{Cell, Flow};
 use super::opcode::{Action, address_of, spaces};
 use super::source::Source;
 use super::value::Value;
-use super::{KernelSummary, Store, VariableAccess};
+use super::wait::{Early, is_wait};
+use super::{Access, KernelSummary, Store, VariableAccess};
 use crate::ast::{Instruction, Operand, Space};
 
 /// How memory is touched.
@@ -17,27 +18,34 @@ struct Touch {
     load: bool,
     store: bool,
     atomic: bool,
+    /// Through caches that do not see what others write?
+    noncoherent: bool,
+    /// Before `griddepcontrol.wait`?
+    early: bool,
 }
 
 const LOAD: Touch = Touch {
     load: true,
     store: false,
     atomic: false,
+    noncoherent: false,
+    early: false,
 };
 const STORE: Touch = Touch {
     load: false,
     store: true,
-    atomic: false,
+    ..LOAD
 };
-const ATOMIC: Touch = Touch {
-    load: false,
-    store: true,
-    atomic: true,
+const ATOMIC: Touch = Touch { atomic: true, ..STORE };
+const BOTH: Touch = Touch { store: true, ..LOAD };
+const NONCOHERENT: Touch = Touch {
+    noncoherent: true,
+    ..LOAD
 };
-const BOTH: Touch = Touch {
-    load: true,
-    store: true,
-    atomic: false,
+/// What code or instructions that are not known may do.
+const ANYTHING: Touch = Touch {
+    noncoherent: true,
+    ..BOTH
 };
 
 /// Keeps the first of the lines.
@@ -49,6 +57,8 @@ fn first(place: &mut Option<u32>, line: u32) {
 #[derive(Debug)]
 pub(super) struct Report<'s> {
     summary: &'s mut KernelSummary,
+    /// Is the instruction at hand early?
+    early: bool,
     variables: BTreeMap<u32, VariableAccess>,
     stores: HashMap<(Vec<usize>, bool), u32>,
 }
@@ -56,14 +66,19 @@ pub(super) struct Report<'s> {
 impl<'s> Report<'s> {
     /// Fills the accesses of `summary` from a finished analysis.
     pub(super) fn fill(summary: &'s mut KernelSummary, flow: &mut Flow<'_, '_>) {
+        let early = Early::find(flow);
+        summary.early_exit = early.exit;
         let mut report = Report {
             summary,
+            early: false,
             variables: BTreeMap::new(),
             stores: HashMap::new(),
         };
         for context in 0..flow.contexts.len() {
             let prepared = Rc::clone(&flow.contexts[context].prepared);
-            for (instruction, &action) in prepared.body.instructions.iter().zip(&prepared.actions) {
+            for (index, (instruction, &action)) in prepared.body.instructions.iter().zip(&prepared.actions).enumerate()
+            {
+                report.early = early.contains(context, index);
                 report.instruction(flow, context, instruction, action);
             }
         }
@@ -80,7 +95,9 @@ impl<'s> Report<'s> {
 
     fn instruction(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction, action: Action) {
         let line = instruction.line;
+        let has = |modifier: &str| instruction.modifiers.iter().any(|given| given == modifier);
         let touch = match action {
+            Action::Load if has("nc") || instruction.opcode == "ldu" => NONCOHERENT,
             Action::Load => LOAD,
             Action::Store => STORE,
             Action::Atomic if instruction.opcode == "tensormap" => BOTH,
@@ -88,15 +105,11 @@ impl<'s> Report<'s> {
             Action::Move => return self.copy(flow, context, instruction),
             Action::Call => return self.call(flow, context, instruction),
             Action::Unknown => return self.unknown(flow, context, instruction),
+            // It fetches the tensor map; other prefetches have no effect that a program can see.
+            Action::Nothing if instruction.opcode == "prefetch" && has("tensormap") => NONCOHERENT,
+            Action::Nothing if is_wait(instruction) => return first(&mut self.summary.dependency_wait, line),
             Action::Nothing if instruction.opcode == "griddepcontrol" => {
-                let waits = instruction.modifiers.iter().any(|modifier| modifier == "wait");
-                let summary = &mut *self.summary;
-                let place = if waits {
-                    &mut summary.dependency_wait
-                } else {
-                    &mut summary.launch_dependents
-                };
-                return first(place, line);
+                return first(&mut self.summary.launch_dependents, line);
             }
             _ => return,
         };
@@ -136,12 +149,12 @@ impl<'s> Report<'s> {
         for &source in flow.sets.members(map.base) {
             if let Source::ParamAddress(index) = source {
                 by_value = true;
-                first(&mut self.summary.params[index as usize].address, line);
+                self.by_value(index, touch, line);
             }
         }
         let only = by_value && map == Value::pointer(map.base) && flow.sets.members(map.base).len() == 1;
         if !only {
-            self.access(flow, None, map, LOAD, line);
+            self.access(flow, None, map, NONCOHERENT, line);
             self.access(flow, None, Value::OPAQUE, touch, line);
         }
     }
@@ -155,7 +168,7 @@ impl<'s> Report<'s> {
                 continue;
             }
             let harmless = flow.is_harmless(target);
-            let touch = if harmless { LOAD } else { BOTH };
+            let touch = if harmless { LOAD } else { ANYTHING };
             for argument in call.arguments {
                 let value = flow.content(context, argument);
                 let mut bits = flow.sets.bits(value);
@@ -169,7 +182,7 @@ impl<'s> Report<'s> {
                 }
             }
             if !harmless {
-                self.access(flow, None, Value::OPAQUE, BOTH, instruction.line);
+                self.access(flow, None, Value::OPAQUE, ANYTHING, instruction.line);
             }
         }
     }
@@ -177,15 +190,16 @@ impl<'s> Report<'s> {
     fn unknown(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction) {
         for address in instruction.operands.iter().filter_map(address_of) {
             let address = flow.operand(context, address);
-            self.access(flow, spaces(instruction).next(), address, BOTH, instruction.line);
+            self.access(flow, spaces(instruction).next(), address, ANYTHING, instruction.line);
         }
     }
 
     /// Puts one access down to all that its address may come from.
-    fn access(&mut self, flow: &mut Flow<'_, '_>, space: Option<Space>, address: Value, touch: Touch, line: u32) {
+    fn access(&mut self, flow: &mut Flow<'_, '_>, space: Option<Space>, address: Value, mut touch: Touch, line: u32) {
         if space.is_some_and(|space| space != Space::Global) {
             return;
         }
+        touch.early = self.early;
         let bits = flow.sets.bits(address);
         let everything = flow.sets.is_all(bits);
         let mut params = Vec::new();
@@ -203,18 +217,23 @@ impl<'s> Report<'s> {
             }
         }
         for &param in &params {
-            self.summary.params[param].touch(touch, line);
+            let param = &mut self.summary.params[param];
+            first(&mut param.address, line);
+            param.access.touch(touch, line);
         }
         let by_value: Vec<Source> = flow.sets.members(address.by_value).to_vec();
         for source in &by_value {
             if let Source::ByValue(index) = source {
-                first(&mut self.summary.params[*index as usize].address, line);
+                self.by_value(*index, touch, line);
             }
         }
         // In the global space an address in another window is no address at all.
         let windows = space == Some(Space::Global) && params.is_empty() && by_value.is_empty();
         let lost = address.is_bottom() || (windows && !self.has_variable(flow, address));
         let unknown = address.opaque || address.number || everything || lost || flow.sets.is_all(address.by_value);
+        if unknown {
+            self.unknown_order(touch, line);
+        }
         if unknown && touch.load {
             first(&mut self.summary.unknown_load, line);
         }
@@ -224,6 +243,22 @@ impl<'s> Report<'s> {
         if touch.store && (unknown || !params.is_empty()) {
             let known = self.stores.entry((params, unknown)).or_insert(line);
             *known = line.min(*known);
+        }
+    }
+
+    /// The value of a parameter is an address.
+    fn by_value(&mut self, index: u32, touch: Touch, line: u32) {
+        first(&mut self.summary.params[index as usize].address, line);
+        self.unknown_order(touch, line);
+    }
+
+    /// An access of memory that nobody can name, as programmatic launches see it.
+    fn unknown_order(&mut self, touch: Touch, line: u32) {
+        if self.early {
+            first(&mut self.summary.unknown_early, line);
+        }
+        if touch.noncoherent {
+            first(&mut self.summary.unknown_noncoherent, line);
         }
     }
 
@@ -239,31 +274,25 @@ impl<'s> Report<'s> {
         if variable.space != Space::Global {
             return;
         }
-        let access = self.variables.entry(index).or_insert_with(|| VariableAccess {
+        let known = self.variables.entry(index).or_insert_with(|| VariableAccess {
             name: variable.name.clone(),
-            read: None,
-            written: None,
+            access: Access::default(),
         });
-        if touch.load || touch.atomic {
-            first(&mut access.read, line);
-        }
-        if touch.store {
-            first(&mut access.written, line);
-        }
+        known.access.touch(touch, line);
     }
 }
 
-impl super::ParamSummary {
+impl Access {
     fn touch(&mut self, touch: Touch, line: u32) {
-        first(&mut self.address, line);
-        if touch.load {
-            first(&mut self.access.loaded, line);
-        }
-        if touch.store {
-            first(&mut self.access.stored, line);
-        }
-        if touch.atomic {
-            first(&mut self.access.atomic, line);
+        let parts = [
+            (touch.load, &mut self.loaded),
+            (touch.store, &mut self.stored),
+            (touch.atomic, &mut self.atomic),
+            (touch.early, &mut self.early),
+            (touch.noncoherent, &mut self.noncoherent),
+        ];
+        for (_, place) in parts.into_iter().filter(|(touched, _)| *touched) {
+            first(place, line);
         }
     }
 }

@@ -3,7 +3,9 @@
 #![expect(dead_code, reason = "every test binary uses a part of this")]
 
 use graph_runtime::private::plan::{Contract, KernelLimits, Mode, Op, Param, ParamKind, Scalar};
-use graph_runtime::{ArrayOf, CallArgument, Device, Kernel, KernelCall, KernelFacts, OnDevice, Place, Ptx};
+use graph_runtime::{
+    ArrayOf, CallArgument, Device, GridDependency, Kernel, KernelCall, KernelFacts, OnDevice, Place, Ptx,
+};
 
 /// The device that `CUDA_GRAPH_TEST_DEVICE` asks for: `cuda`, or the emulator.
 pub(crate) fn device() -> Device {
@@ -76,14 +78,13 @@ const fn facts(name: &'static str, params: &'static [Param], contracts: &'static
         entry: name,
         ptx: &PTX,
         params,
-        limits: KernelLimits {
-            required_block: None,
-            max_block: None,
-        },
+        limits: KernelLimits::NONE,
         static_shared: 0,
         target: "sm_70",
         contracts,
         variables: &[],
+        loads: &[],
+        dependency: GridDependency::NONE,
     }
 }
 
@@ -111,7 +112,7 @@ kernels! {
         code: &[Op::Threads, Op::Len(0), Op::Le],
     }]);
     Bounded = KernelFacts {
-        limits: KernelLimits { required_block: None, max_block: Some([256, 1, 1]) },
+        limits: KernelLimits { max_block: Some([256, 1, 1]), ..KernelLimits::NONE },
         ..facts("bounded", &[buffer("data", 4, true)], &[])
     };
     CopyStruct = facts("copy_struct", &[value("t", Scalar::Other), buffer("in", 4, false), buffer("out", 4, true)], &[]);

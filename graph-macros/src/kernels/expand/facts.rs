@@ -5,9 +5,10 @@ use crate::kernels::contract::Contract;
 use crate::kernels::param::{Buffer, Kind, Param};
 use crate::kernels::text::ends;
 use graph_plan::Scalar;
-use graph_ptx::{KernelSummary, VariableAccess};
+use graph_ptx::ast::Cluster;
+use graph_ptx::{Access, KernelSummary, VariableAccess};
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 /// `KernelFacts { .. }`
 pub(super) fn facts(kernel: &Checked) -> TokenStream {
@@ -22,8 +23,9 @@ pub(super) fn facts(kernel: &Checked) -> TokenStream {
     let contracts = contracts.iter().map(contract);
     let summary = kernel.summary.as_ref();
     let (shared, target) = summary.map_or((0, ""), |summary| (summary.static_shared, &summary.target));
-    let required = block_of(summary.and_then(|summary| summary.required_block));
-    let max = block_of(summary.and_then(|summary| summary.max_block));
+    let limits = limits(summary);
+    let loads = loads(kernel);
+    let dependency = dependency(summary);
     let variables = summary
         .into_iter()
         .flat_map(|summary: &KernelSummary| &summary.variables)
@@ -34,13 +36,91 @@ pub(super) fn facts(kernel: &Checked) -> TokenStream {
             entry: #entry,
             ptx: &__PTX,
             params: &[#(#params),*],
-            limits: ::graph_runtime::private::plan::KernelLimits { required_block: #required, max_block: #max },
+            limits: #limits,
             static_shared: #shared,
             target: #target,
             contracts: &[#(#contracts),*],
             variables: &[#(#variables),*],
+            loads: &[#(#loads),*],
+            dependency: #dependency,
         }
     }
+}
+
+/// What the PTX demands of launches.
+fn limits(summary: Option<&KernelSummary>) -> TokenStream {
+    let cluster = summary.map_or(Cluster::default(), |summary| summary.cluster);
+    let required_block = sides(summary.and_then(|summary| summary.required_block));
+    let max_block = sides(summary.and_then(|summary| summary.max_block));
+    let required_cluster = sides(cluster.required);
+    let max_cluster = option(cluster.max_blocks);
+    let Cluster {
+        explicit, counts_grid, ..
+    } = cluster;
+    quote! {
+        ::graph_runtime::private::plan::KernelLimits {
+            required_block: #required_block,
+            max_block: #max_block,
+            required_cluster: #required_cluster,
+            max_cluster: #max_cluster,
+            explicit_cluster: #explicit,
+            grid_of_clusters: #counts_grid,
+        }
+    }
+}
+
+/// The `&mut` parameters that are loaded through, and where. A load of unknown origin may be through any.
+fn loads(kernel: &Checked) -> Vec<TokenStream> {
+    let Some(summary) = &kernel.summary else {
+        return Vec::new();
+    };
+    let params = kernel.declaration.params.iter().zip(&summary.params).enumerate();
+    let loads = params.filter_map(|(index, (param, facts))| {
+        let mutable = matches!(&param.kind, Kind::Buffer(buffer) if buffer.mutability.is_some());
+        let access = facts.access;
+        let line = access.loaded.or(access.atomic).or(summary.unknown_load);
+        let line = line.filter(|_| mutable)?;
+        Some(quote!((#index, #line)))
+    });
+    loads.collect()
+}
+
+/// `GridDependency { .. }`
+fn dependency(summary: Option<&KernelSummary>) -> TokenStream {
+    let Some(summary) = summary.filter(|summary| summary.dependency_wait.or(summary.launch_dependents).is_some())
+    else {
+        return quote!(::graph_runtime::GridDependency::NONE);
+    };
+    let triggers = option(summary.launch_dependents);
+    let waits = option(summary.dependency_wait);
+    let early_exit = option(summary.early_exit);
+    // A kernel that never waits is told so, and no more.
+    let waiting = Some(summary).filter(|summary| summary.dependency_wait.is_some());
+    let early = waiting.map(|summary| touched(summary, summary.unknown_early, |access| access.early));
+    let noncoherent = waiting.map(|summary| touched(summary, summary.unknown_noncoherent, |access| access.noncoherent));
+    let (early, noncoherent) = (early.into_iter().flatten(), noncoherent.into_iter().flatten());
+    quote! {
+        ::graph_runtime::GridDependency {
+            triggers: #triggers,
+            waits: #waits,
+            early_exit: #early_exit,
+            early: &[#(#early),*],
+            noncoherent: &[#(#noncoherent),*],
+        }
+    }
+}
+
+/// What a kernel touches in some way, and the lines.
+fn touched(summary: &KernelSummary, unknown: Option<u32>, line: impl Fn(&Access) -> Option<u32>) -> Vec<TokenStream> {
+    let entry = |memory: TokenStream, line: u32| quote!((::graph_runtime::Touched::#memory, #line));
+    let params = summary.params.iter().enumerate();
+    let params = params.filter_map(|(index, param)| Some(entry(quote!(Param(#index)), line(&param.access)?)));
+    let variables = summary.variables.iter().filter_map(|variable| {
+        let name = &variable.name;
+        Some(entry(quote!(Variable(#name)), line(&variable.access)?))
+    });
+    let unknown = unknown.map(|line| entry(quote!(Unknown), line));
+    unknown.into_iter().chain(params).chain(variables).collect()
 }
 
 fn param(param: &Param) -> TokenStream {
@@ -70,16 +150,23 @@ fn contract(contract: &Contract) -> TokenStream {
     quote!(::graph_runtime::private::plan::Contract { text: #text, code: &[#(#code),*] })
 }
 
-fn block_of(block: Option<[u32; 3]>) -> TokenStream {
-    match block {
-        Some([x, y, z]) => quote!(::core::option::Option::Some([#x, #y, #z])),
+fn sides(block: Option<[u32; 3]>) -> TokenStream {
+    option(block.map(|[x, y, z]| quote!([#x, #y, #z])))
+}
+
+fn option(value: Option<impl ToTokens>) -> TokenStream {
+    match value {
+        Some(value) => quote!(::core::option::Option::Some(#value)),
         None => quote!(::core::option::Option::None),
     }
 }
 
 fn variable(variable: &VariableAccess) -> TokenStream {
     let name = &variable.name;
-    let mode = match (variable.read, variable.written) {
+    let Access {
+        loaded, stored, atomic, ..
+    } = variable.access;
+    let mode = match (loaded.or(atomic), stored) {
         (_, None) => quote!(Read),
         (None, Some(_)) => quote!(Write),
         (Some(_), Some(_)) => quote!(ReadWrite),

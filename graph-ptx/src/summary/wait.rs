@@ -1,0 +1,138 @@
+//! What can come before `griddepcontrol.wait`, or without it: a walk over the kernel and all it calls that stops at waits.
+
+use std::rc::Rc;
+
+use super::blocks::Exit;
+use super::call::call_of;
+use super::flow::Flow;
+use super::program::Prepared;
+use crate::ast::Instruction;
+
+/// The instructions that are early, by the contexts of the flow.
+#[derive(Debug)]
+pub(super) struct Early {
+    /// By context and instruction.
+    reached: Vec<Vec<bool>>,
+    /// By context: does control come back to the callers early?
+    returns: Vec<bool>,
+    /// By context: has control gone who knows where?
+    lost: Vec<bool>,
+    /// The line of the first way out of the kernel that is early.
+    pub(super) exit: Option<u32>,
+    /// Where the walk has yet to go on: before these instructions.
+    pending: Vec<(usize, usize)>,
+}
+
+/// Is it `griddepcontrol.wait`, guarded or not?
+pub(super) fn is_wait(instruction: &Instruction) -> bool {
+    instruction.opcode == "griddepcontrol" && instruction.modifiers.iter().any(|modifier| modifier == "wait")
+}
+
+impl Early {
+    /// Walks over a finished analysis, whose first context is the kernel.
+    pub(super) fn find(flow: &mut Flow<'_, '_>) -> Early {
+        let instructions = |prepared: &Prepared<'_>| vec![false; prepared.body.instructions.len()];
+        let mut early = Early {
+            reached: flow
+                .contexts
+                .iter()
+                .map(|context| instructions(&context.prepared))
+                .collect(),
+            returns: vec![false; flow.contexts.len()],
+            lost: vec![false; flow.contexts.len()],
+            exit: None,
+            pending: vec![(0, 0)],
+        };
+        while let Some((context, instruction)) = early.pending.pop() {
+            early.walk(flow, context, instruction);
+        }
+        early
+    }
+
+    /// May the instruction run before the kernel has waited?
+    pub(super) fn contains(&self, context: usize, instruction: usize) -> bool {
+        self.reached[context][instruction]
+    }
+
+    /// Goes on from an instruction until the walk has been there, or control goes elsewhere.
+    fn walk(&mut self, flow: &mut Flow<'_, '_>, context: usize, start: usize) {
+        let prepared = Rc::clone(&flow.contexts[context].prepared);
+        let instructions = &prepared.body.instructions;
+        for (index, instruction) in instructions.iter().enumerate().skip(start) {
+            if std::mem::replace(&mut self.reached[context][index], true) {
+                return;
+            }
+            let ends = match &prepared.exits[index] {
+                Exit::Next if is_wait(instruction) => true,
+                Exit::Next if instruction.opcode == "call" => !self.call(flow, context, index, instruction),
+                Exit::Next => false,
+                Exit::Jump(places) => {
+                    self.pending.extend(places.iter().map(|&place| (context, place)));
+                    true
+                }
+                Exit::Return => {
+                    self.leave(flow, context, instruction);
+                    true
+                }
+                Exit::Unknown => {
+                    if !std::mem::replace(&mut self.lost[context], true) {
+                        self.pending
+                            .extend((0..=instructions.len()).map(|place| (context, place)));
+                    }
+                    true
+                }
+            };
+            if ends && instruction.guard.is_none() {
+                return;
+            }
+        }
+        let line = instructions.last().map_or(prepared.function.line, |last| last.line);
+        self.come_back(flow, context, line);
+    }
+
+    /// Walks into what an instruction calls; may control be behind the call early?
+    fn call(&mut self, flow: &mut Flow<'_, '_>, context: usize, index: usize, instruction: &Instruction) -> bool {
+        let Some(call) = call_of(instruction) else { return true };
+        let number = u32::try_from(index).unwrap_or(u32::MAX);
+        let mut passes = false;
+        for target in flow.targets(call.target, call.arguments.len()) {
+            match target.and_then(|function| flow.called(context, number, function)) {
+                Some(callee) => {
+                    self.pending.push((callee, 0));
+                    passes |= self.returns[callee];
+                }
+                // Code that is not here does not wait, as far as anyone knows.
+                None => passes = true,
+            }
+        }
+        passes
+    }
+
+    /// `ret` goes back to the callers, `exit` ends the thread wherever it is, `trap` the program.
+    fn leave(&mut self, flow: &Flow<'_, '_>, context: usize, instruction: &Instruction) {
+        match instruction.opcode.as_str() {
+            "ret" => self.come_back(flow, context, instruction.line),
+            "exit" => self.end(instruction.line),
+            _ => {}
+        }
+    }
+
+    /// Control leaves a function: behind the calls that the walk has come to.
+    fn come_back(&mut self, flow: &Flow<'_, '_>, context: usize, line: u32) {
+        if context == 0 {
+            self.end(line);
+        }
+        if std::mem::replace(&mut self.returns[context], true) {
+            return;
+        }
+        for &(caller, call) in &flow.contexts[context].callers {
+            if self.reached[caller][call as usize] {
+                self.pending.push((caller, call as usize + 1));
+            }
+        }
+    }
+
+    fn end(&mut self, line: u32) {
+        self.exit = Some(self.exit.map_or(line, |known| known.min(line)));
+    }
+}
