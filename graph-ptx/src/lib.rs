@@ -41,4 +41,4 @@ mod summary;
 
 pub use error::ParseError;
 pub use parser::parse;
-pub use summary::{Access, KernelSummary, ParamSummary, Store, VariableAccess, kernel_summaries, summarize};
+pub use summary::{Access, KernelSummary, ParamSummary, Store, Touched, VariableAccess, kernel_summaries, summarize};

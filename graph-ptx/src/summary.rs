@@ -147,6 +147,47 @@ pub struct VariableAccess {
     pub access: Access,
 }
 
+/// Memory that a kernel touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touched<'s> {
+    /// What a pointer parameter points to, by index.
+    Param(usize),
+    /// A module-scope variable.
+    Variable(&'s str),
+    /// Nobody knows.
+    Unknown,
+}
+
+impl KernelSummary {
+    /// What it may touch early, each with a line. Of a kernel that never waits nothing is listed, since all of it is early.
+    pub fn early(&self) -> Vec<(Touched<'_>, u32)> {
+        self.touched(self.unknown_early, |access| access.early)
+    }
+
+    /// What it loads through caches that are not coherent, each with a line. Nothing is listed of a kernel that never waits.
+    pub fn noncoherent(&self) -> Vec<(Touched<'_>, u32)> {
+        self.touched(self.unknown_noncoherent, |access| access.noncoherent)
+    }
+
+    /// Where it may load or atomically update what a pointer parameter points to; a load of unknown origin may be there too.
+    pub fn load_through(&self, param: usize) -> Option<u32> {
+        let access = self.params.get(param)?.access;
+        access.loaded.or(access.atomic).or(self.unknown_load)
+    }
+
+    fn touched(&self, unknown: Option<u32>, line: impl Fn(&Access) -> Option<u32>) -> Vec<(Touched<'_>, u32)> {
+        if self.dependency_wait.is_none() {
+            return Vec::new();
+        }
+        let params = self.params.iter().map(|param| line(&param.access)).enumerate();
+        let params = params.filter_map(|(index, line)| Some((Touched::Param(index), line?)));
+        let variables = self.variables.iter();
+        let variables = variables.filter_map(|known| Some((Touched::Variable(&known.name), line(&known.access)?)));
+        let unknown = unknown.map(|line| (Touched::Unknown, line));
+        unknown.into_iter().chain(params).chain(variables).collect()
+    }
+}
+
 /// The summary of the kernel `name`, `None` if the module defines no such kernel.
 ///
 /// `pointers` says by parameter which are pointers to memory that the caller accounts for (`&[T]`, `&mut [T]` in Rust);

@@ -125,7 +125,7 @@ pub mod private {
         distance, integer,
     };
     pub use crate::kernel::CallArgument;
-    pub use crate::programmatic::{ProgrammaticEdge, Sharing, reads_uninitialized};
+    pub use crate::programmatic::{ProgrammaticEdge, Sharing, Upstream, reads_uninitialized, triggers};
     pub use crate::sink::NodeSink;
     pub use graph_plan as plan;
 }

@@ -1,7 +1,7 @@
 //! Programmatic edges: the node after starts when the kernel before lets it, and waits for its end in its own code. Whether that is
 //! an order of the two is read off the PTX; and the messages where it is none.
 
-use crate::kernel::KernelFacts;
+use crate::kernel::{Kernel, KernelFacts};
 use crate::mistakes;
 use graph_plan::{Diagnostic, Text};
 
@@ -132,6 +132,31 @@ impl ProgrammaticEdge<'_> {
         let text = Text::new().str(before).str(self.downstream);
         text.str(between).str(self.upstream).str(after)
     }
+}
+
+/// The kernel before a programmatic edge, at compile time: naming `NOTE` is a warning at the user's tokens if it never lets kernels
+/// after it start. A use of something deprecated is the only warning that a macro can make.
+#[derive(Debug)]
+pub enum Upstream<const TRIGGERS: bool> {}
+
+impl Upstream<true> {
+    /// Nothing to say.
+    pub const NOTE: () = ();
+}
+
+impl Upstream<false> {
+    /// It makes the edge a plain one.
+    #[deprecated(
+        note = "the node after starts no sooner than this one has ended [programmatic-edge]\n\
+                note: this node's kernel never executes `griddepcontrol.launch_dependents`\n\
+                help: call `cudaTriggerProgrammaticLaunchCompletion()` in it, or write a plain `after`"
+    )]
+    pub const NOTE: () = ();
+}
+
+/// Does the kernel let those after it start before it has ended?
+pub const fn triggers<K: Kernel>() -> bool {
+    K::FACTS.dependency.triggers.is_some()
 }
 
 /// The first of `accesses` to memory that another node may write: before this one, where it is about `ancestors`.

@@ -9,8 +9,7 @@ use super::check::Checked;
 use super::layout::Layout;
 use super::source::Source;
 use super::text::ends;
-use crate::report::{Report, error};
-use graph_plan::Code;
+use crate::report::Report;
 use proc_macro2::TokenStream;
 use quote::{quote, quote_spanned};
 use syn::Attribute;
@@ -104,7 +103,6 @@ fn implementation(kernel: &Checked) -> TokenStream {
     let (ident, conditions) = (&declaration.ident, &declaration.conditions);
     let facts = facts(kernel);
     let call = call(kernel);
-    let upstream = upstream(kernel);
     let layouts = match &kernel.layouts[..] {
         [] => TokenStream::new(),
         layouts => {
@@ -118,33 +116,8 @@ fn implementation(kernel: &Checked) -> TokenStream {
             const FACTS: &'static ::graph_runtime::KernelFacts = &#facts;
         }
         #(#conditions)*
-        impl #ident { #call #upstream }
+        impl #ident { #call }
         #layouts
-    }
-}
-
-/// What `cuda_graph!` names where the kernel stands before a programmatic edge: deprecated, which makes a warning at the user's tokens,
-/// if it never lets the kernel after it start early.
-fn upstream(kernel: &Checked) -> TokenStream {
-    let never = kernel
-        .summary
-        .as_ref()
-        .is_some_and(|summary| summary.launch_dependents.is_none());
-    let warning = never.then(|| {
-        let name = kernel.declaration.name();
-        let fault = error(
-            Code::ProgrammaticEdge,
-            format!("the kernel `{name}` never lets the next one start before it has ended"),
-        )
-        .note("it executes no `griddepcontrol.launch_dependents`")
-        .help("call `cudaTriggerProgrammaticLaunchCompletion()` in it, or write a plain `after`")
-        .to_string();
-        quote!(#[deprecated(note = #fault)])
-    });
-    quote! {
-        #[doc(hidden)]
-        #warning
-        pub const __UPSTREAM: () = ();
     }
 }
 

@@ -6,7 +6,7 @@ use crate::kernels::param::{Buffer, Kind, Param};
 use crate::kernels::text::ends;
 use graph_plan::Scalar;
 use graph_ptx::ast::Cluster;
-use graph_ptx::{Access, KernelSummary, VariableAccess};
+use graph_ptx::{Access, KernelSummary, Touched, VariableAccess};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
@@ -74,12 +74,10 @@ fn loads(kernel: &Checked) -> Vec<TokenStream> {
     let Some(summary) = &kernel.summary else {
         return Vec::new();
     };
-    let params = kernel.declaration.params.iter().zip(&summary.params).enumerate();
-    let loads = params.filter_map(|(index, (param, facts))| {
-        let mutable = matches!(&param.kind, Kind::Buffer(buffer) if buffer.mutability.is_some());
-        let access = facts.access;
-        let line = access.loaded.or(access.atomic).or(summary.unknown_load);
-        let line = line.filter(|_| mutable)?;
+    let mutable = |param: &Param| matches!(&param.kind, Kind::Buffer(buffer) if buffer.mutability.is_some());
+    let params = kernel.declaration.params.iter().enumerate();
+    let loads = params.filter(|(_, param)| mutable(param)).filter_map(|(index, _)| {
+        let line = summary.load_through(index)?;
         Some(quote!((#index, #line)))
     });
     loads.collect()
@@ -94,11 +92,8 @@ fn dependency(summary: Option<&KernelSummary>) -> TokenStream {
     let triggers = option(summary.launch_dependents);
     let waits = option(summary.dependency_wait);
     let early_exit = option(summary.early_exit);
-    // A kernel that never waits is told so, and no more.
-    let waiting = Some(summary).filter(|summary| summary.dependency_wait.is_some());
-    let early = waiting.map(|summary| touched(summary, summary.unknown_early, |access| access.early));
-    let noncoherent = waiting.map(|summary| touched(summary, summary.unknown_noncoherent, |access| access.noncoherent));
-    let (early, noncoherent) = (early.into_iter().flatten(), noncoherent.into_iter().flatten());
+    let (early, noncoherent) = (summary.early(), summary.noncoherent());
+    let (early, noncoherent) = (early.iter().map(touched), noncoherent.iter().map(touched));
     quote! {
         ::graph_runtime::GridDependency {
             triggers: #triggers,
@@ -110,17 +105,13 @@ fn dependency(summary: Option<&KernelSummary>) -> TokenStream {
     }
 }
 
-/// What a kernel touches in some way, and the lines.
-fn touched(summary: &KernelSummary, unknown: Option<u32>, line: impl Fn(&Access) -> Option<u32>) -> Vec<TokenStream> {
-    let entry = |memory: TokenStream, line: u32| quote!((::graph_runtime::Touched::#memory, #line));
-    let params = summary.params.iter().enumerate();
-    let params = params.filter_map(|(index, param)| Some(entry(quote!(Param(#index)), line(&param.access)?)));
-    let variables = summary.variables.iter().filter_map(|variable| {
-        let name = &variable.name;
-        Some(entry(quote!(Variable(#name)), line(&variable.access)?))
-    });
-    let unknown = unknown.map(|line| entry(quote!(Unknown), line));
-    unknown.into_iter().chain(params).chain(variables).collect()
+fn touched((memory, line): &(Touched<'_>, u32)) -> TokenStream {
+    let memory = match memory {
+        Touched::Param(index) => quote!(Param(#index)),
+        Touched::Variable(name) => quote!(Variable(#name)),
+        Touched::Unknown => quote!(Unknown),
+    };
+    quote!((::graph_runtime::Touched::#memory, #line))
 }
 
 fn param(param: &Param) -> TokenStream {
