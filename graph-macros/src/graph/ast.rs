@@ -1,20 +1,68 @@
 //! A graph as it is written, names not yet resolved.
 
+mod node;
+
+pub(crate) use node::{
+    Action, Argument, Binding, Body, Call, CallParameter, Capture, Child, Dependency, Extent, Function, If, Launch,
+    Node, Raw, Switch, While,
+};
+
 use graph_plan::Space;
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Attribute, Expr, Generics, Ident, Path, Token, Type, Visibility};
+use syn::{Attribute, Expr, Generics, Ident, Token, Type, Visibility};
 
-/// `pub graph Name<..> { .. }`
+/// What one `cuda_graph!` holds.
+#[derive(Debug)]
+pub(crate) enum Input {
+    Item(Box<Item>),
+    Expression(Box<Anonymous>),
+}
+
+/// `&device => statements`
+#[derive(Debug)]
+pub(crate) struct Anonymous {
+    pub(crate) device: Expr,
+    pub(crate) arrow: Token![=>],
+    pub(crate) statements: Vec<Statement>,
+    /// As in [`Item`].
+    pub(crate) unparsed: Vec<Ident>,
+}
+
+/// `pub graph Name<..>(..) { .. }`
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) attributes: Attributes,
     pub(crate) visibility: Visibility,
     pub(crate) name: Ident,
     pub(crate) generics: Generics,
+    pub(crate) arguments: Vec<BuildArgument>,
     pub(crate) statements: Vec<Statement>,
-    /// Names of statements that could not be parsed: whoever mentions them is not to blame.
+    /// Names of arguments and statements, also of those inside bodies, that could not be parsed: whoever mentions them is
+    /// not to blame.
     pub(crate) unparsed: Vec<Ident>,
+}
+
+/// What a graph takes when it is built.
+#[derive(Debug)]
+pub(crate) enum BuildArgument {
+    /// `n: usize`
+    Value { name: Ident, ty: Type },
+    /// `w: device [f32; N]`, `out: mut host [f32; N]`: memory shared with others.
+    Memory {
+        name: Ident,
+        mutable: Option<Token![mut]>,
+        space: Space,
+        shape: Shape,
+    },
+}
+
+impl BuildArgument {
+    pub(crate) fn name(&self) -> &Ident {
+        match self {
+            BuildArgument::Value { name, .. } | BuildArgument::Memory { name, .. } => name,
+        }
+    }
 }
 
 /// `#[..]` in front of a graph or a statement.
@@ -24,6 +72,37 @@ pub(crate) struct Attributes {
     pub(crate) docs: Vec<Attribute>,
     /// The rules of `#[allow(rule)]`, spelled with dashes.
     pub(crate) allowed: Vec<String>,
+    /// What only nodes have.
+    pub(crate) node: NodeAttributes,
+}
+
+/// The attributes of nodes, each with the span of its name.
+#[derive(Debug, Default)]
+pub(crate) struct NodeAttributes {
+    /// `#[priority(n)]`
+    pub(crate) priority: Option<(Span, Expr)>,
+    /// `#[cluster(x, y, z)]`
+    pub(crate) cluster: Option<(Span, Extent)>,
+    /// `#[cooperative]`
+    pub(crate) cooperative: Option<Span>,
+    /// `#[disabled]`
+    pub(crate) disabled: Option<Span>,
+}
+
+impl NodeAttributes {
+    pub(crate) const NAMES: [&str; 4] = ["priority", "cluster", "cooperative", "disabled"];
+
+    /// Those that are given, with their spans.
+    pub(crate) fn present(&self) -> Vec<(&'static str, Span)> {
+        let spans = [
+            self.priority.as_ref().map(|(span, _)| *span),
+            self.cluster.as_ref().map(|(span, _)| *span),
+            self.cooperative,
+            self.disabled,
+        ];
+        let given = Self::NAMES.into_iter().zip(spans);
+        given.filter_map(|(name, span)| Some((name, span?))).collect()
+    }
 }
 
 /// A declaration in a graph's body.
@@ -31,26 +110,50 @@ pub(crate) struct Attributes {
 pub(crate) enum Statement {
     Resource(Resource),
     Param(Param),
+    Rng(Rng),
     Node(Box<Node>),
+    For(Box<For>),
 }
 
 impl Statement {
+    /// The name that the statement declares; of a `for`, its variable.
     pub(crate) fn name(&self) -> &Ident {
         match self {
             Statement::Resource(resource) => &resource.name,
             Statement::Param(param) => &param.name,
+            Statement::Rng(rng) => &rng.name,
             Statement::Node(node) => &node.name,
+            Statement::For(repeated) => &repeated.variable,
         }
     }
 }
 
-/// `host x: shape;` and `device x: shape;`
+/// `host x: shape;`, `device x: shape;` and `scratch x: shape;`
 #[derive(Debug)]
 pub(crate) struct Resource {
     pub(crate) attributes: Attributes,
-    pub(crate) space: Space,
+    pub(crate) keyword: Span,
+    pub(crate) kind: ResourceKind,
     pub(crate) name: Ident,
     pub(crate) shape: Shape,
+}
+
+/// The keyword of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ResourceKind {
+    Host,
+    Device,
+    Scratch,
+}
+
+impl Resource {
+    /// Where the memory is.
+    pub(crate) fn space(&self) -> Space {
+        match self.kind {
+            ResourceKind::Host => Space::Host,
+            ResourceKind::Device | ResourceKind::Scratch => Space::Device,
+        }
+    }
 }
 
 /// `param x: T = initial;`
@@ -62,68 +165,44 @@ pub(crate) struct Param {
     pub(crate) initial: Expr,
 }
 
-/// A node and what it runs after.
+/// `rng x = seed, draws n;`
 #[derive(Debug)]
-pub(crate) struct Node {
+pub(crate) struct Rng {
     pub(crate) attributes: Attributes,
+    pub(crate) keyword: Span,
     pub(crate) name: Ident,
-    pub(crate) action: Action,
-    pub(crate) after: Vec<Ident>,
+    pub(crate) seed: Expr,
+    /// How many numbers each thread draws at each use.
+    pub(crate) draws: Expr,
 }
 
-/// What a node does.
+/// `for i in range { .. }`: nodes and further `for`s. Names that could not be parsed are with those of the whole graph, since
+/// nodes of a `for` can be named from outside.
 #[derive(Debug)]
-pub(crate) enum Action {
-    Kernel(Box<Launch>),
-    Memcpy { from: Place, to: Place },
-    Memset { to: Place, value: Box<Expr> },
-    Join,
-}
-
-/// `unsafe? path<<<grid, block, shared>>>(arguments)`
-#[derive(Debug)]
-pub(crate) struct Launch {
-    pub(crate) unsafety: Option<Token![unsafe]>,
-    pub(crate) path: Path,
-    pub(crate) grid: Extent,
-    pub(crate) block: Extent,
-    pub(crate) shared: Option<Expr>,
-    pub(crate) arguments: Vec<Argument>,
-    /// The last bracket of `>>>`.
-    pub(crate) closing: Span,
-    /// The parentheses around the arguments.
-    pub(crate) parens: Span,
-}
-
-/// Launch dimensions: an integer expression, or a literal tuple of one to three.
-#[derive(Debug)]
-pub(crate) struct Extent {
-    /// As written.
-    pub(crate) whole: Expr,
-    /// The one to three parts.
-    pub(crate) parts: Vec<Expr>,
-}
-
-/// An argument of a kernel.
-#[derive(Debug)]
-pub(crate) enum Argument {
-    /// `&x`, `&mut x[..]`
-    Borrow {
-        and: Token![&],
-        mutable: Option<Token![mut]>,
-        place: Place,
-    },
-    /// By value.
-    Value(Box<Expr>),
+pub(crate) struct For {
+    pub(crate) attributes: Attributes,
+    pub(crate) keyword: Span,
+    pub(crate) variable: Ident,
+    pub(crate) range: Expr,
+    pub(crate) statements: Vec<Statement>,
 }
 
 /// A resource or a part of it.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) name: Ident,
-    pub(crate) part: Option<Part>,
+    /// None for the whole, else one for each of the outermost dimensions, two at most. `[..]` stands here only where
+    /// another part follows it.
+    pub(crate) parts: Vec<Part>,
     /// The last token.
     pub(crate) end: Span,
+}
+
+impl Place {
+    /// What is selected from the outermost dimension.
+    pub(crate) fn part(&self) -> Option<&Part> {
+        self.parts.first()
+    }
 }
 
 /// `[index]` or `[start..end]`.

@@ -72,7 +72,7 @@ fn place(graph: &Graph<'_>, diagnostic: &Diagnostic, report: &mut Report) {
 /// An index or range of literals against a literal length.
 fn outside(graph: &Graph<'_>, place: &Place) -> Option<Diagnostic> {
     let resource = graph.resources[graph.resource(place)?];
-    let part = place.part.as_ref()?;
+    let part = place.part()?;
     let Some(length) = resource.shape.lengths.first() else {
         return scalar(&resource.shape).then(|| selected_from_scalar(&place.name, &resource.shape));
     };
@@ -231,7 +231,7 @@ fn selected<'a>(graph: &Graph<'a>, place: &Place) -> Option<Selected<'a>> {
         .iter()
         .map(|length| (value(length), plain(length)))
         .collect();
-    match &place.part {
+    match place.part() {
         None => {}
         Some(_) if lengths.is_empty() => return None,
         Some(Part::Index(_)) => drop(lengths.remove(0)),

@@ -1,6 +1,6 @@
 //! Names to indices: an [`Item`] to a [`Graph`] whose nodes, edges and accesses are a [`Draft`].
 
-use super::ast::{Action, Argument, Attributes, Item, Node, Param, Part, Place, Resource, Statement};
+use super::ast::{Action, Argument, Attributes, Dependency, Item, Node, Param, Part, Place, Resource, Statement};
 use super::constant::{bound, mentions};
 use crate::report::{Report, error};
 use graph_plan::{Bound, Code, Draft, Mode, NodeKind, Region, nearest};
@@ -45,7 +45,7 @@ pub(crate) fn params(graph: &Graph<'_>, node: &Node) -> Vec<usize> {
             values.chain(dimensions.map(ToTokens::to_token_stream)).collect()
         }
         Action::Memset { value, .. } => value.to_token_stream(),
-        Action::Memcpy { .. } | Action::Join => return Vec::new(),
+        _ => return Vec::new(),
     };
     let used = |name: &Ident| mentions(tokens.clone(), &[name.to_string()]);
     (0..graph.params.len())
@@ -115,7 +115,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
                 access(&mut graph, index, to, to.name.span(), Mode::Write, report);
             }
             Action::Memset { to, .. } => access(&mut graph, index, to, to.name.span(), Mode::Write, report),
-            Action::Join => {}
+            _ => {}
         }
     }
     graph
@@ -145,7 +145,7 @@ fn declare<'a>(graph: &mut Graph<'a>, report: &mut Report) {
         let entity = match statement {
             Statement::Resource(resource) if !clash => {
                 graph.resources.push(resource);
-                Entity::Resource(graph.draft.resource(name.to_string(), resource.space))
+                Entity::Resource(graph.draft.resource(name.to_string(), resource.space()))
             }
             Statement::Param(param) if !clash => {
                 graph.params.push(param);
@@ -184,7 +184,7 @@ fn kind(action: &Action) -> NodeKind {
         Action::Kernel(_) => NodeKind::Kernel,
         Action::Memcpy { .. } => NodeKind::Memcpy,
         Action::Memset { .. } => NodeKind::Memset,
-        Action::Join => NodeKind::Join,
+        _ => NodeKind::Join, // what `later` leaves out is none
     }
 }
 
@@ -194,7 +194,7 @@ fn taken(statement: &Statement) -> Vec<(String, bool)> {
     let accessor = match statement {
         Statement::Resource(_) => Some(format!("{name}_mut")),
         Statement::Param(_) => Some(format!("set_{name}")),
-        Statement::Node(_) => None,
+        Statement::Rng(_) | Statement::Node(_) | Statement::For(_) => None,
     };
     let own = (name.to_string(), false);
     [own]
@@ -230,7 +230,7 @@ fn clashing(name: &Ident, taken: &str, owner: Owner<'_>) -> graph_plan::Diagnost
 
 /// The edges of a node.
 fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut Report) {
-    for name in &node.after {
+    for Dependency { name, .. } in &node.after {
         match graph.entity(name) {
             Some(Entity::Node(before)) => {
                 graph.draft.edge(before, index);
@@ -329,7 +329,7 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
 
 /// Places are fixed when the graph is built, so a param cannot select one.
 fn fixed(graph: &Graph<'_>, place: &Place, report: &mut Report) {
-    let tokens: TokenStream = match &place.part {
+    let tokens: TokenStream = match place.part() {
         None => return,
         Some(Part::Index(index)) => index.to_token_stream(),
         Some(Part::Range { start, end, .. }) => [start, end]
@@ -349,7 +349,7 @@ fn fixed(graph: &Graph<'_>, place: &Place, report: &mut Report) {
 
 /// The part of the resource that a place is, as far as the text tells.
 fn region(place: &Place) -> Region {
-    match &place.part {
+    match place.part() {
         None => Region::Whole,
         Some(Part::Index(index)) => Region::Index(bound(index)),
         Some(Part::Range { start, end, inclusive }) => {

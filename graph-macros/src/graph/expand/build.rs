@@ -32,7 +32,7 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
     let builder = hidden("builder");
     let resources = graph.resources.iter().map(|resource| {
         let (place, shape, name) = (local(&resource.name), &resource.shape, resource.name.to_string());
-        let declare = match resource.space {
+        let declare = match resource.space() {
             Space::Host => Ident::new("host", resource.name.span()),
             Space::Device => Ident::new("device", resource.name.span()),
         };

@@ -137,7 +137,7 @@ fn marker(generics: &Generics) -> TokenStream {
 /// The type of a resource's place.
 pub(super) fn place_type(resource: &Resource) -> TokenStream {
     let shape = &resource.shape;
-    match resource.space {
+    match resource.space() {
         Space::Host => quote!(::graph_runtime::Place<#shape, ::graph_runtime::OnHost>),
         Space::Device => quote!(::graph_runtime::Place<#shape, ::graph_runtime::OnDevice>),
     }
@@ -168,7 +168,7 @@ fn common(bodies: Bodies) -> TokenStream {
 fn resource_methods(resource: &Resource, bodies: Bodies) -> TokenStream {
     let (name, shape, docs) = (&resource.name, &resource.shape, &resource.attributes.docs);
     let name_mut = Ident::new(&format!("{}_mut", name.unraw()), name.span());
-    let (shared, exclusive, read, write) = match resource.space {
+    let (shared, exclusive, read, write) = match resource.space() {
         Space::Host => (quote!(&#shape), quote!(&mut #shape), quote!(host), quote!(host_mut)),
         Space::Device => (
             quote!(::graph_runtime::DeviceRef<'_, #shape>),
@@ -274,7 +274,7 @@ fn memory(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         .resources
         .iter()
         .copied()
-        .filter(|resource| resource.space == Space::Host)
+        .filter(|resource| resource.space() == Space::Host)
         .collect();
     if host.is_empty() {
         return TokenStream::new();

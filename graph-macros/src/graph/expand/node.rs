@@ -29,7 +29,8 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
             let (place, element) = (borrow(graph, to, true), element(graph, to));
             quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::memset::<_, #element>(#builder, #name, #place, #value);)
         }
-        Action::Join => quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::join(#builder, #name);),
+        // Others are left out by `later`.
+        _ => quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::join(#builder, #name);),
     }
 }
 
@@ -46,16 +47,16 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) 
             let (place, element) = (borrow(graph, to, true), element(graph, to));
             quote_spanned!(span=> #trait_path::memset::<_, #element>(#sink, #index, #name, #place, #value))
         }
-        Action::Memcpy { .. } | Action::Join => quote!(::core::result::Result::Ok(())),
+        _ => quote!(::core::result::Result::Ok(())),
     }
 }
 
 /// `Launch::new(grid, block)` at the user's tokens.
 fn dimensions(launch: &Launch) -> TokenStream {
     let (grid, block) = (&launch.grid.whole, &launch.block.whole);
-    let dimensions = quote_spanned!(launch.path.span()=> ::graph_runtime::Launch::new(#grid, #block));
+    let dimensions = quote_spanned!(launch.function.span()=> ::graph_runtime::Launch::new(#grid, #block));
     match &launch.shared {
-        Some(shared) => quote_spanned!(launch.path.span()=> ::graph_runtime::Launch::shared(#dimensions, #shared)),
+        Some(shared) => quote_spanned!(launch.function.span()=> ::graph_runtime::Launch::shared(#dimensions, #shared)),
         None => dimensions,
     }
 }
@@ -82,7 +83,7 @@ pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
         let Action::Kernel(launch) = &node.action else {
             return None;
         };
-        let (alias, path) = (alias(node), &launch.path);
+        let (alias, path) = (alias(node), &launch.function);
         Some(quote!(#[allow(non_camel_case_types, dead_code)] type #alias = #path;))
     };
     graph.nodes.iter().filter_map(declare).collect()
@@ -90,7 +91,7 @@ pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
 
 /// `kernel::call(arguments)`, in `unsafe` where the user wrote so.
 fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident) -> TokenStream {
-    let kernel = Ident::new(&kernel.to_string(), launch.path.span());
+    let kernel = Ident::new(&kernel.to_string(), launch.function.span());
     let arguments = launch.arguments.iter().map(|argument| match argument {
         Argument::Borrow { and, mutable, place } => {
             let place = select(graph, place);
@@ -103,7 +104,7 @@ fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident) -> TokenStream {
     arguments.set_span(launch.parens);
     // The callee reaches from the path to `>>>`, so that rustc suggests to replace nothing but the arguments.
     let function = Ident::new("call", launch.closing);
-    let callee = quote_spanned!(launch.path.span()=> #kernel::#function);
+    let callee = quote_spanned!(launch.function.span()=> #kernel::#function);
     match launch.unsafety {
         Some(unsafety) => quote_spanned!(unsafety.span=> #unsafety { #callee #arguments }),
         None => quote!(#callee #arguments),
@@ -131,7 +132,7 @@ pub(super) fn places(node: &Node) -> Vec<&Place> {
             .collect(),
         Action::Memcpy { from, to } => vec![from, to],
         Action::Memset { to, .. } => vec![to],
-        Action::Join => Vec::new(),
+        _ => Vec::new(),
     }
 }
 
@@ -147,7 +148,7 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
 /// of them writes. Only constants of the kernels' types tell which variables they touch.
 fn unordered_kernels(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)> {
     let path = |node: &Node| match &node.action {
-        Action::Kernel(launch) => Some(launch.path.to_token_stream().to_string()),
+        Action::Kernel(launch) => Some(launch.function.to_token_stream().to_string()),
         _ => None,
     };
     let launches: Vec<(usize, String)> = graph
@@ -200,7 +201,7 @@ fn each(graph: &Graph<'_>, generics: bool) -> Vec<(Span, TokenStream)> {
         let Some(operands) = operands(graph, launch) else {
             continue;
         };
-        let path = &launch.path;
+        let path = &launch.function;
         match known.entry(quote!(#path #operands).to_string()) {
             Entry::Occupied(entry) => launches[*entry.get()].nodes.push(node.name.to_string()),
             Entry::Vacant(entry) => {
@@ -217,7 +218,7 @@ fn each(graph: &Graph<'_>, generics: bool) -> Vec<(Span, TokenStream)> {
     found.extend(
         launches
             .iter()
-            .map(|assertion| (assertion.launch.path.span(), assertion.tokens())),
+            .map(|assertion| (assertion.launch.function.span(), assertion.tokens())),
     );
     found.retain(|(_, assertion)| generic(graph, assertion.clone()) == generics);
     found
@@ -236,7 +237,7 @@ struct LaunchAssertion<'a> {
 impl LaunchAssertion<'_> {
     fn tokens(&self) -> TokenStream {
         let (kernel, nodes, operands) = (alias(self.node), &self.nodes, &self.operands);
-        let function = quote_spanned! {self.launch.path.span()=>
+        let function = quote_spanned! {self.launch.function.span()=>
             ::graph_runtime::private::check_launch::<#kernel>
         };
         spanned_call(function, quote!(&[#(#nodes),*], #operands), self.launch.parens)

@@ -74,7 +74,7 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
         return TokenStream::new();
     };
     let (name, span, shape) = (local_at(&resource.name, place.name.span()), place.end, &resource.shape);
-    match &place.part {
+    match place.part() {
         None => quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::whole(&#name)),
         Some(Part::Index(index)) => quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::row(&#name, #index)),
         Some(part) => {
@@ -139,7 +139,7 @@ fn row(resource: &Resource) -> TokenStream {
 pub(super) fn bytes(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     let resource = graph.resources[graph.resource(place)?];
     let (shape, row) = (&resource.shape, row(resource));
-    match &place.part {
+    match place.part() {
         None => Some(quote!(::core::mem::size_of::<#shape>() as ::core::primitive::u64)),
         Some(Part::Index(_)) => Some(quote!(::core::mem::size_of::<#row>() as ::core::primitive::u64)),
         Some(part) => {
@@ -160,7 +160,7 @@ pub(super) fn bounds_assertion(graph: &Graph<'_>, place: &Place) -> Option<Token
     let resource = graph.resources[graph.resource(place)?];
     let length = resource.shape.lengths.first()?;
     let name = place.name.to_string();
-    let (function, operands) = match place.part.as_ref()? {
+    let (function, operands) = match place.part()? {
         Part::Index(index) => {
             if !is_constant(index, &[]) || (value(index).is_some() && value(length).is_some()) {
                 return None;

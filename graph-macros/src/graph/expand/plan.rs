@@ -11,7 +11,7 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let name = graph.item.name.to_string();
     let resources = graph.resources.iter().map(|resource| {
         let (name, shape) = (resource.name.to_string(), &resource.shape);
-        let space = match resource.space {
+        let space = match resource.space() {
             Space::Host => quote!(Host),
             Space::Device => quote!(Device),
         };

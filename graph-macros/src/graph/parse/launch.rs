@@ -1,26 +1,18 @@
-//! `path<<<grid, block>>>(arguments)`: a launch and its arguments.
+//! `path<<<grid, block>>>(arguments)`: a launch.
 
-use super::{expected, next_is, starts_statement};
-use crate::graph::ast::{Argument, Extent, Launch};
+use super::argument::arguments;
+use super::{expected, expression, next_is, starts_statement};
+use crate::graph::ast::{Extent, Function, Launch};
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
-use syn::parse::{Parse, ParseStream, Parser};
-use syn::punctuated::Punctuated;
+use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Expr, Path, Token, parenthesized};
+use syn::{Expr, ExprParen, Path, Token, parenthesized};
 
-/// `unsafe? path<<<grid, block, shared>>>(arguments)`. What stands between the angle brackets is cut out before it is parsed, since
+/// `unsafe? function<<<grid, block, shared>>>(arguments)`. What stands between the angle brackets is cut out before it is parsed, since
 /// Rust's expressions would swallow `>>>`.
 pub(super) fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
-    let unsafety = input.parse()?;
-    if input.peek(syn::token::Paren) {
-        return Err(syn::Error::new(
-            input.span(),
-            "kernels from function values are not supported yet",
-        ));
-    }
-    let path: Path = input
-        .call(Path::parse_mod_style)
-        .map_err(|error| expected(error.span(), "the path of a kernel"))?;
+    let unsafety: Option<Token![unsafe]> = input.parse()?;
+    let function = function(input, unsafety.is_some())?;
     let opening = input.span();
     for _ in 0..3 {
         input
@@ -39,14 +31,10 @@ pub(super) fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
         closing = input.parse::<Token![>]>()?.span;
     }
     let (grid, block, shared) = dimensions(inside, closing)?;
-    let content;
-    let parens = parenthesized!(content in input).span.join();
-    let arguments = Punctuated::<Argument, Token![,]>::parse_terminated(&content)?
-        .into_iter()
-        .collect();
+    let (arguments, parens) = arguments(input)?;
     Ok(Launch {
         unsafety,
-        path,
+        function,
         grid,
         block,
         shared,
@@ -54,6 +42,33 @@ pub(super) fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
         closing,
         parens,
     })
+}
+
+/// The path of a kernel, or a function value in parentheses.
+fn function(input: ParseStream<'_>, unsafety: bool) -> syn::Result<Function> {
+    if !input.peek(syn::token::Paren) {
+        let path = input.call(Path::parse_mod_style);
+        return path
+            .map(Function::Path)
+            .map_err(|error| expected(error.span(), "the path of a kernel"));
+    }
+    if !unsafety {
+        return Err(expected(
+            input.span(),
+            "`unsafe`: a function value is launched as `unsafe (expr)<<<grid, block>>>(arguments)`",
+        ));
+    }
+    let content;
+    let paren_token = parenthesized!(content in input);
+    let expr = Box::new(expression(&content, "a function value")?);
+    if !content.is_empty() {
+        return Err(expected(content.span(), "`)`: one function value is launched"));
+    }
+    Ok(Function::Value(ExprParen {
+        attrs: Vec::new(),
+        paren_token,
+        expr,
+    }))
 }
 
 /// `>>>`, then a parenthesised group, then `;`, `after` or the end. Whether the brackets are joint is not asked: `macro_rules!` does not
@@ -93,7 +108,9 @@ fn dimensions(inside: Vec<TokenTree>, closing: Span) -> syn::Result<(Extent, Ext
         let mut shared = None;
         if input.peek(Token![,]) {
             input.parse::<Token![,]>()?;
-            shared = (!input.peek(Token![;])).then(|| expression(input)).transpose()?;
+            shared = (!input.peek(Token![;]))
+                .then(|| expression(input, "an expression"))
+                .transpose()?;
         }
         if !input.peek(Token![;]) {
             return Err(expected(
@@ -107,39 +124,12 @@ fn dimensions(inside: Vec<TokenTree>, closing: Span) -> syn::Result<(Extent, Ext
     parser.parse2(tokens)
 }
 
-fn expression(input: ParseStream<'_>) -> syn::Result<Expr> {
-    if input.peek(Token![;]) || input.peek(Token![,]) {
-        return Err(expected(input.span(), "an expression"));
-    }
-    input.parse()
-}
-
 fn extent(input: ParseStream<'_>) -> syn::Result<Extent> {
-    let whole = expression(input)?;
+    let whole = expression(input, "an expression")?;
     let parts = match &whole {
         Expr::Tuple(tuple) if (1..=3).contains(&tuple.elems.len()) => tuple.elems.iter().cloned().collect(),
         Expr::Tuple(tuple) => return Err(expected(tuple.span(), "a tuple of one to three dimensions")),
         single => vec![single.clone()],
     };
     Ok(Extent { whole, parts })
-}
-
-impl Parse for Argument {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        if !input.peek(Token![&]) {
-            return Ok(Argument::Value(input.parse()?));
-        }
-        let argument = Argument::Borrow {
-            and: input.parse()?,
-            mutable: input.parse()?,
-            place: input.parse()?,
-        };
-        if !input.is_empty() && !input.peek(Token![,]) {
-            return Err(expected(
-                input.span(),
-                "`,`: a borrowed argument is a resource or a part of one",
-            ));
-        }
-        Ok(argument)
-    }
 }

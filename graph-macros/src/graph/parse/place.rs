@@ -2,58 +2,75 @@
 
 use super::expected;
 use crate::graph::ast::{Part, Place, Shape};
+use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::{Expr, ExprRange, Ident, RangeLimits, Token, bracketed};
 
 /// The most dimensions a shape may have.
 const MAX_DIMENSIONS: usize = 4;
 
+/// The most dimensions that a place may select from.
+const MAX_PARTS: usize = 2;
+
 impl Parse for Place {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let name: Ident = input
             .parse()
             .map_err(|error| expected(error.span(), "the name of a resource"))?;
-        if !input.peek(syn::token::Bracket) {
-            return Ok(Place {
-                end: name.span(),
-                name,
-                part: None,
-            });
+        let (mut parts, mut end) = (Vec::new(), name.span());
+        while input.peek(syn::token::Bracket) {
+            if parts.len() == MAX_PARTS {
+                return Err(syn::Error::new(
+                    input.span(),
+                    "at most two indices or ranges select a part; a third is not supported",
+                ));
+            }
+            let (part, close) = part(input)?;
+            parts.push(part);
+            end = close;
         }
-        let content;
-        let brackets = bracketed!(content in input);
-        if content.is_empty() {
-            return Err(expected(brackets.span.join(), "an index or a range in `[]`"));
+        // All of the last dimension is what no part selects, too.
+        while parts.last().is_some_and(is_full) {
+            parts.pop();
         }
-        let part = match content.parse::<Expr>()? {
-            Expr::Range(ExprRange {
-                start: None, end: None, ..
-            }) => None,
-            Expr::Range(ExprRange { start, end, limits, .. }) => Some(Part::Range {
-                start,
-                end,
-                inclusive: matches!(limits, RangeLimits::Closed(_)),
-            }),
-            index => Some(Part::Index(Box::new(index))),
-        };
-        if !content.is_empty() {
-            return Err(expected(
-                content.span(),
-                "`]`: one index or range selects from the outermost dimension",
-            ));
-        }
-        if input.peek(syn::token::Bracket) {
-            return Err(syn::Error::new(
-                input.span(),
-                "one index or range selects from the outermost dimension; a second is not supported",
-            ));
-        }
-        Ok(Place {
-            end: brackets.span.close(),
-            name,
-            part,
-        })
+        Ok(Place { name, parts, end })
     }
+}
+
+/// `[index]` or `[range]`, and the closing bracket.
+fn part(input: ParseStream<'_>) -> syn::Result<(Part, Span)> {
+    let content;
+    let brackets = bracketed!(content in input);
+    if content.is_empty() {
+        return Err(expected(brackets.span.join(), "an index or a range in `[]`"));
+    }
+    let part = match content.parse::<Expr>()? {
+        Expr::Range(ExprRange { start, end, limits, .. }) => Part::Range {
+            start,
+            end,
+            inclusive: matches!(limits, RangeLimits::Closed(_)),
+        },
+        index => Part::Index(Box::new(index)),
+    };
+    if !content.is_empty() {
+        return Err(expected(
+            content.span(),
+            "`]`: one index or range selects from the outermost dimension",
+        ));
+    }
+    Ok((part, brackets.span.close()))
+}
+
+/// Is it `[..]`?
+fn is_full(part: &Part) -> bool {
+    matches!(
+        part,
+        Part::Range {
+            start: None,
+            end: None,
+            ..
+        }
+    )
 }
 
 impl Parse for Shape {

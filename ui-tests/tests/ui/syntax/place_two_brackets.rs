@@ -1,4 +1,4 @@
-//! An index or a range selects from the outermost dimension.
+//! One index or range selects from the outermost dimension; a second is not part of this version.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

@@ -1,0 +1,182 @@
+//! Nodes as they are written.
+
+use super::{Attributes, Place, Statement};
+use proc_macro2::{Span, TokenStream};
+use quote::ToTokens;
+use syn::{Expr, ExprParen, Ident, Path, Token};
+
+/// A node and what it runs after.
+#[derive(Debug)]
+pub(crate) struct Node {
+    pub(crate) attributes: Attributes,
+    pub(crate) keyword: Ident,
+    pub(crate) name: Ident,
+    pub(crate) action: Action,
+    pub(crate) after: Vec<Dependency>,
+}
+
+/// `a` or `programmatic(a)` in an `after` list.
+#[derive(Debug)]
+pub(crate) struct Dependency {
+    pub(crate) name: Ident,
+    /// The word `programmatic`.
+    pub(crate) programmatic: Option<Ident>,
+}
+
+/// What a node does.
+#[derive(Debug)]
+pub(crate) enum Action {
+    Kernel(Box<Launch>),
+    Memcpy { from: Place, to: Place },
+    Memset { to: Place, value: Box<Expr> },
+    Call(Box<Call>),
+    Graph(Box<Child>),
+    Capture(Box<Capture>),
+    Raw(Box<Raw>),
+    Join,
+    Record(Box<Expr>),
+    Wait(Box<Expr>),
+    If(Box<If>),
+    While(Box<While>),
+    Switch(Box<Switch>),
+}
+
+/// `unsafe? function<<<grid, block, shared>>>(arguments)`
+#[derive(Debug)]
+pub(crate) struct Launch {
+    pub(crate) unsafety: Option<Token![unsafe]>,
+    pub(crate) function: Function,
+    pub(crate) grid: Extent,
+    pub(crate) block: Extent,
+    pub(crate) shared: Option<Expr>,
+    pub(crate) arguments: Vec<Argument>,
+    /// The last bracket of `>>>`.
+    pub(crate) closing: Span,
+    /// The parentheses around the arguments.
+    pub(crate) parens: Span,
+}
+
+/// What is launched.
+#[derive(Debug)]
+pub(crate) enum Function {
+    /// A declared kernel.
+    Path(Path),
+    /// `(expr)`: a function value.
+    Value(ExprParen),
+}
+
+impl ToTokens for Function {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        match self {
+            Function::Path(path) => path.to_tokens(tokens),
+            Function::Value(value) => value.to_tokens(tokens),
+        }
+    }
+}
+
+/// Launch dimensions: an integer expression, or a literal tuple of one to three.
+#[derive(Debug)]
+pub(crate) struct Extent {
+    /// As written.
+    pub(crate) whole: Expr,
+    /// The one to three parts.
+    pub(crate) parts: Vec<Expr>,
+}
+
+/// An argument of a kernel.
+#[derive(Debug)]
+pub(crate) enum Argument {
+    /// `&x`, `&mut x[..]`
+    Borrow {
+        and: Token![&],
+        mutable: Option<Token![mut]>,
+        place: Place,
+    },
+    /// By value.
+    Value(Box<Expr>),
+}
+
+/// `|&input, &mut output| body`: a host function and the memory it gets.
+#[derive(Debug)]
+pub(crate) struct Call {
+    pub(crate) parameters: Vec<CallParameter>,
+    pub(crate) body: Expr,
+}
+
+/// `&x` or `&mut x`, the name of a resource and, in the body, of the reference to it.
+#[derive(Debug)]
+pub(crate) struct CallParameter {
+    pub(crate) and: Token![&],
+    pub(crate) mutable: Option<Token![mut]>,
+    pub(crate) name: Ident,
+}
+
+/// `Layer::<N>(x: &mut a, lr: 0.5)`: another graph and what its resources are bound to.
+#[derive(Debug)]
+pub(crate) struct Child {
+    pub(crate) path: Path,
+    /// The parentheses around the bindings.
+    pub(crate) parens: Span,
+    pub(crate) bindings: Vec<Binding>,
+}
+
+/// `name: argument`, by the name that the child has for it.
+#[derive(Debug)]
+pub(crate) struct Binding {
+    pub(crate) name: Ident,
+    pub(crate) argument: Argument,
+}
+
+/// `(arguments) |stream| body`: library calls, captured.
+#[derive(Debug)]
+pub(crate) struct Capture {
+    pub(crate) arguments: Vec<Argument>,
+    /// The parentheses around the arguments.
+    pub(crate) parens: Span,
+    pub(crate) stream: Ident,
+    pub(crate) body: Expr,
+}
+
+/// `unsafe (arguments) |graph, after| body`: nodes that the body adds through CUDA itself.
+#[derive(Debug)]
+pub(crate) struct Raw {
+    pub(crate) unsafety: Token![unsafe],
+    pub(crate) arguments: Vec<Argument>,
+    /// The parentheses around the arguments.
+    pub(crate) parens: Span,
+    pub(crate) graph: Ident,
+    pub(crate) after: Ident,
+    pub(crate) body: Expr,
+}
+
+/// `{ .. }` of a conditional: nodes and `for`s.
+#[derive(Debug)]
+pub(crate) struct Body {
+    pub(crate) statements: Vec<Statement>,
+    /// Names of statements in it that could not be parsed.
+    pub(crate) unparsed: Vec<Ident>,
+    /// The braces with all inside them.
+    pub(crate) brace: Span,
+}
+
+/// `condition { .. } else { .. }`
+#[derive(Debug)]
+pub(crate) struct If {
+    pub(crate) condition: Place,
+    pub(crate) then: Body,
+    pub(crate) otherwise: Option<Body>,
+}
+
+/// `condition { .. }`
+#[derive(Debug)]
+pub(crate) struct While {
+    pub(crate) condition: Place,
+    pub(crate) body: Body,
+}
+
+/// `condition { {..} {..} }`: the bodies for 0, 1 and so on.
+#[derive(Debug)]
+pub(crate) struct Switch {
+    pub(crate) condition: Place,
+    pub(crate) cases: Vec<Body>,
+}

@@ -1,0 +1,107 @@
+//! What is parsed but not built yet: reported and left out, so that the rest of the macro need not know it. Whoever builds a
+//! statement removes its line here.
+
+use super::ast::{Action, Anonymous, Argument, Function, Item, Node, Place, ResourceKind, Statement};
+use crate::report::{Report, error};
+use graph_plan::Code;
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::Ident;
+use syn::spanned::Spanned;
+
+/// Reports and removes what cannot be built; its names are broken ones.
+pub(crate) fn leave_out(item: &mut Item, report: &mut Report) {
+    if let Some(first) = item.arguments.first() {
+        report.syntax(first.name().span(), "build arguments are not supported yet");
+    }
+    item.unparsed
+        .extend(item.arguments.drain(..).map(|argument| argument.name().clone()));
+    let mut left = Vec::new();
+    item.statements.retain(|statement| match unsupported(statement) {
+        None => true,
+        Some((span, what)) => {
+            report.syntax(span, format!("{what} not supported yet"));
+            names(statement, &mut left);
+            false
+        }
+    });
+    item.unparsed.extend(left);
+}
+
+/// The expression form as a whole: its mistakes as an expression.
+pub(crate) fn expression(graph: &Anonymous, report: &mut Report) -> TokenStream {
+    let message = error(Code::Syntax, "the expression form is not supported yet");
+    report.push_between(graph.device.span(), graph.arrow.span(), &message);
+    let messages = report.tokens();
+    quote!({ #messages })
+}
+
+/// Where and what in a statement cannot be built.
+fn unsupported(statement: &Statement) -> Option<(Span, String)> {
+    match statement {
+        Statement::Resource(resource) if resource.kind == ResourceKind::Scratch => {
+            Some(keyword(resource.keyword, "scratch"))
+        }
+        Statement::Rng(rng) => Some(keyword(rng.keyword, "rng")),
+        Statement::For(repeated) => Some(keyword(repeated.keyword, "for")),
+        Statement::Node(node) => unsupported_node(node),
+        Statement::Resource(_) | Statement::Param(_) => None,
+    }
+}
+
+fn keyword(span: Span, word: &str) -> (Span, String) {
+    (span, format!("`{word}` statements are"))
+}
+
+fn unsupported_node(node: &Node) -> Option<(Span, String)> {
+    let places = match &node.action {
+        Action::Kernel(launch) => {
+            if let Function::Value(value) = &launch.function {
+                let span = value.paren_token.span.open();
+                return Some((span, "kernels from function values are".to_owned()));
+            }
+            borrowed(&launch.arguments)
+        }
+        Action::Memcpy { from, to } => vec![from, to],
+        Action::Memset { to, .. } => vec![to],
+        Action::Join => Vec::new(),
+        // call, graph, capture, raw, record, wait, if, while, switch
+        _ => return Some(keyword(node.keyword.span(), &node.keyword.to_string())),
+    };
+    let second = places.into_iter().find(|place| place.parts.len() > 1);
+    second
+        .map(|place| (place.end, "a second index or range is".to_owned()))
+        .or_else(|| programmatic(node))
+        .or_else(|| attribute(node))
+}
+
+fn programmatic(node: &Node) -> Option<(Span, String)> {
+    let word = node
+        .after
+        .iter()
+        .find_map(|dependency| dependency.programmatic.as_ref())?;
+    Some((word.span(), "`programmatic` edges are".to_owned()))
+}
+
+fn attribute(node: &Node) -> Option<(Span, String)> {
+    let present = node.attributes.node.present();
+    present.first().map(|(name, span)| (*span, format!("`#[{name}]` is")))
+}
+
+fn borrowed(arguments: &[Argument]) -> Vec<&Place> {
+    let mut places = Vec::new();
+    for argument in arguments {
+        if let Argument::Borrow { place, .. } = argument {
+            places.push(place);
+        }
+    }
+    places
+}
+
+/// The name of a statement, and those that others can mention inside it.
+fn names(statement: &Statement, found: &mut Vec<Ident>) {
+    found.push(statement.name().clone());
+    if let Statement::For(repeated) = statement {
+        repeated.statements.iter().for_each(|statement| names(statement, found));
+    }
+}

@@ -1,0 +1,36 @@
+//! Arguments: of kernels, captures and raw nodes.
+
+use super::expected;
+use crate::graph::ast::Argument;
+use proc_macro2::Span;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Token, parenthesized};
+
+impl Parse for Argument {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if !input.peek(Token![&]) {
+            return Ok(Argument::Value(input.parse()?));
+        }
+        let argument = Argument::Borrow {
+            and: input.parse()?,
+            mutable: input.parse()?,
+            place: input.parse()?,
+        };
+        if !input.is_empty() && !input.peek(Token![,]) {
+            return Err(expected(
+                input.span(),
+                "`,`: a borrowed argument is a resource or a part of one",
+            ));
+        }
+        Ok(argument)
+    }
+}
+
+/// `(arguments)`, and the span of it all.
+pub(super) fn arguments(input: ParseStream<'_>) -> syn::Result<(Vec<Argument>, Span)> {
+    let content;
+    let parens = parenthesized!(content in input).span.join();
+    let arguments = Punctuated::<Argument, Token![,]>::parse_terminated(&content)?;
+    Ok((arguments.into_iter().collect(), parens))
+}

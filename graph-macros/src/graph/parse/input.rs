@@ -1,0 +1,85 @@
+//! The two forms of a graph: an item, and an expression that captures what stands around it.
+
+use super::item::item;
+use super::statement::statements;
+use super::{Context, expected, last_token, next_is};
+use crate::graph::ast::{Anonymous, Input};
+use proc_macro2::{TokenStream, TokenTree};
+use syn::parse::ParseStream;
+use syn::{Expr, Ident, Token, parse_quote};
+
+pub(super) fn parse(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Input> {
+    if is_expression(input) {
+        return Ok(Input::Expression(Box::new(anonymous(input, context)?)));
+    }
+    let item = item(input, context)?;
+    if !input.is_empty() {
+        context.report.syntax(
+            input.span(),
+            "expected the end of the graph: one `cuda_graph!` declares one graph",
+        );
+        input.parse::<TokenStream>()?;
+    }
+    Ok(Input::Item(Box::new(item)))
+}
+
+/// Does the text begin as no item can, or does a `=>` stand before the first `;`?
+fn is_expression(input: ParseStream<'_>) -> bool {
+    let item = input.peek(Token![#]) || input.peek(Token![pub]) || (next_is(input, "graph") && input.peek2(Ident));
+    if item || input.peek(Token![&]) {
+        return !item;
+    }
+    has_arrow(input)
+}
+
+/// `&device => statements`
+fn anonymous(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Anonymous> {
+    let device = device(input, context)?;
+    let arrow = if input.peek(Token![=>]) {
+        input.parse()?
+    } else {
+        let place = if input.is_empty() {
+            last_token(&device)
+        } else {
+            input.span()
+        };
+        context
+            .report
+            .syntax(place, "expected `=> statements` after the device");
+        Token![=>](place)
+    };
+    let statements = statements(input, context);
+    Ok(Anonymous {
+        device,
+        arrow,
+        statements,
+        unparsed: std::mem::take(&mut context.unparsed),
+    })
+}
+
+/// What stands in front of `=>`; after a mistake in it, an expression of any type.
+fn device(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Expr> {
+    let ahead = input.fork();
+    let error = match ahead.parse::<Expr>() {
+        Ok(_) if ahead.peek(Token![=>]) || !has_arrow(&ahead) => return input.parse(),
+        Ok(_) => expected(ahead.span(), "`=> statements` after the device"),
+        Err(error) if !has_arrow(input) => return Err(error),
+        Err(error) => error,
+    };
+    context.report.syn(&error);
+    while !input.peek(Token![=>]) {
+        input.parse::<TokenTree>()?;
+    }
+    Ok(parse_quote!(::core::unreachable!()))
+}
+
+/// Does a `=>` stand before the first `;`?
+fn has_arrow(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    while !ahead.is_empty() && !ahead.peek(Token![;]) && !ahead.peek(Token![=>]) {
+        if ahead.parse::<TokenTree>().is_err() {
+            return false;
+        }
+    }
+    ahead.peek(Token![=>])
+}

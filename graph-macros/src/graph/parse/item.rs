@@ -1,0 +1,126 @@
+//! A graph as an item: its head and what it takes when it is built.
+
+use super::attribute::{attributes, misplaced};
+use super::statement::statements;
+use super::{Context, expected};
+use crate::graph::ast::{BuildArgument, Item};
+use graph_plan::Space;
+use proc_macro2::TokenTree;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Generics, Ident, Token, Visibility, braced, parenthesized};
+
+pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Item> {
+    let attributes = attributes(input, context.report)?;
+    misplaced(&attributes.node, "graph", context.report);
+    let visibility: Visibility = input.parse()?;
+    let keyword: Option<Ident> = input
+        .peek(Ident::peek_any)
+        .then(|| input.call(Ident::parse_any))
+        .transpose()?;
+    if keyword.as_ref().is_none_or(|keyword| keyword != "graph") {
+        let span = keyword.map_or_else(|| input.span(), |keyword| keyword.span());
+        return Err(expected(span, "a declaration such as `pub graph Name { .. }`"));
+    }
+    let name: Ident = input
+        .parse()
+        .map_err(|error| expected(error.span(), "a name after `graph`"))?;
+    let mut generics: Generics = input.parse()?;
+    let arguments = if input.peek(syn::token::Paren) {
+        build_arguments(input, context)?
+    } else {
+        Vec::new()
+    };
+    generics.where_clause = input.parse()?;
+    if !input.peek(syn::token::Brace) {
+        return Err(expected(input.span(), "`{ .. }`: a graph has a body"));
+    }
+    let content;
+    braced!(content in input);
+    let statements = statements(&content, context);
+    Ok(Item {
+        attributes,
+        visibility,
+        name,
+        generics,
+        arguments,
+        statements,
+        unparsed: std::mem::take(&mut context.unparsed),
+    })
+}
+
+/// `(n: usize, w: device [f32; N])`. An argument that cannot be parsed is reported, and the next one is parsed.
+fn build_arguments(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Vec<BuildArgument>> {
+    let content;
+    parenthesized!(content in input);
+    let mut arguments = Vec::new();
+    while !content.is_empty() {
+        let mut name = None;
+        match build_argument(&content, &mut name) {
+            Ok(argument) => arguments.push(argument),
+            Err(error) => {
+                context.report.syn(&error);
+                context.unparsed.extend(name);
+                while !content.is_empty() && !content.peek(Token![,]) {
+                    content.parse::<TokenTree>()?;
+                }
+            }
+        }
+        content.parse::<Option<Token![,]>>()?;
+    }
+    Ok(arguments)
+}
+
+fn build_argument(input: ParseStream<'_>, name: &mut Option<Ident>) -> syn::Result<BuildArgument> {
+    if input.peek(Token![mut]) {
+        return Err(expected(
+            input.span(),
+            "a name: `mut` stands before `device` or `host`, as in `data: mut device [f32; 4]`",
+        ));
+    }
+    let declared: Ident = input
+        .parse()
+        .map_err(|error| expected(error.span(), "the name of a build argument"))?;
+    *name = Some(declared.clone());
+    input.parse::<Token![:]>().map_err(|error| {
+        expected(
+            error.span(),
+            &format!("`: type` or `: device shape` after `{declared}`"),
+        )
+    })?;
+    let mutable: Option<Token![mut]> = input.parse()?;
+    let argument = match space(input) {
+        Some(space) => {
+            input.parse::<Ident>()?;
+            BuildArgument::Memory {
+                name: declared,
+                mutable,
+                space,
+                shape: input.parse()?,
+            }
+        }
+        None if mutable.is_some() => return Err(expected(input.span(), "`device` or `host` after `mut`")),
+        None => BuildArgument::Value {
+            name: declared,
+            ty: input
+                .parse()
+                .map_err(|error| expected(error.span(), "a type such as `usize`, or `device` and a shape"))?,
+        },
+    };
+    if !input.is_empty() && !input.peek(Token![,]) {
+        return Err(expected(input.span(), "`,` after the build argument"));
+    }
+    Ok(argument)
+}
+
+/// `device` or `host`, unless it begins a path.
+fn space(input: ParseStream<'_>) -> Option<Space> {
+    if input.peek2(Token![::]) {
+        return None;
+    }
+    match input.fork().parse::<Ident>().ok()?.to_string().as_str() {
+        "device" => Some(Space::Device),
+        "host" => Some(Space::Host),
+        _ => None,
+    }
+}

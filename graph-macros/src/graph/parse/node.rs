@@ -1,0 +1,164 @@
+//! Nodes: what each does, and what it runs after.
+
+use super::child::child;
+use super::closure::{call, capture, raw};
+use super::conditional::{conditional, repeated_while, switch};
+use super::launch::launch;
+use super::{Context, expected, expression, last_token, next_is, semicolon};
+use crate::graph::ast::{Action, Attributes, Dependency, Node, Place, Statement};
+use proc_macro2::Span;
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Ident, Token, parenthesized};
+
+/// A node from behind its name.
+pub(super) fn node(
+    input: ParseStream<'_>,
+    attributes: Attributes,
+    keyword: Ident,
+    name: Ident,
+    context: &mut Context<'_>,
+) -> syn::Result<Statement> {
+    let (action, end) = match form(&keyword.to_string()) {
+        None => (Action::Join, name.span()),
+        Some(form) => {
+            input
+                .parse::<Token![=]>()
+                .map_err(|error| expected(error.span(), &format!("`= {form}` after `{name}`")))?;
+            action(input, &keyword.to_string(), context)?
+        }
+    };
+    let after = after(input)?;
+    semicolon(input, after.last().map_or(end, |(_, end)| *end))?;
+    Ok(Statement::Node(Box::new(Node {
+        attributes,
+        keyword,
+        name,
+        action,
+        after: after.into_iter().map(|(dependency, _)| dependency).collect(),
+    })))
+}
+
+/// What stands behind the `=` of a node; `None` for a node that has none.
+fn form(keyword: &str) -> Option<&'static str> {
+    Some(match keyword {
+        "kernel" => "kernel<<<grid, block>>>(arguments)",
+        "memcpy" => "source -> destination",
+        "memset" => "destination <- value",
+        "call" => "|&input, &mut output| expression",
+        "graph" => "Graph(name: &memory)",
+        "capture" => "(&input, &mut output) |stream| expression",
+        "raw" => "unsafe (&input, &mut output) |graph, after| expression",
+        "record" | "wait" => "event",
+        "if" | "while" => "flag { .. }",
+        "switch" => "index { { .. } { .. } }",
+        _ => return None,
+    })
+}
+
+/// What a node does, and its last token.
+fn action(input: ParseStream<'_>, keyword: &str, context: &mut Context<'_>) -> syn::Result<(Action, Span)> {
+    Ok(match keyword {
+        "memcpy" => memcpy(input)?,
+        "memset" => memset(input)?,
+        "call" => {
+            let call = call(input)?;
+            let end = last_token(&call.body);
+            (Action::Call(Box::new(call)), end)
+        }
+        "graph" => {
+            let child = child(input)?;
+            let end = child.parens;
+            (Action::Graph(Box::new(child)), end)
+        }
+        "capture" => {
+            let capture = capture(input)?;
+            let end = last_token(&capture.body);
+            (Action::Capture(Box::new(capture)), end)
+        }
+        "raw" => {
+            let raw = raw(input)?;
+            let end = last_token(&raw.body);
+            (Action::Raw(Box::new(raw)), end)
+        }
+        "record" => event(input, Action::Record)?,
+        "wait" => event(input, Action::Wait)?,
+        "if" => conditional(input, context)?,
+        "while" => repeated_while(input, context)?,
+        "switch" => switch(input, context)?,
+        _ => {
+            let launch = launch(input)?;
+            let end = launch.parens;
+            (Action::Kernel(Box::new(launch)), end)
+        }
+    })
+}
+
+fn memcpy(input: ParseStream<'_>) -> syn::Result<(Action, Span)> {
+    let from = input.parse()?;
+    input
+        .parse::<Token![->]>()
+        .map_err(|error| expected(error.span(), "`-> destination`"))?;
+    let to: Place = input.parse()?;
+    let end = to.end;
+    Ok((Action::Memcpy { from, to }, end))
+}
+
+fn memset(input: ParseStream<'_>) -> syn::Result<(Action, Span)> {
+    let to = input.parse()?;
+    input
+        .parse::<Token![<-]>()
+        .map_err(|error| expected(error.span(), "`<- value`"))?;
+    let value = Box::new(input.parse()?);
+    let end = last_token(&value);
+    Ok((Action::Memset { to, value }, end))
+}
+
+fn event(input: ParseStream<'_>, action: fn(Box<syn::Expr>) -> Action) -> syn::Result<(Action, Span)> {
+    let event = expression(input, "an event")?;
+    let end = last_token(&event);
+    Ok((action(Box::new(event)), end))
+}
+
+/// `after a, programmatic(b)`, each with its last token.
+fn after(input: ParseStream<'_>) -> syn::Result<Vec<(Dependency, Span)>> {
+    if !next_is(input, "after") {
+        return Ok(Vec::new());
+    }
+    input.call(Ident::parse_any)?;
+    let mut found = Vec::new();
+    loop {
+        found.push(dependency(input)?);
+        if !input.peek(Token![,]) {
+            return Ok(found);
+        }
+        input.parse::<Token![,]>()?;
+    }
+}
+
+fn dependency(input: ParseStream<'_>) -> syn::Result<(Dependency, Span)> {
+    let name: Ident = input
+        .parse()
+        .map_err(|error| expected(error.span(), "the name of a node after `after`"))?;
+    if name != "programmatic" || !input.peek(syn::token::Paren) {
+        let end = name.span();
+        let programmatic = None;
+        return Ok((Dependency { name, programmatic }, end));
+    }
+    let content;
+    let end = parenthesized!(content in input).span.close();
+    let upstream: Ident = content
+        .parse()
+        .map_err(|error| expected(error.span(), "the name of a node in `programmatic(..)`"))?;
+    if !content.is_empty() {
+        return Err(expected(
+            content.span(),
+            "`)`: each edge has a `programmatic(..)` of its own",
+        ));
+    }
+    let dependency = Dependency {
+        name: upstream,
+        programmatic: Some(name),
+    };
+    Ok((dependency, end))
+}
