@@ -1,0 +1,127 @@
+//! Nodes with bodies, loops, and how parsing goes on in them.
+
+use super::{assert_mistake, body, mistakes, node, parsed, text};
+use crate::graph::ast::{Action, Input, Statement};
+
+#[test]
+fn conditionals() {
+    let (Action::If(condition), after) =
+        node("if i = flags[2] { join a; for k in 0..2 { join b; } } else { while w = more { join c; }; } after x;")
+    else {
+        panic!()
+    };
+    assert_eq!(
+        (condition.condition.name.to_string(), after),
+        ("flags".to_owned(), "x".to_owned())
+    );
+    assert_eq!(condition.then.statements.len(), 2);
+    assert_eq!(condition.otherwise.map(|body| body.statements.len()), Some(1));
+    let (Action::Switch(switch), _) = node("switch s = which { { join a; } {} { join b; } };") else {
+        panic!()
+    };
+    assert_eq!(
+        switch
+            .cases
+            .iter()
+            .map(|case| case.statements.len())
+            .collect::<Vec<_>>(),
+        [1, 0, 1]
+    );
+
+    assert_mistake("if i { join a; };", "expected `= flag { .. }` after `i`");
+    assert_mistake("if i = { join a; };", "expected the name of a resource");
+    let brace = "expected `{ .. }`: a condition is one `u32` in device memory, and nodes follow it";
+    assert_mistake("if i = flag > 0 { join a; };", brace);
+    assert_mistake("while w = flag;", brace);
+    assert_mistake("if i = flag { join a; }", "expected `;` at the end of the statement");
+    assert_mistake(
+        "if i = flag {} else if j = flag {};",
+        "expected `{ .. }` after `else`: another `if` is a node inside it",
+    );
+    assert_mistake(
+        "if i = flag {}; else {}",
+        "expected a statement, found `else`: `else` follows the body of an `if`, before its `;`",
+    );
+    let case = "expected `{ .. }`: a `switch` holds a body for each value from 0 on, and nothing else";
+    assert_mistake("switch s = which { join a; };", case);
+    assert_mistake("switch s = which { {}, {} };", case);
+    assert_mistake("switch s = which {};", case);
+}
+
+#[test]
+fn loops() {
+    let statements =
+        body("for layer in 0..N { kernel k = f<<<1, 1>>>(&w[layer]); for j in 0..2 { join a; }; } join b;");
+    let [Statement::For(repeated), Statement::Node(_)] = &statements[..] else {
+        panic!("{statements:?}")
+    };
+    assert_eq!(
+        (repeated.variable.to_string(), text(&repeated.range)),
+        ("layer".into(), "0 .. N".into())
+    );
+    assert_eq!(repeated.statements.len(), 2);
+
+    assert_mistake("for i 0..2 { join a; }", "expected `in range { .. }` after `i`");
+    assert_mistake("for i in { join a; }", "expected a range such as `0..N`");
+    assert_mistake("for i in 0..2;", "expected `{ .. }`: the nodes that are repeated");
+    assert_mistake(
+        "for i in 0..2 { join a; } after b;",
+        "a `for` has no `after`: its nodes have",
+    );
+    assert_mistake("for 1 in 0..2 { join a; }", "expected a name after `for`");
+}
+
+#[test]
+fn bodies_hold_nodes() {
+    for (statement, keyword) in [
+        ("device x: f32;", "device"),
+        ("param x: f32 = 1.0;", "param"),
+        ("rng x = 1, draws 2;", "rng"),
+    ] {
+        for (body, inside) in [
+            ("for i in 0..2 { STATEMENT }", "for"),
+            ("while w = flag { STATEMENT };", "while"),
+        ] {
+            assert_mistake(
+                &body.replace("STATEMENT", statement),
+                &format!("expected a node or a `for`, found `{keyword}`: declare `x` outside of the `{inside}`"),
+            );
+        }
+    }
+}
+
+#[test]
+fn parsing_goes_on_inside_bodies() {
+    let text = "graph Test {
+        if i = flag { memcpy m = a; blah; join j after m; } else { join; join k; };
+        for n in 0..2 { memset s = b; join l after s; }
+    }";
+    let (input, messages) = parsed(text);
+    assert_eq!(
+        messages,
+        [
+            "expected `-> destination` [syntax]",
+            "expected a statement, found `blah` [syntax]",
+            "expected a name after `join` [syntax]",
+            "expected `<- value` [syntax]",
+        ]
+    );
+    let Some(Input::Item(item)) = input else { panic!() };
+    assert_eq!(item.unparsed, ["m", "s"]);
+    let [Statement::Node(node), Statement::For(repeated)] = &item.statements[..] else {
+        panic!()
+    };
+    let Action::If(condition) = &node.action else { panic!() };
+    assert_eq!((condition.then.unparsed.len(), condition.then.statements.len()), (1, 1));
+    assert_eq!(condition.otherwise.as_ref().map(|body| body.statements.len()), Some(1));
+    assert_eq!(repeated.statements.len(), 1);
+}
+
+#[test]
+fn keywords_inside_expressions_start_no_statement() {
+    assert_eq!(
+        mistakes("kernel k = f<<<1, 1>>>(if a { 1 } else { 2 }) 3; join j after k;").len(),
+        1
+    );
+    assert_eq!(mistakes("call k = 3 if a == b { f() }; join j after k;").len(), 1);
+}

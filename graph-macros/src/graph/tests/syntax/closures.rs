@@ -1,0 +1,213 @@
+//! Closures, and the nodes that take a list of memory.
+
+use super::{arguments, assert_mistake, mistakes, node, text};
+use crate::graph::ast::Action;
+
+#[test]
+fn host_functions() {
+    for (source, names, body, after) in [
+        ("call c = || tick();", "", "tick ()", ""),
+        ("call c = | | tick() after a, b;", "", "tick ()", "a, b"),
+        ("call c = |&x| { x[0] } after a;", "x", "{ x [0] }", "a"),
+        (
+            "call c = |&x, &mut y,| y[0] = x[0] after a;",
+            "x, mut y",
+            "y [0] = x [0]",
+            "a",
+        ),
+        ("call c = |&x| a | b after a;", "x", "a | b", "a"),
+        (
+            "call c = |&x| if *x { f() } else { g() };",
+            "x",
+            "if * x { f () } else { g () }",
+            "",
+        ),
+    ] {
+        let (Action::Call(call), found) = node(source) else {
+            panic!("{source}")
+        };
+        let parameters: Vec<String> = call
+            .parameters
+            .iter()
+            .map(|parameter| {
+                format!(
+                    "{}{}",
+                    if parameter.mutable.is_some() { "mut " } else { "" },
+                    parameter.name
+                )
+            })
+            .collect();
+        assert_eq!(
+            (
+                parameters.join(", ").as_str(),
+                text(&call.body).as_str(),
+                found.as_str()
+            ),
+            (names, body, after)
+        );
+    }
+    assert_mistake("call c;", "expected `= |&input, &mut output| expression` after `c`");
+    assert_mistake("call c = f(x);", "expected `|&input, &mut output| expression`");
+    assert_mistake(
+        "call c = move |&x| f(x);",
+        "expected `|`: the closure of a `call` moves what it captures",
+    );
+    for parameter in ["x", "&", "&mut", "&mut 3"] {
+        assert_mistake(
+            &format!("call c = |{parameter}| f(x);"),
+            "expected `&name` or `&mut name`: a `call` borrows resources by their names",
+        );
+    }
+    for parameter in ["&x: &[f32]", "&x[0]", "&x &y", "&x f()"] {
+        assert_mistake(
+            &format!("call c = |{parameter}| f(x);"),
+            "expected `,` or `|`: a parameter of a `call` is the name of a resource and has its type",
+        );
+    }
+    assert_mistake("call c = |&x|;", "expected an expression after `|..|`");
+    assert_mistake("call c = |&x| after a;", "expected an expression after `|..|`");
+    assert_mistake("call c = |&x| { f(x) }", "expected `;` at the end of the statement");
+}
+
+#[test]
+fn a_broken_body_costs_only_its_node() {
+    assert_eq!(
+        mistakes("call c = |&x| { let y = ; x. }; host x: f32; join j after c;").len(),
+        1
+    );
+    assert_eq!(mistakes("call c = |&x| x. ; join j after c;").len(), 1);
+    assert_eq!(mistakes("capture c = (&a) |s| f(s,, 1); join j after c;").len(), 1);
+    assert_eq!(
+        mistakes("raw c = unsafe (&a) |g, after| { g. }; join j after c;").len(),
+        1
+    );
+    assert_eq!(mistakes("kernel k = f<<<1, 1>>>(&a, b.); join j after k;").len(), 1);
+    assert_eq!(mistakes("graph k = F(a: b.); join j after k;").len(), 1);
+}
+
+#[test]
+fn child_graphs() {
+    for (source, path, names, bound) in [
+        ("graph g = Layer();", "Layer", "", ""),
+        ("graph g = Layer(x: &a) after b;", "Layer", "x", "&a"),
+        (
+            "graph g = Layer<N>(x: &mut a, lr: 0.5);",
+            "Layer < N >",
+            "x, lr",
+            "&mut a; 0.5",
+        ),
+        (
+            "graph g = nets::Layer::<{ N * 2 }, f32>(x: &a[1],);",
+            "nets :: Layer :: < { N * 2 } , f32 >",
+            "x",
+            "&a[]",
+        ),
+        (
+            "graph g = ::nets::Layer(x: f(1, 2));",
+            ":: nets :: Layer",
+            "x",
+            "f (1 , 2)",
+        ),
+    ] {
+        let (Action::Graph(child), _) = node(source) else {
+            panic!("{source}")
+        };
+        let (bindings, values): (Vec<_>, Vec<_>) = child
+            .bindings
+            .into_iter()
+            .map(|binding| (binding.name.to_string(), binding.argument))
+            .unzip();
+        let found = (text(&child.path), bindings.join(", "), arguments(&values).join("; "));
+        assert_eq!(found, (path.to_owned(), names.to_owned(), bound.to_owned()));
+    }
+    assert_mistake("graph g;", "expected `= Graph(name: &memory)` after `g`");
+    assert_mistake(
+        "graph g = Layer;",
+        "expected `(name: &memory)`: what the graph's resources are bound to",
+    );
+    assert_mistake("graph g = 3;", "expected the path of a graph");
+    assert_mistake(
+        "graph g = Layer(&a);",
+        "expected `name: &memory`: what a graph takes is bound by name",
+    );
+    assert_mistake(
+        "graph g = Layer(x = &a);",
+        "expected `name: &memory`: what a graph takes is bound by name",
+    );
+    assert_mistake("graph g = Layer(x: );", "expected what `x` is bound to");
+    assert_mistake(
+        "graph g = Layer(x: &a y: &b);",
+        "expected `,`: a borrowed argument is a resource or a part of one",
+    );
+    assert_mistake("graph g = Layer(x: 1 y: &b);", "expected `,`");
+}
+
+#[test]
+fn captures() {
+    let (Action::Capture(capture), after) =
+        node("capture gemm = (&a, &b[0], &mut c, 2.0) |stream| blas.gemm(stream, a, b, c)? after x;")
+    else {
+        panic!()
+    };
+    assert_eq!(arguments(&capture.arguments), ["&a", "&b[]", "&mut c", "2.0"]);
+    assert_eq!(
+        (capture.stream.to_string(), after),
+        ("stream".to_owned(), "x".to_owned())
+    );
+    assert_eq!(text(&capture.body), "blas . gemm (stream , a , b , c) ?");
+    assert_mistake(
+        "capture c = |s| f(s);",
+        "expected `(&input, &mut output) |stream| expression`",
+    );
+    assert_mistake("capture c = (&a) f(a);", "expected `|stream| expression`");
+    assert_mistake("capture c = (&a) || f(a);", "expected `|stream| expression`");
+    assert_mistake("capture c = (&a) |1| f(a);", "expected a name for the stream");
+    assert_mistake("capture c = (&a) |s, t| f(a);", "expected `|`");
+    assert_mistake("capture c = (&a) |s|;", "expected an expression after `|..|`");
+    assert_mistake("capture c = (&a) |s| f(s)", "expected `;` at the end of the statement");
+}
+
+#[test]
+fn raw_nodes() {
+    let (Action::Raw(raw), after) = node("raw r = unsafe (&mut a) |graph, after| { add(graph, after) } after x;")
+    else {
+        panic!()
+    };
+    assert_eq!(
+        (raw.graph.to_string(), raw.after.to_string()),
+        ("graph".to_owned(), "after".to_owned())
+    );
+    assert_eq!(
+        (arguments(&raw.arguments), after),
+        (vec!["&mut a".to_owned()], "x".to_owned())
+    );
+    assert_mistake(
+        "raw r = (&a) |g, after| f();",
+        "expected `unsafe`: nobody checks what a `raw` node does",
+    );
+    assert_mistake(
+        "raw r = unsafe |g, after| f();",
+        "expected `(&input, &mut output) |graph, after| expression`",
+    );
+    assert_mistake("raw r = unsafe (&a) f();", "expected `|graph, after| expression`");
+    assert_mistake(
+        "raw r = unsafe (&a) |g| f();",
+        "expected `, after|`: a name for the nodes that come before",
+    );
+    assert_mistake(
+        "raw r = unsafe (&a) |g, 1| f();",
+        "expected a name for the nodes that come before",
+    );
+}
+
+#[test]
+fn events() {
+    let (Action::Record(event), after) = node("record r = events.done() after x;") else {
+        panic!()
+    };
+    assert_eq!((text(&event), after), ("events . done ()".to_owned(), "x".to_owned()));
+    assert!(matches!(node("wait w = done;"), (Action::Wait(_), _)));
+    assert_mistake("record r;", "expected `= event` after `r`");
+    assert_mistake("wait w = ;", "expected an event");
+    assert_mistake("wait w = after r;", "expected an event");
+}

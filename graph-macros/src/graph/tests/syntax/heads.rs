@@ -1,0 +1,180 @@
+//! What stands in front of a graph and of its statements.
+
+use super::{assert_mistake, body, item, parsed, text};
+use crate::graph::ast::{BuildArgument, Input, Statement};
+
+#[test]
+fn attributes_of_nodes() {
+    let statements = body(
+        "#[priority(-2)] #[cluster(2, 1)] #[cooperative] #[disabled] kernel k = f<<<1, 1>>>(); #[disabled] memset m = x <- 0;",
+    );
+    let [Statement::Node(kernel), Statement::Node(memset)] = &statements[..] else {
+        panic!()
+    };
+    let attributes = &kernel.attributes.node;
+    assert_eq!(attributes.present().len(), 4);
+    assert_eq!(
+        attributes
+            .priority
+            .as_ref()
+            .map(|(_, priority)| text(priority))
+            .as_deref(),
+        Some("- 2")
+    );
+    assert_eq!(
+        attributes.cluster.as_ref().map(|(_, extent)| extent.parts.len()),
+        Some(2)
+    );
+    assert!(memset.attributes.node.disabled.is_some());
+
+    for (attribute, message) in [
+        ("#[priority]", "expected `#[priority(n)]`"),
+        ("#[priority = 2]", "expected `#[priority(n)]`"),
+        ("#[priority(1, 2)]", "expected `#[priority(n)]`"),
+        ("#[cluster]", "expected `#[cluster(x, y, z)]`"),
+        ("#[cluster()]", "expected `#[cluster(x, y, z)]`"),
+        ("#[cluster(1, 2, 3, 4)]", "expected `#[cluster(x, y, z)]`"),
+        ("#[cooperative(true)]", "expected `#[cooperative]`"),
+        ("#[disabled = true]", "expected `#[disabled]`"),
+        ("#[disabled] #[disabled]", "`#[disabled]` is given twice"),
+        ("#[priority(1)] #[priority(2)]", "`#[priority]` is given twice"),
+        (
+            "#[disable]",
+            "`#[disable]` is not supported here: did you mean `#[disabled]`?",
+        ),
+        (
+            "#[inline]",
+            "`#[inline]` is not supported here: use `///` or `#[allow(rule)]`",
+        ),
+    ] {
+        assert_mistake(&format!("{attribute} kernel k = f<<<1, 1>>>();"), message);
+    }
+}
+
+#[test]
+fn attributes_of_nodes_belong_on_nodes() {
+    let kernel = "belongs on a `kernel` node";
+    for (attribute, statement, message) in [
+        (
+            "#[priority(1)]",
+            "memcpy m = a -> b;",
+            format!("`#[priority]` {kernel}, not on a `memcpy`"),
+        ),
+        (
+            "#[cluster(2)]",
+            "join j;",
+            format!("`#[cluster]` {kernel}, not on a `join`"),
+        ),
+        (
+            "#[cooperative]",
+            "for i in 0..2 {}",
+            format!("`#[cooperative]` {kernel}, not on a `for`"),
+        ),
+        (
+            "#[disabled]",
+            "device x: f32;",
+            "`#[disabled]` belongs on a `kernel`, `memcpy` or `memset` node, not on a `device`".to_owned(),
+        ),
+    ] {
+        assert_mistake(&format!("{attribute} {statement}"), &message);
+    }
+    let (_, messages) = parsed("#[cooperative] graph Test {}");
+    assert_eq!(
+        messages,
+        [format!("`#[cooperative]` {kernel}, not on a `graph` [syntax]")]
+    );
+}
+
+#[test]
+fn build_arguments() {
+    let item = item(
+        "graph Test<const D: usize>(n: usize, d: device::Size, w: device [[f32; D]; n], out: mut host f32,) where [(); D]: Sized {}",
+    );
+    let described: Vec<String> = item
+        .arguments
+        .iter()
+        .map(|argument| match argument {
+            BuildArgument::Value { name, ty } => format!("{name}: {}", text(ty)),
+            BuildArgument::Memory {
+                name,
+                mutable,
+                space,
+                shape,
+            } => {
+                format!(
+                    "{name}: {}{space:?} of {}",
+                    if mutable.is_some() { "mut " } else { "" },
+                    shape.lengths.len()
+                )
+            }
+        })
+        .collect();
+    assert_eq!(
+        described,
+        ["n: usize", "d: device :: Size", "w: Device of 2", "out: mut Host of 0"]
+    );
+    assert!(item.generics.where_clause.is_some());
+
+    for (arguments, message) in [
+        ("n", "expected `: type` or `: device shape` after `n`"),
+        (
+            "mut w: device f32",
+            "expected a name: `mut` stands before `device` or `host`, as in `data: mut device [f32; 4]`",
+        ),
+        ("w: mut [f32; 4]", "expected `device` or `host` after `mut`"),
+        ("w: device", "expected a type such as `f32` or `[f32; 1024]`"),
+        ("w: ", "expected a type such as `usize`, or `device` and a shape"),
+        ("w: scratch [f32; 4]", "expected `,` after the build argument"),
+        ("3", "expected the name of a build argument"),
+    ] {
+        let (input, messages) = parsed(&format!("graph Test({arguments}, last: usize) {{ join a; }}"));
+        assert_eq!(messages, [format!("{message} [syntax]")], "{arguments}");
+        let Some(Input::Item(item)) = input else {
+            panic!("{arguments}")
+        };
+        assert_eq!((item.arguments.len(), item.statements.len()), (1, 1), "{arguments}");
+    }
+}
+
+#[test]
+fn expressions() {
+    for (source, device) in [
+        ("&device => join a; join b after a;", "& device"),
+        ("device => join a; join b;", "device"),
+        ("graph.device() => join a; join b;", "graph . device ()"),
+        ("match x { a => &a } => join a; join b;", "match x { a => & a }"),
+    ] {
+        match parsed(source) {
+            (Some(Input::Expression(graph)), messages) => {
+                assert_eq!(messages, [] as [&str; 0], "{source}");
+                assert_eq!((text(&graph.device).as_str(), graph.statements.len()), (device, 2));
+            }
+            other => panic!("{source}: {other:?}"),
+        }
+    }
+    for (source, message) in [
+        ("&device join a; join b;", "expected `=> statements` after the device"),
+        (
+            "&device, => join a; join b;",
+            "expected `=> statements` after the device",
+        ),
+        ("&device. => join a; join b;", "expected identifier"),
+        ("=> join a; join b;", "expected an expression"),
+        ("&device => memset a = b; join a; join b;", "expected `<- value`"),
+    ] {
+        match parsed(source) {
+            (Some(Input::Expression(graph)), messages) => {
+                assert_eq!(messages.len(), 1, "{source}: {messages:?}");
+                assert!(messages[0].starts_with(message), "{source}: {messages:?}");
+                assert_eq!(graph.statements.len(), 2, "{source}");
+            }
+            other => panic!("{source}: {other:?}"),
+        }
+    }
+    let (input, messages) = parsed("device join a;");
+    assert!(input.is_none());
+    assert_eq!(
+        messages,
+        ["expected a declaration such as `pub graph Name { .. }` [syntax]"]
+    );
+}
