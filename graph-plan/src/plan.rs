@@ -1,6 +1,6 @@
 //! A checked graph as static data: what `Self::PLAN` is, and what the drawings draw.
 
-use crate::{Draft, Mode, NodeKind, Outcome, Space};
+use crate::{Draft, Mode, NodeKind, Outcome, Role, Space};
 use std::borrow::Cow;
 
 /// A checked graph. Indices are positions in these lists.
@@ -10,8 +10,19 @@ pub struct Plan {
     pub name: Cow<'static, str>,
     /// The memory its nodes touch.
     pub resources: Cow<'static, [PlanResource]>,
-    /// The nodes, in order of declaration.
+    /// The nodes, in order of declaration: those of a body right after the node whose body it is.
     pub nodes: Cow<'static, [PlanNode]>,
+    /// The bodies; the first is the graph itself.
+    pub bodies: Cow<'static, [PlanBody]>,
+}
+
+/// Nodes of a [`Plan`] that belong together: the graph itself, or a body of a node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PlanBody {
+    /// What it is to its node.
+    pub role: Role,
+    /// The node whose body it is; `None` for the graph itself.
+    pub node: Option<usize>,
 }
 
 /// A resource of a [`Plan`].
@@ -34,10 +45,12 @@ pub struct PlanNode {
     pub kind: NodeKind,
     /// What it touches.
     pub accesses: Cow<'static, [PlanAccess]>,
-    /// The nodes it runs directly after: the transitive reduction of the edges as written.
+    /// The nodes it runs directly after: the transitive reduction of the edges as written. All are of its body.
     pub after: Cow<'static, [usize]>,
-    /// The length in edges of the longest path that ends here. Nodes of one level can run at the same time.
+    /// The length in edges of the longest path of its body that ends here. Nodes of one body and level can run at the same time.
     pub level: usize,
+    /// The body it is in, as an index into [`Plan::bodies`].
+    pub body: usize,
 }
 
 /// An access of a [`PlanNode`].
@@ -47,6 +60,19 @@ pub struct PlanAccess {
     pub resource: usize,
     /// How it is touched.
     pub mode: Mode,
+}
+
+impl PlanBody {
+    /// The graph itself.
+    pub const GRAPH: Self = Self {
+        role: Role::Graph,
+        node: None,
+    };
+
+    /// A body of a node.
+    pub const fn new(node: usize, role: Role) -> Self {
+        Self { role, node: Some(node) }
+    }
 }
 
 impl PlanAccess {
@@ -68,7 +94,7 @@ impl PlanResource {
 }
 
 impl PlanNode {
-    /// A node of static data.
+    /// A node of static data, of the graph itself.
     pub const fn new(
         name: &'static str,
         kind: NodeKind,
@@ -82,17 +108,35 @@ impl PlanNode {
             accesses: Cow::Borrowed(accesses),
             after: Cow::Borrowed(after),
             level,
+            body: 0,
         }
+    }
+
+    /// The node, in a body.
+    pub const fn in_body(mut self, body: usize) -> Self {
+        self.body = body;
+        self
     }
 }
 
 impl Plan {
-    /// A plan of static data.
+    /// A plan of static data, without bodies.
     pub const fn new(name: &'static str, resources: &'static [PlanResource], nodes: &'static [PlanNode]) -> Self {
+        Self::nested(name, resources, nodes, &[PlanBody::GRAPH])
+    }
+
+    /// A plan of static data with bodies.
+    pub const fn nested(
+        name: &'static str,
+        resources: &'static [PlanResource],
+        nodes: &'static [PlanNode],
+        bodies: &'static [PlanBody],
+    ) -> Self {
         Self {
             name: Cow::Borrowed(name),
             resources: Cow::Borrowed(resources),
             nodes: Cow::Borrowed(nodes),
+            bodies: Cow::Borrowed(bodies),
         }
     }
 
@@ -119,6 +163,7 @@ impl Plan {
                         accesses: accesses.into(),
                         after: after.into(),
                         level,
+                        body: node.body,
                     }
                 });
         let resources = draft
@@ -130,15 +175,31 @@ impl Plan {
                 space: resource.space,
                 bytes: bytes(index),
             });
+        let bodies = draft.bodies.iter().map(|body| PlanBody {
+            role: body.role,
+            node: body.node,
+        });
         Self {
             name: draft.name.clone(),
             resources: resources.collect(),
             nodes: nodes.collect(),
+            bodies: bodies.collect(),
         }
     }
 
-    /// The number of levels: the length in nodes of the longest path.
+    /// The number of levels of the graph itself: the length in nodes of its longest path.
     pub fn levels(&self) -> usize {
-        self.nodes.iter().map(|node| node.level + 1).max().unwrap_or(0)
+        let outermost = self.nodes.iter().filter(|node| node.body == 0);
+        outermost.map(|node| node.level + 1).max().unwrap_or(0)
+    }
+
+    /// The nodes of a body, by index.
+    pub fn members(&self, body: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..self.nodes.len()).filter(move |&node| self.nodes[node].body == body)
+    }
+
+    /// The bodies of a node, by index.
+    pub fn bodies_of(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        (0..self.bodies.len()).filter(move |&body| self.bodies[body].node == Some(node))
     }
 }
