@@ -46,6 +46,16 @@ impl Footprint {
         insert(&mut self.written, address, len);
     }
 
+    /// Add all that another touches.
+    pub fn merge(&mut self, other: &Footprint) {
+        let len = |range: &Range<u64>| range.end - range.start;
+        other.read.iter().for_each(|range| self.read(range.start, len(range)));
+        other
+            .written
+            .iter()
+            .for_each(|range| self.write(range.start, len(range)));
+    }
+
     /// The bytes read, as sorted ranges of addresses.
     pub fn reads(&self) -> &[Range<u64>] {
         &self.read
@@ -131,6 +141,17 @@ mod tests {
         assert_eq!(footprint.touches(9, 1), None);
         assert_eq!(footprint.touches(9, 2), Some(true));
         assert_eq!(footprint.touches(32, 8), None);
+    }
+
+    #[test]
+    fn merging_is_touching_all_of_both() {
+        let (mut a, mut b) = (Footprint::new(), Footprint::new());
+        a.read(0, 4);
+        b.read(4, 4);
+        b.write(16, 4);
+        a.merge(&b);
+        assert_eq!(a.reads(), std::slice::from_ref(&(0..8)));
+        assert_eq!(a.writes(), std::slice::from_ref(&(16..20)));
     }
 
     #[test]

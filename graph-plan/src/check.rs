@@ -7,6 +7,7 @@ mod unordered;
 mod warning;
 
 use crate::{Diagnostic, Draft, Edge, Nest, Order};
+pub use body::{condition_writers, other_body};
 use edge::Members;
 
 /// What came of checking a graph.
@@ -349,6 +350,32 @@ mod tests {
         assert_eq!(outcome.errors[0].subject, Subject::Node(repeat));
         draft.access(step, flag, Region::Whole, Mode::ReadWrite);
         assert!(check(&draft).errors.is_empty());
+    }
+
+    #[test]
+    fn edges_between_bodies_name_the_nodes_that_could_be_ordered() {
+        let (mut draft, _) = choice();
+        let outside = draft.node("outside", NodeKind::Join);
+        let deep = draft.node_in(1, "deep", NodeKind::If);
+        let body = draft.body(deep, Role::Then);
+        let inner = draft.node_in(body, "inner", NodeKind::Join);
+        let [choice, then, otherwise] = [0, 1, 2];
+        let help = |from, to| other_body(&draft, from, to, Subject::Node(to)).help.unwrap_or_default();
+        assert_eq!(help(outside, inner), "add `outside` to the `after` list of `choice`");
+        assert_eq!(help(inner, outside), "add `choice` to the `after` list of `outside`");
+        assert_eq!(help(then, inner), "add `then` to the `after` list of `deep`");
+        assert_eq!(help(choice, inner), "remove `choice` from the `after` list of `inner`");
+        assert_eq!(
+            help(otherwise, then),
+            "remove `otherwise` from the `after` list of `then`"
+        );
+        assert_eq!(
+            other_body(&draft, outside, then, Subject::Node(then)).to_string(),
+            "node `then` cannot run after `outside`, which is in another body [unknown-node]\n\
+             note: `outside` is in no body, `then` is in a body of `choice`\n\
+             note: `after` orders nodes of one body, each with all that is in its own bodies\n\
+             help: add `outside` to the `after` list of `choice`"
+        );
     }
 
     #[test]

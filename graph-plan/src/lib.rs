@@ -40,7 +40,7 @@ mod race;
 mod region;
 mod text;
 
-pub use check::{Outcome, check};
+pub use check::{Outcome, check, condition_writers, other_body};
 pub use code::Code;
 pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};
 pub use cycle::{Cycle, cycles};

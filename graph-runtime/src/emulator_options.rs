@@ -25,6 +25,9 @@ pub struct EmulatorOptions {
     /// that waits for one which has not started, since blocks run in order, as many at a time as there are threads. The
     /// default is 2^33, some minutes of one processor.
     pub step_limit: Option<u64>,
+    /// The most iterations of all `while` nodes in one launch of a graph, together; beyond, the launch ends with a fault. On a GPU
+    /// nothing ends a `while` whose condition stays set. The default is 2^24, minutes of the smallest bodies.
+    pub iteration_limit: Option<u64>,
     /// Host threads that run the blocks of a kernel; without, as many as the host has.
     pub threads: Option<usize>,
     /// Run nodes in a random order that the graph allows, another one at each launch, and the same ones for the same seed.
@@ -44,6 +47,7 @@ impl Default for EmulatorOptions {
     fn default() -> Self {
         Self {
             step_limit: Some(1 << 33),
+            iteration_limit: Some(1 << 24),
             threads: None,
             seed: None,
             check_uninitialized: false,

@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
-use graph_plan::NodeKind;
+use graph_plan::{NodeKind, Role};
 
 /// A node of one graph, by its index in order of declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,17 +44,27 @@ impl NodeHandle<'_> {
     /// Makes later launches run, or skip, this node; its edges stay. Launches in flight are not touched.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for joins (CUDA's rule), [`Error::UnknownNode`] for a node that the graph does not have,
+    /// [`Error::Unsupported`] for nodes other than kernels, copies and memsets (CUDA's rule), and for the last node that writes the
+    /// condition of a `while` around it, which would never end; [`Error::UnknownNode`] for a node that the graph does not have,
     /// [`Error::Cuda`] where the driver refuses.
     pub fn set_enabled(&mut self, enabled: bool) -> Result<()> {
         let index = self.node.index();
         self.graph.check_node(self.node)?;
         let graph = &mut *self.graph;
-        if graph.draft.nodes[index].kind == NodeKind::Join {
-            return Err(Error::Unsupported {
-                site: Site::graph(&graph.draft.name).at_node(&graph.draft.nodes[index].name),
-                message: "only kernel, memcpy and memset nodes can be disabled",
-            });
+        let refuse = |message| {
+            let site = Site::graph(&graph.draft.name).at_node(&graph.draft.nodes[index].name);
+            Err(Error::Unsupported { site, message })
+        };
+        if !matches!(
+            graph.draft.nodes[index].kind,
+            NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset
+        ) {
+            return refuse("only kernel, memcpy and memset nodes can be disabled");
+        }
+        if !enabled && ends_a_while_alone(graph, index) {
+            return refuse(
+                "without this node nothing writes the condition of the `while` around it, which would never end",
+            );
         }
         graph
             .executable
@@ -62,4 +72,16 @@ impl NodeHandle<'_> {
         graph.program.enabled[index] = enabled;
         Ok(())
     }
+}
+
+/// Is the node the only enabled one in the body of some `while` that writes its condition?
+fn ends_a_while_alone(graph: &Graph, node: usize) -> bool {
+    let draft = &graph.draft;
+    let alone = |body: usize| {
+        let writers: Vec<usize> = graph_plan::condition_writers(draft, body).collect();
+        let others = writers.iter().filter(|&&writer| writer != node);
+        writers.contains(&node) && others.clone().all(|&other| !graph.program.enabled[other])
+    };
+    let whiles = |&body: &usize| draft.bodies[body].role == Role::While;
+    draft.bodies_around(node).filter(whiles).any(alone)
 }

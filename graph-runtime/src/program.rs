@@ -44,6 +44,17 @@ pub(crate) enum Op {
         changes: bool,
     },
     Join,
+    Conditional(Conditional),
+}
+
+/// An `if`, a `while` or a `switch`; the draft says which.
+#[derive(Clone, Debug)]
+pub(crate) struct Conditional {
+    /// One `u32` in device memory.
+    pub(crate) condition: Part,
+    /// The bodies, as the draft numbers them: what to do where the condition is not 0 and, if there is that, where it is 0; what to
+    /// repeat; one for each number from 0 on.
+    pub(crate) bodies: Vec<usize>,
 }
 
 /// One argument of a kernel node: a [`CallArgument`] in half the space, since graphs have many.

@@ -1,6 +1,53 @@
-//! What conditional bodies may hold, and whether a `while` can end.
+//! What conditional bodies may hold, what may run after what in them, and whether a `while` can end.
 
-use crate::{Code, Diagnostic, Draft, NodeKind, Role, Subject};
+use crate::{Code, Diagnostic, Draft, Node, NodeKind, Role, Subject};
+
+/// `to` cannot run after `from`, which is in another body: the two, or the nodes around them that are in one body, can.
+pub fn other_body(draft: &Draft, from: usize, to: usize, subject: Subject) -> Diagnostic {
+    let name = |node: usize| &draft.nodes[node].name;
+    let message = format!(
+        "node `{}` cannot run after `{}`, which is in another body",
+        name(to),
+        name(from)
+    );
+    let place = |node: usize| match draft.bodies[draft.nodes[node].body].node {
+        Some(owner) => format!("in a body of `{}`", name(owner)),
+        None => "in no body".to_owned(),
+    };
+    let diagnostic = Diagnostic::new(Code::UnknownNode, subject, message)
+        .note(format!(
+            "`{}` is {}, `{}` is {}",
+            name(from),
+            place(from),
+            name(to),
+            place(to)
+        ))
+        .note("`after` orders nodes of one body, each with all that is in its own bodies");
+    match siblings(draft, from, to) {
+        Some((earlier, later)) => diagnostic.help(format!(
+            "add `{}` to the `after` list of `{}`",
+            name(earlier),
+            name(later)
+        )),
+        None => diagnostic.help(format!(
+            "remove `{}` from the `after` list of `{}`",
+            name(from),
+            name(to)
+        )),
+    }
+}
+
+/// The nodes of one body that two nodes are, or are in; `None` where that is one node.
+fn siblings(draft: &Draft, first: usize, second: usize) -> Option<(usize, usize)> {
+    let around = |node: usize| -> Vec<usize> {
+        let owners = |&node: &usize| draft.bodies[draft.nodes[node].body].node;
+        std::iter::successors(Some(node), owners).collect()
+    };
+    let (firsts, seconds) = (around(first), around(second));
+    let pairs = firsts.iter().flat_map(|&a| seconds.iter().map(move |&b| (a, b)));
+    let mut pairs = pairs.filter(|&(a, b)| draft.nodes[a].body == draft.nodes[b].body);
+    pairs.next().filter(|(a, b)| a != b)
+}
 
 /// Nodes that CUDA allows in no conditional body, however deep.
 pub(super) fn forbidden_nodes(draft: &Draft, errors: &mut Vec<Diagnostic>) {
@@ -36,19 +83,14 @@ pub(super) fn endless_whiles(draft: &Draft, errors: &mut Vec<Diagnostic>) {
         let Some(condition) = draft.accesses.iter().find(|access| access.node == node) else {
             continue; // its name is wrong, which is told elsewhere
         };
-        let inside = |inner: usize| inner != node && draft.bodies_around(inner).any(|around| around == body);
+        let inside = |&(inner, _): &(usize, &Node)| draft.bodies_around(inner).any(|around| around == body);
         let doubtful = draft
             .nodes
             .iter()
             .enumerate()
-            .any(|(inner, node)| node.broken && inside(inner));
-        let written = draft.accesses.iter().any(|access| {
-            access.resource == condition.resource
-                && access.mode.writes()
-                && access.region.overlaps(&condition.region)
-                && inside(access.node)
-        });
-        if written || doubtful {
+            .filter(inside)
+            .any(|(_, node)| node.broken);
+        if doubtful || condition_writers(draft, body).next().is_some() {
             continue;
         }
         let (name, flag) = (&draft.nodes[node].name, &draft.resources[condition.resource].name);
@@ -61,4 +103,18 @@ pub(super) fn endless_whiles(draft: &Draft, errors: &mut Vec<Diagnostic>) {
                 )),
         );
     }
+}
+
+/// The nodes in the body of a `while`, however deep, that write its condition. A node with two such accesses comes twice.
+pub fn condition_writers(draft: &Draft, body: usize) -> impl Iterator<Item = usize> + '_ {
+    let owner = draft.bodies[body].node;
+    let condition = draft.accesses.iter().find(move |access| Some(access.node) == owner);
+    draft.accesses.iter().filter_map(move |access| {
+        let condition = condition?;
+        let writes = access.resource == condition.resource
+            && access.mode.writes()
+            && access.region.overlaps(&condition.region)
+            && draft.bodies_around(access.node).any(|around| around == body);
+        writes.then_some(access.node)
+    })
 }

@@ -1,5 +1,6 @@
 //! The CPU emulator: a launch runs all nodes, in an order that the graph allows, before it returns.
 
+mod conditional;
 mod copy;
 
 use super::sequence::Sequence;
@@ -34,12 +35,21 @@ pub(crate) struct Executable {
     modules: Vec<Module>,
     sequence: Sequence,
     /// What the last launch did wrong, and in which node. As with CUDA, whoever waits is told.
-    fault: Option<(usize, String)>,
+    fault: Option<Fault>,
     options: EmulatorOptions,
 }
 
-/// What nodes of this launch touched, by node; only where unordered ones are compared.
-type Touched = Vec<(usize, Touch)>;
+/// A launch that is going on.
+#[derive(Default)]
+struct Run {
+    /// What nodes touched, by node, in the body at hand and in those around it; only where unordered ones are compared.
+    touched: Vec<(usize, Touch)>,
+    /// Of all `while`s so far.
+    iterations: u64,
+}
+
+/// What went wrong, and in which node.
+type Fault = (usize, String);
 
 /// What a node touches of device memory and of host memory.
 #[derive(Clone, Default)]
@@ -67,21 +77,34 @@ impl Executable {
 
     /// Runs the graph. Faults are kept for whoever waits; after one the remaining nodes do not run.
     pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) {
-        self.fault = None;
-        let mut touched = Touched::new();
-        for node in self.sequence.next(0) {
+        self.fault = self.body(draft, program, 0, &mut Run::default()).err();
+    }
+
+    /// Runs the nodes of a body once, each with its own bodies.
+    fn body(&mut self, draft: &Draft, program: &Program, body: usize, run: &mut Run) -> Result<(), Fault> {
+        for node in self.sequence.next(body) {
             if !program.enabled[node] {
                 continue;
             }
-            match self.run(draft, program, node, &touched) {
-                Ok(touch) if self.options.check_unordered => touched.push((node, touch)),
-                Ok(_) => {}
-                Err(message) => {
-                    self.fault = Some((node, message));
-                    return;
-                }
+            let touch = match &program.ops[node] {
+                Op::Conditional(conditional) => self.conditional(draft, program, node, conditional, run)?,
+                _ => self
+                    .run(draft, program, node, &self.others(node, run))
+                    .map_err(|message| (node, message))?,
+            };
+            if self.options.check_unordered {
+                run.touched.push((node, touch));
             }
         }
+        Ok(())
+    }
+
+    /// The nodes that have run and that `node` could as well have run before, or with.
+    fn others<'a>(&self, node: usize, run: &'a Run) -> Vec<(usize, &'a Touch)> {
+        let touched = run.touched.iter().map(|(other, touch)| (*other, touch));
+        touched
+            .filter(|&(other, _)| self.sequence.unordered(other, node))
+            .collect()
     }
 
     /// The fault of the last launch.
@@ -96,29 +119,24 @@ impl Executable {
     }
 
     /// Runs a node, and says what it touched where that is asked for.
-    fn run(&self, draft: &Draft, program: &Program, node: usize, touched: &Touched) -> Result<Touch, String> {
-        let others: Vec<(usize, &Touch)> = touched
-            .iter()
-            .filter(|(other, _)| self.sequence.unordered(*other, node))
-            .map(|(other, touch)| (*other, touch))
-            .collect();
+    fn run(&self, draft: &Draft, program: &Program, node: usize, others: &[(usize, &Touch)]) -> Result<Touch, String> {
         match &program.ops[node] {
-            Op::Kernel(kernel) => self.kernel(draft, program, kernel, &others),
+            Op::Kernel(kernel) => self.kernel(draft, program, kernel, others),
             Op::Memcpy { from, to } => {
                 let touch = self.touch(Some(*from), Some(*to));
-                self.compare(draft, &touch, &others)?;
+                self.compare(draft, &touch, others)?;
                 self.copy(*from, *to).map(|()| touch)
             }
             Op::Memset { to, value, .. } => {
                 let touch = self.touch(None, Some(*to));
-                self.compare(draft, &touch, &others)?;
+                self.compare(draft, &touch, others)?;
                 self.set(*to, value).map(|()| touch)
             }
-            Op::Join => Ok(Touch::default()),
+            Op::Join | Op::Conditional(_) => Ok(Touch::default()),
         }
     }
 
-    /// What a copy or a memset touches.
+    /// What a copy, a memset or a condition touches.
     fn touch(&self, from: Option<Part>, to: Option<Part>) -> Touch {
         let (mut device, mut host) = (Footprint::new(), Footprint::new());
         let mut add = |part: Option<Part>, write: bool| {
@@ -145,7 +163,7 @@ impl Executable {
         }
     }
 
-    /// Fails where a copy or a memset touches what an unordered node does.
+    /// Fails where a copy, a memset or a condition touches what an unordered node does.
     fn compare(&self, draft: &Draft, touch: &Touch, others: &[(usize, &Touch)]) -> Result<(), String> {
         for (other, theirs) in others {
             let found = touch.device.conflict(&theirs.device);

@@ -29,6 +29,8 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) after: &'a After,
     /// Size and alignment of each resource in bytes; `None` for those that the kernels' module owns.
     pub(crate) layouts: &'a [Option<Layout>],
+    /// The newest CUDA version of a driver to build for, as `cuDriverGetVersion` counts.
+    pub(crate) driver: u32,
 }
 
 /// How much memory a resource needs.

@@ -1,5 +1,6 @@
 //! Declaring a graph at run time, call by call. `cuda_graph!` expands to these calls.
 
+mod body;
 mod record;
 
 use crate::backend::{After, Blueprint, Executable, Layout};
@@ -72,6 +73,8 @@ pub struct GraphBuilder {
     changing: Vec<NodeId>,
     /// The body that nodes are being added to, as an index into the draft's.
     body: usize,
+    /// The newest CUDA version of a driver to build for.
+    driver: u32,
     /// The last launch, if it was right. Its arguments are the last of the program's.
     checked: Option<Checked>,
 }
@@ -89,6 +92,7 @@ impl GraphBuilder {
             mistakes: Vec::new(),
             changing: Vec::new(),
             body: 0,
+            driver: u32::MAX,
             checked: None,
         }
     }
@@ -265,6 +269,7 @@ impl GraphBuilder {
             layouts,
             mut program,
             mut mistakes,
+            driver,
             ..
         } = self;
         mistakes.extend(outcome.errors.iter().cloned());
@@ -284,6 +289,7 @@ impl GraphBuilder {
             order: &outcome.order,
             after: &After::new(draft.nodes.len(), &|| outcome.reduced(&draft)),
             layouts: &layouts,
+            driver,
         };
         let executable = Executable::build(&device.backend, &blueprint)?;
         Ok(Graph::new(device, id, draft, layouts, program, executable))

@@ -6,7 +6,7 @@ use crate::mistakes::{self, launch_mistake};
 use crate::node::NodeId;
 use crate::place::Span;
 use crate::program::Op;
-use graph_plan::{LaunchConfig, Mode, NodeKind, Region, Space};
+use graph_plan::{Edge, LaunchConfig, Mode, NodeKind, Region, Space, Subject};
 use std::borrow::Cow;
 use std::ptr;
 
@@ -22,6 +22,7 @@ impl GraphBuilder {
     pub(super) fn check_names_and_edges(&mut self) {
         let mut duplicates = mistakes::duplicates(&self.draft);
         self.mistakes.append(&mut duplicates);
+        self.check_bodies_of_edges();
         let nodes = self.draft.nodes.len();
         if self.draft.edges.iter().any(|edge| edge.from.max(edge.to) >= nodes) {
             for edge in std::mem::take(&mut self.draft.edges) {
@@ -41,6 +42,26 @@ impl GraphBuilder {
                 *changes = true;
             }
         }
+    }
+
+    /// Collects edges between nodes of different bodies as mistakes, and leaves them out.
+    fn check_bodies_of_edges(&mut self) {
+        let body = |node: usize| self.draft.nodes.get(node).map(|node| node.body);
+        let crosses = |edge: &Edge| match (body(edge.from), body(edge.to)) {
+            (Some(from), Some(to)) => from != to,
+            _ => false,
+        };
+        if self.draft.bodies.len() == 1 || !self.draft.edges.iter().any(crosses) {
+            return;
+        }
+        let (crossing, kept) = self.draft.edges.iter().partition::<Vec<Edge>, _>(|edge| crosses(edge));
+        for Edge { from, to } in crossing {
+            let subject = Subject::Node(to);
+            self.mistakes
+                .push(graph_plan::other_body(&self.draft, from, to, subject));
+            self.draft.nodes[to].broken = true; // its order is not what was meant
+        }
+        self.draft.edges = kept;
     }
 
     /// The checked dimensions of the newest node's launch; `None`, and a mistake more, where they are wrong.

@@ -4,6 +4,7 @@
 //! handles are live and of one context, pointers are valid for the call and, where work is queued, until it has run; a
 //! context is current where CUDA needs one. [`is_present`] comes first: without the library every call panics.
 
+mod conditional;
 mod graph;
 mod memory;
 mod module;
@@ -14,6 +15,7 @@ use std::ffi::CStr;
 use std::ptr;
 use std::sync::OnceLock;
 
+pub(crate) use conditional::*;
 pub(crate) use graph::*;
 pub(crate) use memory::*;
 pub(crate) use module::*;

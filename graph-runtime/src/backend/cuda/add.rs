@@ -4,7 +4,8 @@ use super::fill::Fill;
 use super::kernels::Kernels;
 use crate::backend::{DeviceMemory, Storage};
 use crate::driver::{
-    self, CUcontext, CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams,
+    self, CUcontext, CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelNodeParams, MemcpyNodeParams,
+    MemsetNodeParams,
 };
 use crate::error::CudaError;
 use crate::program::{Argument, KernelOp, Op, Part, Program};
@@ -28,6 +29,7 @@ pub(super) struct Adder {
     /// Where the arguments of the node at hand lie.
     pointers: Vec<*mut c_void>,
     fill: FillArguments,
+    condition: ConditionArguments,
 }
 
 struct Context(CUcontext);
@@ -63,6 +65,14 @@ impl Default for FillArguments {
             pattern: [0; super::fill::LONGEST_PATTERN],
         }
     }
+}
+
+/// The parameters of the built-in kernels that set conditions.
+#[derive(Default)]
+struct ConditionArguments {
+    handle: ConditionalHandle,
+    flag: u64,
+    number: u32,
 }
 
 impl Adder {
@@ -113,7 +123,7 @@ impl Adder {
                 // SAFETY: by the caller's promise.
                 unsafe { self.add_fill(graph, after, kernels, *to, &fill, name) }
             }
-            Op::Join | Op::Memcpy { .. } => {
+            Op::Join | Op::Memcpy { .. } | Op::Conditional(_) => {
                 trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEmptyNode");
                 // SAFETY: by the caller's promise.
                 unsafe { driver::add_empty_node(graph, after) }
@@ -189,7 +199,7 @@ impl Adder {
                 }
                 Fill::Nothing | Fill::TooLong => Ok(()),
             },
-            Op::Memcpy { .. } | Op::Join => Ok(()),
+            Op::Memcpy { .. } | Op::Join | Op::Conditional(_) => Ok(()),
         }
     }
 
@@ -256,6 +266,42 @@ impl Adder {
             gridDimY: 1,
             gridDimZ: 1,
             blockDimX: FILL_BLOCK as u32,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: 0,
+            kernelParams: self.pointers.as_mut_ptr(),
+            extra: ptr::null_mut(),
+            kern: ptr::null_mut(),
+            ctx: ptr::null_mut(),
+        }
+    }
+
+    /// The parameters of the kernel that sets a condition to what `flag` holds, or to whether that equals `number`; they point into
+    /// `self`.
+    pub(super) fn condition(
+        &mut self,
+        kernels: &Kernels,
+        handle: ConditionalHandle,
+        flag: Part,
+        number: Option<u32>,
+    ) -> KernelNodeParams {
+        self.condition = ConditionArguments {
+            handle,
+            flag: self.device(flag),
+            number: number.unwrap_or_default(),
+        };
+        self.pointers.clear();
+        self.pointers.extend([
+            (&raw mut self.condition.handle).cast::<c_void>(),
+            (&raw mut self.condition.flag).cast(),
+            (&raw mut self.condition.number).cast(), // one too many for the kernel without a number, which CUDA does not read
+        ]);
+        KernelNodeParams {
+            func: kernels.condition(number.is_some()),
+            gridDimX: 1,
+            gridDimY: 1,
+            gridDimZ: 1,
+            blockDimX: 1,
             blockDimY: 1,
             blockDimZ: 1,
             sharedMemBytes: 0,

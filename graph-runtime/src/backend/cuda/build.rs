@@ -1,6 +1,7 @@
 //! Making an executable graph: memory, modules, nodes, instantiation, upload.
 
 use super::add::Adder;
+use super::conditional;
 use super::context::check_version;
 use super::executable::OWN;
 use super::fill::Fill;
@@ -78,6 +79,10 @@ impl Executable {
                     }
                     Fill::Nothing | Fill::Memset { .. } => {}
                 },
+                Op::Conditional(_) => {
+                    conditional::check_driver(blueprint, site)?;
+                    self.kernels.load_condition(draft)?;
+                }
                 Op::Memcpy { .. } | Op::Join => {}
             }
         }
@@ -90,7 +95,8 @@ impl Executable {
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphCreate");
         // SAFETY: the driver is initialised.
         let graph = unsafe { driver::graph_create() }.at(|| Site::graph(&draft.name))?;
-        match self.add_prefix(blueprint, graph, blueprint.order.sequence(0)) {
+        // SAFETY: the graph was created above.
+        match unsafe { self.add_prefix(blueprint, graph, blueprint.order.sequence(0)) } {
             Ok(()) => Ok(graph),
             Err((node, error)) => {
                 // SAFETY: the graph was created above and given to nobody.
@@ -100,8 +106,12 @@ impl Executable {
         }
     }
 
-    /// Adds the nodes of `sequence`, which holds the predecessors of each before it. An error comes with its node.
-    fn add_prefix(
+    /// Adds the nodes of `sequence`, which holds the predecessors of each before it, with their bodies. An error comes with its node.
+    ///
+    /// # Safety
+    ///
+    /// `graph` lives and is of the context of `self`; `sequence` begins with the nodes that nothing comes before.
+    pub(super) unsafe fn add_prefix(
         &mut self,
         blueprint: &Blueprint<'_>,
         graph: CUgraph,
@@ -113,13 +123,18 @@ impl Executable {
             let predecessors = blueprint.after.of(node).iter();
             after.extend(predecessors.map(|&before| self.nodes[before as usize]));
             let name = &blueprint.draft.nodes[node].name;
-            // SAFETY: the graph lives, `after` are nodes of it since `sequence` is in order, the context is current, and
-            // `self` owns kernels and memory (facts 1 and 2 of `Executable`).
-            let added = unsafe {
-                self.adder
-                    .add(graph, &after, blueprint.program, &self.kernels, node, name)
+            self.nodes[node] = match &blueprint.program.ops[node] {
+                Op::Conditional(conditional) => {
+                    // SAFETY: the graph lives, and `after` are nodes of it since `sequence` is in order.
+                    unsafe { self.add_conditional(blueprint, graph, &after, node, conditional) }?
+                }
+                // SAFETY: as above; the context is current, and `self` owns kernels and memory (facts 1 and 2 of `Executable`).
+                _ => unsafe {
+                    self.adder
+                        .add(graph, &after, blueprint.program, &self.kernels, node, name)
+                }
+                .map_err(|error| (node, error))?,
             };
-            self.nodes[node] = added.map_err(|error| (node, error))?;
         }
         Ok(())
     }
@@ -156,6 +171,9 @@ impl Executable {
 
     /// Finds the first node, in topological order, with which the graph cannot be instantiated. CUDA often does not say.
     fn bisect(&mut self, blueprint: &Blueprint<'_>) -> Option<usize> {
+        if blueprint.draft.nodes.iter().any(|node| node.kind.is_conditional()) {
+            return None; // bodies cannot be left out node by node
+        }
         let sequence: Vec<usize> = blueprint.order.sequence(0).collect();
         let kept = self.nodes.clone();
         // The shortest failing prefix has more than `good` and at most `bad` nodes.
@@ -178,7 +196,8 @@ impl Executable {
         let Ok(graph) = (unsafe { driver::graph_create() }) else {
             return false;
         };
-        let added = self.add_prefix(blueprint, graph, sequence.iter().copied()).is_ok();
+        // SAFETY: the graph was created above, and `sequence` is a prefix of all nodes in order.
+        let added = unsafe { self.add_prefix(blueprint, graph, sequence.iter().copied()) }.is_ok();
         // SAFETY: the graph was created above.
         let exec = added.then(|| unsafe { driver::graph_instantiate(graph, FLAGS) });
         let works = matches!(exec, Some(Ok(_)));

@@ -36,7 +36,11 @@ use std::sync::Arc;
 /// 5. *Nodes stay within memory and within their access.* `build` lowers what passed the plan's checks: typed places that
 ///    are byte ranges of this graph's resources, and kernels whose [`Kernel`](crate::Kernel) implementation vouches for theirs.
 /// 6. *Argument values are copied* by CUDA when a node is added or changed; scratch memory need only live for the call.
-/// 7. *Any thread may call.* Driver handles are not bound to threads; those calls that want the context current get it by
+/// 7. *Conditions are numbers in memory that nodes read.* Conditional handles and body graphs belong to the CUDA graph that they were
+///    made with, which fact 1 keeps. A handle is given to one conditional node of that graph and to built-in kernels that run before it, or
+///    at the end of its `while` body, and read four bytes of `storage` that passed the plan's checks; the driver takes any value. What
+///    is in a body is a node like others: in `nodes`, and under facts 2 and 5.
+/// 8. *Any thread may call.* Driver handles are not bound to threads; those calls that want the context current get it by
 ///    [`Cuda::bind`].
 pub(crate) struct Executable {
     pub(super) cuda: Arc<Cuda>,
@@ -59,7 +63,7 @@ const EVENT: u8 = 2;
 /// A launch on a user's stream that no event stands for.
 const LOST: u8 = 4;
 
-// SAFETY: fact 7; everything else in it may be sent.
+// SAFETY: fact 8; everything else in it may be sent.
 unsafe impl Send for Executable {}
 // SAFETY: no two threads ever share one: it is a private field of `Graph`, which is not `Sync` (its `not_sync`, and a doctest
 // that fails to compile). This impl only keeps rustc from listing every handle in here to whoever tries to share a graph.
@@ -190,7 +194,7 @@ impl Executable {
         let empty = match &program.ops[node] {
             Op::Kernel(_) => false,
             Op::Memcpy { to, .. } | Op::Memset { to, .. } => to.is_empty(),
-            Op::Join => true,
+            Op::Join | Op::Conditional(_) => true,
         };
         if empty {
             return Ok(()); // lowered to an empty node: it does nothing either way

@@ -13,6 +13,8 @@ use tracing::trace;
 
 /// The built-in kernels.
 const BUILTIN: &str = include_str!("../../builtin.ptx");
+/// Those that set conditions, which not every driver loads.
+const CONDITION: &str = include_str!("../../condition.ptx");
 
 /// Everything that a graph loaded. [`Kernels::unload`] gives it back.
 #[derive(Default)]
@@ -21,6 +23,7 @@ pub(super) struct Kernels {
     /// One for each of [`Program::functions`].
     functions: Vec<Function>,
     fill: Option<FillKernels>,
+    condition: Option<ConditionKernels>,
     /// The most shared memory a block may have, static and dynamic together, in bytes.
     shared_limit: u64,
 }
@@ -38,6 +41,13 @@ struct Function {
 struct FillKernels {
     words: CUfunction,
     bytes: CUfunction,
+}
+
+/// The built-in kernels that set conditions.
+#[derive(Clone, Copy)]
+struct ConditionKernels {
+    value: CUfunction,
+    equal: CUfunction,
 }
 
 impl Kernels {
@@ -118,6 +128,33 @@ impl Kernels {
         }
     }
 
+    /// Loads the built-in kernels that set conditions, if that was not done. The context must be current.
+    pub(super) fn load_condition(&mut self, draft: &Draft) -> Result<()> {
+        if self.condition.is_some() {
+            return Ok(());
+        }
+        let module = self.module(draft, "graph-runtime/src/condition.ptx", CONDITION)?;
+        let find = |name: &CStr| {
+            // SAFETY: the module was just loaded and is unloaded only by `unload`.
+            unsafe { driver::module_function(module, name) }.at(|| Site::graph(&draft.name))
+        };
+        self.condition = Some(ConditionKernels {
+            value: find(c"graph_runtime_condition")?,
+            equal: find(c"graph_runtime_condition_equal")?,
+        });
+        Ok(())
+    }
+
+    /// The built-in kernel that sets a condition to a value, or to whether the value equals a number; null before
+    /// [`Kernels::load_condition`].
+    pub(super) fn condition(&self, equal: bool) -> CUfunction {
+        match self.condition {
+            Some(condition) if equal => condition.equal,
+            Some(condition) => condition.value,
+            None => std::ptr::null_mut(),
+        }
+    }
+
     pub(super) fn handle(&self, function: u32) -> CUfunction {
         self.functions[function as usize].handle
     }
@@ -163,6 +200,7 @@ impl Kernels {
     pub(super) unsafe fn unload(&mut self) {
         self.functions.clear();
         self.fill = None;
+        self.condition = None;
         for module in self.modules.drain(..) {
             // SAFETY: the module was loaded by `module` and left the list just now; nothing uses it, by the caller's promise.
             let _ = unsafe { driver::module_unload(module) };

@@ -2,6 +2,7 @@
 
 mod add;
 mod build;
+mod conditional;
 mod context;
 mod executable;
 mod fill;

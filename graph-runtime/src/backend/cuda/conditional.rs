@@ -1,0 +1,228 @@
+//! `if`, `while` and `switch` as CUDA nodes: kernels that set conditions, conditional nodes, and their bodies.
+//!
+//! Before CUDA 12.8 a conditional node has one body. `else` and `switch` are several nodes there, each with a condition of its own, all
+//! of which are set before any body runs, since bodies may write what they were set from.
+
+use super::Executable;
+use crate::backend::Blueprint;
+use crate::driver::{self, CUgraph, CUgraphNode, ConditionalHandle, ConditionalType};
+use crate::error::{At, CudaError, Error, Result, Site};
+use crate::program::{Conditional, Part};
+use graph_plan::NodeKind;
+use std::collections::HashSet;
+use tracing::trace;
+
+/// The first CUDA version with conditional nodes.
+const CONDITIONALS: u32 = 12_030;
+/// The first with several bodies to a node.
+const SEVERAL_BODIES: u32 = 12_080;
+
+/// The version of the driver, or the one that the builder asked for if that is older.
+fn version(blueprint: &Blueprint<'_>) -> Result<u32, CudaError> {
+    // SAFETY: the library is loaded, or there would be no context.
+    Ok(unsafe { driver::driver_version() }?.min(blueprint.driver))
+}
+
+/// Refuses drivers without conditional nodes.
+pub(super) fn check_driver(blueprint: &Blueprint<'_>, site: impl Fn() -> Site) -> Result<()> {
+    if version(blueprint).at(&site)? >= CONDITIONALS {
+        return Ok(());
+    }
+    Err(Error::Unsupported {
+        site: site(),
+        message: "`if`, `while` and `switch` need an NVIDIA driver of CUDA 12.3 or later",
+    })
+}
+
+/// A CUDA conditional node to add.
+struct Choice {
+    kind: ConditionalType,
+    condition: Part,
+    /// Set where the value equals this; without, to the value.
+    number: Option<u32>,
+    /// As the draft numbers them.
+    bodies: Vec<usize>,
+}
+
+/// What a node becomes.
+fn choices(kind: NodeKind, conditional: &Conditional, version: u32) -> Vec<Choice> {
+    let (condition, bodies) = (conditional.condition, &conditional.bodies[..]);
+    let all = |kind| Choice {
+        kind,
+        condition,
+        number: None,
+        bodies: bodies.to_vec(),
+    };
+    let single = |number, body| Choice {
+        kind: ConditionalType::If,
+        condition,
+        number,
+        bodies: vec![body],
+    };
+    match (kind, bodies) {
+        (_, []) => Vec::new(),
+        (NodeKind::While, _) => vec![all(ConditionalType::While)],
+        (NodeKind::Switch, _) if version >= SEVERAL_BODIES => vec![all(ConditionalType::Switch)],
+        (NodeKind::Switch, _) => {
+            let cases = bodies.iter().zip(0..);
+            cases.map(|(&body, number)| single(Some(number), body)).collect()
+        }
+        (_, &[then, otherwise]) if version < SEVERAL_BODIES => vec![single(None, then), single(Some(0), otherwise)],
+        _ => vec![all(ConditionalType::If)],
+    }
+}
+
+impl Executable {
+    /// Adds a conditional node with its bodies and what sets its condition. An error comes with the node that it is about.
+    ///
+    /// # Safety
+    ///
+    /// The graph and the nodes in `after` live and belong together; the graph is of the context of `self`.
+    pub(super) unsafe fn add_conditional(
+        &mut self,
+        blueprint: &Blueprint<'_>,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        node: usize,
+        conditional: &Conditional,
+    ) -> Result<CUgraphNode, (usize, CudaError)> {
+        let at_node = |error| (node, error);
+        let version = version(blueprint).map_err(at_node)?;
+        let choices = choices(blueprint.draft.nodes[node].kind, conditional, version);
+        let mut handles = Vec::with_capacity(choices.len());
+        let mut before = after.to_vec();
+        for choice in &choices {
+            // SAFETY: the graph lives, by the caller's promise, and the context is that of `self`.
+            let handle = unsafe { driver::conditional_handle_create(graph, self.cuda.raw()) }.map_err(at_node)?;
+            // SAFETY: by the caller's promise; the handle was made for this graph.
+            let setter = unsafe { self.add_setter(graph, &before, handle, choice) };
+            before = vec![setter.map_err(at_node)?];
+            handles.push(handle);
+        }
+        let mut added = Vec::with_capacity(choices.len());
+        for (choice, handle) in choices.iter().zip(handles) {
+            // SAFETY: by the caller's promise; the handle is given to this node alone.
+            added.push(unsafe { self.add_choice(blueprint, graph, &before, node, choice, handle) }?);
+        }
+        match added[..] {
+            [one] => Ok(one),
+            _ => {
+                let before = if added.is_empty() { after } else { &added };
+                // SAFETY: by the caller's promise; `added` are nodes of the graph.
+                unsafe { driver::add_empty_node(graph, before) }.map_err(at_node)
+            }
+        }
+    }
+
+    /// Adds a conditional node and fills its bodies.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Executable::add_conditional`]; the handle was made for the graph and is given to no other node.
+    unsafe fn add_choice(
+        &mut self,
+        blueprint: &Blueprint<'_>,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        node: usize,
+        choice: &Choice,
+        handle: ConditionalHandle,
+    ) -> Result<CUgraphNode, (usize, CudaError)> {
+        let (name, bodies) = (&blueprint.draft.nodes[node].name, choice.bodies.len());
+        trace!(target: "graph_runtime", node = %name, bodies, kind = ?choice.kind, "cuGraphAddNode_v2");
+        let context = self.cuda.raw();
+        // SAFETY: by the caller's promise.
+        let added = unsafe { driver::add_conditional_node(graph, after, handle, choice.kind, bodies, context) };
+        let (added, graphs) = added.map_err(|error| (node, error))?;
+        for (&body, graph) in choice.bodies.iter().zip(graphs) {
+            // SAFETY: the body's graph lives as long as its node, and no node of it was added before.
+            unsafe { self.add_prefix(blueprint, graph, blueprint.order.sequence(body)) }?;
+            let last: Vec<CUgraphNode> = sinks(blueprint, body).map(|sink| self.nodes[sink]).collect();
+            let closed = if choice.kind == ConditionalType::While {
+                // SAFETY: `last` were just added to the body's graph; the handle is that of the node whose body it is.
+                unsafe { self.add_setter(graph, &last, handle, choice) }
+            } else if last.is_empty() {
+                // SAFETY: the body's graph lives. CUDA's documentation asks for a node in every body.
+                unsafe { driver::add_empty_node(graph, &[]) }
+            } else {
+                continue;
+            };
+            closed.map_err(|error| (node, error))?;
+        }
+        Ok(added)
+    }
+
+    /// Adds the kernel that sets a condition.
+    ///
+    /// # Safety
+    ///
+    /// The graph and the nodes in `after` live and belong together; the handle is of that graph or one around it.
+    unsafe fn add_setter(
+        &mut self,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        handle: ConditionalHandle,
+        choice: &Choice,
+    ) -> Result<CUgraphNode, CudaError> {
+        let params = self
+            .adder
+            .condition(&self.kernels, handle, choice.condition, choice.number);
+        // SAFETY: by the caller's promise; `params` points into `self.adder`, which is not touched until the call is over.
+        unsafe { driver::add_kernel_node(graph, after, &params) }
+    }
+}
+
+/// The nodes of a body that none of its nodes runs after.
+fn sinks(blueprint: &Blueprint<'_>, body: usize) -> impl Iterator<Item = usize> {
+    let nodes: Vec<usize> = blueprint.order.sequence(body).collect();
+    let before = nodes.iter().flat_map(|&node| blueprint.after.of(node));
+    let before: HashSet<usize> = before.map(|&node| node as usize).collect();
+    nodes.into_iter().filter(move |node| !before.contains(node))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(kind: NodeKind, bodies: &[usize], version: u32) -> Vec<(ConditionalType, Option<u32>, usize)> {
+        let condition = Part {
+            resource: 0,
+            start: 0,
+            bytes: 4,
+        };
+        let bodies = bodies.to_vec();
+        let choices = choices(kind, &Conditional { condition, bodies }, version);
+        let summary = choices
+            .iter()
+            .map(|choice| (choice.kind, choice.number, choice.bodies.len()));
+        summary.collect()
+    }
+
+    #[test]
+    fn drivers_with_several_bodies_get_one_node() {
+        use ConditionalType::{If, Switch, While};
+        assert_eq!(numbers(NodeKind::If, &[1], SEVERAL_BODIES), [(If, None, 1)]);
+        assert_eq!(numbers(NodeKind::If, &[1, 2], SEVERAL_BODIES), [(If, None, 2)]);
+        assert_eq!(numbers(NodeKind::While, &[1], SEVERAL_BODIES), [(While, None, 1)]);
+        assert_eq!(
+            numbers(NodeKind::Switch, &[1, 2, 3], SEVERAL_BODIES),
+            [(Switch, None, 3)]
+        );
+        assert_eq!(numbers(NodeKind::Switch, &[], SEVERAL_BODIES), []);
+    }
+
+    #[test]
+    fn older_drivers_get_one_node_a_body() {
+        use ConditionalType::{If, While};
+        assert_eq!(numbers(NodeKind::If, &[1], CONDITIONALS), [(If, None, 1)]);
+        assert_eq!(
+            numbers(NodeKind::If, &[1, 2], CONDITIONALS),
+            [(If, None, 1), (If, Some(0), 1)]
+        );
+        assert_eq!(numbers(NodeKind::While, &[1], CONDITIONALS), [(While, None, 1)]);
+        assert_eq!(
+            numbers(NodeKind::Switch, &[1, 2], CONDITIONALS),
+            [(If, Some(0), 1), (If, Some(1), 1)]
+        );
+    }
+}

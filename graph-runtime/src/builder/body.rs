@@ -1,0 +1,169 @@
+//! Nodes that a condition decides about, and the bodies they run: `if`, `while`, `switch`.
+
+use super::GraphBuilder;
+use crate::node::NodeId;
+use crate::place::{OnDevice, Place};
+use crate::program::{Conditional, Op, Part};
+use graph_plan::{Mode, NodeKind, Role};
+use std::borrow::Cow;
+
+impl GraphBuilder {
+    /// Adds a node that runs what `then` adds, if `condition` is not 0 at that time.
+    ///
+    /// Nodes that `then` adds may run after each other, not after nodes outside: those go before or after the whole. They are kernels,
+    /// copies, memsets, joins, child graphs and conditionals; CUDA allows no others in a body.
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder};
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Maybe");
+    /// let flag = builder.device::<u32>("flag");
+    /// let mut data = builder.device::<[f32; 4]>("data");
+    /// builder.if_then("maybe", &flag, |then| {
+    ///     then.memset("set", &mut data, 1.0_f32);
+    /// });
+    ///
+    /// let mut graph = builder.build()?;
+    /// graph.launch()?;
+    /// assert_eq!(*graph.device(&data)?.read()?, [0.0; 4]);
+    /// graph.device_mut(&flag)?.copy_from(&1)?;
+    /// graph.launch()?;
+    /// assert_eq!(*graph.device(&data)?.read()?, [1.0; 4]);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    pub fn if_then(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        condition: &Place<u32, OnDevice>,
+        then: impl FnOnce(&mut Self),
+    ) -> NodeId {
+        let node = self.begin_if(name, condition);
+        self.body(node, then);
+        node
+    }
+
+    /// Adds a node that runs what `then` adds if `condition` is not 0 at that time, else what `otherwise` adds. See
+    /// [`GraphBuilder::if_then`].
+    pub fn if_else(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        condition: &Place<u32, OnDevice>,
+        then: impl FnOnce(&mut Self),
+        otherwise: impl FnOnce(&mut Self),
+    ) -> NodeId {
+        let node = self.begin_if(name, condition);
+        self.body(node, then);
+        self.body(node, otherwise);
+        node
+    }
+
+    /// Adds a node that runs what `body` adds as long as `condition` is not 0: it is looked at before each iteration. Some node of
+    /// the body must write it. See [`GraphBuilder::if_then`].
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder};
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Once");
+    /// let mut more = builder.device::<u32>("more");
+    /// let start = builder.memset("start", &mut more, 1_u32);
+    /// let repeat = builder.while_loop("repeat", &more.whole(), |body| {
+    ///     body.memset("stop", &mut more, 0_u32);
+    /// });
+    /// builder.after(repeat, &[start]);
+    ///
+    /// let mut graph = builder.build()?;
+    /// graph.launch()?;
+    /// assert_eq!(*graph.device(&more)?.read()?, 0);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    pub fn while_loop(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        condition: &Place<u32, OnDevice>,
+        body: impl FnOnce(&mut Self),
+    ) -> NodeId {
+        let node = self.begin_while(name, condition);
+        self.body(node, body);
+        node
+    }
+
+    /// Adds a node that runs what `case` adds for the number that `condition` is at that time, and nothing if that is `cases` or more.
+    /// `case` is called once for each number. See [`GraphBuilder::if_then`].
+    pub fn switch(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        condition: &Place<u32, OnDevice>,
+        cases: usize,
+        mut case: impl FnMut(&mut Self, usize),
+    ) -> NodeId {
+        let node = self.begin_switch(name, condition);
+        for number in 0..cases {
+            self.body(node, |builder| case(builder, number));
+        }
+        node
+    }
+
+    fn body(&mut self, node: NodeId, add: impl FnOnce(&mut Self)) {
+        self.begin_body(node);
+        add(self);
+        self.end_body();
+    }
+
+    /// Adds an `if` without bodies. The first that is begun is run where the condition is not 0, the second where it is.
+    #[doc(hidden)]
+    pub fn begin_if(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<u32, OnDevice>) -> NodeId {
+        self.conditional(name.into(), NodeKind::If, condition)
+    }
+
+    /// Adds a `while` without its body.
+    #[doc(hidden)]
+    pub fn begin_while(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<u32, OnDevice>) -> NodeId {
+        self.conditional(name.into(), NodeKind::While, condition)
+    }
+
+    /// Adds a `switch` without cases. Each body that is begun is one more.
+    #[doc(hidden)]
+    pub fn begin_switch(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<u32, OnDevice>) -> NodeId {
+        self.conditional(name.into(), NodeKind::Switch, condition)
+    }
+
+    fn conditional(&mut self, name: Cow<'static, str>, kind: NodeKind, condition: &Place<u32, OnDevice>) -> NodeId {
+        let node = self.node(name, kind);
+        self.touch(node, condition.span, Mode::Read);
+        self.push(Op::Conditional(Conditional {
+            condition: Part::of(condition.span),
+            bodies: Vec::new(),
+        }))
+    }
+
+    /// Begins the next body of a node: nodes added from now on are in it. A node that has no such body leaves all as it is.
+    #[doc(hidden)]
+    pub fn begin_body(&mut self, node: NodeId) {
+        let index = node.index();
+        let Some(Op::Conditional(conditional)) = self.program.ops.get_mut(index) else {
+            return;
+        };
+        let role = match (self.draft.nodes[index].kind, conditional.bodies.len()) {
+            (NodeKind::If, 0) => Role::Then,
+            (NodeKind::If, 1) => Role::Else,
+            (NodeKind::While, 0) => Role::While,
+            (NodeKind::Switch, _) => Role::Case,
+            _ => return,
+        };
+        self.body = self.draft.body(index, role);
+        conditional.bodies.push(self.body);
+    }
+
+    /// Ends the body that was begun last.
+    #[doc(hidden)]
+    pub fn end_body(&mut self) {
+        self.body = self.draft.enclosing(self.body).unwrap_or(0);
+    }
+
+    /// Builds for a driver of this CUDA version (1000 x major + 10 x minor) at most, to test what becomes of conditionals on older
+    /// ones. The emulator does not care.
+    #[doc(hidden)]
+    pub fn as_if_driver(&mut self, version: u32) {
+        self.driver = version;
+    }
+}
