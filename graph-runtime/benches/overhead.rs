@@ -6,8 +6,8 @@
 use graph_runtime::cudarc::driver::sys;
 use graph_runtime::private::plan::{Contract, KernelLimits, Op, Param, ParamKind, Scalar};
 use graph_runtime::{
-    CallArgument, Device, Graph, GraphBuilder, Kernel, KernelCall, KernelFacts, Launch, NodeId, OnDevice, Place, Ptx,
-    Result,
+    CallArgument, Device, Graph, GraphBuilder, GridDependency, Kernel, KernelCall, KernelFacts, Launch, NodeId,
+    OnDevice, Place, Ptx, Result,
 };
 use std::ffi::{CString, c_void};
 use std::hint::black_box;
@@ -62,10 +62,7 @@ unsafe impl Kernel for Bump {
                 kind: ParamKind::Value(Scalar::U32),
             },
         ],
-        limits: KernelLimits {
-            required_block: None,
-            max_block: None,
-        },
+        limits: KernelLimits::NONE,
         static_shared: 0,
         target: "sm_70",
         contracts: &[Contract {
@@ -73,6 +70,8 @@ unsafe impl Kernel for Bump {
             code: &[Op::Threads, Op::Len(0), Op::Le],
         }],
         variables: &[],
+        loads: &[(0, 0)],
+        dependency: GridDependency::NONE,
     };
 }
 

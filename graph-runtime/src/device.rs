@@ -17,6 +17,8 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Device {
     pub(crate) backend: Backend,
+    /// See [`Device::with_delays`]; of CUDA devices only.
+    pub(crate) delays: Option<u64>,
 }
 
 impl Device {
@@ -28,6 +30,7 @@ impl Device {
     pub fn cuda(ordinal: usize) -> Result<Device> {
         Ok(Self {
             backend: Backend::Cuda(Cuda::open(ordinal)?),
+            delays: None,
         })
     }
 
@@ -40,6 +43,26 @@ impl Device {
     pub fn emulator_with(options: EmulatorOptions) -> Device {
         Self {
             backend: Backend::Emulator(Emulated::new(options)),
+            delays: None,
+        }
+    }
+
+    /// The same device, to bring ordering mistakes to light: on CUDA, each node of graphs that are built on it starts after a delay of up
+    /// to 50 us, the same ones for the same seed; on the emulator, nodes run in a random order that the graph allows, another one at
+    /// each launch.
+    ///
+    /// What the compiler has proved needs no such test. What it was told does: that a `capture` or `raw` node touches nothing but what
+    /// it declares, that a kernel declared `safe` does.
+    pub fn with_delays(&self, seed: u64) -> Device {
+        match &self.backend {
+            Backend::Cuda(_) => Self {
+                delays: Some(seed),
+                ..self.clone()
+            },
+            Backend::Emulator(device) => Self {
+                backend: Backend::Emulator(device.with_seed(seed)),
+                delays: None,
+            },
         }
     }
 
@@ -145,6 +168,7 @@ impl From<Arc<CudaContext>> for Device {
     fn from(context: Arc<CudaContext>) -> Self {
         Self {
             backend: Backend::Cuda(Cuda::new(context)),
+            delays: None,
         }
     }
 }

@@ -26,6 +26,18 @@ impl Emulated {
             options,
         }
     }
+
+    /// The same device; graphs run their nodes in random orders.
+    pub(crate) fn with_seed(&self, seed: u64) -> Self {
+        let options = EmulatorOptions {
+            seed: Some(seed),
+            ..self.options
+        };
+        Self {
+            memory: self.memory.clone(),
+            options,
+        }
+    }
 }
 
 /// A graph made for the emulator.

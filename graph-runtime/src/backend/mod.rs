@@ -29,6 +29,8 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) after: &'a After,
     /// Size and alignment of each resource in bytes; `None` for those that the kernels' module owns.
     pub(crate) layouts: &'a [Option<Layout>],
+    /// On CUDA: delay every node by a time that this draws.
+    pub(crate) delays: Option<u64>,
     /// The newest CUDA version of a driver to build for, as `cuDriverGetVersion` counts.
     pub(crate) driver: u32,
 }

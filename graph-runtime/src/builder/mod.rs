@@ -289,6 +289,7 @@ impl GraphBuilder {
             order: &outcome.order,
             after: &After::new(draft.nodes.len(), &|| outcome.reduced(&draft)),
             layouts: &layouts,
+            delays: device.delays,
             driver,
         };
         let executable = Executable::build(&device.backend, &blueprint)?;

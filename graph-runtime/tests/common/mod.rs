@@ -7,12 +7,17 @@ use graph_runtime::{
     ArrayOf, CallArgument, Device, GridDependency, Kernel, KernelCall, KernelFacts, OnDevice, Place, Ptx,
 };
 
-/// The device that `CUDA_GRAPH_TEST_DEVICE` asks for: `cuda`, or the emulator.
+/// The device that `CUDA_GRAPH_TEST_DEVICE` asks for: `cuda`, or the emulator. With `CUDA_GRAPH_TEST_DELAYS`, every node of its
+/// graphs is delayed at random.
 pub(crate) fn device() -> Device {
-    if wants_cuda() {
+    let device = if wants_cuda() {
         Device::cuda(0).expect("CUDA_GRAPH_TEST_DEVICE=cuda needs a CUDA device")
     } else {
         Device::emulator()
+    };
+    match std::env::var_os("CUDA_GRAPH_TEST_DELAYS") {
+        Some(_) => device.with_delays(41),
+        None => device,
     }
 }
 

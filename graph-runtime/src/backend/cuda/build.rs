@@ -6,7 +6,7 @@ use super::context::check_version;
 use super::executable::OWN;
 use super::fill::Fill;
 use super::kernels::Kernels;
-use super::{Cuda, Executable};
+use super::{Cuda, Executable, delay};
 use crate::backend::{Backend, Blueprint, allocate};
 use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
@@ -55,6 +55,9 @@ impl Executable {
     /// Asks the device about every node, before any is added.
     fn prepare(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let Blueprint { draft, program, .. } = blueprint;
+        if blueprint.delays.is_some() {
+            self.kernels.load_delay(draft)?;
+        }
         for (node, op) in program.ops.iter().enumerate() {
             let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
             match op {
@@ -122,6 +125,11 @@ impl Executable {
             after.clear();
             let predecessors = blueprint.after.of(node).iter();
             after.extend(predecessors.map(|&before| self.nodes[before as usize]));
+            if let Some(seed) = blueprint.delays {
+                // SAFETY: the graph lives, `after` are nodes of it since `sequence` is in order; the context is current.
+                let delay = unsafe { delay::add(graph, &after, &self.kernels, seed, node) };
+                after = vec![delay.map_err(|error| (node, error))?];
+            }
             let name = &blueprint.draft.nodes[node].name;
             self.nodes[node] = match &blueprint.program.ops[node] {
                 Op::Conditional(conditional) => {

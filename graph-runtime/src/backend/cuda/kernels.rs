@@ -11,10 +11,12 @@ use graph_plan::{Draft, LaunchConfig};
 use std::ffi::{CStr, CString};
 use tracing::trace;
 
-/// The built-in kernels.
-const BUILTIN: &str = include_str!("../../builtin.ptx");
+/// The built-in kernels that set memory: the file's path and text.
+const FILL: (&str, &str) = ("graph-runtime/src/fill.ptx", include_str!("../../fill.ptx"));
 /// Those that set conditions, which not every driver loads.
-const CONDITION: &str = include_str!("../../condition.ptx");
+const CONDITION: (&str, &str) = ("graph-runtime/src/condition.ptx", include_str!("../../condition.ptx"));
+/// The one that delays nodes.
+const DELAY: (&str, &str) = ("graph-runtime/src/delay.ptx", include_str!("../../delay.ptx"));
 
 /// Everything that a graph loaded. [`Kernels::unload`] gives it back.
 #[derive(Default)]
@@ -24,6 +26,7 @@ pub(super) struct Kernels {
     functions: Vec<Function>,
     fill: Option<FillKernels>,
     condition: Option<ConditionKernels>,
+    delay: Option<CUfunction>,
     /// The most shared memory a block may have, static and dynamic together, in bytes.
     shared_limit: u64,
 }
@@ -102,20 +105,29 @@ impl Kernels {
         Ok(module)
     }
 
+    /// Loads a module of built-in kernels and finds them in it. The context must be current.
+    fn builtin<const N: usize>(
+        &mut self,
+        draft: &Draft,
+        (path, text): (&'static str, &str),
+        names: [&CStr; N],
+    ) -> Result<[CUfunction; N]> {
+        let module = self.module(draft, path, text)?;
+        let mut found = [std::ptr::null_mut(); N];
+        for (function, name) in found.iter_mut().zip(names) {
+            // SAFETY: the module was just loaded and is unloaded only by `unload`.
+            *function = unsafe { driver::module_function(module, name) }.at(|| Site::graph(&draft.name))?;
+        }
+        Ok(found)
+    }
+
     /// Loads the built-in kernels that set memory, if that was not done. The context must be current.
     pub(super) fn load_fill(&mut self, draft: &Draft) -> Result<()> {
-        if self.fill.is_some() {
-            return Ok(());
+        if self.fill.is_none() {
+            let names = [c"graph_runtime_fill_words", c"graph_runtime_fill_bytes"];
+            let [words, bytes] = self.builtin(draft, FILL, names)?;
+            self.fill = Some(FillKernels { words, bytes });
         }
-        let module = self.module(draft, "graph-runtime/src/builtin.ptx", BUILTIN)?;
-        let find = |name: &CStr| {
-            // SAFETY: the module was just loaded and is unloaded only by `unload`.
-            unsafe { driver::module_function(module, name) }.at(|| Site::graph(&draft.name))
-        };
-        self.fill = Some(FillKernels {
-            words: find(c"graph_runtime_fill_words")?,
-            bytes: find(c"graph_runtime_fill_bytes")?,
-        });
         Ok(())
     }
 
@@ -130,18 +142,11 @@ impl Kernels {
 
     /// Loads the built-in kernels that set conditions, if that was not done. The context must be current.
     pub(super) fn load_condition(&mut self, draft: &Draft) -> Result<()> {
-        if self.condition.is_some() {
-            return Ok(());
+        if self.condition.is_none() {
+            let names = [c"graph_runtime_condition", c"graph_runtime_condition_equal"];
+            let [value, equal] = self.builtin(draft, CONDITION, names)?;
+            self.condition = Some(ConditionKernels { value, equal });
         }
-        let module = self.module(draft, "graph-runtime/src/condition.ptx", CONDITION)?;
-        let find = |name: &CStr| {
-            // SAFETY: the module was just loaded and is unloaded only by `unload`.
-            unsafe { driver::module_function(module, name) }.at(|| Site::graph(&draft.name))
-        };
-        self.condition = Some(ConditionKernels {
-            value: find(c"graph_runtime_condition")?,
-            equal: find(c"graph_runtime_condition_equal")?,
-        });
         Ok(())
     }
 
@@ -153,6 +158,20 @@ impl Kernels {
             Some(condition) => condition.value,
             None => std::ptr::null_mut(),
         }
+    }
+
+    /// Loads the built-in kernel that delays nodes, if that was not done. The context must be current.
+    pub(super) fn load_delay(&mut self, draft: &Draft) -> Result<()> {
+        if self.delay.is_none() {
+            let [delay] = self.builtin(draft, DELAY, [c"graph_runtime_delay"])?;
+            self.delay = Some(delay);
+        }
+        Ok(())
+    }
+
+    /// The built-in kernel that delays nodes; null before [`Kernels::load_delay`].
+    pub(super) fn delay(&self) -> CUfunction {
+        self.delay.unwrap_or(std::ptr::null_mut())
     }
 
     pub(super) fn handle(&self, function: u32) -> CUfunction {
@@ -201,6 +220,7 @@ impl Kernels {
         self.functions.clear();
         self.fill = None;
         self.condition = None;
+        self.delay = None;
         for module in self.modules.drain(..) {
             // SAFETY: the module was loaded by `module` and left the list just now; nothing uses it, by the caller's promise.
             let _ = unsafe { driver::module_unload(module) };

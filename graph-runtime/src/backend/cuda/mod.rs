@@ -4,6 +4,7 @@ mod add;
 mod build;
 mod conditional;
 mod context;
+mod delay;
 mod executable;
 mod fill;
 mod kernels;

@@ -1,0 +1,67 @@
+//! Artificial delays before nodes, which bring missing edges to light: see [`Device::with_delays`](crate::Device::with_delays).
+
+use super::kernels::Kernels;
+use crate::driver::{self, CUgraph, CUgraphNode, KernelNodeParams};
+use crate::error::CudaError;
+use std::ffi::c_void;
+use std::ptr;
+
+/// The longest delay, in nanoseconds: many times what a small kernel takes.
+const LONGEST: u64 = 50_000;
+
+/// The delay before a node, in nanoseconds: always the same for one seed.
+fn nanoseconds(seed: u64, node: usize) -> u64 {
+    // One step of `splitmix64` from where the node's number leads.
+    let mut mixed = seed.wrapping_add((node as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
+    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed ^ mixed >> 31) % LONGEST
+}
+
+/// Adds the kernel that delays `node`; the node is to run after it alone.
+///
+/// # Safety
+///
+/// The graph and the nodes in `after` live and belong together, the context is current, and `kernels` outlive the graph.
+pub(super) unsafe fn add(
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    kernels: &Kernels,
+    seed: u64,
+    node: usize,
+) -> Result<CUgraphNode, CudaError> {
+    let mut time = nanoseconds(seed, node);
+    let mut arguments = [(&raw mut time).cast::<c_void>()];
+    let params = KernelNodeParams {
+        func: kernels.delay(),
+        gridDimX: 1,
+        gridDimY: 1,
+        gridDimZ: 1,
+        blockDimX: 1,
+        blockDimY: 1,
+        blockDimZ: 1,
+        sharedMemBytes: 0,
+        kernelParams: arguments.as_mut_ptr(),
+        extra: ptr::null_mut(),
+        kern: ptr::null_mut(),
+        ctx: ptr::null_mut(),
+    };
+    // SAFETY: by the caller's promise; the argument is copied by the call (fact 6 of `Executable`).
+    unsafe { driver::add_kernel_node(graph, after, &params) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_differ_by_node_and_by_seed() {
+        let of = |seed| (0..100).map(|node| nanoseconds(seed, node)).collect::<Vec<_>>();
+        assert_eq!(of(7), of(7));
+        assert_ne!(of(7), of(8));
+        let mut distinct = of(7);
+        distinct.sort_unstable();
+        distinct.dedup();
+        assert!(distinct.len() > 90 && distinct.iter().all(|&time| time < LONGEST));
+    }
+}
