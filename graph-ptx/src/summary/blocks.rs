@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
+use std::rc::Rc;
 
 use crate::ast::{Body, Instruction, Operand};
 
@@ -19,47 +20,43 @@ pub(super) enum Exit {
     /// To the next instruction only.
     Next,
     /// To instructions (or the end), and to the next one if the branch is guarded.
-    Jump(Vec<usize>),
+    Jump(Rc<[usize]>),
     /// Out of the function, or on to the next instruction if it is guarded.
     Return,
     /// Nobody knows.
     Unknown,
 }
 
-/// What the labels and target lists of a body stand for.
+/// What the labels and target lists of a body stand for; `None` for a list of labels that are not there.
 #[derive(Debug)]
 pub(super) struct Labels<'b> {
     places: HashMap<&'b str, usize>,
-    lists: HashMap<&'b str, &'b [String]>,
+    lists: HashMap<&'b str, Option<Rc<[usize]>>>,
 }
 
 impl<'b> Labels<'b> {
     pub(super) fn new(body: &'b Body) -> Self {
         let places = body.labels.iter().map(|(name, index)| (name.as_str(), *index));
-        let lists = body.target_lists.iter().map(|(name, list)| (name.as_str(), &list[..]));
+        let places: HashMap<&str, usize> = places.collect();
+        let place = |name: &String| places.get(name.as_str()).copied();
+        let lists = body.target_lists.iter();
+        let lists = lists.map(|(name, list)| (name.as_str(), list.iter().map(place).collect()));
         Labels {
-            places: places.collect(),
             lists: lists.collect(),
+            places,
         }
     }
 
     /// Where control goes behind an instruction of the body.
     pub(super) fn exit(&self, instruction: &Instruction) -> Exit {
-        match (instruction.opcode.as_str(), &instruction.operands[..]) {
-            ("bra", [Operand::Label(name)]) => self.jump([name]),
-            ("brx", [_, Operand::Label(list)]) => match self.lists.get(list.as_str()) {
-                Some(names) => self.jump(names.iter()),
-                None => Exit::Unknown,
-            },
-            ("bra" | "brx", _) => Exit::Unknown,
-            ("ret" | "exit" | "trap", _) => Exit::Return,
-            _ => Exit::Next,
-        }
-    }
-
-    fn jump<'n>(&self, names: impl IntoIterator<Item = &'n String>) -> Exit {
-        let places = names.into_iter().map(|name| self.places.get(name.as_str()).copied());
-        places.collect::<Option<_>>().map_or(Exit::Unknown, Exit::Jump)
+        let places = match (instruction.opcode.as_str(), &instruction.operands[..]) {
+            ("bra", [Operand::Label(name)]) => self.places.get(name.as_str()).map(|&place| Rc::from([place])),
+            ("brx", [_, Operand::Label(list)]) => self.lists.get(list.as_str()).cloned().flatten(),
+            ("bra" | "brx", _) => None,
+            ("ret" | "exit" | "trap", _) => return Exit::Return,
+            _ => return Exit::Next,
+        };
+        places.map_or(Exit::Unknown, Exit::Jump)
     }
 }
 
@@ -90,7 +87,7 @@ impl Blocks {
                 Exit::Next | Exit::Return => {}
                 Exit::Unknown => return None,
                 Exit::Jump(places) => {
-                    for place in places {
+                    for place in places.iter() {
                         let target = blocks.starts.binary_search(place).ok()?;
                         blocks.predecessors[target].push(block);
                     }

@@ -1,5 +1,6 @@
 //! What can come before `griddepcontrol.wait`, or without it: a walk over the kernel and all it calls that stops at waits.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::blocks::Exit;
@@ -19,6 +20,8 @@ pub(super) struct Early {
     lost: Vec<bool>,
     /// The line of the first way out of the kernel that is early.
     pub(super) exit: Option<u32>,
+    /// The target lists, by context and address, that the walk has followed: many branches may share a long one.
+    followed: HashSet<(usize, *const usize)>,
     /// Where the walk has yet to go on: before these instructions.
     pending: Vec<(usize, usize)>,
 }
@@ -41,6 +44,7 @@ impl Early {
             returns: vec![false; flow.contexts.len()],
             lost: vec![false; flow.contexts.len()],
             exit: None,
+            followed: HashSet::new(),
             pending: vec![(0, 0)],
         };
         while let Some((context, instruction)) = early.pending.pop() {
@@ -67,7 +71,9 @@ impl Early {
                 Exit::Next if instruction.opcode == "call" => !self.call(flow, context, index, instruction),
                 Exit::Next => false,
                 Exit::Jump(places) => {
-                    self.pending.extend(places.iter().map(|&place| (context, place)));
+                    if self.followed.insert((context, places.as_ptr())) {
+                        self.pending.extend(places.iter().map(|&place| (context, place)));
+                    }
                     true
                 }
                 Exit::Return => {
