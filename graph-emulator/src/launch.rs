@@ -185,6 +185,11 @@ fn check_dimensions(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), Stri
             kernel.required_block().unwrap_or_default()
         ));
     }
+    if kernel.is_clustered() {
+        return Err(
+            "it runs in clusters of several blocks (`.reqnctapercluster`), which the emulator does not have".into(),
+        );
+    }
     if let Some(max) = kernel.max_block()
         && threads > product(&max)
     {

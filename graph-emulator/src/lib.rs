@@ -20,7 +20,8 @@
 //!
 //! What a launch may ask for besides ([`Options`]): checks of shared and of forgotten memory, of what runs at the same time,
 //! a limit of steps. What is not there yet fails when the module is loaded: textures and surfaces, `wgmma`, sparse and
-//! one-bit matrices, `mbarrier`, bulk copies, clusters of more than one block.
+//! one-bit matrices, `mbarrier`, bulk copies, barriers of clusters. A kernel that is made for clusters of more than one block cannot be
+//! launched.
 //!
 //! ```
 //! use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};

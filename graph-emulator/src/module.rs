@@ -30,6 +30,7 @@ struct KernelData {
     parameters: Vec<Parameter>,
     required_block: Option<[u32; 3]>,
     max_block: Option<[u32; 3]>,
+    cluster: ast::Cluster,
 }
 
 /// A variable of the module.
@@ -46,6 +47,7 @@ pub struct Kernel<'a> {
     parameters: &'a [Parameter],
     required_block: Option<[u32; 3]>,
     max_block: Option<[u32; 3]>,
+    cluster: ast::Cluster,
     shared_bytes: u32,
 }
 
@@ -77,6 +79,12 @@ impl<'a> Kernel<'a> {
     /// `.maxntid`: its product is the most threads of a block.
     pub fn max_block(&self) -> Option<[u32; 3]> {
         self.max_block
+    }
+
+    /// Does it run in clusters of several blocks (`.reqnctapercluster`)? These cannot be launched.
+    pub fn is_clustered(&self) -> bool {
+        let one = [None, Some([1, 1, 1])].contains(&self.cluster.required);
+        !one || self.cluster.counts_grid
     }
 
     /// Static shared memory of a block, in bytes.
@@ -136,6 +144,7 @@ impl Module {
             parameters: &data.parameters,
             required_block: data.required_block,
             max_block: data.max_block,
+            cluster: data.cluster,
             shared_bytes: self.code.functions[data.function].shared,
         })
     }
@@ -280,6 +289,7 @@ fn kernels(module: &ast::Module) -> HashMap<String, KernelData> {
                 parameters: function.params.iter().map(parameter).collect(),
                 required_block: function.required_block,
                 max_block: function.max_block,
+                cluster: function.cluster,
             };
             (function.name.clone(), data)
         })

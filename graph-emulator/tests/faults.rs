@@ -228,6 +228,32 @@ fn invalid_launches() {
 }
 
 #[test]
+fn kernels_that_are_made_for_clusters_are_refused() {
+    let load = |directives: &str| {
+        let text = format!(".version 8.4\n.target sm_90\n.entry k() {directives} {{ ret; }}");
+        Module::load(&Memory::new(), &text).unwrap()
+    };
+    let launch = Launch {
+        grid: [2, 1, 1],
+        block: [32, 1, 1],
+        shared_bytes: 0,
+        arguments: &[],
+        buffers: &[],
+        options: &Options::default(),
+    };
+    for directives in [
+        ".explicitcluster .reqnctapercluster 2, 1, 1",
+        ".reqnctapercluster 2 .blocksareclusters",
+    ] {
+        let module = load(directives);
+        assert!(module.kernel("k").unwrap().is_clustered());
+        let fault = module.launch("k", &launch).unwrap_err().to_string();
+        assert!(fault.contains("clusters of several blocks"), "{fault}");
+    }
+    load(".reqnctapercluster 1").launch("k", &launch).unwrap();
+}
+
+#[test]
 fn unknown_instructions_are_named() {
     let text = include_str!("kernels/faults.ptx").replacen("trap;", "wgmma.fence.sync.aligned;", 1);
     let error = Module::load(&Memory::new(), &text).unwrap_err();

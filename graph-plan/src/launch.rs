@@ -237,26 +237,17 @@ impl LaunchFault {
                     "CUDA's limit of "
                 })
                 .int(limit as i128),
-            LaunchFault::NotRequired { block, required } => block_text(
-                block_text(text.str("the block is "), block).str(", but the kernel requires "),
-                required,
-            )
-            .str(" (`.reqntid`)"),
+            LaunchFault::NotRequired { block, required } => text
+                .str("the block is ")
+                .sides(block)
+                .str(", but the kernel requires ")
+                .sides(required)
+                .str(" (`.reqntid`)"),
             LaunchFault::GridOfClusters => {
                 text.str("the kernel counts its grid in clusters (`.blocksareclusters`), which is not supported")
             }
         }
     }
-}
-
-const fn block_text(text: Text, block: [u32; 3]) -> Text {
-    text.str("(")
-        .int(block[0] as i128)
-        .str(", ")
-        .int(block[1] as i128)
-        .str(", ")
-        .int(block[2] as i128)
-        .str(")")
 }
 
 #[cfg(test)]

@@ -25,6 +25,7 @@
 #![forbid(unsafe_code)]
 
 mod check;
+mod cluster;
 mod code;
 mod contract;
 mod cycle;
@@ -41,6 +42,7 @@ mod region;
 mod text;
 
 pub use check::{Outcome, check, condition_writers, other_body};
+pub use cluster::ClusterFault;
 pub use code::Code;
 pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};
 pub use cycle::{Cycle, cycles};

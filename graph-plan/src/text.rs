@@ -62,6 +62,12 @@ impl Text {
         self
     }
 
+    /// Appends three lengths: `(16, 1, 1)`.
+    pub const fn sides(self, [x, y, z]: [u32; 3]) -> Self {
+        let text = self.str("(").int(x as i128).str(", ").int(y as i128);
+        text.str(", ").int(z as i128).str(")")
+    }
+
     /// The text.
     pub const fn as_str(&self) -> &str {
         let (text, _) = self.bytes.split_at(self.len);

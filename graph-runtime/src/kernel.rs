@@ -233,11 +233,11 @@ pub(crate) const fn launch_fault(
     };
     if let Err(fault) = config.check_kernel(&facts.limits) {
         let text = Text::new().str("node `").str(node).str("`: ");
-        return Err(fault
-            .describe(text)
-            .str(" [launch-config]\nnote: the kernel is `")
-            .str(facts.name)
-            .str("`"));
+        return Err(kernel_note(fault.describe(text), facts));
+    }
+    if let Err(fault) = config.check_cluster(None, &facts.limits) {
+        let text = Text::new().str("node `").str(node).str("`: ");
+        return Err(kernel_note(fault.describe(text), facts));
     }
     let mut index = 0;
     while index < facts.contracts.len() {
@@ -257,4 +257,10 @@ pub(crate) const fn launch_fault(
         }
     }
     Ok(config)
+}
+
+/// Ends a message about a launch that the kernel itself makes invalid.
+const fn kernel_note(text: Text, facts: &KernelFacts) -> Text {
+    let text = text.str(" [launch-config]\nnote: the kernel is `");
+    text.str(facts.name).str("`")
 }

@@ -306,13 +306,18 @@ fn load(memory: &Memory, blueprint: &Blueprint<'_>) -> Result<Vec<Module>> {
         modules.push(module);
     }
     for function in &program.functions {
-        if modules[function.module].kernel(function.facts.entry).is_none() {
-            return Err(Error::Kernel {
-                site: Site::graph(&draft.name),
-                kernel: function.facts.name,
-                message: format!("is not in `{}`", function.facts.ptx.path),
-            });
-        }
+        let message = match modules[function.module].kernel(function.facts.entry) {
+            None => format!("is not in `{}`", function.facts.ptx.path),
+            Some(kernel) if kernel.is_clustered() => {
+                "runs in clusters of several blocks, which the emulator does not have".to_owned()
+            }
+            Some(_) => continue,
+        };
+        return Err(Error::Kernel {
+            site: Site::graph(&draft.name),
+            kernel: function.facts.name,
+            message,
+        });
     }
     Ok(modules)
 }
