@@ -67,6 +67,29 @@ unsafe extern "C" {
     pub safe fn required(data: &mut [f32]);
 }
 
+#[cuda_kernels("kernels/hopper.ptx")]
+unsafe extern "C" {
+    /// `data[i] = 1`, in clusters of two blocks
+    #[requires(threads <= data.len())]
+    pub safe fn clustered(data: &mut [f32]);
+
+    /// `out[i] = input[i]`; right behind a programmatic edge, and before one
+    #[requires(threads <= input.len() && threads <= out.len())]
+    pub safe fn chained(input: &[f32], out: &mut [f32]);
+
+    /// The same; reads before it has waited for the kernel before
+    #[requires(threads <= input.len() && threads <= out.len())]
+    pub safe fn eager(input: &[f32], out: &mut [f32]);
+
+    /// The same; threads from `n` on end without having waited
+    #[requires(n <= input.len() && n <= out.len())]
+    pub safe fn hasty(input: &[f32], out: &mut [f32], n: u32);
+
+    /// The same; loads with `ld.global.nc`
+    #[requires(threads <= input.len() && threads <= out.len())]
+    pub safe fn stale(input: &[f32], out: &mut [f32]);
+}
+
 /// The examples of `docs/diagnostics.md`: the first of each rule fails to compile or warns, the second compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/diagnostics.md")]
