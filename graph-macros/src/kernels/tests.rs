@@ -147,6 +147,23 @@ const PTX: &str = r"
     ret;
 }
 
+.visible .entry waits(.param .u64 p0, .param .u64 p1)
+.explicitcluster
+.reqnctapercluster 2, 1, 1
+{
+    .reg .b32 %r<3>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [p0];
+    ld.param.u64 %rd2, [p1];
+    griddepcontrol.launch_dependents;
+    ld.global.nc.u32 %r1, [%rd1];
+    ld.global.u32 %r2, [counter];
+    griddepcontrol.wait;
+    ld.global.u32 %r1, [%rd2];
+    st.global.u32 [%rd2], %r1;
+    ret;
+}
+
 .visible .entry _Z6doublePf(.param .u64 p0) { ret; }
 .func helper() { ret; }
 ";

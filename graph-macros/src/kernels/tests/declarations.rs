@@ -54,7 +54,7 @@ fn missing_kernels_are_explained() {
              declare it `extern \"C\"` in the CUDA source, or add `#[link_name = \"_Z6doublePf\"]` here",
             "`PTX` has no kernel `helper` [missing-kernel]\nnote: `helper` is a function there, not a kernel\nhelp: declare it \
              `__global__` in the CUDA source",
-            "`PTX` has no kernel `nothing` [missing-kernel]\nnote: it has `fill`, `copy`, `either`, `chase`, `_Z6doublePf`",
+            "`PTX` has no kernel `nothing` [missing-kernel]\nnote: it has `fill`, `copy`, `either`, `chase`, `waits`, `_Z6doublePf`",
         ]
     );
     let named = block("#[allow(needless_mut)] #[link_name = \"_Z6doublePf\"] safe fn double(x: &mut [f32]);");

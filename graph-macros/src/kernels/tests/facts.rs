@@ -35,6 +35,38 @@ fn facts_say_what_the_ptx_says() {
 }
 
 #[test]
+fn facts_say_what_is_read_and_when() {
+    has(
+        "safe fn waits(from: &[u32], to: &mut [u32]);",
+        &[
+            "required_cluster: ::core::option::Option::Some([2u32, 1u32, 1u32]), max_cluster: ::core::option::Option::None",
+            "explicit_cluster: true, grid_of_clusters: false",
+            "loads: &[(1usize, 70u32)]",
+            "::graph_runtime::GridDependency {
+                triggers: ::core::option::Option::Some(66u32),
+                waits: ::core::option::Option::Some(69u32),
+                early_exit: ::core::option::Option::None,
+                early: &[
+                    (::graph_runtime::Touched::Param(0usize), 67u32),
+                    (::graph_runtime::Touched::Variable(\"counter\"), 68u32)
+                ],
+                noncoherent: &[(::graph_runtime::Touched::Param(0usize), 67u32)],
+            }",
+        ],
+    );
+    // An atomic operation reads too; a load of unknown origin may be through any `&mut`.
+    has(
+        "safe fn either(a: &mut [u32], b: &mut [u32], which: u32);",
+        &["loads: &[(0usize, 44u32), (1usize, 44u32)], dependency: ::graph_runtime::GridDependency::NONE"],
+    );
+    has(
+        "#[allow(needless_mut)] fn chase(list: &mut [u64]);",
+        &["loads: &[(0usize, 53u32)]"],
+    );
+    has("safe fn fill(out: &mut [u32], value: u32);", &["loads: &[]"]);
+}
+
+#[test]
 fn shapes_decide_what_is_taken() {
     has(
         "#[allow(needless_mut)] safe fn either(a: &mut [[f32; 4]], b: &mut [[f32; 4]; 8], which: u32);",
