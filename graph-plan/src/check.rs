@@ -348,6 +348,9 @@ mod tests {
         let outcome = check(&draft);
         assert_eq!(codes(&outcome), [Code::EndlessWhile]);
         assert_eq!(outcome.errors[0].subject, Subject::Node(repeat));
+        draft.bodies[body].broken = true;
+        assert!(check(&draft).errors.is_empty(), "who knows what could not be read");
+        draft.bodies[body].broken = false;
         draft.access(step, flag, Region::Whole, Mode::ReadWrite);
         assert!(check(&draft).errors.is_empty());
     }

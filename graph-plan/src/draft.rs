@@ -127,6 +127,8 @@ pub struct Body {
     pub role: Role,
     /// The node whose body it is; `None` for the graph itself.
     pub node: Option<usize>,
+    /// A node of it could not be read, which was reported: nobody knows what it writes.
+    pub broken: bool,
 }
 
 /// What a [`Body`] is to its node.
@@ -230,6 +232,7 @@ impl Draft {
             bodies: vec![Body {
                 role: Role::Graph,
                 node: None,
+                broken: false,
             }],
             loops: Vec::new(),
         }
@@ -265,7 +268,11 @@ impl Draft {
 
     /// Declares a body of `node` and returns its index.
     pub fn body(&mut self, node: usize, role: Role) -> usize {
-        self.bodies.push(Body { role, node: Some(node) });
+        self.bodies.push(Body {
+            role,
+            node: Some(node),
+            broken: false,
+        });
         self.bodies.len() - 1
     }
 

@@ -126,6 +126,7 @@ pub mod private {
     };
     pub use crate::kernel::CallArgument;
     pub use crate::programmatic::{ProgrammaticEdge, Sharing, Upstream, reads_uninitialized, triggers};
+    pub use crate::shape::Condition;
     pub use crate::sink::NodeSink;
     pub use graph_plan as plan;
 }

@@ -11,6 +11,7 @@ mod sealed {
     pub trait ArrayOf<T> {}
     pub trait SameShape<Destination: ?Sized> {}
     pub trait Rows {}
+    pub trait Condition {}
 }
 
 /// What memory may hold: plain data that any thread may see. Arrays of elements are elements.
@@ -97,3 +98,14 @@ where
 impl<R: Element> Rows for [R] {
     type Row = R;
 }
+
+/// What an `if`, a `while` or a `switch` looks at.
+#[diagnostic::on_unimplemented(
+    message = "a condition is one `u32` in device memory, but this is `{Self}`",
+    label = "no `u32`",
+    note = "of an array of `u32`s, one can be selected: `flags[0]`"
+)]
+pub trait Condition: sealed::Condition {}
+
+impl sealed::Condition for u32 {}
+impl Condition for u32 {}

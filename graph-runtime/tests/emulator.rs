@@ -263,6 +263,51 @@ fn unordered_nodes_that_meet_are_found_on_request() -> Result<()> {
 }
 
 #[test]
+fn what_bodies_touch_belongs_to_their_node() -> Result<()> {
+    let options = EmulatorOptions {
+        check_unordered: true,
+        ..Default::default()
+    };
+    let mut builder = GraphBuilder::new(&Device::emulator_with(options), "Graph");
+    let mut address = builder.device::<[u64; 1]>("address");
+    let flags = builder.device::<[u32; 2]>("flags");
+    let (mut drawn, mut out) = (builder.device::<[u32; 32]>("drawn"), builder.device::<[u32; 32]>("out"));
+    let tell = call::<AddressOfTotal, 1>([CallArgument::write(&mut address)]);
+    let tell = builder.kernel("tell", Launch::new(1, 1), tell);
+    // Both reach `total`, `read` by its address, which is no access of the graph's; the first from a body in a body.
+    let writer = builder.while_loop("writer", &flags.row(0), |body| {
+        let stop = body.memset("stop", &mut flags.row(0), 0_u32);
+        let inner = body.if_then("inner", &flags.row(1), |then| {
+            then.kernel(
+                "draw",
+                Launch::new(1, 32),
+                call::<Draw, 1>([CallArgument::write(&mut drawn)]),
+            );
+        });
+        body.after(inner, &[stop]);
+    });
+    let arguments = [CallArgument::read(&address), CallArgument::write(&mut out)];
+    let reader = builder.if_then("reader", &flags.row(1), |then| {
+        then.kernel("read", Launch::new(1, 32), call::<Through, 2>(arguments));
+    });
+    builder.after(writer, &[tell]);
+    builder.after(reader, &[tell]);
+    let mut graph = builder.build()?;
+    graph.device_mut(&flags)?.copy_from(&[1, 0])?;
+    graph.launch()?;
+    graph.synchronize()?;
+    graph.device_mut(&flags)?.copy_from(&[1, 1])?;
+    let message = without_line(&fault(&mut graph));
+    assert_eq!(
+        message,
+        "graph `Graph`, node `read`: kernel `through`, block (0, 0, 0), thread (0, 0, 0), PTX line \
+         (graph-runtime/tests/kernels/emulator.cu:32): load of 4 bytes at offset 0 of `total`, which node `writer` writes, and \
+         neither comes before the other"
+    );
+    Ok(())
+}
+
+#[test]
 fn a_seed_draws_the_order_of_independent_nodes() -> Result<()> {
     // Each node draws a number; the first one comes before all others, the last one after.
     let orders = |seed| -> Result<Vec<Vec<u32>>> {

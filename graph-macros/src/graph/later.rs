@@ -16,16 +16,31 @@ pub(crate) fn leave_out(item: &mut Item, report: &mut Report) {
     }
     item.unparsed
         .extend(item.arguments.drain(..).map(|argument| argument.name().clone()));
+    let left = leave_out_of(&mut item.statements, report);
+    item.unparsed.extend(left);
+}
+
+/// Removes what cannot be built from statements and from the bodies in them, and returns its names.
+fn leave_out_of(statements: &mut Vec<Statement>, report: &mut Report) -> Vec<Ident> {
     let mut left = Vec::new();
-    item.statements.retain(|statement| match unsupported(statement) {
-        None => true,
+    statements.retain_mut(|statement| match unsupported(statement) {
+        None => {
+            if let Statement::Node(node) = statement {
+                for body in node.action.bodies_mut() {
+                    let inner = leave_out_of(&mut body.statements, report);
+                    body.unparsed.extend(inner.iter().cloned());
+                    left.extend(inner);
+                }
+            }
+            true
+        }
         Some((span, what)) => {
             report.syntax(span, format!("{what} not supported yet"));
             names(statement, &mut left);
             false
         }
     });
-    item.unparsed.extend(left);
+    left
 }
 
 /// The expression form as a whole: its mistakes as an expression.
@@ -65,7 +80,8 @@ fn unsupported_node(node: &Node) -> Option<(Span, String)> {
         Action::Memcpy { from, to } => vec![from, to],
         Action::Memset { to, .. } => vec![to],
         Action::Join => Vec::new(),
-        // call, graph, capture, raw, record, wait, if, while, switch
+        Action::If(_) | Action::While(_) | Action::Switch(_) => node.action.condition().into_iter().collect(),
+        // call, graph, capture, raw, record, wait
         _ => return Some(keyword(node.keyword.span(), &node.keyword.to_string())),
     };
     let second = places.into_iter().find(|place| place.parts.len() > 1);
@@ -101,7 +117,13 @@ fn borrowed(arguments: &[Argument]) -> Vec<&Place> {
 /// The name of a statement, and those that others can mention inside it.
 fn names(statement: &Statement, found: &mut Vec<Ident>) {
     found.push(statement.name().clone());
-    if let Statement::For(repeated) = statement {
-        repeated.statements.iter().for_each(|statement| names(statement, found));
+    match statement {
+        Statement::For(repeated) => repeated.statements.iter().for_each(|statement| names(statement, found)),
+        Statement::Node(node) => {
+            let bodies = node.action.bodies();
+            let inner = bodies.iter().flat_map(|(_, body)| &body.statements);
+            inner.for_each(|statement| names(statement, found));
+        }
+        Statement::Resource(_) | Statement::Param(_) | Statement::Rng(_) => {}
     }
 }

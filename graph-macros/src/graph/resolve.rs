@@ -3,7 +3,7 @@
 use super::ast::{Action, Argument, Attributes, Dependency, Item, Node, Param, Part, Place, Resource, Statement};
 use super::constant::{bound, mentions};
 use crate::report::{Report, error};
-use graph_plan::{Bound, Code, Draft, Mode, NodeKind, Region, nearest};
+use graph_plan::{Bound, Code, Draft, Mode, NodeKind, Region, Subject, nearest, other_body};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use std::collections::HashMap;
@@ -100,7 +100,11 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
             .map(|name| (name.to_string(), Entity::Broken))
             .collect(),
     };
-    declare(&mut graph, report);
+    let mut owners: Owners<'a> = METHODS
+        .iter()
+        .map(|&method| (method.to_owned(), Owner::Method))
+        .collect();
+    declare(&mut graph, &item.statements, 0, &mut owners, report);
     for index in 0..graph.nodes.len() {
         let node = graph.nodes[index];
         after(&mut graph, index, node, report);
@@ -115,19 +119,25 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
                 access(&mut graph, index, to, to.name.span(), Mode::Write, report);
             }
             Action::Memset { to, .. } => access(&mut graph, index, to, to.name.span(), Mode::Write, report),
-            _ => {}
+            other => {
+                if let Some(flag) = other.condition() {
+                    access(&mut graph, index, flag, flag.name.span(), Mode::Read, report);
+                }
+            }
         }
     }
     graph
 }
 
-/// Enters every statement's name, and those of its accessors, into the one namespace.
-fn declare<'a>(graph: &mut Graph<'a>, report: &mut Report) {
-    let mut owners: HashMap<String, Owner<'_>> = METHODS
-        .iter()
-        .map(|&method| (method.to_owned(), Owner::Method))
-        .collect();
-    for statement in &graph.item.statements {
+/// Enters the names of a body's statements, of those in their bodies, and of their accessors into the one namespace.
+fn declare<'a>(
+    graph: &mut Graph<'a>,
+    statements: &'a [Statement],
+    body: usize,
+    owners: &mut Owners<'a>,
+    report: &mut Report,
+) {
+    for statement in statements {
         let name = statement.name();
         let taken = taken(statement);
         let clash = taken
@@ -153,7 +163,7 @@ fn declare<'a>(graph: &mut Graph<'a>, report: &mut Report) {
             }
             Statement::Node(node) => {
                 graph.nodes.push(node);
-                let index = graph.draft.node(name.to_string(), kind(&node.action));
+                let index = graph.draft.node_in(body, name.to_string(), kind(&node.action));
                 if clash {
                     graph.draft.nodes[index].broken = true;
                     graph.nameless.push(index);
@@ -167,8 +177,19 @@ fn declare<'a>(graph: &mut Graph<'a>, report: &mut Report) {
         if *known != entity {
             *known = Entity::Broken;
         }
+        if let Statement::Node(node) = statement {
+            let index = graph.nodes.len() - 1;
+            for (role, inner) in node.action.bodies() {
+                let body = graph.draft.body(index, role);
+                graph.draft.bodies[body].broken = !inner.unparsed.is_empty();
+                declare(graph, &inner.statements, body, owners, report);
+            }
+        }
     }
 }
+
+/// Who has each name.
+type Owners<'a> = HashMap<String, Owner<'a>>;
 
 /// Who has a name.
 #[derive(Clone, Copy)]
@@ -184,6 +205,9 @@ fn kind(action: &Action) -> NodeKind {
         Action::Kernel(_) => NodeKind::Kernel,
         Action::Memcpy { .. } => NodeKind::Memcpy,
         Action::Memset { .. } => NodeKind::Memset,
+        Action::If(_) => NodeKind::If,
+        Action::While(_) => NodeKind::While,
+        Action::Switch(_) => NodeKind::Switch,
         _ => NodeKind::Join, // what `later` leaves out is none
     }
 }
@@ -232,10 +256,14 @@ fn clashing(name: &Ident, taken: &str, owner: Owner<'_>) -> graph_plan::Diagnost
 fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut Report) {
     for Dependency { name, .. } in &node.after {
         match graph.entity(name) {
-            Some(Entity::Node(before)) => {
+            Some(Entity::Node(before)) if graph.draft.nodes[before].body == graph.draft.nodes[index].body => {
                 graph.draft.edge(before, index);
                 graph.edges.push(name);
                 continue;
+            }
+            Some(Entity::Node(before)) => {
+                let subject = Subject::Node(index);
+                report.push(name.span(), &other_body(&graph.draft, before, index, subject));
             }
             Some(Entity::Broken) => {}
             Some(Entity::Resource(_) | Entity::Param(_)) => {

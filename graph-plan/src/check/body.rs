@@ -1,6 +1,6 @@
 //! What conditional bodies may hold, what may run after what in them, and whether a `while` can end.
 
-use crate::{Code, Diagnostic, Draft, Node, NodeKind, Role, Subject};
+use crate::{Code, Diagnostic, Draft, NodeKind, Role, Subject};
 
 /// `to` cannot run after `from`, which is in another body: the two, or the nodes around them that are in one body, can.
 pub fn other_body(draft: &Draft, from: usize, to: usize, subject: Subject) -> Diagnostic {
@@ -83,14 +83,7 @@ pub(super) fn endless_whiles(draft: &Draft, errors: &mut Vec<Diagnostic>) {
         let Some(condition) = draft.accesses.iter().find(|access| access.node == node) else {
             continue; // its name is wrong, which is told elsewhere
         };
-        let inside = |&(inner, _): &(usize, &Node)| draft.bodies_around(inner).any(|around| around == body);
-        let doubtful = draft
-            .nodes
-            .iter()
-            .enumerate()
-            .filter(inside)
-            .any(|(_, node)| node.broken);
-        if doubtful || condition_writers(draft, body).next().is_some() {
+        if doubtful(draft, body) || condition_writers(draft, body).next().is_some() {
             continue;
         }
         let (name, flag) = (&draft.nodes[node].name, &draft.resources[condition.resource].name);
@@ -103,6 +96,15 @@ pub(super) fn endless_whiles(draft: &Draft, errors: &mut Vec<Diagnostic>) {
                 )),
         );
     }
+}
+
+/// Was something in a body, however deep, reported that may have to do with what it writes?
+fn doubtful(draft: &Draft, body: usize) -> bool {
+    let around = |inner: usize| std::iter::successors(Some(inner), |&inner| draft.enclosing(inner));
+    let inside = |inner: usize| around(inner).any(|around| around == body);
+    let nodes = draft.nodes.iter().filter(|node| node.broken).map(|node| node.body);
+    let bodies = (0..draft.bodies.len()).filter(|&inner| draft.bodies[inner].broken);
+    nodes.chain(bodies).any(inside)
 }
 
 /// The nodes in the body of a `while`, however deep, that write its condition. A node with two such accesses comes twice.

@@ -2,8 +2,9 @@
 
 use super::GraphBuilder;
 use crate::node::NodeId;
-use crate::place::{OnDevice, Place};
+use crate::place::{OnDevice, Place, Span};
 use crate::program::{Conditional, Op, Part};
+use crate::shape::Condition;
 use graph_plan::{Mode, NodeKind, Role};
 use std::borrow::Cow;
 
@@ -38,12 +39,12 @@ impl GraphBuilder {
         then: impl FnOnce(&mut Self),
     ) -> NodeId {
         let node = self.begin_if(name, condition);
-        self.body(node, then);
+        self.body(then);
         node
     }
 
     /// Adds a node that runs what `then` adds if `condition` is not 0 at that time, else what `otherwise` adds. See
-    /// [`GraphBuilder::if_then`].
+    /// [`GraphBuilder::if_then`]. Where both write one place, each takes a copy: `&mut x.whole()`.
     pub fn if_else(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -52,8 +53,8 @@ impl GraphBuilder {
         otherwise: impl FnOnce(&mut Self),
     ) -> NodeId {
         let node = self.begin_if(name, condition);
-        self.body(node, then);
-        self.body(node, otherwise);
+        self.body(then);
+        self.body(otherwise);
         node
     }
 
@@ -83,7 +84,7 @@ impl GraphBuilder {
         body: impl FnOnce(&mut Self),
     ) -> NodeId {
         let node = self.begin_while(name, condition);
-        self.body(node, body);
+        self.body(body);
         node
     }
 
@@ -98,59 +99,76 @@ impl GraphBuilder {
     ) -> NodeId {
         let node = self.begin_switch(name, condition);
         for number in 0..cases {
-            self.body(node, |builder| case(builder, number));
+            self.body(|builder| case(builder, number));
         }
         node
     }
 
-    fn body(&mut self, node: NodeId, add: impl FnOnce(&mut Self)) {
-        self.begin_body(node);
+    fn body(&mut self, add: impl FnOnce(&mut Self)) {
+        self.begin_body();
         add(self);
         self.end_body();
     }
 
     /// Adds an `if` without bodies. The first that is begun is run where the condition is not 0, the second where it is.
     #[doc(hidden)]
-    pub fn begin_if(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<u32, OnDevice>) -> NodeId {
-        self.conditional(name.into(), NodeKind::If, condition)
+    pub fn begin_if<S: Condition>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        condition: &Place<S, OnDevice>,
+    ) -> NodeId {
+        self.conditional(name.into(), NodeKind::If, condition.span)
     }
 
     /// Adds a `while` without its body.
     #[doc(hidden)]
-    pub fn begin_while(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<u32, OnDevice>) -> NodeId {
-        self.conditional(name.into(), NodeKind::While, condition)
+    pub fn begin_while<S: Condition>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        condition: &Place<S, OnDevice>,
+    ) -> NodeId {
+        self.conditional(name.into(), NodeKind::While, condition.span)
     }
 
     /// Adds a `switch` without cases. Each body that is begun is one more.
     #[doc(hidden)]
-    pub fn begin_switch(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<u32, OnDevice>) -> NodeId {
-        self.conditional(name.into(), NodeKind::Switch, condition)
+    pub fn begin_switch<S: Condition>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        condition: &Place<S, OnDevice>,
+    ) -> NodeId {
+        self.conditional(name.into(), NodeKind::Switch, condition.span)
     }
 
-    fn conditional(&mut self, name: Cow<'static, str>, kind: NodeKind, condition: &Place<u32, OnDevice>) -> NodeId {
+    fn conditional(&mut self, name: Cow<'static, str>, kind: NodeKind, condition: Span) -> NodeId {
         let node = self.node(name, kind);
-        self.touch(node, condition.span, Mode::Read);
+        self.touch(node, condition, Mode::Read);
         self.push(Op::Conditional(Conditional {
-            condition: Part::of(condition.span),
+            condition: Part::of(condition),
             bodies: Vec::new(),
         }))
     }
 
-    /// Begins the next body of a node: nodes added from now on are in it. A node that has no such body leaves all as it is.
+    /// Begins the next body of the newest conditional beside which nodes are being added: nodes added from now on are in it. One that has
+    /// no such body leaves all as it is.
     #[doc(hidden)]
-    pub fn begin_body(&mut self, node: NodeId) {
-        let index = node.index();
-        let Some(Op::Conditional(conditional)) = self.program.ops.get_mut(index) else {
+    pub fn begin_body(&mut self) {
+        let (draft, ops) = (&mut self.draft, &mut self.program.ops);
+        let beside = |&node: &usize| draft.nodes[node].body == self.body && matches!(ops[node], Op::Conditional(_));
+        let Some(node) = (0..ops.len()).rev().find(beside) else {
             return;
         };
-        let role = match (self.draft.nodes[index].kind, conditional.bodies.len()) {
+        let Op::Conditional(conditional) = &mut ops[node] else {
+            return;
+        };
+        let role = match (draft.nodes[node].kind, conditional.bodies.len()) {
             (NodeKind::If, 0) => Role::Then,
             (NodeKind::If, 1) => Role::Else,
             (NodeKind::While, 0) => Role::While,
             (NodeKind::Switch, _) => Role::Case,
             _ => return,
         };
-        self.body = self.draft.body(index, role);
+        self.body = draft.body(node, role);
         conditional.bodies.push(self.body);
     }
 

@@ -1,6 +1,7 @@
 //! Nodes as they are written.
 
 use super::{Attributes, Place, Statement};
+use graph_plan::Role;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::{Expr, ExprParen, Ident, Path, Token};
@@ -179,4 +180,39 @@ pub(crate) struct While {
 pub(crate) struct Switch {
     pub(crate) condition: Place,
     pub(crate) cases: Vec<Body>,
+}
+
+impl Action {
+    /// What an `if`, a `while` or a `switch` looks at.
+    pub(crate) fn condition(&self) -> Option<&Place> {
+        match self {
+            Action::If(choice) => Some(&choice.condition),
+            Action::While(repeated) => Some(&repeated.condition),
+            Action::Switch(switch) => Some(&switch.condition),
+            _ => None,
+        }
+    }
+
+    /// The bodies, and what each is to the node.
+    pub(crate) fn bodies(&self) -> Vec<(Role, &Body)> {
+        match self {
+            Action::If(choice) => {
+                let otherwise = choice.otherwise.as_ref().map(|body| (Role::Else, body));
+                [(Role::Then, &choice.then)].into_iter().chain(otherwise).collect()
+            }
+            Action::While(repeated) => vec![(Role::While, &repeated.body)],
+            Action::Switch(switch) => switch.cases.iter().map(|body| (Role::Case, body)).collect(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The bodies, to change them.
+    pub(crate) fn bodies_mut(&mut self) -> Vec<&mut Body> {
+        match self {
+            Action::If(choice) => [&mut choice.then].into_iter().chain(&mut choice.otherwise).collect(),
+            Action::While(repeated) => vec![&mut repeated.body],
+            Action::Switch(switch) => switch.cases.iter_mut().collect(),
+            _ => Vec::new(),
+        }
+    }
 }

@@ -6,7 +6,7 @@
 use super::interface::{Source, copy, place_type, receiver, setter, value_name};
 use super::node::{add, apply, generic_assertions, places};
 use super::part::local;
-use crate::graph::ast::{Node, Resource};
+use crate::graph::ast::{Node, Resource, Statement};
 use crate::graph::resolve::{Graph, params};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -42,22 +42,18 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
         let (name, ty, value) = (&param.name, &param.ty, &param.initial);
         quote!(let #name: #ty = #value;)
     });
-    let groups = groups(graph);
-    let nodes: TokenStream = match &groups[..] {
+    let steps = steps(graph);
+    let groups: Vec<&[Step]> = steps.chunks(GROUP).collect();
+    let nodes: TokenStream = match groups[..] {
         [all] => all
-            .clone()
-            .map(|index| add_or_apply(graph, index, &quote!(&mut #builder)))
+            .iter()
+            .map(|step| step.tokens(graph, &quote!(&mut #builder)))
             .collect(),
         _ => {
-            let call = |(group, nodes): (usize, &Range<usize>)| {
+            let call = |(group, steps): (usize, &&[Step])| {
+                let nodes = nodes_of(steps);
                 let used = params_of(graph, nodes.clone());
-                call(
-                    graph,
-                    &group_function(group),
-                    nodes.clone(),
-                    &used,
-                    &quote!(&mut #builder),
-                )
+                call(graph, &group_function(group), nodes, &used, &quote!(&mut #builder))
             };
             groups.iter().enumerate().map(call).collect()
         }
@@ -92,15 +88,60 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// The most nodes one function adds: rustc's type inference takes more than linear time in the length of a function.
+/// The most steps one function has: rustc's type inference takes more than linear time in the length of a function.
 const GROUP: usize = 128;
 
-/// The nodes in groups that one function each adds; a single group stands in `build` itself.
-fn groups(graph: &Graph<'_>) -> Vec<Range<usize>> {
-    let count = graph.nodes.len();
-    (0..count.div_ceil(GROUP).max(1))
-        .map(|group| group * GROUP..count.min((group + 1) * GROUP))
-        .collect()
+/// One call of `build` on its builder.
+#[derive(Clone, Copy)]
+enum Step {
+    /// Adds the node.
+    Node(usize),
+    /// Begins the next body of the newest conditional.
+    Begin,
+    /// Ends the body that was begun last.
+    End,
+}
+
+impl Step {
+    /// `builder` is a `&mut GraphBuilder`.
+    fn tokens(self, graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
+        match self {
+            Step::Node(index) => add_or_apply(graph, index, builder),
+            Step::Begin => quote!(::graph_runtime::GraphBuilder::begin_body(#builder);),
+            Step::End => quote!(::graph_runtime::GraphBuilder::end_body(#builder);),
+        }
+    }
+}
+
+/// All steps of `build`, with the nodes in order of their indices.
+fn steps(graph: &Graph<'_>) -> Vec<Step> {
+    let mut found = Vec::new();
+    steps_of(&graph.item.statements, &mut 0, &mut found);
+    found
+}
+
+/// The steps of a body whose first node has the index `next`.
+fn steps_of(statements: &[Statement], next: &mut usize, found: &mut Vec<Step>) {
+    for statement in statements {
+        let Statement::Node(node) = statement else { continue };
+        found.push(Step::Node(*next));
+        *next += 1;
+        for (_, body) in node.action.bodies() {
+            found.push(Step::Begin);
+            steps_of(&body.statements, next, found);
+            found.push(Step::End);
+        }
+    }
+}
+
+/// The nodes that steps add: their indices follow each other.
+fn nodes_of(steps: &[Step]) -> Range<usize> {
+    let node = |step: &Step| match step {
+        Step::Node(index) => Some(*index),
+        Step::Begin | Step::End => None,
+    };
+    let first = steps.iter().find_map(node).unwrap_or(0);
+    first..first + steps.iter().filter_map(node).count()
 }
 
 /// Adds a node: directly, or through its function if it mentions params. `builder` is a `&mut GraphBuilder`.
@@ -137,18 +178,19 @@ fn group_function(group: usize) -> Ident {
 
 /// The functions of all groups, if there are several.
 pub(super) fn group_functions(graph: &Graph<'_>) -> TokenStream {
-    let groups = groups(graph);
-    if groups.len() == 1 {
+    let steps = steps(graph);
+    let groups: Vec<&[Step]> = steps.chunks(GROUP).collect();
+    if groups.len() <= 1 {
         return TokenStream::new();
     }
     let builder = hidden("builder");
-    let define = |(group, nodes): (usize, &Range<usize>)| {
-        let function = group_function(group);
-        let operands = operands(graph, nodes.clone(), &params_of(graph, nodes.clone()));
-        let nodes = nodes.clone().map(|index| add_or_apply(graph, index, &quote!(#builder)));
+    let define = |(group, steps): (usize, &&[Step])| {
+        let (function, nodes) = (group_function(group), nodes_of(steps));
+        let operands = operands(graph, nodes.clone(), &params_of(graph, nodes));
+        let steps = steps.iter().map(|step| step.tokens(graph, &quote!(#builder)));
         quote! {
             fn #function(#builder: &mut ::graph_runtime::GraphBuilder, #operands) -> ::graph_runtime::Result<()> {
-                #(#nodes)*
+                #(#steps)*
                 ::core::result::Result::Ok(())
             }
         }

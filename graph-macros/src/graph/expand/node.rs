@@ -29,9 +29,20 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
             let (place, element) = (borrow(graph, to, true), element(graph, to));
             quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::memset::<_, #element>(#builder, #name, #place, #value);)
         }
+        Action::If(_) => conditional(graph, node, builder, "begin_if"),
+        Action::While(_) => conditional(graph, node, builder, "begin_while"),
+        Action::Switch(_) => conditional(graph, node, builder, "begin_switch"),
         // Others are left out by `later`.
         _ => quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::join(#builder, #name);),
     }
+}
+
+/// The call that adds a conditional, whose bodies follow.
+fn conditional(graph: &Graph<'_>, node: &Node, builder: &TokenStream, method: &str) -> TokenStream {
+    let (name, span) = (node.name.to_string(), node.name.span());
+    let method = Ident::new(method, span);
+    let condition = node.action.condition().map(|condition| borrow(graph, condition, false));
+    quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::#method(#builder, #name, #condition);)
 }
 
 /// The call that adds a node to a builder, or updates it in a graph: the same expression serves both.
@@ -132,7 +143,7 @@ pub(super) fn places(node: &Node) -> Vec<&Place> {
             .collect(),
         Action::Memcpy { from, to } => vec![from, to],
         Action::Memset { to, .. } => vec![to],
-        _ => Vec::new(),
+        other => other.condition().into_iter().collect(),
     }
 }
 

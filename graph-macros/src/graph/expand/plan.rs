@@ -1,14 +1,13 @@
 //! `PLAN`: the graph as static data.
 
 use crate::graph::resolve::Graph;
-use graph_plan::{Mode, NodeKind, Outcome, Space};
+use graph_plan::{Mode, NodeKind, Outcome, Role, Space};
 use proc_macro2::TokenStream;
 use quote::quote;
 
 /// `PLAN` of a right graph.
 pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let plan = quote!(::graph_runtime::private::plan);
-    let name = graph.item.name.to_string();
     let resources = graph.resources.iter().map(|resource| {
         let (name, shape) = (resource.name.to_string(), &resource.shape);
         let space = match resource.space() {
@@ -29,16 +28,38 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let nodes = graph.nodes.iter().enumerate().map(|(index, node)| {
         let (name, kind) = (node.name.to_string(), kind(graph.draft.nodes[index].kind));
         let (accesses, after, level) = (&accesses[index], &after[index], outcome.order.level(index));
-        quote!(#plan::PlanNode::new(#name, #plan::NodeKind::#kind, &[#(#accesses),*], &[#(#after),*], #level))
+        let body = graph.draft.nodes[index].body;
+        let body = (body != 0).then(|| quote!(.in_body(#body)));
+        quote!(#plan::PlanNode::new(#name, #plan::NodeKind::#kind, &[#(#accesses),*], &[#(#after),*], #level) #body)
     });
+    let (bodies, plan_of) = bodies(graph, &plan);
     quote! {
         #[doc(hidden)]
         const __RESOURCES: &'static [#plan::PlanResource] = &[#(#resources),*];
         #[doc(hidden)]
         const __NODES: &'static [#plan::PlanNode] = &[#(#nodes),*];
+        #bodies
         /// The graph as static data: nodes, what they touch, the edges that are lowered, levels.
-        pub const PLAN: #plan::Plan = #plan::Plan::new(#name, Self::__RESOURCES, Self::__NODES);
+        pub const PLAN: #plan::Plan = #plan::Plan::#plan_of;
     }
+}
+
+/// The bodies as static data, and the call that makes the plan; a graph without bodies needs neither.
+fn bodies(graph: &Graph<'_>, plan: &TokenStream) -> (TokenStream, TokenStream) {
+    let name = graph.item.name.to_string();
+    let bodies = graph.draft.bodies.iter().filter_map(|body| {
+        let (node, role) = (body.node?, role(body.role));
+        Some(quote!(#plan::PlanBody::new(#node, #plan::Role::#role)))
+    });
+    if graph.draft.bodies.len() == 1 {
+        return (TokenStream::new(), quote!(new(#name, Self::__RESOURCES, Self::__NODES)));
+    }
+    let declared = quote! {
+        #[doc(hidden)]
+        const __BODIES: &'static [#plan::PlanBody] = &[#plan::PlanBody::GRAPH, #(#bodies),*];
+    };
+    let call = quote!(nested(#name, Self::__RESOURCES, Self::__NODES, Self::__BODIES));
+    (declared, call)
 }
 
 /// `PLAN` of a graph with mistakes.
@@ -47,6 +68,17 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
     quote! {
         /// The graph as static data.
         pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(#name, &[], &[]);
+    }
+}
+
+fn role(role: Role) -> TokenStream {
+    match role {
+        Role::Graph => quote!(Graph),
+        Role::Child => quote!(Child),
+        Role::Then => quote!(Then),
+        Role::Else => quote!(Else),
+        Role::While => quote!(While),
+        Role::Case => quote!(Case),
     }
 }
 
