@@ -47,7 +47,8 @@ pub struct KernelFacts {
 /// # Safety
 ///
 /// `FACTS` describes the `.entry` in its PTX text truly: the parameters have these sizes, nothing but the module's variables
-/// and the memory passed as `&mut` is written, nothing but these and the memory passed as `&` is read.
+/// and the memory passed as `&mut` is written, nothing but these and the memory passed as `&` is read; the loads and the
+/// `griddepcontrol` instructions are all of those that count.
 pub unsafe trait Kernel {
     /// What is known of it.
     const FACTS: &'static KernelFacts;

@@ -86,10 +86,12 @@ impl ProgrammaticEdge<'_> {
         }
         if let Some((touched, line)) = early {
             text = touched_text(kernel_text(text, kernel).str(" may access "), kernel, touched);
-            text = at(text.str(" before it has waited"), kernel, line);
+            text = writer_text(text, touched, ", which a node of the graph writes,").str(" before it has waited");
+            text = at(text, kernel, line);
         }
         if let Some((touched, line)) = stale {
             text = touched_text(kernel_text(text, kernel).str(" may load "), kernel, touched);
+            text = writer_text(text, touched, ", which a node before it writes,");
             text = at(
                 text.str(" from a cache that is not coherent (`ld.global.nc`)"),
                 kernel,
@@ -100,7 +102,7 @@ impl ProgrammaticEdge<'_> {
             .str("\nhelp: ")
             .str(match never || exit.is_some() || early.is_some() {
                 true => "call `cudaGridDependencySynchronize()` (`griddepcontrol.wait`) first in the kernel",
-                false => "take `const` or `__restrict__` from that parameter in the CUDA source",
+                false => "load that memory without `const __restrict__`, `__ldg` or a texture",
             });
         Some(text.str(", or write `after ").str(self.upstream).str("`"))
     }
@@ -242,6 +244,14 @@ const fn touched_text(text: Text, kernel: &KernelFacts, touched: Touched) -> Tex
         Touched::Param(index) if index < kernel.params.len() => text.str("`").str(kernel.params[index].name).str("`"),
         Touched::Variable(name) => text.str("the variable `").str(name).str("`"),
         _ => text.str("memory of unknown origin"),
+    }
+}
+
+/// Who writes the memory, where that is known.
+const fn writer_text(text: Text, touched: Touched, writer: &str) -> Text {
+    match touched {
+        Touched::Unknown => text,
+        _ => text.str(writer),
     }
 }
 

@@ -111,15 +111,19 @@ fn each_way_to_be_no_order_is_explained() {
     let note = format!("can end before it has waited, on line {at} of `{PATH}`");
     expect(returns_early::FACTS, BOTH, note, WAIT);
     let at = line("writes_early", "st.global");
-    let note = format!("may access `out` before it has waited, on line {at} of `{PATH}`");
+    let note =
+        format!("may access `out`, which a node of the graph writes, before it has waited, on line {at} of `{PATH}`");
     expect(writes_early::FACTS, BOTH, note.clone(), WAIT);
     // What nothing is said about may be written.
     expect(writes_early::FACTS, &[], note, WAIT);
     let at = line("counts_early", "red.");
-    let note = format!("may access `count` before it has waited, on line {at} of `{PATH}`");
+    let note =
+        format!("may access `count`, which a node of the graph writes, before it has waited, on line {at} of `{PATH}`");
     expect(counts_early::FACTS, &[written(0, false)], note, WAIT);
     let at = line("weights", "ld.global");
-    let note = format!("may access `weights` before it has waited, on line {at} of `{PATH}`");
+    let note = format!(
+        "may access `weights`, which a node of the graph writes, before it has waited, on line {at} of `{PATH}`"
+    );
     expect(
         weights::FACTS,
         &[written(0, false), only_read(1), only_read(2)],
@@ -130,15 +134,19 @@ fn each_way_to_be_no_order_is_explained() {
     let note = format!("may access memory of unknown origin before it has waited, on line {at} of `{PATH}`");
     expect(follows_early::FACTS, &[only_read(0)], note, WAIT);
     let at = line("restricted", "ld.global.nc");
-    let note = format!("may load `input` from a cache that is not coherent (`ld.global.nc`), on line {at} of `{PATH}`");
-    let help = "help: take `const` or `__restrict__` from that parameter in the CUDA source, or write `after up`";
+    let note = format!(
+        "may load `input`, which a node before it writes, from a cache that is not coherent (`ld.global.nc`), on line {at} of `{PATH}`"
+    );
+    let help = "help: load that memory without `const __restrict__`, `__ldg` or a texture, or write `after up`";
     expect(restricted::FACTS, BOTH, note, help);
 }
 
 #[test]
 fn variables_are_early_where_a_kernel_of_the_graph_writes_them() {
     let at = line("variables", "ld.global.f32");
-    let expected = format!("may access the variable `bias` before it has waited, on line {at} of `{PATH}`");
+    let expected = format!(
+        "may access the variable `bias`, which a node of the graph writes, before it has waited, on line {at} of `{PATH}`"
+    );
     let message = fault(variables::FACTS, &[written(0, false)], &[]).unwrap();
     assert!(message.contains(&expected), "{message}");
     // The same kernel, if it only read the variable.
