@@ -2,7 +2,9 @@
 
 mod access;
 mod body;
+mod dead;
 mod edge;
+mod scratch;
 mod unordered;
 mod warning;
 
@@ -17,6 +19,9 @@ pub struct Outcome {
     pub errors: Vec<Diagnostic>,
     /// What an author would want to know; empty where there are errors.
     pub warnings: Vec<Diagnostic>,
+    /// Accesses, ascending, of scratch memory that both read and write it, if they read at all, where nothing has written it before:
+    /// mistakes where they do read. Whoever knows (a kernel's PTX says) must look.
+    pub first_writes: Vec<usize>,
     /// The order of the nodes. Where edges were wrong it leaves those out.
     pub order: Nest,
     /// The indices, ascending, of [`Draft::edges`] that longer paths of plain edges imply.
@@ -36,7 +41,7 @@ impl Outcome {
     }
 }
 
-/// Checks every rule that needs no types: edges, cycles, memory kinds, aliasing, bodies and races.
+/// Checks every rule that needs no types: edges, cycles, memory kinds, aliasing, bodies, races and scratch memory.
 ///
 /// Nodes marked [`broken`](crate::Node::broken) and whatever comes after them take no part in the race rule: their order is not what
 /// the author meant.
@@ -50,6 +55,8 @@ pub fn check(draft: &Draft) -> Outcome {
     body::endless_whiles(draft, &mut errors);
     let (order, redundant) = order(draft, &usable, &mut errors, &mut broken);
     unordered::unordered(draft, &order, &broken, &mut errors);
+    let scratch = scratch::uninitialized(draft, &order, &broken);
+    errors.extend(scratch.errors);
     let warnings = if errors.is_empty() {
         warning::warnings(draft, &order, &redundant)
     } else {
@@ -58,6 +65,7 @@ pub fn check(draft: &Draft) -> Outcome {
     Outcome {
         errors,
         warnings,
+        first_writes: scratch.first_writes,
         order,
         redundant,
     }

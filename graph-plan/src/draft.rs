@@ -112,6 +112,8 @@ pub struct Node {
     pub name: Cow<'static, str>,
     /// What it does.
     pub kind: NodeKind,
+    /// It may do more than its accesses say, so it is never useless.
+    pub opaque: bool,
     /// A mistake in this node was already reported, so what follows from its edges and accesses is not.
     pub broken: bool,
     /// The body it is in, as an index into [`Draft::bodies`].
@@ -179,6 +181,13 @@ pub struct Access {
     pub mode: Mode,
     /// The source line, where there is a source.
     pub line: Option<u32>,
+}
+
+impl Access {
+    /// May the node use what was there before?
+    pub const fn reads(&self) -> bool {
+        !matches!(self.mode, Mode::Write)
+    }
 }
 
 /// `to after from`.
@@ -249,6 +258,13 @@ impl Draft {
         self.resources.len() - 1
     }
 
+    /// Declares scratch memory and returns its index.
+    pub fn scratch(&mut self, name: impl Into<Cow<'static, str>>) -> usize {
+        let resource = self.resource(name, Space::Device);
+        self.resources[resource].scratch = true;
+        resource
+    }
+
     /// Declares a node of the graph itself and returns its index.
     pub fn node(&mut self, name: impl Into<Cow<'static, str>>, kind: NodeKind) -> usize {
         self.node_in(0, name, kind)
@@ -259,6 +275,7 @@ impl Draft {
         self.nodes.push(Node {
             name: name.into(),
             kind,
+            opaque: false,
             broken: false,
             body,
             repeated: None,

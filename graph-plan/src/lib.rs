@@ -24,6 +24,7 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod arena;
 mod check;
 mod cluster;
 mod code;
@@ -39,8 +40,11 @@ mod order;
 mod plan;
 mod race;
 mod region;
+mod scope;
+mod sharing;
 mod text;
 
+pub use arena::{ARENA_ALIGNMENT, Arena, is_packing, pack};
 pub use check::{Outcome, check, condition_writers, other_body};
 pub use cluster::ClusterFault;
 pub use code::Code;
@@ -55,4 +59,5 @@ pub use order::Order;
 pub use plan::{Plan, PlanAccess, PlanBody, PlanNode, PlanResource};
 pub use race::{Race, races};
 pub use region::{Bound, Region};
+pub use sharing::Sharing;
 pub use text::Text;

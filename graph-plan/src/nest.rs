@@ -84,7 +84,7 @@ impl Nest {
     }
 
     /// The nodes of a body in a topological order.
-    pub fn sequence(&self, body: usize) -> impl ExactSizeIterator<Item = usize> + '_ {
+    pub fn sequence(&self, body: usize) -> impl ExactSizeIterator<Item = usize> + DoubleEndedIterator + '_ {
         let sequence = self.orders[body].sequence();
         sequence.iter().map(move |&local| self.node(body, local))
     }

@@ -1,8 +1,9 @@
 //! What an author would want to know of a right graph.
 
+use super::dead;
 use crate::{Code, Diagnostic, Draft, Nest, Subject};
 
-/// Unused resources and redundant edges.
+/// Unused resources, redundant edges and dead nodes.
 pub(super) fn warnings(draft: &Draft, order: &Nest, redundant: &[usize]) -> Vec<Diagnostic> {
     let mut used = vec![false; draft.resources.len()];
     draft.accesses.iter().for_each(|access| used[access.resource] = true);
@@ -38,5 +39,5 @@ pub(super) fn warnings(draft: &Draft, order: &Nest, redundant: &[usize]) -> Vec<
                 name(edge.to)
             ))
     });
-    unused.chain(implied).collect()
+    unused.chain(implied).chain(dead::dead_nodes(draft, order)).collect()
 }

@@ -1,0 +1,159 @@
+//! Nodes whose results nothing uses.
+
+use crate::scope::Scopes;
+use crate::{Access, Code, Diagnostic, Draft, Nest, NodeKind, Subject};
+
+/// Nodes that only write scratch memory which nothing reads afterwards, and nodes that only write for such nodes.
+pub(super) fn dead_nodes(draft: &Draft, order: &Nest) -> Vec<Diagnostic> {
+    if !draft.resources.iter().any(|resource| resource.scratch) {
+        return Vec::new();
+    }
+    let scopes = Scopes::new(draft);
+    let ranges = draft.access_ranges();
+    let accesses = |node: usize| &draft.accesses[ranges[node].clone()];
+    let candidate = |&node: &usize| {
+        let declared = &draft.nodes[node];
+        let mut writes = accesses(node).iter().filter(|access| access.mode.writes()).peekable();
+        matches!(declared.kind, NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset)
+            && !declared.opaque
+            && writes.peek().is_some()
+            && writes.all(|access| draft.resources[access.resource].scratch)
+    };
+    let candidates: Vec<usize> = (0..draft.nodes.len()).filter(candidate).collect();
+    let mut readers = vec![Vec::new(); draft.resources.len()];
+    for access in draft.accesses.iter().filter(|access| access.reads()) {
+        readers[access.resource].push(access);
+    }
+    let mut dead = vec![false; draft.nodes.len()];
+    loop {
+        let used = |write: &Access| {
+            readers[write.resource].iter().any(|reader| {
+                !dead[reader.node] && reader.region.overlaps(&write.region) && may_follow(order, &scopes, write, reader)
+            })
+        };
+        let unused =
+            |&&node: &&usize| !dead[node] && !accesses(node).iter().any(|access| access.mode.writes() && used(access));
+        let found: Vec<usize> = candidates.iter().filter(unused).copied().collect();
+        if found.is_empty() {
+            break;
+        }
+        found.into_iter().for_each(|node| dead[node] = true);
+    }
+    let of_node = |&node: &usize| dead[node].then(|| diagnostic(draft, node, accesses(node)));
+    candidates.iter().filter_map(of_node).collect()
+}
+
+/// May `reader` run after `write`, if only in the next iteration of a repetition?
+fn may_follow(order: &Nest, scopes: &Scopes, write: &Access, reader: &Access) -> bool {
+    let again = || {
+        scopes
+            .repetitions(reader.node)
+            .any(|scope| scopes.contains(scope, write.node))
+    };
+    write.node != reader.node && (!order.before(reader.node, write.node) || again())
+}
+
+fn diagnostic(draft: &Draft, node: usize, accesses: &[Access]) -> Diagnostic {
+    let mut names: Vec<String> = Vec::new();
+    for access in accesses.iter().filter(|access| access.mode.writes()) {
+        let name = format!("`{}`", draft.resources[access.resource].name);
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let name = &draft.nodes[node].name;
+    let message = format!("nothing uses what `{name}` writes");
+    Diagnostic::new(Code::DeadNode, Subject::Node(node), message)
+        .note(format!(
+            "it writes only {}: scratch memory that no node reads after it",
+            names.join(" and ")
+        ))
+        .help(format!(
+            "remove `{name}`, or use what it writes; `#[allow(dead_node)]` on it keeps it"
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Code, Draft, Mode, NodeKind, Region, Role, Space, Subject, check};
+
+    fn dead(draft: &Draft) -> Vec<Subject> {
+        let outcome = check(draft);
+        assert_eq!(outcome.errors, []);
+        let warnings = outcome
+            .warnings
+            .into_iter()
+            .filter(|warning| warning.code == Code::DeadNode);
+        warnings.map(|warning| warning.subject).collect()
+    }
+
+    /// `input -> a -> b`, as kernels.
+    fn chain() -> (Draft, [usize; 3]) {
+        let mut draft = Draft::new("Test");
+        let memory = [
+            draft.resource("input", Space::Device),
+            draft.scratch("a"),
+            draft.scratch("b"),
+        ];
+        for (name, from) in [("first", 0), ("second", 1)] {
+            let node = draft.node(name, NodeKind::Kernel);
+            draft.access(node, memory[from], Region::Whole, Mode::Read);
+            draft.access(node, memory[from + 1], Region::Whole, Mode::ReadWrite);
+        }
+        draft.edge(0, 1);
+        (draft, memory)
+    }
+
+    #[test]
+    fn what_only_feeds_the_dead_is_dead() {
+        let (mut draft, memory) = chain();
+        assert_eq!(dead(&draft), [Subject::Node(0), Subject::Node(1)]);
+        assert_eq!(
+            check(&draft).warnings[1].to_string(),
+            "nothing uses what `second` writes [dead-node]\n\
+             note: it writes only `b`: scratch memory that no node reads after it\n\
+             help: remove `second`, or use what it writes; `#[allow(dead_node)]` on it keeps it"
+        );
+        let copy = draft.node("copy", NodeKind::Memcpy);
+        draft.access(copy, memory[2], Region::Whole, Mode::Read);
+        draft.access(copy, memory[0], Region::Whole, Mode::Write);
+        draft.edge(1, copy);
+        assert_eq!(dead(&draft), []);
+    }
+
+    #[test]
+    fn whatever_may_do_more_is_not_dead() {
+        let (mut draft, _) = chain();
+        draft.nodes[1].opaque = true;
+        assert_eq!(dead(&draft), []);
+        draft.nodes[1].opaque = false;
+        draft.nodes[1].kind = NodeKind::Capture;
+        assert_eq!(dead(&draft), []);
+        draft.nodes[1].kind = NodeKind::Kernel;
+        let counter = draft.resource("counter", Space::Device);
+        draft.access(1, counter, Region::Whole, Mode::ReadWrite);
+        assert_eq!(dead(&draft), [], "it writes a variable of its module");
+    }
+
+    #[test]
+    fn the_next_iteration_may_read() {
+        let mut draft = Draft::new("Test");
+        let (flag, tmp) = (draft.resource("flag", Space::Device), draft.scratch("tmp"));
+        let set = draft.node("set", NodeKind::Memset);
+        draft.access(set, tmp, Region::Whole, Mode::Write);
+        let repeat = draft.node("repeat", NodeKind::While);
+        draft.access(repeat, flag, Region::Whole, Mode::Read);
+        draft.edge(set, repeat);
+        let body = draft.body(repeat, Role::While);
+        let reader = draft.node_in(body, "reader", NodeKind::Kernel);
+        draft.access(reader, tmp, Region::Whole, Mode::Read);
+        draft.access(reader, flag, Region::Whole, Mode::ReadWrite);
+        let writer = draft.node_in(body, "writer", NodeKind::Kernel);
+        draft.access(writer, tmp, Region::Whole, Mode::ReadWrite);
+        draft.edge(reader, writer);
+        assert_eq!(dead(&draft), []);
+        draft.bodies[body].role = Role::Then;
+        draft.nodes[repeat].kind = NodeKind::If;
+        assert_eq!(dead(&draft), [Subject::Node(writer)]);
+    }
+}

@@ -1,0 +1,285 @@
+//! Scratch memory that is read before it is written.
+
+use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, Subject};
+
+/// What the accesses of scratch memory came to.
+#[derive(Default)]
+pub(super) struct Scratch {
+    /// Reads of what nothing has written.
+    pub(super) errors: Vec<Diagnostic>,
+    /// See [`Outcome::first_writes`](super::Outcome::first_writes).
+    pub(super) first_writes: Vec<usize>,
+}
+
+/// Finds the first reads of scratch memory that nothing before them has written, and the first writes that may read.
+pub(super) fn uninitialized(draft: &Draft, order: &Nest, broken: &[bool]) -> Scratch {
+    let mut found = Scratch::default();
+    if !draft.resources.iter().any(|resource| resource.scratch) {
+        return found;
+    }
+    let mut of_resources = vec![Vec::new(); draft.resources.len()];
+    for (index, access) in draft.accesses.iter().enumerate() {
+        if draft.resources[access.resource].scratch {
+            of_resources[access.resource].push(index);
+        }
+    }
+    let culprits: Vec<usize> = (0..broken.len()).filter(|&node| broken[node]).collect();
+    let uncertain = |node: usize| {
+        culprits
+            .iter()
+            .any(|&culprit| culprit == node || order.before(culprit, node))
+    };
+    for accesses in of_resources {
+        let writers: Vec<&Access> = accesses
+            .iter()
+            .map(|&index| &draft.accesses[index])
+            .filter(|access| access.mode.writes())
+            .collect();
+        let memory = Memory { draft, order, writers };
+        let unwritten = accesses
+            .into_iter()
+            .filter(|&index| !memory.is_written(index) && !uncertain(draft.accesses[index].node));
+        let (reads, writes): (Vec<usize>, Vec<usize>) = unwritten
+            .filter(|&index| draft.accesses[index].mode != Mode::Write)
+            .partition(|&index| draft.accesses[index].mode == Mode::Read);
+        found.first_writes.extend(writes);
+        found.errors.extend(memory.errors(&reads));
+    }
+    found.first_writes.sort_unstable();
+    found
+}
+
+/// A scratch resource.
+struct Memory<'a> {
+    draft: &'a Draft,
+    order: &'a Nest,
+    writers: Vec<&'a Access>,
+}
+
+impl Memory<'_> {
+    /// Has a node before it written, for certain, some of what the access is of?
+    fn is_written(&self, index: usize) -> bool {
+        let access = &self.draft.accesses[index];
+        self.writers.iter().any(|writer| {
+            writer.region.overlaps(&access.region)
+                && self.order.before(writer.node, access.node)
+                && self.condition(writer.node, access.node).is_none()
+        })
+    }
+
+    /// The node that decides whether `first` runs before `second` does.
+    fn condition(&self, first: usize, second: usize) -> Option<usize> {
+        let around = |body: usize| self.draft.bodies_around(second).any(|around| around == body);
+        let mut only_around_first = self.draft.bodies_around(first).take_while(|&body| !around(body));
+        only_around_first
+            .find(|&body| self.draft.bodies[body].role.is_conditional())
+            .and_then(|body| self.draft.bodies[body].node)
+    }
+
+    /// One for each read that no other such read comes before; one in all, where nothing writes.
+    fn errors(&self, reads: &[usize]) -> Vec<Diagnostic> {
+        let node = |index: usize| self.draft.accesses[index].node;
+        let first = |&&index: &&usize| {
+            !reads.iter().any(|&other| {
+                self.order.before(node(other), node(index)) || other < index && node(other) == node(index)
+            })
+        };
+        let mut firsts = reads.iter().filter(first).copied();
+        if self.writers.is_empty() {
+            return firsts.next().map(|index| self.error(index)).into_iter().collect();
+        }
+        firsts
+            .filter(|&index| !self.is_race(index))
+            .map(|index| self.error(index))
+            .collect()
+    }
+
+    /// Is the only mistake that nothing orders the read with a write? That is a race, and told as one.
+    fn is_race(&self, index: usize) -> bool {
+        let access = &self.draft.accesses[index];
+        self.writers.iter().any(|writer| {
+            writer.region.overlaps(&access.region)
+                && !self.order.ordered(writer.node, access.node)
+                && self.condition(writer.node, access.node).is_none()
+        })
+    }
+
+    fn error(&self, index: usize) -> Diagnostic {
+        let access = &self.draft.accesses[index];
+        let (reader, memory) = (
+            &self.draft.nodes[access.node].name,
+            &self.draft.resources[access.resource].name,
+        );
+        let message = format!("node `{reader}` reads `{memory}`, which no node before it has written");
+        let error = Diagnostic::new(Code::Uninitialized, Subject::Access(index), message);
+        let Some(writer) = self.likeliest(access) else {
+            return error
+                .note("scratch memory keeps nothing from one launch to the next")
+                .help(format!(
+                    "write `{memory}` in a node before `{reader}`, for example a `memcpy` or a `memset`, or declare it as `device`"
+                ));
+        };
+        let name = |node: usize| &self.draft.nodes[node].name;
+        let (note, help) = if !writer.region.overlaps(&access.region) {
+            (
+                format!(
+                    "`{}` writes `{memory}{}`, `{reader}` reads `{memory}{}`",
+                    name(writer.node),
+                    writer.region,
+                    access.region
+                ),
+                format!("write `{memory}{}` in a node before `{reader}`", access.region),
+            )
+        } else if let Some(condition) = self.condition(writer.node, access.node) {
+            (
+                format!(
+                    "`{}` writes it, but in the body of `{}`, which need not run",
+                    name(writer.node),
+                    name(condition)
+                ),
+                format!(
+                    "write `{memory}` also before `{}`, for example by a `memset`",
+                    name(condition)
+                ),
+            )
+        } else {
+            (
+                format!("`{}` writes it, but runs after `{reader}`", name(writer.node)),
+                format!("let `{reader}` run after `{}`, not before it", name(writer.node)),
+            )
+        };
+        error.note(note).help(help)
+    }
+
+    /// The write that was, most likely, meant to come before: one that does, or one of the same part, or any.
+    fn likeliest(&self, access: &Access) -> Option<&Access> {
+        let others = || self.writers.iter().copied().filter(|writer| writer.node != access.node);
+        let before = |writer: &&Access| self.order.before(writer.node, access.node);
+        let meets = |writer: &&Access| writer.region.overlaps(&access.region);
+        others()
+            .find(|writer| before(writer) && meets(writer))
+            .or_else(|| others().find(before))
+            .or_else(|| others().find(meets))
+            .or_else(|| others().next())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Code, Draft, Mode, NodeKind, Region, Role, Space, Subject, check};
+
+    /// Nodes that each touch one resource, `tmp`, in a row.
+    fn row(accesses: &[(&'static str, Mode)]) -> Draft {
+        let mut draft = Draft::new("Test");
+        let tmp = draft.scratch("tmp");
+        for (index, (name, mode)) in accesses.iter().enumerate() {
+            let node = draft.node(*name, NodeKind::Kernel);
+            draft.access(node, tmp, Region::Whole, *mode);
+            if index > 0 {
+                draft.edge(index - 1, index);
+            }
+        }
+        draft
+    }
+
+    fn found(draft: &Draft) -> Vec<(Code, Subject)> {
+        let errors = check(draft).errors;
+        errors.iter().map(|error| (error.code, error.subject)).collect()
+    }
+
+    #[test]
+    fn the_first_reader_of_what_nothing_writes_is_told_so() {
+        let draft = row(&[("use", Mode::Read), ("again", Mode::Read)]);
+        let errors = check(&draft).errors;
+        assert_eq!(errors.len(), 1);
+        assert_eq!(errors[0].subject, Subject::Access(0));
+        assert_eq!(
+            errors[0].to_string(),
+            "node `use` reads `tmp`, which no node before it has written [uninitialized]\n\
+             note: scratch memory keeps nothing from one launch to the next\n\
+             help: write `tmp` in a node before `use`, for example a `memcpy` or a `memset`, or declare it as `device`"
+        );
+    }
+
+    #[test]
+    fn a_write_afterwards_comes_too_late() {
+        let draft = row(&[("use", Mode::Read), ("fill", Mode::Write), ("again", Mode::Read)]);
+        let errors = check(&draft).errors;
+        assert_eq!(errors.len(), 1);
+        assert_eq!(errors[0].notes, ["`fill` writes it, but runs after `use`"]);
+        assert_eq!(found(&row(&[("fill", Mode::Write), ("use", Mode::Read)])), []);
+    }
+
+    #[test]
+    fn a_first_use_that_may_write_is_left_to_who_knows() {
+        let draft = row(&[
+            ("first", Mode::ReadWrite),
+            ("again", Mode::ReadWrite),
+            ("use", Mode::Read),
+        ]);
+        let outcome = check(&draft);
+        assert!(outcome.errors.is_empty());
+        assert_eq!(outcome.first_writes, [0]);
+    }
+
+    #[test]
+    fn an_unordered_write_is_a_race_and_nothing_else() {
+        let mut draft = row(&[("fill", Mode::Write), ("use", Mode::Read)]);
+        draft.edges.clear();
+        assert_eq!(found(&draft), [(Code::Race, Subject::Access(1))]);
+    }
+
+    #[test]
+    fn a_write_of_another_part_is_none() {
+        let mut draft = row(&[("fill", Mode::Write), ("use", Mode::Read)]);
+        draft.accesses[0].region = Region::span(0, 4);
+        assert_eq!(found(&draft), [], "some of it is written");
+        draft.accesses[1].region = Region::span(4, 8);
+        assert_eq!(
+            check(&draft).errors[0].notes,
+            ["`fill` writes `tmp[0..4]`, `use` reads `tmp[4..8]`"]
+        );
+    }
+
+    #[test]
+    fn what_a_condition_decides_initialises_nothing_outside() {
+        let mut draft = Draft::new("Test");
+        let (flag, tmp) = (draft.resource("flag", Space::Device), draft.scratch("tmp"));
+        let choice = draft.node("choice", NodeKind::If);
+        draft.access(choice, flag, Region::Whole, Mode::Read);
+        let (then, otherwise) = (draft.body(choice, Role::Then), draft.body(choice, Role::Else));
+        let fill = draft.node_in(then, "fill", NodeKind::Memset);
+        draft.access(fill, tmp, Region::Whole, Mode::Write);
+        let inside = draft.node_in(then, "inside", NodeKind::Kernel);
+        draft.access(inside, tmp, Region::Whole, Mode::Read);
+        draft.edge(fill, inside);
+        let other = draft.node_in(otherwise, "other", NodeKind::Kernel);
+        let in_else = draft.access(other, tmp, Region::Whole, Mode::Read);
+        let after = draft.node("after", NodeKind::Kernel);
+        let read = draft.access(after, tmp, Region::Whole, Mode::Read);
+        draft.edge(choice, after);
+        assert_eq!(
+            found(&draft),
+            [(Code::Uninitialized, Subject::Access(in_else))],
+            "the reader after it says no more"
+        );
+        draft.accesses[in_else].mode = Mode::Write;
+        let errors = check(&draft).errors;
+        assert_eq!(errors[0].subject, Subject::Access(read));
+        assert_eq!(
+            errors[0].notes,
+            ["`fill` writes it, but in the body of `choice`, which need not run"]
+        );
+        draft.nodes[choice].kind = NodeKind::Graph;
+        draft.bodies[then].role = Role::Child;
+        assert_eq!(found(&draft), [], "a child graph runs");
+    }
+
+    #[test]
+    fn nothing_is_said_of_what_follows_a_mistake() {
+        let mut draft = row(&[("broken", Mode::Read), ("use", Mode::Read)]);
+        draft.nodes[0].broken = true;
+        draft.accesses.remove(0);
+        assert_eq!(found(&draft), []);
+    }
+}

@@ -1,0 +1,127 @@
+//! What a node runs under: bodies with a condition, and repetitions.
+
+use crate::{Draft, Role};
+
+/// The bodies and `for`s of a draft as one tree. A scope is the index of a body, or that of a `for` after all bodies.
+pub(crate) struct Scopes {
+    /// The scope right around each.
+    parents: Vec<Option<usize>>,
+    kinds: Vec<Kind>,
+    /// The innermost scope of each node.
+    of_nodes: Vec<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Kind {
+    /// Runs once whenever what is around it does.
+    Once,
+    /// May not run.
+    Conditional,
+    /// May run several times, or not at all.
+    Repeated,
+}
+
+impl Scopes {
+    pub(crate) fn new(draft: &Draft) -> Self {
+        let bodies = draft.bodies.len();
+        let of_node = |node: usize| {
+            let node = &draft.nodes[node];
+            node.repeated.map_or(node.body, |repeated| bodies + repeated)
+        };
+        let homes = homes(draft);
+        let of_bodies = draft.bodies.iter().map(|body| {
+            let kind = match body.role {
+                Role::Graph | Role::Child => Kind::Once,
+                Role::Then | Role::Else | Role::Case => Kind::Conditional,
+                Role::While => Kind::Repeated,
+            };
+            (body.node.map(of_node), kind)
+        });
+        let of_loops = draft.loops.iter().zip(&homes).map(|(repeated, &home)| {
+            let around = repeated.parent.filter(|&parent| homes[parent] == home);
+            (Some(around.map_or(home, |parent| bodies + parent)), Kind::Repeated)
+        });
+        let (parents, kinds) = of_bodies.chain(of_loops).unzip();
+        Self {
+            parents,
+            kinds,
+            of_nodes: (0..draft.nodes.len()).map(of_node).collect(),
+        }
+    }
+
+    /// The scopes around a node, from the innermost to the graph itself.
+    fn around(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(Some(self.of_nodes[node]), |&scope| self.parents[scope])
+    }
+
+    /// The repetitions around a node, from the innermost.
+    pub(crate) fn repetitions(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        self.around(node).filter(|&scope| self.kinds[scope] == Kind::Repeated)
+    }
+
+    /// Is the node in this scope, however deep?
+    pub(crate) fn contains(&self, scope: usize, node: usize) -> bool {
+        self.around(node).any(|around| around == scope)
+    }
+
+    /// Does `first` run each time that `second` is reached, if it comes before it?
+    pub(crate) fn always_with(&self, first: usize, second: usize) -> bool {
+        let mut inner = self.around(first);
+        inner
+            .find(|&scope| self.kinds[scope] != Kind::Once || self.contains(scope, second))
+            .is_some_and(|scope| self.contains(scope, second))
+    }
+}
+
+/// The body that each `for` stands in: that of its nodes, which may all be in `for`s inside it.
+fn homes(draft: &Draft) -> Vec<usize> {
+    let mut homes = vec![None; draft.loops.len()];
+    for node in &draft.nodes {
+        if let Some(repeated) = node.repeated {
+            homes[repeated] = Some(node.body);
+        }
+    }
+    for inner in (0..homes.len()).rev() {
+        if let (Some(parent), Some(home)) = (draft.loops[inner].parent, homes[inner]) {
+            homes[parent].get_or_insert(home);
+        }
+    }
+    homes.into_iter().map(Option::unwrap_or_default).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Loop, NodeKind};
+
+    #[test]
+    fn what_runs_with_what() {
+        let mut draft = Draft::new("Test");
+        let plain = draft.node("plain", NodeKind::Kernel);
+        let choice = draft.node("choice", NodeKind::If);
+        let then = draft.body(choice, Role::Then);
+        let inside = draft.node_in(then, "inside", NodeKind::Kernel);
+        let child = draft.node_in(then, "child", NodeKind::Graph);
+        let of_child = draft.body(child, Role::Child);
+        let deep = draft.node_in(of_child, "deep", NodeKind::Kernel);
+        draft.loops.extend([Loop { parent: None }, Loop { parent: Some(0) }]);
+        let repeated = draft.node("repeated", NodeKind::Kernel);
+        draft.nodes[repeated].repeated = Some(1);
+
+        let scopes = Scopes::new(&draft);
+        assert!(scopes.always_with(plain, deep) && scopes.always_with(inside, deep));
+        assert!(
+            scopes.always_with(deep, inside),
+            "a child graph runs with the nodes around it"
+        );
+        assert!(!scopes.always_with(deep, plain) && !scopes.always_with(inside, choice));
+        assert!(scopes.always_with(plain, repeated) && !scopes.always_with(repeated, plain));
+        let loops = draft.bodies.len()..draft.bodies.len() + 2;
+        assert_eq!(
+            scopes.repetitions(repeated).collect::<Vec<_>>(),
+            loops.rev().collect::<Vec<_>>()
+        );
+        assert_eq!(scopes.repetitions(deep).count(), 0);
+        assert!(scopes.contains(then, deep) && !scopes.contains(then, plain));
+    }
+}

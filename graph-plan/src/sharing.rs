@@ -1,0 +1,233 @@
+//! Which scratch resources may share addresses.
+
+use crate::scope::Scopes;
+use crate::{Access, Draft, Mode, Nest, Region};
+
+/// Which scratch resources of a graph must not share addresses, in order of their first use.
+///
+/// # What is shared
+///
+/// The accesses of a resource fall into *ranges*. A range ends where an access *renews* the resource: one that writes all of it (a
+/// copy or a memset; what a kernel writes nobody knows), is ordered with every other access, and runs whenever a later
+/// one does. Two resources may share addresses if
+///
+/// 1. of each range of one and each of the other, all accesses of one come before all of the other; accesses of which a launch
+///    makes only one (`then` and `else`) count as ordered; and
+/// 2. for each repetition (the body of a `while`, a `for`) that has accesses of both: every range of either that has accesses in it
+///    lies in it, all of it, and begins with an access that renews.
+///
+/// A `while` also reads its condition at the end of each iteration. Nothing in its body shares with that: node and body are not ordered.
+///
+/// # Why results are the same
+///
+/// Take an access `r` that reads a byte of `A` in some launch, and the last write `w` of that byte before it when `A` has memory of
+/// its own. (Without one the byte holds nothing: scratch keeps nothing from one launch to the next.) Let `x` be any write to `B`. It
+/// must not come between `w` and `r`, nor run at the same time as either.
+///
+/// *Without repetitions.* `w` and `r` are of one range: between two ranges something renews `A` after `w`, and does run, as `r`
+/// does. By 1, that range comes before or after all accesses of the range of `x` that are made in this launch, thus before `x` or
+/// after it.
+///
+/// *In a repetition that has `r` and `x`, in different iterations.* By 2 the range of `r` begins with an access that has renewed `A` in
+/// this very iteration. So `w` is of this iteration too, and `x`, which is of another, does not come between: iterations run one
+/// after another. Within one iteration the argument is that without repetitions.
+///
+/// *In a repetition that has `w` and `r` but not `x`*, where the two may be of different ranges, since what `w` writes is read in the
+/// iteration after: `x` comes before all of the repetition or after all of it, as whatever is outside does that is ordered
+/// with anything inside.
+///
+/// Memory that shares addresses is never touched by unordered nodes, by 1, so sharing creates no races and needs no edges.
+#[derive(Clone, Debug)]
+pub struct Sharing {
+    resources: Vec<usize>,
+    apart: Vec<Vec<usize>>,
+}
+
+impl Sharing {
+    /// Of a graph without mistakes, and the order that came of checking it.
+    pub fn of(draft: &Draft, order: &Nest) -> Self {
+        if !draft.resources.iter().any(|resource| resource.scratch) {
+            return Self {
+                resources: Vec::new(),
+                apart: Vec::new(),
+            };
+        }
+        let lives = lives(draft, order);
+        let mut apart = vec![Vec::new(); lives.len()];
+        for later in 0..lives.len() {
+            for earlier in 0..later {
+                if !lives[earlier].may_share(&lives[later], order) {
+                    apart[earlier].push(later);
+                    apart[later].push(earlier);
+                }
+            }
+        }
+        apart.iter_mut().for_each(|others| others.sort_unstable());
+        Self {
+            resources: lives.iter().map(|life| life.resource).collect(),
+            apart,
+        }
+    }
+
+    /// No two share, whatever the graph.
+    pub fn none(draft: &Draft) -> Self {
+        let scratch = (0..draft.resources.len()).filter(|&resource| draft.resources[resource].scratch);
+        let resources: Vec<usize> = scratch.collect();
+        let others = |buffer: usize| (0..resources.len()).filter(|&other| other != buffer).collect();
+        Self {
+            apart: (0..resources.len()).map(others).collect(),
+            resources,
+        }
+    }
+
+    /// The scratch resources, in order of first use. Others name them by their place here.
+    pub fn resources(&self) -> &[usize] {
+        &self.resources
+    }
+
+    /// For each of [`Sharing::resources`], those that it must not share addresses with, ascending.
+    pub fn apart(&self) -> Vec<&[usize]> {
+        self.apart.iter().map(Vec::as_slice).collect()
+    }
+}
+
+/// The use of one resource.
+struct Life {
+    resource: usize,
+    ranges: Vec<Range>,
+    /// The repetitions with accesses, and whether their ranges lie in them and begin with an access that renews.
+    repetitions: Vec<(usize, bool)>,
+}
+
+/// Accesses between which the contents matter, by node.
+struct Range {
+    /// Those with none before them.
+    first: Vec<usize>,
+    /// Those with none after them.
+    last: Vec<usize>,
+}
+
+impl Life {
+    fn may_share(&self, other: &Life, order: &Nest) -> bool {
+        let apart = |first: &Range, second: &Range| {
+            let ordered = |(a, b)| order.before(a, b) || order.exclusive(a, b);
+            first
+                .last
+                .iter()
+                .all(|&a| second.first.iter().all(|&b| ordered((a, b))))
+        };
+        let ordered = |a: &Range| other.ranges.iter().all(|b| apart(a, b) || apart(b, a));
+        let fresh = |&(scope, fresh): &(usize, bool)| {
+            let theirs = other.repetitions.iter().find(|theirs| theirs.0 == scope);
+            theirs.is_none_or(|theirs| fresh && theirs.1)
+        };
+        self.ranges.iter().all(ordered) && self.repetitions.iter().all(fresh)
+    }
+}
+
+/// The use of each scratch resource, in order of first use; unused ones come last.
+fn lives(draft: &Draft, order: &Nest) -> Vec<Life> {
+    let (scopes, positions) = (Scopes::new(draft), positions(draft, order));
+    let mut accesses: Vec<Vec<&Access>> = vec![Vec::new(); draft.resources.len()];
+    for access in &draft.accesses {
+        accesses[access.resource].push(access);
+    }
+    let mut lives = Vec::new();
+    for (resource, mut accesses) in accesses.into_iter().enumerate() {
+        if draft.resources[resource].scratch {
+            accesses.sort_by_key(|access| positions[access.node]);
+            let first = accesses.first().map_or(usize::MAX, |access| positions[access.node]);
+            lives.push((first, life(order, &scopes, resource, &accesses)));
+        }
+    }
+    lives.sort_by_key(|(first, life)| (*first, life.resource));
+    lives.into_iter().map(|(_, life)| life).collect()
+}
+
+/// The use of one resource; its accesses come in an order that the graph allows.
+fn life(order: &Nest, scopes: &Scopes, resource: usize, accesses: &[&Access]) -> Life {
+    let mut life = Life {
+        resource,
+        ranges: Vec::new(),
+        repetitions: Vec::new(),
+    };
+    let renews = |index: usize| renews(order, scopes, accesses, index);
+    let starts: Vec<usize> = (0..accesses.len())
+        .filter(|&index| index == 0 || renews(index))
+        .collect();
+    for (number, &start) in starts.iter().enumerate() {
+        let end = starts.get(number + 1).copied().unwrap_or(accesses.len());
+        let nodes: Vec<usize> = accesses[start..end].iter().map(|access| access.node).collect();
+        life.repeat(scopes, &nodes, start > 0 || renews(start));
+        life.ranges.push(Range::new(order, &nodes));
+    }
+    life
+}
+
+/// Does an access begin a range?
+fn renews(order: &Nest, scopes: &Scopes, accesses: &[&Access], index: usize) -> bool {
+    let access = accesses[index];
+    access.mode == Mode::Write
+        && access.region.covers(&Region::Whole)
+        && accesses[..index]
+            .iter()
+            .all(|other| order.before(other.node, access.node))
+        && accesses[index + 1..]
+            .iter()
+            .all(|other| order.before(access.node, other.node) && scopes.always_with(access.node, other.node))
+}
+
+impl Life {
+    /// Takes down in which repetitions a range has accesses, and which of them it is new in.
+    fn repeat(&mut self, scopes: &Scopes, nodes: &[usize], renewed: bool) {
+        for &node in nodes {
+            for scope in scopes.repetitions(node) {
+                let fresh = renewed && nodes.iter().all(|&node| scopes.contains(scope, node));
+                match self.repetitions.iter_mut().find(|known| known.0 == scope) {
+                    Some(known) => known.1 &= fresh,
+                    None => self.repetitions.push((scope, fresh)),
+                }
+            }
+        }
+    }
+}
+
+impl Range {
+    /// Nodes in an order that the graph allows.
+    fn new(order: &Nest, nodes: &[usize]) -> Self {
+        let (mut first, mut last): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
+        for &node in nodes {
+            last.retain(|&other| !order.before(other, node));
+            last.push(node);
+        }
+        for &node in nodes.iter().rev() {
+            first.retain(|&other| !order.before(node, other));
+            first.push(node);
+        }
+        Self { first, last }
+    }
+}
+
+/// The place of each node in an order that the graph allows, in which the nodes of bodies follow the node whose bodies they are.
+fn positions(draft: &Draft, order: &Nest) -> Vec<usize> {
+    let mut bodies = vec![Vec::new(); draft.nodes.len()];
+    for (body, declared) in draft.bodies.iter().enumerate() {
+        if let Some(node) = declared.node {
+            bodies[node].push(body);
+        }
+    }
+    let mut positions = vec![0; draft.nodes.len()];
+    let mut next = 0;
+    let mut stack: Vec<usize> = order.sequence(0).rev().collect();
+    while let Some(node) = stack.pop() {
+        positions[node] = next;
+        next += 1;
+        for &body in bodies[node].iter().rev() {
+            stack.extend(order.sequence(body).rev());
+        }
+    }
+    positions
+}
+
+#[cfg(test)]
+mod tests;
