@@ -47,20 +47,16 @@ pub(crate) struct Item {
 #[derive(Debug)]
 pub(crate) enum BuildArgument {
     /// `n: usize`
-    Value { name: Ident, ty: Type },
+    Value { name: Ident, ty: Box<Type> },
     /// `w: device [f32; N]`, `out: mut host [f32; N]`: memory shared with others.
-    Memory {
-        name: Ident,
-        mutable: Option<Token![mut]>,
-        space: Space,
-        shape: Shape,
-    },
+    Memory(Box<Resource>),
 }
 
 impl BuildArgument {
     pub(crate) fn name(&self) -> &Ident {
         match self {
-            BuildArgument::Value { name, .. } | BuildArgument::Memory { name, .. } => name,
+            BuildArgument::Value { name, .. } => name,
+            BuildArgument::Memory(resource) => &resource.name,
         }
     }
 }
@@ -128,10 +124,11 @@ impl Statement {
     }
 }
 
-/// `host x: shape;`, `device x: shape;` and `scratch x: shape;`
+/// `host x: shape;`, `device x: shape;` and `scratch x: shape;`, or memory that comes from outside.
 #[derive(Debug)]
 pub(crate) struct Resource {
     pub(crate) attributes: Attributes,
+    /// Of shared memory the word `mut`, where it stands there.
     pub(crate) keyword: Span,
     pub(crate) kind: ResourceKind,
     pub(crate) name: Ident,
@@ -144,6 +141,11 @@ pub(crate) enum ResourceKind {
     Host,
     Device,
     Scratch,
+    /// A build argument.
+    Shared {
+        space: Space,
+        mutable: bool,
+    },
 }
 
 impl Resource {
@@ -151,6 +153,7 @@ impl Resource {
     pub(crate) fn space(&self) -> Space {
         match self.kind {
             ResourceKind::Host => Space::Host,
+            ResourceKind::Shared { space, .. } => space,
             ResourceKind::Device | ResourceKind::Scratch => Space::Device,
         }
     }

@@ -1,5 +1,7 @@
 //! What the macro can decide itself: the rules of `graph-plan` over the draft, and whatever literals tell.
 
+mod length;
+
 use super::ast::{Action, Extent, Launch, Part, Place, Shape};
 use super::constant::value;
 use super::resolve::{Graph, params};
@@ -18,6 +20,9 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
         }
     }
     unused_params(graph, report);
+    for resource in &graph.resources {
+        length::lengths(graph, resource, report);
+    }
     for (place, start) in &graph.accesses {
         if let Some(diagnostic) = outside(graph, place) {
             report.push_between(*start, place.end, &diagnostic);

@@ -4,7 +4,7 @@
 use graph_plan::Bound;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{BinOp, Expr, Lit, UnOp};
+use syn::{BinOp, Expr, Ident, Lit, UnOp};
 
 /// The value of an expression of integer literals.
 pub(crate) fn value(expr: &Expr) -> Option<i128> {
@@ -50,16 +50,26 @@ const CONST_METHODS: [&str; 14] = [
     "trailing_zeros",
 ];
 
+/// The names that stand for no constant.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Variables {
+    /// Params, build arguments.
+    pub(crate) names: Vec<String>,
+}
+
+impl Variables {
+    fn contain(&self, name: &Ident) -> bool {
+        self.names.iter().any(|variable| name == variable)
+    }
+}
+
 /// Can rustc evaluate the expression in a constant? Literals, paths (of a graph item they can only be constants, since no local
 /// variable is in scope), operators on these, and integer methods known to be `const fn`s. A name in `variables` is none.
-pub(crate) fn is_constant(expr: &Expr, variables: &[String]) -> bool {
+pub(crate) fn is_constant(expr: &Expr, variables: &Variables) -> bool {
     let constant = |expr: &Expr| is_constant(expr, variables);
     match expr {
         Expr::Lit(_) => true,
-        Expr::Path(path) => path
-            .path
-            .get_ident()
-            .is_none_or(|name| !variables.iter().any(|variable| name == variable)),
+        Expr::Path(path) => path.path.get_ident().is_none_or(|name| !variables.contain(name)),
         Expr::Paren(inner) => constant(&inner.expr),
         Expr::Group(inner) => constant(&inner.expr),
         Expr::Cast(cast) => constant(&cast.expr),
@@ -75,7 +85,7 @@ pub(crate) fn is_constant(expr: &Expr, variables: &[String]) -> bool {
 }
 
 /// A constant expression as the argument of a contract, or `Unknown` where it is none.
-pub(crate) fn argument(expr: &Expr, variables: &[String]) -> TokenStream {
+pub(crate) fn argument(expr: &Expr, variables: &Variables) -> TokenStream {
     let argument = quote!(::graph_runtime::private::plan::Argument);
     if !is_constant(expr, variables) {
         return quote!(#argument::Unknown);
@@ -112,11 +122,12 @@ fn only_literals(expr: &Expr) -> Option<Literals> {
     }
 }
 
-/// The end of a range, or an index, for the race rule. Equal constant expressions have equal values.
+/// The end of a range, or an index, for the race rule. Equal expressions of constants, and of values that are fixed when the graph is
+/// built, have equal values.
 pub(crate) fn bound(expr: &Expr) -> Bound {
     match value(expr) {
         Some(value) => u64::try_from(value).map_or(Bound::Unknown, Bound::Known),
-        None if is_constant(expr, &[]) => Bound::Symbol(expr.to_token_stream().to_string()),
+        None if is_constant(expr, &Variables::default()) => Bound::Symbol(expr.to_token_stream().to_string()),
         None => Bound::Unknown,
     }
 }

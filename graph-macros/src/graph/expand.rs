@@ -3,11 +3,13 @@
 //! The expansion is thin calls into `graph_runtime`: a struct that holds the executable graph and its places, a `build` that
 //! calls `GraphBuilder` once a node, accessors, and compile-time assertions for what only rustc can evaluate.
 
+mod argument;
 mod build;
 mod interface;
 mod node;
 mod part;
 mod plan;
+mod shape;
 
 use super::resolve::Graph;
 use graph_plan::Outcome;
@@ -38,7 +40,7 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
 /// A graph with mistakes: the same type and signatures, so that uses of it elsewhere give no further errors.
 pub(crate) fn stub(graph: &Graph<'_>) -> TokenStream {
     let interface = interface::interface(graph, interface::Bodies::Stub);
-    let (build, plan) = (build::stub(), plan::stub(graph));
+    let (build, plan) = (build::stub(graph), plan::stub(graph));
     let implementation = interface::implementation(graph, quote!(#plan #build));
     let aliases = node::aliases(graph); // so that imports of the kernels are still used
     quote! {

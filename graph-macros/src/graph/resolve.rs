@@ -1,14 +1,20 @@
 //! Names to indices: an [`Item`] to a [`Graph`] whose nodes, edges and accesses are a [`Draft`].
 
-use super::ast::{Action, Argument, Attributes, Dependency, Item, Node, Param, Part, Place, Resource, Statement};
-use super::constant::{bound, mentions};
+mod scalar;
+
+pub(crate) use scalar::{Scalar, Value, params, scalars};
+
+use super::ast::{
+    Action, Argument, Attributes, BuildArgument, Dependency, Item, Node, Param, Part, Place, Resource, Statement,
+};
+use super::constant::{Variables, bound, mentions};
 use crate::report::{Report, error};
 use graph_plan::{Bound, Code, Draft, Mode, NodeKind, Region, Subject, nearest, other_body};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use std::collections::HashMap;
-use syn::Expr;
 use syn::ext::IdentExt;
+use syn::{Expr, Type};
 
 /// The methods that every graph has, whose names nothing else may take.
 const METHODS: [&str; 6] = ["build", "launch", "launch_on", "synchronize", "memory_mut", "raw"];
@@ -19,6 +25,8 @@ pub(crate) struct Graph<'a> {
     pub(crate) item: &'a Item,
     pub(crate) resources: Vec<&'a Resource>,
     pub(crate) params: Vec<&'a Param>,
+    /// Build arguments that are plain values.
+    pub(crate) values: Vec<Value<'a>>,
     pub(crate) nodes: Vec<&'a Node>,
     /// Nodes whose name an earlier statement has: no handle is emitted for them.
     pub(crate) nameless: Vec<usize>,
@@ -31,33 +39,12 @@ pub(crate) struct Graph<'a> {
     names: HashMap<String, Entity>,
 }
 
-/// The indices of the params that a node's expressions mention.
-pub(crate) fn params(graph: &Graph<'_>, node: &Node) -> Vec<usize> {
-    let tokens: TokenStream = match &node.action {
-        Action::Kernel(launch) => {
-            let values = launch.arguments.iter().filter_map(|argument| match argument {
-                Argument::Value(value) => Some(value.to_token_stream()),
-                Argument::Borrow { .. } => None,
-            });
-            let dimensions = [&launch.grid.whole, &launch.block.whole]
-                .into_iter()
-                .chain(&launch.shared);
-            values.chain(dimensions.map(ToTokens::to_token_stream)).collect()
-        }
-        Action::Memset { value, .. } => value.to_token_stream(),
-        _ => return Vec::new(),
-    };
-    let used = |name: &Ident| mentions(tokens.clone(), &[name.to_string()]);
-    (0..graph.params.len())
-        .filter(|&index| used(&graph.params[index].name))
-        .collect()
-}
-
 /// What a name stands for: an index into the lists of [`Graph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entity {
     Resource(usize),
     Param(usize),
+    Value(usize),
     Node(usize),
     /// A statement that could not be parsed, or whose name was taken.
     Broken,
@@ -81,6 +68,25 @@ impl Graph<'_> {
     pub(crate) fn param_names(&self) -> Vec<String> {
         self.params.iter().map(|param| param.name.to_string()).collect()
     }
+
+    /// The names that stand for no constants.
+    pub(crate) fn variables(&self) -> Variables {
+        let values = self.values.iter().map(|value| value.name.to_string());
+        Variables {
+            names: self.param_names().into_iter().chain(values).collect(),
+        }
+    }
+
+    /// Is the outermost length of the resource known only when the graph is built?
+    pub(crate) fn is_dynamic(&self, resource: &Resource) -> bool {
+        let length = resource.shape.lengths.first();
+        length.is_some_and(|length| self.is_variable(length))
+    }
+
+    /// Is the value of a length known only when the graph is built?
+    pub(crate) fn is_variable(&self, length: &Expr) -> bool {
+        mentions(length.to_token_stream(), &self.variables().names)
+    }
 }
 
 /// Resolves every name; reports clashes and names that stand for nothing, or for the wrong thing.
@@ -89,6 +95,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
         item,
         resources: Vec::new(),
         params: Vec::new(),
+        values: Vec::new(),
         nodes: Vec::new(),
         nameless: Vec::new(),
         draft: Draft::new(item.name.to_string()),
@@ -104,6 +111,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
         .iter()
         .map(|&method| (method.to_owned(), Owner::Method))
         .collect();
+    arguments(&mut graph, &mut owners, report);
     declare(&mut graph, &item.statements, 0, &mut owners, report);
     for index in 0..graph.nodes.len() {
         let node = graph.nodes[index];
@@ -129,6 +137,19 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
     graph
 }
 
+/// Enters the names of the build arguments, and of their accessors, into the one namespace.
+fn arguments<'a>(graph: &mut Graph<'a>, owners: &mut Owners<'a>, report: &mut Report) {
+    for argument in &graph.item.arguments {
+        let clash = enter(owners, argument.name(), accessors(argument), report);
+        let entity = match argument {
+            BuildArgument::Value { name, ty } if !clash => graph.value(name, ty),
+            BuildArgument::Memory(resource) if !clash => graph.memory(resource),
+            _ => Entity::Broken,
+        };
+        graph.name(argument.name(), entity);
+    }
+}
+
 /// Enters the names of a body's statements, of those in their bodies, and of their accessors into the one namespace.
 fn declare<'a>(
     graph: &mut Graph<'a>,
@@ -139,24 +160,9 @@ fn declare<'a>(
 ) {
     for statement in statements {
         let name = statement.name();
-        let taken = taken(statement);
-        let clash = taken
-            .iter()
-            .find_map(|(taken, _)| owners.get(taken).map(|owner| clashing(name, taken, *owner)));
-        match &clash {
-            Some(diagnostic) => report.push(name.span(), diagnostic),
-            None => owners.extend(
-                taken
-                    .into_iter()
-                    .map(|(taken, accessor)| (taken, Owner::Statement(name, accessor))),
-            ),
-        }
-        let clash = clash.is_some();
+        let clash = enter(owners, name, taken(statement), report);
         let entity = match statement {
-            Statement::Resource(resource) if !clash => {
-                graph.resources.push(resource);
-                Entity::Resource(graph.draft.resource(name.to_string(), resource.space()))
-            }
+            Statement::Resource(resource) if !clash => graph.memory(resource),
             Statement::Param(param) if !clash => {
                 graph.params.push(param);
                 Entity::Param(graph.params.len() - 1)
@@ -172,11 +178,7 @@ fn declare<'a>(
             }
             _ => Entity::Broken,
         };
-        // Of a name that is declared twice nobody can say what it means.
-        let known = graph.names.entry(name.to_string()).or_insert(entity);
-        if *known != entity {
-            *known = Entity::Broken;
-        }
+        graph.name(name, entity);
         if let Statement::Node(node) = statement {
             let index = graph.nodes.len() - 1;
             for (role, inner) in node.action.bodies() {
@@ -184,6 +186,47 @@ fn declare<'a>(
                 graph.draft.bodies[body].broken = !inner.unparsed.is_empty();
                 declare(graph, &inner.statements, body, owners, report);
             }
+        }
+    }
+}
+
+/// Gives `name` its own and its accessors' names; says whether one of them is taken, which is reported.
+fn enter<'a>(owners: &mut Owners<'a>, name: &'a Ident, accessors: Vec<String>, report: &mut Report) -> bool {
+    let own = (name.unraw().to_string(), false);
+    let taken: Vec<(String, bool)> = [own]
+        .into_iter()
+        .chain(accessors.into_iter().map(|accessor| (accessor, true)))
+        .collect();
+    let clash = taken
+        .iter()
+        .find_map(|(taken, _)| owners.get(taken).map(|owner| clashing(name, taken, *owner)));
+    match &clash {
+        Some(diagnostic) => report.push(name.span(), diagnostic),
+        None => owners.extend(
+            taken
+                .into_iter()
+                .map(|(taken, accessor)| (taken, Owner::Statement(name, accessor))),
+        ),
+    }
+    clash.is_some()
+}
+
+impl<'a> Graph<'a> {
+    fn memory(&mut self, resource: &'a Resource) -> Entity {
+        self.resources.push(resource);
+        Entity::Resource(self.draft.resource(resource.name.to_string(), resource.space()))
+    }
+
+    fn value(&mut self, name: &'a Ident, ty: &'a Type) -> Entity {
+        self.values.push(Value { name, ty });
+        Entity::Value(self.values.len() - 1)
+    }
+
+    /// Of a name that is declared twice nobody can say what it means.
+    fn name(&mut self, name: &Ident, entity: Entity) {
+        let known = self.names.entry(name.to_string()).or_insert(entity);
+        if *known != entity {
+            *known = Entity::Broken;
         }
     }
 }
@@ -212,19 +255,23 @@ fn kind(action: &Action) -> NodeKind {
     }
 }
 
-/// The names a statement takes: its own, and (`true`) those of its accessors.
-fn taken(statement: &Statement) -> Vec<(String, bool)> {
+/// The names of a statement's accessors.
+fn taken(statement: &Statement) -> Vec<String> {
     let name = statement.name().unraw();
-    let accessor = match statement {
-        Statement::Resource(_) => Some(format!("{name}_mut")),
-        Statement::Param(_) => Some(format!("set_{name}")),
-        Statement::Rng(_) | Statement::Node(_) | Statement::For(_) => None,
-    };
-    let own = (name.to_string(), false);
-    [own]
-        .into_iter()
-        .chain(accessor.map(|accessor| (accessor, true)))
-        .collect()
+    match statement {
+        Statement::Resource(_) => vec![format!("{name}_mut")],
+        Statement::Param(_) => vec![format!("set_{name}")],
+        Statement::Rng(_) | Statement::Node(_) | Statement::For(_) => Vec::new(),
+    }
+}
+
+/// The names of a build argument's accessors.
+fn accessors(argument: &BuildArgument) -> Vec<String> {
+    let name = argument.name().unraw();
+    match argument {
+        BuildArgument::Value { .. } => Vec::new(),
+        BuildArgument::Memory(_) => vec![format!("{name}_mut"), format!("rebind_{name}")],
+    }
 }
 
 /// `name` cannot have `taken` (itself, or an accessor), since `owner` has it.
@@ -237,7 +284,7 @@ fn clashing(name: &Ident, taken: &str, owner: Owner<'_>) -> graph_plan::Diagnost
     };
     let duplicate = |message: String| {
         error(Code::DuplicateName, message)
-            .help("nodes, resources, params and the accessors made for them share one namespace: choose another name")
+            .help("nodes, resources, params, build arguments and the accessors made for them share one namespace: choose another name")
     };
     let first = match owner {
         Owner::Method => return duplicate(format!("{subject} has the name of a method of every graph")),
@@ -266,7 +313,7 @@ fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut R
                 report.push(name.span(), &other_body(&graph.draft, before, index, subject));
             }
             Some(Entity::Broken) => {}
-            Some(Entity::Resource(_) | Entity::Param(_)) => {
+            Some(Entity::Resource(_) | Entity::Param(_) | Entity::Value(_)) => {
                 let message = format!("`{name}` is no node, so `{}` cannot run after it", node.name);
                 report.push(
                     name.span(),
@@ -339,6 +386,13 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
             .help("name the resource that it writes"),
         Some(Entity::Param(_)) => error(Code::UnknownResource, format!("`{name}` is a `param`, not a resource"))
             .help(format!("params are passed by value: `{name}` without `&`")),
+        Some(Entity::Value(_)) => error(
+            Code::UnknownResource,
+            format!("`{name}` is a plain value, not a resource"),
+        )
+        .help(format!(
+            "values are passed without `&`; shared memory is declared as `{name}: device [f32; 1024]`"
+        )),
         None => {
             let resources: Vec<String> = graph
                 .resources
@@ -357,16 +411,7 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
 
 /// Places are fixed when the graph is built, so a param cannot select one.
 fn fixed(graph: &Graph<'_>, place: &Place, report: &mut Report) {
-    let tokens: TokenStream = match place.part() {
-        None => return,
-        Some(Part::Index(index)) => index.to_token_stream(),
-        Some(Part::Range { start, end, .. }) => [start, end]
-            .into_iter()
-            .flatten()
-            .map(ToTokens::to_token_stream)
-            .collect(),
-    };
-    if mentions(tokens, &graph.param_names()) {
+    if mentions(scalar::bounds(place), &graph.param_names()) {
         let message = format!("a `param` selects a part of `{}`", place.name);
         let diagnostic = error(Code::Syntax, message)
             .note("the memory a node touches is fixed when the graph is built; params change between launches")

@@ -1,5 +1,6 @@
 //! The messages of every rule that the macro itself decides, and what a right graph expands to.
 
+mod arguments;
 mod syntax;
 
 use super::ast::Input;
@@ -133,8 +134,8 @@ fn statements_of_later_versions_say_so() {
         &["`programmatic` edges are not supported yet [syntax]"],
     );
     assert_eq!(
-        item_messages("graph Test(n: usize) { join a; }"),
-        ["build arguments are not supported yet [syntax]"]
+        item_messages("graph Test(w: device f32) { join a; }"),
+        ["memory arguments are not supported yet [syntax]"]
     );
     let expansion = expand("&device => join a;".parse().unwrap()).to_string();
     assert!(

@@ -1,13 +1,16 @@
 //! `build`, and the setters of params.
 //!
 //! A node that mentions a param becomes a function of its own, generic over what it applies to: `build` adds the node through
-//! it, `set_x` updates the node through it, and the user's expression is compiled once.
+//! it, `set_x` updates the node through it, and the user's expression is compiled once. The build arguments that such a node mentions, too,
+//! are kept in the graph.
 
+use super::argument::{kept, parameters};
 use super::interface::{Source, copy, place_type, receiver, setter, value_name};
 use super::node::{add, apply, generic_assertions, places};
 use super::part::local;
+use super::shape::Shape;
 use crate::graph::ast::{Node, Resource, Statement};
-use crate::graph::resolve::{Graph, params};
+use crate::graph::resolve::{Graph, Scalar, Value, params, scalars};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -17,10 +20,11 @@ use std::ops::Range;
 const SUMMARY: &str = " Allocates the graph's memory, zeroed, builds it on the device and uploads it.";
 
 /// `build` of a graph with mistakes.
-pub(super) fn stub() -> TokenStream {
+pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
+    let arguments = parameters(graph);
     quote! {
         #[doc = #SUMMARY]
-        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
+        pub fn build(device: &::graph_runtime::Device #arguments) -> ::graph_runtime::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
     }
@@ -30,14 +34,10 @@ pub(super) fn stub() -> TokenStream {
 pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
     let name = graph.item.name.to_string();
     let builder = hidden("builder");
-    let resources = graph.resources.iter().map(|resource| {
-        let (place, shape, name) = (local(&resource.name), &resource.shape, resource.name.to_string());
-        let declare = match resource.space() {
-            Space::Host => Ident::new("host", resource.name.span()),
-            Space::Device => Ident::new("device", resource.name.span()),
-        };
-        quote!(let #place = ::graph_runtime::GraphBuilder::#declare::<#shape>(&mut #builder, #name);)
-    });
+    let resources = graph
+        .resources
+        .iter()
+        .map(|resource| declare(graph, resource, &builder));
     let initial = graph.params.iter().map(|param| {
         let (name, ty, value) = (&param.name, &param.ty, &param.initial);
         quote!(let #name: #ty = #value;)
@@ -52,7 +52,7 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
         _ => {
             let call = |(group, steps): (usize, &&[Step])| {
                 let nodes = nodes_of(steps);
-                let used = params_of(graph, nodes.clone());
+                let used = scalars_of(graph, nodes.clone());
                 call(graph, &group_function(group), nodes, &used, &quote!(&mut #builder))
             };
             groups.iter().enumerate().map(call).collect()
@@ -66,12 +66,14 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
         let (field, place) = (&resource.name, local(&resource.name));
         quote!(#field: #place,)
     });
-    let values = graph.params.iter().map(|param| &param.name);
+    let params = graph.params.iter().map(|param| &param.name);
+    let kept = kept(graph).into_iter().map(|value| value.name);
+    let arguments = parameters(graph);
     let assertions = generic_assertions(graph);
     let device = hidden("device");
     quote! {
         #[doc = #SUMMARY]
-        pub fn build(#device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
+        pub fn build(#device: &::graph_runtime::Device #arguments) -> ::graph_runtime::Result<Self> {
             #assertions
             let mut #builder = ::graph_runtime::GraphBuilder::new(#device, #name);
             #(#resources)*
@@ -81,9 +83,31 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
             ::core::result::Result::Ok(Self {
                 __graph: ::graph_runtime::GraphBuilder::build(#builder)?,
                 #(#fields)*
-                #(#values,)*
+                #(#params,)*
+                #(#kept,)*
                 __marker: ::core::marker::PhantomData,
             })
+        }
+    }
+}
+
+/// The declaration of a resource, whose place becomes a local variable.
+fn declare(graph: &Graph<'_>, resource: &Resource, builder: &Ident) -> TokenStream {
+    let (place, name) = (local(&resource.name), resource.name.to_string());
+    let function = |fixed: &str, dynamic: &str| {
+        let function = if graph.is_dynamic(resource) { dynamic } else { fixed };
+        Ident::new(function, resource.name.span())
+    };
+    let function = match resource.space() {
+        Space::Host => function("host", "host_slice"),
+        Space::Device => function("device", "device_slice"),
+    };
+    match Shape::of(graph, resource) {
+        Shape::Fixed(shape) => {
+            quote!(let #place = ::graph_runtime::GraphBuilder::#function::<#shape>(&mut #builder, #name);)
+        }
+        Shape::Dynamic { row, length } => {
+            quote!(let #place = ::graph_runtime::GraphBuilder::#function::<#row>(&mut #builder, #name, #length);)
         }
     }
 }
@@ -147,25 +171,30 @@ fn nodes_of(steps: &[Step]) -> Range<usize> {
 /// Adds a node: directly, or through its function if it mentions params. `builder` is a `&mut GraphBuilder`.
 fn add_or_apply(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> TokenStream {
     let node = graph.nodes[index];
-    let used = params(graph, node);
-    if used.is_empty() {
+    if params(graph, node).is_empty() {
         return add(graph, node, builder);
     }
-    call(graph, &function(index), index..index + 1, &used, builder)
+    call(
+        graph,
+        &function(index),
+        index..index + 1,
+        &scalars(graph, node),
+        builder,
+    )
 }
 
-/// The call of a function that has the places of `nodes` and the params `used` as [`operands`].
-fn call(graph: &Graph<'_>, function: &Ident, nodes: Range<usize>, used: &[usize], sink: &TokenStream) -> TokenStream {
+/// The call of a function that has the places of `nodes` and the scalars `used` as [`operands`].
+fn call(graph: &Graph<'_>, function: &Ident, nodes: Range<usize>, used: &[Scalar], sink: &TokenStream) -> TokenStream {
     let places = resources_of(graph, nodes).map(|resource| local(&resource.name));
     let values = used
         .iter()
-        .map(|&param| copy(&graph.params[param].name, &Source::Variable));
+        .map(|&scalar| copy(graph.scalar(scalar).name, &Source::Variable));
     quote!(Self::#function(#sink, #(#places,)* #(#values),*)?;)
 }
 
-/// The params that the nodes mention, each once.
-fn params_of(graph: &Graph<'_>, nodes: Range<usize>) -> Vec<usize> {
-    let mut used: Vec<usize> = nodes.flat_map(|index| params(graph, graph.nodes[index])).collect();
+/// The scalars that the nodes mention, each once.
+fn scalars_of(graph: &Graph<'_>, nodes: Range<usize>) -> Vec<Scalar> {
+    let mut used: Vec<Scalar> = nodes.flat_map(|index| scalars(graph, graph.nodes[index])).collect();
     used.sort_unstable();
     used.dedup();
     used
@@ -186,7 +215,7 @@ pub(super) fn group_functions(graph: &Graph<'_>) -> TokenStream {
     let builder = hidden("builder");
     let define = |(group, steps): (usize, &&[Step])| {
         let (function, nodes) = (group_function(group), nodes_of(steps));
-        let operands = operands(graph, nodes.clone(), &params_of(graph, nodes));
+        let operands = operands(graph, nodes.clone(), &scalars_of(graph, nodes));
         let steps = steps.iter().map(|step| step.tokens(graph, &quote!(#builder)));
         quote! {
             fn #function(#builder: &mut ::graph_runtime::GraphBuilder, #operands) -> ::graph_runtime::Result<()> {
@@ -198,14 +227,14 @@ pub(super) fn group_functions(graph: &Graph<'_>) -> TokenStream {
     groups.iter().enumerate().map(define).collect()
 }
 
-/// The places of the nodes and the params, as parameters of a function.
-fn operands(graph: &Graph<'_>, nodes: Range<usize>, used: &[usize]) -> TokenStream {
+/// The places of the nodes and the scalars, as parameters of a function.
+fn operands(graph: &Graph<'_>, nodes: Range<usize>, used: &[Scalar]) -> TokenStream {
     let places = resources_of(graph, nodes).map(|resource| {
-        let (place, ty) = (local(&resource.name), place_type(resource));
+        let (place, ty) = (local(&resource.name), place_type(graph, resource));
         quote!(#place: #ty,)
     });
-    let values = used.iter().map(|&param| {
-        let (name, ty) = (&graph.params[param].name, &graph.params[param].ty);
+    let values = used.iter().map(|&scalar| {
+        let Value { name, ty } = graph.scalar(scalar);
         quote!(#name: #ty,)
     });
     quote!(#(#places)* #(#values)*)
@@ -213,18 +242,18 @@ fn operands(graph: &Graph<'_>, nodes: Range<usize>, used: &[usize]) -> TokenStre
 
 /// The functions of nodes that mention params, and the setters that call them.
 pub(super) fn updates(graph: &Graph<'_>) -> TokenStream {
-    let used: Vec<Vec<usize>> = graph.nodes.iter().map(|node| params(graph, node)).collect();
+    let used: Vec<Vec<Scalar>> = graph.nodes.iter().map(|node| scalars(graph, node)).collect();
     let functions = graph
         .nodes
         .iter()
         .enumerate()
-        .filter(|(index, _)| !used[*index].is_empty())
+        .filter(|(_, node)| !params(graph, node).is_empty())
         .map(|(index, node)| node_function(graph, index, node, &used[index]));
     let setters = (0..graph.params.len()).map(|param| setter(graph.params[param], set(graph, param, &used)));
     quote!(#(#functions)* #(#setters)*)
 }
 
-fn node_function(graph: &Graph<'_>, index: usize, node: &Node, used: &[usize]) -> TokenStream {
+fn node_function(graph: &Graph<'_>, index: usize, node: &Node, used: &[Scalar]) -> TokenStream {
     let (function, sink) = (function(index), hidden("sink"));
     let operands = operands(graph, index..index + 1, used);
     let apply = apply(graph, index, node, &sink);
@@ -239,8 +268,9 @@ fn node_function(graph: &Graph<'_>, index: usize, node: &Node, used: &[usize]) -
 }
 
 /// The body of `set_x`.
-fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
+fn set(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> TokenStream {
     let name = &graph.params[param].name;
+    let param = Scalar::Param(param);
     let (this, value) = (receiver(name), value_name(name));
     let text = name.to_string();
     let affected: Vec<usize> = (0..graph.nodes.len())
@@ -258,11 +288,11 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<usize>]) -> TokenStream {
         let place = local(name);
         quote!(let #place = #this.#name;)
     });
-    let mut others: Vec<usize> = affected.iter().flat_map(|&node| used[node].iter().copied()).collect();
+    let mut others: Vec<Scalar> = affected.iter().flat_map(|&node| used[node].iter().copied()).collect();
     others.sort_unstable();
     others.dedup();
     let others = others.iter().map(|&other| {
-        let name = &graph.params[other].name;
+        let name = graph.scalar(other).name;
         let source = if other == param {
             Source::Argument(value.clone())
         } else {

@@ -1,7 +1,9 @@
 //! What users see of a graph: the type, the accessors of memory and params, the handles of nodes.
 
+use super::argument::kept;
+use super::shape::Shape;
 use crate::graph::ast::{Node, Param, Resource};
-use crate::graph::resolve::Graph;
+use crate::graph::resolve::{Graph, Value};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -45,7 +47,7 @@ pub(super) fn interface(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let resources = graph
         .resources
         .iter()
-        .map(|resource| resource_methods(resource, bodies));
+        .map(|resource| resource_methods(graph, resource, bodies));
     let params = graph.params.iter().map(|param| getter(param, bodies));
     let handles = graph
         .nodes
@@ -85,13 +87,14 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
     let name = &without_suggestions(item.name.clone());
     let condition = &generics.where_clause;
     let places = graph.resources.iter().map(|resource| {
-        let (field, ty) = (&resource.name, place_type(resource));
+        let (field, ty) = (&resource.name, place_type(graph, resource));
         quote!(#field: #ty,)
     });
     let params = graph.params.iter().map(|param| {
         let (field, ty) = (&param.name, &param.ty);
         quote!(#field: #ty,)
     });
+    let kept = kept(graph).into_iter().map(|Value { name, ty }| quote!(#name: #ty,));
     let marker = marker(generics);
     let summary = format!(" The graph `{name}`, declared with `cuda_graph!`.");
     let documentation = if docs.is_empty() {
@@ -106,6 +109,7 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
             __graph: ::graph_runtime::Graph,
             #(#places)*
             #(#params)*
+            #(#kept)*
             __marker: #marker,
         }
     }
@@ -135,8 +139,8 @@ fn marker(generics: &Generics) -> TokenStream {
 }
 
 /// The type of a resource's place.
-pub(super) fn place_type(resource: &Resource) -> TokenStream {
-    let shape = &resource.shape;
+pub(super) fn place_type(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
+    let shape = Shape::of(graph, resource);
     match resource.space() {
         Space::Host => quote!(::graph_runtime::Place<#shape, ::graph_runtime::OnHost>),
         Space::Device => quote!(::graph_runtime::Place<#shape, ::graph_runtime::OnDevice>),
@@ -165,12 +169,18 @@ fn common(bodies: Bodies) -> TokenStream {
     }
 }
 
-fn resource_methods(resource: &Resource, bodies: Bodies) -> TokenStream {
-    let (name, shape, docs) = (&resource.name, &resource.shape, &resource.attributes.docs);
+fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
+    let (name, shape, docs) = (&resource.name, Shape::of(graph, resource), &resource.attributes.docs);
     let name_mut = Ident::new(&format!("{}_mut", name.unraw()), name.span());
-    let (shared, exclusive, read, write) = match resource.space() {
-        Space::Host => (quote!(&#shape), quote!(&mut #shape), quote!(host), quote!(host_mut)),
-        Space::Device => (
+    let (shared, exclusive, read, write) = match (resource.space(), &shape) {
+        (Space::Host, Shape::Fixed(_)) => (quote!(&#shape), quote!(&mut #shape), quote!(host), quote!(host_mut)),
+        (Space::Host, Shape::Dynamic { .. }) => (
+            quote!(&#shape),
+            quote!(&mut #shape),
+            quote!(host_slice),
+            quote!(host_slice_mut),
+        ),
+        (Space::Device, _) => (
             quote!(::graph_runtime::DeviceRef<'_, #shape>),
             quote!(::graph_runtime::DeviceMut<'_, #shape>),
             quote!(device),
@@ -291,14 +301,21 @@ fn memory(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         .insert(0, GenericParam::Lifetime(LifetimeParam::new(lifetime.clone())));
     let condition = generics.where_clause.take();
     let marker = marker(&item.generics);
-    let fields: Vec<_> = host.iter().map(|resource| (&resource.name, &resource.shape)).collect();
+    let fields: Vec<_> = host
+        .iter()
+        .map(|resource| (&resource.name, Shape::of(graph, resource)))
+        .collect();
     let declared = fields.iter().map(|(field, shape)| {
         let summary = format!(" The host resource `{field}`.");
         quote!(#[doc = #summary] pub #field: &#lifetime mut #shape,)
     });
-    let taken = fields
-        .iter()
-        .map(|(field, _)| quote!(#field: ::graph_runtime::HostSplit::take(&mut __split, &self.#field)?,));
+    let taken = fields.iter().map(|(field, shape)| {
+        let take = match shape {
+            Shape::Fixed(_) => quote!(take),
+            Shape::Dynamic { .. } => quote!(take_slice),
+        };
+        quote!(#field: ::graph_runtime::HostSplit::#take(&mut __split, &self.#field)?,)
+    });
     let arguments = arguments(&item.generics);
     let body = bodies.of(quote! {
         let mut __split = ::graph_runtime::Graph::split_host(&mut self.__graph)?;

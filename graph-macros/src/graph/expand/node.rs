@@ -257,7 +257,7 @@ impl LaunchAssertion<'_> {
 
 /// Grid, block, shared memory and arguments of a launch as constants; `None` where a dimension is none.
 fn operands(graph: &Graph<'_>, launch: &Launch) -> Option<TokenStream> {
-    let variables = graph.param_names();
+    let variables = graph.variables();
     let mut dimensions = launch
         .grid
         .parts

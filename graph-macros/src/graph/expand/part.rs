@@ -1,5 +1,6 @@
 //! Places as tokens: the expression that selects one in `build`, its size in bytes, and the assertion that it is in bounds.
 
+use super::shape::Shape;
 use crate::graph::ast::{Part, Place, Resource};
 use crate::graph::constant::{is_constant, mentions, value};
 use crate::graph::resolve::Graph;
@@ -32,10 +33,12 @@ impl<'a> Range<'a> {
         self.start.map_or_else(|| quote!(0), ToTokens::to_token_stream)
     }
 
-    fn end(&self, resource: &Resource) -> Option<TokenStream> {
+    /// `None` for that of a resource whose length the text does not tell.
+    fn end(&self, graph: &Graph<'_>, resource: &Resource) -> Option<TokenStream> {
         match (self.end, self.inclusive) {
             (Some(end), true) => Some(quote!((#end) + 1)),
             (Some(end), false) => Some(quote!(#end)),
+            (None, _) if graph.is_dynamic(resource) => None,
             (None, _) => resource.shape.lengths.first().map(ToTokens::to_token_stream),
         }
     }
@@ -73,7 +76,8 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return TokenStream::new();
     };
-    let (name, span, shape) = (local_at(&resource.name, place.name.span()), place.end, &resource.shape);
+    let (name, span) = (local_at(&resource.name, place.name.span()), place.end);
+    let shape = Shape::of(graph, resource);
     match place.part() {
         None => quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::whole(&#name)),
         Some(Part::Index(index)) => quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::row(&#name, #index)),
@@ -82,7 +86,7 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
                 return TokenStream::new();
             };
             let start = range.start();
-            match (length(graph, &range, resource), range.end(resource)) {
+            match (length(graph, &range, resource), range.end(graph, resource)) {
                 (Some(length), _) => {
                     quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::rows_from::<#length>(&#name, #start))
                 }
@@ -100,10 +104,10 @@ fn length(graph: &Graph<'_>, range: &Range<'_>, resource: &Resource) -> Option<T
     if let Some((start, end)) = range.literal(resource) {
         return Some(Literal::u64_unsuffixed(end.saturating_sub(start)).to_token_stream());
     }
-    let end = range.end(resource)?;
+    let end = range.end(graph, resource)?;
     let start = range.start();
     if !generic(graph, quote!(#start #end)) {
-        let constant = range.bounds().all(|bound| is_constant(bound, &[]));
+        let constant = range.bounds().all(|bound| is_constant(bound, &graph.variables()));
         return constant.then(|| quote!({ ::graph_runtime::private::distance(#start, #end) }));
     }
     // Of generics, stable Rust takes a bare const parameter and nothing else.
@@ -138,16 +142,19 @@ fn row(resource: &Resource) -> TokenStream {
 /// The size of a place in bytes, as an expression of type `u64`; `None` where its bounds are no constants.
 pub(super) fn bytes(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     let resource = graph.resources[graph.resource(place)?];
-    let (shape, row) = (&resource.shape, row(resource));
+    let row = row(resource);
     match place.part() {
-        None => Some(quote!(::core::mem::size_of::<#shape>() as ::core::primitive::u64)),
+        None => {
+            let bytes = Shape::of(graph, resource).bytes()?;
+            Some(quote!(#bytes as ::core::primitive::u64))
+        }
         Some(Part::Index(_)) => Some(quote!(::core::mem::size_of::<#row>() as ::core::primitive::u64)),
         Some(part) => {
             let range = range(part)?;
-            if !range.bounds().all(|bound| is_constant(bound, &[])) {
+            if !range.bounds().all(|bound| is_constant(bound, &graph.variables())) {
                 return None;
             }
-            let (start, end) = (range.start(), range.end(resource)?);
+            let (start, end) = (range.start(), range.end(graph, resource)?);
             Some(
                 quote!((::graph_runtime::private::distance(#start, #end) * ::core::mem::size_of::<#row>()) as ::core::primitive::u64),
             )
@@ -159,10 +166,13 @@ pub(super) fn bytes(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
 pub(super) fn bounds_assertion(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     let resource = graph.resources[graph.resource(place)?];
     let length = resource.shape.lengths.first()?;
+    if graph.is_dynamic(resource) {
+        return None;
+    }
     let name = place.name.to_string();
     let (function, operands) = match place.part()? {
         Part::Index(index) => {
-            if !is_constant(index, &[]) || (value(index).is_some() && value(length).is_some()) {
+            if !is_constant(index, &graph.variables()) || (value(index).is_some() && value(length).is_some()) {
                 return None;
             }
             (
@@ -173,10 +183,10 @@ pub(super) fn bounds_assertion(graph: &Graph<'_>, place: &Place) -> Option<Token
         part => {
             let range = range(part)?;
             let decided = range.literal(resource).is_some() && value(length).is_some();
-            if decided || !range.bounds().all(|bound| is_constant(bound, &[])) {
+            if decided || !range.bounds().all(|bound| is_constant(bound, &graph.variables())) {
                 return None;
             }
-            let (start, end) = (range.start(), range.end(resource)?);
+            let (start, end) = (range.start(), range.end(graph, resource)?);
             (
                 quote_spanned!(place.name.span()=> ::graph_runtime::private::check_range),
                 quote!(#name, #start, #end, #length),

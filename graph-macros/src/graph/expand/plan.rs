@@ -1,5 +1,6 @@
 //! `PLAN`: the graph as static data.
 
+use super::shape::Shape;
 use crate::graph::resolve::Graph;
 use graph_plan::{Mode, NodeKind, Outcome, Role, Space};
 use proc_macro2::TokenStream;
@@ -9,12 +10,13 @@ use quote::quote;
 pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let plan = quote!(::graph_runtime::private::plan);
     let resources = graph.resources.iter().map(|resource| {
-        let (name, shape) = (resource.name.to_string(), &resource.shape);
+        let name = resource.name.to_string();
+        let bytes = Shape::of(graph, resource).bytes().unwrap_or_else(|| quote!(0));
         let space = match resource.space() {
             Space::Host => quote!(Host),
             Space::Device => quote!(Device),
         };
-        quote!(#plan::PlanResource::new(#name, #plan::Space::#space, ::core::mem::size_of::<#shape>()))
+        quote!(#plan::PlanResource::new(#name, #plan::Space::#space, #bytes))
     });
     let mut after = vec![Vec::new(); graph.nodes.len()];
     outcome

@@ -3,7 +3,7 @@
 use super::attribute::{attributes, misplaced};
 use super::statement::statements;
 use super::{Context, expected};
-use crate::graph::ast::{BuildArgument, Item};
+use crate::graph::ast::{Attributes, BuildArgument, Item, Resource, ResourceKind};
 use graph_plan::Space;
 use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
@@ -91,20 +91,26 @@ fn build_argument(input: ParseStream<'_>, name: &mut Option<Ident>) -> syn::Resu
     let mutable: Option<Token![mut]> = input.parse()?;
     let argument = match space(input) {
         Some(space) => {
-            input.parse::<Ident>()?;
-            BuildArgument::Memory {
+            let keyword: Ident = input.parse()?;
+            BuildArgument::Memory(Box::new(Resource {
+                attributes: Attributes::default(),
+                keyword: mutable.map_or(keyword.span(), |mutable| mutable.span),
+                kind: ResourceKind::Shared {
+                    space,
+                    mutable: mutable.is_some(),
+                },
                 name: declared,
-                mutable,
-                space,
                 shape: input.parse()?,
-            }
+            }))
         }
         None if mutable.is_some() => return Err(expected(input.span(), "`device` or `host` after `mut`")),
         None => BuildArgument::Value {
             name: declared,
-            ty: input
-                .parse()
-                .map_err(|error| expected(error.span(), "a type such as `usize`, or `device` and a shape"))?,
+            ty: Box::new(
+                input
+                    .parse()
+                    .map_err(|error| expected(error.span(), "a type such as `usize`, or `device` and a shape"))?,
+            ),
         },
     };
     if !input.is_empty() && !input.peek(Token![,]) {

@@ -95,23 +95,19 @@ fn build_arguments() {
         .iter()
         .map(|argument| match argument {
             BuildArgument::Value { name, ty } => format!("{name}: {}", text(ty)),
-            BuildArgument::Memory {
-                name,
-                mutable,
-                space,
-                shape,
-            } => {
-                format!(
-                    "{name}: {}{space:?} of {}",
-                    if mutable.is_some() { "mut " } else { "" },
-                    shape.lengths.len()
-                )
+            BuildArgument::Memory(memory) => {
+                format!("{}: {:?} of {}", memory.name, memory.kind, memory.shape.lengths.len())
             }
         })
         .collect();
     assert_eq!(
         described,
-        ["n: usize", "d: device :: Size", "w: Device of 2", "out: mut Host of 0"]
+        [
+            "n: usize",
+            "d: device :: Size",
+            "w: Shared { space: Device, mutable: false } of 2",
+            "out: Shared { space: Host, mutable: true } of 0"
+        ]
     );
     assert!(item.generics.where_clause.is_some());
 

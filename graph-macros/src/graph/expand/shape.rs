@@ -1,0 +1,42 @@
+//! Shapes as types. One whose outermost length is known only when the graph is built is a slice.
+
+use crate::graph::ast::Resource;
+use crate::graph::resolve::Graph;
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote};
+use syn::Expr;
+
+/// The shape of a resource.
+pub(super) enum Shape<'a> {
+    /// A type.
+    Fixed(TokenStream),
+    /// As many rows as an expression says.
+    Dynamic { row: TokenStream, length: &'a Expr },
+}
+
+impl<'a> Shape<'a> {
+    pub(super) fn of(graph: &Graph<'_>, resource: &'a Resource) -> Self {
+        match (resource.shape.row(), resource.shape.lengths.first()) {
+            (Some(row), Some(length)) if graph.is_dynamic(resource) => Shape::Dynamic { row, length },
+            _ => Shape::Fixed(resource.shape.to_token_stream()),
+        }
+    }
+
+    /// The size in bytes, of type `usize`, where it is a constant.
+    pub(super) fn bytes(&self) -> Option<TokenStream> {
+        match self {
+            Shape::Fixed(shape) => Some(quote!(::core::mem::size_of::<#shape>())),
+            Shape::Dynamic { .. } => None,
+        }
+    }
+}
+
+/// The shape as the type that places, views and references have.
+impl ToTokens for Shape<'_> {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend(match self {
+            Shape::Fixed(shape) => shape.clone(),
+            Shape::Dynamic { row, .. } => quote!([#row]),
+        });
+    }
+}

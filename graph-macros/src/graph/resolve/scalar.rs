@@ -1,0 +1,89 @@
+//! Scalars that expressions name: params, which change between launches, and build arguments, which do not.
+
+use super::Graph;
+use crate::graph::ast::{Action, Argument, Node, Part, Place};
+use crate::graph::constant::mentions;
+use proc_macro2::{Ident, TokenStream};
+use quote::ToTokens;
+use syn::{Expr, Type};
+
+/// A build argument that is a plain value.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Value<'a> {
+    pub(crate) name: &'a Ident,
+    pub(crate) ty: &'a Type,
+}
+
+/// A scalar, by its index in [`Graph::values`] or [`Graph::params`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Scalar {
+    Value(usize),
+    Param(usize),
+}
+
+impl<'a> Graph<'a> {
+    /// The name and type of a scalar.
+    pub(crate) fn scalar(&self, scalar: Scalar) -> Value<'a> {
+        match scalar {
+            Scalar::Value(index) => self.values[index],
+            Scalar::Param(index) => Value {
+                name: &self.params[index].name,
+                ty: &self.params[index].ty,
+            },
+        }
+    }
+
+    fn all_scalars(&self) -> impl Iterator<Item = Scalar> + use<> {
+        let values = (0..self.values.len()).map(Scalar::Value);
+        values.chain((0..self.params.len()).map(Scalar::Param))
+    }
+}
+
+/// The scalars that a node's expressions mention, values first.
+pub(crate) fn scalars(graph: &Graph<'_>, node: &Node) -> Vec<Scalar> {
+    if graph.values.is_empty() && graph.params.is_empty() {
+        return Vec::new();
+    }
+    let tokens = expressions(node);
+    let used = |scalar: &Scalar| mentions(tokens.clone(), &[graph.scalar(*scalar).name.to_string()]);
+    graph.all_scalars().filter(used).collect()
+}
+
+/// The indices of the params that a node's expressions mention.
+pub(crate) fn params(graph: &Graph<'_>, node: &Node) -> Vec<usize> {
+    let param = |scalar| match scalar {
+        Scalar::Param(index) => Some(index),
+        Scalar::Value(_) => None,
+    };
+    scalars(graph, node).into_iter().filter_map(param).collect()
+}
+
+/// All that a node evaluates when it is added.
+fn expressions(node: &Node) -> TokenStream {
+    match &node.action {
+        Action::Kernel(launch) => {
+            let dimensions = [&launch.grid.whole, &launch.block.whole]
+                .into_iter()
+                .chain(&launch.shared);
+            let dimensions: TokenStream = dimensions.map(ToTokens::to_token_stream).collect();
+            let arguments = launch.arguments.iter().map(|argument| match argument {
+                Argument::Value(value) => value.to_token_stream(),
+                Argument::Borrow { place, .. } => bounds(place),
+            });
+            dimensions.into_iter().chain(arguments.flatten()).collect()
+        }
+        Action::Memcpy { from, to } => [bounds(from), bounds(to)].into_iter().flatten().collect(),
+        Action::Memset { to, value } => [bounds(to), value.to_token_stream()].into_iter().flatten().collect(),
+        other => other.condition().map_or_else(TokenStream::new, bounds),
+    }
+}
+
+/// The indices and bounds that select a place.
+pub(super) fn bounds(place: &Place) -> TokenStream {
+    let tokens = |expr: &Option<Box<Expr>>| expr.to_token_stream();
+    let parts = place.parts.iter().map(|part| match part {
+        Part::Index(index) => index.to_token_stream(),
+        Part::Range { start, end, .. } => [tokens(start), tokens(end)].into_iter().flatten().collect(),
+    });
+    parts.flatten().collect()
+}

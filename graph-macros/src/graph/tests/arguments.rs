@@ -1,0 +1,65 @@
+//! What `build` takes.
+
+use super::item_messages;
+
+fn assert_messages(text: &str, expected: &[&str]) {
+    let heads: Vec<String> = item_messages(text)
+        .iter()
+        .map(|message| message.lines().next().unwrap().to_owned())
+        .collect();
+    assert_eq!(heads, expected, "{text}");
+}
+
+#[test]
+fn values_stand_wherever_build_can_evaluate_them() {
+    assert_messages(
+        "graph Test(n: usize, from: usize, value: f32) {
+            device x: [[f32; 4]; n * 2]; device y: [[f32; 4]; n];
+            param rate: f32 = value;
+            memset clear = x[..from] <- value;
+            memset rest = x[from..] <- value;
+            memset row = y[n - 1] <- 0.0;
+            kernel k = f<<<n as u32, 32, n>>>(&mut x[..n], n, rate * value) after clear, rest;
+        }",
+        &[],
+    );
+}
+
+#[test]
+fn only_the_outermost_length_is_a_build_argument() {
+    assert_messages(
+        "graph Test(n: usize) { host x: [[f32; n]; 4]; device y: [[f32; n]; 4]; memcpy m = x -> y; }",
+        &[
+            "an inner length of `x` is known only when the graph is built [syntax]",
+            "an inner length of `y` is known only when the graph is built [syntax]",
+        ],
+    );
+    assert_messages(
+        "graph Test() { param n: usize = 4; device x: [f32; n]; memset m = x <- n as f32; }",
+        &["a `param` gives a length of `x` [syntax]"],
+    );
+}
+
+#[test]
+fn arguments_share_the_namespace() {
+    assert_messages(
+        "graph Test(n: usize, n: u32, launch: f32, x_mut: f32) { device x: f32; param p: f32 = 0.0; memset m = x <- p; join n; }",
+        &[
+            "the name `n` is declared twice [duplicate-name]",
+            "`launch` has the name of a method of every graph [duplicate-name]",
+            "the accessor `x_mut` of `x` has the name of another declaration [duplicate-name]",
+            "the name `n` is declared twice [duplicate-name]",
+        ],
+    );
+}
+
+#[test]
+fn values_are_no_memory_and_no_nodes() {
+    assert_messages(
+        "graph Test(n: usize) { device x: f32; memset a = n <- 0.0; memset b = x <- 0.0 after n; }",
+        &[
+            "`n` is a plain value, not a resource [unknown-resource]",
+            "`n` is no node, so `b` cannot run after it [unknown-node]",
+        ],
+    );
+}
