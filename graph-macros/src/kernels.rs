@@ -1,10 +1,13 @@
-//! `#[cuda_kernels("file.ptx")]`: parse -> check (against the PTX) -> expand.
+//! `#[cuda_kernels("file.ptx")]`: parse -> check (against the PTX) -> expand. A CUDA source is checked by the runtime, by the same rules,
+//! when it has been compiled.
 //!
 //! Each declared kernel becomes an empty enum that implements `graph_runtime::Kernel` and has a typed `call`. With mistakes
 //! it still does, so that one mistake gives one error.
 
+mod attribute;
 mod check;
 mod contract;
+mod cuda;
 mod declaration;
 mod expand;
 mod layout;
@@ -26,7 +29,7 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
         let messages = report.tokens();
         return quote!(#item #messages);
     };
-    let source = block.path.as_ref().and_then(|path| source::load(path, &mut report));
+    let source = block.file.and_then(|file| source::load(file, &mut report));
     let kernels: Vec<_> = block
         .kernels
         .into_iter()

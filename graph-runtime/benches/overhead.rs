@@ -7,7 +7,7 @@ use graph_runtime::cudarc::driver::sys;
 use graph_runtime::private::plan::{Contract, KernelLimits, Op, Param, ParamKind, Scalar};
 use graph_runtime::{
     CallArgument, Device, Graph, GraphBuilder, GridDependency, Kernel, KernelCall, KernelFacts, Launch, NodeId,
-    OnDevice, Place, Ptx, Result,
+    OnDevice, Place, Ptx, Result, Source,
 };
 use std::ffi::{CString, c_void};
 use std::hint::black_box;
@@ -51,7 +51,7 @@ unsafe impl Kernel for Bump {
     const FACTS: &'static KernelFacts = &KernelFacts {
         name: "bump",
         entry: "bump",
-        ptx: &PTX,
+        source: Source::Ptx(&PTX),
         params: &[
             Param {
                 name: "data",

@@ -153,6 +153,24 @@ pub enum Error {
         /// What the loader said.
         message: String,
     },
+    /// A CUDA source cannot be compiled, since NVIDIA's compiler for that is not on this machine.
+    NoNvrtc {
+        /// What it is for.
+        site: Site,
+        /// The CUDA source.
+        path: &'static str,
+        /// Where compiled sources are kept; this one is not there.
+        cache: String,
+    },
+    /// A CUDA source with mistakes.
+    Compile {
+        /// What it is for.
+        site: Site,
+        /// The CUDA source.
+        path: &'static str,
+        /// What the compiler said.
+        message: String,
+    },
     /// A kernel that cannot run on the device, or not with this launch.
     Kernel {
         /// The node that launches it.
@@ -254,6 +272,14 @@ impl fmt::Display for Error {
                     .try_for_each(|diagnostic| write!(f, "\n{diagnostic}"))
             }
             Error::Module { site, path, message } => write!(f, "{site}cannot load `{path}`: {message}"),
+            Error::NoNvrtc { site, path, cache } => write!(
+                f,
+                "{site}cannot compile `{path}`: NVRTC (libnvrtc), NVIDIA's compiler for that, was not found\n\
+                 note: nor has it been compiled before: it is not in the cache, `{cache}`\n\
+                 help: install the CUDA toolkit, or `pip install nvidia-cuda-nvrtc-cu12`, and set `LD_LIBRARY_PATH` to the folder of \
+                 `libnvrtc.so`; or compile the file with `nvcc -ptx`, check that in, and name it: `#[cuda_kernels(\"x.ptx\")]`"
+            ),
+            Error::Compile { site, path, message } => write!(f, "{site}cannot compile `{path}`: {message}"),
             Error::Kernel { site, kernel, message } => write!(f, "{site}kernel `{kernel}` {message}"),
             Error::Fault { site, message } => write!(f, "{site}{message}"),
             Error::OutOfMemory { site, bytes } => write!(f, "{site}the host has no memory for {bytes} bytes"),

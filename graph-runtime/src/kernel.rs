@@ -3,16 +3,10 @@
 use crate::place::{OnDevice, Place, Span};
 use crate::programmatic::GridDependency;
 use crate::shape::Element;
+use crate::source::Source;
+use cudarc::driver::CudaFunction;
 use graph_plan::{Argument, Contract, KernelLimits, LaunchConfig, Mode, Param, Text, Verdict};
-
-/// A PTX file that is compiled into the program.
-#[derive(Debug)]
-pub struct Ptx {
-    /// Where it was read from when the program was compiled.
-    pub path: &'static str,
-    /// Its text.
-    pub text: &'static str,
-}
+use std::sync::Arc;
 
 /// What is known of a kernel at compile time.
 #[derive(Debug)]
@@ -21,18 +15,18 @@ pub struct KernelFacts {
     pub name: &'static str,
     /// The name of its `.entry`.
     pub entry: &'static str,
-    /// The file it is in. Kernels of one `static` share a module.
-    pub ptx: &'static Ptx,
+    /// Where its code is. Of a CUDA source nobody knows at compile time what follows from `limits` on.
+    pub source: Source,
     /// Its parameters.
     pub params: &'static [Param],
+    /// What its author requires of arguments and launches.
+    pub contracts: &'static [Contract],
     /// Its own limits on launches.
     pub limits: KernelLimits,
     /// Static shared memory of a block, in bytes.
     pub static_shared: u64,
     /// The architecture that the PTX needs: `sm_70`.
     pub target: &'static str,
-    /// What its author requires of arguments and launches.
-    pub contracts: &'static [Contract],
     /// The module-scope variables it touches.
     pub variables: &'static [(&'static str, Mode)],
     /// The `&mut` parameters that it may load or atomically update through, by index, and the line of its PTX: all of them
@@ -48,7 +42,8 @@ pub struct KernelFacts {
 ///
 /// `FACTS` describes the `.entry` in its PTX text truly: the parameters have these sizes, nothing but the module's variables
 /// and the memory passed as `&mut` is written, nothing but these and the memory passed as `&` is read; the loads and the
-/// `griddepcontrol` instructions are all of those that count.
+/// `griddepcontrol` instructions are all of those that count. Of a CUDA source that is checked when a graph is built, as far as a
+/// [`safe`](crate::Declaration::safe) declaration is concerned; for an unsafe one, whoever launches it vouches.
 pub unsafe trait Kernel {
     /// What is known of it.
     const FACTS: &'static KernelFacts;
@@ -58,13 +53,65 @@ pub unsafe trait Kernel {
 /// node of it.
 #[derive(Clone, Debug)]
 pub struct KernelCall<const N: usize> {
-    pub(crate) facts: &'static KernelFacts,
+    pub(crate) callee: Callee,
     pub(crate) arguments: [CallArgument; N],
+}
+
+/// What is called.
+#[derive(Clone, Debug)]
+pub(crate) enum Callee {
+    Declared(&'static KernelFacts),
+    Loaded(CudaFunction),
+    /// What the node launched when it was built: for updates.
+    Unchanged,
+}
+
+/// What is known of a function that somebody has loaded.
+pub(crate) static LOADED: KernelFacts = KernelFacts {
+    name: "CudaFunction",
+    entry: "",
+    source: Source::Loaded,
+    params: &[],
+    contracts: &[],
+    limits: KernelLimits::NONE,
+    static_shared: 0,
+    target: "",
+    variables: &[],
+    loads: &[],
+    dependency: GridDependency::NONE,
+};
+
+/// A loaded function, to launch in a graph: cudarc's [`CudaFunction`], or a reference to one.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no loaded kernel",
+    label = "expected a `CudaFunction`",
+    note = "a kernel that `#[cuda_kernels]` declares is launched by its path, without parentheses"
+)]
+pub trait LoadedFunction {
+    /// A handle of its own, which keeps the module loaded.
+    fn loaded(&self) -> CudaFunction;
+}
+
+impl LoadedFunction for CudaFunction {
+    fn loaded(&self) -> CudaFunction {
+        self.clone()
+    }
+}
+
+impl<F: LoadedFunction + ?Sized> LoadedFunction for &F {
+    fn loaded(&self) -> CudaFunction {
+        F::loaded(self)
+    }
+}
+
+impl<F: LoadedFunction + ?Sized> LoadedFunction for Arc<F> {
+    fn loaded(&self) -> CudaFunction {
+        F::loaded(self)
+    }
 }
 
 /// One argument of a [`KernelCall`].
 #[derive(Clone, Debug)]
-#[doc(hidden)]
 pub struct CallArgument(pub(crate) ArgumentKind);
 
 #[derive(Clone, Debug)]
@@ -112,7 +159,37 @@ impl<const N: usize> KernelCall<N> {
     #[doc(hidden)]
     pub unsafe fn new<K: Kernel>(arguments: [CallArgument; N]) -> Self {
         Self {
-            facts: K::FACTS,
+            callee: Callee::Declared(K::FACTS),
+            arguments,
+        }
+    }
+
+    /// A call of a function that cudarc has loaded, in whose place no declaration vouches for anything. The graph keeps it loaded.
+    ///
+    /// When the graph is built on a CUDA device the arguments' number and sizes are checked, where the driver can tell (CUDA 12.4), and
+    /// that the function belongs to the device's context. The emulator has no loaded functions. A graph that asks for more than
+    /// 48 KiB of dynamic shared memory raises the function's own limit.
+    ///
+    /// # Safety
+    ///
+    /// The function takes these arguments. Launched with them it touches no memory but that of the places among them, within their bounds,
+    /// and writes only to those passed by [`CallArgument::write`]; nothing else uses its module's variables while the graph runs.
+    pub unsafe fn loaded(function: impl LoadedFunction, arguments: [CallArgument; N]) -> Self {
+        Self {
+            callee: Callee::Loaded(function.loaded()),
+            arguments,
+        }
+    }
+
+    /// The same for the node of a macro: `None` in an update, which keeps the function.
+    ///
+    /// # Safety
+    ///
+    /// As for [`KernelCall::loaded`].
+    #[doc(hidden)]
+    pub unsafe fn built_with(function: Option<CudaFunction>, arguments: [CallArgument; N]) -> Self {
+        Self {
+            callee: function.map_or(Callee::Unchanged, Callee::Loaded),
             arguments,
         }
     }

@@ -60,6 +60,7 @@ mod program;
 mod programmatic;
 mod shape;
 mod sink;
+mod source;
 mod update;
 
 pub use backend::CudarcSlice;
@@ -99,22 +100,34 @@ pub use graph::{Graph, RawGraph};
 ///
 /// Every mistake has a code; `docs/diagnostics.md` explains each.
 pub use graph_macros::cuda_graph;
-/// Declares the kernels of a PTX file, on an `unsafe extern "C"` block; see the crate's example.
+/// Declares the kernels of a PTX file, or of a CUDA source, on an `unsafe extern "C"` block; see the crate's example.
 ///
 /// Each declaration is held against its `.entry`: the parameters' number, sizes and alignment, and what is stored through them. `safe
 /// fn` asserts that the kernel is sound for every argument and launch for which its `#[requires(..)]` hold; any other `fn` is
 /// launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take any buffer of `T`s, `&[[T; C]; R]` exactly that
 /// shape, `T` is passed by value. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`, the scalar arguments and
 /// the `.len()` of the others; it is checked at compile time where all of it is constant, else at build and at each update.
+///
+/// # CUDA sources
+///
+/// `#[cuda_kernels(cuda = "x.cu")]` takes CUDA C++, which NVRTC compiles when a graph first uses one of the kernels; `options =
+/// ["--use_fast_math"]` are passed on to it. What PTX would have told at compile time is then checked, by the same rules, when the graph
+/// is built. The file's text is part of the program, and so are headers that it includes in quotes and that lie beside it; those of
+/// the CUDA toolkit are looked for where `CUDA_PATH`, `CUDA_HOME` or `CUDA_ROOT` say, or in `/usr/local/cuda`. It is compiled for the
+/// device's compute capability unless the options name one.
+///
+/// The PTX is kept on disk, in `$CUDA_GRAPH_CACHE_DIR`, or else `$XDG_CACHE_HOME/cuda-graph`, or else `$HOME/.cache/cuda-graph`. A machine
+/// without NVRTC can use what another has left there; where NVRTC is installed, only what its version has compiled is used.
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::Plan;
 pub use host_split::HostSplit;
-pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, KernelFacts, Launch, Ptx};
+pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, KernelFacts, Launch, LoadedFunction};
 pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer};
 pub use node::{NodeHandle, NodeId};
 pub use place::{Memory, OnDevice, OnHost, Place};
 pub use programmatic::{GridDependency, Touched};
 pub use shape::{ArrayOf, Element, Rows, SameShape};
+pub use source::{CudaSource, Declaration, ParamType, Ptx, Source};
 pub use update::Update;
 
 /// What expansions of the macros use besides the public items. Not part of the interface.

@@ -1,17 +1,19 @@
 //! The mistakes that `graph-plan` cannot see, as diagnostics: those about sizes, launches, names and places.
 
-use crate::kernel::{KernelCall, Launch, Value, launch_fault};
+use crate::kernel::{KernelCall, KernelFacts, Launch, Value, launch_fault};
 use crate::place::Span;
 use graph_plan::{Code, Diagnostic, Draft, LaunchConfig, Subject, Text, clashes};
+use graph_ptx::declaration::{Mistake, Rule};
 
 /// The checked dimensions of a launch, or why they are wrong.
 pub(crate) fn launch_mistake<const N: usize>(
     name: &str,
     node: usize,
+    facts: &KernelFacts,
     launch: Launch,
     call: &KernelCall<N>,
 ) -> Result<LaunchConfig, Diagnostic> {
-    launch_fault(name, call.facts, launch, &call.contract_arguments(), true).map_err(|text| parse(node, &text))
+    launch_fault(name, facts, launch, &call.contract_arguments(), true).map_err(|text| parse(node, &text))
 }
 
 /// A text of a `const fn` taken apart: the message, its code in brackets, then notes and the help on lines of their own.
@@ -27,6 +29,24 @@ pub(crate) fn parse(node: usize, text: &Text) -> Diagnostic {
         Some(("help", help)) => diagnostic.help(help),
         _ => diagnostic,
     })
+}
+
+/// What a kernel's declaration says and the PTX that its CUDA source was compiled to does not.
+#[cold]
+pub(crate) fn declaration(node: usize, name: &str, mistake: &Mistake) -> Diagnostic {
+    let code = match mistake.rule {
+        Rule::MissingKernel => Code::MissingKernel,
+        Rule::Signature => Code::Signature,
+        Rule::Access => Code::Access,
+        Rule::NeedlessMut => Code::NeedlessMut,
+    };
+    let message = format!("node `{name}`: {}", mistake.message);
+    let diagnostic = Diagnostic::new(code, Subject::Node(node), message);
+    let diagnostic = mistake.notes.iter().fold(diagnostic, Diagnostic::note);
+    Diagnostic {
+        help: mistake.help.clone(),
+        ..diagnostic
+    }
 }
 
 /// A place of another graph.

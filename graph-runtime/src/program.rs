@@ -1,7 +1,9 @@
 //! What the nodes of a graph do, as plain data: the builder writes it, the backends carry it out.
 
-use crate::kernel::{ArgumentKind, CallArgument, KernelFacts, Ptx, Value};
+use crate::kernel::{ArgumentKind, CallArgument, KernelFacts, LOADED, Value};
 use crate::place::Span;
+use crate::source::Ptx;
+use cudarc::driver::CudaFunction;
 use graph_plan::{LaunchConfig, Mode};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -109,10 +111,28 @@ pub(crate) struct KernelOp {
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) facts: &'static KernelFacts,
-    /// The index into [`Program::modules`].
-    pub(crate) module: usize,
+    pub(crate) code: Code,
     /// Resources that stand for the module-scope variables it touches.
     pub(crate) variables: Vec<(usize, Mode)>,
+}
+
+/// Where a kernel's code is.
+#[derive(Debug)]
+pub(crate) enum Code {
+    /// In the module of this index into [`Program::modules`], which the graph loads.
+    Module(usize),
+    /// In a module that somebody has loaded.
+    Loaded(CudaFunction),
+}
+
+impl Function {
+    /// The index into [`Program::modules`] of the module that the graph loads for it.
+    pub(crate) fn module(&self) -> Option<usize> {
+        match self.code {
+            Code::Module(module) => Some(module),
+            Code::Loaded(_) => None,
+        }
+    }
 }
 
 /// All nodes of a graph, by index.
@@ -137,7 +157,25 @@ impl Program {
         &self.arguments[kernel.arguments.start as usize..kernel.arguments.end as usize]
     }
 
-    /// The index of the kernel in [`Program::functions`], if a node launches it.
+    /// The index of a loaded function in [`Program::functions`], if a node launches it.
+    pub(crate) fn find_loaded(&self, function: &CudaFunction) -> Option<u32> {
+        let same = |known: &Function| matches!(&known.code, Code::Loaded(known) if known.cu_function() == function.cu_function());
+        self.functions.iter().position(same).map(|index| index as u32)
+    }
+
+    /// The same, where one that is not there yet is put.
+    pub(crate) fn loaded(&mut self, function: CudaFunction) -> u32 {
+        self.find_loaded(&function).unwrap_or_else(|| {
+            self.functions.push(Function {
+                facts: &LOADED,
+                code: Code::Loaded(function),
+                variables: Vec::new(),
+            });
+            (self.functions.len() - 1) as u32
+        })
+    }
+
+    /// The index of a kernel with PTX in [`Program::functions`], if a node launches it.
     ///
     /// Facts are constants, which the compiler may place more than once: equal addresses mean one kernel, different
     /// ones nothing. A kernel is the entry of a name in a PTX `static`, which exists once.
@@ -150,29 +188,30 @@ impl Program {
         }
         self.known.get(&address).copied().or_else(|| {
             let same =
-                |function: &Function| ptr::eq(function.facts.ptx, facts.ptx) && function.facts.entry == facts.entry;
+                |function: &Function| function.facts.source.is(&facts.source) && function.facts.entry == facts.entry;
             self.functions.iter().position(same).map(|index| index as u32)
         })
     }
 
-    /// The index of the kernel in [`Program::functions`], where one that is not there yet is put. `variables` finds those of
-    /// a new one, given all functions so far and its module.
+    /// The index of the kernel in [`Program::functions`], where one that is not there yet is put. Its code is `ptx`. `variables` finds those
+    /// of a new one, given all functions so far and its module.
     pub(crate) fn function(
         &mut self,
         facts: &'static KernelFacts,
+        ptx: &'static Ptx,
         variables: impl FnOnce(&[Function], usize) -> Vec<(usize, Mode)>,
     ) -> u32 {
         let address = ptr::from_ref(facts).addr();
         let function = self.find_function(facts).unwrap_or_else(|| {
-            let known = self.modules.iter().position(|module| ptr::eq(*module, facts.ptx));
+            let known = self.modules.iter().position(|module| ptr::eq(*module, ptx));
             let module = known.unwrap_or_else(|| {
-                self.modules.push(facts.ptx);
+                self.modules.push(ptx);
                 self.modules.len() - 1
             });
             let variables = variables(&self.functions, module);
             self.functions.push(Function {
                 facts,
-                module,
+                code: Code::Module(module),
                 variables,
             });
             (self.functions.len() - 1) as u32

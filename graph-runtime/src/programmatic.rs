@@ -158,7 +158,7 @@ impl Upstream<false> {
 
 /// Does the kernel let those after it start before it has ended?
 pub const fn triggers<K: Kernel>() -> bool {
-    K::FACTS.dependency.triggers.is_some()
+    K::FACTS.source.is_cuda() || K::FACTS.dependency.triggers.is_some()
 }
 
 /// The first of `accesses` to memory that another node may write: before this one, where it is about `ancestors`.
@@ -204,7 +204,7 @@ const fn is_written(memory: &[Sharing], param: usize, ancestors: bool) -> bool {
 const fn is_variable_written(all: &[&KernelFacts], kernel: &KernelFacts, name: &str) -> bool {
     let mut index = 0;
     while index < all.len() {
-        if same(all[index].ptx.path, kernel.ptx.path) && writes_variable(all[index], name) {
+        if same(all[index].source.path(), kernel.source.path()) && writes_variable(all[index], name) {
             return true;
         }
         index += 1;
@@ -257,7 +257,7 @@ const fn writer_text(text: Text, touched: Touched, writer: &str) -> Text {
 
 const fn at(text: Text, kernel: &KernelFacts, line: u32) -> Text {
     let text = text.str(", on line ").int(line as i128);
-    text.str(" of `").str(kernel.ptx.path).str("`")
+    text.str(" of `").str(kernel.source.path()).str("`")
 }
 
 /// That a node reads memory which nothing has written before it: its kernel loads through a parameter that would otherwise count as

@@ -2,12 +2,13 @@
 
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
-use crate::kernel::{ArgumentKind, CallArgument, KernelCall, Launch, Value};
+use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, Launch, Value};
 use crate::mistakes::{launch_mistake, same_length};
 use crate::node::NodeId;
 use crate::place::{OnDevice, Place};
 use crate::program::{Argument, KernelOp, Op, Part};
 use crate::shape::{ArrayOf, Element};
+use crate::source::resolve;
 
 /// Changes to nodes, checked one by one and applied together: see [`Graph::update`].
 #[derive(Debug)]
@@ -38,7 +39,16 @@ impl Update<'_> {
         let Op::Kernel(built) = &graph.program.ops[index] else {
             return Err(unsupported(site, "the node launches no kernel"));
         };
-        if graph.program.find_function(call.facts) != Some(built.function) {
+        let built_facts = graph.program.functions[built.function as usize].facts;
+        let (function, facts) = match &call.callee {
+            Callee::Unchanged => (Some(built.function), built_facts),
+            Callee::Loaded(function) => (graph.program.find_loaded(function), built_facts),
+            Callee::Declared(facts) => {
+                let facts = self.resolve(index, facts)?;
+                (graph.program.find_function(facts), facts)
+            }
+        };
+        if function != Some(built.function) {
             return Err(unsupported(
                 site,
                 "an update cannot change which kernel a node launches",
@@ -62,9 +72,11 @@ impl Update<'_> {
             return Err(unsupported(site, "an update cannot change which memory a node uses"));
         }
         let config =
-            launch_mistake(&graph.draft.nodes[index].name, index, launch, &call).map_err(|mistake| Error::Invalid {
-                graph: graph.draft.name.as_ref().into(),
-                diagnostics: vec![mistake],
+            launch_mistake(&graph.draft.nodes[index].name, index, facts, launch, &call).map_err(|mistake| {
+                Error::Invalid {
+                    graph: graph.draft.name.as_ref().into(),
+                    diagnostics: vec![mistake],
+                }
             })?;
         let op = Op::Kernel(KernelOp {
             config,
@@ -108,6 +120,15 @@ impl Update<'_> {
             changes: *changes,
         };
         self.push(index, op, Vec::new())
+    }
+
+    /// A kernel of a CUDA source as it was compiled when the graph was built.
+    fn resolve(&self, node: usize, facts: &'static KernelFacts) -> Result<&'static KernelFacts> {
+        let graph = self.graph;
+        resolve(facts, || graph.device_used().backend.architecture()).map_err(|unresolved| {
+            let name = &graph.draft.nodes[node].name;
+            unresolved.error(&graph.draft.name, node, name, facts.source.path())
+        })
     }
 
     fn find(&self, node: NodeId) -> Result<(usize, Site)> {

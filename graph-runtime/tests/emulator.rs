@@ -3,7 +3,7 @@
 use graph_runtime::private::plan::{KernelLimits, Mode, Param, ParamKind};
 use graph_runtime::{
     CallArgument, Device, EmulatorOptions, Error, Graph, GraphBuilder, GridDependency, Kernel, KernelCall, KernelFacts,
-    Launch, Place, Ptx, Result,
+    Launch, Place, Ptx, Result, Source,
 };
 
 static PTX: Ptx = Ptx {
@@ -22,7 +22,7 @@ const fn facts(name: &'static str, params: &'static [Param]) -> KernelFacts {
     KernelFacts {
         name,
         entry: name,
-        ptx: &PTX,
+        source: Source::Ptx(&PTX),
         params,
         limits: KernelLimits::NONE,
         static_shared: 0,

@@ -6,7 +6,7 @@ use common::device;
 use graph_runtime::private::{
     ProgrammaticEdge, Sharing, check_initializes, check_programmatic, reads_uninitialized, triggers,
 };
-use graph_runtime::{Device, Error, GridDependency, Kernel, KernelFacts, Touched, cuda_graph, cuda_kernels};
+use graph_runtime::{Device, Error, GridDependency, Kernel, KernelFacts, Source, Touched, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("../graph-ptx/tests/data/programmatic.ptx")]
 unsafe extern "C" {
@@ -64,7 +64,10 @@ const PATH: &str = "../graph-ptx/tests/data/programmatic.ptx";
 
 /// The line of the first instruction of a kernel that starts so.
 fn line(kernel: &str, instruction: &str) -> usize {
-    let lines = right::FACTS.ptx.text.lines().enumerate();
+    let Source::Ptx(ptx) = right::FACTS.source else {
+        panic!("it is declared with its PTX")
+    };
+    let lines = ptx.text.lines().enumerate();
     let mut body = lines.skip_while(|(_, line)| !line.contains(&format!(".entry {kernel}(")));
     body.find(|(_, line)| line.trim().starts_with(instruction)).unwrap().0 + 1
 }
@@ -153,7 +156,7 @@ fn variables_are_early_where_a_kernel_of_the_graph_writes_them() {
     static READS: KernelFacts = KernelFacts {
         name: "reads",
         entry: "variables",
-        ptx: variables::FACTS.ptx,
+        source: variables::FACTS.source,
         params: variables::FACTS.params,
         limits: variables::FACTS.limits,
         static_shared: 0,

@@ -1,7 +1,8 @@
 //! Keeps the checked-in `.ptx` files true: made from the `.cu` beside them, and accepted by `ptxas`.
 //!
 //! A `.cu` whose first line reads `// xtask: <options>` is compiled with those NVRTC options too; one that reads `// xtask: variants`
-//! stands beside several `.ptx` that were made of it for different targets, and is left alone. A `.ptx` without a
+//! stands beside several `.ptx` that were made of it for different targets, and is left alone, as is one that reads `// xtask: source`, which
+//! is compiled when it is used. A `.ptx` without a
 //! `.cu` is written by hand and left alone here; with the first line `// xtask: invalid` it is one that `ptxas` must
 //! refuse, the input of a test about broken PTX.
 
@@ -100,7 +101,7 @@ fn compile_all(root: &Path) -> Result<Vec<Compiled>> {
     for source_path in files_named(root, "cu")? {
         let name = relative(root, &source_path).to_string();
         let source = fs::read_to_string(&source_path).map_err(|error| format!("cannot read {name}: {error}"))?;
-        if directive(&source) == Some("variants") {
+        if matches!(directive(&source), Some("variants" | "source")) {
             continue;
         }
         match nvrtc.compile(&name, &source, &options(&source, &headers)) {

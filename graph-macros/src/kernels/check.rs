@@ -4,7 +4,7 @@ use super::contract::{self, Contract};
 use super::declaration::Declaration;
 use super::layout::{self, Layout};
 use super::param::{Kind, Param, push};
-use super::source::Source;
+use super::source::{Ptx, Source};
 use super::text::text;
 use crate::report::error;
 use graph_plan::{Code, Diagnostic, Scalar, nearest};
@@ -30,16 +30,16 @@ pub(super) fn kernel(mut declaration: Declaration, source: Option<&Source>) -> C
         contracts,
         layouts: Vec::new(),
     };
-    if let Some(source) = source {
-        against(&mut checked, source);
+    if let Some(Source::Ptx(ptx)) = source {
+        against(&mut checked, ptx);
     }
     checked
 }
 
-fn against(checked: &mut Checked, source: &Source) {
+fn against(checked: &mut Checked, ptx: &Ptx) {
     let Checked { declaration, .. } = checked;
     let suggest = |name: &str, names: &[&str]| nearest(name, names.iter().copied()).map(str::to_owned);
-    let findings = rules::check(&described(declaration), &source.module, &source.path, suggest);
+    let findings = rules::check(&described(declaration), &ptx.module, &ptx.path, suggest);
     let Findings { summary, mistakes, .. } = findings;
     for mistake in &mistakes {
         let shown = match mistake.rule {
@@ -52,7 +52,7 @@ fn against(checked: &mut Checked, source: &Source) {
         }
     }
     if let Some(summary) = summary.as_ref().filter(|_| declaration.complete) {
-        checked.layouts = layout::layouts(declaration, summary, source);
+        checked.layouts = layout::layouts(declaration, summary, &ptx.path);
     }
     checked.summary = summary;
 }

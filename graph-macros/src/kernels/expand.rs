@@ -2,6 +2,7 @@
 
 mod call;
 mod facts;
+mod source;
 
 use self::call::call;
 use self::facts::facts;
@@ -22,11 +23,8 @@ pub(super) fn block(
     kernels: &[Checked],
 ) -> TokenStream {
     let types = kernels.iter().map(|kernel| type_of(attributes, source, kernel));
-    let implementations = kernels.iter().map(implementation);
-    let (path, text) = match source {
-        Some(Source { path, absolute, .. }) => (path.as_str(), quote!(::core::include_str!(#absolute))),
-        None => ("", quote!("")),
-    };
+    let implementations = kernels.iter().map(|kernel| implementation(source, kernel));
+    let code = source::code(source);
     let unparsed =
         (!unparsed.is_empty()).then(|| quote!(#[allow(improper_ctypes, dead_code)] unsafe extern "C" { #unparsed }));
     quote! {
@@ -36,7 +34,7 @@ pub(super) fn block(
         #[allow(dead_code, deprecated, non_local_definitions, unreachable_pub, unused_qualifications)]
         #[allow(clippy::all, clippy::pedantic, clippy::nursery, clippy::panic)]
         const _: () = {
-            static __PTX: ::graph_runtime::Ptx = ::graph_runtime::Ptx { path: #path, text: #text };
+            #code
             const fn __size_of<T>(_: &[T; 0]) -> ::core::primitive::usize {
                 ::core::mem::size_of::<T>()
             }
@@ -74,7 +72,7 @@ fn type_of(attributes: &[Attribute], source: Option<&Source>, kernel: &Checked) 
     let declaration = &kernel.declaration;
     let (visibility, ident, entry) = (&declaration.visibility, &declaration.ident, &declaration.entry);
     let (own, conditions) = (&declaration.attributes, &declaration.conditions);
-    let place = source.map_or_else(String::new, |source| format!(" of `{}`", source.path));
+    let place = source.map_or_else(String::new, |source| format!(" of `{}`", source.path()));
     let line = format!(" Kernel `{entry}`{place}.");
     let requires = kernel
         .contracts
@@ -98,10 +96,10 @@ fn type_of(attributes: &[Attribute], source: Option<&Source>, kernel: &Checked) 
 }
 
 /// What the enum implements.
-fn implementation(kernel: &Checked) -> TokenStream {
+fn implementation(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let (ident, conditions) = (&declaration.ident, &declaration.conditions);
-    let facts = facts(kernel);
+    let facts = facts(source, kernel);
     let call = call(kernel);
     let layouts = match &kernel.layouts[..] {
         [] => TokenStream::new(),

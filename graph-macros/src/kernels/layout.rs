@@ -2,7 +2,6 @@
 
 use super::declaration::Declaration;
 use super::param::{Kind, Param};
-use super::source::Source;
 use super::text::text;
 use graph_ptx::declaration::{bytes, whereabouts};
 use graph_ptx::{KernelSummary, ParamSummary};
@@ -18,17 +17,17 @@ pub(super) struct Layout {
 }
 
 /// What rustc must tell of a kernel whose declaration has as many parameters as its PTX.
-pub(super) fn layouts(declaration: &Declaration, summary: &KernelSummary, source: &Source) -> Vec<Layout> {
+pub(super) fn layouts(declaration: &Declaration, summary: &KernelSummary, path: &str) -> Vec<Layout> {
     if declaration.params.len() != summary.params.len() {
         return Vec::new();
     }
     let params = declaration.params.iter().zip(&summary.params);
     params
-        .filter_map(|(param, facts)| layout(param, summary, facts, source))
+        .filter_map(|(param, facts)| layout(param, summary, facts, path))
         .collect()
 }
 
-fn layout(param: &Param, summary: &KernelSummary, facts: &ParamSummary, source: &Source) -> Option<Layout> {
+fn layout(param: &Param, summary: &KernelSummary, facts: &ParamSummary, path: &str) -> Option<Layout> {
     let Kind::Value(value) = &param.kind else { return None };
     (value.scalar.size() == 0).then(|| Layout {
         ty: value.ty.clone(),
@@ -39,7 +38,7 @@ fn layout(param: &Param, summary: &KernelSummary, facts: &ParamSummary, source: 
             ", but the kernel takes {} aligned to {} [signature]\nnote: {}",
             bytes(facts.size),
             facts.align,
-            whereabouts(summary, facts, &source.path)
+            whereabouts(summary, facts, path)
         ),
     })
 }

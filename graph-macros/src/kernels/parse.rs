@@ -1,5 +1,6 @@
 //! From the attributed block to [`Declaration`]s. One that cannot be parsed costs no other.
 
+use super::attribute::{self, File};
 use super::declaration::Declaration;
 use super::param::push;
 use super::text::ends;
@@ -10,12 +11,12 @@ use quote::{ToTokens, quote};
 use std::collections::HashMap;
 use syn::parse::discouraged::Speculative;
 use syn::parse::{ParseStream, Parser};
-use syn::{Abi, Attribute, ForeignItem, LitStr, Token, braced};
+use syn::{Abi, Attribute, ForeignItem, Token, braced};
 
 /// The block.
 pub(super) struct Block {
-    /// The PTX file; `None` if a mistake was reported.
-    pub(super) path: Option<LitStr>,
+    /// The file that the kernels are in; `None` if a mistake was reported.
+    pub(super) file: Option<File>,
     /// Its other attributes, without documentation.
     pub(super) attributes: Vec<Attribute>,
     pub(super) kernels: Vec<Declaration>,
@@ -36,18 +37,7 @@ pub(super) fn block(attribute: TokenStream, item: TokenStream, report: &mut Repo
             return None;
         }
     };
-    let (first, last) = if attribute.is_empty() {
-        (start, start)
-    } else {
-        ends(&attribute)
-    };
-    match syn::parse2(attribute) {
-        Ok(path) => block.path = Some(path),
-        Err(_) => {
-            let message = "expected the path of a PTX file, in quotes";
-            report.push_between(first, last, &error(Code::Syntax, message).help(FORM));
-        }
-    }
+    block.file = attribute::parse(attribute, start, report);
     drop_repetitions(&mut block, report);
     Some(block)
 }
@@ -64,7 +54,7 @@ fn contents(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Block> {
         push(&abi, &error(Code::Syntax, message).help(FORM), report);
     }
     let mut block = Block {
-        path: None,
+        file: None,
         attributes,
         kernels: Vec::new(),
         unparsed: TokenStream::new(),

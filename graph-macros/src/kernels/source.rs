@@ -1,14 +1,31 @@
-//! The PTX file: where it is, and what is in it.
+//! The file that a block names: where it is, and what is in it.
 
+use super::attribute::File;
+use super::cuda::{self, Cuda};
 use crate::report::{Report, error};
 use graph_plan::{Code, Diagnostic};
 use graph_ptx::ast::Module;
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
-use syn::LitStr;
+
+/// A file that was read.
+pub(super) enum Source {
+    Ptx(Ptx),
+    Cuda(Cuda),
+}
+
+impl Source {
+    /// As the author wrote it.
+    pub(super) fn path(&self) -> &str {
+        match self {
+            Source::Ptx(ptx) => &ptx.path,
+            Source::Cuda(cuda) => &cuda.path,
+        }
+    }
+}
 
 /// A PTX file that was read and parsed.
-pub(super) struct Source {
+pub(super) struct Ptx {
     /// As the author wrote it.
     pub(super) path: String,
     /// For `include_str!`.
@@ -16,11 +33,18 @@ pub(super) struct Source {
     pub(super) module: Module,
 }
 
-/// Reads and parses the file that a literal names.
-pub(super) fn load(literal: &LitStr, report: &mut Report) -> Option<Source> {
+/// Reads the file that a block names.
+pub(super) fn load(file: File, report: &mut Report) -> Option<Source> {
+    let literal = match &file {
+        File::Ptx(path) | File::Cuda { path, .. } => path.clone(),
+    };
     let path = literal.value();
     let beside = literal.span().local_file();
-    match read(&path, beside.as_deref()) {
+    let read = match file {
+        File::Ptx(_) => read(&path, beside.as_deref()).map(Source::Ptx),
+        File::Cuda { options, .. } => cuda::read(&path, beside.as_deref(), options).map(Source::Cuda),
+    };
+    match read {
         Ok(source) => Some(source),
         Err(diagnostic) => {
             report.push(literal.span(), &diagnostic);
@@ -29,18 +53,23 @@ pub(super) fn load(literal: &LitStr, report: &mut Report) -> Option<Source> {
     }
 }
 
-fn read(path: &str, source_file: Option<&Path>) -> Result<Source, Diagnostic> {
-    let (found, bytes) = find(path, source_file)?;
+fn read(path: &str, source_file: Option<&Path>) -> Result<Ptx, Diagnostic> {
+    let help = "put it there, relative to the crate's `Cargo.toml`; `nvcc -ptx` makes it from a CUDA source";
+    let (found, bytes) = find(path, source_file, help)?;
     let Ok(text) = String::from_utf8(bytes) else {
         let message = format!("`{path}` is not a text file: it is not UTF-8");
         return Err(error(Code::PtxFile, message).help(HOW_TO_MAKE));
     };
     let module = graph_ptx::parse(&text).map_err(|fault| {
         let message = format!("`{path}` is not valid PTX: {fault}");
-        error(Code::PtxFile, message).help(HOW_TO_MAKE)
+        let cuda = Path::new(path).extension().is_some_and(|extension| extension == "cu");
+        error(Code::PtxFile, message).help(match cuda {
+            true => format!("{HOW_TO_MAKE}, or write `cuda = \"{path}\"` to have it compiled when it is first used"),
+            false => HOW_TO_MAKE.to_owned(),
+        })
     })?;
     let absolute = std::path::absolute(&found).unwrap_or(found);
-    Ok(Source {
+    Ok(Ptx {
         path: path.to_owned(),
         absolute: absolute.display().to_string(),
         module,
@@ -50,7 +79,7 @@ fn read(path: &str, source_file: Option<&Path>) -> Result<Source, Diagnostic> {
 const HOW_TO_MAKE: &str = "compile the CUDA source with `nvcc -ptx`";
 
 /// The file's path and bytes. It lies beside the crate's manifest, or else beside the Rust source.
-fn find(path: &str, source_file: Option<&Path>) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
+pub(super) fn find(path: &str, source_file: Option<&Path>, help: &str) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
     let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from);
     let first = manifest.join(path);
     let beside = source_file.and_then(Path::parent).map(|folder| folder.join(path));
@@ -63,14 +92,13 @@ fn find(path: &str, source_file: Option<&Path>) -> Result<(PathBuf, Vec<u8>), Di
     }
     let relative = !Path::new(path).is_absolute();
     let place = if relative { ", and beside this source file" } else { "" };
-    let help = "put it there, relative to the crate's `Cargo.toml`; `nvcc -ptx` makes it from a CUDA source";
     Err(error(Code::PtxFile, format!("there is no file `{path}`"))
         .note(format!("looked for `{}`{place}", shown(&first).display()))
         .help(help))
 }
 
 /// The path as seen from where the compiler runs, which is the workspace.
-fn shown(path: &Path) -> &Path {
+pub(super) fn shown(path: &Path) -> &Path {
     env::current_dir()
         .ok()
         .and_then(|folder| path.strip_prefix(folder).ok())

@@ -1,6 +1,7 @@
 //! Whole expansions of small blocks, against a PTX file made for them.
 
 mod contracts;
+mod cuda;
 mod declarations;
 mod facts;
 

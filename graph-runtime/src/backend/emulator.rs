@@ -261,7 +261,8 @@ impl Executable {
             buffers: &buffers,
             options: &self.launch_options(draft, others),
         };
-        let report = self.modules[function.module]
+        let module = function.module().ok_or("the kernel has no PTX")?;
+        let report = self.modules[module]
             .run(function.facts.entry, &launch)
             .map_err(|fault| fault.to_string())?;
         Ok(Touch {
@@ -306,8 +307,9 @@ fn load(memory: &Memory, blueprint: &Blueprint<'_>) -> Result<Vec<Module>> {
         modules.push(module);
     }
     for function in &program.functions {
-        let message = match modules[function.module].kernel(function.facts.entry) {
-            None => format!("is not in `{}`", function.facts.ptx.path),
+        let module = function.module().and_then(|module| modules.get(module));
+        let message = match module.and_then(|module| module.kernel(function.facts.entry)) {
+            None => format!("is not in `{}`", function.facts.source.path()),
             Some(kernel) if kernel.is_clustered() => {
                 "runs in clusters of several blocks, which the emulator does not have".to_owned()
             }

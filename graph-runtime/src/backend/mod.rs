@@ -5,8 +5,9 @@ pub(crate) mod emulator;
 mod memory;
 mod sequence;
 
-use crate::error::{Error, Result, Site};
+use crate::error::{CudaError, Error, Result, Site};
 use crate::program::{Op, Part, Program};
+use crate::source::Architecture;
 use graph_plan::{Draft, Edge, Nest, Space};
 use std::sync::Arc;
 
@@ -18,6 +19,19 @@ pub(crate) use memory::{DeviceMemory, HostMemory, Storage};
 pub(crate) enum Backend {
     Cuda(Arc<cuda::Cuda>),
     Emulator(emulator::Emulated),
+}
+
+impl Backend {
+    /// What CUDA sources are compiled for.
+    pub(crate) fn architecture(&self) -> Result<Architecture, CudaError> {
+        match self {
+            Backend::Cuda(cuda) => {
+                let (major, minor) = cuda.capability()?;
+                Ok(Architecture::Device((10 * major + minor) as u32))
+            }
+            Backend::Emulator(_) => Ok(Architecture::Emulator),
+        }
+    }
 }
 
 /// All that an executable graph is made from. It has passed every check.

@@ -7,7 +7,7 @@ use crate::backend::{After, Blueprint, Executable, Layout};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
-use crate::kernel::{ArgumentKind, KernelCall, Launch, Value};
+use crate::kernel::{ArgumentKind, KernelCall, KernelFacts, Launch, Value};
 use crate::mistakes;
 use crate::node::NodeId;
 use crate::place::{Memory, OnDevice, OnHost, Place, Span};
@@ -75,6 +75,10 @@ pub struct GraphBuilder {
     body: usize,
     /// The newest CUDA version of a driver to build for.
     driver: u32,
+    /// Kernels of CUDA sources whose mistakes have been reported.
+    unresolved: Vec<&'static KernelFacts>,
+    /// What made it impossible to know the graph: the first such thing.
+    failure: Option<Error>,
     /// The last launch, if it was right. Its arguments are the last of the program's.
     checked: Option<Checked>,
 }
@@ -93,6 +97,8 @@ impl GraphBuilder {
             changing: Vec::new(),
             body: 0,
             driver: u32::MAX,
+            unresolved: Vec::new(),
+            failure: None,
             checked: None,
         }
     }
@@ -159,14 +165,13 @@ impl GraphBuilder {
                 places &= self.touch(node, *span, *mode);
             }
         }
-        let function = self.function(node, call.facts);
+        let (function, facts) = self.function(node, &call.callee);
         // With arguments that are wrong already, a contract about their lengths would only add to the noise.
         let config = if places {
-            self.check_launch(node, launch, &call)
+            self.check_launch(node, facts, launch, &call)
         } else {
             None
         };
-        let facts = call.facts;
         self.checked = config.map(|config| Checked { facts, launch, config });
         let config = config.unwrap_or(LaunchConfig {
             grid: [1; 3],
@@ -257,7 +262,7 @@ impl GraphBuilder {
     /// Checks the graph and makes it: allocates its memory, loads its kernels and hands it to the device.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with every mistake there is. Then, by what the device says: [`Error::Module`] and [`Error::Kernel`] for PTX or
+    /// [`Error::Invalid`] with every mistake there is. [`Error::NoNvrtc`] and [`Error::Compile`] for CUDA sources. Then, by what the device says: [`Error::Module`] and [`Error::Kernel`] for PTX or
     /// launches it does not take, [`Error::OutOfMemory`], [`Error::Unsupported`], [`Error::Cuda`].
     pub fn build(mut self) -> Result<Graph> {
         self.check_names_and_edges();
@@ -270,6 +275,7 @@ impl GraphBuilder {
             mut program,
             mut mistakes,
             driver,
+            failure,
             ..
         } = self;
         mistakes.extend(outcome.errors.iter().cloned());
@@ -278,6 +284,9 @@ impl GraphBuilder {
                 graph: draft.name.as_ref().into(),
                 diagnostics: mistakes,
             });
+        }
+        if let Some(failure) = failure {
+            return Err(failure);
         }
         for warning in &outcome.warnings {
             tracing::debug!(target: "graph_runtime", graph = %draft.name, "{warning}");

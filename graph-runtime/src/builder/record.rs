@@ -1,11 +1,13 @@
 //! What declarations leave behind: nodes, accesses, functions, and mistakes.
 
 use super::GraphBuilder;
-use crate::kernel::{KernelCall, KernelFacts, Launch};
+use crate::error::{Error, Site};
+use crate::kernel::{Callee, KernelCall, KernelFacts, LOADED, Launch};
 use crate::mistakes::{self, launch_mistake};
 use crate::node::NodeId;
 use crate::place::Span;
 use crate::program::Op;
+use crate::source::{Ptx, Unresolved, resolve};
 use graph_plan::{Edge, LaunchConfig, Mode, NodeKind, Region, Space, Subject};
 use std::borrow::Cow;
 use std::ptr;
@@ -68,11 +70,12 @@ impl GraphBuilder {
     pub(super) fn check_launch<const N: usize>(
         &mut self,
         node: usize,
+        facts: &'static KernelFacts,
         launch: Launch,
         call: &KernelCall<N>,
     ) -> Option<LaunchConfig> {
         if let Some(last) = &self.checked
-            && ptr::eq(last.facts, call.facts)
+            && ptr::eq(last.facts, facts)
             && last.launch == launch
             && let Some(arguments) = self.program.arguments.last_chunk::<N>()
             && arguments
@@ -82,7 +85,7 @@ impl GraphBuilder {
         {
             return Some(last.config);
         }
-        match launch_mistake(&self.draft.nodes[node].name, node, launch, call) {
+        match launch_mistake(&self.draft.nodes[node].name, node, facts, launch, call) {
             Ok(config) => Some(config),
             Err(mistake) => {
                 self.mistakes.push(mistake);
@@ -123,8 +126,61 @@ impl GraphBuilder {
         true
     }
 
-    /// The kernel's index, and the newest node's accesses to the variables of its module.
-    pub(super) fn function(&mut self, node: usize, facts: &'static KernelFacts) -> u32 {
+    /// The index of what the newest node launches, and what is known of it. Where it cannot be known, the graph is not built: the
+    /// index is any then.
+    pub(super) fn function(&mut self, node: usize, callee: &Callee) -> (u32, &'static KernelFacts) {
+        match callee {
+            Callee::Declared(facts) => self.declared(node, facts),
+            Callee::Loaded(function) => {
+                if self.device.is_emulator() {
+                    self.fail(node, "the CPU emulator runs PTX, which a loaded `CudaFunction` no longer has; declare the kernel with `#[cuda_kernels]`");
+                }
+                (self.program.loaded(function.clone()), &LOADED)
+            }
+            Callee::Unchanged => {
+                self.fail(node, "only an update can leave a node's kernel as it is");
+                (0, &LOADED)
+            }
+        }
+    }
+
+    #[cold]
+    fn fail(&mut self, node: usize, message: &'static str) {
+        let site = Site::graph(&self.draft.name).at_node(&self.draft.nodes[node].name);
+        self.failure.get_or_insert(Error::Unsupported { site, message });
+    }
+
+    /// A declared kernel, and the newest node's accesses to the variables of its module.
+    fn declared(&mut self, node: usize, facts: &'static KernelFacts) -> (u32, &'static KernelFacts) {
+        let facts = match resolve(facts, || self.device.backend.architecture()) {
+            Ok(facts) => facts,
+            Err(unresolved) => {
+                self.unresolved(node, facts, unresolved);
+                return (0, facts);
+            }
+        };
+        let Some(ptx) = facts.source.ptx() else {
+            return (0, facts); // resolved facts have it
+        };
+        (self.module_function(node, facts, ptx), facts)
+    }
+
+    /// Notes why a kernel is not known: each mistake once, however many nodes launch it.
+    #[cold]
+    fn unresolved(&mut self, node: usize, facts: &'static KernelFacts, unresolved: Unresolved) {
+        if self.unresolved.iter().any(|known| ptr::eq(*known, facts)) {
+            return;
+        }
+        self.unresolved.push(facts);
+        let path = facts.source.path();
+        match unresolved.error(&self.draft.name, node, &self.draft.nodes[node].name, path) {
+            Error::Invalid { diagnostics, .. } => self.mistakes.extend(diagnostics),
+            error => drop(self.failure.get_or_insert(error)),
+        }
+    }
+
+    /// The index of a kernel with PTX, and the newest node's accesses to the variables of its module.
+    fn module_function(&mut self, node: usize, facts: &'static KernelFacts, ptx: &'static Ptx) -> u32 {
         let Self {
             draft,
             layouts,
@@ -132,10 +188,10 @@ impl GraphBuilder {
             ..
         } = self;
         // A module's functions that were added earlier know its variables by name.
-        let function = program.function(facts, |known, module| {
+        let function = program.function(facts, ptx, |known, module| {
             let variables = facts.variables.iter().map(|&(name, mode)| {
                 let same = |&&(resource, _): &&(usize, Mode)| draft.resources[resource].name == name;
-                let of_module = known.iter().filter(|function| function.module == module);
+                let of_module = known.iter().filter(|function| function.module() == Some(module));
                 let resource = of_module.flat_map(|function| &function.variables).find(same);
                 let resource = resource.map_or_else(
                     || {

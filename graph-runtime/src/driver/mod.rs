@@ -8,6 +8,7 @@ mod conditional;
 mod graph;
 mod memory;
 mod module;
+mod nvrtc;
 
 use crate::error::CudaError;
 use cudarc::driver::sys;
@@ -19,6 +20,7 @@ pub(crate) use conditional::*;
 pub(crate) use graph::*;
 pub(crate) use memory::*;
 pub(crate) use module::*;
+pub(crate) use nvrtc::*;
 pub(crate) use sys::{
     CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUevent, CUfunction, CUfunction_attribute, CUgraph,
     CUgraphExec, CUgraphNode, CUmodule, CUstream, CUstreamCaptureStatus,

@@ -2,7 +2,7 @@
 
 use super::{CUfunction, CUfunction_attribute, CUmodule, call};
 use crate::error::CudaError;
-use cudarc::driver::sys::CUjit_option;
+use cudarc::driver::sys::{CUjit_option, CUresult, culib};
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
@@ -61,6 +61,25 @@ pub(crate) unsafe fn function_attribute(
     let mut value = 0;
     call!(cuFuncGetAttribute(&mut value, attribute, function))?;
     Ok(value)
+}
+
+/// `cuFuncGetParamInfo` for every parameter: their sizes in bytes; `None` where the driver (before CUDA 12.4) has no such call
+pub(crate) unsafe fn function_parameters(function: CUfunction) -> Option<Vec<usize>> {
+    type GetParamInfo = unsafe extern "C" fn(CUfunction, usize, *mut usize, *mut usize) -> CUresult;
+    // SAFETY: the library is loaded, or there would be no function.
+    let library = unsafe { culib() };
+    // SAFETY: the type is that of `cuda.h` (CUDA 12.4 and later) for this name.
+    let get = unsafe { library.get::<GetParamInfo>(b"cuFuncGetParamInfo") }.ok()?;
+    let mut sizes = Vec::new();
+    loop {
+        let (mut offset, mut size) = (0, 0);
+        // SAFETY: the caller promised that the function is loaded; the out-parameters are locals.
+        match unsafe { get(function, sizes.len(), &mut offset, &mut size) } {
+            CUresult::CUDA_SUCCESS => sizes.push(size),
+            CUresult::CUDA_ERROR_INVALID_VALUE => return Some(sizes), // there are no more
+            _ => return None,
+        }
+    }
 }
 
 /// `cuFuncSetAttribute`

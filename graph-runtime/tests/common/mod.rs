@@ -4,7 +4,7 @@
 
 use graph_runtime::private::plan::{Contract, KernelLimits, Mode, Op, Param, ParamKind, Scalar};
 use graph_runtime::{
-    ArrayOf, CallArgument, Device, GridDependency, Kernel, KernelCall, KernelFacts, OnDevice, Place, Ptx,
+    ArrayOf, CallArgument, Device, GridDependency, Kernel, KernelCall, KernelFacts, OnDevice, Place, Ptx, Source,
 };
 
 /// The device that `CUDA_GRAPH_TEST_DEVICE` asks for: `cuda`, or the emulator. With `CUDA_GRAPH_TEST_DELAYS`, every node of its
@@ -81,7 +81,7 @@ const fn facts(name: &'static str, params: &'static [Param], contracts: &'static
     KernelFacts {
         name,
         entry: name,
-        ptx: &PTX,
+        source: Source::Ptx(&PTX),
         params,
         limits: KernelLimits::NONE,
         static_shared: 0,
@@ -130,7 +130,7 @@ kernels! {
     };
     Missing = facts("missing", &[buffer("out", 4, true)], &[]);
     Future = KernelFacts { target: "sm_999", ..facts("count", &[buffer("out", 4, true)], &[]) };
-    Broken = KernelFacts { ptx: &BROKEN, ..facts("broken", &[], &[]) };
+    Broken = KernelFacts { source: Source::Ptx(&BROKEN), ..facts("broken", &[], &[]) };
     /// Says that it only reads what the PTX writes.
     LyingFill = facts("fill_index", &[buffer("out", 4, false)], &[]);
 }

@@ -3,6 +3,7 @@
 use crate::kernels::check::Checked;
 use crate::kernels::contract::Contract;
 use crate::kernels::param::{Buffer, Kind, Param};
+use crate::kernels::source::Source;
 use crate::kernels::text::ends;
 use graph_plan::Scalar;
 use graph_ptx::ast::Cluster;
@@ -11,9 +12,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 /// `KernelFacts { .. }`
-pub(super) fn facts(kernel: &Checked) -> TokenStream {
+pub(super) fn facts(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let (name, entry) = (declaration.name(), &declaration.entry);
+    let source = super::source::of_kernel(source, declaration);
     let params = declaration.params.iter().map(param);
     // A contract of a kernel with mistakes could only add to them.
     let contracts = match declaration.report.has_errors() {
@@ -34,7 +36,7 @@ pub(super) fn facts(kernel: &Checked) -> TokenStream {
         ::graph_runtime::KernelFacts {
             name: #name,
             entry: #entry,
-            ptx: &__PTX,
+            source: #source,
             params: &[#(#params),*],
             limits: #limits,
             static_shared: #shared,

@@ -205,10 +205,6 @@ fn malformed_blocks_are_syntax_errors() {
         ["a block of kernels is `unsafe extern \"C\"`: its author vouches for them [syntax]"]
     );
     assert_eq!(
-        first("cuda = \"x.cu\"", "unsafe extern \"C\" { fn f(); }"),
-        ["expected the path of a PTX file, in quotes [syntax]"]
-    );
-    assert_eq!(
         firsts(block("static X: u32;")),
         ["expected a kernel: `fn name(..);` [syntax]"]
     );

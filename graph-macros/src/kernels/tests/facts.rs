@@ -15,7 +15,7 @@ fn facts_say_what_the_ptx_says() {
     has(
         "safe fn fill(out: &mut [u32], value: u32);",
         &[
-            "name: \"fill\", entry: \"fill\", ptx: &__PTX",
+            "name: \"fill\", entry: \"fill\", source: ::graph_runtime::Source::Ptx(&__PTX)",
             "name: \"out\", kind: ::graph_runtime::private::plan::ParamKind::Buffer { unit: ::core::mem::size_of::<u32>(), mutable: true }",
             "name: \"value\", kind: ::graph_runtime::private::plan::ParamKind::Value(::graph_runtime::private::plan::Scalar::U32)",
             "required_block: ::core::option::Option::None, max_block: ::core::option::Option::Some([128u32, 2u32, 1u32])",

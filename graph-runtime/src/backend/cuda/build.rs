@@ -11,6 +11,7 @@ use crate::backend::{Backend, Blueprint, allocate};
 use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::Op;
+use graph_plan::{Code, Diagnostic, Draft, Subject};
 use std::cell::Cell;
 use std::mem::ManuallyDrop;
 use std::ptr;
@@ -69,6 +70,10 @@ impl Executable {
                             kernel,
                             message,
                         });
+                    }
+                    let arguments = program.arguments(kernel);
+                    if let Err(message) = self.kernels.check_arguments(kernel.function, arguments) {
+                        return Err(mistaken_arguments(draft, node, &message));
                     }
                     self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
                 }
@@ -216,5 +221,15 @@ impl Executable {
         // SAFETY: the graph was created above and given to nobody.
         let _ = unsafe { driver::graph_destroy(graph) };
         works
+    }
+}
+
+/// A call of a function whose parameters the driver knows to be others.
+fn mistaken_arguments(draft: &Draft, node: usize, message: &str) -> Error {
+    let message = format!("node `{}`: the `CudaFunction` {message}", draft.nodes[node].name);
+    let mistake = Diagnostic::new(Code::Signature, Subject::Node(node), message);
+    Error::Invalid {
+        graph: draft.name.as_ref().into(),
+        diagnostics: vec![mistake.help("pass the parameters of the CUDA kernel, in order and of the same types")],
     }
 }

@@ -82,6 +82,13 @@ impl Cuda {
         unsafe { driver::device_attribute(self.context.cu_device(), attribute) }
     }
 
+    /// The device's compute capability, major and minor.
+    pub(crate) fn capability(&self) -> Result<(i32, i32), CudaError> {
+        let major = self.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+        let minor = self.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        Ok((major, minor))
+    }
+
     /// Runs `queue` with a stream of the context and waits for what it queued.
     fn copy(&self, queue: impl FnOnce(CUstream) -> Result<(), CudaError>) -> Result<(), CudaError> {
         let _relaxed = RelaxedCapture::enter();

@@ -2,13 +2,16 @@
 
 use super::Cuda;
 use crate::driver::{
-    self, CUdevice_attribute as DeviceAttribute, CUfunction, CUfunction_attribute as FunctionAttribute, CUmodule,
+    self, CUdevice_attribute as DeviceAttribute, CUdeviceptr, CUfunction, CUfunction_attribute as FunctionAttribute,
+    CUmodule,
 };
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::kernel::KernelFacts;
-use crate::program::Program;
+use crate::program::{Argument, Code, Program};
+use cudarc::driver::CudaFunction;
 use graph_plan::{Draft, LaunchConfig};
 use std::ffi::{CStr, CString};
+use std::mem::ManuallyDrop;
 use tracing::trace;
 
 /// The built-in kernels that set memory: the file's path and text.
@@ -33,6 +36,10 @@ pub(super) struct Kernels {
 
 struct Function {
     handle: CUfunction,
+    /// Keeps somebody else's module loaded. Not dropped where the graph is leaked: something may still run.
+    owner: ManuallyDrop<Option<CudaFunction>>,
+    /// The sizes of a loaded function's parameters in bytes, where the driver tells.
+    params: Option<Vec<usize>>,
     max_threads: u64,
     static_shared: u64,
     /// The most dynamic shared memory that the function is set up for, in bytes.
@@ -60,12 +67,7 @@ impl Kernels {
         self.shared_limit = cuda
             .attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
             .at(graph)? as u64;
-        let capability = (
-            cuda.attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)
-                .at(graph)?,
-            cuda.attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)
-                .at(graph)?,
-        );
+        let capability = cuda.capability().at(graph)?;
         for function in &program.functions {
             check_target(draft, function.facts, capability)?;
         }
@@ -73,11 +75,24 @@ impl Kernels {
             self.module(draft, ptx.path, ptx.text)?;
         }
         for function in &program.functions {
-            let loaded = load_function(self.modules[function.module], function.facts.entry);
+            let loaded = match &function.code {
+                Code::Module(module) => self.find(*module, function.facts.entry),
+                Code::Loaded(function) => adopt(cuda, draft, function)?,
+            };
             self.functions
                 .push(loaded.at(|| graph().at_memory(function.facts.name))?);
         }
         Ok(())
+    }
+
+    /// A kernel of a module that was loaded here.
+    fn find(&self, module: usize, entry: &str) -> Result<Function, CudaError> {
+        trace!(target: "graph_runtime", entry, "cuModuleGetFunction");
+        let name = CString::new(entry).unwrap_or_default();
+        // SAFETY: the module was loaded by `load` just now.
+        let handle = unsafe { driver::module_function(self.modules[module], &name) }?;
+        // SAFETY: as above.
+        unsafe { Function::new(handle, None) }
     }
 
     fn module(&mut self, draft: &Draft, path: &'static str, text: &str) -> Result<CUmodule> {
@@ -198,6 +213,32 @@ impl Kernels {
         Ok(())
     }
 
+    /// Do these arguments fit, as far as the driver can tell? Only asked of functions that no declaration describes.
+    pub(super) fn check_arguments(&self, function: u32, arguments: &[Argument]) -> Result<(), String> {
+        let Some(params) = &self.functions[function as usize].params else {
+            return Ok(());
+        };
+        let size = |argument: &Argument| match argument {
+            Argument::Buffer { .. } => size_of::<CUdeviceptr>(),
+            Argument::Value(value) => value.bytes().len(),
+        };
+        let given: Vec<usize> = arguments.iter().map(size).collect();
+        if given.len() != params.len() {
+            return Err(format!(
+                "takes {} parameters, but {} arguments are passed",
+                params.len(),
+                given.len()
+            ));
+        }
+        let wrong = given.iter().zip(params).position(|(given, taken)| given != taken);
+        wrong.map_or(Ok(()), |index| {
+            Err(format!(
+                "takes {} bytes as argument {index}, but {} are passed",
+                params[index], given[index]
+            ))
+        })
+    }
+
     /// Sets the function up for so much dynamic shared memory. Above 48 KiB CUDA wants to be asked.
     pub(super) fn permit(&mut self, function: u32, shared: u32) -> Result<(), CudaError> {
         let function = &mut self.functions[function as usize];
@@ -217,7 +258,10 @@ impl Kernels {
     ///
     /// The context is current, and no graph that uses the kernels exists any more.
     pub(super) unsafe fn unload(&mut self) {
-        self.functions.clear();
+        for mut function in self.functions.drain(..) {
+            // SAFETY: the function left the list just now and is not used again.
+            unsafe { ManuallyDrop::drop(&mut function.owner) };
+        }
         self.fill = None;
         self.condition = None;
         self.delay = None;
@@ -228,21 +272,55 @@ impl Kernels {
     }
 }
 
-fn load_function(module: CUmodule, entry: &str) -> Result<Function, CudaError> {
-    trace!(target: "graph_runtime", entry, "cuModuleGetFunction");
-    let name = CString::new(entry).unwrap_or_default();
-    // SAFETY: the caller has just loaded the module.
-    let handle = unsafe { driver::module_function(module, &name) }?;
-    let attribute = |attribute| {
+impl Function {
+    /// Asks the driver about a function.
+    ///
+    /// # Safety
+    ///
+    /// The function's module is loaded, and `owner` keeps it so unless `Kernels` does.
+    unsafe fn new(handle: CUfunction, owner: Option<CudaFunction>) -> Result<Self, CudaError> {
+        let attribute = |attribute| {
+            // SAFETY: by the caller's promise.
+            unsafe { driver::function_attribute(handle, attribute) }
+        };
+        Ok(Self {
+            handle,
+            max_threads: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)? as u64,
+            static_shared: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? as u64,
+            dynamic_shared: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)? as u32,
+            params: None,
+            owner: ManuallyDrop::new(owner),
+        })
+    }
+}
+
+/// Takes a function that somebody has loaded, if it is of this context. The outer error says that it is not.
+fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<Function, CudaError>> {
+    trace!(target: "graph_runtime", "cuFuncGetParamInfo");
+    let graph = || Site::graph(&draft.name);
+    // What asks about a function first makes its context current: that is how it can be known. The first question may be
+    // answered with an error of others that cudarc has stored.
+    let ask = || function.max_threads_per_block();
+    let asked = ask().or_else(|_| ask());
+    // SAFETY: the driver is initialised.
+    let context = unsafe { driver::current_context() }.at(graph)?;
+    cuda.bind().at(graph)?;
+    if let Err(error) = asked {
+        return Ok(Err(driver::error("cuFuncGetAttribute", error.0)));
+    }
+    if context != cuda.raw() {
+        return Err(Error::Unsupported {
+            site: graph(),
+            message: "a `CudaFunction` belongs to another context than the graph's device",
+        });
+    }
+    // SAFETY: `function` is alive, and so is the module it holds; the clone keeps it.
+    let adopted = unsafe { Function::new(function.cu_function(), Some(function.clone())) };
+    Ok(adopted.map(|adopted| Function {
         // SAFETY: as above.
-        unsafe { driver::function_attribute(handle, attribute) }
-    };
-    Ok(Function {
-        handle,
-        max_threads: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK)? as u64,
-        static_shared: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)? as u64,
-        dynamic_shared: attribute(FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES)? as u32,
-    })
+        params: unsafe { driver::function_parameters(adopted.handle) },
+        ..adopted
+    }))
 }
 
 /// Refuses a kernel whose PTX is for newer or other devices.

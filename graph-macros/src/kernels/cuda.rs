@@ -1,0 +1,104 @@
+//! A CUDA source: the file, and those of its headers that lie beside it. All are compiled into the program as text.
+//!
+//! Nothing is compiled here, so that a machine without CUDA builds the program.
+
+use super::source::{find, shown};
+use crate::report::error;
+use graph_plan::{Code, Diagnostic};
+use std::fs;
+use std::path::{Path, PathBuf};
+use syn::LitStr;
+
+/// A CUDA file that was read.
+pub(super) struct Cuda {
+    /// As the author wrote it.
+    pub(super) path: String,
+    /// For `include_str!`.
+    pub(super) absolute: String,
+    /// Its own headers, and theirs.
+    pub(super) headers: Vec<Header>,
+    pub(super) options: Vec<LitStr>,
+}
+
+/// A header.
+pub(super) struct Header {
+    /// As it is included.
+    pub(super) name: String,
+    /// For `include_str!`.
+    pub(super) absolute: PathBuf,
+}
+
+pub(super) fn read(path: &str, source_file: Option<&Path>, options: Vec<LitStr>) -> Result<Cuda, Diagnostic> {
+    let help = "put it there, relative to the crate's `Cargo.toml`";
+    let (found, bytes) = find(path, source_file, help)?;
+    let absolute = std::path::absolute(&found).unwrap_or(found);
+    let mut headers = Vec::new();
+    include(&text(bytes, path)?, &absolute, &mut headers)?;
+    Ok(Cuda {
+        path: path.to_owned(),
+        absolute: absolute.display().to_string(),
+        headers,
+        options,
+    })
+}
+
+fn text(bytes: Vec<u8>, path: &str) -> Result<String, Diagnostic> {
+    let message = || format!("`{path}` is not a text file: it is not UTF-8");
+    String::from_utf8(bytes).map_err(|_| error(Code::PtxFile, message()))
+}
+
+/// Adds the headers that a file includes in quotes, and those that these include. One that does not lie beside the file is left for the
+/// compiler to find, or to miss; so is one that only seems to be included, in a comment or under an `#if`.
+fn include(text: &str, file: &Path, headers: &mut Vec<Header>) -> Result<(), Diagnostic> {
+    for name in text.lines().filter_map(included) {
+        let Some(absolute) = file.parent().map(|folder| folder.join(name)) else {
+            continue;
+        };
+        let Ok(bytes) = fs::read(&absolute) else { continue };
+        match headers.iter().find(|known| known.name == name) {
+            Some(known) if is_same(&known.absolute, &absolute) => continue,
+            Some(known) => return Err(ambiguous(name, &known.absolute, &absolute)),
+            None => {}
+        }
+        headers.push(Header {
+            name: name.to_owned(),
+            absolute: absolute.clone(),
+        });
+        include(&self::text(bytes, name)?, &absolute, headers)?;
+    }
+    Ok(())
+}
+
+/// The name in `#include "name"`.
+fn included(line: &str) -> Option<&str> {
+    let directive = line.trim_start().strip_prefix('#')?.trim_start();
+    let name = directive.strip_prefix("include")?.trim_start().strip_prefix('"')?;
+    name.split_once('"').map(|(name, _)| name)
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let canonical = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    canonical(one) == canonical(other)
+}
+
+/// NVRTC knows headers by the names that they are included by.
+fn ambiguous(name: &str, one: &Path, other: &Path) -> Diagnostic {
+    let (one, other) = (shown(one).display(), shown(other).display());
+    error(Code::PtxFile, format!("two headers are both included as `{name}`"))
+        .note(format!("they are `{one}` and `{other}`"))
+        .help("rename one, or include it by a longer path")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::included;
+
+    #[test]
+    fn headers_in_quotes_are_found() {
+        assert_eq!(included("#include \"a/b.h\" // why"), Some("a/b.h"));
+        assert_eq!(included("  #  include\"b.h\""), Some("b.h"));
+        assert_eq!(included("#include <b.h>"), None);
+        assert_eq!(included("#includes \"b.h"), None);
+        assert_eq!(included("// #include \"b.h\""), None);
+    }
+}

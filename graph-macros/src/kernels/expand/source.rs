@@ -1,0 +1,72 @@
+//! The constants that hold a block's file, and what a kernel's facts say of it.
+
+use crate::kernels::cuda::{Cuda, Header};
+use crate::kernels::declaration::Declaration;
+use crate::kernels::param::{Kind, Param};
+use crate::kernels::source::{Ptx, Source};
+use crate::kernels::text::text;
+use proc_macro2::TokenStream;
+use quote::quote;
+
+/// The `static` of the block's file; an empty one where a mistake was reported.
+pub(super) fn code(source: Option<&Source>) -> TokenStream {
+    match source {
+        None => ptx("", &quote!("")),
+        Some(Source::Ptx(Ptx { path, absolute, .. })) => ptx(path, &quote!(::core::include_str!(#absolute))),
+        Some(Source::Cuda(file)) => cuda(file),
+    }
+}
+
+fn ptx(path: &str, text: &TokenStream) -> TokenStream {
+    quote!(static __PTX: ::graph_runtime::Ptx = ::graph_runtime::Ptx { path: #path, text: #text };)
+}
+
+fn cuda(file: &Cuda) -> TokenStream {
+    let Cuda {
+        path,
+        absolute,
+        headers,
+        options,
+    } = file;
+    let headers = headers.iter().map(|Header { name, absolute }| {
+        let absolute = absolute.display().to_string();
+        quote!((#name, ::core::include_str!(#absolute)))
+    });
+    quote! {
+        static __CUDA: ::graph_runtime::CudaSource = ::graph_runtime::CudaSource {
+            path: #path,
+            text: ::core::include_str!(#absolute),
+            headers: &[#(#headers),*],
+            options: &[#(#options),*],
+        };
+    }
+}
+
+/// The kernel's `Source`.
+pub(super) fn of_kernel(source: Option<&Source>, declaration: &Declaration) -> TokenStream {
+    if !matches!(source, Some(Source::Cuda(_))) {
+        return quote!(::graph_runtime::Source::Ptx(&__PTX));
+    }
+    let (safe, types) = (declaration.safe.is_some(), declaration.params.iter().map(param_type));
+    quote! {
+        ::graph_runtime::Source::Cuda(&__CUDA, ::graph_runtime::Declaration { safe: #safe, types: &[#(#types),*] })
+    }
+}
+
+/// What the PTX must agree with, and only rustc knows.
+fn param_type(param: &Param) -> TokenStream {
+    let ty = param.ty().map_or_else(String::new, text);
+    let (size, align) = match &param.kind {
+        Kind::Value(value) => {
+            let ty = &value.ty;
+            // A path in generic arguments makes rustc propose generics.
+            let none = quote!(const __NONE: [#ty; 0] = [];);
+            (
+                quote!({ #none __size_of(&__NONE) }),
+                quote!({ #none __align_of(&__NONE) }),
+            )
+        }
+        Kind::Buffer(_) | Kind::Invalid => (quote!(0), quote!(0)),
+    };
+    quote!(::graph_runtime::ParamType { text: #ty, size: #size, align: #align })
+}

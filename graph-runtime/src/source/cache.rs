@@ -1,0 +1,241 @@
+//! Compiled PTX on disk, so that the next process need not compile it.
+//!
+//! An entry is found by what it was compiled from, not by who compiled it: a machine without NVRTC uses what one with it has left.
+//! The compiler's version stands in the entry, and a compiler that is there takes only its own. The name of an entry is a
+//! plain hash, since the entry repeats all that it was made of: a clash costs a compilation, never a wrong kernel.
+
+use super::{Architecture, CudaSource};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::{env, fs, io, process};
+use tracing::debug;
+
+/// The first word of an entry. Another number for whatever changes what an entry means.
+const FORMAT: &str = "cuda-graph-ptx-1";
+
+/// What PTX is compiled from, as bytes. Texts are preceded by their lengths, so that no two sources have one key.
+pub(super) fn key(source: &CudaSource, architecture: Architecture) -> Vec<u8> {
+    let architecture = architecture.to_string();
+    let headers = source.headers.iter().flat_map(|header| [header.0, header.1]);
+    let lists: [Vec<&str>; 3] = [
+        vec![&architecture, source.path, source.text],
+        source.options.to_vec(),
+        headers.collect(),
+    ];
+    let mut key = Vec::new();
+    for list in &lists {
+        key.extend(format!("{}\n", list.len()).bytes());
+        for text in list {
+            key.extend(format!("{}\n{text}\n", text.len()).bytes());
+        }
+    }
+    key
+}
+
+/// The PTX of an entry, if it is there, whole, and made by the compiler that is here.
+pub(super) fn load(key: &[u8], version: Option<&str>) -> Option<String> {
+    let path = folder()?.join(name(key));
+    let entry = match fs::read(&path) {
+        Ok(entry) => entry,
+        Err(error) => {
+            if error.kind() != io::ErrorKind::NotFound {
+                debug!(target: "graph_runtime", path = %path.display(), %error, "cannot read the cache");
+            }
+            return None;
+        }
+    };
+    let found = parse(&entry, key);
+    if found.is_none() {
+        debug!(target: "graph_runtime", path = %path.display(), "not a whole entry of the cache, or another's");
+    }
+    let (made_by, ptx) = found?;
+    if version.is_some_and(|version| version != made_by) {
+        debug!(target: "graph_runtime", path = %path.display(), made_by, "made by another NVRTC");
+        return None;
+    }
+    Some(ptx)
+}
+
+/// Writes an entry. What goes wrong is not worth an error: it is compiled again next time.
+pub(super) fn store(key: &[u8], version: &str, ptx: &str) {
+    let Some(folder) = folder() else { return };
+    if let Err(error) = write(&folder, &name(key), &entry(key, version, ptx)) {
+        debug!(target: "graph_runtime", folder = %folder.display(), %error, "cannot write the cache");
+    }
+}
+
+/// Where entries are, for messages.
+pub(super) fn place() -> String {
+    folder().map_or_else(|| "nowhere".to_owned(), |folder| folder.display().to_string())
+}
+
+/// Writes beside the file first: whoever reads it finds all of it or nothing, whoever else writes it writes the same.
+fn write(folder: &Path, name: &str, entry: &[u8]) -> io::Result<()> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    fs::create_dir_all(folder)?;
+    let part = folder.join(format!(".{name}.{}.{}", process::id(), NEXT.fetch_add(1, Relaxed)));
+    let written = fs::write(&part, entry).and_then(|()| fs::rename(&part, folder.join(name)));
+    if written.is_err() {
+        let _ = fs::remove_file(&part);
+    }
+    written
+}
+
+/// `cuda-graph-ptx-1 <NVRTC's version> <length of the PTX> <length of the key> <hash of both>`, the PTX and the key.
+fn entry(key: &[u8], version: &str, ptx: &str) -> Vec<u8> {
+    let body = [ptx.as_bytes(), key].concat();
+    let mut entry = format!("{FORMAT} {version} {} {} {:032x}\n", ptx.len(), key.len(), hash(&body)).into_bytes();
+    entry.extend(body);
+    entry
+}
+
+/// The version and the PTX of a whole entry for this key.
+fn parse(entry: &[u8], key: &[u8]) -> Option<(String, String)> {
+    let end = entry.iter().position(|&byte| byte == b'\n')?;
+    let (first, body) = (str::from_utf8(&entry[..end]).ok()?, &entry[end + 1..]);
+    let words: Vec<&str> = first.split(' ').collect();
+    let [FORMAT, version, ptx, key_length, checksum] = words[..] else {
+        return None;
+    };
+    let length: usize = ptx.parse().ok()?;
+    let (ptx, rest) = body.split_at_checked(length)?;
+    let whole = key_length.parse() == Ok(key.len()) && rest == key && checksum == format!("{:032x}", hash(body));
+    let ptx = String::from_utf8(ptx.to_vec()).ok()?;
+    whole.then(|| (version.to_owned(), ptx))
+}
+
+fn name(key: &[u8]) -> String {
+    format!("{:032x}.ptx-cache", hash(key))
+}
+
+/// FNV-1a of 128 bits: the same with every version of Rust, which the standard library's own is not.
+fn hash(bytes: &[u8]) -> u128 {
+    const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
+    const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;
+    bytes
+        .iter()
+        .fold(OFFSET, |hash, &byte| (hash ^ u128::from(byte)).wrapping_mul(PRIME))
+}
+
+/// The cache's folder.
+fn folder() -> Option<PathBuf> {
+    let variable = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+    chosen(&variable).or_else(|| private(env::temp_dir().join("cuda-graph")))
+}
+
+/// The folder that the environment names.
+fn chosen(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
+    let own = variable("CUDA_GRAPH_CACHE_DIR").map(PathBuf::from);
+    let desktop = || Some(PathBuf::from(variable("XDG_CACHE_HOME")?).join("cuda-graph"));
+    let home = || Some(PathBuf::from(variable("HOME")?).join(".cache/cuda-graph"));
+    own.or_else(desktop).or_else(home)
+}
+
+/// The folder, if nobody else could have put entries there: everyone may write beside it.
+#[cfg(target_os = "linux")]
+fn private(folder: PathBuf) -> Option<PathBuf> {
+    use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+    const OTHERS_WRITE: u32 = 0o022;
+    let _ = fs::DirBuilder::new().mode(0o700).create(&folder); // it may be there
+    let (found, me) = (fs::symlink_metadata(&folder).ok()?, fs::metadata("/proc/self").ok()?);
+    let mine = found.is_dir() && found.uid() == me.uid() && found.mode() & OTHERS_WRITE == 0;
+    mine.then_some(folder)
+}
+
+/// Elsewhere a user's temporary folder is the user's own.
+#[cfg(not(target_os = "linux"))]
+fn private(folder: PathBuf) -> Option<PathBuf> {
+    Some(folder)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOURCE: CudaSource = CudaSource {
+        path: "a.cu",
+        text: "text",
+        headers: &[("a.h", "header")],
+        options: &["--option"],
+    };
+
+    fn key_of(source: &CudaSource) -> Vec<u8> {
+        key(source, Architecture::Emulator)
+    }
+
+    #[test]
+    fn an_entry_is_taken_whole_or_not_at_all() {
+        let key = key_of(&SOURCE);
+        let entry = entry(&key, "12.4", "the ptx\n");
+        assert_eq!(parse(&entry, &key), Some(("12.4".to_owned(), "the ptx\n".to_owned())));
+        for length in 0..entry.len() {
+            assert_eq!(parse(&entry[..length], &key), None, "cut to {length} bytes");
+        }
+        for index in 0..entry.len() {
+            let mut damaged = entry.clone();
+            damaged[index] ^= 1;
+            let found = parse(&damaged, &key).map(|(_, ptx)| ptx);
+            assert!(found.is_none_or(|ptx| ptx == "the ptx\n"), "byte {index} was changed");
+        }
+        let other = CudaSource {
+            text: "other",
+            ..SOURCE
+        };
+        assert_eq!(parse(&entry, &key_of(&other)), None, "a clash of hashes");
+    }
+
+    #[test]
+    fn everything_that_is_compiled_is_in_the_key() {
+        let (headers, options) = (&[("a.h", "other")], &["--option", ""]);
+        let sources = [
+            SOURCE,
+            CudaSource { path: "b.cu", ..SOURCE },
+            CudaSource {
+                text: "other",
+                ..SOURCE
+            },
+            CudaSource { headers, ..SOURCE },
+            CudaSource { headers: &[], ..SOURCE },
+            CudaSource { options, ..SOURCE },
+            CudaSource { options: &[], ..SOURCE },
+        ];
+        let mut keys: Vec<Vec<u8>> = sources.iter().map(key_of).collect();
+        keys.push(key(&SOURCE, Architecture::Device(70)));
+        keys.push(key(&SOURCE, Architecture::Device(90)));
+        let count = keys.len();
+        keys.sort();
+        keys.dedup();
+        assert_eq!(keys.len(), count);
+    }
+
+    #[test]
+    fn the_environment_says_where_it_is() {
+        let with = |set: &[(&str, &str)]| {
+            let set: Vec<(String, OsString)> = set
+                .iter()
+                .map(|(name, value)| ((*name).into(), (*value).into()))
+                .collect();
+            chosen(&move |name: &str| {
+                set.iter()
+                    .find(|(known, _)| known == name)
+                    .map(|(_, value)| value.clone())
+            })
+        };
+        let (own, desktop, home) = (
+            ("CUDA_GRAPH_CACHE_DIR", "/own"),
+            ("XDG_CACHE_HOME", "/xdg"),
+            ("HOME", "/home/me"),
+        );
+        assert_eq!(with(&[home, desktop, own]), Some("/own".into()));
+        assert_eq!(with(&[home, desktop]), Some("/xdg/cuda-graph".into()));
+        assert_eq!(with(&[home]), Some("/home/me/.cache/cuda-graph".into()));
+        assert_eq!(with(&[]), None);
+    }
+
+    #[test]
+    fn the_hash_is_fnv() {
+        assert_eq!(hash(b""), 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d);
+        assert_eq!(hash(b"a"), 0xd228_cb69_6f1a_8caf_7891_2b70_4e4a_8964);
+    }
+}

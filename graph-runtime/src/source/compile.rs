@@ -1,0 +1,216 @@
+//! From CUDA C++ to PTX, by NVRTC.
+
+use super::CudaSource;
+use crate::driver::{self, NvrtcError, NvrtcProgram};
+use std::env;
+use std::ffi::{CString, NulError, c_char};
+use std::fmt;
+use std::path::{Path, PathBuf};
+use tracing::{debug, trace};
+
+/// What PTX is compiled for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Architecture {
+    /// A device of this compute capability: 90 for 9.0.
+    Device(u32),
+    /// The emulator, which runs PTX for any.
+    Emulator,
+}
+
+/// The oldest GPUs supported (Volta), and what the emulator gets from a compiler that still knows it.
+const OLDEST: u32 = 70;
+
+/// As it stands in the key of the cache.
+impl fmt::Display for Architecture {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Architecture::Device(capability) => write!(f, "compute_{capability}"),
+            Architecture::Emulator => f.write_str("emulator"),
+        }
+    }
+}
+
+impl Architecture {
+    /// The virtual architecture to ask a compiler for that knows `known`. Newer devices run what was compiled for older ones.
+    fn of(self, known: &[u32]) -> u32 {
+        let newest = |limit: u32| known.iter().copied().filter(|&one| one <= limit).max();
+        match self {
+            // What is too old for this compiler is left for it to refuse.
+            Architecture::Device(capability) => newest(capability).unwrap_or(capability),
+            Architecture::Emulator => newest(OLDEST).or(known.iter().copied().min()).unwrap_or(OLDEST),
+        }
+    }
+}
+
+/// The version of NVRTC on this machine: `12.4`. `None` if there is none.
+pub(super) fn version() -> Option<String> {
+    if !driver::nvrtc_is_present() {
+        return None;
+    }
+    // SAFETY: the library is loaded.
+    let version = unsafe { driver::nvrtc_version() };
+    version.ok().map(|(major, minor)| format!("{major}.{minor}"))
+}
+
+/// Compiles to PTX. NVRTC must be present. The error is what it said.
+pub(super) fn compile(source: &CudaSource, architecture: Architecture) -> Result<String, String> {
+    let options = options(source.options, architecture, &known(), toolkit().as_deref());
+    trace!(target: "graph_runtime", path = source.path, ?options, "nvrtcCompileProgram");
+    let program = Program::new(source)?;
+    let compiled = program.compile(&options)?;
+    let log = program.log().unwrap_or_default();
+    match compiled {
+        Ok(()) => {
+            if !log.is_empty() {
+                debug!(target: "graph_runtime", path = source.path, "{log}");
+            }
+            program.ptx().map_err(|error| error.to_string())
+        }
+        Err(error) if log.is_empty() => Err(error.to_string()),
+        Err(error) => Err(format!("{error}\n{log}")),
+    }
+}
+
+/// The options of one compilation: the author's, and what goes without saying.
+fn options(own: &[&str], architecture: Architecture, known: &[u32], toolkit: Option<&Path>) -> Vec<String> {
+    let mut options = Vec::new();
+    let names_architecture = |option: &&str| option.starts_with("-arch") || option.starts_with("--gpu-architecture");
+    if !own.iter().any(names_architecture) {
+        options.push(format!("--gpu-architecture=compute_{}", architecture.of(known)));
+    }
+    options.extend(own.iter().map(|&option| option.to_owned()));
+    options.extend(toolkit.map(|folder| format!("--include-path={}", folder.display())));
+    options
+}
+
+/// The architectures that NVRTC knows.
+fn known() -> Vec<u32> {
+    // SAFETY: the library is loaded: `compile` is called only then.
+    let count = unsafe { driver::nvrtc_architecture_count() }.unwrap_or(0);
+    let mut known = vec![0; count];
+    // SAFETY: as above; there is room for `count`.
+    match unsafe { driver::nvrtc_architectures(&mut known) } {
+        Ok(()) => known.into_iter().map(|one| one as u32).collect(),
+        Err(_) => Vec::new(),
+    }
+}
+
+/// The headers of the CUDA toolkit, such as `cuda_fp16.h`, which NVRTC does not bring along.
+fn toolkit() -> Option<PathBuf> {
+    let named = ["CUDA_PATH", "CUDA_HOME", "CUDA_ROOT"]
+        .into_iter()
+        .filter_map(env::var_os);
+    let mut folders = named.chain(["/usr/local/cuda".into()]);
+    folders.find_map(|folder| {
+        let headers = PathBuf::from(folder).join("include");
+        headers.join("cuda.h").is_file().then_some(headers)
+    })
+}
+
+/// A program of NVRTC's.
+///
+/// 1. `raw` was made by `nvrtc_create` and is destroyed only in `drop`.
+/// 2. NVRTC may look at the strings for as long as the program lives, so they live in `_strings`.
+struct Program {
+    raw: NvrtcProgram,
+    _strings: Vec<CString>,
+}
+
+impl Program {
+    fn new(source: &CudaSource) -> Result<Self, String> {
+        let string = |text: &str| {
+            let failed = |_: NulError| "the text contains a zero byte".to_owned();
+            CString::new(text).map_err(failed)
+        };
+        let (text, name) = (string(source.text)?, string(source.path)?);
+        let headers: Vec<&(&str, &str)> = source.headers.iter().collect();
+        let names: Vec<CString> = headers
+            .iter()
+            .map(|header| string(header.0))
+            .collect::<Result<_, _>>()?;
+        let texts: Vec<CString> = headers
+            .iter()
+            .map(|header| string(header.1))
+            .collect::<Result<_, _>>()?;
+        let (name_pointers, text_pointers) = (pointers(&names), pointers(&texts));
+        // SAFETY: the library is loaded: `compile` is called only then. The strings live as long as the program (fact 2).
+        let raw = unsafe { driver::nvrtc_create(&text, &name, &text_pointers, &name_pointers) };
+        let raw = raw.map_err(|error| error.to_string())?;
+        let strings = [text, name].into_iter().chain(names).chain(texts).collect();
+        Ok(Self { raw, _strings: strings })
+    }
+
+    /// The outer result is about the options as strings, the inner one about the source, of which the log says more.
+    fn compile(&self, options: &[String]) -> Result<Result<(), NvrtcError>, String> {
+        let strings: Result<Vec<CString>, NulError> =
+            options.iter().map(|option| CString::new(option.as_str())).collect();
+        let strings = strings.map_err(|_| "an option contains a zero byte".to_owned())?;
+        // SAFETY: fact 1; the options live until the call returns.
+        Ok(unsafe { driver::nvrtc_compile(self.raw, &pointers(&strings)) })
+    }
+
+    fn log(&self) -> Result<String, NvrtcError> {
+        // SAFETY: fact 1.
+        let mut text = vec![0; unsafe { driver::nvrtc_log_size(self.raw) }?];
+        // SAFETY: fact 1; the text has the size that NVRTC has just asked for.
+        unsafe { driver::nvrtc_log(self.raw, &mut text) }?;
+        Ok(until_zero(&text).trim().to_owned())
+    }
+
+    fn ptx(&self) -> Result<String, NvrtcError> {
+        // SAFETY: fact 1.
+        let mut text = vec![0; unsafe { driver::nvrtc_ptx_size(self.raw) }?];
+        // SAFETY: fact 1; the text has the size that NVRTC has just asked for.
+        unsafe { driver::nvrtc_ptx(self.raw, &mut text) }?;
+        Ok(until_zero(&text))
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        // SAFETY: fact 1. Where this fails the program is leaked, which is all that could be done.
+        let _ = unsafe { driver::nvrtc_destroy(self.raw) };
+    }
+}
+
+fn pointers(strings: &[CString]) -> Vec<*const c_char> {
+    strings.iter().map(|string| string.as_ptr()).collect()
+}
+
+/// The text before the zero byte that C puts at its end.
+fn until_zero(bytes: &[u8]) -> String {
+    let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_gets_the_newest_architecture_that_it_and_the_compiler_know() {
+        let known = [70, 75, 80, 90];
+        assert_eq!(Architecture::Device(90).of(&known), 90);
+        assert_eq!(Architecture::Device(100).of(&known), 90);
+        assert_eq!(Architecture::Device(86).of(&known), 80);
+        assert_eq!(Architecture::Device(60).of(&known), 60, "for NVRTC to refuse");
+        assert_eq!(Architecture::Emulator.of(&known), 70);
+        assert_eq!(Architecture::Emulator.of(&[75, 80]), 75);
+        assert_eq!(Architecture::Emulator.of(&[]), 70);
+    }
+
+    #[test]
+    fn the_authors_options_come_first() {
+        let device = Architecture::Device(80);
+        let plain = options(&["--use_fast_math"], device, &[80], Some(Path::new("/cuda/include")));
+        let expected = [
+            "--gpu-architecture=compute_80",
+            "--use_fast_math",
+            "--include-path=/cuda/include",
+        ];
+        assert_eq!(plain, expected);
+        for own in ["--gpu-architecture=compute_90a", "-arch=compute_90a"] {
+            assert_eq!(options(&[own], device, &[80], None), [own]);
+        }
+    }
+}

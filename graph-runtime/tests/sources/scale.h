@@ -1,0 +1,5 @@
+#pragma once
+struct Weights {
+    float slope;
+    float shift;
+};
