@@ -45,6 +45,7 @@ pub(super) fn parse(arguments: TokenStream, attribute: Span, report: &mut Report
 fn file(input: ParseStream<'_>) -> syn::Result<File> {
     if input.peek(LitStr) {
         let path = input.parse()?;
+        input.parse::<Option<Token![,]>>()?;
         return match input.is_empty() {
             true => Ok(File::Ptx(path)),
             false => Err(input.error("a PTX file is the only source of its kernels, and has no options")),
