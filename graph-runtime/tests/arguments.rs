@@ -84,9 +84,15 @@ cuda_graph! {
 fn lengths_of_copies_are_compared_by_build() {
     assert!(Copies::build(&device(), 4, 4).is_ok());
     let error = Copies::build(&device(), 4, 8).unwrap_err().to_string();
-    assert!(error.contains("[shape-mismatch]") && error.contains("`copy`"), "{error}");
+    assert!(
+        error.contains("[shape-mismatch]") && error.contains("`copy`"),
+        "{error}"
+    );
     let error = Copies::build(&device(), 8, 8).unwrap_err().to_string();
-    assert!(error.contains("[shape-mismatch]") && error.contains("`other`"), "{error}");
+    assert!(
+        error.contains("[shape-mismatch]") && error.contains("`other`"),
+        "{error}"
+    );
 }
 
 cuda_graph! {

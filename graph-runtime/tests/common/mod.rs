@@ -15,10 +15,12 @@ pub(crate) fn device() -> Device {
     } else {
         Device::emulator()
     };
-    match std::env::var_os("CUDA_GRAPH_TEST_DELAYS") {
-        Some(_) => device.with_delays(41),
-        None => device,
-    }
+    if delayed() { device.with_delays(41) } else { device }
+}
+
+/// Is every node delayed? On CUDA it is two nodes then.
+pub(crate) fn delayed() -> bool {
+    std::env::var_os("CUDA_GRAPH_TEST_DELAYS").is_some()
 }
 
 /// The CUDA device, or `None`, said aloud, where the emulator is tested.
