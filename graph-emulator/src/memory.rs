@@ -139,6 +139,11 @@ impl Memory {
         }
     }
 
+    /// Are the two handles to the same memory?
+    pub fn is(&self, other: &Memory) -> bool {
+        Arc::ptr_eq(&self.space, &other.space)
+    }
+
     /// Allocate `len` zeroed bytes, aligned to 256. The name appears in fault messages.
     ///
     /// # Errors

@@ -218,6 +218,18 @@ pub enum Error {
         /// The memory.
         site: Site,
     },
+    /// Memory that graphs share is being used by somebody else.
+    InUse {
+        /// The memory.
+        site: Site,
+        /// By whom.
+        message: &'static str,
+    },
+    /// Memory of another device cannot be used here.
+    ForeignMemory {
+        /// The memory.
+        site: Site,
+    },
     /// The graph has no such node.
     UnknownNode {
         /// The graph.
@@ -240,6 +252,11 @@ pub enum Error {
         site: Site,
         /// What was updated.
         what: &'static str,
+    },
+    /// Rebinding memory failed half-way, so the graph does not launch until it succeeds.
+    HalfRebound {
+        /// The memory.
+        site: Site,
     },
     /// This cannot be done here.
     Unsupported {
@@ -292,7 +309,11 @@ impl fmt::Display for Error {
             Error::UnknownNode { site, index, nodes } => {
                 write!(f, "{site}no node has index {index}; there are {nodes}")
             }
-            Error::Stream { site, message } | Error::Unsupported { site, message } => write!(f, "{site}{message}"),
+            Error::ForeignMemory { site } => write!(f, "{site}the memory belongs to another device"),
+            Error::Stream { site, message } | Error::Unsupported { site, message } | Error::InUse { site, message } => {
+                write!(f, "{site}{message}")
+            }
+            Error::HalfRebound { site } => write!(f, "{site}rebinding failed half-way; rebind again before launching"),
             Error::HalfUpdated { site, what } => write!(
                 f,
                 "{site}an update of `{what}` failed half-way; update `{what}` again before launching"

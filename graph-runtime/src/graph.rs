@@ -1,14 +1,15 @@
 //! A built graph: launching it, waiting for it, and its memory.
 
-use crate::backend::{Executable, HostMemory, Layout, Storage};
+use crate::backend::{Executable, Layout, Storage};
 use crate::device::Device;
 use crate::error::{Error, Result, Site};
 use crate::host_split::HostSplit;
-use crate::memory::{DeviceMut, DeviceRef};
+use crate::memory::{DeviceMut, DeviceRef, SharedMemory};
 use crate::node::{NodeHandle, NodeId};
 use crate::place::{OnDevice, OnHost, Place, Span};
 use crate::program::Program;
 use crate::shape::Element;
+use crate::shares::Shares;
 use crate::update::{self, Update};
 use cudarc::driver::{CudaStream, sys};
 use graph_plan::{Draft, Plan};
@@ -51,12 +52,22 @@ pub struct Graph {
     pub(crate) id: u64,
     pub(crate) draft: Draft,
     layouts: Vec<Option<Layout>>,
+    pub(crate) shares: Shares,
     pub(crate) program: Program,
     pub(crate) executable: Executable,
-    /// What was last updated only half-way. Almost always empty.
-    pub(crate) half_updated: Vec<&'static str>,
+    /// What was last changed only half-way. Almost always empty.
+    pub(crate) half_edited: Vec<Edit>,
     /// Waiting through `&self` is not made for several threads at once.
     not_sync: PhantomData<Cell<()>>,
+}
+
+/// What changes nodes in place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Edit {
+    /// [`Graph::update`] of this name.
+    Update(&'static str),
+    /// [`Graph::rebind`] of this resource.
+    Rebind(usize),
 }
 
 /// The driver's own handles of a graph: see [`Graph::raw`].
@@ -76,6 +87,7 @@ impl Graph {
         id: u64,
         draft: Draft,
         layouts: Vec<Option<Layout>>,
+        shares: Shares,
         program: Program,
         executable: Executable,
     ) -> Self {
@@ -84,9 +96,10 @@ impl Graph {
             id,
             draft,
             layouts,
+            shares,
             program,
             executable,
-            half_updated: Vec::new(),
+            half_edited: Vec::new(),
             not_sync: PhantomData,
         }
     }
@@ -97,13 +110,29 @@ impl Graph {
     /// On the emulator the graph has run when this returns. What goes wrong there is reported as on CUDA, by whoever waits.
     ///
     /// # Errors
-    /// [`Error::Cuda`], also with the error of an earlier launch; [`Error::HalfUpdated`] after an update that failed half-way.
+    /// [`Error::Cuda`], also with the error of an earlier launch; [`Error::HalfUpdated`] and [`Error::HalfRebound`] after a change that failed half-way;
+    /// [`Error::InUse`] while a guard lends memory that the graph shares.
     #[inline]
     pub fn launch(&mut self) -> Result<()> {
-        if !self.half_updated.is_empty() {
+        if !self.half_edited.is_empty() {
             return Err(self.refusal());
         }
+        if !self.shares.is_empty() {
+            return self.launch_shared(None);
+        }
         self.executable.launch(&self.draft, &self.program)
+    }
+
+    /// Starts the graph on a stream, or its own, behind other uses of the memory that it shares.
+    fn launch_shared(&mut self, stream: Option<&CudaStream>) -> Result<()> {
+        let claims = self.shares.claim(&self.draft)?;
+        match &mut self.executable {
+            Executable::Cuda(executable) => executable.launch_shared(&self.draft, &claims, stream),
+            Executable::Emulator(executable) => {
+                executable.launch(&self.draft, &self.program);
+                Ok(())
+            }
+        }
     }
 
     /// Starts the graph on a stream of the same context, behind the work that is queued there. Accessors wait for it
@@ -113,10 +142,11 @@ impl Graph {
     /// [`Error::Stream`] where the stream is being captured or belongs to another context; [`Error::Unsupported`] on the emulator; as
     /// [`Graph::launch`].
     pub fn launch_on(&mut self, stream: &CudaStream) -> Result<()> {
-        if !self.half_updated.is_empty() {
+        if !self.half_edited.is_empty() {
             return Err(self.refusal());
         }
         match &mut self.executable {
+            Executable::Cuda(_) if !self.shares.is_empty() => self.launch_shared(Some(stream)),
             Executable::Cuda(executable) => executable.launch_on(&self.draft, stream),
             Executable::Emulator(_) => Err(Error::Unsupported {
                 site: self.site(),
@@ -125,11 +155,28 @@ impl Graph {
         }
     }
 
+    /// Makes launching refuse until [`Graph::finish`].
+    pub(crate) fn begin(&mut self, edit: Edit) {
+        if !self.half_edited.contains(&edit) {
+            self.half_edited.push(edit);
+        }
+    }
+
+    /// The edit has succeeded.
+    pub(crate) fn finish(&mut self, edit: Edit) {
+        self.half_edited.retain(|&other| other != edit);
+    }
+
     #[cold]
     fn refusal(&self) -> Error {
-        Error::HalfUpdated {
-            site: self.site(),
-            what: self.half_updated.first().copied().unwrap_or_default(),
+        match self.half_edited[0] {
+            Edit::Update(what) => Error::HalfUpdated {
+                site: self.site(),
+                what,
+            },
+            Edit::Rebind(resource) => Error::HalfRebound {
+                site: self.site().at_memory(&self.draft.resources[resource].name),
+            },
         }
     }
 
@@ -144,7 +191,8 @@ impl Graph {
     /// Waits, and lends host memory.
     ///
     /// # Errors
-    /// As [`Graph::synchronize`]; [`Error::ForeignPlace`] and [`Error::OutOfBounds`] for places that are not this graph's.
+    /// As [`Graph::synchronize`]; [`Error::ForeignPlace`] and [`Error::OutOfBounds`] for places that are not this graph's; [`Error::Unsupported`] for
+    /// shared memory, which [`SharedHost`](crate::SharedHost) lends.
     pub fn host<S>(&self, place: &Place<S, OnHost>) -> Result<&S> {
         let pointer = self.host_pointer(place.span)?.cast::<S>();
         // SAFETY: `host_pointer` has waited and checked that the place is this graph's: its builder, which alone makes places, made
@@ -199,9 +247,13 @@ impl Graph {
     pub fn device<S: ?Sized>(&self, place: &Place<S, OnDevice>) -> Result<DeviceRef<'_, S>> {
         let site = self.check_place(place.span)?;
         self.synchronize()?;
+        let Span { start, bytes, .. } = place.span;
         match &self.executable.storage()[place.span.resource] {
-            Storage::Device(memory) => Ok(DeviceRef::new(memory, place.span.start, place.span.bytes, site)),
-            Storage::Host(_) | Storage::Module => Err(Error::ForeignPlace { site }),
+            Storage::Device(memory) => Ok(DeviceRef::new(memory, start, bytes, site)),
+            Storage::Shared(SharedMemory::Device(piece)) => Ok(DeviceRef::shared(piece, start, bytes, site)),
+            Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) | Storage::Module => {
+                Err(Error::ForeignPlace { site })
+            }
         }
     }
 
@@ -265,7 +317,7 @@ impl Graph {
         })
     }
 
-    fn site(&self) -> Site {
+    pub(crate) fn site(&self) -> Site {
         Site::graph(&self.draft.name)
     }
 
@@ -285,7 +337,7 @@ impl Graph {
     fn host_pointer(&self, span: Span) -> Result<NonNull<u8>> {
         let site = self.check_place(span)?;
         self.synchronize()?;
-        host_pointer(&self.executable.storage()[span.resource], span).ok_or(Error::ForeignPlace { site })
+        host_pointer(&self.executable.storage()[span.resource], span, site)
     }
 
     fn host_slice_pointer<T: Element>(&self, span: Span) -> Result<NonNull<[T]>> {
@@ -295,14 +347,19 @@ impl Graph {
     }
 }
 
-/// The first byte of a span that was checked to lie in the memory.
-pub(crate) fn host_pointer(storage: &Storage, span: Span) -> Option<NonNull<u8>> {
-    let memory: &HostMemory = match storage {
-        Storage::Host(memory) => memory,
-        Storage::Device(_) | Storage::Module => return None,
-    };
-    // SAFETY: the span was issued by the builder of this graph as a part of this resource, whose size the memory has.
-    Some(unsafe { memory.pointer().add(span.start) })
+/// The first byte of a span that was checked to lie in the memory, which is the graph's own.
+pub(crate) fn host_pointer(storage: &Storage, span: Span, site: Site) -> Result<NonNull<u8>> {
+    match storage {
+        // SAFETY: the span was issued by the builder of this graph as a part of this resource, whose size the memory has.
+        Storage::Host(memory) => Ok(unsafe { memory.pointer().add(span.start) }),
+        Storage::Shared(SharedMemory::Host(_)) => Err(Error::Unsupported {
+            site,
+            message: "shared host memory is lent by guards: `SharedHost::read` and `SharedHost::write`",
+        }),
+        Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Module => {
+            Err(Error::ForeignPlace { site })
+        }
+    }
 }
 
 impl fmt::Debug for Graph {

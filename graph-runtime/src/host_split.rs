@@ -52,6 +52,6 @@ impl<'g> HostSplit<'g> {
         if std::mem::replace(&mut self.taken[span.resource], true) {
             return Err(Error::AlreadyTaken { site });
         }
-        host_pointer(&self.graph.executable.storage()[span.resource], span).ok_or(Error::ForeignPlace { site })
+        host_pointer(&self.graph.executable.storage()[span.resource], span, site)
     }
 }

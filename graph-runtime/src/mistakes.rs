@@ -2,6 +2,7 @@
 
 use crate::kernel::{KernelCall, KernelFacts, Launch, Value, launch_fault};
 use crate::place::Span;
+use crate::shares::Share;
 use graph_plan::{Code, Diagnostic, Draft, LaunchConfig, Subject, Text, clashes};
 use graph_ptx::declaration::{Mistake, Rule};
 
@@ -77,6 +78,36 @@ pub(crate) fn mismatch(draft: &Draft, node: usize, from: Span, to: Span) -> Diag
         name(to)
     );
     Diagnostic::new(Code::ShapeMismatch, Subject::Node(node), message).help("copy between places of one length")
+}
+
+/// A node that writes memory which is shared to be read.
+#[cold]
+pub(crate) fn read_only(node: usize, name: &str, memory: &str) -> Diagnostic {
+    let message = format!("node `{name}` writes `{memory}`, which is shared without `mut`");
+    Diagnostic::new(Code::Access, Subject::Node(node), message).help(format!("share `{memory}` as `mut`"))
+}
+
+/// Memory that a graph shares under two names.
+#[cold]
+pub(crate) fn overlap(draft: &Draft, first: &Share, second: &Share, bytes: u64) -> Diagnostic {
+    let name = |share: &Share| &draft.resources[share.resource].name;
+    let written = if first.write { first } else { second };
+    let message = format!(
+        "`{}` and `{}` are shared memory that overlaps, and the graph writes `{}`",
+        name(first),
+        name(second),
+        name(written)
+    );
+    Diagnostic::new(Code::AliasedArgument, Subject::Resource(second.resource), message)
+        .note(format!("{bytes} bytes belong to both"))
+        .help("share memory that does not overlap, or use one name for both")
+}
+
+/// Shared memory of another length, in `units`, than asked for.
+#[cold]
+pub(crate) fn wrong_length(resource: usize, name: &str, has: usize, expected: usize, units: &str) -> Diagnostic {
+    let message = format!("`{name}` has {expected} {units}, but the memory shared as `{name}` has {has}");
+    Diagnostic::new(Code::ShapeMismatch, Subject::Resource(resource), message)
 }
 
 /// A node that does not exist, before or after another.

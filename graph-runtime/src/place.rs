@@ -1,5 +1,6 @@
 //! Places: typed names of memory inside one graph. A place is an index and a byte range, never a pointer.
 
+use crate::error::{Error, Result, Site};
 use crate::shape::Rows;
 use std::fmt;
 use std::marker::PhantomData;
@@ -126,6 +127,21 @@ impl<S: ?Sized, M> Place<S, M> {
             ..self.span
         }
     }
+}
+
+/// Where in memory of so many bytes the part lies that `f` selects: its start and its size in bytes.
+pub(crate) fn select<S: ?Sized, M>(bytes: usize, f: impl FnOnce(Place<S, M>) -> Span) -> Result<(usize, usize)> {
+    let span = f(Place::new(Span {
+        graph: 0,
+        resource: 0,
+        start: 0,
+        bytes,
+        outside: false,
+    }));
+    if span.outside {
+        return Err(Error::OutOfBounds { site: Site::buffer() });
+    }
+    Ok((span.start, span.bytes))
 }
 
 impl<S: ?Sized, M> Clone for Place<S, M> {

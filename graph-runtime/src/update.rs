@@ -1,7 +1,7 @@
 //! Changing nodes of a built graph in place.
 
 use crate::error::{Error, Result, Site};
-use crate::graph::Graph;
+use crate::graph::{Edit, Graph};
 use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, Launch, Value};
 use crate::mistakes::{launch_mistake, same_length};
 use crate::node::NodeId;
@@ -166,15 +166,11 @@ pub(crate) fn update(
     };
     f(&mut update)?;
     let changes = update.changes;
+    graph.begin(Edit::Update(what));
     for change in changes {
-        if let Err(error) = apply(graph, change) {
-            if !graph.half_updated.contains(&what) {
-                graph.half_updated.push(what);
-            }
-            return Err(error);
-        }
+        apply(graph, change)?;
     }
-    graph.half_updated.retain(|&other| other != what);
+    graph.finish(Edit::Update(what));
     Ok(())
 }
 

@@ -146,7 +146,7 @@ fn a_capture_on_another_thread_is_not_disturbed() -> Result<()> {
     second.launch()?;
     assert_eq!(second.host(&of_second)?, &[1]);
     drop(second); // frees
-    let mut buffer = device.alloc::<[f32; 16]>()?;
+    let buffer = device.alloc::<[f32; 16]>()?;
     buffer.copy_from(&counting())?;
     assert_eq!(*buffer.read()?, counting());
     drop((graph, buffer));
@@ -201,7 +201,7 @@ fn memory_comes_from_cudarc_and_goes_there() -> Result<()> {
     let stream = new_stream(&device);
     let numbers: Vec<f32> = counting::<1000>().into();
     let slice: CudaSlice<f32> = stream.clone_htod(&numbers).expect("a copy");
-    let mut buffer = DeviceBuffer::from(slice);
+    let buffer = DeviceBuffer::from(slice);
     assert_eq!((buffer.len(), buffer.bytes()), (1000, 4000));
     assert_eq!(buffer.read_vec()?, numbers);
     buffer.copy_from(&[2.0; 1000])?;
@@ -210,7 +210,7 @@ fn memory_comes_from_cudarc_and_goes_there() -> Result<()> {
     drop(stream);
     assert_eq!(buffer.read_vec()?, [2.0; 1000]);
 
-    let mut ours = device.alloc_slice::<u32>(64)?;
+    let ours = device.alloc_slice::<u32>(64)?;
     ours.copy_from(&[7; 64])?;
     let stream = new_stream(&device);
     let read = stream.clone_dtoh(&*ours.as_cudarc()?).expect("a copy");

@@ -309,13 +309,13 @@ fn zero_length_copies_do_nothing() -> Result<()> {
 #[test]
 fn buffers_outside_graphs() -> Result<()> {
     let device = device();
-    let mut buffer = device.alloc::<[f32; 16]>()?;
+    let buffer = device.alloc::<[f32; 16]>()?;
     assert_eq!(*buffer.read()?, [0.0; 16]);
     buffer.copy_from(&counting())?;
     let mut copy = [0.0; 16];
     buffer.copy_to(&mut copy)?;
     assert_eq!(copy, counting());
-    let mut slice = device.alloc_slice::<u16>(5)?;
+    let slice = device.alloc_slice::<u16>(5)?;
     slice.copy_from(&[1, 2, 3, 4, 5])?;
     assert_eq!(
         (slice.read_vec()?, slice.len(), slice.bytes()),

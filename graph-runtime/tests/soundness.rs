@@ -4,7 +4,10 @@
 mod common;
 
 use common::*;
-use graph_runtime::{Error, Graph, GraphBuilder, Launch, OnHost, Place, Result};
+use graph_runtime::{
+    Device, DeviceBuffer, Error, Graph, GraphBuilder, HostBuffer, HostMut, HostRef, Launch, OnHost, Place, Result,
+    SharedHost,
+};
 use std::mem;
 
 /// A graph that takes its time and then writes `value`.
@@ -88,6 +91,81 @@ fn a_graph_dies_on_another_thread() -> Result<()> {
     graph.launch()?;
     std::thread::spawn(move || drop(graph)).join().expect("the thread ends");
     Ok(())
+}
+
+/// A graph that takes its time and then writes `value` to memory that is shared.
+fn slow_writer(device: &Device, data: &DeviceBuffer<[f32; 256]>, value: f32) -> Result<Graph> {
+    let mut builder = GraphBuilder::new(device, "Writer");
+    let mut flag = builder.device::<[u32; 1]>("flag");
+    let mut data = builder.shared("data", data, true);
+    let slow = builder.kernel("slow", Launch::new(1, 1), slow(slow_steps(), &mut flag));
+    let set = builder.memset("set", &mut data, value);
+    builder.after(set, &[slow]);
+    builder.build()
+}
+
+#[test]
+fn shared_memory_of_a_forgotten_graph_is_waited_for() -> Result<()> {
+    let device = device();
+    let data = device.alloc::<[f32; 256]>()?;
+    let mut graph = slow_writer(&device, &data, 7.0)?;
+    graph.launch()?;
+    mem::forget(graph);
+    assert_eq!(*data.read()?, [7.0; 256]);
+    drop(data); // the forgotten graph keeps it
+    assert_eq!(*device.alloc::<[f32; 256]>()?.read()?, [0.0; 256]);
+    Ok(())
+}
+
+#[test]
+fn shared_memory_outlives_launches_of_graphs_that_let_go_of_it() -> Result<()> {
+    let device = device();
+    let (first, last) = (device.alloc::<[f32; 256]>()?, device.alloc::<[f32; 256]>()?);
+    let mut builder = GraphBuilder::new(&device, "Writer");
+    let mut flag = builder.device::<[u32; 1]>("flag");
+    let mut data = builder.shared("data", &first, true);
+    let slow = builder.kernel("slow", Launch::new(1, 1), slow(slow_steps(), &mut flag));
+    let set = builder.memset("set", &mut data, 7.0_f32);
+    builder.after(set, &[slow]);
+    let mut graph = builder.build()?;
+    drop(first);
+    graph.launch()?;
+    graph.rebind(&data, &last)?; // the last handle to `first`, in flight
+    let fresh = device.alloc::<[f32; 256]>()?; // perhaps at the same address
+    graph.launch()?;
+    graph.synchronize()?;
+    assert_eq!((*fresh.read()?, *last.read()?), ([0.0; 256], [7.0; 256]));
+    Ok(())
+}
+
+#[test]
+fn graphs_with_shared_memory_move_swap_and_die_anywhere() -> Result<()> {
+    let device = device();
+    let (first, second) = (device.alloc::<[f32; 256]>()?, device.alloc::<[f32; 256]>()?);
+    let (mut a, mut b) = (slow_writer(&device, &first, 1.0)?, slow_writer(&device, &second, 2.0)?);
+    a.launch()?;
+    mem::swap(&mut a, &mut b);
+    a.launch()?;
+    let other = second.clone();
+    let thread = std::thread::spawn(move || -> Result<()> {
+        drop(a);
+        b.launch()?;
+        assert_eq!(*other.read()?, [2.0; 256]);
+        drop((b, other));
+        Ok(())
+    });
+    assert_eq!((*first.read()?, *second.read()?), ([1.0; 256], [2.0; 256]));
+    thread.join().expect("the thread ends")
+}
+
+#[test]
+fn handles_go_to_any_thread() {
+    fn check<T: Send + Sync>() {}
+    check::<DeviceBuffer<[f32]>>();
+    check::<SharedHost<[f32]>>();
+    check::<HostBuffer<[f32]>>();
+    check::<HostRef<'static, [f32]>>();
+    check::<HostMut<'static, [f32]>>();
 }
 
 #[test]

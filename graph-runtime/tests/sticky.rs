@@ -13,7 +13,8 @@ fn sticky_errors_come_back_from_everything_and_drop_does_not_panic() -> Result<(
     let mut builder = GraphBuilder::new(&device, "Faulty");
     let index = builder.host::<[u32; 4]>("index");
     let mut on_device = builder.device::<[u32; 4]>("on_device");
-    let table = builder.device::<[f32; 4]>("table");
+    let shared = device.alloc::<[f32; 4]>()?;
+    let table = builder.shared("table", &shared, false);
     let mut out = builder.device::<[f32; 4]>("out");
     let upload = builder.memcpy("upload", &index, &mut on_device);
     let node = builder.kernel("look_up", Launch::new(1, 4), gather(&on_device, &table, &mut out));
@@ -28,10 +29,11 @@ fn sticky_errors_come_back_from_everything_and_drop_does_not_panic() -> Result<(
     assert_eq!(source.name(), "CUDA_ERROR_ILLEGAL_ADDRESS");
     assert_eq!(
         error.to_string(),
-        "graph `Faulty`: cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)"
+        "graph `Faulty`: cuEventSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)"
     );
     assert!(graph.host(&index).is_err() && graph.device(&out).is_err() && graph.launch().is_err());
-    drop(graph);
+    assert!(shared.read().is_err() && shared.copy_from(&[0.0; 4]).is_err());
+    drop((graph, shared));
     assert!(device.alloc::<[f32; 4]>().is_err());
     Ok(())
 }

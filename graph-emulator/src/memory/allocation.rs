@@ -38,6 +38,11 @@ impl Allocation {
         self.storage.address()
     }
 
+    /// The memory it is a piece of.
+    pub fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
     /// Its size in bytes.
     pub fn len(&self) -> usize {
         self.len

@@ -155,12 +155,16 @@ impl Executable {
             let Some(part) = part.filter(|_| self.options.check_unordered) else {
                 return;
             };
-            let (footprint, start) = match &self.storage[part.resource as usize] {
-                Storage::Device(DeviceMemory::Emulator(allocation)) => (&mut device, allocation.address()),
-                Storage::Host(memory) => (&mut host, memory.pointer().addr().get() as u64),
-                _ => return,
+            let storage = &self.storage[part.resource as usize];
+            let Some(first) = address(storage) else {
+                return;
             };
-            let (start, len) = (start + part.start as u64, part.bytes as u64);
+            let footprint = if storage.host().is_some() {
+                &mut host
+            } else {
+                &mut device
+            };
+            let (start, len) = (first + part.start as u64, part.bytes as u64);
             if write {
                 footprint.write(start, len);
             } else {
@@ -198,12 +202,10 @@ impl Executable {
     /// Where an address is, in words.
     fn place(&self, draft: &Draft, address: u64) -> String {
         let found = self.storage.iter().enumerate().find_map(|(resource, storage)| {
-            let (start, len) = match storage {
-                Storage::Device(DeviceMemory::Emulator(allocation)) => (allocation.address(), allocation.len()),
-                Storage::Host(memory) => (memory.pointer().addr().get() as u64, memory.bytes()),
-                _ => return None,
-            };
-            let offset = address.checked_sub(start).filter(|&offset| offset < len as u64)?;
+            let start = self::address(storage)?;
+            let offset = address
+                .checked_sub(start)
+                .filter(|&offset| offset < storage.bytes() as u64)?;
             Some(format!(" at offset {offset} of `{}`", draft.resources[resource].name))
         });
         found.unwrap_or_default()
@@ -230,9 +232,10 @@ impl Executable {
                     bytes,
                 } => {
                     let resource = *resource as usize;
+                    let (allocation, first) = self.device(resource)?;
                     let buffer = Buffer {
                         name: &draft.resources[resource].name,
-                        address: self.device(resource)?.address() + *start as u64,
+                        address: allocation.address() + (first + *start) as u64,
                         len: *bytes,
                         access: match mode {
                             Mode::Read => Access::Read,
@@ -286,12 +289,24 @@ impl Executable {
         }
     }
 
-    fn device(&self, resource: usize) -> Result<&Allocation, String> {
-        match &self.storage[resource] {
-            Storage::Device(DeviceMemory::Emulator(allocation)) => Ok(allocation),
+    /// A resource's device memory, and where in it the resource starts.
+    fn device(&self, resource: usize) -> Result<(&Allocation, usize), String> {
+        match self.storage[resource].device() {
+            Some((DeviceMemory::Emulator(allocation), start)) => Ok((allocation, start)),
             _ => Err("the memory is not the emulator's".to_owned()),
         }
     }
+
+    /// Puts a resource somewhere else.
+    pub(crate) fn rebind(&mut self, resource: usize, storage: Storage) {
+        self.storage[resource] = storage;
+    }
+}
+
+/// Where a resource starts, on the device or the host.
+fn address(storage: &Storage) -> Option<u64> {
+    let host = storage.host().map(|first| first.addr().get() as u64);
+    host.or_else(|| storage.device().map(|(memory, start)| memory.address() + start as u64))
 }
 
 /// Loads the modules and finds every kernel in its own.

@@ -1,7 +1,8 @@
 //! Memory of either kind of device: allocated zeroed, freed when dropped, copied to and from slices.
 
 use super::{Backend, Layout, cuda};
-use crate::error::{At, Error, Result, Site};
+use crate::error::{At, CudaError, Error, Result, Site};
+use crate::memory::SharedMemory;
 use std::alloc::{alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -15,8 +16,41 @@ const PAGE: usize = 4096;
 pub(crate) enum Storage {
     Host(HostMemory),
     Device(DeviceMemory),
+    /// Memory that others may use, too.
+    Shared(SharedMemory),
     /// A variable in a kernel's module.
     Module,
+}
+
+impl Storage {
+    /// Device memory, and where in it the resource starts.
+    pub(crate) fn device(&self) -> Option<(&DeviceMemory, usize)> {
+        match self {
+            Storage::Device(memory) => Some((memory, 0)),
+            Storage::Shared(SharedMemory::Device(piece)) => Some((&piece.block, piece.start)),
+            Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) | Storage::Module => None,
+        }
+    }
+
+    /// The first byte of host memory.
+    pub(crate) fn host(&self) -> Option<NonNull<u8>> {
+        match self {
+            Storage::Host(memory) => Some(memory.pointer()),
+            // SAFETY: pieces lie within their block.
+            Storage::Shared(SharedMemory::Host(piece)) => Some(unsafe { piece.block.pointer().add(piece.start) }),
+            Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Module => None,
+        }
+    }
+
+    /// The size in bytes, of what has one.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Storage::Host(memory) => memory.bytes(),
+            Storage::Device(memory) => memory.bytes(),
+            Storage::Shared(memory) => memory.bytes(),
+            Storage::Module => 0,
+        }
+    }
 }
 
 /// Zeroed device memory.
@@ -34,6 +68,39 @@ impl DeviceMemory {
                 Ok(allocation) => Ok(Self::Emulator(allocation)),
                 Err(_) => Err(Error::OutOfMemory { site: site(), bytes }),
             },
+        }
+    }
+
+    /// The first byte, as kernels see it.
+    pub(crate) fn address(&self) -> u64 {
+        match self {
+            Self::Cuda(memory) => memory.address(),
+            Self::Emulator(allocation) => allocation.address(),
+        }
+    }
+
+    /// The size in bytes.
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Cuda(memory) => memory.bytes(),
+            Self::Emulator(allocation) => allocation.len(),
+        }
+    }
+
+    /// Can graphs on `backend` use it?
+    pub(crate) fn is_usable_on(&self, backend: &Backend) -> bool {
+        match (self, backend) {
+            (Self::Cuda(memory), Backend::Cuda(cuda)) => memory.context() == cuda.raw(),
+            (Self::Emulator(allocation), Backend::Emulator(device)) => allocation.memory().is(&device.memory),
+            _ => false,
+        }
+    }
+
+    /// Waits for what was queued on it as a slice of cudarc's and must come before a launch.
+    pub(crate) fn settle(&self, write: bool) -> Result<(), CudaError> {
+        match self {
+            Self::Cuda(memory) => memory.settle(write),
+            Self::Emulator(_) => Ok(()),
         }
     }
 
@@ -105,6 +172,15 @@ impl HostMemory {
                     owner: HostOwner::Heap(layout),
                 })
             }
+        }
+    }
+
+    /// Can graphs on `backend` use it? The emulator's is like any other memory of the host.
+    pub(crate) fn is_usable_on(&self, backend: &Backend) -> bool {
+        match (&self.owner, backend) {
+            (HostOwner::Cuda(owner), Backend::Cuda(cuda)) => owner.raw() == cuda.raw(),
+            (HostOwner::Heap(_), Backend::Emulator(_)) => true,
+            _ => false,
         }
     }
 

@@ -6,7 +6,9 @@ mod memory;
 mod sequence;
 
 use crate::error::{CudaError, Error, Result, Site};
+use crate::memory::SharedMemory;
 use crate::program::{Op, Part, Program};
+use crate::shares::Shares;
 use crate::source::Architecture;
 use graph_plan::{Draft, Edge, Nest, Space};
 use std::sync::Arc;
@@ -47,6 +49,8 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) delays: Option<u64>,
     /// The newest CUDA version of a driver to build for, as `cuDriverGetVersion` counts.
     pub(crate) driver: u32,
+    /// What it uses but does not own.
+    pub(crate) shares: &'a Shares,
 }
 
 /// How much memory a resource needs.
@@ -145,6 +149,14 @@ impl Executable {
         }
     }
 
+    /// Puts a resource somewhere else. Nodes that use it must be applied again.
+    pub(crate) fn rebind(&mut self, resource: usize, memory: SharedMemory) {
+        match self {
+            Executable::Cuda(exec) => exec.rebind(resource, Storage::Shared(memory)),
+            Executable::Emulator(exec) => exec.rebind(resource, Storage::Shared(memory)),
+        }
+    }
+
     /// Makes later launches run, or skip, `node`.
     pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
         match self {
@@ -154,15 +166,20 @@ impl Executable {
     }
 }
 
-/// Allocates every resource.
+/// Allocates every resource that is not shared.
 fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Vec<Storage>> {
-    let Blueprint { draft, layouts, .. } = blueprint;
-    let allocated = draft.resources.iter().zip(*layouts).map(|(resource, layout)| {
+    let Blueprint {
+        draft, layouts, shares, ..
+    } = blueprint;
+    let shared = shares.by_resource(layouts.len());
+    let resources = draft.resources.iter().zip(*layouts).zip(shared);
+    let allocated = resources.map(|((resource, layout), shared)| {
         let site = || Site::graph(&draft.name).at_memory(&resource.name);
-        Ok(match (layout, resource.space) {
-            (None, _) => Storage::Module,
-            (Some(layout), Space::Host) => Storage::Host(HostMemory::zeroed(backend, *layout, site)?),
-            (Some(layout), Space::Device) => {
+        Ok(match (shared, layout, resource.space) {
+            (Some(memory), ..) => Storage::Shared(memory),
+            (None, None, _) => Storage::Module,
+            (None, Some(layout), Space::Host) => Storage::Host(HostMemory::zeroed(backend, *layout, site)?),
+            (None, Some(layout), Space::Device) => {
                 Storage::Device(DeviceMemory::zeroed(backend, &resource.name, layout.bytes, site)?)
             }
         })

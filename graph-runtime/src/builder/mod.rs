@@ -2,6 +2,7 @@
 
 mod body;
 mod record;
+mod shared;
 
 use crate::backend::{After, Blueprint, Executable, Layout};
 use crate::device::Device;
@@ -13,8 +14,10 @@ use crate::node::NodeId;
 use crate::place::{Memory, OnDevice, OnHost, Place, Span};
 use crate::program::{Argument, KernelOp, Op, Part, Program};
 use crate::shape::{ArrayOf, Element, SameShape};
+use crate::shares::Shares;
 use graph_plan::{Diagnostic, Draft, LaunchConfig, Mode, NodeKind, Space};
 use record::Checked;
+use shared::Shared;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -68,6 +71,8 @@ pub struct GraphBuilder {
     id: u64,
     draft: Draft,
     layouts: Vec<Option<Layout>>,
+    /// In order of declaration.
+    shared: Vec<Shared>,
     program: Program,
     mistakes: Vec<Diagnostic>,
     changing: Vec<NodeId>,
@@ -92,6 +97,7 @@ impl GraphBuilder {
             id: NEXT.fetch_add(1, Relaxed),
             draft: Draft::new(name),
             layouts: Vec::new(),
+            shared: Vec::new(),
             program: Program::default(),
             mistakes: Vec::new(),
             changing: Vec::new(),
@@ -262,8 +268,9 @@ impl GraphBuilder {
     /// Checks the graph and makes it: allocates its memory, loads its kernels and hands it to the device.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with every mistake there is. [`Error::NoNvrtc`] and [`Error::Compile`] for CUDA sources. Then, by what the device says: [`Error::Module`] and [`Error::Kernel`] for PTX or
-    /// launches it does not take, [`Error::OutOfMemory`], [`Error::Unsupported`], [`Error::Cuda`].
+    /// [`Error::Invalid`] with every mistake there is; [`Error::ForeignMemory`] where it shares memory of another device. [`Error::NoNvrtc`] and
+    /// [`Error::Compile`] for CUDA sources. Then, by what the device says: [`Error::Module`] and [`Error::Kernel`] for PTX or launches it does not take,
+    /// [`Error::OutOfMemory`], [`Error::Unsupported`], [`Error::Cuda`].
     pub fn build(mut self) -> Result<Graph> {
         self.check_names_and_edges();
         let outcome = graph_plan::check(&self.draft);
@@ -272,13 +279,17 @@ impl GraphBuilder {
             id,
             draft,
             layouts,
+            shared,
             mut program,
             mut mistakes,
             driver,
             failure,
             ..
         } = self;
+        let shared = shared.into_iter().map(|shared| (shared.resource, shared.memory));
+        let shares = Shares::new(&draft, shared.collect());
         mistakes.extend(outcome.errors.iter().cloned());
+        mistakes.extend(shares.overlaps(&draft));
         if !mistakes.is_empty() {
             return Err(Error::Invalid {
                 graph: draft.name.as_ref().into(),
@@ -291,6 +302,7 @@ impl GraphBuilder {
         for warning in &outcome.warnings {
             tracing::debug!(target: "graph_runtime", graph = %draft.name, "{warning}");
         }
+        shares.check_device(&draft, &device.backend)?;
         program.enabled = vec![true; program.ops.len()];
         let blueprint = Blueprint {
             draft: &draft,
@@ -300,9 +312,10 @@ impl GraphBuilder {
             layouts: &layouts,
             delays: device.delays,
             driver,
+            shares: &shares,
         };
         let executable = Executable::build(&device.backend, &blueprint)?;
-        Ok(Graph::new(device, id, draft, layouts, program, executable))
+        Ok(Graph::new(device, id, draft, layouts, shares, program, executable))
     }
 }
 

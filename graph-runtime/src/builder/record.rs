@@ -122,6 +122,10 @@ impl GraphBuilder {
         } else {
             Region::span(span.start as u64, (span.start + span.bytes) as u64)
         };
+        if mode.writes() && self.is_read_only(span.resource) {
+            let memory = &self.draft.resources[span.resource].name;
+            self.mistakes.push(mistakes::read_only(node, name, memory));
+        }
         self.draft.access(node, span.resource, region, mode);
         true
     }

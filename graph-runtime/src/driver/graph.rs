@@ -149,6 +149,16 @@ pub(crate) unsafe fn set_memset_node(
     call!(cuGraphExecMemsetNodeSetParams(exec, node, params, context))
 }
 
+/// `cuGraphExecMemcpyNodeSetParams`
+pub(crate) unsafe fn set_memcpy_node(
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    params: &MemcpyNodeParams,
+    context: CUcontext,
+) -> Result<(), CudaError> {
+    call!(cuGraphExecMemcpyNodeSetParams(exec, node, params, context))
+}
+
 /// `cuGraphNodeSetEnabled`
 pub(crate) unsafe fn set_node_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: bool) -> Result<(), CudaError> {
     call!(cuGraphNodeSetEnabled(exec, node, u32::from(enabled)))

@@ -145,6 +145,18 @@ pub(crate) unsafe fn stream_synchronize(stream: CUstream) -> Result<(), CudaErro
     call!(cuStreamSynchronize(stream))
 }
 
+/// `cuStreamGetId`: a number that no other stream of the program ever has
+pub(crate) unsafe fn stream_id(stream: CUstream) -> Result<u64, CudaError> {
+    let mut id = 0;
+    call!(cuStreamGetId(stream, &mut id))?;
+    Ok(id)
+}
+
+/// `cuStreamWaitEvent`: what is queued from now on waits for what the event is recorded behind now
+pub(crate) unsafe fn stream_wait_event(stream: CUstream, event: CUevent) -> Result<(), CudaError> {
+    call!(cuStreamWaitEvent(stream, event, 0))
+}
+
 /// `cuStreamIsCapturing`
 pub(crate) unsafe fn stream_capture_status(stream: CUstream) -> Result<CUstreamCaptureStatus, CudaError> {
     let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;

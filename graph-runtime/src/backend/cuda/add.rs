@@ -2,7 +2,7 @@
 
 use super::fill::Fill;
 use super::kernels::Kernels;
-use crate::backend::{DeviceMemory, Storage};
+use crate::backend::Storage;
 use crate::driver::{
     self, CUcontext, CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelNodeParams, MemcpyNodeParams,
     MemsetNodeParams,
@@ -48,6 +48,18 @@ enum Address {
     Module,
 }
 
+impl Address {
+    fn of(storage: &Storage) -> Self {
+        if let Some(first) = storage.host() {
+            return Address::Host(first.as_ptr());
+        }
+        match storage.device() {
+            Some((memory, start)) => Address::Device(memory.address() + start as u64),
+            None => Address::Module,
+        }
+    }
+}
+
 /// The parameters of the built-in kernels that set memory.
 struct FillArguments {
     to: u64,
@@ -77,16 +89,16 @@ struct ConditionArguments {
 
 impl Adder {
     pub(super) fn new(context: CUcontext, storage: &[Storage]) -> Self {
-        let address = |storage: &Storage| match storage {
-            Storage::Host(memory) => Address::Host(memory.pointer().as_ptr()),
-            Storage::Device(DeviceMemory::Cuda(memory)) => Address::Device(memory.address()),
-            Storage::Device(DeviceMemory::Emulator(_)) | Storage::Module => Address::Module,
-        };
         Self {
             context: Context(context),
-            resources: storage.iter().map(address).collect(),
+            resources: storage.iter().map(Address::of).collect(),
             ..Self::default()
         }
+    }
+
+    /// The resource lies somewhere else from now on.
+    pub(super) fn rebind(&mut self, resource: usize, storage: &Storage) {
+        self.resources[resource] = Address::of(storage);
     }
 
     /// Adds a node to `graph`.
@@ -199,6 +211,11 @@ impl Adder {
                 }
                 Fill::Nothing | Fill::TooLong => Ok(()),
             },
+            Op::Memcpy { from, to } if !to.is_empty() => {
+                let params = self.memcpy(*from, *to);
+                // SAFETY: by the caller's promise.
+                unsafe { driver::set_memcpy_node(exec, handle, &params, self.context.0) }
+            }
             Op::Memcpy { .. } | Op::Join | Op::Conditional(_) => Ok(()),
         }
     }

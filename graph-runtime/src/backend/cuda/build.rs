@@ -3,6 +3,7 @@
 use super::add::Adder;
 use super::conditional;
 use super::context::check_version;
+use super::event::Event;
 use super::executable::OWN;
 use super::fill::Fill;
 use super::kernels::Kernels;
@@ -13,6 +14,7 @@ use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::Op;
 use graph_plan::{Code, Diagnostic, Draft, Subject};
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
@@ -28,10 +30,14 @@ impl Executable {
         check_version()?;
         let storage = allocate(&Backend::Cuda(cuda.clone()), blueprint)?;
         cuda.bind().at(graph)?;
+        trace!(target: "graph_runtime", graph = %blueprint.draft.name, "cuEventCreate");
         let mut built = Self {
             cuda: cuda.clone(),
             stream: ptr::null_mut(),
-            event: ptr::null_mut(),
+            stream_id: None,
+            event: Event::new(cuda).at(graph)?,
+            events: VecDeque::new(),
+            rebound: false,
             graph: ptr::null_mut(),
             exec: ptr::null_mut(),
             nodes: vec![ptr::null_mut(); blueprint.program.ops.len()],
@@ -43,9 +49,8 @@ impl Executable {
         trace!(target: "graph_runtime", graph = %blueprint.draft.name, "cuStreamCreate");
         // SAFETY: the context is current.
         built.stream = unsafe { driver::stream_create() }.at(graph)?;
-        trace!(target: "graph_runtime", graph = %blueprint.draft.name, "cuEventCreate");
-        // SAFETY: the context is current.
-        built.event = unsafe { driver::event_create() }.at(graph)?;
+        // SAFETY: the stream was just made.
+        built.stream_id = Some(unsafe { driver::stream_id(built.stream) }.at(graph)?);
         built.kernels.load(cuda, blueprint.draft, blueprint.program)?;
         built.prepare(blueprint)?;
         built.graph = built.add_nodes(blueprint)?;

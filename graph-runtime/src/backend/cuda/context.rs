@@ -2,6 +2,7 @@
 
 use crate::driver::{self, CUcontext, CUdevice_attribute, CUdeviceptr, CUstream, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
+use crate::memory::Claim;
 use cudarc::driver::{CudaContext, CudaSlice, DevicePtr};
 use std::any::Any;
 use std::ffi::c_void;
@@ -89,6 +90,13 @@ impl Cuda {
         Ok((major, minor))
     }
 
+    /// Waits for all work of the context.
+    pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
+        self.bind()?;
+        // SAFETY: the context is current.
+        unsafe { driver::context_synchronize() }
+    }
+
     /// Runs `queue` with a stream of the context and waits for what it queued.
     fn copy(&self, queue: impl FnOnce(CUstream) -> Result<(), CudaError>) -> Result<(), CudaError> {
         let _relaxed = RelaxedCapture::enter();
@@ -151,10 +159,13 @@ pub(super) fn check_version() -> Result<()> {
 pub(crate) struct Memory {
     cuda: Arc<Cuda>,
     address: CUdeviceptr,
+    bytes: usize,
     owner: Owner,
     /// Was it lent as a slice of cudarc's? What was queued on that, on whatever stream, may still read it: writing and freeing wait for
     /// all of the context then. (The guard cannot: it may be forgotten, and cudarc remembers only the last read.)
     lent: AtomicBool,
+    /// May what was queued on the slice that it came from still write it? Reading waits then, too.
+    adopted: AtomicBool,
 }
 
 /// Who frees it.
@@ -176,8 +187,10 @@ impl Memory {
         let memory = Self {
             cuda: cuda.clone(),
             address,
+            bytes,
             owner: Owner::Us,
             lent: AtomicBool::new(false),
+            adopted: AtomicBool::new(false),
         };
         // SAFETY: the allocation has `bytes` bytes and lives until `copy` has waited for the stream.
         cuda.copy(|stream| unsafe { driver::memset(address, 0, bytes, stream) })?;
@@ -192,24 +205,34 @@ impl Memory {
         let memory = Self {
             cuda: Cuda::new(slice.context().clone()),
             address,
+            bytes: slice.num_bytes(),
             owner: Owner::Cudarc(Box::new(slice)),
             lent: AtomicBool::new(true),
+            adopted: AtomicBool::new(true),
         };
-        let _ = memory.settle(); // where this fails, the first write tries again and returns the error
+        let _ = memory.settle(true); // where this fails, the first use tries again and returns the error
         memory
     }
 
-    /// Waits for what was queued on a lent slice, if there was one. While any stream of the context is being captured CUDA refuses this
-    /// (and ends that capture): the memory stays lent then.
-    fn settle(&self) -> Result<(), CudaError> {
-        if self.lent.load(Relaxed) {
+    /// Waits for what was queued on a lent slice, if there was one, where it must come before a use of the memory: before any that writes, and before
+    /// all where it may write itself. While any stream of the context is being captured CUDA refuses this (and ends that capture): the
+    /// memory stays lent then.
+    pub(crate) fn settle(&self, write: bool) -> Result<(), CudaError> {
+        if self.adopted.load(Relaxed) || write && self.lent.load(Relaxed) {
             let _relaxed = RelaxedCapture::enter();
-            self.cuda.bind()?;
-            // SAFETY: the context is current.
-            unsafe { driver::context_synchronize() }?;
+            self.cuda.synchronize()?;
             self.lent.store(false, Relaxed);
+            self.adopted.store(false, Relaxed);
         }
         Ok(())
+    }
+
+    pub(crate) fn context(&self) -> CUcontext {
+        self.cuda.raw()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 
     pub(crate) fn address(&self) -> CUdeviceptr {
@@ -217,14 +240,23 @@ impl Memory {
     }
 
     /// The memory as `len` elements of a slice of cudarc's: the one it came from, or one made for it.
-    pub(crate) fn cudarc<T: 'static>(&self, len: usize) -> Result<CudarcSlice<'_, T>, CudaError> {
+    /// Others keep off while `claim` lives.
+    pub(crate) fn cudarc<'a, T: 'static>(
+        &'a self,
+        start: usize,
+        len: usize,
+        claim: Claim<'a>,
+    ) -> Result<CudarcSlice<'a, T>, CudaError> {
         self.lent.store(true, Relaxed);
-        let owned = match &self.owner {
-            Owner::Cudarc(slice) => slice.downcast_ref().map(Slice::Owned),
+        let owned: Option<&CudaSlice<T>> = match &self.owner {
+            Owner::Cudarc(slice) => slice.downcast_ref(),
             Owner::Us | Owner::Nobody => None,
         };
-        if let Some(slice) = owned {
-            return Ok(CudarcSlice(slice));
+        if let Some(slice) = owned.filter(|slice| start == 0 && slice.len() == len) {
+            return Ok(CudarcSlice {
+                slice: Slice::Owned(slice),
+                claim,
+            });
         }
         let _relaxed = RelaxedCapture::enter();
         let context = &self.cuda.context;
@@ -232,10 +264,13 @@ impl Memory {
         let stream = context.new_stream().map_err(failed("cuStreamCreate"))?;
         // `upgrade_device_ptr` panics where this fails.
         drop(context.new_event(None).map_err(failed("cuEventCreate"))?);
-        // SAFETY: the allocation has room for `len` elements of `T` (the buffer's shape), which are initialised: zeroed
+        // SAFETY: the allocation has room for `len` elements of `T` from `start` (the buffer's shape), which are initialised: zeroed
         // when allocated. The slice never frees it: `CudarcSlice::drop` leaks it.
-        let slice = unsafe { stream.upgrade_device_ptr(self.address, len) };
-        Ok(CudarcSlice(Slice::Made(ManuallyDrop::new(slice))))
+        let slice = unsafe { stream.upgrade_device_ptr(self.address + start as u64, len) };
+        Ok(CudarcSlice {
+            slice: Slice::Made(ManuallyDrop::new(slice)),
+            claim,
+        })
     }
 
     /// Copies bytes out, from within the allocation.
@@ -243,6 +278,7 @@ impl Memory {
         if to.is_empty() {
             return Ok(());
         }
+        self.settle(false)?;
         let (pointer, bytes) = (to.as_mut_ptr().cast::<c_void>(), to.len());
         let from = self.address + offset as u64;
         // SAFETY: callers read within the allocation, and `copy` returns only when the stream is done with both sides.
@@ -255,7 +291,7 @@ impl Memory {
         if from.is_empty() {
             return Ok(());
         }
-        self.settle()?;
+        self.settle(true)?;
         let (pointer, bytes) = (from.as_ptr().cast::<c_void>(), from.len());
         let to = self.address + offset as u64;
         // SAFETY: callers write within the allocation, and `copy` returns only when the stream is done with both sides.
@@ -264,9 +300,13 @@ impl Memory {
     }
 }
 
-/// Device memory as cudarc's `CudaSlice`, to read with cudarc or to pass to its launches. Writing to the buffer, or dropping it, later
-/// waits for that work.
-pub struct CudarcSlice<'a, T>(Slice<'a, T>);
+/// Device memory as cudarc's `CudaSlice`, to read with cudarc or to pass to its launches. Graphs that write the memory do not launch
+/// while this lives; writing to the memory, or dropping it, later waits for that work.
+pub struct CudarcSlice<'a, T> {
+    slice: Slice<'a, T>,
+    #[expect(dead_code, reason = "it keeps writers off until it is dropped")]
+    claim: Claim<'a>,
+}
 
 enum Slice<'a, T> {
     /// The slice that the buffer was made of.
@@ -279,7 +319,7 @@ impl<T> Deref for CudarcSlice<'_, T> {
     type Target = CudaSlice<T>;
 
     fn deref(&self) -> &CudaSlice<T> {
-        match &self.0 {
+        match &self.slice {
             Slice::Owned(slice) => slice,
             Slice::Made(slice) => slice,
         }
@@ -288,7 +328,7 @@ impl<T> Deref for CudarcSlice<'_, T> {
 
 impl<T> Drop for CudarcSlice<'_, T> {
     fn drop(&mut self) {
-        if let Slice::Made(slice) = &mut self.0 {
+        if let Slice::Made(slice) = &mut self.slice {
             // SAFETY: `self` is being dropped, so the slice is not used again.
             let slice = unsafe { ManuallyDrop::take(slice) };
             slice.leak(); // gives the address back without freeing it
@@ -299,7 +339,7 @@ impl<T> Drop for CudarcSlice<'_, T> {
 impl Drop for Memory {
     fn drop(&mut self) {
         let owner = std::mem::replace(&mut self.owner, Owner::Nobody);
-        if let Err(error) = self.settle() {
+        if let Err(error) = self.settle(true) {
             // Something may still read it: it is leaked.
             tracing::warn!(target: "graph_runtime", %error, "device memory is leaked, since waiting for its readers failed");
             std::mem::forget(owner);

@@ -2,17 +2,18 @@
 
 use super::Cuda;
 use super::add::Adder;
+use super::event::Event;
 use super::fill::Fill;
 use super::kernels::Kernels;
 use crate::backend::Storage;
-use crate::driver::{
-    self, CUevent, CUgraph, CUgraphExec, CUgraphNode, CUstream, CUstreamCaptureStatus, RelaxedCapture,
-};
+use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CUstreamCaptureStatus, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
+use crate::memory::Claim;
 use crate::program::{Op, Program};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
 use std::sync::Arc;
 
@@ -22,17 +23,19 @@ use std::sync::Arc;
 ///
 /// Why it is sound that the GPU uses memory behind Rust's back. Blocks elsewhere refer to these facts by number.
 ///
-/// 1. *Handles are ours and live.* `graph`, `exec`, `stream`, `event`, the modules and `nodes` were made by `build` in the context of
-///    `cuda`, are given to nobody who could destroy them without `unsafe`, and are destroyed in `drop` only. `cuda` keeps the
-///    context alive.
+/// 1. *Handles are ours and live.* `graph`, `exec`, `stream`, `event`, `events`, the modules and `nodes` were made by `build` in the context of
+///    `cuda`, are given to nobody who could destroy them without `unsafe`, and are destroyed in `drop` only (events, which are counted,
+///    after it). `cuda` keeps the context alive.
 /// 2. *Memory outlives its use.* What nodes refer to is `storage` (heap allocations; nothing inline, so moving or swapping graphs moves
 ///    nothing the driver knows) and the modules. Both are freed only in `drop`, after `wait` has returned `Ok`, which it does only
-///    when no launch is in flight; where it fails they are leaked. A graph that is forgotten frees nothing.
+///    when no launch is in flight; where it fails they are leaked, and the events with them. A graph that is forgotten frees nothing. Shared memory
+///    in `storage` is counted, and may also be replaced while launches are in flight: fact 4 of `memory::uses::Uses` keeps it for those.
 /// 3. *All launches are waited for.* Whatever could put a launch in flight first notes so in `in_flight`: those on `stream` as
-///    [`OWN`], those on a user's stream as [`EVENT`] once `event` is recorded behind them, and as [`LOST`] until then. Launches of
-///    one `exec` run in the order in which they were made, on whatever streams (CUDA, "cuGraphLaunch"), so the last event stands for all.
+///    [`OWN`], those with shared memory or on a user's stream as [`EVENT`] once `event` is recorded behind them, and as [`LOST`] until then. Launches
+///    of one `exec` run in the order in which they were made, on whatever streams (CUDA, "cuGraphLaunch"), so the last event stands for all.
 /// 4. *No Rust reference meets the GPU.* References into host memory are lent by `Graph`, after a wait, for as long as it is borrowed;
-///    starting a launch takes the graph by `&mut`. `Graph` is not `Sync`, so no thread launches while another waits.
+///    starting a launch takes the graph by `&mut`. `Graph` is not `Sync`, so no thread launches while another waits. Shared host memory is lent
+///    by guards instead: facts 1 to 3 of `memory::uses::Uses`.
 /// 5. *Nodes stay within memory and within their access.* `build` lowers what passed the plan's checks: typed places that
 ///    are byte ranges of this graph's resources, and kernels whose [`Kernel`](crate::Kernel) implementation vouches for theirs.
 /// 6. *Argument values are copied* by CUDA when a node is added or changed; scratch memory need only live for the call.
@@ -45,7 +48,14 @@ use std::sync::Arc;
 pub(crate) struct Executable {
     pub(super) cuda: Arc<Cuda>,
     pub(super) stream: CUstream,
-    pub(super) event: CUevent,
+    /// The stream's number: see [`Executable::launch_shared`].
+    pub(super) stream_id: Option<u64>,
+    /// Behind the last launch that was recorded.
+    pub(super) event: Arc<Event>,
+    /// Those of launches before the last rebinding, and before that.
+    pub(super) events: VecDeque<Arc<Event>>,
+    /// Has memory been rebound since the last launch?
+    pub(super) rebound: bool,
     pub(super) graph: CUgraph,
     pub(super) exec: CUgraphExec,
     /// One for each node of the program, by index.
@@ -56,11 +66,14 @@ pub(crate) struct Executable {
     pub(super) in_flight: Cell<u8>,
 }
 
+/// How many events a graph has besides the newest: so many buffers can take turns without waiting for each other's launches.
+const EVENTS: usize = 7;
+
 /// Bits of `in_flight`: work on the graph's own stream.
 pub(super) const OWN: u8 = 1;
-/// A launch on a user's stream, behind which `event` is recorded.
+/// A launch behind which `event` is recorded.
 const EVENT: u8 = 2;
-/// A launch on a user's stream that no event stands for.
+/// A launch that neither of them stands for.
 const LOST: u8 = 4;
 
 // SAFETY: fact 8; everything else in it may be sent.
@@ -103,6 +116,12 @@ impl Executable {
 
     /// Starts the graph on a user's stream.
     pub(crate) fn launch_on(&mut self, draft: &Draft, stream: &CudaStream) -> Result<()> {
+        let stream = self.check_stream(draft, stream)?;
+        self.launch_recorded(stream).at(|| Site::graph(&draft.name))
+    }
+
+    /// The stream of a user, if the graph can be launched there. Its context is current then.
+    fn check_stream(&self, draft: &Draft, stream: &CudaStream) -> Result<CUstream> {
         let graph = || Site::graph(&draft.name);
         let refuse = |message| Err(Error::Stream { site: graph(), message });
         if stream.context().cu_ctx() != self.cuda.raw() {
@@ -116,12 +135,64 @@ impl Executable {
         if status != CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE {
             return refuse("the stream is being captured: a graph's own memory must not end up in another graph");
         }
+        Ok(stream)
+    }
+
+    /// Starts the graph on a stream that lives, is of this context and is not being captured, and records `event` behind it. The context is current.
+    fn launch_recorded(&mut self, stream: CUstream) -> Result<(), CudaError> {
         self.in_flight.set(self.in_flight.get() | LOST);
+        self.event.lose();
         // SAFETY: facts 1 and 2; the stream lives and is of this context.
-        unsafe { driver::graph_launch(self.exec, stream) }.at(graph)?;
-        // SAFETY: fact 1; the stream lives and is of this context.
-        unsafe { driver::event_record(self.event, stream) }.at(graph)?;
+        unsafe { driver::graph_launch(self.exec, stream) }?;
+        // SAFETY: the stream lives and is of this context, which is current.
+        unsafe { self.event.record(stream) }?;
         self.in_flight.set(self.in_flight.get() & !LOST | EVENT);
+        Ok(())
+    }
+
+    /// Starts the graph on a user's stream or its own, behind the launches of other graphs that use the memory in `claims`, where
+    /// those conflict and are on other streams.
+    pub(crate) fn launch_shared(
+        &mut self,
+        draft: &Draft,
+        claims: &[Claim<'_>],
+        stream: Option<&CudaStream>,
+    ) -> Result<()> {
+        let graph = || Site::graph(&draft.name);
+        let (stream, id) = match stream {
+            Some(stream) => {
+                let stream = self.check_stream(draft, stream)?;
+                // SAFETY: the `CudaStream` is borrowed, so the stream lives; `check_stream` has made the context current.
+                (stream, unsafe { user_stream_id(stream) }.at(graph)?)
+            }
+            None => {
+                self.cuda.bind().at(graph)?;
+                (self.stream, self.stream_id)
+            }
+        };
+        if std::mem::take(&mut self.rebound) {
+            self.change_event().at(graph)?;
+        }
+        for claim in claims {
+            for event in claim.launches_elsewhere(id, &self.event) {
+                // SAFETY: the stream lives and is of this context, as is all memory that a graph shares; the context is current.
+                unsafe { event.precede(stream) }.at(graph)?;
+            }
+        }
+        self.event.lose();
+        claims.iter().for_each(|claim| claim.launched(id, &self.event));
+        self.launch_recorded(stream).at(graph)
+    }
+
+    /// Takes another event for launches from now on. Whoever uses what was let go of then need not wait for them.
+    fn change_event(&mut self) -> Result<(), CudaError> {
+        let event = match self.events.len() {
+            EVENTS => self.events.pop_front(),
+            _ => None,
+        };
+        // One that was used before stands for later launches, too.
+        let event = event.map_or_else(|| Event::new(&self.cuda), Ok)?;
+        self.events.push_back(std::mem::replace(&mut self.event, event));
         Ok(())
     }
 
@@ -138,12 +209,10 @@ impl Executable {
             unsafe { driver::stream_synchronize(self.stream) }?;
         }
         if in_flight & EVENT != 0 {
-            // SAFETY: fact 1.
-            unsafe { driver::event_synchronize(self.event) }?;
+            self.event.wait()?;
         }
         if in_flight & LOST != 0 {
-            // SAFETY: the context is current.
-            unsafe { driver::context_synchronize() }?;
+            self.cuda.synchronize()?;
         }
         self.in_flight.set(0);
         Ok(())
@@ -189,6 +258,13 @@ impl Executable {
         unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node) }.at(site)
     }
 
+    /// Puts a resource somewhere else. Nodes that use it must be applied again.
+    pub(crate) fn rebind(&mut self, resource: usize, storage: Storage) {
+        self.adder.rebind(resource, &storage);
+        self.storage[resource] = storage;
+        self.rebound = true;
+    }
+
     /// Makes later launches run, or skip, `node`.
     pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
         let empty = match &program.ops[node] {
@@ -204,6 +280,20 @@ impl Executable {
         // SAFETY: fact 1; CUDA allows this for kernel, memcpy and memset nodes, which this is.
         unsafe { driver::set_node_enabled(self.exec, self.nodes[node], enabled) }.at(site)
     }
+}
+
+/// The number of a stream, where it is one stream for all threads.
+///
+/// # Safety
+///
+/// The stream lives, and its context is current.
+unsafe fn user_stream_id(stream: CUstream) -> Result<Option<u64>, CudaError> {
+    const PER_THREAD: usize = 2; // `CU_STREAM_PER_THREAD`
+    if stream.addr() == PER_THREAD {
+        return Ok(None);
+    }
+    // SAFETY: by the caller's promise.
+    unsafe { driver::stream_id(stream) }.map(Some)
 }
 
 /// Does the error mean that no context, or the wrong one, is current?
@@ -228,7 +318,7 @@ impl Drop for Executable {
         if let Err(error) = self.wait().and_then(|()| self.cuda.bind()) {
             // Something may still run, or the context is beyond use: nothing is freed (fact 2), the context included.
             tracing::warn!(target: "graph_runtime", %error, "the memory of a graph is leaked, since waiting for it failed");
-            std::mem::forget(self.cuda.clone());
+            std::mem::forget((self.cuda.clone(), self.event.clone(), self.events.clone()));
             return;
         }
         // Errors are passed over: there is nobody to tell, and nothing else to do.
@@ -242,10 +332,6 @@ impl Drop for Executable {
         }
         // SAFETY: the context is current and the graph is gone.
         unsafe { self.kernels.unload() };
-        if !self.event.is_null() {
-            // SAFETY: fact 1.
-            let _ = unsafe { driver::event_destroy(self.event) };
-        }
         if !self.stream.is_null() {
             // SAFETY: fact 1; nothing is queued on it.
             let _ = unsafe { driver::stream_destroy(self.stream) };

@@ -46,8 +46,8 @@ impl Executable {
     /// The condition's value.
     fn condition(&self, condition: Part) -> Result<u32, String> {
         let mut value = [0; 4];
-        let memory = self.device(condition.resource as usize)?;
-        let read = memory.read(condition.start, &mut value);
+        let (memory, start) = self.device(condition.resource as usize)?;
+        let read = memory.read(start + condition.start, &mut value);
         read.map(|()| u32::from_le_bytes(value))
             .map_err(|error| error.to_string())
     }

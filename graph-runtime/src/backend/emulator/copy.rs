@@ -1,41 +1,58 @@
 //! Copies and memsets on the emulator.
 
-use super::super::{DeviceMemory, HostMemory, Storage};
+use super::super::DeviceMemory;
 use super::Executable;
 use crate::kernel::Value;
 use crate::program::Part;
+use graph_emulator::Allocation;
+use std::ptr::NonNull;
+
+/// One side of a copy.
+enum Side<'a> {
+    /// The first byte of the part.
+    Host(NonNull<u8>),
+    /// An allocation, and where in it the part starts.
+    Device(&'a Allocation, usize),
+}
 
 impl Executable {
     pub(super) fn copy(&self, from: Part, to: Part) -> Result<(), String> {
-        let (source, target) = (
-            &self.storage[from.resource as usize],
-            &self.storage[to.resource as usize],
-        );
-        let done = match (source, target) {
-            (Storage::Device(DeviceMemory::Emulator(source)), Storage::Device(DeviceMemory::Emulator(target))) => {
-                target.copy_from(to.start, source, from.start, to.bytes)
+        let done = match (self.side(from)?, self.side(to)?) {
+            (Side::Device(source, from), Side::Device(target, start)) => {
+                target.copy_from(start, source, from, to.bytes)
             }
-            (Storage::Host(source), Storage::Device(DeviceMemory::Emulator(target))) => {
-                // SAFETY: `launch` borrows the graph exclusively, so nobody holds a reference into its host memory.
-                let bytes = unsafe { host_bytes(source, from) };
-                target.write(to.start, bytes)
+            (Side::Host(source), Side::Device(target, start)) => {
+                // SAFETY: `side` found the bytes, which are initialised since allocation. `launch` borrows the graph exclusively, and claims
+                // what it shares (fact 1 of `Uses`), so nobody holds a reference to them or writes them.
+                let bytes = unsafe { std::slice::from_raw_parts(source.as_ptr(), to.bytes) };
+                target.write(start, bytes)
             }
-            (Storage::Device(DeviceMemory::Emulator(source)), Storage::Host(target)) => {
-                // SAFETY: as above; and only this copy uses the target now.
-                let bytes = unsafe { host_bytes_mut(target, to) };
-                source.read(from.start, bytes)
+            (Side::Device(source, start), Side::Host(target)) => {
+                // SAFETY: as above; the claim is to write, and only this copy uses the target now.
+                let bytes = unsafe { std::slice::from_raw_parts_mut(target.as_ptr(), to.bytes) };
+                source.read(start, bytes)
             }
-            (Storage::Host(source), Storage::Host(target)) => {
-                // SAFETY: as above.
-                let source = unsafe { host_bytes(source, from) };
-                // SAFETY: as above. The plan refuses copies of memory onto itself, so this does not overlap the source.
-                let target = unsafe { host_bytes_mut(target, to) };
-                target.copy_from_slice(source);
+            (Side::Host(source), Side::Host(target)) => {
+                // SAFETY: as above. The plan refuses copies of memory onto itself, so the two do not overlap.
+                unsafe { target.copy_from_nonoverlapping(source, to.bytes) };
                 Ok(())
             }
-            _ => return Err("a copy of memory that is not the emulator's".to_owned()),
         };
         done.map_err(|error| error.to_string())
+    }
+
+    /// Where a part lies.
+    fn side(&self, part: Part) -> Result<Side<'_>, String> {
+        let storage = &self.storage[part.resource as usize];
+        debug_assert!(part.start + part.bytes <= storage.bytes());
+        if let Some(first) = storage.host() {
+            // SAFETY: a part lies in its resource.
+            return Ok(Side::Host(unsafe { first.add(part.start) }));
+        }
+        match storage.device() {
+            Some((DeviceMemory::Emulator(allocation), start)) => Ok(Side::Device(allocation, start + part.start)),
+            _ => Err("a copy of memory that is not the emulator's".to_owned()),
+        }
     }
 
     pub(super) fn set(&self, to: Part, value: &Value) -> Result<(), String> {
@@ -43,37 +60,8 @@ impl Executable {
         let Some(count) = to.bytes.checked_div(pattern.len()) else {
             return Ok(());
         };
-        let target = self.device(to.resource as usize)?;
-        target.fill(to.start, pattern, count).map_err(|error| error.to_string())
+        let (target, start) = self.device(to.resource as usize)?;
+        let filled = target.fill(start + to.start, pattern, count);
+        filled.map_err(|error| error.to_string())
     }
-}
-
-/// A part of host memory, to read.
-///
-/// # Safety
-///
-/// The part lies in the memory, and nothing writes it while the slice lives.
-unsafe fn host_bytes(memory: &HostMemory, part: Part) -> &[u8] {
-    debug_assert!(part.start + part.bytes <= memory.bytes());
-    // SAFETY: the part lies in the memory, by the caller's promise.
-    let start = unsafe { memory.pointer().add(part.start) };
-    // SAFETY: all bytes are initialised since allocation and nobody writes them, by the caller's promise.
-    unsafe { std::slice::from_raw_parts(start.as_ptr(), part.bytes) }
-}
-
-/// A part of host memory, to write.
-///
-/// # Safety
-///
-/// The part lies in the memory, and nothing else uses it while the slice lives.
-#[expect(
-    clippy::mut_from_ref,
-    reason = "`HostMemory` is a pointer; the caller promises that the slice is alone"
-)]
-unsafe fn host_bytes_mut(memory: &HostMemory, part: Part) -> &mut [u8] {
-    debug_assert!(part.start + part.bytes <= memory.bytes());
-    // SAFETY: the part lies in the memory, by the caller's promise.
-    let start = unsafe { memory.pointer().add(part.start) };
-    // SAFETY: all bytes are initialised since allocation and nobody else uses them, by the caller's promise.
-    unsafe { std::slice::from_raw_parts_mut(start.as_ptr(), part.bytes) }
 }

@@ -1,0 +1,58 @@
+//! Declaring memory that the graph uses but does not own.
+
+use super::GraphBuilder;
+use crate::memory::{Shareable, SharedMemory};
+use crate::mistakes;
+use crate::place::Place;
+use crate::shape::Rows;
+use std::borrow::Cow;
+
+/// A resource that is shared.
+pub(super) struct Shared {
+    pub(super) resource: usize,
+    pub(super) memory: SharedMemory,
+    mutable: bool,
+}
+
+impl GraphBuilder {
+    /// Declares memory that stands outside the graph, and perhaps in others: a [`DeviceBuffer`](crate::DeviceBuffer) or a
+    /// [`SharedHost`](crate::SharedHost). Nodes may write it only where it is `mutable`. The graph keeps it alive.
+    ///
+    /// Launches of graphs that share memory, on whatever streams and threads, run one after the other where one of them writes it.
+    pub fn shared<B: Shareable>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        buffer: &B,
+        mutable: bool,
+    ) -> Place<B::Shape, B::Memory> {
+        let memory = SharedMemory::of(buffer);
+        let (space, _) = memory.addresses();
+        let place = self.resource(name.into(), space, memory.bytes(), 1);
+        self.shared.push(Shared {
+            resource: place.span.resource,
+            memory,
+            mutable,
+        });
+        place
+    }
+
+    /// Demands that shared memory has `len` elements in its outermost dimension; building fails where it has not.
+    pub fn require_len<T, M>(&mut self, place: &Place<[T], M>, len: usize)
+    where
+        [T]: Rows<Row = T>,
+    {
+        let span = place.span;
+        let has = span.bytes.checked_div(size_of::<T>()).unwrap_or(len);
+        if span.graph == self.id && has != len {
+            let name = &self.draft.resources[span.resource].name;
+            let mistake = mistakes::wrong_length(span.resource, name, has, len, "rows");
+            self.mistakes.push(mistake);
+        }
+    }
+
+    /// Is this shared memory that nodes must not write?
+    pub(super) fn is_read_only(&self, resource: usize) -> bool {
+        let found = self.shared.binary_search_by_key(&resource, |shared| shared.resource);
+        found.is_ok_and(|index| !self.shared[index].mutable)
+    }
+}

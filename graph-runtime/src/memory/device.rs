@@ -1,0 +1,213 @@
+//! Device memory outside graphs.
+
+use super::block::{Piece, Shareable, SharedMemory, sealed};
+use super::uses::Kind;
+use super::view::DeviceRef;
+use crate::backend::cuda::Memory;
+use crate::backend::{CudarcSlice, DeviceMemory};
+use crate::error::{At, Error, Result, Site};
+use crate::place::{OnDevice, Place, select};
+use crate::shape::{Element, Rows};
+use cudarc::driver::CudaSlice;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::RangeBounds;
+
+/// Device memory of shape `S`, outside any graph, or shared by several. It is zeroed when allocated.
+///
+/// A clone is another handle to the same memory, which lives as long as any handle, or any graph that uses it. Copies in and out wait
+/// for the launches that use the memory, and launches for copies.
+///
+/// ```
+/// use graph_runtime::{Device, GraphBuilder};
+///
+/// let device = Device::emulator();
+/// let weights = device.alloc::<[f32; 4]>()?;
+///
+/// let mut builder = GraphBuilder::new(&device, "Train");
+/// let mut w = builder.shared("w", &weights, true);   // this graph writes it
+/// builder.memset("set", &mut w, 2.0_f32);
+/// let mut train = builder.build()?;
+///
+/// let mut builder = GraphBuilder::new(&device, "Infer");
+/// let w = builder.shared("w", &weights, false);      // this one only reads
+/// let mut out = builder.host::<[f32; 4]>("out");
+/// builder.memcpy("download", &w, &mut out);
+/// let mut infer = builder.build()?;
+///
+/// train.launch()?;
+/// infer.launch()?;                                   // after `train`, whatever streams they run on
+/// assert_eq!(infer.host(&out)?, &[2.0; 4]);
+/// assert_eq!(*weights.read()?, [2.0; 4]);
+/// # Ok::<(), graph_runtime::Error>(())
+/// ```
+pub struct DeviceBuffer<S: ?Sized> {
+    piece: Piece<DeviceMemory>,
+    shape: PhantomData<fn(&S)>,
+}
+
+impl<S: ?Sized> DeviceBuffer<S> {
+    pub(crate) fn new(memory: DeviceMemory, bytes: usize) -> Self {
+        Self::of(Piece::new(memory, bytes))
+    }
+
+    fn of(piece: Piece<DeviceMemory>) -> Self {
+        Self {
+            piece,
+            shape: PhantomData,
+        }
+    }
+
+    /// The size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.piece.bytes
+    }
+
+    /// The element `index` of the outermost dimension, as a handle of its own.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`] where there is none.
+    pub fn row(&self, index: usize) -> Result<DeviceBuffer<S::Row>>
+    where
+        S: Rows,
+    {
+        let (start, bytes) = select(self.bytes(), |all: Place<S, OnDevice>| all.row(index).span)?;
+        Ok(DeviceBuffer::of(self.piece.part(start, bytes)))
+    }
+
+    /// The elements `range` of the outermost dimension, as a handle of its own. Uses of parts that do not overlap need no order.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`] where they are not all there.
+    pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<DeviceBuffer<[S::Row]>>
+    where
+        S: Rows,
+    {
+        let (start, bytes) = select(self.bytes(), |all: Place<S, OnDevice>| all.rows(range).span)?;
+        Ok(DeviceBuffer::of(self.piece.part(start, bytes)))
+    }
+
+    fn view(&self) -> DeviceRef<'_, S> {
+        DeviceRef::shared(&self.piece, 0, self.piece.bytes, Site::buffer())
+    }
+}
+
+impl<S: Element> DeviceBuffer<S> {
+    /// A copy of the contents.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`] where the copy, or any work before it, failed. [`Error::InUse`] while a guard lends the memory to write, and in functions
+    /// that a launch of a graph with this memory calls.
+    pub fn read(&self) -> Result<Box<S>> {
+        self.view().read()
+    }
+
+    /// Replaces the contents.
+    ///
+    /// # Errors
+    /// As [`DeviceBuffer::read`].
+    pub fn copy_from(&self, value: &S) -> Result<()> {
+        self.view().write(bytemuck::bytes_of(value))
+    }
+
+    /// Copies the contents out.
+    ///
+    /// # Errors
+    /// As [`DeviceBuffer::read`].
+    pub fn copy_to(&self, value: &mut S) -> Result<()> {
+        self.view().copy_to(value)
+    }
+}
+
+impl<T: Element> DeviceBuffer<[T]> {
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.bytes().checked_div(size_of::<T>()).unwrap_or(0)
+    }
+
+    /// Has it no elements?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// A copy of the contents.
+    ///
+    /// # Errors
+    /// As [`DeviceBuffer::read`].
+    pub fn read_vec(&self) -> Result<Vec<T>> {
+        self.view().read_vec()
+    }
+
+    /// Replaces the contents.
+    ///
+    /// # Errors
+    /// [`Error::Length`] for a slice of another length, and as [`DeviceBuffer::read_vec`].
+    pub fn copy_from(&self, slice: &[T]) -> Result<()> {
+        self.view().write(bytemuck::cast_slice(slice))
+    }
+
+    /// Copies the contents out.
+    ///
+    /// # Errors
+    /// As [`DeviceBuffer::copy_from`].
+    pub fn copy_to(&self, slice: &mut [T]) -> Result<()> {
+        self.view().copy_to(slice)
+    }
+
+    /// The memory as a slice of cudarc's, to read it there. While the slice lives, graphs that write the memory do not launch. Writing
+    /// to the memory, or dropping it, later waits for what was queued on the slice.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] on the emulator; [`Error::Cuda`] where the driver refuses; [`Error::InUse`] as [`DeviceBuffer::read`].
+    pub fn as_cudarc(&self) -> Result<CudarcSlice<'_, T>> {
+        match &**self.piece.block {
+            DeviceMemory::Cuda(memory) => {
+                let claim = self.piece.hold(false, Kind::Guard, Site::buffer)?;
+                memory.cudarc(self.piece.start, self.len(), claim).at(Site::buffer)
+            }
+            DeviceMemory::Emulator(_) => Err(Error::Unsupported {
+                site: Site::buffer(),
+                message: "memory of the CPU emulator is no CUDA memory",
+            }),
+        }
+    }
+}
+
+/// Takes the slice over, once all work on it is done, and keeps it alive.
+impl<T: Element> From<CudaSlice<T>> for DeviceBuffer<[T]> {
+    fn from(slice: CudaSlice<T>) -> Self {
+        let bytes = slice.num_bytes();
+        Self::new(DeviceMemory::Cuda(Memory::from_cudarc(slice)), bytes)
+    }
+}
+
+/// Another handle to the same memory.
+impl<S: ?Sized> Clone for DeviceBuffer<S> {
+    fn clone(&self) -> Self {
+        Self::of(self.piece.clone())
+    }
+}
+
+/// Another handle to the same memory, for what takes `impl Into<DeviceBuffer<S>>`.
+impl<S: ?Sized> From<&DeviceBuffer<S>> for DeviceBuffer<S> {
+    fn from(buffer: &DeviceBuffer<S>) -> Self {
+        buffer.clone()
+    }
+}
+
+impl<S: ?Sized> sealed::Shareable for DeviceBuffer<S> {
+    fn handle(&self) -> sealed::Handle {
+        sealed::Handle(SharedMemory::Device(self.piece.clone()))
+    }
+}
+
+impl<S: ?Sized> Shareable for DeviceBuffer<S> {
+    type Shape = S;
+    type Memory = OnDevice;
+}
+
+impl<S: ?Sized> fmt::Debug for DeviceBuffer<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "DeviceBuffer({} bytes)", self.bytes())
+    }
+}

@@ -1,0 +1,90 @@
+//! Host memory outside graphs.
+
+use super::block::Piece;
+use super::shared_host::SharedHost;
+use crate::backend::HostMemory;
+use crate::shape::Element;
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::ptr::NonNull;
+
+/// Host memory of shape `S`, outside any graph: zeroed, and page-locked on CUDA. It dereferences to `S`.
+///
+/// Nothing else leads to the memory, which is why it can be borrowed like a `Box`. [`HostBuffer::share`] gives that up for handles that graphs
+/// can share.
+pub struct HostBuffer<S: ?Sized> {
+    /// What `piece` holds, as its shape.
+    pointer: NonNull<S>,
+    /// The only handle to its block.
+    piece: Piece<HostMemory>,
+}
+
+// SAFETY: the buffer owns its `S`, as a `Box` does.
+unsafe impl<S: ?Sized + Send> Send for HostBuffer<S> {}
+// SAFETY: as above.
+unsafe impl<S: ?Sized + Sync> Sync for HostBuffer<S> {}
+
+impl<S: Element> HostBuffer<S> {
+    /// The memory has the size and alignment of `S`.
+    pub(crate) fn sized(memory: HostMemory) -> Self {
+        Self {
+            pointer: memory.pointer().cast(),
+            piece: whole(memory),
+        }
+    }
+}
+
+impl<T: Element> HostBuffer<[T]> {
+    /// The memory has the size and alignment of `len` elements.
+    pub(crate) fn slice(memory: HostMemory, len: usize) -> Self {
+        Self {
+            pointer: NonNull::slice_from_raw_parts(memory.pointer().cast(), len),
+            piece: whole(memory),
+        }
+    }
+}
+
+fn whole(memory: HostMemory) -> Piece<HostMemory> {
+    let bytes = memory.bytes();
+    Piece::new(memory, bytes)
+}
+
+impl<S: ?Sized> HostBuffer<S> {
+    /// The piece is the only handle to its block; `pointer` is what it holds, as its shape.
+    pub(super) fn unique(pointer: NonNull<S>, piece: Piece<HostMemory>) -> Self {
+        Self { pointer, piece }
+    }
+
+    /// The size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.piece.bytes
+    }
+
+    /// A handle that can be cloned and given to graphs.
+    pub fn share(self) -> SharedHost<S> {
+        SharedHost::new(self.pointer, self.piece)
+    }
+}
+
+impl<S: ?Sized> Deref for HostBuffer<S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        // SAFETY: `sized` and `slice`, which alone make such pointers, got memory of the size and alignment of `S`, zeroed, which is a valid
+        // `S: Pod`, as is whatever graphs have written. It lives as long as `self`, and only `self` leads to it.
+        unsafe { self.pointer.as_ref() }
+    }
+}
+
+impl<S: ?Sized> DerefMut for HostBuffer<S> {
+    fn deref_mut(&mut self) -> &mut S {
+        // SAFETY: as in `deref`, and `self` is borrowed exclusively.
+        unsafe { self.pointer.as_mut() }
+    }
+}
+
+impl<S: ?Sized> fmt::Debug for HostBuffer<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HostBuffer({} bytes)", self.bytes())
+    }
+}

@@ -1,0 +1,271 @@
+//! Host memory that graphs share, and the guards that lend it.
+
+use super::block::{Piece, Shareable, SharedMemory, sealed};
+use super::host::HostBuffer;
+use super::uses::{Claim, Kind};
+use crate::backend::HostMemory;
+use crate::error::{Result, Site};
+use crate::place::{OnHost, Place, select};
+use crate::shape::{Element, Rows};
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut, RangeBounds};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+/// Host memory of shape `S` that several graphs can use: a counted handle, made by [`HostBuffer::share`].
+///
+/// A clone is another handle to the same memory, which lives as long as any handle, or any graph that uses it. [`SharedHost::read`] and
+/// [`SharedHost::write`] lend it by guards:
+///
+/// * they wait for launches in flight that use the memory;
+/// * while a guard lives, graphs that would get in its way do not launch, but return [`Error::InUse`](crate::Error::InUse), and so do other
+///   guards. Many guards may read at once, and graphs that only read may run beside them.
+///
+/// ```
+/// use graph_runtime::{Device, Error, GraphBuilder};
+///
+/// let device = Device::emulator();
+/// let numbers = device.alloc_host::<[f32; 4]>()?.share();
+/// let mut builder = GraphBuilder::new(&device, "Upload");
+/// let input = builder.shared("input", &numbers, false);
+/// let mut data = builder.device::<[f32; 4]>("data");
+/// builder.memcpy("upload", &input, &mut data);
+/// let mut graph = builder.build()?;
+///
+/// let mut guard = numbers.write()?;
+/// guard.fill(21.0);
+/// assert!(matches!(graph.launch(), Err(Error::InUse { .. })));
+/// drop(guard);
+/// graph.launch()?;
+/// assert_eq!(*graph.device(&data)?.read()?, [21.0; 4]);
+/// # Ok::<(), graph_runtime::Error>(())
+/// ```
+///
+/// A guard does not outlive the handle that made it:
+///
+/// ```compile_fail,E0505
+/// # let numbers = graph_runtime::Device::emulator().alloc_host::<[f32; 4]>()?.share();
+/// let guard = numbers.read()?;
+/// drop(numbers);                      // error: cannot move out of `numbers` because it is borrowed
+/// println!("{guard:?}");
+/// # Ok::<(), graph_runtime::Error>(())
+/// ```
+pub struct SharedHost<S: ?Sized> {
+    /// What `piece` holds, as its shape.
+    pointer: NonNull<S>,
+    piece: Piece<HostMemory>,
+}
+
+// SAFETY: the handle lends `&S` and `&mut S` on whatever thread it is on, as an `Arc<RwLock<S>>` does.
+unsafe impl<S: ?Sized + Send + Sync> Send for SharedHost<S> {}
+// SAFETY: as above.
+unsafe impl<S: ?Sized + Send + Sync> Sync for SharedHost<S> {}
+
+impl<S: ?Sized> SharedHost<S> {
+    /// The pointer is to what the piece holds, as its shape.
+    pub(super) fn new(pointer: NonNull<S>, piece: Piece<HostMemory>) -> Self {
+        Self { pointer, piece }
+    }
+
+    /// The size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.piece.bytes
+    }
+
+    /// Waits for launches that write the memory, and lends it to read.
+    ///
+    /// # Errors
+    /// [`Error::InUse`](crate::Error::InUse) while a guard lends it to write; [`Error::Cuda`](crate::Error::Cuda) where work before failed.
+    pub fn read(&self) -> Result<HostRef<'_, S>> {
+        Ok(HostRef {
+            pointer: self.pointer,
+            claim: self.piece.hold(false, Kind::Guard, Site::buffer)?,
+            marker: PhantomData,
+        })
+    }
+
+    /// Waits for launches that use the memory, and lends it to read and write.
+    ///
+    /// # Errors
+    /// [`Error::InUse`](crate::Error::InUse) while another guard lends it; [`Error::Cuda`](crate::Error::Cuda) where work before failed.
+    pub fn write(&self) -> Result<HostMut<'_, S>> {
+        Ok(HostMut {
+            pointer: self.pointer,
+            claim: self.piece.hold(true, Kind::Guard, Site::buffer)?,
+            marker: PhantomData,
+        })
+    }
+
+    /// The memory as a buffer that needs no guards, where this is the only handle to it (graphs hold handles, too) and to all of it. It waits for launches.
+    ///
+    /// # Errors
+    /// The handle itself, where it is not, or where waiting failed.
+    pub fn into_unique(mut self) -> Result<HostBuffer<S>, Self> {
+        let whole = self.piece.bytes == self.piece.block.bytes();
+        if !whole || Arc::get_mut(&mut self.piece.block).is_none() {
+            return Err(self);
+        }
+        // Nobody can claim it any more, but launches of graphs that let go of it may be in flight.
+        match self.piece.hold(true, Kind::Call, Site::buffer).map(drop) {
+            Ok(()) => Ok(HostBuffer::unique(self.pointer, self.piece)),
+            Err(_) => Err(self),
+        }
+    }
+
+    fn part<P>(&self, f: impl FnOnce(Place<S, OnHost>) -> Place<P, OnHost>) -> Result<Piece<HostMemory>>
+    where
+        P: ?Sized,
+    {
+        let (start, bytes) = select(self.bytes(), |all| f(all).span)?;
+        Ok(self.piece.part(start, bytes))
+    }
+
+    /// The element `index` of the outermost dimension, as a handle of its own.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) where there is none.
+    pub fn row(&self, index: usize) -> Result<SharedHost<S::Row>>
+    where
+        S: Rows,
+    {
+        let piece = self.part(|all| all.row(index))?;
+        Ok(SharedHost::new(first(&piece), piece))
+    }
+
+    /// The elements `range` of the outermost dimension, as a handle of its own. Parts that do not overlap can be lent and used independently.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) where they are not all there.
+    pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<SharedHost<[S::Row]>>
+    where
+        S: Rows,
+    {
+        let piece = self.part(|all| all.rows(range))?;
+        let len = piece.bytes.checked_div(size_of::<S::Row>()).unwrap_or(0);
+        Ok(SharedHost::new(
+            NonNull::slice_from_raw_parts(first(&piece), len),
+            piece,
+        ))
+    }
+}
+
+/// The first byte of a part.
+fn first<T>(piece: &Piece<HostMemory>) -> NonNull<T> {
+    // SAFETY: pieces lie within their block.
+    unsafe { piece.block.pointer().add(piece.start) }.cast()
+}
+
+impl<T: Element> SharedHost<[T]> {
+    /// The number of elements.
+    pub fn len(&self) -> usize {
+        self.pointer.len()
+    }
+
+    /// Has it no elements?
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+}
+
+/// Another handle to the same memory.
+impl<S: ?Sized> Clone for SharedHost<S> {
+    fn clone(&self) -> Self {
+        Self::new(self.pointer, self.piece.clone())
+    }
+}
+
+/// Another handle to the same memory, for what takes `impl Into<SharedHost<S>>`.
+impl<S: ?Sized> From<&SharedHost<S>> for SharedHost<S> {
+    fn from(shared: &SharedHost<S>) -> Self {
+        shared.clone()
+    }
+}
+
+impl<S: ?Sized> From<HostBuffer<S>> for SharedHost<S> {
+    fn from(buffer: HostBuffer<S>) -> Self {
+        buffer.share()
+    }
+}
+
+impl<S: ?Sized> sealed::Shareable for SharedHost<S> {
+    fn handle(&self) -> sealed::Handle {
+        sealed::Handle(SharedMemory::Host(self.piece.clone()))
+    }
+}
+
+impl<S: ?Sized> Shareable for SharedHost<S> {
+    type Shape = S;
+    type Memory = OnHost;
+}
+
+impl<S: ?Sized> fmt::Debug for SharedHost<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "SharedHost({} bytes)", self.bytes())
+    }
+}
+
+/// Shared host memory, lent to read until this is dropped: see [`SharedHost::read`].
+pub struct HostRef<'b, S: ?Sized> {
+    /// No reference: the claim ends while the guard is being dropped.
+    pointer: NonNull<S>,
+    #[expect(dead_code, reason = "it keeps others off until it is dropped")]
+    claim: Claim<'b>,
+    marker: PhantomData<&'b S>,
+}
+
+/// Shared host memory, lent to read and write until this is dropped: see [`SharedHost::write`].
+pub struct HostMut<'b, S: ?Sized> {
+    /// No reference: the claim ends while the guard is being dropped.
+    pointer: NonNull<S>,
+    #[expect(dead_code, reason = "it keeps others off until it is dropped")]
+    claim: Claim<'b>,
+    marker: PhantomData<&'b mut S>,
+}
+
+// SAFETY: it is a `&S`; claims may be dropped on any thread.
+unsafe impl<S: ?Sized + Sync> Send for HostRef<'_, S> {}
+// SAFETY: as above.
+unsafe impl<S: ?Sized + Sync> Sync for HostRef<'_, S> {}
+// SAFETY: it is a `&mut S`; claims may be dropped on any thread.
+unsafe impl<S: ?Sized + Send> Send for HostMut<'_, S> {}
+// SAFETY: as above.
+unsafe impl<S: ?Sized + Sync> Sync for HostMut<'_, S> {}
+
+impl<S: ?Sized> Deref for HostRef<'_, S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        // SAFETY: the block's memory has room and alignment for this shape, of which any bytes are a value (`HostBuffer::sized`, `slice`). Nobody
+        // writes it while the claim lives (facts 1 and 3 of `Uses`), and it outlives the claim, which borrows the block.
+        unsafe { self.pointer.as_ref() }
+    }
+}
+
+impl<S: ?Sized> Deref for HostMut<'_, S> {
+    type Target = S;
+
+    fn deref(&self) -> &S {
+        // SAFETY: as for `HostRef`.
+        unsafe { self.pointer.as_ref() }
+    }
+}
+
+impl<S: ?Sized> DerefMut for HostMut<'_, S> {
+    fn deref_mut(&mut self) -> &mut S {
+        // SAFETY: as for `HostRef`; the claim is to write, so nobody else touches the memory, and `self` is borrowed exclusively.
+        unsafe { self.pointer.as_mut() }
+    }
+}
+
+impl<S: ?Sized + fmt::Debug> fmt::Debug for HostRef<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<S: ?Sized + fmt::Debug> fmt::Debug for HostMut<'_, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

@@ -1,0 +1,97 @@
+//! Putting other memory in the place of what a graph shares.
+
+use crate::error::{Error, Result};
+use crate::graph::{Edit, Graph};
+use crate::memory::{Shareable, SharedMemory};
+use crate::mistakes;
+use crate::place::{Place, Span};
+use crate::program::Op;
+use crate::shares::Shares;
+use graph_plan::Diagnostic;
+
+impl Graph {
+    /// Puts `buffer` in the place of memory that was declared with [`GraphBuilder::shared`](crate::GraphBuilder::shared), for later launches. Nodes
+    /// are changed in place. The old memory lives until launches in flight have ended, even if this was the last handle to it: then this waits for
+    /// them.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for memory that the graph owns, for a part of it, or where a node that uses it cannot be changed in place;
+    /// [`Error::ForeignMemory`] for memory of another device; [`Error::Invalid`] where lengths differ, or where it overlaps with other memory that
+    /// the graph shares, unless neither is written. The graph is as it was then. [`Error::Cuda`] where the driver refuses a change: then
+    /// [`Graph::launch`] refuses, too, until the same memory has been rebound.
+    pub fn rebind<B: Shareable>(&mut self, place: &Place<B::Shape, B::Memory>, buffer: &B) -> Result<()> {
+        rebind(self, place.span, SharedMemory::of(buffer))
+    }
+}
+
+fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory) -> Result<()> {
+    let shares = check(graph, span, &memory)?;
+    let resource = span.resource;
+    let mut nodes: Vec<usize> = Vec::new();
+    let accesses = graph.draft.accesses.iter();
+    nodes.extend(
+        accesses
+            .filter(|access| access.resource == resource)
+            .map(|access| access.node),
+    );
+    nodes.dedup(); // accesses are grouped by node
+    nodes.iter().try_for_each(|&node| check_node(graph, node))?;
+    graph.begin(Edit::Rebind(resource));
+    graph.executable.rebind(resource, memory);
+    graph.shares = shares;
+    for node in nodes {
+        graph.executable.apply(&graph.draft, &graph.program, node)?;
+    }
+    graph.finish(Edit::Rebind(resource));
+    Ok(())
+}
+
+/// What the graph will share then.
+fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<Shares> {
+    let site = graph.check_place(span)?;
+    let unsupported = |message| Error::Unsupported {
+        site: site.clone(),
+        message,
+    };
+    let resource = span.resource;
+    let Some(share) = graph.shares.find(resource) else {
+        return Err(unsupported("only memory that is shared can be rebound"));
+    };
+    let bytes = share.memory.bytes();
+    if (span.start, span.bytes) != (0, bytes) {
+        return Err(unsupported("a part of shared memory cannot be rebound"));
+    }
+    if memory.bytes() != bytes {
+        let name = &graph.draft.resources[resource].name;
+        return Err(invalid(
+            graph,
+            vec![mistakes::wrong_length(resource, name, memory.bytes(), bytes, "bytes")],
+        ));
+    }
+    memory.check_device(&graph.device_used().backend, || site.clone())?;
+    let shares = graph.shares.with(resource, memory.clone());
+    let overlaps = shares.overlaps(&graph.draft);
+    if !overlaps.is_empty() {
+        return Err(invalid(graph, overlaps));
+    }
+    Ok(shares)
+}
+
+/// Can the node get other memory?
+fn check_node(graph: &Graph, node: usize) -> Result<()> {
+    match &graph.program.ops[node] {
+        Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::Join => Ok(()),
+        // The nodes that read it are made by lowering, and not kept.
+        Op::Conditional(_) => Err(Error::Unsupported {
+            site: graph.site().at_node(&graph.draft.nodes[node].name),
+            message: "the memory of a condition cannot be rebound",
+        }),
+    }
+}
+
+fn invalid(graph: &Graph, diagnostics: Vec<Diagnostic>) -> Error {
+    Error::Invalid {
+        graph: graph.draft.name.as_ref().into(),
+        diagnostics,
+    }
+}
