@@ -150,13 +150,42 @@ impl Memory {
     /// [`MemoryError::OutOfMemory`] when the host, or the address space, has not so much memory left.
     pub fn allocate(&self, name: &str, len: usize) -> Result<Allocation, MemoryError> {
         let words = zeroed_words(len).ok_or(MemoryError::OutOfMemory { len })?;
+        self.place(name, len, |address| Storage::new(address, words))
+    }
+
+    /// Allocate `len` bytes that are bytes of `whole` too, from the multiple of 4 `offset` on: they have a name and addresses of their
+    /// own, with guard gaps. What is written here is found there.
+    ///
+    /// Each remembers for itself what was written since its contents were [forgotten](Allocation::forget_contents).
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`] when `whole` has not so many bytes there, or `offset` is no multiple of 4.
+    pub fn allocate_within(
+        &self,
+        name: &str,
+        whole: &Allocation,
+        offset: usize,
+        len: usize,
+    ) -> Result<Allocation, MemoryError> {
+        whole.check(offset, len)?;
+        if !offset.is_multiple_of(4) {
+            return Err(whole.out_of_bounds(offset, len));
+        }
+        let words = offset / 4..(offset + len).div_ceil(4);
+        self.place(name, len, |address| {
+            whole.storage().part(address, words.start, words.end)
+        })
+    }
+
+    /// Gives an allocation of `len` bytes the next free address.
+    fn place(&self, name: &str, len: usize, storage: impl FnOnce(u64) -> Storage) -> Result<Allocation, MemoryError> {
         let mut space = self.lock();
         let address = space.next;
         let next = address
             .checked_add(len as u64)
             .and_then(|end| end.checked_add(GUARD + ALIGNMENT));
         space.next = next.ok_or(MemoryError::OutOfMemory { len })? / ALIGNMENT * ALIGNMENT;
-        let storage = Arc::new(Storage::new(address, words));
+        let storage = Arc::new(storage(address));
         let entry = Entry {
             name: name.to_owned(),
             len,

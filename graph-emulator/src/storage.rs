@@ -2,27 +2,55 @@
 //! sound.
 
 use std::alloc::{Layout, alloc_zeroed};
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use crate::bitmap::Bitmap;
 
-/// The bytes of one allocation.
+/// The bytes of one allocation: words of its own, or a part of those of another.
 pub(crate) struct Storage {
-    words: Box<[AtomicU32]>,
+    /// All or part of `owner`'s words. A pointer of its own, since every access goes through it.
+    words: NonNull<[AtomicU32]>,
+    owner: Arc<Box<[AtomicU32]>>,
     address: u64,
+    /// The address at which its owner has the first word.
+    home: u64,
     /// Which bytes were written since the contents were forgotten; none before they are.
     initialized: OnceLock<Bitmap>,
 }
+
+// SAFETY: `words` is used as a shared reference to a part of `owner`'s words, which any thread may have.
+unsafe impl Send for Storage {}
+// SAFETY: as above.
+unsafe impl Sync for Storage {}
 
 impl Storage {
     /// An allocation of these words at an address.
     pub(crate) fn new(address: u64, words: Box<[AtomicU32]>) -> Storage {
         Storage {
-            words,
+            words: NonNull::from(&*words),
+            owner: Arc::new(words),
             address,
+            home: address,
             initialized: OnceLock::new(),
         }
+    }
+
+    /// The words `start..end` of this allocation, at an address of their own.
+    pub(crate) fn part(&self, address: u64, start: usize, end: usize) -> Storage {
+        Storage {
+            words: NonNull::from(&self.words()[start..end]),
+            owner: self.owner.clone(),
+            address,
+            home: self.home + 4 * start as u64,
+            initialized: OnceLock::new(),
+        }
+    }
+
+    /// The address of the same bytes in the allocation that owns them, which is the same for all that share them.
+    pub(crate) fn home(&self, address: u64) -> u64 {
+        address - self.address + self.home
     }
 
     /// Which bytes were written since the contents were forgotten.
@@ -34,13 +62,16 @@ impl Storage {
     /// From now on no byte counts as written.
     pub(crate) fn forget(&self) {
         self.initialized
-            .get_or_init(|| Bitmap::new(self.words.len() * 4))
+            .get_or_init(|| Bitmap::new(self.words().len() * 4))
             .clear();
     }
 
     /// The words; the last one may be longer than the allocation.
+    #[inline(always)]
     pub(crate) fn words(&self) -> &[AtomicU32] {
-        &self.words
+        // SAFETY: `new` and `part`, which alone make it, took it from a slice of the box in `owner`, which is never changed or
+        // replaced and lives as long as `self`.
+        unsafe { self.words.as_ref() }
     }
 
     /// The address of the first word.
@@ -54,9 +85,9 @@ impl Storage {
     pub(crate) fn load(&self, address: u64, bytes: u8) -> u64 {
         let offset = address - self.address;
         let index = (offset / 4) as usize;
-        let word = u64::from(self.words[index].load(Relaxed));
+        let word = u64::from(self.words()[index].load(Relaxed));
         match bytes {
-            8 => word | u64::from(self.words[index + 1].load(Relaxed)) << 32,
+            8 => word | u64::from(self.words()[index + 1].load(Relaxed)) << 32,
             4 => word,
             2 => word >> (offset % 4 * 8) & 0xffff,
             _ => word >> (offset % 4 * 8) & 0xff,
@@ -70,14 +101,14 @@ impl Storage {
         let index = (offset / 4) as usize;
         match bytes {
             8 => {
-                self.words[index].store(value as u32, Relaxed);
-                self.words[index + 1].store((value >> 32) as u32, Relaxed);
+                self.words()[index].store(value as u32, Relaxed);
+                self.words()[index + 1].store((value >> 32) as u32, Relaxed);
             }
-            4 => self.words[index].store(value as u32, Relaxed),
+            4 => self.words()[index].store(value as u32, Relaxed),
             _ => {
                 let shift = (offset % 4 * 8) as u32;
                 let mask = if bytes == 2 { 0xffff } else { 0xff };
-                store_bits(&self.words[index], (value as u32 & mask) << shift, mask << shift);
+                store_bits(&self.words()[index], (value as u32 & mask) << shift, mask << shift);
             }
         }
     }
@@ -85,7 +116,7 @@ impl Storage {
     /// The word at an aligned address within the bounds.
     #[inline(always)]
     pub(crate) fn word(&self, address: u64) -> &AtomicU32 {
-        &self.words[((address - self.address) / 4) as usize]
+        &self.words()[((address - self.address) / 4) as usize]
     }
 
     /// Make accesses to 64 bits at an address exclude each other.
@@ -106,7 +137,7 @@ impl Storage {
         self.write_partial(offset, head);
         let start = (offset + head.len()) / 4;
         let (body, tail) = rest.as_chunks::<4>();
-        for (word, bytes) in self.words[start..].iter().zip(body) {
+        for (word, bytes) in self.words()[start..].iter().zip(body) {
             word.store(u32::from_le_bytes(*bytes), Relaxed);
         }
         self.write_partial((start + body.len()) * 4, tail);
@@ -117,7 +148,7 @@ impl Storage {
         for (index, &byte) in bytes.iter().enumerate() {
             let shift = (offset + index) % 4 * 8;
             store_bits(
-                &self.words[(offset + index) / 4],
+                &self.words()[(offset + index) / 4],
                 u32::from(byte) << shift,
                 0xff << shift,
             );
@@ -131,7 +162,7 @@ impl Storage {
         self.read_partial(offset, head);
         let start = (offset + head.len()) / 4;
         let (body, tail) = rest.as_chunks_mut::<4>();
-        for (word, bytes) in self.words[start..].iter().zip(body.iter_mut()) {
+        for (word, bytes) in self.words()[start..].iter().zip(body.iter_mut()) {
             *bytes = word.load(Relaxed).to_le_bytes();
         }
         self.read_partial((start + body.len()) * 4, tail);
@@ -139,7 +170,7 @@ impl Storage {
 
     fn read_partial(&self, offset: usize, bytes: &mut [u8]) {
         for (index, byte) in bytes.iter_mut().enumerate() {
-            let word = self.words[(offset + index) / 4].load(Relaxed);
+            let word = self.words()[(offset + index) / 4].load(Relaxed);
             *byte = word.to_le_bytes()[(offset + index) % 4];
         }
     }

@@ -67,11 +67,15 @@ impl View {
         self.writable.iter().find(|region| region.contains(address, bytes))
     }
 
-    /// Where the ranges begin that may be read, and how long they are.
-    pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64)> {
-        self.readable
-            .iter()
-            .map(|region| (region.start, region.end - region.start))
+    /// Where the ranges begin that may be read, by their own address and by that of whoever owns them, and how long they are.
+    pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        self.readable.iter().map(|region| {
+            (
+                region.start,
+                region.storage.home(region.start),
+                region.end - region.start,
+            )
+        })
     }
 
     /// The name of what is at an address of this view, and the offset there.

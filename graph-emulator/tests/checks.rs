@@ -98,6 +98,52 @@ fn forgotten_memory_must_be_written_before_it_is_read() {
 }
 
 #[test]
+fn allocations_within_another_share_bytes_and_nothing_else() {
+    let gpu = gpu();
+    let whole = gpu.upload("whole", &[7u32; 64]);
+    let within = |name: &str, offset| gpu.memory.allocate_within(name, &whole, offset, 64).unwrap();
+    let (a, b, next) = (within("a", 64), within("b", 64), within("next", 128));
+    let input = gpu.upload("in", &[1u32; 64]);
+    let launch = |from, to, threads, options: &Options| {
+        gpu.launch_with("copy", ONE, [threads, 1, 1], 0, &[Read(from), Write(to)], options)
+    };
+    // The next one begins right after, in the same bytes, and is passed too: still this one ends where it ends.
+    let fault = launch(&next, &a, 17, &Options::default()).unwrap_err();
+    assert!(ending(&fault).contains("`argument 0`, which has 64 bytes"), "{fault}");
+    launch(&input, &a, 16, &Options::default()).unwrap();
+    assert_eq!(download::<u32>(&b), [1; 16]);
+    assert_eq!(download::<u32>(&whole)[15..33], [&[7][..], &[1; 16], &[7]].concat());
+
+    // Each knows for itself what was written to it.
+    [&a, &b].map(|allocation| allocation.forget_contents());
+    launch(&input, &a, 16, &all_checks()).unwrap();
+    launch(&a, &next, 16, &all_checks()).unwrap();
+    let fault = launch(&b, &next, 16, &all_checks()).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::Uninitialized { .. }), "{fault}");
+
+    // Whoever touches the same bytes is found, under whatever address.
+    let mut footprint = Footprint::new();
+    footprint.read(b.home() + 60, 4);
+    let options = Options {
+        unordered: vec![Unordered {
+            name: "the other".into(),
+            footprint: Arc::new(footprint),
+        }],
+        ..Options::default()
+    };
+    assert!(matches!(
+        launch(&input, &a, 16, &options).unwrap_err().kind,
+        FaultKind::Unordered { .. }
+    ));
+    launch(&input, &next, 16, &options).unwrap();
+
+    assert!(gpu.memory.allocate_within("c", &whole, 200, 64).is_err());
+    assert!(gpu.memory.allocate_within("c", &whole, 6, 8).is_err());
+    drop(whole);
+    launch(&a, &input, 16, &Options::default()).unwrap();
+}
+
+#[test]
 fn races_on_shared_memory_name_both_threads() {
     let gpu = gpu();
     let out = gpu.upload("out", &[0u32; 64]);
@@ -178,7 +224,10 @@ fn stores_of_one_value_do_not_race() {
 #[test]
 fn footprints_are_exact_and_keep_others_out() {
     let gpu = gpu();
-    let (input, out) = (gpu.upload("in", &[1u32; 64]), gpu.upload("out", &[0u32; 64]));
+    // Footprints name the bytes as their owner does.
+    let whole = gpu.upload("whole", &[0u32; 96]);
+    let out = gpu.memory.allocate_within("out", &whole, 64, 256).unwrap();
+    let input = gpu.upload("in", &[1u32; 64]);
     let access = [(&input, Access::Read), (&out, Access::ReadWrite)];
     let names = ["input", "output"];
     let buffers: Vec<Buffer<'_>> = access
@@ -207,7 +256,7 @@ fn footprints_are_exact_and_keep_others_out() {
         ..Options::default()
     };
     let first = run(out.address() + 8, &record).unwrap().footprint;
-    let (from, to) = (input.address(), out.address());
+    let (from, to) = (input.address(), whole.address() + 64);
     assert_eq!(first.reads(), std::slice::from_ref(&(from..from + 40)));
     assert_eq!(first.writes(), std::slice::from_ref(&(to + 8..to + 48)));
     let against = |footprint: Footprint| Options {
@@ -224,7 +273,7 @@ fn footprints_are_exact_and_keep_others_out() {
         "store of 4 bytes at offset 40 of `output`, which node `b` writes, and neither comes before the other"
     );
     let mut reader = Footprint::new();
-    reader.read(out.address(), 4);
+    reader.read(out.home(), 4);
     let fault = run(out.address(), &against(reader)).unwrap_err();
     assert_eq!(
         (fault.thread, fault.source.map(|source| source.1)),

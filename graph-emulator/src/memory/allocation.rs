@@ -43,6 +43,12 @@ impl Allocation {
         &self.memory
     }
 
+    /// The address of its first byte in the allocation that owns it: its own, or that of the whole that it was allocated within. Bytes
+    /// are the same where these are; [`Footprint`](crate::Footprint)s name them so.
+    pub fn home(&self) -> u64 {
+        self.storage.home(self.storage.address())
+    }
+
     /// Its size in bytes.
     pub fn len(&self) -> usize {
         self.len
@@ -137,15 +143,19 @@ impl Allocation {
         &self.storage
     }
 
-    fn check(&self, offset: usize, len: usize) -> Result<(), MemoryError> {
+    pub(super) fn check(&self, offset: usize, len: usize) -> Result<(), MemoryError> {
         match offset.checked_add(len) {
             Some(end) if end <= self.len => Ok(()),
-            _ => Err(MemoryError::OutOfBounds {
-                name: self.name.to_string(),
-                offset,
-                len,
-                size: self.len,
-            }),
+            _ => Err(self.out_of_bounds(offset, len)),
+        }
+    }
+
+    pub(super) fn out_of_bounds(&self, offset: usize, len: usize) -> MemoryError {
+        MemoryError::OutOfBounds {
+            name: self.name.to_string(),
+            offset,
+            len,
+            size: self.len,
         }
     }
 }

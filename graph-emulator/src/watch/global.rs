@@ -20,6 +20,8 @@ pub(crate) struct GlobalWatch<'a> {
 /// What was touched of a range.
 struct Recorded {
     start: u64,
+    /// Where its owner has it: what the footprint says.
+    home: u64,
     len: u64,
     read: Bitmap,
     written: Bitmap,
@@ -38,8 +40,9 @@ impl<'a> GlobalWatch<'a> {
         let recorded = view
             .extents()
             .filter(|_| *record_footprint)
-            .map(|(start, len)| Recorded {
+            .map(|(start, home, len)| Recorded {
                 start,
+                home,
                 len,
                 read: bitmap(len),
                 written: bitmap(len),
@@ -81,7 +84,7 @@ impl<'a> GlobalWatch<'a> {
             }
         }
         for other in self.unordered {
-            match other.footprint.touches(address, bytes.into()) {
+            match other.footprint.touches(storage.home(address), bytes.into()) {
                 Some(writes) if writes || operation != Operation::Load => {
                     let (buffer, offset) = view.locate(address);
                     return Err(FaultKind::Unordered {
@@ -119,10 +122,10 @@ impl<'a> GlobalWatch<'a> {
         let mut footprint = Footprint::new();
         for recorded in &self.recorded {
             for range in recorded.read.ranges() {
-                footprint.read(recorded.start + range.start as u64, range.len() as u64);
+                footprint.read(recorded.home + range.start as u64, range.len() as u64);
             }
             for range in recorded.written.ranges() {
-                footprint.write(recorded.start + range.start as u64, range.len() as u64);
+                footprint.write(recorded.home + range.start as u64, range.len() as u64);
             }
         }
         footprint
