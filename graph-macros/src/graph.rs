@@ -20,22 +20,30 @@ use quote::quote;
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut report = Report::default();
     match parse::input(input, &mut report) {
-        Some(Input::Item(item)) => declared(*item, &mut report),
+        Some(Input::Items(items)) => declared(items, &mut report),
         Some(Input::Expression(graph)) => later::expression(&graph, &mut report),
         None => report.tokens(),
     }
 }
 
-/// A graph as an item. With mistakes it still emits the type and every signature, so that one mistake gives one error.
-fn declared(mut item: Item, report: &mut Report) -> TokenStream {
-    later::leave_out(&mut item, report);
-    let graph = resolve::resolve(&item, report);
-    let outcome = check::check(&graph, report);
+/// Graphs as items. With mistakes each still emits its type and every signature, so that one mistake gives one error.
+fn declared(mut items: Vec<Item>, report: &mut Report) -> TokenStream {
+    items.iter_mut().for_each(|item| later::leave_out(item, report));
+    let graphs: Vec<_> = items
+        .iter()
+        .map(|item| {
+            let graph = resolve::resolve(item, report);
+            let outcome = check::check(&graph, report);
+            (graph, outcome)
+        })
+        .collect();
     let messages = report.tokens();
-    let expansion = if report.has_errors() {
-        expand::stub(&graph)
-    } else {
-        expand::graph(&graph, &outcome)
-    };
-    quote!(#expansion #messages)
+    let expansions = graphs.iter().map(|(graph, outcome)| {
+        if report.has_errors() {
+            expand::stub(graph)
+        } else {
+            expand::graph(graph, outcome)
+        }
+    });
+    quote!(#(#expansions)* #messages)
 }

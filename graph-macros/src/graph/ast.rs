@@ -15,7 +15,7 @@ use syn::{Attribute, Expr, Generics, Ident, Token, Type, Visibility};
 /// What one `cuda_graph!` holds.
 #[derive(Debug)]
 pub(crate) enum Input {
-    Item(Box<Item>),
+    Items(Vec<Item>),
     Expression(Box<Anonymous>),
 }
 

@@ -31,7 +31,7 @@ struct Context<'r> {
     inside: Option<&'static str>,
 }
 
-/// Parses the macro's input; `None` where not even a name and a body could be made out.
+/// Parses the macro's input; `None` where not even the device of an expression could be made out.
 pub(crate) fn input(input: TokenStream, report: &mut Report) -> Option<Input> {
     // Kept outside, since syn also reports tokens left over after an error, which that error has told already.
     let mut found = None;
@@ -86,6 +86,11 @@ fn last_token(tokens: &impl ToTokens) -> Span {
         .into_iter()
         .last()
         .map_or_else(Span::call_site, |token| token.span())
+}
+
+/// Is the next token the one at `start`?
+fn stands_at(input: ParseStream<'_>, start: Span) -> bool {
+    format!("{:?}", input.span()) == format!("{start:?}")
 }
 
 fn next_is(input: ParseStream<'_>, word: &str) -> bool {

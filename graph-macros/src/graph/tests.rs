@@ -14,9 +14,11 @@ fn messages(body: &str) -> Vec<String> {
 
 fn item_messages(text: &str) -> Vec<String> {
     let mut report = Report::default();
-    if let Some(Input::Item(mut item)) = parse::input(text.parse().unwrap(), &mut report) {
-        later::leave_out(&mut item, &mut report);
-        let graph = resolve::resolve(&item, &mut report);
+    if let Some(Input::Items(mut items)) = parse::input(text.parse().unwrap(), &mut report)
+        && let [item] = &mut items[..]
+    {
+        later::leave_out(item, &mut report);
+        let graph = resolve::resolve(item, &mut report);
         check::check(&graph, &mut report);
     }
     report.messages()

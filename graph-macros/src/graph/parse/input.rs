@@ -1,10 +1,10 @@
-//! The two forms of a graph: an item, and an expression that captures what stands around it.
+//! The two forms of a graph: items, and an expression that captures what stands around it.
 
 use super::item::item;
 use super::statement::statements;
-use super::{Context, expected, last_token, next_is};
-use crate::graph::ast::{Anonymous, Input};
-use proc_macro2::{TokenStream, TokenTree};
+use super::{Context, expected, last_token, next_is, stands_at};
+use crate::graph::ast::{Anonymous, Input, Item};
+use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
 use syn::{Expr, Ident, Token, parse_quote};
 
@@ -12,20 +12,38 @@ pub(super) fn parse(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::R
     if is_expression(input) {
         return Ok(Input::Expression(Box::new(anonymous(input, context)?)));
     }
-    let item = item(input, context)?;
-    if !input.is_empty() {
-        context.report.syntax(
-            input.span(),
-            "expected the end of the graph: one `cuda_graph!` declares one graph",
-        );
-        input.parse::<TokenStream>()?;
+    items(input, context).map(Input::Items)
+}
+
+/// One graph or more. After one whose head cannot be parsed, parsing goes on at the next.
+fn items(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Vec<Item>> {
+    let mut items = Vec::new();
+    loop {
+        let start = input.span();
+        match item(input, context) {
+            Ok(item) => items.push(item),
+            Err(error) => {
+                context.report.syn(&error);
+                let mut first = stands_at(input, start);
+                while !input.is_empty() && (first || !starts_item(input)) {
+                    first = false;
+                    input.parse::<TokenTree>()?;
+                }
+            }
+        }
+        if input.is_empty() {
+            return Ok(items);
+        }
     }
-    Ok(Input::Item(Box::new(item)))
+}
+
+fn starts_item(input: ParseStream<'_>) -> bool {
+    input.peek(Token![#]) || input.peek(Token![pub]) || (next_is(input, "graph") && input.peek2(Ident))
 }
 
 /// Does the text begin as no item can, or does a `=>` stand before the first `;`?
 fn is_expression(input: ParseStream<'_>) -> bool {
-    let item = input.peek(Token![#]) || input.peek(Token![pub]) || (next_is(input, "graph") && input.peek2(Ident));
+    let item = starts_item(input);
     if item || input.peek(Token![&]) {
         return !item;
     }

@@ -2,7 +2,7 @@
 
 use super::attribute::{attributes, misplaced};
 use super::node::node;
-use super::{Context, expected, expression, last_token, next_is, semicolon};
+use super::{Context, expected, expression, last_token, next_is, semicolon, stands_at};
 use crate::graph::ast::{Attributes, For, Param, Resource, ResourceKind, Rng, Shape, Statement};
 use proc_macro2::{Span, TokenTree};
 use syn::ext::IdentExt;
@@ -35,7 +35,7 @@ pub(super) fn statements(input: ParseStream<'_>, context: &mut Context<'_>) -> V
 
 /// Skips to behind the next `;`, or to the next statement; at least one token if none was read since `start`.
 fn recover(input: ParseStream<'_>, start: Span) {
-    let mut first = format!("{:?}", input.span()) == format!("{start:?}");
+    let mut first = stands_at(input, start);
     while !input.is_empty() && (first || !starts_statement(input)) {
         first = false;
         match input.parse::<TokenTree>() {

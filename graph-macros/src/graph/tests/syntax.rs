@@ -18,9 +18,17 @@ fn parsed(text: &str) -> (Option<Input>, Vec<String>) {
 /// A graph that is in the grammar.
 fn item(text: &str) -> Item {
     match parsed(text) {
-        (Some(Input::Item(item)), messages) if messages.is_empty() => *item,
+        (Some(Input::Items(mut items)), messages) if messages.is_empty() && items.len() == 1 => items.remove(0),
         (input, messages) => panic!("{text}: {messages:?}, {input:?}"),
     }
+}
+
+/// The graphs of an input that is no expression.
+fn items(input: Option<Input>) -> Vec<Item> {
+    let Some(Input::Items(items)) = input else {
+        panic!("{input:?}")
+    };
+    items
 }
 
 /// The statements of a body that is in the grammar.
@@ -53,9 +61,7 @@ fn node(text: &str) -> (Action, String) {
 fn mistakes(text: &str) -> Vec<String> {
     let text = format!("graph Test {{ {text}\n join last; }}");
     let (input, messages) = parsed(&text);
-    let Some(Input::Item(item)) = input else {
-        panic!("{text}")
-    };
+    let [item] = &items(input)[..] else { panic!("{text}") };
     let last = item.statements.last().map(|statement| statement.name().to_string());
     assert_eq!(last.as_deref(), Some("last"), "{text}");
     messages

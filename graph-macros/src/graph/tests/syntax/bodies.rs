@@ -1,7 +1,7 @@
 //! Nodes with bodies, loops, and how parsing goes on in them.
 
-use super::{assert_mistake, body, mistakes, node, parsed, text};
-use crate::graph::ast::{Action, Input, Statement};
+use super::{assert_mistake, body, items, mistakes, node, parsed, text};
+use crate::graph::ast::{Action, Statement};
 
 #[test]
 fn conditionals() {
@@ -106,7 +106,7 @@ fn parsing_goes_on_inside_bodies() {
             "expected `<- value` [syntax]",
         ]
     );
-    let Some(Input::Item(item)) = input else { panic!() };
+    let [item] = &items(input)[..] else { panic!() };
     assert_eq!(item.unparsed, ["m", "s"]);
     let [Statement::Node(node), Statement::For(repeated)] = &item.statements[..] else {
         panic!()

@@ -1,6 +1,6 @@
 //! What stands in front of a graph and of its statements.
 
-use super::{assert_mistake, body, item, parsed, text};
+use super::{assert_mistake, body, item, items, parsed, text};
 use crate::graph::ast::{BuildArgument, Input, Statement};
 
 #[test]
@@ -125,7 +125,7 @@ fn build_arguments() {
     ] {
         let (input, messages) = parsed(&format!("graph Test({arguments}, last: usize) {{ join a; }}"));
         assert_eq!(messages, [format!("{message} [syntax]")], "{arguments}");
-        let Some(Input::Item(item)) = input else {
+        let [item] = &items(input)[..] else {
             panic!("{arguments}")
         };
         assert_eq!((item.arguments.len(), item.statements.len()), (1, 1), "{arguments}");
@@ -168,9 +168,34 @@ fn expressions() {
         }
     }
     let (input, messages) = parsed("device join a;");
-    assert!(input.is_none());
+    assert!(items(input).is_empty());
     assert_eq!(
         messages,
         ["expected a declaration such as `pub graph Name { .. }` [syntax]"]
+    );
+}
+
+#[test]
+fn several_graphs() {
+    let names = |text: &str| {
+        let (input, messages) = parsed(text);
+        let names: Vec<String> = items(input).iter().map(|item| item.name.to_string()).collect();
+        (names.join(" "), messages)
+    };
+    assert_eq!(
+        names("/// One.\n graph A { join a; } pub(crate) graph B<T> { } graph C(n: usize) { join a; }"),
+        ("A B C".to_owned(), vec![])
+    );
+    let declaration = "expected a declaration such as `pub graph Name { .. }` [syntax]".to_owned();
+    assert_eq!(
+        names("graph A { blah } struct B; graph { } pub graph C { } x"),
+        (
+            "A C".to_owned(),
+            vec![
+                "expected a statement, found `blah` [syntax]".to_owned(),
+                declaration.clone(),
+                declaration
+            ]
+        )
     );
 }
