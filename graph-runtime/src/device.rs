@@ -102,7 +102,7 @@ impl Device {
         }
     }
 
-    /// Zeroed device memory of shape `S`, outside any graph.
+    /// Zeroed device memory of shape `S`, outside any graph, or shared by several: see [`DeviceBuffer`].
     ///
     /// # Errors
     /// [`Error::Cuda`] or [`Error::OutOfMemory`] where there is not so much memory.
@@ -120,7 +120,7 @@ impl Device {
         self.device_memory(bytes).map(|memory| DeviceBuffer::new(memory, bytes))
     }
 
-    /// Zeroed host memory of shape `S`, page-locked on CUDA, outside any graph.
+    /// Zeroed host memory of shape `S`, page-locked on CUDA, outside any graph. [`HostBuffer::share`] makes it memory that graphs can share.
     ///
     /// # Errors
     /// As [`Device::alloc`].

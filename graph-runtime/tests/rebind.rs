@@ -225,3 +225,32 @@ fn disabled_nodes_stay_disabled() -> Result<()> {
     assert_eq!(*second.read()?, [2.0; 64]);
     Ok(())
 }
+
+#[test]
+fn nodes_in_bodies_get_other_memory_too() -> Result<()> {
+    let device = device();
+    let (first, second) = (device.alloc::<[f32; 64]>()?, device.alloc::<[f32; 64]>()?);
+    let flag = device.alloc::<u32>()?;
+    flag.copy_from(&1)?;
+    let mut builder = GraphBuilder::new(&device, "Bodies");
+    let condition = builder.shared("condition", &flag, false);
+    let mut data = builder.shared("data", &first, true);
+    builder.if_then("maybe", &condition, |then| {
+        then.memset("set", &mut data, 1.0_f32);
+    });
+    let mut graph = builder.build()?;
+    graph.launch()?;
+    graph.rebind(&data, &second)?;
+    first.copy_from(&[5.0; 64])?;
+    graph.launch()?;
+    assert_eq!((*first.read()?, *second.read()?), ([5.0; 64], [1.0; 64]));
+    flag.copy_from(&0)?;
+    second.copy_from(&[5.0; 64])?;
+    graph.launch()?;
+    assert_eq!(*second.read()?, [5.0; 64], "the condition is read at each launch");
+    assert_eq!(
+        graph.rebind(&condition, &device.alloc()?).unwrap_err().to_string(),
+        "graph `Bodies`, node `maybe`: the memory of a condition cannot be rebound"
+    );
+    graph.launch()
+}

@@ -13,13 +13,18 @@ fn sticky_errors_come_back_from_everything_and_drop_does_not_panic() -> Result<(
     let mut builder = GraphBuilder::new(&device, "Faulty");
     let index = builder.host::<[u32; 4]>("index");
     let mut on_device = builder.device::<[u32; 4]>("on_device");
-    let shared = device.alloc::<[f32; 4]>()?;
-    let table = builder.shared("table", &shared, false);
+    let table = builder.device::<[f32; 4]>("table");
     let mut out = builder.device::<[f32; 4]>("out");
     let upload = builder.memcpy("upload", &index, &mut on_device);
     let node = builder.kernel("look_up", Launch::new(1, 4), gather(&on_device, &table, &mut out));
     builder.after(node, &[upload]);
     let mut graph = builder.build()?;
+    let shared = device.alloc::<[f32; 4]>()?;
+    let mut builder = GraphBuilder::new(&device, "Sharing");
+    let mut place = builder.shared("shared", &shared, true);
+    builder.memset("set", &mut place, 1.0_f32);
+    let mut sharing = builder.build()?;
+    sharing.launch()?;
     *graph.host_mut(&index)? = [0, 1, u32::MAX, 2];
     graph.launch()?;
     let error = graph.synchronize().unwrap_err();
@@ -29,11 +34,12 @@ fn sticky_errors_come_back_from_everything_and_drop_does_not_panic() -> Result<(
     assert_eq!(source.name(), "CUDA_ERROR_ILLEGAL_ADDRESS");
     assert_eq!(
         error.to_string(),
-        "graph `Faulty`: cuEventSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)"
+        "graph `Faulty`: cuStreamSynchronize failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)"
     );
     assert!(graph.host(&index).is_err() && graph.device(&out).is_err() && graph.launch().is_err());
     assert!(shared.read().is_err() && shared.copy_from(&[0.0; 4]).is_err());
-    drop((graph, shared));
+    assert!(sharing.launch().is_err());
+    drop((graph, sharing, shared));
     assert!(device.alloc::<[f32; 4]>().is_err());
     Ok(())
 }

@@ -9,8 +9,10 @@ mod event;
 mod executable;
 mod fill;
 mod kernels;
+mod memory;
 
-pub use context::CudarcSlice;
-pub(crate) use context::{Cuda, Memory};
+pub(crate) use context::Cuda;
 pub(crate) use event::Event;
 pub(crate) use executable::{Executable, launch_error};
+pub use memory::CudarcSlice;
+pub(crate) use memory::Memory;
