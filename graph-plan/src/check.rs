@@ -9,7 +9,7 @@ mod unordered;
 mod warning;
 
 use crate::{Diagnostic, Draft, Edge, Nest, Order};
-pub use body::{condition_writers, other_body};
+pub use body::{condition_writers, other_body, siblings};
 use edge::Members;
 
 /// What came of checking a graph.
@@ -387,6 +387,40 @@ mod tests {
              note: `after` orders nodes of one body, each with all that is in its own bodies\n\
              help: add `outside` to the `after` list of `choice`"
         );
+    }
+
+    #[test]
+    fn edges_between_bodies_say_where_the_nodes_are() {
+        let (draft, _) = choice();
+        let [choice, then, otherwise] = [0, 1, 2];
+        let text = |from, to| {
+            let diagnostic = other_body(&draft, from, to, Subject::Node(to));
+            (diagnostic.message, diagnostic.notes[0].clone())
+        };
+        let expected = |message: &str, note: &str| (message.to_owned(), note.to_owned());
+        assert_eq!(
+            text(then, otherwise),
+            expected(
+                "node `otherwise` cannot run after `then`, which is in another body",
+                "they are in different bodies of `choice`, of which only one runs"
+            )
+        );
+        assert_eq!(
+            text(choice, then),
+            expected(
+                "node `then` cannot run after `choice`, in a body of which it is",
+                "`then` runs while `choice` does"
+            )
+        );
+        assert_eq!(
+            text(then, choice),
+            expected(
+                "node `choice` cannot run after `then`, which is in a body of its own",
+                "`then` runs while `choice` does"
+            )
+        );
+        assert_eq!(siblings(&draft, then, otherwise), Some((choice, choice)));
+        assert_eq!(siblings(&draft, then, choice), None);
     }
 
     #[test]

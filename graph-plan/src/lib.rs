@@ -45,7 +45,7 @@ mod sharing;
 mod text;
 
 pub use arena::{ARENA_ALIGNMENT, Arena, is_packing, pack};
-pub use check::{Outcome, check, condition_writers, other_body};
+pub use check::{Outcome, check, condition_writers, other_body, siblings};
 pub use cluster::ClusterFault;
 pub use code::Code;
 pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};

@@ -108,4 +108,5 @@ impl<R: Element> Rows for [R] {
 pub trait Condition: sealed::Condition {}
 
 impl sealed::Condition for u32 {}
+#[diagnostic::do_not_recommend]
 impl Condition for u32 {}

@@ -9,7 +9,7 @@ use super::ast::{
 };
 use super::constant::{Variables, bound, mentions};
 use crate::report::{Report, error};
-use graph_plan::{Bound, Code, Draft, Mode, NodeKind, Region, Subject, nearest, other_body};
+use graph_plan::{Bound, Code, Draft, Mode, NodeKind, Region, Subject, nearest, other_body, siblings};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use std::collections::HashMap;
@@ -311,6 +311,9 @@ fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut R
             Some(Entity::Node(before)) => {
                 let subject = Subject::Node(index);
                 report.push(name.span(), &other_body(&graph.draft, before, index, subject));
+                if let Some((_, later)) = siblings(&graph.draft, before, index) {
+                    graph.draft.nodes[later].broken = true; // its order is not what was meant either
+                }
             }
             Some(Entity::Broken) => {}
             Some(Entity::Resource(_) | Entity::Param(_) | Entity::Value(_)) => {
@@ -384,8 +387,6 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         Some(Entity::Broken) => return,
         Some(Entity::Node(_)) => error(Code::UnknownResource, format!("`{name}` is a node, not a resource"))
             .help("name the resource that it writes"),
-        Some(Entity::Param(_)) => error(Code::UnknownResource, format!("`{name}` is a `param`, not a resource"))
-            .help(format!("params are passed by value: `{name}` without `&`")),
         Some(Entity::Value(_)) => error(
             Code::UnknownResource,
             format!("`{name}` is a plain value, not a resource"),
@@ -393,6 +394,14 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         .help(format!(
             "values are passed without `&`; shared memory is declared as `{name}: device [f32; 1024]`"
         )),
+        Some(Entity::Param(_)) => {
+            let diagnostic = error(Code::UnknownResource, format!("`{name}` is a `param`, not a resource"));
+            diagnostic.help(if graph.draft.nodes[node].kind.is_conditional() {
+                format!("set device memory to it, `memset set = flag <- {name}`, and let that be the condition")
+            } else {
+                format!("params are passed by value: `{name}` without `&`")
+            })
+        }
         None => {
             let resources: Vec<String> = graph
                 .resources

@@ -4,49 +4,57 @@ use crate::{Code, Diagnostic, Draft, NodeKind, Role, Subject};
 
 /// `to` cannot run after `from`, which is in another body: the two, or the nodes around them that are in one body, can.
 pub fn other_body(draft: &Draft, from: usize, to: usize, subject: Subject) -> Diagnostic {
-    let name = |node: usize| &draft.nodes[node].name;
-    let message = format!(
-        "node `{}` cannot run after `{}`, which is in another body",
-        name(to),
-        name(from)
-    );
-    let place = |node: usize| match draft.bodies[draft.nodes[node].body].node {
-        Some(owner) => format!("in a body of `{}`", name(owner)),
-        None => "in no body".to_owned(),
+    let name = |node: usize| -> &str { &draft.nodes[node].name };
+    let owner = |node: usize| draft.bodies[draft.nodes[node].body].node;
+    let place = |node: usize| match owner(node) {
+        Some(owner) => format!("`{}` is in a body of `{}`", name(node), name(owner)),
+        None => format!("`{}` is in no body", name(node)),
     };
-    let diagnostic = Diagnostic::new(Code::UnknownNode, subject, message)
-        .note(format!(
-            "`{}` is {}, `{}` is {}",
-            name(from),
-            place(from),
-            name(to),
-            place(to)
-        ))
-        .note("`after` orders nodes of one body, each with all that is in its own bodies");
-    match siblings(draft, from, to) {
-        Some((earlier, later)) => diagnostic.help(format!(
-            "add `{}` to the `after` list of `{}`",
-            name(earlier),
-            name(later)
-        )),
-        None => diagnostic.help(format!(
-            "remove `{}` from the `after` list of `{}`",
-            name(from),
-            name(to)
-        )),
-    }
+    let (which, note) = match siblings(draft, from, to) {
+        Some(_) if owner(from) == owner(to) => {
+            let owner = owner(from).map_or("", name);
+            let note = format!("they are in different bodies of `{owner}`, of which only one runs");
+            ("which is in another body", note)
+        }
+        Some(_) => ("which is in another body", format!("{}, {}", place(from), place(to))),
+        None if around(draft, to).contains(&from) => (
+            "in a body of which it is",
+            format!("`{}` runs while `{}` does", name(to), name(from)),
+        ),
+        None => (
+            "which is in a body of its own",
+            format!("`{}` runs while `{}` does", name(from), name(to)),
+        ),
+    };
+    let message = format!("node `{}` cannot run after `{}`, {which}", name(to), name(from));
+    let help = match siblings(draft, from, to) {
+        Some((earlier, later)) if earlier != later => {
+            format!("add `{}` to the `after` list of `{}`", name(earlier), name(later))
+        }
+        _ => format!("remove `{}` from the `after` list of `{}`", name(from), name(to)),
+    };
+    Diagnostic::new(Code::UnknownNode, subject, message)
+        .note(note)
+        .note("`after` orders nodes of one body, each with all that is in its own bodies")
+        .help(help)
 }
 
-/// The nodes of one body that two nodes are, or are in; `None` where that is one node.
-fn siblings(draft: &Draft, first: usize, second: usize) -> Option<(usize, usize)> {
-    let around = |node: usize| -> Vec<usize> {
-        let owners = |&node: &usize| draft.bodies[draft.nodes[node].body].node;
-        std::iter::successors(Some(node), owners).collect()
-    };
-    let (firsts, seconds) = (around(first), around(second));
+/// The nodes that two nodes are, or are in, in the innermost body around both. They are one node where the two are in different bodies
+/// of that node; `None` where one of the two is around the other.
+pub fn siblings(draft: &Draft, first: usize, second: usize) -> Option<(usize, usize)> {
+    let (firsts, seconds) = (around(draft, first), around(draft, second));
+    if firsts.contains(&second) || seconds.contains(&first) {
+        return None;
+    }
     let pairs = firsts.iter().flat_map(|&a| seconds.iter().map(move |&b| (a, b)));
     let mut pairs = pairs.filter(|&(a, b)| draft.nodes[a].body == draft.nodes[b].body);
-    pairs.next().filter(|(a, b)| a != b)
+    pairs.next()
+}
+
+/// A node and those around it, from the inside to the outside.
+fn around(draft: &Draft, node: usize) -> Vec<usize> {
+    let owner = |&node: &usize| draft.bodies[draft.nodes[node].body].node;
+    std::iter::successors(Some(node), owner).collect()
 }
 
 /// Nodes that CUDA allows in no conditional body, however deep.
@@ -86,7 +94,8 @@ pub(super) fn endless_whiles(draft: &Draft, errors: &mut Vec<Diagnostic>) {
         if doubtful(draft, body) || condition_writers(draft, body).next().is_some() {
             continue;
         }
-        let (name, flag) = (&draft.nodes[node].name, &draft.resources[condition.resource].name);
+        let name = &draft.nodes[node].name;
+        let flag = format!("{}{}", draft.resources[condition.resource].name, condition.region);
         let message = format!("no node in the body of `{name}` writes its condition `{flag}`");
         errors.push(
             Diagnostic::new(Code::EndlessWhile, Subject::Node(node), message)

@@ -61,7 +61,10 @@ impl GraphBuilder {
             let subject = Subject::Node(to);
             self.mistakes
                 .push(graph_plan::other_body(&self.draft, from, to, subject));
-            self.draft.nodes[to].broken = true; // its order is not what was meant
+            let later = graph_plan::siblings(&self.draft, from, to).map_or(to, |(_, later)| later);
+            for node in [to, later] {
+                self.draft.nodes[node].broken = true; // its order is not what was meant
+            }
         }
         self.draft.edges = kept;
     }

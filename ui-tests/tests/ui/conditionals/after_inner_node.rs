@@ -1,0 +1,15 @@
+//! What follows waits for the whole conditional.
+use graph_runtime::cuda_graph;
+
+cuda_graph! {
+    graph Test {
+        device flag: u32;
+        device data: u32;
+        if maybe = flag {
+            memset set = data <- 1;
+        };
+        memset clear = data <- 0 after set;
+    }
+}
+
+fn main() {}

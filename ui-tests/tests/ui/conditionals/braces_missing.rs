@@ -1,0 +1,12 @@
+//! A conditional has a body.
+use graph_runtime::cuda_graph;
+
+cuda_graph! {
+    graph Test {
+        device flag: u32;
+        device data: u32;
+        if maybe = flag memset set = data <- 1;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! What rustc says better is left to rustc.
+use graph_runtime::cuda_graph;
+
+cuda_graph! {
+    graph Test {
+        device flag: u32;
+        while repeat = flag {
+            kernel stop = missing<<<1, 1>>>(&mut flag);
+        };
+    }
+}
+
+fn main() {}
