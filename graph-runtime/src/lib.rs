@@ -85,13 +85,17 @@ pub use graph::{Graph, RawGraph};
 ///           | "memcpy" NAME "=" place "->" place after? ";"
 ///           | "memset" NAME "=" place "<-" value after? ";"
 ///           | "join" NAME after? ";"                  does nothing; joins edges
+///           | "if" NAME "=" place "{" node* "}" ("else" "{" node* "}")? after? ";"
+///           | "while" NAME "=" place "{" node* "}" after? ";"
+///           | "switch" NAME "=" place "{" ("{" node* "}")+ "}" after? ";"
 /// after     = "after" NAME ("," NAME)*
 /// argument  = "&" place | "&" "mut" place | value
 /// place     = NAME ("[" index or range "]")?
 /// shape     = T | "[" shape ";" length "]"            up to four dimensions
 /// ```
 ///
-/// The order of statements means nothing; only `after` orders nodes. The type has
+/// The order of statements means nothing; only `after` orders nodes, those of one body. A condition is one `u32` in device memory: an `if`
+/// looks whether it is 0, a `while` goes on until it is, a `switch` runs the body of that number, counted from 0, or none. The type has
 ///
 /// * `build(&Device) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
 /// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight; and

@@ -397,7 +397,7 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         Some(Entity::Param(_)) => {
             let diagnostic = error(Code::UnknownResource, format!("`{name}` is a `param`, not a resource"));
             diagnostic.help(if graph.draft.nodes[node].kind.is_conditional() {
-                format!("set device memory to it, `memset set = flag <- {name}`, and let that be the condition")
+                format!("set device memory to it, `memset set = ... <- {name}`, and let that be the condition")
             } else {
                 format!("params are passed by value: `{name}` without `&`")
             })
