@@ -5,7 +5,6 @@ use crate::graph::{Edit, Graph};
 use crate::memory::{Shareable, SharedMemory};
 use crate::mistakes;
 use crate::place::{Place, Span};
-use crate::program::Op;
 use crate::shares::Shares;
 use graph_plan::Diagnostic;
 
@@ -35,7 +34,6 @@ fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory) -> Result<()> {
             .map(|access| access.node),
     );
     nodes.dedup(); // accesses are grouped by node
-    nodes.iter().try_for_each(|&node| check_node(graph, node))?;
     graph.begin(Edit::Rebind(resource));
     graph.executable.rebind(resource, memory);
     graph.shares = shares;
@@ -75,18 +73,6 @@ fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<Shares> {
         return Err(invalid(graph, overlaps));
     }
     Ok(shares)
-}
-
-/// Can the node get other memory?
-fn check_node(graph: &Graph, node: usize) -> Result<()> {
-    match &graph.program.ops[node] {
-        Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::Join => Ok(()),
-        // The nodes that read it are made by lowering, and not kept.
-        Op::Conditional(_) => Err(Error::Unsupported {
-            site: graph.site().at_node(&graph.draft.nodes[node].name),
-            message: "the memory of a condition cannot be rebound",
-        }),
-    }
 }
 
 fn invalid(graph: &Graph, diagnostics: Vec<Diagnostic>) -> Error {

@@ -521,6 +521,50 @@ fn loops_of_calls_nest() -> Result<()> {
 }
 
 #[test]
+fn conditions_can_be_shared_and_rebound() -> Result<()> {
+    for driver in DRIVERS {
+        let device = device();
+        let (first, second) = (device.alloc::<u32>()?, device.alloc::<u32>()?);
+        let mut builder = GraphBuilder::new(&device, "Called");
+        builder.as_if_driver(driver);
+        let flag = builder.shared("flag", &first, true);
+        let data = builder.device("data");
+        builder.if_else(
+            "choice",
+            &flag.whole(),
+            |then| {
+                add(then, "a", &data, 0, 1);
+                then.while_loop("repeat", &flag.whole(), |body| {
+                    let step = add(body, "b", &data, 1, 1);
+                    let next = body.kernel("next", Launch::new(1, 1), add_to::call(&mut flag.whole(), MINUS_ONE));
+                    body.after(next, &[step]);
+                });
+            },
+            |otherwise| {
+                add(otherwise, "c", &data, 2, 1);
+            },
+        );
+        let mut graph = builder.build()?;
+        first.copy_from(&3)?;
+        graph.launch()?;
+        assert_eq!(*graph.device(&data)?.read()?, [1, 3, 0, 0]);
+        first.copy_from(&100)?;
+        graph.rebind(&flag, &second)?;
+        graph.launch()?;
+        assert_eq!(
+            *graph.device(&data)?.read()?,
+            [1, 3, 1, 0],
+            "driver {driver}: `second` is 0"
+        );
+        second.copy_from(&2)?;
+        graph.launch()?;
+        assert_eq!(*graph.device(&data)?.read()?, [2, 5, 1, 0], "driver {driver}");
+        assert_eq!((*first.read()?, *second.read()?), (100, 0));
+    }
+    Ok(())
+}
+
+#[test]
 fn drivers_without_conditionals_are_refused() -> Result<()> {
     let declare = |builder: &mut GraphBuilder, flag: Place<u32, OnDevice>, data: Place<[u32; 4], OnDevice>| {
         builder.if_then("maybe", &flag, |then| {

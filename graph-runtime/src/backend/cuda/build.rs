@@ -41,6 +41,7 @@ impl Executable {
             graph: ptr::null_mut(),
             exec: ptr::null_mut(),
             nodes: vec![ptr::null_mut(); blueprint.program.ops.len()],
+            setters: Vec::new(),
             kernels: Kernels::default(),
             adder: Adder::new(cuda.raw(), &storage),
             storage: ManuallyDrop::new(storage),

@@ -34,10 +34,26 @@ pub(super) fn check_driver(blueprint: &Blueprint<'_>, site: impl Fn() -> Site) -
     })
 }
 
+/// How a condition is set.
+#[derive(Clone, Copy)]
+struct Setting {
+    /// The node of the program whose condition it is.
+    owner: usize,
+    condition: Part,
+    handle: ConditionalHandle,
+    /// As in [`Choice`].
+    number: Option<u32>,
+}
+
+/// A kernel that sets a condition.
+pub(super) struct Setter {
+    node: CUgraphNode,
+    setting: Setting,
+}
+
 /// A CUDA conditional node to add.
 struct Choice {
     kind: ConditionalType,
-    condition: Part,
     /// Set where the value equals this; without, to the value.
     number: Option<u32>,
     /// As the draft numbers them.
@@ -45,17 +61,14 @@ struct Choice {
 }
 
 /// What a node becomes.
-fn choices(kind: NodeKind, conditional: &Conditional, version: u32) -> Vec<Choice> {
-    let (condition, bodies) = (conditional.condition, &conditional.bodies[..]);
+fn choices(kind: NodeKind, bodies: &[usize], version: u32) -> Vec<Choice> {
     let all = |kind| Choice {
         kind,
-        condition,
         number: None,
         bodies: bodies.to_vec(),
     };
     let single = |number, body| Choice {
         kind: ConditionalType::If,
-        condition,
         number,
         bodies: vec![body],
     };
@@ -88,21 +101,26 @@ impl Executable {
     ) -> Result<CUgraphNode, (usize, CudaError)> {
         let at_node = |error| (node, error);
         let version = version(blueprint).map_err(at_node)?;
-        let choices = choices(blueprint.draft.nodes[node].kind, conditional, version);
-        let mut handles = Vec::with_capacity(choices.len());
+        let choices = choices(blueprint.draft.nodes[node].kind, &conditional.bodies, version);
+        let mut settings = Vec::with_capacity(choices.len());
         let mut before = after.to_vec();
         for choice in &choices {
             // SAFETY: the graph lives, by the caller's promise, and the context is that of `self`.
             let handle = unsafe { driver::conditional_handle_create(graph, self.cuda.raw()) }.map_err(at_node)?;
+            let setting = Setting {
+                owner: node,
+                condition: conditional.condition,
+                handle,
+                number: choice.number,
+            };
             // SAFETY: by the caller's promise; the handle was made for this graph.
-            let setter = unsafe { self.add_setter(graph, &before, handle, choice) };
-            before = vec![setter.map_err(at_node)?];
-            handles.push(handle);
+            before = vec![unsafe { self.add_setter(graph, &before, setting) }.map_err(at_node)?];
+            settings.push(setting);
         }
         let mut added = Vec::with_capacity(choices.len());
-        for (choice, handle) in choices.iter().zip(handles) {
+        for (choice, setting) in choices.iter().zip(settings) {
             // SAFETY: by the caller's promise; the handle is given to this node alone.
-            added.push(unsafe { self.add_choice(blueprint, graph, &before, node, choice, handle) }?);
+            added.push(unsafe { self.add_choice(blueprint, graph, &before, choice, setting) }?);
         }
         match added[..] {
             [one] => Ok(one),
@@ -124,30 +142,30 @@ impl Executable {
         blueprint: &Blueprint<'_>,
         graph: CUgraph,
         after: &[CUgraphNode],
-        node: usize,
         choice: &Choice,
-        handle: ConditionalHandle,
+        setting: Setting,
     ) -> Result<CUgraphNode, (usize, CudaError)> {
-        let (name, bodies) = (&blueprint.draft.nodes[node].name, choice.bodies.len());
+        let at_node = |error| (setting.owner, error);
+        let (name, bodies) = (&blueprint.draft.nodes[setting.owner].name, choice.bodies.len());
         trace!(target: "graph_runtime", node = %name, bodies, kind = ?choice.kind, "cuGraphAddNode_v2");
         let context = self.cuda.raw();
         // SAFETY: by the caller's promise.
-        let added = unsafe { driver::add_conditional_node(graph, after, handle, choice.kind, bodies, context) };
-        let (added, graphs) = added.map_err(|error| (node, error))?;
+        let added = unsafe { driver::add_conditional_node(graph, after, setting.handle, choice.kind, bodies, context) };
+        let (added, graphs) = added.map_err(at_node)?;
         for (&body, graph) in choice.bodies.iter().zip(graphs) {
             // SAFETY: the body's graph lives as long as its node, and no node of it was added before.
             unsafe { self.add_prefix(blueprint, graph, blueprint.order.sequence(body)) }?;
             let last: Vec<CUgraphNode> = sinks(blueprint, body).map(|sink| self.nodes[sink]).collect();
             let closed = if choice.kind == ConditionalType::While {
                 // SAFETY: `last` were just added to the body's graph; the handle is that of the node whose body it is.
-                unsafe { self.add_setter(graph, &last, handle, choice) }
+                unsafe { self.add_setter(graph, &last, setting) }
             } else if last.is_empty() {
                 // SAFETY: the body's graph lives. CUDA's documentation asks for a node in every body.
                 unsafe { driver::add_empty_node(graph, &[]) }
             } else {
                 continue;
             };
-            closed.map_err(|error| (node, error))?;
+            closed.map_err(at_node)?;
         }
         Ok(added)
     }
@@ -161,14 +179,37 @@ impl Executable {
         &mut self,
         graph: CUgraph,
         after: &[CUgraphNode],
-        handle: ConditionalHandle,
-        choice: &Choice,
+        setting: Setting,
     ) -> Result<CUgraphNode, CudaError> {
-        let params = self
-            .adder
-            .condition(&self.kernels, handle, choice.condition, choice.number);
+        let Setting {
+            condition,
+            handle,
+            number,
+            ..
+        } = setting;
+        let params = self.adder.condition(&self.kernels, handle, condition, number);
         // SAFETY: by the caller's promise; `params` points into `self.adder`, which is not touched until the call is over.
-        unsafe { driver::add_kernel_node(graph, after, &params) }
+        let node = unsafe { driver::add_kernel_node(graph, after, &params) }?;
+        self.setters.push(Setter { node, setting });
+        Ok(node)
+    }
+
+    /// Makes the kernels that set the condition of `node` read it where it is now. The context is current.
+    pub(super) fn apply_condition(&mut self, node: usize) -> Result<(), CudaError> {
+        let Self {
+            exec,
+            adder,
+            kernels,
+            setters,
+            ..
+        } = self;
+        for Setter { node, setting } in setters.iter().filter(|setter| setter.setting.owner == node) {
+            let params = adder.condition(kernels, setting.handle, setting.condition, setting.number);
+            // SAFETY: facts 1, 2 and 7 of `Executable`: `node` is a kernel of the graph that `exec` was made of, or of a body in it, and
+            // `params` points into `adder`, which is not touched until the call is over.
+            unsafe { driver::set_kernel_node(*exec, *node, &params) }?;
+        }
+        Ok(())
     }
 }
 
@@ -185,13 +226,7 @@ mod tests {
     use super::*;
 
     fn numbers(kind: NodeKind, bodies: &[usize], version: u32) -> Vec<(ConditionalType, Option<u32>, usize)> {
-        let condition = Part {
-            resource: 0,
-            start: 0,
-            bytes: 4,
-        };
-        let bodies = bodies.to_vec();
-        let choices = choices(kind, &Conditional { condition, bodies }, version);
+        let choices = choices(kind, bodies, version);
         let summary = choices
             .iter()
             .map(|choice| (choice.kind, choice.number, choice.bodies.len()));

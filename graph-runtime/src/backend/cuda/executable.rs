@@ -2,6 +2,7 @@
 
 use super::Cuda;
 use super::add::Adder;
+use super::conditional::Setter;
 use super::event::Event;
 use super::fill::Fill;
 use super::kernels::Kernels;
@@ -60,6 +61,8 @@ pub(crate) struct Executable {
     pub(super) exec: CUgraphExec,
     /// One for each node of the program, by index.
     pub(super) nodes: Vec<CUgraphNode>,
+    /// The kernels that set the conditions of nodes.
+    pub(super) setters: Vec<Setter>,
     pub(super) kernels: Kernels,
     pub(super) adder: Adder,
     pub(super) storage: ManuallyDrop<Vec<Storage>>,
@@ -252,6 +255,9 @@ impl Executable {
         self.cuda.bind().at(site)?;
         if let Op::Kernel(kernel) = &program.ops[node] {
             self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
+        }
+        if let Op::Conditional(_) = &program.ops[node] {
+            return self.apply_condition(node).at(site);
         }
         let handle = self.nodes[node];
         // SAFETY: facts 1, 2 and 5; `nodes[node]` is the program's node, whose kind `check_change` keeps.
