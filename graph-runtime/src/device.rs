@@ -5,6 +5,7 @@ use crate::backend::emulator::Emulated;
 use crate::backend::{Backend, DeviceMemory, HostMemory, Layout};
 use crate::emulator_options::EmulatorOptions;
 use crate::error::{Error, Result, Site};
+use crate::event::Event;
 use crate::memory::{DeviceBuffer, HostBuffer};
 use crate::shape::Element;
 use cudarc::driver::CudaContext;
@@ -136,6 +137,14 @@ impl Device {
         let bytes = len.saturating_mul(size_of::<T>());
         self.host_memory(bytes, align_of::<T>())
             .map(|memory| HostBuffer::slice(memory, len))
+    }
+
+    /// A new event, for `record` and `wait` nodes; it was not recorded yet.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`] where the driver refuses.
+    pub fn event(&self) -> Result<Event> {
+        Event::new(&self.backend)
     }
 
     fn device_memory(&self, bytes: usize) -> Result<DeviceMemory> {

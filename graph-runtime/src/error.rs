@@ -187,6 +187,13 @@ pub enum Error {
         /// What it did, with the thread, the PTX line and the buffer.
         message: String,
     },
+    /// A host function of the graph panicked. The nodes after it ran, and the graph can be launched again.
+    Panicked {
+        /// The `call` node.
+        site: Site,
+        /// What the panic said.
+        message: String,
+    },
     /// The host has no memory for this.
     OutOfMemory {
         /// What it was for.
@@ -299,6 +306,7 @@ impl fmt::Display for Error {
             Error::Compile { site, path, message } => write!(f, "{site}cannot compile `{path}`: {message}"),
             Error::Kernel { site, kernel, message } => write!(f, "{site}kernel `{kernel}` {message}"),
             Error::Fault { site, message } => write!(f, "{site}{message}"),
+            Error::Panicked { site, message } => write!(f, "{site}the host function panicked: {message}"),
             Error::OutOfMemory { site, bytes } => write!(f, "{site}the host has no memory for {bytes} bytes"),
             Error::ForeignPlace { site } => write!(f, "{site}the place belongs to another graph"),
             Error::OutOfBounds { site } => write!(f, "{site}the place reaches outside"),

@@ -49,7 +49,9 @@ mod device;
 mod driver;
 mod emulator_options;
 mod error;
+mod event;
 mod graph;
+mod host;
 mod host_split;
 mod kernel;
 mod memory;
@@ -73,6 +75,7 @@ pub use cudarc::driver::CudaStream;
 pub use device::Device;
 pub use emulator_options::EmulatorOptions;
 pub use error::{CudaError, Error, Result, Site};
+pub use event::Event;
 pub use graph::{Graph, RawGraph};
 /// Declares a CUDA graph as a type.
 ///
@@ -126,6 +129,7 @@ pub use graph_macros::cuda_graph;
 /// without NVRTC can use what another has left there; where NVRTC is installed, only what its version has compiled is used.
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::Plan;
+pub use host::{HostArgument, HostArguments};
 pub use host_split::HostSplit;
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, KernelFacts, Launch, LoadedFunction};
 pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, Shareable, SharedHost};

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, Result, Site};
 use crate::shape::Rows;
+use graph_plan::Mode;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Bound, RangeBounds};
@@ -47,6 +48,19 @@ pub(crate) struct Span {
     pub(crate) bytes: usize,
     /// Did an index or range leave its place on the way? Then building reports `out-of-bounds`.
     pub(crate) outside: bool,
+}
+
+/// A place that a node declares to touch, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Declared {
+    pub(crate) span: Span,
+    pub(crate) mode: Mode,
+}
+
+impl Declared {
+    pub(crate) fn new(span: Span, mode: Mode) -> Self {
+        Self { span, mode }
+    }
 }
 
 /// All or part of a resource of shape `S` in memory `M`, as [`GraphBuilder`](crate::GraphBuilder) hands it out.

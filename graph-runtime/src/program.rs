@@ -1,5 +1,7 @@
 //! What the nodes of a graph do, as plain data: the builder writes it, the backends carry it out.
 
+use crate::event::Event;
+use crate::host::HostCall;
 use crate::kernel::{ArgumentKind, CallArgument, KernelFacts, LOADED, Value};
 use crate::place::Span;
 use crate::source::Ptx;
@@ -8,6 +10,7 @@ use graph_plan::{LaunchConfig, Mode};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::ptr;
+use std::sync::Arc;
 
 /// A part of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +50,9 @@ pub(crate) enum Op {
     },
     Join,
     Conditional(Conditional),
+    Call(Arc<HostCall>),
+    Record(Event),
+    Wait(Event),
 }
 
 /// An `if`, a `while` or a `switch`; the draft says which.

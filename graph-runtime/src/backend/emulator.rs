@@ -3,6 +3,7 @@
 mod conditional;
 mod copy;
 
+use super::calls::Calls;
 use super::sequence::Sequence;
 use super::{Backend, Blueprint, DeviceMemory, Storage};
 use crate::emulator_options::EmulatorOptions;
@@ -49,6 +50,7 @@ pub(crate) struct Executable {
     /// What the last launch did wrong, and in which node. As with CUDA, whoever waits is told.
     fault: Option<Fault>,
     options: EmulatorOptions,
+    calls: Calls,
 }
 
 /// A launch that is going on.
@@ -74,17 +76,26 @@ impl Executable {
     pub(crate) fn build(device: &Emulated, blueprint: &Blueprint<'_>) -> Result<Self> {
         let modules = load(&device.memory, blueprint)?;
         let options = device.options;
+        let backend = Backend::Emulator(device.clone());
+        let storage = super::allocate(&backend, blueprint)?;
+        let calls = Calls::new(blueprint, &storage);
         Ok(Self {
-            storage: super::allocate(&Backend::Emulator(device.clone()), blueprint)?,
+            storage,
             modules,
             sequence: Sequence::new(blueprint, options.seed, options.check_unordered),
             fault: None,
             options,
+            calls,
         })
     }
 
     pub(crate) fn storage(&self) -> &[Storage] {
         &self.storage
+    }
+
+    /// The host functions.
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.calls
     }
 
     /// Runs the graph. Faults are kept for whoever waits; after one the remaining nodes do not run.
@@ -135,29 +146,33 @@ impl Executable {
         match &program.ops[node] {
             Op::Kernel(kernel) => self.kernel(draft, program, kernel, others),
             Op::Memcpy { from, to } => {
-                let touch = self.touch(Some(*from), Some(*to));
+                let touch = self.touch(&[(*from, Mode::Read), (*to, Mode::Write)]);
                 self.compare(draft, &touch, others)?;
                 self.copy(*from, *to).map(|()| touch)
             }
             Op::Memset { to, value, .. } => {
-                let touch = self.touch(None, Some(*to));
+                let touch = self.touch(&[(*to, Mode::Write)]);
                 self.compare(draft, &touch, others)?;
                 self.set(*to, value).map(|()| touch)
             }
-            Op::Join | Op::Conditional(_) => Ok(Touch::default()),
+            Op::Call(call) => {
+                let touch = self.touch(&call.declared);
+                self.compare(draft, &touch, others)?;
+                self.call(node);
+                Ok(touch)
+            }
+            // The order of nodes is all that events ask for here.
+            Op::Join | Op::Record(_) | Op::Wait(_) | Op::Conditional(_) => Ok(Touch::default()),
         }
     }
 
-    /// What a copy, a memset or a condition touches.
-    fn touch(&self, from: Option<Part>, to: Option<Part>) -> Touch {
+    /// What a node other than a kernel touches.
+    fn touch(&self, parts: &[(Part, Mode)]) -> Touch {
         let (mut device, mut host) = (Footprint::new(), Footprint::new());
-        let mut add = |part: Option<Part>, write: bool| {
-            let Some(part) = part.filter(|_| self.options.check_unordered) else {
-                return;
-            };
+        for (part, mode) in parts.iter().filter(|_| self.options.check_unordered) {
             let storage = &self.storage[part.resource as usize];
             let Some(first) = address(storage) else {
-                return;
+                continue;
             };
             let footprint = if storage.host().is_some() {
                 &mut host
@@ -165,21 +180,19 @@ impl Executable {
                 &mut device
             };
             let (start, len) = (first + part.start as u64, part.bytes as u64);
-            if write {
+            if mode.writes() {
                 footprint.write(start, len);
             } else {
                 footprint.read(start, len);
             }
-        };
-        add(from, false);
-        add(to, true);
+        }
         Touch {
             device: device.into(),
             host: host.into(),
         }
     }
 
-    /// Fails where a copy, a memset or a condition touches what an unordered node does.
+    /// Fails where a node other than a kernel touches what an unordered node does.
     fn compare(&self, draft: &Draft, touch: &Touch, others: &[(usize, &Touch)]) -> Result<(), String> {
         for (other, theirs) in others {
             let found = touch.device.conflict(&theirs.device);
@@ -274,6 +287,15 @@ impl Executable {
         })
     }
 
+    /// Calls a host function.
+    fn call(&self, node: usize) {
+        if let Some(call) = self.calls.get(node) {
+            // SAFETY: `self` owns the memory. `launch`, which has the graph exclusively, runs one node after the other: nobody else
+            // has references into it, or writes it.
+            unsafe { call.run() };
+        }
+    }
+
     fn launch_options(&self, draft: &Draft, others: &[(usize, &Touch)]) -> Options {
         let unordered = others.iter().map(|(other, touch)| Unordered {
             name: format!("node `{}`", draft.nodes[*other].name).into(),
@@ -297,7 +319,13 @@ impl Executable {
         }
     }
 
-    /// Puts a resource somewhere else.
+    /// Makes later launches run `node` with its memory where it is now; what else it does they are told.
+    pub(crate) fn apply(&mut self, node: usize) {
+        self.calls.renew(node, &self.storage);
+        self.calls.forget_retired();
+    }
+
+    /// Puts a resource somewhere else. Nodes that use it must be applied again.
     pub(crate) fn rebind(&mut self, resource: usize, storage: Storage) {
         self.storage[resource] = storage;
     }

@@ -1,9 +1,11 @@
 //! The two kinds of device. Nothing above this module knows which one it uses.
 
+mod calls;
 pub(crate) mod cuda;
 pub(crate) mod emulator;
 mod memory;
 mod sequence;
+mod support;
 
 use crate::error::{CudaError, Error, Result, Site};
 use crate::memory::SharedMemory;
@@ -97,6 +99,7 @@ pub(crate) enum Executable {
 
 impl Executable {
     pub(crate) fn build(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Self> {
+        support::check(backend, blueprint)?;
         match backend {
             Backend::Cuda(cuda) => Ok(Executable::Cuda(Box::new(cuda::Executable::build(cuda, blueprint)?))),
             Backend::Emulator(device) => Ok(Executable::Emulator(Box::new(emulator::Executable::build(
@@ -120,8 +123,14 @@ impl Executable {
     /// Waits until no launch is in flight, and returns what went wrong in them.
     pub(crate) fn wait(&self, draft: &Draft) -> Result<()> {
         match self {
-            Executable::Cuda(exec) => exec.wait().map_err(|error| cuda::launch_error(draft, error)),
-            Executable::Emulator(exec) => exec.fault(draft),
+            Executable::Cuda(exec) => {
+                exec.wait().map_err(|error| cuda::launch_error(draft, error))?;
+                exec.calls().panicked(draft)
+            }
+            Executable::Emulator(exec) => {
+                exec.fault(draft)?;
+                exec.calls().panicked(draft)
+            }
         }
     }
 
@@ -145,7 +154,10 @@ impl Executable {
     pub(crate) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.apply(draft, program, node),
-            Executable::Emulator(_) => Ok(()),
+            Executable::Emulator(exec) => {
+                exec.apply(node);
+                Ok(())
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Declaring a graph at run time, call by call. `cuda_graph!` expands to these calls.
 
 mod body;
+mod host;
 mod record;
 mod shared;
 

@@ -6,6 +6,7 @@
 
 mod conditional;
 mod graph;
+mod host;
 mod memory;
 mod module;
 mod nvrtc;
@@ -18,6 +19,7 @@ use std::sync::OnceLock;
 
 pub(crate) use conditional::*;
 pub(crate) use graph::*;
+pub(crate) use host::*;
 pub(crate) use memory::*;
 pub(crate) use module::*;
 pub(crate) use nvrtc::*;

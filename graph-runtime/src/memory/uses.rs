@@ -3,6 +3,7 @@
 use super::launches::Launches;
 use crate::backend::cuda::Event;
 use crate::error::{CudaError, Error, Site};
+use crate::host;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
@@ -129,6 +130,9 @@ impl Uses {
     /// Claims the bytes for the host, and waits for launches that conflict.
     pub(crate) fn hold(&self, access: Access, kind: Kind) -> Result<Claim<'_>, Refused> {
         let claim = self.claim(access, kind)?;
+        if host::is_running() && claim.has_launches() {
+            return Err(Refused::Nested);
+        }
         claim.wait().map_err(Refused::Cuda)?;
         Ok(claim)
     }
@@ -153,6 +157,11 @@ pub(crate) struct Claim<'b> {
 }
 
 impl Claim<'_> {
+    /// Are there launches that conflict?
+    fn has_launches(&self) -> bool {
+        !self.uses.lock().launches.conflicting(self.access).is_empty()
+    }
+
     /// Waits for the launches that conflict.
     fn wait(&self) -> Result<(), CudaError> {
         let events = self.uses.lock().launches.conflicting(self.access);

@@ -135,7 +135,8 @@ impl Adder {
                 // SAFETY: by the caller's promise.
                 unsafe { self.add_fill(graph, after, kernels, *to, &fill, name) }
             }
-            Op::Join | Op::Memcpy { .. } | Op::Conditional(_) => {
+            // The other kinds are not added here.
+            _ => {
                 trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEmptyNode");
                 // SAFETY: by the caller's promise.
                 unsafe { driver::add_empty_node(graph, after) }
@@ -216,7 +217,7 @@ impl Adder {
                 // SAFETY: by the caller's promise.
                 unsafe { driver::set_memcpy_node(exec, handle, &params, self.context.0) }
             }
-            Op::Memcpy { .. } | Op::Join | Op::Conditional(_) => Ok(()),
+            _ => Ok(()),
         }
     }
 

@@ -6,6 +6,7 @@ use super::context::check_version;
 use super::event::Event;
 use super::executable::OWN;
 use super::fill::Fill;
+use super::kept::Kept;
 use super::kernels::Kernels;
 use super::{Cuda, Executable, delay};
 use crate::backend::{Backend, Blueprint, allocate};
@@ -44,6 +45,7 @@ impl Executable {
             setters: Vec::new(),
             kernels: Kernels::default(),
             adder: Adder::new(cuda.raw(), &storage),
+            kept: ManuallyDrop::new(Kept::new(blueprint, &storage)),
             storage: ManuallyDrop::new(storage),
             in_flight: Cell::new(0),
         };
@@ -97,7 +99,7 @@ impl Executable {
                     conditional::check_driver(blueprint, site)?;
                     self.kernels.load_condition(draft)?;
                 }
-                Op::Memcpy { .. } | Op::Join => {}
+                Op::Memcpy { .. } | Op::Join | Op::Call(_) | Op::Record(_) | Op::Wait(_) => {}
             }
         }
         Ok(())
@@ -146,6 +148,13 @@ impl Executable {
                 Op::Conditional(conditional) => {
                     // SAFETY: the graph lives, and `after` are nodes of it since `sequence` is in order.
                     unsafe { self.add_conditional(blueprint, graph, &after, node, conditional) }?
+                }
+                // SAFETY: as above.
+                Op::Call(_) => unsafe { self.add_call(graph, &after, node, name) }.map_err(|error| (node, error))?,
+                Op::Record(event) | Op::Wait(event) => {
+                    let wait = matches!(blueprint.program.ops[node], Op::Wait(_));
+                    // SAFETY: as above.
+                    unsafe { self.add_event(graph, &after, event, wait, name) }.map_err(|error| (node, error))?
                 }
                 // SAFETY: as above; the context is current, and `self` owns kernels and memory (facts 1 and 2 of `Executable`).
                 _ => unsafe {

@@ -2,6 +2,7 @@
 
 use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
+use crate::host;
 use cudarc::driver::CudaContext;
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -57,7 +58,16 @@ impl Cuda {
     }
 
     /// Makes the context current on this thread. (cudarc's own way reports errors of others that it has stored.)
+    ///
+    /// In host functions, where CUDA forbids its calls and some would wait for ever, it fails, and with it whatever needs a context.
     pub(crate) fn bind(&self) -> Result<(), CudaError> {
+        if host::is_running() {
+            return Err(CudaError {
+                call: "a CUDA call in a host function",
+                name: "CUDA_ERROR_NOT_PERMITTED",
+                code: 800,
+            });
+        }
         // SAFETY: the driver is initialised, or there would be no context.
         if unsafe { driver::current_context() }? != self.raw() {
             // SAFETY: `self.context` keeps the context alive.

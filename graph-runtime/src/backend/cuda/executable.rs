@@ -5,8 +5,10 @@ use super::add::Adder;
 use super::conditional::Setter;
 use super::event::Event;
 use super::fill::Fill;
+use super::kept::Kept;
 use super::kernels::Kernels;
 use crate::backend::Storage;
+use crate::backend::calls::Calls;
 use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CUstreamCaptureStatus, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::memory::Claim;
@@ -44,7 +46,12 @@ use std::sync::Arc;
 ///    made with, which fact 1 keeps. A handle is given to one conditional node of that graph and to built-in kernels that run before it, or
 ///    at the end of its `while` body, and read four bytes of `storage` that passed the plan's checks; the driver takes any value. What
 ///    is in a body is a node like others: in `nodes`, and under facts 2 and 5.
-/// 8. *Any thread may call.* Driver handles are not bound to threads; those calls that want the context current get it by
+/// 8. *Host functions stay, and have their memory for themselves.* What a host node points to is behind an `Arc` in `kept`, which
+///    is dropped with the memory of fact 2, or leaked with it; so are the events of event nodes. While a function runs, the references it gets
+///    are the only ones: other nodes that touch the same memory come before or after it (the plan's race rule), one launch ends before
+///    the next begins (fact 3), and the host has none (fact 4). A mutex around each function also keeps it from being entered twice at
+///    once; as launches follow each other it never waits.
+/// 9. *Any thread may call.* Driver handles are not bound to threads; those calls that want the context current get it by
 ///    [`Cuda::bind`].
 pub(crate) struct Executable {
     pub(super) cuda: Arc<Cuda>,
@@ -65,6 +72,7 @@ pub(crate) struct Executable {
     pub(super) setters: Vec<Setter>,
     pub(super) kernels: Kernels,
     pub(super) adder: Adder,
+    pub(super) kept: ManuallyDrop<Kept>,
     pub(super) storage: ManuallyDrop<Vec<Storage>>,
     pub(super) in_flight: Cell<u8>,
 }
@@ -79,7 +87,7 @@ const EVENT: u8 = 2;
 /// A launch that neither of them stands for.
 const LOST: u8 = 4;
 
-// SAFETY: fact 8; everything else in it may be sent.
+// SAFETY: fact 9; everything else in it may be sent.
 unsafe impl Send for Executable {}
 // SAFETY: no two threads ever share one: it is a private field of `Graph`, which is not `Sync` (its `not_sync`, and a doctest
 // that fails to compile). This impl only keeps rustc from listing every handle in here to whoever tries to share a graph.
@@ -88,6 +96,11 @@ unsafe impl Sync for Executable {}
 impl Executable {
     pub(crate) fn storage(&self) -> &[Storage] {
         &self.storage
+    }
+
+    /// The host functions.
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.kept.calls
     }
 
     /// The handles, for callers of CUDA: the graph, its executable form, and the stream of its launches.
@@ -256,8 +269,10 @@ impl Executable {
         if let Op::Kernel(kernel) = &program.ops[node] {
             self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
         }
-        if let Op::Conditional(_) = &program.ops[node] {
-            return self.apply_condition(node).at(site);
+        match &program.ops[node] {
+            Op::Conditional(_) => return self.apply_condition(node).at(site),
+            Op::Call(_) => return self.apply_call(node).at(site),
+            _ => {}
         }
         let handle = self.nodes[node];
         // SAFETY: facts 1, 2 and 5; `nodes[node]` is the program's node, whose kind `check_change` keeps.
@@ -276,7 +291,7 @@ impl Executable {
         let empty = match &program.ops[node] {
             Op::Kernel(_) => false,
             Op::Memcpy { to, .. } | Op::Memset { to, .. } => to.is_empty(),
-            Op::Join | Op::Conditional(_) => true,
+            _ => true,
         };
         if empty {
             return Ok(()); // lowered to an empty node: it does nothing either way
@@ -342,6 +357,8 @@ impl Drop for Executable {
             // SAFETY: fact 1; nothing is queued on it.
             let _ = unsafe { driver::stream_destroy(self.stream) };
         }
+        // SAFETY: the graph is gone (fact 8), and `self` is not used again.
+        unsafe { ManuallyDrop::drop(&mut self.kept) };
         // SAFETY: nothing uses the memory any more (fact 3), and `self` is not used again.
         unsafe { ManuallyDrop::drop(&mut self.storage) };
     }

@@ -8,6 +8,8 @@ mod delay;
 mod event;
 mod executable;
 mod fill;
+mod host;
+mod kept;
 mod kernels;
 mod memory;
 

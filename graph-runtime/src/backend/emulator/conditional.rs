@@ -2,7 +2,7 @@
 
 use super::{Executable, Fault, Run, Touch};
 use crate::program::{Conditional, Part, Program};
-use graph_plan::{Draft, NodeKind};
+use graph_plan::{Draft, Mode, NodeKind};
 
 impl Executable {
     /// Runs a conditional node. What its bodies touch belongs to it, once they have run.
@@ -14,7 +14,7 @@ impl Executable {
         conditional: &Conditional,
         run: &mut Run,
     ) -> Result<Touch, Fault> {
-        let mut touch = self.touch(Some(conditional.condition), None);
+        let mut touch = self.touch(&[(conditional.condition, Mode::Read)]);
         self.compare(draft, &touch, &self.others(node, run))
             .map_err(|message| (node, message))?;
         let repeats = draft.nodes[node].kind == NodeKind::While;

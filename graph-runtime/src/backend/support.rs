@@ -1,0 +1,24 @@
+//! What one kind of device cannot do, or not with what it is given.
+
+use super::{Backend, Blueprint};
+use crate::error::{Error, Result, Site};
+use crate::program::Op;
+
+/// Refuses nodes that this device cannot have.
+pub(super) fn check(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<()> {
+    let draft = blueprint.draft;
+    let refusal = |(node, op): (usize, &Op)| {
+        let message = misfit(backend, op)?;
+        let site = Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+        Some(Error::Unsupported { site, message })
+    };
+    let mut refusals = blueprint.program.ops.iter().enumerate().filter_map(refusal);
+    refusals.next().map_or(Ok(()), Err)
+}
+
+fn misfit(backend: &Backend, op: &Op) -> Option<&'static str> {
+    match op {
+        Op::Record(event) | Op::Wait(event) => event.misfit(backend),
+        _ => None,
+    }
+}

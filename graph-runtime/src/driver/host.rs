@@ -1,0 +1,77 @@
+//! Driver calls about nodes for host functions and events.
+
+use super::{CUevent, CUgraph, CUgraphExec, CUgraphNode, call};
+use crate::error::CudaError;
+use cudarc::driver::sys::CUDA_HOST_NODE_PARAMS;
+use std::ffi::c_void;
+use std::ptr;
+
+/// `cuGraphAddHostNode`
+pub(crate) unsafe fn add_host_node(
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    function: unsafe extern "C" fn(*mut c_void),
+    data: *mut c_void,
+) -> Result<CUgraphNode, CudaError> {
+    let mut node = ptr::null_mut();
+    let params = CUDA_HOST_NODE_PARAMS {
+        fn_: Some(function),
+        userData: data,
+    };
+    call!(cuGraphAddHostNode(
+        &mut node,
+        graph,
+        after.as_ptr(),
+        after.len(),
+        &params
+    ))?;
+    Ok(node)
+}
+
+/// `cuGraphExecHostNodeSetParams`
+pub(crate) unsafe fn set_host_node(
+    exec: CUgraphExec,
+    node: CUgraphNode,
+    function: unsafe extern "C" fn(*mut c_void),
+    data: *mut c_void,
+) -> Result<(), CudaError> {
+    let params = CUDA_HOST_NODE_PARAMS {
+        fn_: Some(function),
+        userData: data,
+    };
+    call!(cuGraphExecHostNodeSetParams(exec, node, &params))
+}
+
+/// `cuGraphAddEventRecordNode`
+pub(crate) unsafe fn add_event_record_node(
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    event: CUevent,
+) -> Result<CUgraphNode, CudaError> {
+    let mut node = ptr::null_mut();
+    call!(cuGraphAddEventRecordNode(
+        &mut node,
+        graph,
+        after.as_ptr(),
+        after.len(),
+        event
+    ))?;
+    Ok(node)
+}
+
+/// `cuGraphAddEventWaitNode`
+pub(crate) unsafe fn add_event_wait_node(
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    event: CUevent,
+) -> Result<CUgraphNode, CudaError> {
+    let mut node = ptr::null_mut();
+    call!(cuGraphAddEventWaitNode(
+        &mut node,
+        graph,
+        after.as_ptr(),
+        after.len(),
+        event
+    ))?;
+    Ok(node)
+}

@@ -1,0 +1,110 @@
+//! Events: what `record` and `wait` nodes order a graph against other streams with.
+
+use crate::backend::Backend;
+use crate::backend::cuda::Cuda;
+use crate::driver::{self, CUevent, RelaxedCapture};
+use crate::error::{At, Result, Site};
+use cudarc::driver::CudaEvent;
+use std::fmt;
+use std::sync::Arc;
+
+/// An event: a point in the work of a stream or a graph that others can wait for. [`Device::event`](crate::Device::event) makes one;
+/// those of cudarc convert into one. A clone is another handle to the same event, and graphs keep those that they use.
+///
+/// A `record` node sets it once the nodes that it runs after have ended; a `wait` node holds back the nodes that run after it until all is
+/// done that was recorded before the launch. An event that was never recorded holds back nothing.
+///
+/// On the emulator work is done before the next begins, so that an event has nothing to hold back.
+#[derive(Clone)]
+pub struct Event(Kind);
+
+#[derive(Clone)]
+enum Kind {
+    Cuda(Arc<CudaEvent>),
+    Emulator,
+}
+
+impl Event {
+    /// An event that was not recorded yet; without timing.
+    pub(crate) fn new(backend: &Backend) -> Result<Self> {
+        match backend {
+            Backend::Cuda(cuda) => {
+                let _relaxed = RelaxedCapture::enter();
+                let made = cuda.context().new_event(None);
+                let made = made.map_err(|error| driver::error("cuEventCreate", error.0));
+                Ok(made.at(Site::default)?.into())
+            }
+            Backend::Emulator(_) => Ok(Self(Kind::Emulator)),
+        }
+    }
+
+    /// The event of cudarc, to record it on a stream or to let a stream wait for it; `None` on the emulator.
+    pub fn as_cudarc(&self) -> Option<&Arc<CudaEvent>> {
+        match &self.0 {
+            Kind::Cuda(event) => Some(event),
+            Kind::Emulator => None,
+        }
+    }
+
+    /// Waits until all is done that was last recorded.
+    ///
+    /// # Errors
+    /// [`Error::Cuda`](crate::Error::Cuda) with what went wrong in that work.
+    pub fn synchronize(&self) -> Result<()> {
+        let Kind::Cuda(event) = &self.0 else { return Ok(()) };
+        let _relaxed = RelaxedCapture::enter();
+        // SAFETY: `event` keeps the event and its context alive.
+        unsafe { driver::event_synchronize(event.cu_event()) }.at(Site::default)
+    }
+
+    /// Why nodes on this device cannot use it.
+    pub(crate) fn misfit(&self, backend: &Backend) -> Option<&'static str> {
+        match (&self.0, backend) {
+            (Kind::Cuda(event), Backend::Cuda(cuda)) if event.context().cu_ctx() != cuda.raw() => {
+                Some("the event belongs to another context")
+            }
+            (Kind::Cuda(_), Backend::Emulator(_)) => Some("the event is one of CUDA, but this is the CPU emulator"),
+            (Kind::Emulator, Backend::Cuda(_)) => Some("the event is one of the CPU emulator"),
+            _ => None,
+        }
+    }
+
+    /// The handle, of an event that fits `cuda`.
+    pub(crate) fn raw(&self, cuda: &Cuda) -> Option<CUevent> {
+        let event = self.as_cudarc()?;
+        (event.context().cu_ctx() == cuda.raw()).then(|| event.cu_event())
+    }
+}
+
+impl From<Arc<CudaEvent>> for Event {
+    fn from(event: Arc<CudaEvent>) -> Self {
+        Self(Kind::Cuda(event))
+    }
+}
+
+impl From<&Arc<CudaEvent>> for Event {
+    fn from(event: &Arc<CudaEvent>) -> Self {
+        event.clone().into()
+    }
+}
+
+impl From<CudaEvent> for Event {
+    fn from(event: CudaEvent) -> Self {
+        Arc::new(event).into()
+    }
+}
+
+impl From<&Event> for Event {
+    fn from(event: &Event) -> Self {
+        event.clone()
+    }
+}
+
+impl fmt::Debug for Event {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Kind::Cuda(event) => write!(f, "Event({:?})", event.cu_event()),
+            Kind::Emulator => f.write_str("Event(CPU emulator)"),
+        }
+    }
+}
