@@ -1,7 +1,7 @@
 //! What is parsed but not built yet: reported and left out, so that the rest of the macro need not know it. Whoever builds a
 //! statement removes its line here.
 
-use super::ast::{Action, Anonymous, Argument, BuildArgument, Function, Item, Node, Place, ResourceKind, Statement};
+use super::ast::{Action, Anonymous, Argument, BuildArgument, Item, Node, Place, ResourceKind, Statement};
 use crate::report::{Report, error};
 use graph_plan::Code;
 use proc_macro2::{Span, TokenStream};
@@ -74,13 +74,7 @@ fn keyword(span: Span, word: &str) -> (Span, String) {
 
 fn unsupported_node(node: &Node) -> Option<(Span, String)> {
     let places = match &node.action {
-        Action::Kernel(launch) => {
-            if let Function::Value(value) = &launch.function {
-                let span = value.paren_token.span.open();
-                return Some((span, "kernels from function values are".to_owned()));
-            }
-            borrowed(&launch.arguments)
-        }
+        Action::Kernel(launch) => borrowed(&launch.arguments),
         Action::Memcpy { from, to } => vec![from, to],
         Action::Memset { to, .. } => vec![to],
         Action::Join => Vec::new(),

@@ -2,10 +2,11 @@
 
 mod scalar;
 
-pub(crate) use scalar::{Scalar, Value, params, scalars};
+pub(crate) use scalar::{Scalar, Value, added_scalars, params, scalars};
 
 use super::ast::{
-    Action, Argument, Attributes, BuildArgument, Dependency, Item, Node, Param, Part, Place, Resource, Statement,
+    Action, Argument, Attributes, BuildArgument, Dependency, Function, Item, Launch, Node, Param, Part, Place,
+    Resource, Statement,
 };
 use super::constant::{Variables, bound, mentions};
 use crate::report::{Report, error};
@@ -118,6 +119,8 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
         after(&mut graph, index, node, report);
         match &node.action {
             Action::Kernel(launch) => {
+                fixed_function(&graph, launch, report);
+                graph.draft.nodes[index].opaque = launch.unsafety.is_some();
                 for argument in &launch.arguments {
                     argument_access(&mut graph, index, argument, report);
                 }
@@ -426,6 +429,20 @@ fn fixed(graph: &Graph<'_>, place: &Place, report: &mut Report) {
             .note("the memory a node touches is fixed when the graph is built; params change between launches")
             .help("use a literal, a constant or a const generic");
         report.push_between(place.name.span(), place.end, &diagnostic);
+    }
+}
+
+/// What a node launches is fixed when the graph is built, so a param cannot choose it.
+fn fixed_function(graph: &Graph<'_>, launch: &Launch, report: &mut Report) {
+    let Function::Value(value) = &launch.function else {
+        return;
+    };
+    if mentions(value.expr.to_token_stream(), &graph.param_names()) {
+        let diagnostic = error(Code::Syntax, "a `param` chooses what a node launches")
+            .note("the kernel of a node is fixed when the graph is built; params change between launches")
+            .help("use a build argument");
+        let (open, close) = (value.paren_token.span.open(), value.paren_token.span.close());
+        report.push_between(open, close, &diagnostic);
     }
 }
 

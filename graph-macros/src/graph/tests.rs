@@ -2,6 +2,7 @@
 
 mod arguments;
 mod syntax;
+mod value;
 
 use super::ast::Input;
 use super::{check, expand, later, parse, resolve};
@@ -126,10 +127,6 @@ fn statements_of_later_versions_say_so() {
     assert_heads(
         "scratch s: f32;",
         &["`scratch` statements are not supported yet [syntax]"],
-    );
-    assert_heads(
-        "kernel k = unsafe (f)<<<1, 1>>>();",
-        &["kernels from function values are not supported yet [syntax]"],
     );
     assert_heads(
         "join a; join b after programmatic(a);",
@@ -371,9 +368,16 @@ fn expansions_read_as_checked_in() {
         memset clear = data[HALF..] <- 0.0;
         kernel scale = unsafe kernels::scale<<<1, 4>>>(&mut data[..HALF], factor * 2.0, 4);
     }";
+    let with_function = "graph Loaded(functions: Functions) {
+        device data: [f32; 64];
+        param factor: f32 = 0.5;
+        kernel first = unsafe (functions.first)<<<1, 64>>>(&mut data, 64u32);
+        kernel second = unsafe (functions.second)<<<1, 64>>>(&data[..32], factor) after first;
+    }";
     for (name, text) in [
         ("sample", format!("pub graph Sample<const N: usize> {{ {SAMPLE} }}")),
         ("param", with_param.to_owned()),
+        ("function", with_function.to_owned()),
     ] {
         let file: syn::File = syn::parse2(expand(text.parse().unwrap())).expect("the expansion is Rust");
         let expansion = prettyplease::unparse(&file);

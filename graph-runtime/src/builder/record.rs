@@ -142,6 +142,7 @@ impl GraphBuilder {
                 if self.device.is_emulator() {
                     self.fail(node, "the CPU emulator runs PTX, which a loaded `CudaFunction` no longer has; declare the kernel with `#[cuda_kernels]`");
                 }
+                self.draft.nodes[node].opaque = true;
                 (self.program.loaded(function.clone()), &LOADED)
             }
             Callee::Unchanged => {

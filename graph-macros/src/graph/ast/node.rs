@@ -66,6 +66,16 @@ pub(crate) enum Function {
     Value(ExprParen),
 }
 
+impl Launch {
+    /// The path of a declared kernel.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match &self.function {
+            Function::Path(path) => Some(path),
+            Function::Value(_) => None,
+        }
+    }
+}
+
 impl ToTokens for Function {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         match self {

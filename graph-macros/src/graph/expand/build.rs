@@ -6,11 +6,11 @@
 
 use super::argument::{kept, parameters};
 use super::interface::{Source, copy, place_type, receiver, setter, value_name};
-use super::node::{add, apply, generic_assertions, places};
+use super::node::{add, apply, generic_assertions, loaded, loaded_name, places};
 use super::part::local;
 use super::shape::Shape;
 use crate::graph::ast::{Node, Resource, Statement};
-use crate::graph::resolve::{Graph, Scalar, Value, params, scalars};
+use crate::graph::resolve::{Graph, Scalar, Value, added_scalars, params, scalars};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
@@ -53,7 +53,14 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
             let call = |(group, steps): (usize, &&[Step])| {
                 let nodes = nodes_of(steps);
                 let used = scalars_of(graph, nodes.clone());
-                call(graph, &group_function(group), nodes, &used, &quote!(&mut #builder))
+                call(
+                    graph,
+                    &group_function(group),
+                    nodes,
+                    &used,
+                    &quote!(&mut #builder),
+                    None,
+                )
             };
             groups.iter().enumerate().map(call).collect()
         }
@@ -174,27 +181,39 @@ fn add_or_apply(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> Token
     if params(graph, node).is_empty() {
         return add(graph, node, builder);
     }
+    let loaded = loaded(node).map(|function| quote!(::core::option::Option::Some(#function)));
     call(
         graph,
         &function(index),
         index..index + 1,
         &scalars(graph, node),
         builder,
+        loaded,
     )
 }
 
-/// The call of a function that has the places of `nodes` and the scalars `used` as [`operands`].
-fn call(graph: &Graph<'_>, function: &Ident, nodes: Range<usize>, used: &[Scalar], sink: &TokenStream) -> TokenStream {
+/// The call of a function that has the places of `nodes` and the scalars `used` as [`operands`]; that of a node with a function value has
+/// this behind them.
+fn call(
+    graph: &Graph<'_>,
+    function: &Ident,
+    nodes: Range<usize>,
+    used: &[Scalar],
+    sink: &TokenStream,
+    loaded: Option<TokenStream>,
+) -> TokenStream {
     let places = resources_of(graph, nodes).map(|resource| local(&resource.name));
     let values = used
         .iter()
         .map(|&scalar| copy(graph.scalar(scalar).name, &Source::Variable));
-    quote!(Self::#function(#sink, #(#places,)* #(#values),*)?;)
+    quote!(Self::#function(#sink, #(#places,)* #(#values,)* #loaded)?;)
 }
 
 /// The scalars that the nodes mention, each once.
 fn scalars_of(graph: &Graph<'_>, nodes: Range<usize>) -> Vec<Scalar> {
-    let mut used: Vec<Scalar> = nodes.flat_map(|index| scalars(graph, graph.nodes[index])).collect();
+    let mut used: Vec<Scalar> = nodes
+        .flat_map(|index| added_scalars(graph, graph.nodes[index]))
+        .collect();
     used.sort_unstable();
     used.dedup();
     used
@@ -256,11 +275,16 @@ pub(super) fn updates(graph: &Graph<'_>) -> TokenStream {
 fn node_function(graph: &Graph<'_>, index: usize, node: &Node, used: &[Scalar]) -> TokenStream {
     let (function, sink) = (function(index), hidden("sink"));
     let operands = operands(graph, index..index + 1, used);
+    let loaded = loaded(node).map(|_| {
+        let name = loaded_name();
+        quote!(#name: ::core::option::Option<::graph_runtime::cudarc::driver::CudaFunction>,)
+    });
     let apply = apply(graph, index, node, &sink);
     quote! {
         fn #function(
             #sink: &mut impl ::graph_runtime::private::NodeSink,
             #operands
+            #loaded
         ) -> ::graph_runtime::Result<()> {
             #apply
         }
@@ -301,9 +325,17 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> TokenStream {
         let value = copy(name, &source);
         quote!(let #name = #value;)
     });
-    let calls = affected
-        .iter()
-        .map(|&node| call(graph, &function(node), node..node + 1, &used[node], &quote!(#update)));
+    let calls = affected.iter().map(|&node| {
+        let unchanged = loaded(graph.nodes[node]).map(|_| quote!(::core::option::Option::None));
+        call(
+            graph,
+            &function(node),
+            node..node + 1,
+            &used[node],
+            &quote!(#update),
+            unchanged,
+        )
+    });
     quote! {
         #(#locals)*
         #(#others)*

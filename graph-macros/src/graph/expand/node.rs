@@ -1,7 +1,7 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
 use super::part::{bounds_assertion, bytes, generic, select, spanned_call};
-use crate::graph::ast::{Action, Argument, Extent, Launch, Node, Place};
+use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant};
 use crate::graph::resolve::Graph;
 use graph_plan::Outcome;
@@ -18,7 +18,8 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
     let (name, span) = (node.name.to_string(), node.name.span());
     match &node.action {
         Action::Kernel(launch) => {
-            let (dimensions, call) = (dimensions(launch), call(graph, launch, &alias(node)));
+            let function = loaded(node).map(|function| quote!(::core::option::Option::Some(#function)));
+            let (dimensions, call) = (dimensions(launch), call(graph, launch, &alias(node), function));
             quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::kernel(#builder, #name, #dimensions, #call);)
         }
         Action::Memcpy { from, to } => {
@@ -51,7 +52,8 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) 
     let trait_path = quote_spanned!(span=> ::graph_runtime::private::NodeSink);
     match &node.action {
         Action::Kernel(launch) => {
-            let (dimensions, call) = (dimensions(launch), call(graph, launch, &alias(node)));
+            let function = loaded(node).map(|_| loaded_name().to_token_stream());
+            let (dimensions, call) = (dimensions(launch), call(graph, launch, &alias(node), function));
             quote_spanned!(span=> #trait_path::kernel(#sink, #index, #name, #dimensions, #call))
         }
         Action::Memset { to, value } => {
@@ -94,15 +96,31 @@ pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
         let Action::Kernel(launch) = &node.action else {
             return None;
         };
-        let (alias, path) = (alias(node), &launch.function);
+        let (alias, path) = (alias(node), launch.path()?);
         Some(quote!(#[allow(non_camel_case_types, dead_code)] type #alias = #path;))
     };
     graph.nodes.iter().filter_map(declare).collect()
 }
 
-/// `kernel::call(arguments)`, in `unsafe` where the user wrote so.
-fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident) -> TokenStream {
-    let kernel = Ident::new(&kernel.to_string(), launch.function.span());
+/// The function value that a node launches, as an expression of type `CudaFunction`.
+pub(super) fn loaded(node: &Node) -> Option<TokenStream> {
+    let Action::Kernel(launch) = &node.action else {
+        return None;
+    };
+    let Function::Value(value) = &launch.function else {
+        return None;
+    };
+    let (span, expr) = (value.span(), &value.expr);
+    Some(quote_spanned!(span=> ::graph_runtime::LoadedFunction::loaded(&(#expr))))
+}
+
+/// The parameter of a node's function that is the [`loaded`] value: `None` in an update, which does not evaluate the expression again.
+pub(super) fn loaded_name() -> Ident {
+    Ident::new("function", Span::mixed_site())
+}
+
+/// The call that a node makes, in `unsafe` where the user wrote so. `function` is the value that is launched, if that is no path.
+fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident, function: Option<TokenStream>) -> TokenStream {
     let arguments = launch.arguments.iter().map(|argument| match argument {
         Argument::Borrow { and, mutable, place } => {
             let place = select(graph, place);
@@ -110,7 +128,35 @@ fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident) -> TokenStream {
         }
         Argument::Value(value) => value.to_token_stream(),
     });
-    let arguments = quote!(#(#arguments),*);
+    match function {
+        Some(function) => call_of_value(launch, function, arguments),
+        None => call_of_path(launch, kernel, quote!(#(#arguments),*)),
+    }
+}
+
+/// `KernelCall::built_with(function, [arguments])`. Without `unsafe` it is rustc's own error, at the function.
+fn call_of_value(launch: &Launch, function: TokenStream, arguments: impl Iterator<Item = TokenStream>) -> TokenStream {
+    let arguments = launch.arguments.iter().zip(arguments).map(|(argument, tokens)| {
+        let (constructor, span) = match argument {
+            Argument::Borrow { and, mutable: None, .. } => ("read", and.span),
+            Argument::Borrow { and, .. } => ("write", and.span),
+            Argument::Value(value) => ("value", value.span()),
+        };
+        let constructor = Ident::new(constructor, span);
+        quote_spanned!(span=> ::graph_runtime::CallArgument::#constructor(#tokens))
+    });
+    let (span, name) = (launch.function.span(), loaded_name());
+    let call = quote_spanned!(span=> ::graph_runtime::KernelCall::built_with(#name, [#(#arguments),*]));
+    let call = match launch.unsafety {
+        Some(unsafety) => quote_spanned!(unsafety.span=> #unsafety { #call }),
+        None => call,
+    };
+    quote!({ let #name = #function; #call })
+}
+
+/// `kernel::call(arguments)`
+fn call_of_path(launch: &Launch, kernel: &Ident, arguments: TokenStream) -> TokenStream {
+    let kernel = Ident::new(&kernel.to_string(), launch.function.span());
     let mut arguments = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, arguments);
     arguments.set_span(launch.parens);
     // The callee reaches from the path to `>>>`, so that rustc suggests to replace nothing but the arguments.
@@ -159,7 +205,7 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
 /// of them writes. Only constants of the kernels' types tell which variables they touch.
 fn unordered_kernels(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)> {
     let path = |node: &Node| match &node.action {
-        Action::Kernel(launch) => Some(launch.function.to_token_stream().to_string()),
+        Action::Kernel(launch) => launch.path().map(|path| path.to_token_stream().to_string()),
         _ => None,
     };
     let launches: Vec<(usize, String)> = graph
@@ -209,10 +255,9 @@ fn each(graph: &Graph<'_>, generics: bool) -> Vec<(Span, TokenStream)> {
             found.extend(bounds_assertion(graph, place).map(|assertion| (place.name.span(), assertion)));
         }
         let Action::Kernel(launch) = &node.action else { continue };
-        let Some(operands) = operands(graph, launch) else {
+        let (Some(path), Some(operands)) = (launch.path(), operands(graph, launch)) else {
             continue;
         };
-        let path = &launch.function;
         match known.entry(quote!(#path #operands).to_string()) {
             Entry::Occupied(entry) => launches[*entry.get()].nodes.push(node.name.to_string()),
             Entry::Vacant(entry) => {

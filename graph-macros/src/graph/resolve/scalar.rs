@@ -44,7 +44,22 @@ pub(crate) fn scalars(graph: &Graph<'_>, node: &Node) -> Vec<Scalar> {
     if graph.values.is_empty() && graph.params.is_empty() {
         return Vec::new();
     }
-    let tokens = expressions(node);
+    mentioned(graph, &expressions(node))
+}
+
+/// The same for adding the node, with those that the function's expression mentions: an update does not evaluate that.
+pub(crate) fn added_scalars(graph: &Graph<'_>, node: &Node) -> Vec<Scalar> {
+    if graph.values.is_empty() && graph.params.is_empty() {
+        return Vec::new();
+    }
+    let function = match &node.action {
+        Action::Kernel(launch) if launch.path().is_none() => launch.function.to_token_stream(),
+        _ => TokenStream::new(),
+    };
+    mentioned(graph, &[function, expressions(node)].into_iter().flatten().collect())
+}
+
+fn mentioned(graph: &Graph<'_>, tokens: &TokenStream) -> Vec<Scalar> {
     let used = |scalar: &Scalar| mentions(tokens.clone(), &[graph.scalar(*scalar).name.to_string()]);
     graph.all_scalars().filter(used).collect()
 }
