@@ -29,8 +29,11 @@ cuda_graph! {
         param  count:  u32 = 64;
 
         memcpy upload   = input -> data;
+        // SAFETY: `scale` writes the first `n` elements of its buffer, which has as many.
         kernel scaled   = unsafe (&scale)<<<1, 64>>>(&mut data, factor, 64_u32)        after upload;
+        // SAFETY: as above.
         kernel again    = unsafe (scale)<<<1, count>>>(&mut data[..32], factor, 32_u32) after scaled;
+        // SAFETY: `add` reads and writes the first `n` elements of its buffers, which have as many.
         kernel summed   = unsafe (add)<<<1, 64>>>(&data, &data, &mut sums, 64_u32)      after again;
         memcpy download = sums -> output                                               after summed;
     }
