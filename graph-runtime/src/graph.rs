@@ -2,6 +2,7 @@
 
 use crate::backend::{Executable, Layout, Storage};
 use crate::device::Device;
+use crate::edit::Edit;
 use crate::error::{Error, Result, Site};
 use crate::host_split::HostSplit;
 use crate::memory::{DeviceMut, DeviceRef, SharedMemory};
@@ -61,15 +62,6 @@ pub struct Graph {
     not_sync: PhantomData<Cell<()>>,
 }
 
-/// What changes nodes in place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Edit {
-    /// [`Graph::update`] of this name.
-    Update(&'static str),
-    /// [`Graph::rebind`] of this resource.
-    Rebind(usize),
-}
-
 /// The driver's own handles of a graph: see [`Graph::raw`].
 #[derive(Clone, Copy, Debug)]
 pub struct RawGraph {
@@ -123,18 +115,6 @@ impl Graph {
         self.executable.launch(&self.draft, &self.program)
     }
 
-    /// Starts the graph on a stream, or its own, behind other uses of the memory that it shares.
-    fn launch_shared(&mut self, stream: Option<&CudaStream>) -> Result<()> {
-        let claims = self.shares.claim(&self.draft)?;
-        match &mut self.executable {
-            Executable::Cuda(executable) => executable.launch_shared(&self.draft, &claims, stream),
-            Executable::Emulator(executable) => {
-                executable.launch(&self.draft, &self.program);
-                Ok(())
-            }
-        }
-    }
-
     /// Starts the graph on a stream of the same context, behind the work that is queued there. Accessors wait for it
     /// whether or not the stream still exists then.
     ///
@@ -152,31 +132,6 @@ impl Graph {
                 site: self.site(),
                 message: "the CPU emulator has no streams",
             }),
-        }
-    }
-
-    /// Makes launching refuse until [`Graph::finish`].
-    pub(crate) fn begin(&mut self, edit: Edit) {
-        if !self.half_edited.contains(&edit) {
-            self.half_edited.push(edit);
-        }
-    }
-
-    /// The edit has succeeded.
-    pub(crate) fn finish(&mut self, edit: Edit) {
-        self.half_edited.retain(|&other| other != edit);
-    }
-
-    #[cold]
-    fn refusal(&self) -> Error {
-        match self.half_edited[0] {
-            Edit::Update(what) => Error::HalfUpdated {
-                site: self.site(),
-                what,
-            },
-            Edit::Rebind(resource) => Error::HalfRebound {
-                site: self.site().at_memory(&self.draft.resources[resource].name),
-            },
         }
     }
 

@@ -40,13 +40,15 @@
 //! # Layers
 //!
 //! `driver` holds the CUDA calls, one `unsafe fn` for each; `backend` makes graphs of them, or runs the nodes on the emulator; all above
-//! (builder, graph, updates) does not know which. The safety argument stands once, on `backend::cuda::Executable`.
+//! (builder, graph, updates) does not know which. The safety argument stands once, on `backend::cuda::Executable`, and for memory
+//! that graphs share on `memory::uses::Uses`.
 
 mod assert;
 mod backend;
 mod builder;
 mod device;
 mod driver;
+mod edit;
 mod emulator_options;
 mod error;
 mod event;

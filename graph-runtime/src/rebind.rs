@@ -1,7 +1,8 @@
 //! Putting other memory in the place of what a graph shares.
 
+use crate::edit::Edit;
 use crate::error::{Error, Result};
-use crate::graph::{Edit, Graph};
+use crate::graph::Graph;
 use crate::memory::{Shareable, SharedMemory};
 use crate::mistakes;
 use crate::place::{Place, Span};
@@ -79,5 +80,37 @@ fn invalid(graph: &Graph, diagnostics: Vec<Diagnostic>) -> Error {
     Error::Invalid {
         graph: graph.draft.name.as_ref().into(),
         diagnostics,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Device, GraphBuilder};
+
+    #[test]
+    fn a_rebinding_that_failed_half_way_must_be_repeated() -> Result<()> {
+        let device = Device::emulator();
+        let data = device.alloc::<[f32; 4]>()?;
+        let mut builder = GraphBuilder::new(&device, "Half");
+        let mut place = builder.shared("w", &data, true);
+        builder.memset("set", &mut place, 1.0_f32);
+        let mut graph = builder.build()?;
+        graph.begin(Edit::Rebind(place.span.resource)); // as the driver's refusal of a node leaves it
+        let text = "graph `Half`, memory `w`: rebinding failed half-way; rebind again before launching";
+        assert_eq!(graph.launch().unwrap_err().to_string(), text);
+        graph.update("w", |_| Ok(()))?;
+        assert_eq!(
+            graph.launch().unwrap_err().to_string(),
+            text,
+            "an update of that name is something else"
+        );
+        let other = device.alloc_slice::<f32>(4)?;
+        assert!(rebind(&mut graph, place.span, SharedMemory::of(&other.rows(1..)?)).is_err());
+        assert!(matches!(graph.launch(), Err(Error::HalfRebound { .. })));
+        graph.rebind(&place, &data)?;
+        graph.launch()?;
+        assert_eq!(*data.read()?, [1.0; 4]);
+        Ok(())
     }
 }

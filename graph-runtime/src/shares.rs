@@ -1,9 +1,11 @@
 //! The memory that a graph uses but does not own.
 
-use crate::backend::Backend;
+use crate::backend::{Backend, Executable};
 use crate::error::{Result, Site};
+use crate::graph::Graph;
 use crate::memory::{Claim, SharedMemory};
 use crate::mistakes;
+use cudarc::driver::CudaStream;
 use graph_plan::{Diagnostic, Draft};
 
 /// One resource that is shared.
@@ -113,5 +115,19 @@ impl Shares {
             share.memory.claim(share.write).map_err(|refused| refused.at(site()))
         });
         claims.collect()
+    }
+}
+
+impl Graph {
+    /// Starts the graph on a stream, or its own, behind other uses of the memory that it shares.
+    pub(crate) fn launch_shared(&mut self, stream: Option<&CudaStream>) -> Result<()> {
+        let claims = self.shares.claim(&self.draft)?;
+        match &mut self.executable {
+            Executable::Cuda(executable) => executable.launch_shared(&self.draft, &claims, stream),
+            Executable::Emulator(executable) => {
+                executable.launch(&self.draft, &self.program);
+                Ok(())
+            }
+        }
     }
 }

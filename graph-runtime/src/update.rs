@@ -1,7 +1,8 @@
 //! Changing nodes of a built graph in place.
 
+use crate::edit::Edit;
 use crate::error::{Error, Result, Site};
-use crate::graph::{Edit, Graph};
+use crate::graph::Graph;
 use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, Launch, Value};
 use crate::mistakes::{launch_mistake, same_length};
 use crate::node::NodeId;

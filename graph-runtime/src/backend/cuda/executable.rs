@@ -11,7 +11,6 @@ use crate::backend::Storage;
 use crate::backend::calls::Calls;
 use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CUstreamCaptureStatus, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::memory::Claim;
 use crate::program::{Op, Program};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
@@ -77,9 +76,6 @@ pub(crate) struct Executable {
     pub(super) in_flight: Cell<u8>,
 }
 
-/// How many events a graph has besides the newest: so many buffers can take turns without waiting for each other's launches.
-const EVENTS: usize = 7;
-
 /// Bits of `in_flight`: work on the graph's own stream.
 pub(super) const OWN: u8 = 1;
 /// A launch behind which `event` is recorded.
@@ -137,7 +133,7 @@ impl Executable {
     }
 
     /// The stream of a user, if the graph can be launched there. Its context is current then.
-    fn check_stream(&self, draft: &Draft, stream: &CudaStream) -> Result<CUstream> {
+    pub(super) fn check_stream(&self, draft: &Draft, stream: &CudaStream) -> Result<CUstream> {
         let graph = || Site::graph(&draft.name);
         let refuse = |message| Err(Error::Stream { site: graph(), message });
         if stream.context().cu_ctx() != self.cuda.raw() {
@@ -155,7 +151,7 @@ impl Executable {
     }
 
     /// Starts the graph on a stream that lives, is of this context and is not being captured, and records `event` behind it. The context is current.
-    fn launch_recorded(&mut self, stream: CUstream) -> Result<(), CudaError> {
+    pub(super) fn launch_recorded(&mut self, stream: CUstream) -> Result<(), CudaError> {
         self.in_flight.set(self.in_flight.get() | LOST);
         self.event.lose();
         // SAFETY: facts 1 and 2; the stream lives and is of this context.
@@ -163,52 +159,6 @@ impl Executable {
         // SAFETY: the stream lives and is of this context, which is current.
         unsafe { self.event.record(stream) }?;
         self.in_flight.set(self.in_flight.get() & !LOST | EVENT);
-        Ok(())
-    }
-
-    /// Starts the graph on a user's stream or its own, behind the launches of other graphs that use the memory in `claims`, where
-    /// those conflict and are on other streams.
-    pub(crate) fn launch_shared(
-        &mut self,
-        draft: &Draft,
-        claims: &[Claim<'_>],
-        stream: Option<&CudaStream>,
-    ) -> Result<()> {
-        let graph = || Site::graph(&draft.name);
-        let (stream, id) = match stream {
-            Some(stream) => {
-                let stream = self.check_stream(draft, stream)?;
-                // SAFETY: the `CudaStream` is borrowed, so the stream lives; `check_stream` has made the context current.
-                (stream, unsafe { user_stream_id(stream) }.at(graph)?)
-            }
-            None => {
-                self.cuda.bind().at(graph)?;
-                (self.stream, self.stream_id)
-            }
-        };
-        if std::mem::take(&mut self.rebound) {
-            self.change_event().at(graph)?;
-        }
-        for claim in claims {
-            for event in claim.launches_elsewhere(id, &self.event) {
-                // SAFETY: the stream lives and is of this context, as is all memory that a graph shares; the context is current.
-                unsafe { event.precede(stream) }.at(graph)?;
-            }
-        }
-        self.event.lose();
-        claims.iter().for_each(|claim| claim.launched(id, &self.event));
-        self.launch_recorded(stream).at(graph)
-    }
-
-    /// Takes another event for launches from now on. Whoever uses what was let go of then need not wait for them.
-    fn change_event(&mut self) -> Result<(), CudaError> {
-        let event = match self.events.len() {
-            EVENTS => self.events.pop_front(),
-            _ => None,
-        };
-        // One that was used before stands for later launches, too.
-        let event = event.map_or_else(|| Event::new(&self.cuda), Ok)?;
-        self.events.push_back(std::mem::replace(&mut self.event, event));
         Ok(())
     }
 
@@ -279,13 +229,6 @@ impl Executable {
         unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node) }.at(site)
     }
 
-    /// Puts a resource somewhere else. Nodes that use it must be applied again.
-    pub(crate) fn rebind(&mut self, resource: usize, storage: Storage) {
-        self.adder.rebind(resource, &storage);
-        self.storage[resource] = storage;
-        self.rebound = true;
-    }
-
     /// Makes later launches run, or skip, `node`.
     pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
         let empty = match &program.ops[node] {
@@ -301,20 +244,6 @@ impl Executable {
         // SAFETY: fact 1; CUDA allows this for kernel, memcpy and memset nodes, which this is.
         unsafe { driver::set_node_enabled(self.exec, self.nodes[node], enabled) }.at(site)
     }
-}
-
-/// The number of a stream, where it is one stream for all threads.
-///
-/// # Safety
-///
-/// The stream lives, and its context is current.
-unsafe fn user_stream_id(stream: CUstream) -> Result<Option<u64>, CudaError> {
-    const PER_THREAD: usize = 2; // `CU_STREAM_PER_THREAD`
-    if stream.addr() == PER_THREAD {
-        return Ok(None);
-    }
-    // SAFETY: by the caller's promise.
-    unsafe { driver::stream_id(stream) }.map(Some)
 }
 
 /// Does the error mean that no context, or the wrong one, is current?

@@ -12,6 +12,7 @@ mod host;
 mod kept;
 mod kernels;
 mod memory;
+mod shared;
 
 pub(crate) use context::Cuda;
 pub(crate) use event::Event;
