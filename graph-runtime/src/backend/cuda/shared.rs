@@ -33,21 +33,22 @@ impl Executable {
                 (self.stream, self.stream_id)
             }
         };
-        if std::mem::take(&mut self.rebound) {
-            self.change_event().at(graph)?;
-        }
         for claim in claims {
             for event in claim.launches_elsewhere(id, &self.event) {
                 // SAFETY: the stream lives and is of this context, as is all memory that a graph shares; the context is current.
                 unsafe { event.precede(stream) }.at(graph)?;
             }
         }
+        if std::mem::take(&mut self.rebound) {
+            self.change_event().at(graph)?;
+        }
         self.event.lose();
         claims.iter().for_each(|claim| claim.launched(id, &self.event));
         self.launch_recorded(stream).at(graph)
     }
 
-    /// Takes another event for launches from now on. Whoever uses what was let go of then need not wait for them.
+    /// Takes another event for launches from now on. Whoever uses what was let go of then need not wait for them. A launch must follow at
+    /// once, since waiting looks at the newest event only.
     fn change_event(&mut self) -> Result<(), CudaError> {
         let event = match self.events.len() {
             EVENTS => self.events.pop_front(),
