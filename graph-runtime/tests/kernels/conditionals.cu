@@ -46,3 +46,17 @@ extern "C" __global__ void newton(const float *a, float *x, unsigned *more)
     float change = after - before;
     more[i] = (change < 0 ? -change : change) > after * 0x1p-20f;
 }
+
+// to[i] = 31 to[i] + from[i] + 1: what two of these do depends on their order
+extern "C" __global__ void mix(const unsigned *from, unsigned *to)
+{
+    unsigned i = index_in_launch();
+    to[i] = 31 * to[i] + from[i] + 1;
+}
+
+// flag[i] = data[i] % divisor
+extern "C" __global__ void remainder_of(const unsigned *data, unsigned divisor, unsigned *flag)
+{
+    unsigned i = index_in_launch();
+    flag[i] = data[i] % divisor;
+}
