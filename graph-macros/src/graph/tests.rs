@@ -358,7 +358,31 @@ fn a_graph_with_mistakes_keeps_its_interface() {
     assert!(!expansion.contains("GraphBuilder"));
 }
 
-/// The expansion of the sample, and of a graph with a `param`, read as the checked-in file does. `UPDATE_EXPANSIONS=1 cargo test -p
+/// Large graphs are added by several functions, which may part a body.
+#[test]
+fn bodies_may_be_parted_by_functions() {
+    let joins =
+        |prefix: &str, count: usize| -> String { (0..count).map(|index| format!("join {prefix}{index};")).collect() };
+    let body = format!("{} memset stop = more <- 0;", joins("inner", 150));
+    let text = format!(
+        "graph Large {{ device more: u32; while repeat = more {{ {body} }}; {} }}",
+        joins("outer", 60)
+    );
+    let expansion = expand(text.parse().unwrap()).to_string();
+    let (_, functions) = expansion.split_once("fn __nodes_0").expect("several functions");
+    let calls: Vec<&str> = functions
+        .split("GraphBuilder :: ")
+        .filter_map(|rest| rest.split_whitespace().next())
+        .filter(|call| ["begin_while", "begin_body", "end_body", "join", "memset"].contains(call))
+        .collect();
+    let mut expected = vec!["begin_while", "begin_body"];
+    expected.extend(["join"; 150]);
+    expected.extend(["memset", "end_body"]);
+    expected.extend(["join"; 60]);
+    assert_eq!(calls, expected);
+}
+
+/// The expansions of some graphs read as the checked-in files do. `UPDATE_EXPANSIONS=1 cargo test -p
 /// graph-macros` writes it anew.
 #[test]
 fn expansions_read_as_checked_in() {
@@ -374,10 +398,22 @@ fn expansions_read_as_checked_in() {
         kernel first = unsafe (functions.first)<<<1, 64>>>(&mut data, 64u32);
         kernel second = unsafe (functions.second)<<<1, 64>>>(&data[..32], factor) after first;
     }";
+    let with_bodies = "graph Loop {
+        device more: u32;
+        device data: [f32; 4];
+        param factor: f32 = 0.5;
+        while repeat = more {
+            kernel scale = scale<<<1, 4>>>(&mut data, factor);
+            if choice = more {} else {
+                memset stop = more <- 0;
+            } after scale;
+        };
+    }";
     for (name, text) in [
         ("sample", format!("pub graph Sample<const N: usize> {{ {SAMPLE} }}")),
         ("param", with_param.to_owned()),
         ("function", with_function.to_owned()),
+        ("bodies", with_bodies.to_owned()),
     ] {
         let file: syn::File = syn::parse2(expand(text.parse().unwrap())).expect("the expansion is Rust");
         let expansion = prettyplease::unparse(&file);

@@ -1,0 +1,301 @@
+/// The graph `Loop`, declared with `cuda_graph!`.
+#[allow(dead_code, non_snake_case)]
+struct Loop {
+    __graph: ::graph_runtime::Graph,
+    more: ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
+    data: ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+    factor: f32,
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}
+#[allow(
+    dead_code,
+    non_snake_case,
+    unreachable_pub,
+    unused_variables,
+    clippy::all,
+    clippy::pedantic
+)]
+impl Loop {
+    /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+    #[inline]
+    pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
+        ::graph_runtime::Graph::launch(&mut self.__graph)
+    }
+    /// Launches the graph on a stream of the same context that is not capturing.
+    pub fn launch_on(
+        &mut self,
+        stream: &::graph_runtime::CudaStream,
+    ) -> ::graph_runtime::Result<()> {
+        ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
+    }
+    /// Waits until all launches have ended; returns the error of any that failed.
+    pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
+        ::graph_runtime::Graph::synchronize(&self.__graph)
+    }
+    /// The CUDA handles, for what is not covered here; `None` on the emulator.
+    pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
+        ::graph_runtime::Graph::raw(&self.__graph)
+    }
+    /// Waits for launches in flight and lends `more` for reading.
+    pub fn more(&self) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, u32>> {
+        ::graph_runtime::Graph::device(&self.__graph, &self.more)
+    }
+    /// Waits for launches in flight and lends `more` for writing.
+    pub fn more_mut(
+        &mut self,
+    ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, u32>> {
+        ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.more)
+    }
+    /// Waits for launches in flight and lends `data` for reading.
+    pub fn data(
+        &self,
+    ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; 4]>> {
+        ::graph_runtime::Graph::device(&self.__graph, &self.data)
+    }
+    /// Waits for launches in flight and lends `data` for writing.
+    pub fn data_mut(
+        &mut self,
+    ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; 4]>> {
+        ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
+    }
+    /// The value of the param `factor` in the next launch.
+    pub fn factor(&self) -> f32 {
+        ::core::clone::Clone::clone(&self.factor)
+    }
+    /// The node `repeat`.
+    pub fn repeat(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+        ::graph_runtime::Graph::node(
+            &mut self.__graph,
+            ::graph_runtime::NodeId::new(0usize),
+        )
+    }
+    /// The node `scale`.
+    pub fn scale(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+        ::graph_runtime::Graph::node(
+            &mut self.__graph,
+            ::graph_runtime::NodeId::new(1usize),
+        )
+    }
+    /// The node `choice`.
+    pub fn choice(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+        ::graph_runtime::Graph::node(
+            &mut self.__graph,
+            ::graph_runtime::NodeId::new(2usize),
+        )
+    }
+    /// The node `stop`.
+    pub fn stop(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+        ::graph_runtime::Graph::node(
+            &mut self.__graph,
+            ::graph_runtime::NodeId::new(3usize),
+        )
+    }
+}
+#[allow(unused_variables)]
+impl ::core::fmt::Debug for Loop {
+    fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+        ::core::fmt::Debug::fmt(&self.__graph, formatter)
+    }
+}
+const _: () = {
+    #[allow(non_camel_case_types, dead_code)]
+    type __kernel_scale = scale;
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
+    impl Loop {
+        #[doc(hidden)]
+        const __RESOURCES: &'static [::graph_runtime::private::plan::PlanResource] = &[
+            ::graph_runtime::private::plan::PlanResource::new(
+                "more",
+                ::graph_runtime::private::plan::Space::Device,
+                ::core::mem::size_of::<u32>(),
+            ),
+            ::graph_runtime::private::plan::PlanResource::new(
+                "data",
+                ::graph_runtime::private::plan::Space::Device,
+                ::core::mem::size_of::<[f32; 4]>(),
+            ),
+        ];
+        #[doc(hidden)]
+        const __NODES: &'static [::graph_runtime::private::plan::PlanNode] = &[
+            ::graph_runtime::private::plan::PlanNode::new(
+                "repeat",
+                ::graph_runtime::private::plan::NodeKind::While,
+                &[
+                    ::graph_runtime::private::plan::PlanAccess {
+                        resource: 0usize,
+                        mode: ::graph_runtime::private::plan::Mode::Read,
+                    },
+                ],
+                &[],
+                0usize,
+            ),
+            ::graph_runtime::private::plan::PlanNode::new(
+                    "scale",
+                    ::graph_runtime::private::plan::NodeKind::Kernel,
+                    &[
+                        ::graph_runtime::private::plan::PlanAccess {
+                            resource: 1usize,
+                            mode: ::graph_runtime::private::plan::Mode::ReadWrite,
+                        },
+                    ],
+                    &[],
+                    0usize,
+                )
+                .in_body(1usize),
+            ::graph_runtime::private::plan::PlanNode::new(
+                    "choice",
+                    ::graph_runtime::private::plan::NodeKind::If,
+                    &[
+                        ::graph_runtime::private::plan::PlanAccess {
+                            resource: 0usize,
+                            mode: ::graph_runtime::private::plan::Mode::Read,
+                        },
+                    ],
+                    &[1usize],
+                    1usize,
+                )
+                .in_body(1usize),
+            ::graph_runtime::private::plan::PlanNode::new(
+                    "stop",
+                    ::graph_runtime::private::plan::NodeKind::Memset,
+                    &[
+                        ::graph_runtime::private::plan::PlanAccess {
+                            resource: 0usize,
+                            mode: ::graph_runtime::private::plan::Mode::Write,
+                        },
+                    ],
+                    &[],
+                    0usize,
+                )
+                .in_body(3usize),
+        ];
+        #[doc(hidden)]
+        const __BODIES: &'static [::graph_runtime::private::plan::PlanBody] = &[
+            ::graph_runtime::private::plan::PlanBody::GRAPH,
+            ::graph_runtime::private::plan::PlanBody::new(
+                0usize,
+                ::graph_runtime::private::plan::Role::While,
+            ),
+            ::graph_runtime::private::plan::PlanBody::new(
+                2usize,
+                ::graph_runtime::private::plan::Role::Then,
+            ),
+            ::graph_runtime::private::plan::PlanBody::new(
+                2usize,
+                ::graph_runtime::private::plan::Role::Else,
+            ),
+        ];
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels.
+        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::nested(
+            "Loop",
+            Self::__RESOURCES,
+            Self::__NODES,
+            Self::__BODIES,
+        );
+        /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
+        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
+            let mut builder = ::graph_runtime::GraphBuilder::new(device, "Loop");
+            let __place_more = ::graph_runtime::GraphBuilder::device::<
+                u32,
+            >(&mut builder, "more");
+            let __place_data = ::graph_runtime::GraphBuilder::device::<
+                [f32; 4],
+            >(&mut builder, "data");
+            let factor: f32 = 0.5;
+            let _ = ::graph_runtime::GraphBuilder::begin_while(
+                &mut builder,
+                "repeat",
+                &::graph_runtime::Place::<u32, _>::whole(&__place_more),
+            );
+            ::graph_runtime::GraphBuilder::begin_body(&mut builder);
+            Self::__node_1(
+                &mut builder,
+                __place_data,
+                ::core::clone::Clone::clone(&factor),
+            )?;
+            let _ = ::graph_runtime::GraphBuilder::begin_if(
+                &mut builder,
+                "choice",
+                &::graph_runtime::Place::<u32, _>::whole(&__place_more),
+            );
+            ::graph_runtime::GraphBuilder::begin_body(&mut builder);
+            ::graph_runtime::GraphBuilder::end_body(&mut builder);
+            ::graph_runtime::GraphBuilder::begin_body(&mut builder);
+            let _ = ::graph_runtime::GraphBuilder::memset::<
+                _,
+                u32,
+            >(
+                &mut builder,
+                "stop",
+                &mut ::graph_runtime::Place::<u32, _>::whole(&__place_more),
+                0,
+            );
+            ::graph_runtime::GraphBuilder::end_body(&mut builder);
+            ::graph_runtime::GraphBuilder::end_body(&mut builder);
+            ::graph_runtime::GraphBuilder::edges(&mut builder, &[(1usize, 2usize)]);
+            ::core::result::Result::Ok(Self {
+                __graph: ::graph_runtime::GraphBuilder::build(builder)?,
+                more: __place_more,
+                data: __place_data,
+                factor,
+                __marker: ::core::marker::PhantomData,
+            })
+        }
+        fn __node_1(
+            sink: &mut impl ::graph_runtime::private::NodeSink,
+            __place_data: ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+            factor: f32,
+        ) -> ::graph_runtime::Result<()> {
+            ::graph_runtime::private::NodeSink::kernel(
+                sink,
+                1usize,
+                "scale",
+                ::graph_runtime::Launch::new(1, 4),
+                __kernel_scale::call(
+                    &mut ::graph_runtime::Place::<[f32; 4], _>::whole(&__place_data),
+                    factor,
+                ),
+            )
+        }
+        /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
+        pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
+            let __place_data = self.data;
+            let factor = ::core::clone::Clone::clone(&__value);
+            ::graph_runtime::Graph::update(
+                &mut self.__graph,
+                "factor",
+                |update| {
+                    Self::__node_1(
+                        update,
+                        __place_data,
+                        ::core::clone::Clone::clone(&factor),
+                    )?;
+                    ::core::result::Result::Ok(())
+                },
+            )?;
+            self.factor = __value;
+            ::core::result::Result::Ok(())
+        }
+    }
+    const _: () = ::graph_runtime::private::check_launch::<
+        __kernel_scale,
+    >(
+        &["scale"],
+        [(1) as ::core::primitive::i128, 1, 1],
+        [(4) as ::core::primitive::i128, 1, 1],
+        0,
+        &[
+            ::graph_runtime::private::plan::Argument::Buffer(
+                ::core::mem::size_of::<[f32; 4]>() as ::core::primitive::u64,
+            ),
+            ::graph_runtime::private::plan::Argument::Unknown,
+        ],
+    );
+};
