@@ -1,8 +1,8 @@
 //! Kernels whose CUDA source is compiled when they are first used: compiling, the cache, and what is checked when a graph is built.
 //!
 //! The cache and the place of the compiler are read from the environment, so every test runs in a process of its own. Tests that need
-//! the compiler say so where it is missing (`.wheels` has one after `cargo xtask ptx`); the others use `tests/sources/cache`, which
-//! `CUDA_GRAPH_UPDATE_CACHE=1 cargo test -p graph-runtime --test nvrtc` writes anew after a change to `scale.cu`.
+//! the compiler say so where it is missing (`.wheels` has one after `cargo xtask ptx`); the others use the entry that is
+//! checked in, which `CUDA_GRAPH_UPDATE_CACHE=1 cargo test -p graph-runtime --test nvrtc kept` writes anew after a change to `scale.cu`.
 
 mod common;
 
@@ -73,6 +73,10 @@ cuda_graph! {
     }
 }
 
+/// What `scale.cu` is compiled to for the emulator, as the cache has it, and the name of that file.
+const KEPT: &[u8] = include_bytes!("sources/scale.entry");
+const KEPT_NAME: &str = include_str!("sources/scale.name");
+
 /// Builds the graph, launches it, changes it, launches it again.
 fn run(device: &Device) -> Result<()> {
     let mut graph = Scaled::build(device)?;
@@ -99,7 +103,9 @@ fn is_child(name: &str) -> bool {
 
 /// The test `name` in a process of its own.
 fn start(name: &str, cache: &Path, compiler: Option<&Path>) -> Child {
-    let libraries = compiler.map_or_else(OsString::new, |folder| folder.as_os_str().to_owned());
+    let named = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let others = env::split_paths(&named).filter(|folder| !has_compiler(folder));
+    let libraries = env::join_paths(compiler.map(PathBuf::from).into_iter().chain(others)).unwrap();
     Command::new(env::current_exe().unwrap())
         .args([name, "--exact", "--nocapture"])
         .env(CHILD, name)
@@ -134,15 +140,16 @@ fn compiler(test: &str) -> Option<PathBuf> {
     let mut folders = wheels
         .chain(env::split_paths(&named))
         .chain(["/usr/local/cuda/lib64".into()]);
-    let found = folders.find(|folder| {
-        ["libnvrtc.so", "libnvrtc.so.12"]
-            .iter()
-            .any(|name| folder.join(name).is_file())
-    });
+    let found = folders.find(|folder| has_compiler(folder));
     if found.is_none() {
         eprintln!("{test}: skipped, since it needs NVRTC (`cargo xtask ptx` fetches it)");
     }
     found
+}
+
+fn has_compiler(folder: &Path) -> bool {
+    let names = ["libnvrtc.so", "libnvrtc.so.12"];
+    names.iter().any(|name| folder.join(name).is_file())
 }
 
 /// An empty folder that is there until the test ends.
@@ -160,9 +167,7 @@ impl Cache {
     /// One with what is checked in.
     fn prepared() -> Self {
         let cache = Self::new();
-        for (name, entry) in entries(&checked_in()) {
-            fs::write(cache.0.join(name), entry).unwrap();
-        }
+        fs::write(cache.0.join(KEPT_NAME), KEPT).unwrap();
         cache
     }
 }
@@ -171,10 +176,6 @@ impl Drop for Cache {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
-}
-
-fn checked_in() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources/cache")
 }
 
 /// The files of a folder, by name.
@@ -211,14 +212,12 @@ fn what_is_compiled_is_kept() {
     };
     again(NAME, &cache.0, None);
     if env::var_os("CUDA_GRAPH_UPDATE_CACHE").is_some() {
-        let _ = fs::remove_dir_all(checked_in());
-        fs::create_dir_all(checked_in()).unwrap();
-        fs::write(checked_in().join(name), entry).unwrap();
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources");
+        fs::write(sources.join("scale.entry"), entry).unwrap();
+        fs::write(sources.join("scale.name"), name.as_encoded_bytes()).unwrap();
+    } else {
+        assert_eq!(name, KEPT_NAME, "the source has changed: see the head of this file");
     }
-    let [(kept, _)] = &entries(&checked_in())[..] else {
-        panic!("one entry is checked in")
-    };
-    assert_eq!(kept, name, "the source has changed: see the head of this file");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 // xtask: source
-// Compiled by NVRTC when a test runs; `cache` holds what it compiles to for the emulator.
+// Compiled by NVRTC when a test runs; `scale.entry` is what that writes to the cache for the emulator.
 #include "scale.h"
 
 __device__ unsigned int launches;
