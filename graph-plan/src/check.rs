@@ -4,6 +4,7 @@ mod access;
 mod body;
 mod dead;
 mod edge;
+mod repeat;
 mod scratch;
 mod unordered;
 mod warning;
@@ -54,6 +55,7 @@ pub fn check(draft: &Draft) -> Outcome {
     body::forbidden_nodes(draft, &mut errors);
     body::endless_whiles(draft, &mut errors);
     let (order, redundant) = order(draft, &usable, &mut errors, &mut broken);
+    repeat::cycles_of_loops(draft, &usable, &order, &mut errors, &mut broken);
     unordered::unordered(draft, &order, &broken, &mut errors);
     let scratch = scratch::uninitialized(draft, &order, &broken);
     errors.extend(scratch.errors);

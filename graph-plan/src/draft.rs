@@ -162,9 +162,11 @@ impl Role {
 /// What orders the one copy orders all iterations: an edge into the loop holds for the first iteration, an edge out of it for the
 /// last, and each iteration runs after the one before. So of a node outside and one inside, either all iterations are ordered with
 /// the one outside, or the first (or last) is not.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// The `for` around it.
+    /// The name of what counts its iterations.
+    pub variable: Cow<'static, str>,
+    /// The `for` around it, be it in the same body or in one around that.
     pub parent: Option<usize>,
 }
 
@@ -293,6 +295,13 @@ impl Draft {
         self.bodies.len() - 1
     }
 
+    /// Declares a `for`, inside another or not, and returns its index.
+    pub fn repeat(&mut self, variable: impl Into<Cow<'static, str>>, parent: Option<usize>) -> usize {
+        let variable = variable.into();
+        self.loops.push(Loop { variable, parent });
+        self.loops.len() - 1
+    }
+
     /// Records that `node` touches `region` of `resource`, and returns the access's index.
     pub fn access(&mut self, node: usize, resource: usize, region: Region, mode: Mode) -> usize {
         self.accesses.push(Access {
@@ -326,6 +335,17 @@ impl Draft {
     /// The bodies around a node, from its own to the graph itself.
     pub fn bodies_around(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(self.nodes[node].body), |&body| self.enclosing(body))
+    }
+
+    /// A `for` and those around it, from the innermost.
+    pub fn loops_around(&self, innermost: Option<usize>) -> impl Iterator<Item = usize> + '_ {
+        std::iter::successors(innermost, |&inner| self.loops[inner].parent)
+    }
+
+    /// The innermost `for` around a node, be it in the node's body or in one around that.
+    pub fn loop_around(&self, node: usize) -> Option<usize> {
+        let owner = |&node: &usize| self.bodies[self.nodes[node].body].node;
+        std::iter::successors(Some(node), owner).find_map(|node| self.nodes[node].repeated)
     }
 
     /// The accesses of each node as index ranges into [`Draft::accesses`].

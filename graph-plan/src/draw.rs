@@ -1,16 +1,19 @@
 //! Drawings of a [`Plan`] as text that other programs lay out.
 
+#[cfg(test)]
+mod tests;
+
 use crate::{NodeKind, Plan, PlanNode, Role};
 use std::fmt::{self, Write as _};
 
 impl Plan {
-    /// The graph in Graphviz's language: one box a node, one arrow an edge, one cluster a body. Dashed arrows lead from a node into its
+    /// The graph in Graphviz's language: one box a node, one arrow an edge, one cluster a body or `for`. Dashed arrows lead from a node into its
     /// bodies.
     pub fn to_dot(&self) -> String {
         let draw = |out: &mut String| -> fmt::Result {
             writeln!(out, "digraph \"{}\" {{", escape(&self.name))?;
             writeln!(out, "    node [fontname=\"sans-serif\"];")?;
-            self.dot_body(out, 0, 1)?;
+            self.dot_nodes(out, &self.body(0), 1)?;
             for (index, node) in self.nodes.iter().enumerate() {
                 for from in node.after.iter() {
                     writeln!(out, "    n{from} -> n{index};")?;
@@ -24,11 +27,11 @@ impl Plan {
         written(draw)
     }
 
-    /// The graph in Mermaid's language, which GitHub and rustdoc themes draw: one subgraph a body.
+    /// The graph in Mermaid's language, which GitHub and rustdoc themes draw: one subgraph a body or `for`.
     pub fn to_mermaid(&self) -> String {
         let draw = |out: &mut String| -> fmt::Result {
             writeln!(out, "flowchart TD")?;
-            self.mermaid_body(out, 0, 1)?;
+            self.mermaid_nodes(out, &self.body(0), 1)?;
             for (index, node) in self.nodes.iter().enumerate() {
                 for from in node.after.iter() {
                     writeln!(out, "    n{from} --> n{index}")?;
@@ -42,10 +45,24 @@ impl Plan {
         written(draw)
     }
 
-    /// The nodes of a body, each followed by its own bodies.
-    fn dot_body(&self, out: &mut String, body: usize, depth: usize) -> fmt::Result {
+    /// Nodes, each followed by its own bodies, and `for`s.
+    fn dot_nodes(&self, out: &mut String, nodes: &Nodes, depth: usize) -> fmt::Result {
         let indent = "    ".repeat(depth);
-        for index in self.members(body) {
+        let cluster = |out: &mut String, name: &str, label: &str, nodes: &Nodes| {
+            writeln!(out, "{indent}subgraph cluster_{name} {{")?;
+            writeln!(out, "{indent}    label=\"{}\";", escape(label))?;
+            self.dot_nodes(out, nodes, depth + 1)?;
+            writeln!(out, "{indent}}}")
+        };
+        for item in self.items(nodes) {
+            let index = match item {
+                Item::Node(index) => index,
+                Item::For(repeated, inner) => {
+                    let label = format!("for {}", self.loops[repeated].variable);
+                    cluster(out, &format!("for_{repeated}"), &label, &inner)?;
+                    continue;
+                }
+            };
             let node = &self.nodes[index];
             let shape = match node.kind {
                 NodeKind::Kernel => "box",
@@ -55,19 +72,29 @@ impl Plan {
             let label = escape(&self.label(node)).replace('\n', "\\n");
             writeln!(out, "{indent}n{index} [shape={shape}, label=\"{label}\"];")?;
             for inner in self.bodies_of(index) {
-                writeln!(out, "{indent}subgraph cluster_{inner} {{")?;
-                writeln!(out, "{indent}    label=\"{}\";", escape(&self.title(inner)))?;
-                self.dot_body(out, inner, depth + 1)?;
-                writeln!(out, "{indent}}}")?;
+                cluster(out, &inner.to_string(), &self.title(inner), &self.body(inner))?;
             }
         }
         Ok(())
     }
 
-    /// The nodes of a body, each followed by its own bodies.
-    fn mermaid_body(&self, out: &mut String, body: usize, depth: usize) -> fmt::Result {
+    /// Nodes, each followed by its own bodies, and `for`s.
+    fn mermaid_nodes(&self, out: &mut String, nodes: &Nodes, depth: usize) -> fmt::Result {
         let indent = "    ".repeat(depth);
-        for index in self.members(body) {
+        let cluster = |out: &mut String, name: &str, label: &str, nodes: &Nodes| {
+            writeln!(out, "{indent}subgraph {name} [\"{label}\"]")?;
+            self.mermaid_nodes(out, nodes, depth + 1)?;
+            writeln!(out, "{indent}end")
+        };
+        for item in self.items(nodes) {
+            let index = match item {
+                Item::Node(index) => index,
+                Item::For(repeated, inner) => {
+                    let label = format!("for {}", self.loops[repeated].variable);
+                    cluster(out, &format!("for{repeated}"), &label, &inner)?;
+                    continue;
+                }
+            };
             let node = &self.nodes[index];
             let label = self.label(node).replace('"', "#quot;").replace('\n', "<br>");
             match node.kind {
@@ -76,12 +103,43 @@ impl Plan {
                 _ => writeln!(out, "{indent}n{index}([\"{label}\"])")?,
             }
             for inner in self.bodies_of(index) {
-                writeln!(out, "{indent}subgraph b{inner} [\"{}\"]", self.title(inner))?;
-                self.mermaid_body(out, inner, depth + 1)?;
-                writeln!(out, "{indent}end")?;
+                cluster(out, &format!("b{inner}"), &self.title(inner), &self.body(inner))?;
             }
         }
         Ok(())
+    }
+
+    /// All nodes of a body.
+    fn body(&self, body: usize) -> Nodes {
+        Nodes {
+            around: self.bodies[body].node.and_then(|owner| self.loop_around(owner)),
+            indices: self.members(body).collect(),
+        }
+    }
+
+    /// The nodes, those of a `for` together where its first is.
+    fn items(&self, nodes: &Nodes) -> Vec<Item> {
+        let mut found: Vec<Item> = Vec::new();
+        for &index in &nodes.indices {
+            match self.loop_below(index, nodes.around) {
+                None => found.push(Item::Node(index)),
+                Some(repeated) => match found.last_mut() {
+                    Some(Item::For(last, inner)) if *last == repeated => inner.indices.push(index),
+                    _ => {
+                        let (around, indices) = (Some(repeated), vec![index]);
+                        found.push(Item::For(repeated, Nodes { around, indices }));
+                    }
+                },
+            }
+        }
+        found
+    }
+
+    /// The outermost `for` around a node that `around` is right around.
+    fn loop_below(&self, node: usize, around: Option<usize>) -> Option<usize> {
+        let innermost = self.nodes[node].repeated.filter(|&innermost| Some(innermost) != around);
+        let mut loops = std::iter::successors(innermost, |&inner| self.loops[inner].parent);
+        loops.find(|&repeated| self.loops[repeated].parent == around)
     }
 
     /// The body's node and what it is to it: `choice: else`.
@@ -121,6 +179,20 @@ impl Plan {
     }
 }
 
+/// Nodes of one body.
+struct Nodes {
+    /// The innermost `for` that is around all of them.
+    around: Option<usize>,
+    indices: Vec<usize>,
+}
+
+/// What is drawn in one place.
+enum Item {
+    Node(usize),
+    /// A `for` and its nodes.
+    For(usize, Nodes),
+}
+
 fn written(draw: impl FnOnce(&mut String) -> fmt::Result) -> String {
     let mut out = String::new();
     draw(&mut out).expect("writing to a string does not fail");
@@ -129,100 +201,4 @@ fn written(draw: impl FnOnce(&mut String) -> fmt::Result) -> String {
 
 fn escape(text: &str) -> String {
     text.replace('\\', "\\\\").replace('"', "\\\"")
-}
-
-#[cfg(test)]
-mod tests {
-    use crate::{Draft, Mode, NodeKind, Plan, Region, Role, Space, check};
-
-    fn plan() -> Plan {
-        let mut draft = Draft::new("Example");
-        let host = draft.resource("input", Space::Host);
-        let data = draft.resource("data", Space::Device);
-        let upload = draft.node("upload", NodeKind::Memcpy);
-        let scale = draft.node("scale", NodeKind::Kernel);
-        draft.access(upload, host, Region::Whole, Mode::Read);
-        draft.access(upload, data, Region::Whole, Mode::Write);
-        draft.access(scale, data, Region::Whole, Mode::ReadWrite);
-        draft.edge(upload, scale);
-        let outcome = check(&draft);
-        Plan::of(&draft, &outcome, |_| 4)
-    }
-
-    #[test]
-    fn dot_has_every_node_and_edge() {
-        let expected = concat!(
-            "digraph \"Example\" {\n",
-            "    node [fontname=\"sans-serif\"];\n",
-            "    n0 [shape=ellipse, label=\"memcpy upload\\nreads input\\nwrites data\"];\n",
-            "    n1 [shape=box, label=\"kernel scale\\nwrites data\"];\n",
-            "    n0 -> n1;\n",
-            "}\n"
-        );
-        assert_eq!(plan().to_dot(), expected);
-    }
-
-    #[test]
-    fn mermaid_has_every_node_and_edge() {
-        let expected = concat!(
-            "flowchart TD\n",
-            "    n0([\"memcpy upload<br>reads input<br>writes data\"])\n",
-            "    n1[\"kernel scale<br>writes data\"]\n",
-            "    n0 --> n1\n"
-        );
-        assert_eq!(plan().to_mermaid(), expected);
-        assert_eq!(plan().levels(), 2);
-    }
-
-    #[test]
-    fn bodies_are_drawn_inside_the_graph() {
-        let mut draft = Draft::new("Loop");
-        let flag = draft.resource("flag", Space::Device);
-        let repeat = draft.node("repeat", NodeKind::While);
-        draft.access(repeat, flag, Region::Whole, Mode::Read);
-        let body = draft.body(repeat, Role::While);
-        let pick = draft.node_in(body, "pick", NodeKind::Switch);
-        draft.access(pick, flag, Region::Whole, Mode::Read);
-        let [_, second] = [draft.body(pick, Role::Case), draft.body(pick, Role::Case)];
-        let step = draft.node_in(second, "step", NodeKind::Kernel);
-        draft.access(step, flag, Region::Whole, Mode::ReadWrite);
-        let plan = Plan::of(&draft, &check(&draft), |_| 4);
-        let dot = concat!(
-            "digraph \"Loop\" {\n",
-            "    node [fontname=\"sans-serif\"];\n",
-            "    n0 [shape=diamond, label=\"while repeat\\nreads flag\"];\n",
-            "    subgraph cluster_1 {\n",
-            "        label=\"repeat: while\";\n",
-            "        n1 [shape=diamond, label=\"switch pick\\nreads flag\"];\n",
-            "        subgraph cluster_2 {\n",
-            "            label=\"pick: case 0\";\n",
-            "        }\n",
-            "        subgraph cluster_3 {\n",
-            "            label=\"pick: case 1\";\n",
-            "            n2 [shape=box, label=\"kernel step\\nwrites flag\"];\n",
-            "        }\n",
-            "    }\n",
-            "    n0 -> n1 [style=dashed];\n",
-            "    n1 -> n2 [style=dashed];\n",
-            "}\n"
-        );
-        assert_eq!(plan.to_dot(), dot);
-        let mermaid = concat!(
-            "flowchart TD\n",
-            "    n0{{\"while repeat<br>reads flag\"}}\n",
-            "    subgraph b1 [\"repeat: while\"]\n",
-            "        n1{{\"switch pick<br>reads flag\"}}\n",
-            "        subgraph b2 [\"pick: case 0\"]\n",
-            "        end\n",
-            "        subgraph b3 [\"pick: case 1\"]\n",
-            "            n2[\"kernel step<br>writes flag\"]\n",
-            "        end\n",
-            "    end\n",
-            "    n0 -.-> b1\n",
-            "    n1 -.-> b2\n",
-            "    n1 -.-> b3\n"
-        );
-        assert_eq!(plan.to_mermaid(), mermaid);
-        assert_eq!(plan.levels(), 1, "bodies have levels of their own");
-    }
 }

@@ -56,7 +56,7 @@ pub use launch::{KernelLimits, LaunchConfig, LaunchFault};
 pub use names::{NameClash, clashes, nearest};
 pub use nest::Nest;
 pub use order::Order;
-pub use plan::{Plan, PlanAccess, PlanBody, PlanNode, PlanResource};
+pub use plan::{Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource};
 pub use race::{Race, races};
 pub use region::{Bound, Region};
 pub use sharing::Sharing;

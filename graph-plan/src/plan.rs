@@ -14,6 +14,8 @@ pub struct Plan {
     pub nodes: Cow<'static, [PlanNode]>,
     /// The bodies; the first is the graph itself.
     pub bodies: Cow<'static, [PlanBody]>,
+    /// The `for`s, whose nodes stand here once; each comes after those around it.
+    pub loops: Cow<'static, [PlanLoop]>,
 }
 
 /// Nodes of a [`Plan`] that belong together: the graph itself, or a body of a node.
@@ -23,6 +25,15 @@ pub struct PlanBody {
     pub role: Role,
     /// The node whose body it is; `None` for the graph itself.
     pub node: Option<usize>,
+}
+
+/// A `for` of a [`Plan`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanLoop {
+    /// The name of what counts its iterations.
+    pub variable: Cow<'static, str>,
+    /// The `for` around it, be it in the same body or in one around that.
+    pub parent: Option<usize>,
 }
 
 /// A resource of a [`Plan`].
@@ -51,6 +62,8 @@ pub struct PlanNode {
     pub level: usize,
     /// The body it is in, as an index into [`Plan::bodies`].
     pub body: usize,
+    /// The innermost `for` around it in that body, as an index into [`Plan::loops`].
+    pub repeated: Option<usize>,
 }
 
 /// An access of a [`PlanNode`].
@@ -72,6 +85,16 @@ impl PlanBody {
     /// A body of a node.
     pub const fn new(node: usize, role: Role) -> Self {
         Self { role, node: Some(node) }
+    }
+}
+
+impl PlanLoop {
+    /// A `for`.
+    pub const fn new(variable: &'static str, parent: Option<usize>) -> Self {
+        Self {
+            variable: Cow::Borrowed(variable),
+            parent,
+        }
     }
 }
 
@@ -109,6 +132,7 @@ impl PlanNode {
             after: Cow::Borrowed(after),
             level,
             body: 0,
+            repeated: None,
         }
     }
 
@@ -117,26 +141,34 @@ impl PlanNode {
         self.body = body;
         self
     }
+
+    /// The node, in a `for`.
+    pub const fn in_loop(mut self, repeated: usize) -> Self {
+        self.repeated = Some(repeated);
+        self
+    }
 }
 
 impl Plan {
-    /// A plan of static data, without bodies.
+    /// A plan of static data, without bodies and `for`s.
     pub const fn new(name: &'static str, resources: &'static [PlanResource], nodes: &'static [PlanNode]) -> Self {
-        Self::nested(name, resources, nodes, &[PlanBody::GRAPH])
+        Self::nested(name, resources, nodes, &[PlanBody::GRAPH], &[])
     }
 
-    /// A plan of static data with bodies.
+    /// A plan of static data with bodies and `for`s.
     pub const fn nested(
         name: &'static str,
         resources: &'static [PlanResource],
         nodes: &'static [PlanNode],
         bodies: &'static [PlanBody],
+        loops: &'static [PlanLoop],
     ) -> Self {
         Self {
             name: Cow::Borrowed(name),
             resources: Cow::Borrowed(resources),
             nodes: Cow::Borrowed(nodes),
             bodies: Cow::Borrowed(bodies),
+            loops: Cow::Borrowed(loops),
         }
     }
 
@@ -164,6 +196,7 @@ impl Plan {
                         after: after.into(),
                         level,
                         body: node.body,
+                        repeated: node.repeated,
                     }
                 });
         let resources = draft
@@ -179,11 +212,16 @@ impl Plan {
             role: body.role,
             node: body.node,
         });
+        let loops = draft.loops.iter().map(|repeated| PlanLoop {
+            variable: repeated.variable.clone(),
+            parent: repeated.parent,
+        });
         Self {
             name: draft.name.clone(),
             resources: resources.collect(),
             nodes: nodes.collect(),
             bodies: bodies.collect(),
+            loops: loops.collect(),
         }
     }
 
@@ -201,5 +239,11 @@ impl Plan {
     /// The bodies of a node, by index.
     pub fn bodies_of(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.bodies.len()).filter(move |&body| self.bodies[body].node == Some(node))
+    }
+
+    /// The innermost `for` around a node, be it in the node's body or in one around that.
+    pub fn loop_around(&self, node: usize) -> Option<usize> {
+        let owner = |&node: &usize| self.bodies[self.nodes[node].body].node;
+        std::iter::successors(Some(node), owner).find_map(|node| self.nodes[node].repeated)
     }
 }

@@ -9,6 +9,8 @@ pub enum Bound {
     Known(u64),
     /// A path such as a constant or a const generic: equal text means equal value.
     Symbol(String),
+    /// An expression of the variable of a `for`, which is given by its index: equal text means equal value within one iteration of it.
+    Iteration(String, usize),
     /// An expression whose value the analysis does not follow.
     Unknown,
     /// The end of the resource.
@@ -21,7 +23,7 @@ impl Bound {
         match (self, other) {
             (Bound::Known(a), Bound::Known(b)) => a <= b,
             (Bound::Known(0), _) | (_, Bound::End) => true,
-            (Bound::Symbol(a), Bound::Symbol(b)) => a == b,
+            (Bound::Symbol(_) | Bound::Iteration(..), _) => self == other,
             _ => false,
         }
     }
@@ -31,7 +33,7 @@ impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Bound::Known(value) => write!(f, "{value}"),
-            Bound::Symbol(text) => f.write_str(text),
+            Bound::Symbol(text) | Bound::Iteration(text, _) => f.write_str(text),
             Bound::Unknown => f.write_str("_"),
             Bound::End => Ok(()),
         }
@@ -76,7 +78,7 @@ impl Region {
         let ((start, end), (other_start, other_end)) = (self.ends(), other.ends());
         let empty = |start: &Bound, end: &Bound| {
             matches!((start, end), (Bound::Known(a), Bound::Known(b)) if a >= b)
-                || matches!((start, end), (Bound::Symbol(a), Bound::Symbol(b)) if a == b)
+                || matches!(start, Bound::Symbol(_) | Bound::Iteration(..)) && start == end
         };
         let apart = end.certainly_at_most(&other_start)
             || other_end.certainly_at_most(&start)
@@ -150,6 +152,19 @@ mod tests {
             unknown.overlaps(&Region::Range(Bound::Unknown, Bound::End)),
             "two unknowns need not be equal"
         );
+    }
+
+    #[test]
+    fn variables_of_two_loops_are_not_equal() {
+        let split = |of| Bound::Iteration("i".into(), of);
+        let (before, after) = (Region::Range(Bound::Known(0), split(0)), |of| {
+            Region::Range(split(of), Bound::End)
+        });
+        assert!(!before.overlaps(&after(0)));
+        assert!(before.overlaps(&after(1)));
+        assert!(before.overlaps(&Region::Range(symbol("i"), Bound::End)));
+        assert!(Region::Index(split(0)).overlaps(&Region::Index(Bound::Iteration("i + 1".into(), 0))));
+        assert_eq!(Region::Index(split(0)).to_string(), "[i]");
     }
 
     #[test]

@@ -92,7 +92,7 @@ fn homes(draft: &Draft) -> Vec<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Loop, NodeKind};
+    use crate::NodeKind;
 
     #[test]
     fn what_runs_with_what() {
@@ -104,7 +104,8 @@ mod tests {
         let child = draft.node_in(then, "child", NodeKind::Graph);
         let of_child = draft.body(child, Role::Child);
         let deep = draft.node_in(of_child, "deep", NodeKind::Kernel);
-        draft.loops.extend([Loop { parent: None }, Loop { parent: Some(0) }]);
+        let outer = draft.repeat("i", None);
+        draft.repeat("j", Some(outer));
         let repeated = draft.node("repeated", NodeKind::Kernel);
         draft.nodes[repeated].repeated = Some(1);
 

@@ -106,7 +106,7 @@ fn temporaries_of_a_for_share_where_each_iteration_renews_them() {
         let mut draft = Draft::new("Loop");
         let x = draft.resource("x", Space::Device);
         let [q, s, c, h] = ["q", "s", "c", "h"].map(|name| draft.scratch(name));
-        draft.loops.push(crate::Loop { parent: None });
+        draft.repeat("i", None);
         let mut nodes = Vec::new();
         for (name, from, to) in [("a", x, q), ("b", q, s), ("c1", s, c), ("d", c, h), ("e", h, x)] {
             nodes.push(node(&mut draft, 0, name, kind, &[from], &[to]));

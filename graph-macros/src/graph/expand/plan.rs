@@ -32,7 +32,10 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         let (accesses, after, level) = (&accesses[index], &after[index], outcome.order.level(index));
         let body = graph.draft.nodes[index].body;
         let body = (body != 0).then(|| quote!(.in_body(#body)));
-        quote!(#plan::PlanNode::new(#name, #plan::NodeKind::#kind, &[#(#accesses),*], &[#(#after),*], #level) #body)
+        let repeated = graph.draft.nodes[index]
+            .repeated
+            .map(|repeated| quote!(.in_loop(#repeated)));
+        quote!(#plan::PlanNode::new(#name, #plan::NodeKind::#kind, &[#(#accesses),*], &[#(#after),*], #level) #body #repeated)
     });
     let (bodies, plan_of) = bodies(graph, &plan);
     quote! {
@@ -46,22 +49,36 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     }
 }
 
-/// The bodies as static data, and the call that makes the plan; a graph without bodies needs neither.
+/// Bodies and `for`s as static data, and the call that makes the plan; a graph without any needs neither.
 fn bodies(graph: &Graph<'_>, plan: &TokenStream) -> (TokenStream, TokenStream) {
     let name = graph.item.name.to_string();
     let bodies = graph.draft.bodies.iter().filter_map(|body| {
         let (node, role) = (body.node?, role(body.role));
         Some(quote!(#plan::PlanBody::new(#node, #plan::Role::#role)))
     });
-    if graph.draft.bodies.len() == 1 {
+    let loops = graph.draft.loops.iter().map(|repeated| {
+        let (variable, parent) = (&*repeated.variable, optional(repeated.parent));
+        quote!(#plan::PlanLoop::new(#variable, #parent))
+    });
+    if graph.draft.bodies.len() == 1 && graph.draft.loops.is_empty() {
         return (TokenStream::new(), quote!(new(#name, Self::__RESOURCES, Self::__NODES)));
     }
     let declared = quote! {
         #[doc(hidden)]
         const __BODIES: &'static [#plan::PlanBody] = &[#plan::PlanBody::GRAPH, #(#bodies),*];
+        #[doc(hidden)]
+        const __LOOPS: &'static [#plan::PlanLoop] = &[#(#loops),*];
     };
-    let call = quote!(nested(#name, Self::__RESOURCES, Self::__NODES, Self::__BODIES));
+    let call = quote!(nested(#name, Self::__RESOURCES, Self::__NODES, Self::__BODIES, Self::__LOOPS));
     (declared, call)
+}
+
+/// An `Option` as tokens.
+fn optional(index: Option<usize>) -> TokenStream {
+    index.map_or_else(
+        || quote!(::core::option::Option::None),
+        |index| quote!(::core::option::Option::Some(#index)),
+    )
 }
 
 /// `PLAN` of a graph with mistakes.

@@ -1,6 +1,6 @@
 //! Random graphs with bodies and loops, in which all that touch one piece of memory are ordered.
 
-use crate::{Draft, Loop, Mode, NodeKind, Region, Role, Space};
+use crate::{Draft, Mode, NodeKind, Region, Role, Space};
 
 /// `splitmix64`.
 pub(super) struct Random(pub(super) u64);
@@ -39,10 +39,8 @@ fn fill(draft: &mut Draft, random: &mut Random, body: usize, depth: usize, repet
     let mut repeated = Vec::new();
     for _ in 0..2 + random.below(5) {
         if repetitions && repeated.len() < 2 && random.chance(15) {
-            draft.loops.push(Loop {
-                parent: repeated.last().copied(),
-            });
-            repeated.push(draft.loops.len() - 1);
+            let inner = draft.repeat("i", repeated.last().copied());
+            repeated.push(inner);
         }
         if depth < 2 && random.chance(25) {
             let node = conditional(draft, random, body, depth, repetitions);

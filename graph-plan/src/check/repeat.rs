@@ -1,0 +1,189 @@
+//! `for`s and what runs between their nodes.
+
+use crate::{Code, Diagnostic, Draft, Edge, Nest, Subject, cycles};
+
+/// Reports what runs after nodes of a `for` and before others of it: that would have to run after its last iteration and before its
+/// first. `usable` are the edges to look at; those that the order leaves out are part of a cycle that was reported.
+pub(super) fn cycles_of_loops(
+    draft: &Draft,
+    usable: &[usize],
+    order: &Nest,
+    errors: &mut Vec<Diagnostic>,
+    broken: &mut [bool],
+) {
+    if draft.loops.is_empty() {
+        return;
+    }
+    let around: Vec<Vec<usize>> = (0..draft.nodes.len()).map(|node| around(draft, node)).collect();
+    let ordered = |&&index: &&usize| order.before(draft.edges[index].from, draft.edges[index].to);
+    let lifted: Vec<(usize, Edge)> = usable
+        .iter()
+        .filter(ordered)
+        .map(|&index| (index, lift(draft.edges[index], &around)))
+        .collect();
+    let edges: Vec<Edge> = lifted.iter().map(|&(_, edge)| edge).collect();
+    for cycle in cycles(draft.nodes.len() + draft.loops.len(), &edges) {
+        for (node, around) in around.iter().enumerate() {
+            broken[node] |= around.iter().any(|item| cycle.component.contains(item));
+        }
+        errors.push(cyclic(draft, &cycle.shortest, &lifted));
+    }
+}
+
+/// What a node is, and is in, as numbers: all `for`s around it in its body, numbered behind the nodes, from the outermost, and the node itself.
+fn around(draft: &Draft, node: usize) -> Vec<usize> {
+    let body = draft.nodes[node].body;
+    let outside = draft.bodies[body].node.and_then(|owner| draft.loop_around(owner));
+    let inner = draft.loops_around(draft.nodes[node].repeated);
+    let inner = inner.take_while(|&inner| Some(inner) != outside);
+    let mut found: Vec<usize> = inner.map(|inner| draft.nodes.len() + inner).collect();
+    found.reverse();
+    found.push(node);
+    found
+}
+
+/// The edge between what the two nodes are, or are in, right inside all that is around both. Every node and every `for` stands in one
+/// place, so that the edges of all places are one graph, and each of its cycles is in one place.
+fn lift(edge: Edge, around: &[Vec<usize>]) -> Edge {
+    let (from, to) = (&around[edge.from], &around[edge.to]);
+    let mut both = from.iter().zip(to);
+    let different = both.find(|(from, to)| from != to);
+    different.map_or(edge, |(&from, &to)| Edge { from, to })
+}
+
+fn cyclic(draft: &Draft, shortest: &[usize], lifted: &[(usize, Edge)]) -> Diagnostic {
+    let name = |node: usize| &draft.nodes[node].name;
+    let nodes = draft.nodes.len();
+    let spelled = |item: usize| match item.checked_sub(nodes) {
+        Some(repeated) => format!("`for {}`", draft.loops[repeated].variable),
+        None => format!("`{}`", name(item)),
+    };
+    let all: Vec<String> = shortest
+        .iter()
+        .chain(&shortest[..1])
+        .map(|&item| spelled(item))
+        .collect();
+    let mut diagnostic = None;
+    let mut notes = Vec::new();
+    for (&from, &to) in shortest.iter().zip(shortest.iter().cycle().skip(1)) {
+        let Some(&(index, _)) = lifted.iter().find(|(_, edge)| *edge == Edge { from, to }) else {
+            continue;
+        };
+        let edge = draft.edges[index];
+        let before = if from < nodes { "" } else { "the last " };
+        let after = if to < nodes { "" } else { "the first " };
+        notes.push(format!(
+            "{after}`{}` runs after {before}`{}`",
+            name(edge.to),
+            name(edge.from)
+        ));
+        diagnostic = Some((Subject::Edge(index), edge));
+    }
+    let message = format!("nodes run after each other in a cycle: {}", all.join(" -> "));
+    let (subject, edge) = diagnostic.unwrap_or((Subject::Node(0), Edge { from: 0, to: 0 }));
+    let diagnostic = Diagnostic::new(Code::Cycle, subject, message);
+    let diagnostic = notes.into_iter().fold(diagnostic, Diagnostic::note);
+    diagnostic
+        .note("iterations of a `for` run one after the other, and nothing outside runs between them")
+        .help(format!(
+            "remove `{}` from the `after` list of `{}`, or move what runs in between into the `for`",
+            name(edge.from),
+            name(edge.to)
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Code, Draft, Mode, NodeKind, Region, Role, Space, check};
+
+    /// Nodes in the `for`s that stand beside them, with edges.
+    fn draft(nodes: &[(&'static str, Option<usize>)], edges: &[(usize, usize)]) -> Draft {
+        let mut draft = Draft::new("Test");
+        let outer = draft.repeat("i", None);
+        draft.repeat("j", Some(outer));
+        draft.repeat("k", None);
+        for &(name, repeated) in nodes {
+            let node = draft.node(name, NodeKind::Join);
+            draft.nodes[node].repeated = repeated;
+        }
+        for &(from, to) in edges {
+            draft.edge(from, to);
+        }
+        draft
+    }
+
+    fn messages(draft: &Draft) -> Vec<String> {
+        check(draft).errors.iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn nothing_runs_between_the_nodes_of_a_loop() {
+        let draft = draft(&[("a", Some(0)), ("x", None), ("b", Some(0))], &[(0, 1), (1, 2)]);
+        assert_eq!(
+            messages(&draft),
+            ["nodes run after each other in a cycle: `x` -> `for i` -> `x` [cycle]\n\
+              note: the first `b` runs after `x`\n\
+              note: `x` runs after the last `a`\n\
+              note: iterations of a `for` run one after the other, and nothing outside runs between them\n\
+              help: remove `a` from the `after` list of `x`, or move what runs in between into the `for`"]
+        );
+    }
+
+    #[test]
+    fn what_is_before_and_what_is_after_a_loop_is_right() {
+        let nodes = [("x", None), ("a", Some(0)), ("b", Some(0)), ("y", None), ("c", Some(1))];
+        let right = draft(
+            &nodes,
+            &[(0, 1), (1, 2), (0, 2), (1, 3), (1, 4), (4, 2), (0, 4), (2, 3)],
+        );
+        assert_eq!(messages(&right), [""; 0]);
+    }
+
+    #[test]
+    fn loops_run_after_each_other_one_way() {
+        let nodes = [("a", Some(0)), ("b", Some(0)), ("c", Some(2)), ("d", Some(2))];
+        let found = messages(&draft(&nodes, &[(0, 2), (3, 1)]));
+        assert_eq!(found.len(), 1);
+        assert!(found[0].starts_with("nodes run after each other in a cycle: `for i` -> `for k` -> `for i` [cycle]"));
+        assert_eq!(messages(&draft(&nodes, &[(0, 2), (1, 3)])), [""; 0]);
+    }
+
+    #[test]
+    fn inner_loops_are_single_things_inside_outer_ones() {
+        let nodes = [("a", Some(1)), ("x", Some(0)), ("b", Some(1))];
+        let found = messages(&draft(&nodes, &[(0, 1), (1, 2)]));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains("`x` -> `for j` -> `x`"), "{found:?}");
+    }
+
+    #[test]
+    fn a_cycle_of_nodes_is_one_mistake() {
+        let nodes = [("a", Some(0)), ("x", None), ("b", Some(0))];
+        let found = messages(&draft(&nodes, &[(0, 1), (1, 0), (0, 2)]));
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].contains("`a` -> `x` -> `a`"));
+    }
+
+    #[test]
+    fn loops_around_bodies_are_not_in_them() {
+        let mut draft = draft(&[("choice", Some(0))], &[]);
+        let data = draft.resource("data", Space::Device);
+        draft.nodes[0].kind = NodeKind::If;
+        let body = draft.body(0, Role::Then);
+        let inner = draft.repeat("l", Some(0));
+        let [first, second, third] =
+            ["first", "second", "third"].map(|name| draft.node_in(body, name, NodeKind::Kernel));
+        draft.nodes[second].repeated = Some(inner);
+        draft.access(first, data, Region::Whole, Mode::Write);
+        draft.access(second, data, Region::Whole, Mode::Write);
+        draft.edge(first, second);
+        draft.edge(second, third);
+        assert_eq!(messages(&draft), [""; 0]);
+        draft.edges.clear();
+        let outcome = check(&draft);
+        assert_eq!(
+            outcome.errors.iter().map(|error| error.code).collect::<Vec<_>>(),
+            [Code::Race]
+        );
+    }
+}

@@ -1,0 +1,148 @@
+//! What plans are drawn as.
+
+use crate::{Draft, Mode, NodeKind, Plan, Region, Role, Space, check};
+
+fn plan() -> Plan {
+    let mut draft = Draft::new("Example");
+    let host = draft.resource("input", Space::Host);
+    let data = draft.resource("data", Space::Device);
+    let upload = draft.node("upload", NodeKind::Memcpy);
+    let scale = draft.node("scale", NodeKind::Kernel);
+    draft.access(upload, host, Region::Whole, Mode::Read);
+    draft.access(upload, data, Region::Whole, Mode::Write);
+    draft.access(scale, data, Region::Whole, Mode::ReadWrite);
+    draft.edge(upload, scale);
+    let outcome = check(&draft);
+    Plan::of(&draft, &outcome, |_| 4)
+}
+
+#[test]
+fn dot_has_every_node_and_edge() {
+    let expected = concat!(
+        "digraph \"Example\" {\n",
+        "    node [fontname=\"sans-serif\"];\n",
+        "    n0 [shape=ellipse, label=\"memcpy upload\\nreads input\\nwrites data\"];\n",
+        "    n1 [shape=box, label=\"kernel scale\\nwrites data\"];\n",
+        "    n0 -> n1;\n",
+        "}\n"
+    );
+    assert_eq!(plan().to_dot(), expected);
+}
+
+#[test]
+fn mermaid_has_every_node_and_edge() {
+    let expected = concat!(
+        "flowchart TD\n",
+        "    n0([\"memcpy upload<br>reads input<br>writes data\"])\n",
+        "    n1[\"kernel scale<br>writes data\"]\n",
+        "    n0 --> n1\n"
+    );
+    assert_eq!(plan().to_mermaid(), expected);
+    assert_eq!(plan().levels(), 2);
+}
+
+#[test]
+fn loops_are_drawn_inside_the_graph() {
+    let mut draft = Draft::new("Layers");
+    let outer = draft.repeat("layer", None);
+    let inner = draft.repeat("j", Some(outer));
+    let in_body = draft.repeat("k", Some(outer));
+    let first = draft.node("first", NodeKind::Join);
+    let choice = draft.node("choice", NodeKind::If);
+    let body = draft.body(choice, Role::Then);
+    let deep = draft.node_in(body, "deep", NodeKind::Join);
+    let last = draft.node("last", NodeKind::Join);
+    let repeated = [(first, inner), (choice, outer), (deep, in_body)];
+    for (node, repeated) in repeated {
+        draft.nodes[node].repeated = Some(repeated);
+    }
+    draft.edge(first, choice);
+    draft.edge(choice, last);
+    let plan = Plan::of(&draft, &check(&draft), |_| 4);
+    let dot = concat!(
+        "    subgraph cluster_for_0 {\n",
+        "        label=\"for layer\";\n",
+        "        subgraph cluster_for_1 {\n",
+        "            label=\"for j\";\n",
+        "            n0 [shape=ellipse, label=\"join first\"];\n",
+        "        }\n",
+        "        n1 [shape=diamond, label=\"if choice\"];\n",
+        "        subgraph cluster_1 {\n",
+        "            label=\"choice: then\";\n",
+        "            subgraph cluster_for_2 {\n",
+        "                label=\"for k\";\n",
+        "                n2 [shape=ellipse, label=\"join deep\"];\n",
+        "            }\n",
+        "        }\n",
+        "    }\n",
+        "    n3 [shape=ellipse, label=\"join last\"];\n",
+    );
+    assert!(plan.to_dot().contains(dot), "{}", plan.to_dot());
+    let mermaid = concat!(
+        "    subgraph for0 [\"for layer\"]\n",
+        "        subgraph for1 [\"for j\"]\n",
+        "            n0([\"join first\"])\n",
+        "        end\n",
+        "        n1{{\"if choice\"}}\n",
+        "        subgraph b1 [\"choice: then\"]\n",
+        "            subgraph for2 [\"for k\"]\n",
+        "                n2([\"join deep\"])\n",
+        "            end\n",
+        "        end\n",
+        "    end\n",
+        "    n3([\"join last\"])\n",
+    );
+    assert!(plan.to_mermaid().contains(mermaid), "{}", plan.to_mermaid());
+}
+
+#[test]
+fn bodies_are_drawn_inside_the_graph() {
+    let mut draft = Draft::new("Loop");
+    let flag = draft.resource("flag", Space::Device);
+    let repeat = draft.node("repeat", NodeKind::While);
+    draft.access(repeat, flag, Region::Whole, Mode::Read);
+    let body = draft.body(repeat, Role::While);
+    let pick = draft.node_in(body, "pick", NodeKind::Switch);
+    draft.access(pick, flag, Region::Whole, Mode::Read);
+    let [_, second] = [draft.body(pick, Role::Case), draft.body(pick, Role::Case)];
+    let step = draft.node_in(second, "step", NodeKind::Kernel);
+    draft.access(step, flag, Region::Whole, Mode::ReadWrite);
+    let plan = Plan::of(&draft, &check(&draft), |_| 4);
+    let dot = concat!(
+        "digraph \"Loop\" {\n",
+        "    node [fontname=\"sans-serif\"];\n",
+        "    n0 [shape=diamond, label=\"while repeat\\nreads flag\"];\n",
+        "    subgraph cluster_1 {\n",
+        "        label=\"repeat: while\";\n",
+        "        n1 [shape=diamond, label=\"switch pick\\nreads flag\"];\n",
+        "        subgraph cluster_2 {\n",
+        "            label=\"pick: case 0\";\n",
+        "        }\n",
+        "        subgraph cluster_3 {\n",
+        "            label=\"pick: case 1\";\n",
+        "            n2 [shape=box, label=\"kernel step\\nwrites flag\"];\n",
+        "        }\n",
+        "    }\n",
+        "    n0 -> n1 [style=dashed];\n",
+        "    n1 -> n2 [style=dashed];\n",
+        "}\n"
+    );
+    assert_eq!(plan.to_dot(), dot);
+    let mermaid = concat!(
+        "flowchart TD\n",
+        "    n0{{\"while repeat<br>reads flag\"}}\n",
+        "    subgraph b1 [\"repeat: while\"]\n",
+        "        n1{{\"switch pick<br>reads flag\"}}\n",
+        "        subgraph b2 [\"pick: case 0\"]\n",
+        "        end\n",
+        "        subgraph b3 [\"pick: case 1\"]\n",
+        "            n2[\"kernel step<br>writes flag\"]\n",
+        "        end\n",
+        "    end\n",
+        "    n0 -.-> b1\n",
+        "    n1 -.-> b2\n",
+        "    n1 -.-> b3\n"
+    );
+    assert_eq!(plan.to_mermaid(), mermaid);
+    assert_eq!(plan.levels(), 1, "bodies have levels of their own");
+}
