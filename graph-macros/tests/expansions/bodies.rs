@@ -192,12 +192,15 @@ const _: () = {
                 ::graph_runtime::private::plan::Role::Else,
             ),
         ];
+        #[doc(hidden)]
+        const __LOOPS: &'static [::graph_runtime::private::plan::PlanLoop] = &[];
         /// The graph as static data: nodes, what they touch, the edges that are lowered, levels.
         pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::nested(
             "Loop",
             Self::__RESOURCES,
             Self::__NODES,
             Self::__BODIES,
+            Self::__LOOPS,
         );
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
