@@ -1,15 +1,15 @@
 //! A built graph: launching it, waiting for it, and its memory.
 
-use crate::backend::{Executable, Layout, Storage};
+use crate::backend::{Executable, HostMemory, Layout, Storage};
 use crate::device::Device;
 use crate::edit::Edit;
 use crate::error::{Error, Result, Site};
 use crate::host_split::HostSplit;
-use crate::memory::{DeviceMut, DeviceRef, SharedMemory};
+use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef, Piece, SharedMemory};
 use crate::node::{NodeHandle, NodeId};
 use crate::place::{OnDevice, OnHost, Place, Span};
 use crate::program::Program;
-use crate::shape::Element;
+use crate::shape::{Element, Extent};
 use crate::shares::Shares;
 use crate::update::{self, Update};
 use cudarc::driver::{CudaStream, sys};
@@ -186,6 +186,25 @@ impl Graph {
         Ok(unsafe { pointer.as_mut() })
     }
 
+    /// Waits, and lends host memory that the graph shares, by a guard: see [`SharedHost::read`](crate::SharedHost::read).
+    ///
+    /// # Errors
+    /// As [`Graph::synchronize`]; [`Error::InUse`] while a guard lends it to write; [`Error::ForeignPlace`] for places that are not this
+    /// graph's; [`Error::Unsupported`] for a part of the memory, and for memory that the graph owns.
+    pub fn shared_host<S: ?Sized + Extent>(&self, place: &Place<S, OnHost>) -> Result<HostRef<'_, S>> {
+        let (piece, site) = self.shared_piece(place.span)?;
+        HostRef::of(piece, || site)
+    }
+
+    /// Waits, and lends host memory that the graph shares to write, by a guard: see [`SharedHost::write`](crate::SharedHost::write).
+    ///
+    /// # Errors
+    /// As [`Graph::shared_host`]; [`Error::InUse`] while any other guard lends it.
+    pub fn shared_host_mut<S: ?Sized + Extent>(&mut self, place: &Place<S, OnHost>) -> Result<HostMut<'_, S>> {
+        let (piece, site) = self.shared_piece(place.span)?;
+        HostMut::of(piece, || site)
+    }
+
     /// Waits, and lends several pieces of host memory to write at once.
     ///
     /// # Errors
@@ -293,6 +312,24 @@ impl Graph {
         let site = self.check_place(span)?;
         self.synchronize()?;
         host_pointer(&self.executable.storage()[span.resource], span, site)
+    }
+
+    /// Waits. All of shared host memory: its builder made the place for that memory's shape, and checked its length.
+    fn shared_piece(&self, span: Span) -> Result<(&Piece<HostMemory>, Site)> {
+        let site = self.check_place(span)?;
+        self.synchronize()?;
+        match &self.executable.storage()[span.resource] {
+            Storage::Shared(SharedMemory::Host(piece)) if (span.start, span.bytes) == (0, piece.bytes) => {
+                Ok((piece, site))
+            }
+            Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Module => {
+                Err(Error::ForeignPlace { site })
+            }
+            Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) => Err(Error::Unsupported {
+                site,
+                message: "only all of shared host memory is lent by a guard",
+            }),
+        }
     }
 
     fn host_slice_pointer<T: Element>(&self, span: Span) -> Result<NonNull<[T]>> {

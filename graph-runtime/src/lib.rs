@@ -43,6 +43,7 @@
 //! (builder, graph, updates) does not know which. The safety argument stands once, on `backend::cuda::Executable`, and for memory
 //! that graphs share on `memory::uses::Uses`.
 
+mod argument;
 mod assert;
 mod backend;
 mod builder;
@@ -69,6 +70,7 @@ mod sink;
 mod source;
 mod update;
 
+pub use argument::{DeviceShare, HostShare};
 pub use backend::CudarcSlice;
 pub use builder::GraphBuilder;
 pub use bytemuck;
@@ -138,7 +140,7 @@ pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRe
 pub use node::{NodeHandle, NodeId};
 pub use place::{Memory, OnDevice, OnHost, Place};
 pub use programmatic::{GridDependency, Touched};
-pub use shape::{ArrayOf, Element, Rows, SameShape};
+pub use shape::{ArrayOf, Element, Extent, Rows, SameShape};
 pub use source::{CudaSource, Declaration, ParamType, Ptx, Source};
 pub use update::Update;
 

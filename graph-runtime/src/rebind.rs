@@ -20,7 +20,12 @@ impl Graph {
     /// the graph shares, unless neither is written. The graph is as it was then. [`Error::Cuda`] where the driver refuses a change: then
     /// [`Graph::launch`] refuses, too, until the same memory has been rebound.
     pub fn rebind<B: Shareable>(&mut self, place: &Place<B::Shape, B::Memory>, buffer: &B) -> Result<()> {
-        rebind(self, place.span, SharedMemory::of(buffer))
+        self.rebind_memory(place.span, SharedMemory::of(buffer))
+    }
+
+    /// The memory has the shape of the place, if lengths are equal.
+    pub(crate) fn rebind_memory(&mut self, span: Span, memory: SharedMemory) -> Result<()> {
+        rebind(self, span, memory)
     }
 }
 

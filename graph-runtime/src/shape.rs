@@ -4,6 +4,7 @@
 //! whose length is known at build. Nothing here knows of devices.
 
 use bytemuck::Pod;
+use std::ptr::NonNull;
 
 /// Relations between shapes are sealed: what a place's type says of its elements, their size and alignment, is what makes it sound to
 /// lend references into it and to hand it to kernels.
@@ -12,6 +13,7 @@ mod sealed {
     pub trait SameShape<Destination: ?Sized> {}
     pub trait Rows {}
     pub trait Condition {}
+    pub trait Extent {}
 }
 
 /// What memory may hold: plain data that any thread may see. Arrays of elements are elements.
@@ -83,6 +85,36 @@ impl<R, const N: usize> SameShape<[R; N]> for [R] {}
 pub trait Rows: sealed::Rows {
     /// One element of the outermost dimension.
     type Row: Element;
+}
+
+/// How a shape lies in memory: as a type whose size is known, or as a slice.
+pub trait Extent: sealed::Extent {
+    /// The size in bytes, where the type tells.
+    const BYTES: Option<usize>;
+
+    /// The shape at an address where so many bytes are.
+    #[doc(hidden)]
+    fn at(address: NonNull<u8>, bytes: usize) -> NonNull<Self>;
+}
+
+impl<S> sealed::Extent for S {}
+impl<T> sealed::Extent for [T] {}
+
+impl<S> Extent for S {
+    const BYTES: Option<usize> = Some(size_of::<S>());
+
+    fn at(address: NonNull<u8>, _: usize) -> NonNull<Self> {
+        address.cast()
+    }
+}
+
+impl<T> Extent for [T] {
+    const BYTES: Option<usize> = None;
+
+    fn at(address: NonNull<u8>, bytes: usize) -> NonNull<Self> {
+        let len = bytes.checked_div(size_of::<T>()).unwrap_or(0);
+        NonNull::slice_from_raw_parts(address.cast(), len)
+    }
 }
 
 impl<R, const N: usize> sealed::Rows for [R; N] {}

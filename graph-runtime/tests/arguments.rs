@@ -152,3 +152,104 @@ fn a_length_may_be_zero() {
     assert_eq!(graph.x().unwrap().read_vec().unwrap(), [0.0_f32; 0]);
     assert_eq!(Empty::PLAN.resources[0].bytes, 0, "only build knows");
 }
+
+cuda_graph! {
+    /// Writes memory that others read.
+    graph Train<const D: usize>(w: mut device [[f32; D]; D], step: f32) {
+        memset set = w <- step;
+    }
+
+    /// Reads it, and lends what it writes by guards.
+    graph Infer<const D: usize>(w: device [[f32; D]; D], out: mut host [[f32; D]; D]) {
+        memcpy copy = w -> out;
+    }
+}
+
+#[test]
+fn graphs_share_memory() {
+    let device = device();
+    let weights = device.alloc::<[[f32; 4]; 4]>().unwrap();
+    let out = device.alloc_host::<[[f32; 4]; 4]>().unwrap().share();
+    let mut train = Train::build(&device, &weights, 2.0).unwrap();
+    let mut infer = Infer::build(&device, weights.clone(), &out).unwrap();
+    train.launch().unwrap();
+    infer.launch().unwrap();
+    assert_eq!(*infer.out().unwrap(), [[2.0; 4]; 4]);
+    assert_eq!(*out.read().unwrap(), [[2.0; 4]; 4]);
+    assert_eq!(*infer.w().unwrap().read().unwrap(), [[2.0; 4]; 4]);
+
+    train.w_mut().unwrap().copy_from(&[[3.0; 4]; 4]).unwrap();
+    assert_eq!(*weights.read().unwrap(), [[3.0; 4]; 4]);
+    infer.out_mut().unwrap()[0][0] = 1.0;
+    assert_eq!(out.read().unwrap()[0][0], 1.0);
+}
+
+#[test]
+fn guards_keep_launches_off() {
+    let device = device();
+    let weights = device.alloc::<[[f32; 2]; 2]>().unwrap();
+    let out = device.alloc_host::<[[f32; 2]; 2]>().unwrap();
+    let mut infer = Infer::build(&device, &weights, out.share()).unwrap();
+    let other = device.alloc_host::<[[f32; 2]; 2]>().unwrap().share();
+    infer.rebind_out(&other).unwrap();
+    let guard = other.read().unwrap();
+    assert!(matches!(infer.launch(), Err(Error::InUse { .. })));
+    drop(guard);
+    infer.launch().unwrap();
+}
+
+#[test]
+fn memory_can_be_rebound() {
+    let device = device();
+    let alloc = || device.alloc::<[[f32; 2]; 2]>().unwrap();
+    let (first, second) = (alloc(), alloc());
+    let mut train = Train::<2>::build(&device, &first, 5.0).unwrap();
+    train.rebind_w(&second).unwrap();
+    train.launch().unwrap();
+    assert_eq!(*first.read().unwrap(), [[0.0; 2]; 2]);
+    assert_eq!(*second.read().unwrap(), [[5.0; 2]; 2]);
+    assert_eq!(*train.w().unwrap().read().unwrap(), [[5.0; 2]; 2]);
+}
+
+cuda_graph! {
+    /// Lengths that only build knows, of memory that it is given.
+    graph Slices(n: usize, input: host [u32; n], out: mut device [u32; n], fixed: device [u32; 4]) {
+        device sum: [u32; n];
+        memcpy up    = input -> out;
+        memcpy copy  = fixed -> sum[..4];
+        kernel index = fill_index<<<1, n as u32>>>(&mut out) after up;
+    }
+}
+
+#[test]
+fn lengths_of_memory_are_checked_by_build() {
+    let device = device();
+    let input = device.alloc_host_slice::<u32>(8).unwrap().share();
+    let out = device.alloc_slice::<u32>(8).unwrap();
+    let fixed = device.alloc_slice::<u32>(4).unwrap();
+    let mut graph = Slices::build(&device, 8, &input, &out, &fixed).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(out.read_vec().unwrap(), [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(graph.input().unwrap().len(), 8);
+
+    let error = Slices::build(&device, 9, &input, &out, &fixed).unwrap_err().to_string();
+    assert!(error.contains("[shape-mismatch]") && error.contains("`input`"), "{error}");
+    let error = Slices::build(&device, 8, &input, &out, &out).unwrap_err().to_string();
+    assert!(error.contains("[shape-mismatch]") && error.contains("`fixed`"), "{error}");
+    let longer = device.alloc_slice::<u32>(9).unwrap();
+    assert!(graph.rebind_out(&longer).is_err());
+    assert!(graph.rebind_fixed(&longer).is_err());
+
+    // Fixed lengths of the memory, unknown ones of the graph.
+    let eight = device.alloc_host::<[u32; 8]>().unwrap();
+    assert!(Slices::build(&device, 8, eight, &out, device.alloc::<[u32; 4]>().unwrap()).is_ok());
+}
+
+#[test]
+fn one_memory_is_no_two_arguments() {
+    let device = device();
+    let data = device.alloc_slice::<u32>(4).unwrap();
+    let input = device.alloc_host_slice::<u32>(4).unwrap().share();
+    let error = Slices::build(&device, 4, &input, &data, &data).unwrap_err().to_string();
+    assert!(error.contains("[aliased-argument]"), "{error}");
+}

@@ -15,6 +15,7 @@ const BLESSED: &str = "rustc 1.95.";
 fn messages_of_check() {
     let tests = TestCases::new();
     for family in [
+        "arguments",
         "conditionals",
         "contracts",
         "edges",

@@ -149,6 +149,15 @@ pub(crate) enum ResourceKind {
 }
 
 impl Resource {
+    /// May the graph write it?
+    pub(crate) fn is_mutable(&self) -> bool {
+        self.kind
+            != ResourceKind::Shared {
+                space: self.space(),
+                mutable: false,
+            }
+    }
+
     /// Where the memory is.
     pub(crate) fn space(&self) -> Space {
         match self.kind {

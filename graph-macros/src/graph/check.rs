@@ -1,6 +1,7 @@
 //! What the macro can decide itself: the rules of `graph-plan` over the draft, and whatever literals tell.
 
 mod length;
+mod shared;
 
 use super::ast::{Action, Extent, Launch, Part, Place, Shape};
 use super::constant::value;
@@ -20,6 +21,7 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
         }
     }
     unused_params(graph, report);
+    shared::shared(graph, report);
     for resource in &graph.resources {
         length::lengths(graph, resource, report);
     }

@@ -1,7 +1,7 @@
 //! What is parsed but not built yet: reported and left out, so that the rest of the macro need not know it. Whoever builds a
 //! statement removes its line here.
 
-use super::ast::{Action, Anonymous, Argument, BuildArgument, Item, Node, Place, ResourceKind, Statement};
+use super::ast::{Action, Anonymous, Argument, Item, Node, Place, ResourceKind, Statement};
 use crate::report::{Report, error};
 use graph_plan::Code;
 use proc_macro2::{Span, TokenStream};
@@ -11,15 +11,6 @@ use syn::spanned::Spanned;
 
 /// Reports and removes what cannot be built; its names are broken ones.
 pub(crate) fn leave_out(item: &mut Item, report: &mut Report) {
-    let (values, memory): (Vec<_>, Vec<_>) = std::mem::take(&mut item.arguments)
-        .into_iter()
-        .partition(|argument| matches!(argument, BuildArgument::Value { .. }));
-    if let Some(first) = memory.first() {
-        report.syntax(first.name().span(), "memory arguments are not supported yet");
-    }
-    item.arguments = values;
-    item.unparsed
-        .extend(memory.iter().map(|argument| argument.name().clone()));
     let left = leave_out_of(&mut item.statements, report);
     item.unparsed.extend(left);
 }

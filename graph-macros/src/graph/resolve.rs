@@ -273,7 +273,8 @@ fn accessors(argument: &BuildArgument) -> Vec<String> {
     let name = argument.name().unraw();
     match argument {
         BuildArgument::Value { .. } => Vec::new(),
-        BuildArgument::Memory(_) => vec![format!("{name}_mut"), format!("rebind_{name}")],
+        BuildArgument::Memory(memory) if memory.is_mutable() => vec![format!("{name}_mut"), format!("rebind_{name}")],
+        BuildArgument::Memory(_) => vec![format!("rebind_{name}")],
     }
 }
 

@@ -132,10 +132,6 @@ fn statements_of_later_versions_say_so() {
         "join a; join b after programmatic(a);",
         &["`programmatic` edges are not supported yet [syntax]"],
     );
-    assert_eq!(
-        item_messages("graph Test(w: device f32) { join a; }"),
-        ["memory arguments are not supported yet [syntax]"]
-    );
     let expansion = expand("&device => join a;".parse().unwrap()).to_string();
     assert!(
         expansion.starts_with('{') && expansion.contains("the expression form is not supported yet [syntax]"),

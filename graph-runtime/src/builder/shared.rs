@@ -3,7 +3,7 @@
 use super::GraphBuilder;
 use crate::memory::{Shareable, SharedMemory};
 use crate::mistakes;
-use crate::place::Place;
+use crate::place::{Place, Span};
 use crate::shape::Rows;
 use std::borrow::Cow;
 
@@ -25,9 +25,18 @@ impl GraphBuilder {
         buffer: &B,
         mutable: bool,
     ) -> Place<B::Shape, B::Memory> {
-        let memory = SharedMemory::of(buffer);
+        self.share(name.into(), SharedMemory::of(buffer), mutable)
+    }
+
+    /// Declares shared memory of shape `S` in memory `M`, if lengths are equal.
+    pub(crate) fn share<S: ?Sized, M>(
+        &mut self,
+        name: Cow<'static, str>,
+        memory: SharedMemory,
+        mutable: bool,
+    ) -> Place<S, M> {
         let (space, _) = memory.addresses();
-        let place = self.resource(name.into(), space, memory.bytes(), 1);
+        let place = self.resource(name, space, memory.bytes(), 1);
         self.shared.push(Shared {
             resource: place.span.resource,
             memory,
@@ -41,11 +50,19 @@ impl GraphBuilder {
     where
         [T]: Rows<Row = T>,
     {
-        let span = place.span;
-        let has = span.bytes.checked_div(size_of::<T>()).unwrap_or(len);
-        if span.graph == self.id && has != len {
+        let has = place.span.bytes.checked_div(size_of::<T>()).unwrap_or(len);
+        self.require(place.span, has, len, "rows");
+    }
+
+    /// Demands that shared memory has so many bytes.
+    pub(crate) fn require_bytes<S: ?Sized, M>(&mut self, place: &Place<S, M>, bytes: usize) {
+        self.require(place.span, place.span.bytes, bytes, "bytes");
+    }
+
+    fn require(&mut self, span: Span, has: usize, expected: usize, units: &str) {
+        if span.graph == self.id && has != expected {
             let name = &self.draft.resources[span.resource].name;
-            let mistake = mistakes::wrong_length(span.resource, name, has, len, "rows");
+            let mistake = mistakes::wrong_length(span.resource, name, has, expected, units);
             self.mistakes.push(mistake);
         }
     }

@@ -9,7 +9,7 @@ mod uses;
 mod view;
 
 pub use block::Shareable;
-pub(crate) use block::SharedMemory;
+pub(crate) use block::{Piece, SharedMemory};
 pub use device::DeviceBuffer;
 pub use host::HostBuffer;
 pub use shared_host::{HostMut, HostRef, SharedHost};

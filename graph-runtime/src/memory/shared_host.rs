@@ -6,7 +6,7 @@ use super::uses::{Claim, Kind};
 use crate::backend::HostMemory;
 use crate::error::{Result, Site};
 use crate::place::{OnHost, Place, select};
-use crate::shape::{Element, Rows};
+use crate::shape::{Element, Extent, Rows};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, RangeBounds};
@@ -221,6 +221,28 @@ pub struct HostMut<'b, S: ?Sized> {
     #[expect(dead_code, reason = "it keeps others off until it is dropped")]
     claim: Claim<'b>,
     marker: PhantomData<&'b mut S>,
+}
+
+impl<'b, S: ?Sized + Extent> HostRef<'b, S> {
+    /// Lends a piece, which the caller has checked to be an `S`.
+    pub(crate) fn of(piece: &'b Piece<HostMemory>, site: impl FnOnce() -> Site) -> Result<Self> {
+        Ok(Self {
+            pointer: S::at(first(piece), piece.bytes),
+            claim: piece.hold(false, Kind::Guard, site)?,
+            marker: PhantomData,
+        })
+    }
+}
+
+impl<'b, S: ?Sized + Extent> HostMut<'b, S> {
+    /// Lends a piece, which the caller has checked to be an `S`.
+    pub(crate) fn of(piece: &'b Piece<HostMemory>, site: impl FnOnce() -> Site) -> Result<Self> {
+        Ok(Self {
+            pointer: S::at(first(piece), piece.bytes),
+            claim: piece.hold(true, Kind::Guard, site)?,
+            marker: PhantomData,
+        })
+    }
 }
 
 // SAFETY: it is a `&S`; claims may be dropped on any thread.

@@ -4,12 +4,12 @@
 //! it, `set_x` updates the node through it, and the user's expression is compiled once. The build arguments that such a node mentions, too,
 //! are kept in the graph.
 
-use super::argument::{kept, parameters};
+use super::argument::{self, kept, parameters};
 use super::interface::{Source, copy, place_type, receiver, setter, value_name};
 use super::node::{add, apply, generic_assertions, loaded, loaded_name, places};
 use super::part::local;
 use super::shape::Shape;
-use crate::graph::ast::{Node, Resource, Statement};
+use crate::graph::ast::{Node, Resource, ResourceKind, Statement};
 use crate::graph::resolve::{Graph, Scalar, Value, added_scalars, params, scalars};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -100,6 +100,9 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
 
 /// The declaration of a resource, whose place becomes a local variable.
 fn declare(graph: &Graph<'_>, resource: &Resource, builder: &Ident) -> TokenStream {
+    if let ResourceKind::Shared { .. } = resource.kind {
+        return argument::declare(graph, resource, builder);
+    }
     let (place, name) = (local(&resource.name), resource.name.to_string());
     let function = |fixed: &str, dynamic: &str| {
         let function = if graph.is_dynamic(resource) { dynamic } else { fixed };

@@ -1,8 +1,8 @@
 //! What users see of a graph: the type, the accessors of memory and params, the handles of nodes.
 
-use super::argument::kept;
+use super::argument::{self, kept};
 use super::shape::Shape;
-use crate::graph::ast::{Node, Param, Resource};
+use crate::graph::ast::{Node, Param, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -19,7 +19,7 @@ pub(super) enum Bodies {
 
 impl Bodies {
     /// The body of a method.
-    fn of(self, real: TokenStream) -> TokenStream {
+    pub(super) fn of(self, real: TokenStream) -> TokenStream {
         match self {
             Bodies::Real => real,
             Bodies::Stub => quote!(::core::unreachable!("this graph has mistakes and did not compile")),
@@ -172,7 +172,14 @@ fn common(bodies: Bodies) -> TokenStream {
 fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
     let (name, shape, docs) = (&resource.name, Shape::of(graph, resource), &resource.attributes.docs);
     let name_mut = Ident::new(&format!("{}_mut", name.unraw()), name.span());
+    let is_shared = matches!(resource.kind, ResourceKind::Shared { .. });
     let (shared, exclusive, read, write) = match (resource.space(), &shape) {
+        (Space::Host, _) if is_shared => (
+            quote!(::graph_runtime::HostRef<'_, #shape>),
+            quote!(::graph_runtime::HostMut<'_, #shape>),
+            quote!(shared_host),
+            quote!(shared_host_mut),
+        ),
         (Space::Host, Shape::Fixed(_)) => (quote!(&#shape), quote!(&mut #shape), quote!(host), quote!(host_mut)),
         (Space::Host, Shape::Dynamic { .. }) => (
             quote!(&#shape),
@@ -191,14 +198,21 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
     let summary_mut = format!(" Waits for launches in flight and lends `{name}` for writing.");
     let get = bodies.of(quote!(::graph_runtime::Graph::#read(&self.__graph, &self.#name)));
     let get_mut = bodies.of(quote!(::graph_runtime::Graph::#write(&mut self.__graph, &self.#name)));
+    let get_mut = resource.is_mutable().then(|| {
+        quote! {
+            #[doc = #summary_mut]
+            #(#docs)*
+            pub fn #name_mut(&mut self) -> ::graph_runtime::Result<#exclusive> { #get_mut }
+        }
+    });
+    let rebind = is_shared.then(|| argument::rebind(graph, resource, bodies));
     quote! {
         #[doc = #summary]
         #(#docs)*
         pub fn #name(&self) -> ::graph_runtime::Result<#shared> { #get }
 
-        #[doc = #summary_mut]
-        #(#docs)*
-        pub fn #name_mut(&mut self) -> ::graph_runtime::Result<#exclusive> { #get_mut }
+        #get_mut
+        #rebind
     }
 }
 
@@ -284,7 +298,7 @@ fn memory(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         .resources
         .iter()
         .copied()
-        .filter(|resource| resource.space() == Space::Host)
+        .filter(|resource| resource.kind == ResourceKind::Host)
         .collect();
     if host.is_empty() {
         return TokenStream::new();

@@ -11,7 +11,7 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Ident, Meta, Token, parse_quote_spanned};
 
 /// The warnings of a graph.
-const SILENCEABLE: [Code; 2] = [Code::UnusedResource, Code::RedundantEdge];
+const SILENCEABLE: [Code; 3] = [Code::UnusedResource, Code::RedundantEdge, Code::NeedlessMut];
 
 /// All attributes that stand here; unknown ones are reported.
 pub(super) fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Attributes> {
@@ -49,7 +49,7 @@ fn allow(attribute: &Attribute, found: &mut Attributes, report: &mut Report) -> 
         if SILENCEABLE.iter().any(|code| code.as_str() == text) {
             found.allowed.push(text);
         } else {
-            let warnings = SILENCEABLE.map(|code| format!("`{code}`")).join(" and ");
+            let warnings = SILENCEABLE.map(|code| format!("`{code}`")).join(", ");
             let diagnostic = error(Code::Syntax, format!("no warning is named `{text}`"));
             report.push(rule.span(), &diagnostic.help(format!("there are {warnings}")));
         }

@@ -63,3 +63,27 @@ fn values_are_no_memory_and_no_nodes() {
         ],
     );
 }
+
+#[test]
+fn only_mutable_memory_is_written() {
+    assert_messages(
+        "graph Test(n: usize, w: device [f32; n], out: mut host [f32; n]) { memcpy m = w -> out; }",
+        &[],
+    );
+    assert_eq!(
+        item_messages("graph Test(w: device f32) { memset a = w <- 0.0; kernel k = f<<<1, 1>>>(&mut w) after a; }"),
+        [
+            "node `a` writes `w`, which is shared without `mut` [access]\nnote: `w` is declared on line 1\nhelp: declare it `w: mut device ..`"
+        ]
+    );
+    let needless = "graph Test(w: mut device f32) { device x: f32; memcpy m = w -> x; }";
+    assert_messages(
+        needless,
+        &["`w` is shared as `mut`, but no node writes it [needless-mut]"],
+    );
+    assert_messages(&format!("#[allow(needless_mut)] {needless}"), &[]);
+    assert_messages(
+        "graph Test(w: host f32) { join a; join w_mut after a; join rebind_w after w_mut; }",
+        &["`rebind_w` has the name of an accessor of `w` [duplicate-name]"],
+    );
+}
