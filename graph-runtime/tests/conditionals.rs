@@ -699,3 +699,23 @@ fn a_while_must_be_able_to_end() {
          help: let a kernel or a copy of the body write `flag`: 0 ends the loop"
     );
 }
+
+#[test]
+fn bodies_hold_what_cuda_runs_in_them() {
+    let text = mistake(|builder, flag, data| {
+        let result = builder.host::<u32>("result");
+        builder.if_then("maybe", &flag, |then| {
+            let inner = then.if_then("really", &flag, |then| {
+                then.call("print", (&result,), |(result,)| println!("{result}"));
+            });
+            let after = add(then, "after", &data, 0, 1);
+            then.after(after, &[inner]);
+        });
+    });
+    assert_eq!(
+        text,
+        "call node `print` cannot be in the body of `really` [conditional-body]\n\
+         note: CUDA runs kernels, copies, memsets, joins, child graphs and conditionals in conditional bodies, and nothing else\n\
+         help: move `print` out of the body, before or after `maybe`"
+    );
+}

@@ -64,20 +64,22 @@ pub(super) fn forbidden_nodes(draft: &Draft, errors: &mut Vec<Diagnostic>) {
             node.kind,
             NodeKind::Call | NodeKind::Capture | NodeKind::Raw | NodeKind::Record | NodeKind::Wait
         );
+        if !forbidden {
+            continue;
+        }
+        let owner = |body: usize| draft.bodies[body].node.map_or("", |owner| &draft.nodes[owner].name);
         let conditional = |&body: &usize| draft.bodies[body].role.is_conditional();
-        let Some(body) = forbidden
-            .then(|| draft.bodies_around(index).find(conditional))
-            .flatten()
-        else {
+        let mut conditional = draft.bodies_around(index).filter(conditional).map(owner);
+        let Some(innermost) = conditional.next() else {
             continue;
         };
-        let owner = draft.bodies[body].node.map_or("", |owner| &draft.nodes[owner].name);
+        let outermost = conditional.last().unwrap_or(innermost);
         let (keyword, name) = (node.kind.keyword(), &node.name);
-        let message = format!("{keyword} node `{name}` cannot be in the body of `{owner}`");
+        let message = format!("{keyword} node `{name}` cannot be in the body of `{innermost}`");
         errors.push(
             Diagnostic::new(Code::ConditionalBody, Subject::Node(index), message)
                 .note("CUDA runs kernels, copies, memsets, joins, child graphs and conditionals in conditional bodies, and nothing else")
-                .help(format!("move `{name}` out of the body, before or after `{owner}`")),
+                .help(format!("move `{name}` out of the body, before or after `{outermost}`")),
         );
     }
 }
