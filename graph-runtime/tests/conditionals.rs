@@ -516,6 +516,8 @@ fn loops_of_calls_nest() -> Result<()> {
         })?;
         assert_eq!(called.run(0)?, [0; 4]);
         assert_eq!(called.run(2)?, [1, 5, 2, 0], "driver {driver}");
+        let drawing = called.graph.plan().to_mermaid();
+        assert_eq!(drawing.matches("subgraph").count(), 4, "{drawing}");
     }
     Ok(())
 }

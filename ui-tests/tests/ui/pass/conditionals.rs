@@ -1,4 +1,5 @@
 //! Conditionals, alone and in each other, in a generic graph with params, documentation and silenced warnings.
+#![deny(warnings)]
 use graph_runtime::cuda_graph;
 use ui_tests::{read, scaled, write};
 
