@@ -4,6 +4,7 @@
 mod ast;
 mod check;
 mod constant;
+mod editor;
 mod expand;
 mod later;
 mod parse;
@@ -14,20 +15,21 @@ mod tests;
 use crate::report::Report;
 use ast::{Input, Item};
 use proc_macro2::TokenStream;
-use quote::quote;
 
 /// The whole macro.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    match parse::input(input, &mut report) {
-        Some(Input::Items(items)) => declared(items, &mut report),
-        Some(Input::Expression(graph)) => later::expression(&graph, &mut report),
+    match parse::input(input.clone(), &mut report) {
+        Some(Input::Items(items)) => declared(items, editor::statements(input), &mut report),
+        Some(Input::Expression(graph)) => {
+            editor::block(editor::expression(input), later::expression(&graph, &mut report))
+        }
         None => report.tokens(),
     }
 }
 
 /// Graphs as items. With mistakes each still emits its type and every signature, so that one mistake gives one error.
-fn declared(mut items: Vec<Item>, report: &mut Report) -> TokenStream {
+fn declared(mut items: Vec<Item>, statements: TokenStream, report: &mut Report) -> TokenStream {
     items.iter_mut().for_each(|item| later::leave_out(item, report));
     let graphs: Vec<_> = items
         .iter()
@@ -37,13 +39,10 @@ fn declared(mut items: Vec<Item>, report: &mut Report) -> TokenStream {
             (graph, outcome)
         })
         .collect();
-    let messages = report.tokens();
-    let expansions = graphs.iter().map(|(graph, outcome)| {
-        if report.has_errors() {
-            expand::stub(graph)
-        } else {
-            expand::graph(graph, outcome)
-        }
-    });
-    quote!(#(#expansions)* #messages)
+    let wrong = report.has_errors();
+    let expand = |(graph, outcome): &(_, _)| match wrong {
+        true => expand::stub(graph),
+        false => expand::graph(graph, outcome),
+    };
+    expand::items(statements, graphs.iter().map(expand).collect(), report)
 }

@@ -11,15 +11,47 @@ mod part;
 mod plan;
 mod shape;
 
+use super::editor;
 use super::resolve::Graph;
+use crate::report::Report;
 use graph_plan::Outcome;
+use interface::Bodies;
 use proc_macro2::TokenStream;
 use quote::quote;
 
+/// What becomes of a graph.
+#[derive(Default)]
+pub(crate) struct Expansion {
+    /// What only editors see: methods without their bodies, whose many mentions of a name would drown what it stands for.
+    seen: TokenStream,
+    /// What only rustc compiles.
+    compiled: TokenStream,
+    /// What is for both.
+    types: TokenStream,
+}
+
+/// The items of all graphs and what is said of them. The statements that editors see stand first, where nothing that becomes of any
+/// graph moves them.
+pub(crate) fn items(statements: TokenStream, mut graphs: Vec<Expansion>, report: &Report) -> TokenStream {
+    let mut messages = report.tokens();
+    if graphs.is_empty() {
+        graphs.push(Expansion::default());
+    }
+    let seen = &graphs[0].seen;
+    graphs[0].seen = quote!(#statements #seen);
+    if !report.has_errors() {
+        graphs[0].compiled.extend(std::mem::take(&mut messages));
+    }
+    let items = graphs.into_iter().map(|graph| {
+        let (items, types) = (editor::items(graph.seen, graph.compiled), graph.types);
+        quote!(#items #types)
+    });
+    quote!(#(#items)* #messages)
+}
+
 /// A right graph.
-pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
-    let bodies = interface::Bodies::Real;
-    let interface = interface::interface(graph, bodies);
+pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
+    let methods = interface::methods(graph, Bodies::Real);
     let build = build::build(graph);
     let groups = build::group_functions(graph);
     let updates = build::updates(graph);
@@ -27,27 +59,27 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let assertions = node::assertions(graph, outcome);
     let aliases = node::aliases(graph);
     let implementation = interface::implementation(graph, quote!(#plan #build #groups #updates));
-    quote! {
-        #interface
-        const _: () = {
-            #aliases
-            #implementation
-            #assertions
-        };
+    Expansion {
+        seen: stub_methods(graph),
+        compiled: quote!(#methods #aliases #implementation #assertions),
+        types: interface::types(graph),
     }
 }
 
 /// A graph with mistakes: the same type and signatures, so that uses of it elsewhere give no further errors.
-pub(crate) fn stub(graph: &Graph<'_>) -> TokenStream {
-    let interface = interface::interface(graph, interface::Bodies::Stub);
+pub(crate) fn stub(graph: &Graph<'_>) -> Expansion {
+    let (types, methods) = (interface::types(graph), stub_methods(graph));
+    Expansion {
+        seen: TokenStream::new(),
+        compiled: node::aliases(graph), // so that imports of the kernels are still used
+        types: quote!(#types #methods),
+    }
+}
+
+/// All methods, without their bodies.
+fn stub_methods(graph: &Graph<'_>) -> TokenStream {
+    let methods = interface::methods(graph, Bodies::Stub);
     let (build, plan) = (build::stub(graph), plan::stub(graph));
     let implementation = interface::implementation(graph, quote!(#plan #build));
-    let aliases = node::aliases(graph); // so that imports of the kernels are still used
-    quote! {
-        #interface
-        #implementation
-        const _: () = {
-            #aliases
-        };
-    }
+    quote!(#methods #implementation)
 }

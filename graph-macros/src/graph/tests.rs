@@ -412,7 +412,7 @@ fn expansions_read_as_checked_in() {
         ("bodies", with_bodies.to_owned()),
     ] {
         let file: syn::File = syn::parse2(expand(text.parse().unwrap())).expect("the expansion is Rust");
-        let expansion = prettyplease::unparse(&file);
+        let expansion = prettyplease::unparse(&unfolded(file));
         let path = format!("{}/tests/expansions/{name}.rs", env!("CARGO_MANIFEST_DIR"));
         if std::env::var_os("UPDATE_EXPANSIONS").is_some() {
             std::fs::write(&path, &expansion).unwrap();
@@ -423,4 +423,32 @@ fn expansions_read_as_checked_in() {
             "the expansion differs from {path}; it is now\n{expansion}"
         );
     }
+}
+
+/// What editors see and what rustc compiles as items with their `cfg`, rather than as what one macro is given.
+fn unfolded(mut file: syn::File) -> syn::File {
+    for item in &mut file.items {
+        let syn::Item::Const(item) = item else { continue };
+        let syn::Expr::Block(block) = &mut *item.expr else {
+            continue;
+        };
+        let Some(syn::Stmt::Macro(call)) = block.block.stmts.last() else {
+            continue;
+        };
+        let halves = call.mac.tokens.clone().into_iter();
+        let conditions: [syn::Attribute; 2] = [
+            syn::parse_quote!(#[cfg(rust_analyzer)]),
+            syn::parse_quote!(#[cfg(not(rust_analyzer))]),
+        ];
+        let items = halves.zip(conditions).flat_map(|(half, condition)| {
+            let proc_macro2::TokenTree::Group(half) = half else {
+                panic!("two groups");
+            };
+            let half: syn::File = syn::parse2(half.stream()).expect("items");
+            let items = half.items.into_iter();
+            items.map(move |item| syn::parse_quote!(#condition #item))
+        });
+        block.block.stmts = items.collect();
+    }
+    file
 }

@@ -1,105 +1,250 @@
-/// The graph `Loop`, declared with `cuda_graph!`.
-#[allow(dead_code, non_snake_case)]
-struct Loop {
-    __graph: ::graph_runtime::Graph,
-    more: ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
-    data: ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-    factor: f32,
-    __marker: ::core::marker::PhantomData<fn() -> ()>,
-}
-#[allow(
-    dead_code,
-    non_snake_case,
-    unreachable_pub,
-    unused_variables,
-    clippy::all,
-    clippy::pedantic
-)]
-impl Loop {
-    /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-    #[inline]
-    pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-        ::graph_runtime::Graph::launch(&mut self.__graph)
-    }
-    /// Launches the graph on a stream of the same context that is not capturing.
-    pub fn launch_on(
-        &mut self,
-        stream: &::graph_runtime::CudaStream,
-    ) -> ::graph_runtime::Result<()> {
-        ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
-    }
-    /// Waits until all launches have ended; returns the error of any that failed.
-    pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-        ::graph_runtime::Graph::synchronize(&self.__graph)
-    }
-    /// The CUDA handles, for what is not covered here; `None` on the emulator.
-    pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-        ::graph_runtime::Graph::raw(&self.__graph)
-    }
-    /// Waits for launches in flight and lends `more` for reading.
-    pub fn more(&self) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, u32>> {
-        ::graph_runtime::Graph::device(&self.__graph, &self.more)
-    }
-    /// Waits for launches in flight and lends `more` for writing.
-    pub fn more_mut(
-        &mut self,
-    ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, u32>> {
-        ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.more)
-    }
-    /// Waits for launches in flight and lends `data` for reading.
-    pub fn data(
-        &self,
-    ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; 4]>> {
-        ::graph_runtime::Graph::device(&self.__graph, &self.data)
-    }
-    /// Waits for launches in flight and lends `data` for writing.
-    pub fn data_mut(
-        &mut self,
-    ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; 4]>> {
-        ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
-    }
-    /// The value of the param `factor` in the next launch.
-    pub fn factor(&self) -> f32 {
-        ::core::clone::Clone::clone(&self.factor)
-    }
-    /// The node `repeat`.
-    pub fn repeat(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        ::graph_runtime::Graph::node(
-            &mut self.__graph,
-            ::graph_runtime::NodeId::new(0usize),
-        )
-    }
-    /// The node `scale`.
-    pub fn scale(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        ::graph_runtime::Graph::node(
-            &mut self.__graph,
-            ::graph_runtime::NodeId::new(1usize),
-        )
-    }
-    /// The node `choice`.
-    pub fn choice(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        ::graph_runtime::Graph::node(
-            &mut self.__graph,
-            ::graph_runtime::NodeId::new(2usize),
-        )
-    }
-    /// The node `stop`.
-    pub fn stop(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        ::graph_runtime::Graph::node(
-            &mut self.__graph,
-            ::graph_runtime::NodeId::new(3usize),
-        )
-    }
-}
-#[allow(unused_variables)]
-impl ::core::fmt::Debug for Loop {
-    fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        ::core::fmt::Debug::fmt(&self.__graph, formatter)
-    }
-}
+#[allow(unexpected_cfgs)]
 const _: () = {
+    #[cfg(rust_analyzer)]
+    const _: () = {
+        trait __Editor {
+            fn __statements();
+        }
+        impl __Editor for Loop {
+            #[allow(warnings)]
+            fn __statements() {
+                let mut more: ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>;
+                let _: usize = 4;
+                let mut data: ::graph_runtime::Place<
+                    [f32; 4],
+                    ::graph_runtime::OnDevice,
+                >;
+                let mut factor: f32 = 0.5;
+                let _ = &(more);
+                {
+                    let _ = (1, 4);
+                    unsafe { <scale>::call(&mut data, factor) };
+                    let _ = &(more);
+                    {}
+                    {
+                        let _ = &(more);
+                        let _ = &(0);
+                    }
+                    {
+                        let scale: ::graph_runtime::NodeId;
+                        let choice: ::graph_runtime::NodeId;
+                        let _ = (scale);
+                    }
+                }
+            }
+        }
+    };
+    #[cfg(rust_analyzer)]
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
+    impl Loop {
+        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+        #[inline]
+        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Launches the graph on a stream of the same context that is not capturing.
+        pub fn launch_on(
+            &mut self,
+            stream: &::graph_runtime::CudaStream,
+        ) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits until all launches have ended; returns the error of any that failed.
+        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The CUDA handles, for what is not covered here; `None` on the emulator.
+        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends `more` for reading.
+        pub fn more(
+            &self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, u32>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends `more` for writing.
+        pub fn more_mut(
+            &mut self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, u32>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends `data` for reading.
+        pub fn data(
+            &self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; 4]>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends `data` for writing.
+        pub fn data_mut(
+            &mut self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; 4]>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The value of the param `factor` in the next launch.
+        pub fn factor(&self) -> f32 {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
+        pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The node `repeat`.
+        pub fn repeat(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The node `scale`.
+        pub fn scale(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The node `choice`.
+        pub fn choice(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The node `stop`.
+        pub fn stop(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+    }
+    #[cfg(rust_analyzer)]
+    #[allow(unused_variables)]
+    impl ::core::fmt::Debug for Loop {
+        fn fmt(
+            &self,
+            formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+    }
+    #[cfg(rust_analyzer)]
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
+    impl Loop {
+        /// The graph as static data.
+        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
+            "Loop",
+            &[],
+            &[],
+        );
+        /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
+        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+    }
+    #[cfg(not(rust_analyzer))]
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
+    impl Loop {
+        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+        #[inline]
+        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
+            ::graph_runtime::Graph::launch(&mut self.__graph)
+        }
+        /// Launches the graph on a stream of the same context that is not capturing.
+        pub fn launch_on(
+            &mut self,
+            stream: &::graph_runtime::CudaStream,
+        ) -> ::graph_runtime::Result<()> {
+            ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
+        }
+        /// Waits until all launches have ended; returns the error of any that failed.
+        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
+            ::graph_runtime::Graph::synchronize(&self.__graph)
+        }
+        /// The CUDA handles, for what is not covered here; `None` on the emulator.
+        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
+            ::graph_runtime::Graph::raw(&self.__graph)
+        }
+        /// Waits for launches in flight and lends `more` for reading.
+        pub fn more(
+            &self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, u32>> {
+            ::graph_runtime::Graph::device(&self.__graph, &self.more)
+        }
+        /// Waits for launches in flight and lends `more` for writing.
+        pub fn more_mut(
+            &mut self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, u32>> {
+            ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.more)
+        }
+        /// Waits for launches in flight and lends `data` for reading.
+        pub fn data(
+            &self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; 4]>> {
+            ::graph_runtime::Graph::device(&self.__graph, &self.data)
+        }
+        /// Waits for launches in flight and lends `data` for writing.
+        pub fn data_mut(
+            &mut self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; 4]>> {
+            ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
+        }
+        /// The value of the param `factor` in the next launch.
+        pub fn factor(&self) -> f32 {
+            ::core::clone::Clone::clone(&self.factor)
+        }
+        /// The node `repeat`.
+        pub fn repeat(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::graph_runtime::Graph::node(
+                &mut self.__graph,
+                ::graph_runtime::NodeId::new(0usize),
+            )
+        }
+        /// The node `scale`.
+        pub fn scale(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::graph_runtime::Graph::node(
+                &mut self.__graph,
+                ::graph_runtime::NodeId::new(1usize),
+            )
+        }
+        /// The node `choice`.
+        pub fn choice(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::graph_runtime::Graph::node(
+                &mut self.__graph,
+                ::graph_runtime::NodeId::new(2usize),
+            )
+        }
+        /// The node `stop`.
+        pub fn stop(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::graph_runtime::Graph::node(
+                &mut self.__graph,
+                ::graph_runtime::NodeId::new(3usize),
+            )
+        }
+    }
+    #[cfg(not(rust_analyzer))]
+    #[allow(unused_variables)]
+    impl ::core::fmt::Debug for Loop {
+        fn fmt(
+            &self,
+            formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        }
+    }
+    #[cfg(not(rust_analyzer))]
     #[allow(non_camel_case_types, dead_code)]
     type __kernel_scale = scale;
+    #[cfg(not(rust_analyzer))]
     #[allow(
         dead_code,
         non_snake_case,
@@ -287,6 +432,7 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
     }
+    #[cfg(not(rust_analyzer))]
     const _: () = ::graph_runtime::private::check_launch::<
         __kernel_scale,
     >(
@@ -302,3 +448,12 @@ const _: () = {
         ],
     );
 };
+/// The graph `Loop`, declared with `cuda_graph!`.
+#[allow(dead_code, non_snake_case)]
+struct Loop {
+    __graph: ::graph_runtime::Graph,
+    more: ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
+    data: ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+    factor: f32,
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}

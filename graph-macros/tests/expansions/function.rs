@@ -1,78 +1,199 @@
-/// The graph `Loaded`, declared with `cuda_graph!`.
-#[allow(dead_code, non_snake_case)]
-struct Loaded {
-    __graph: ::graph_runtime::Graph,
-    data: ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
-    factor: f32,
-    __marker: ::core::marker::PhantomData<fn() -> ()>,
-}
-#[allow(
-    dead_code,
-    non_snake_case,
-    unreachable_pub,
-    unused_variables,
-    clippy::all,
-    clippy::pedantic
-)]
-impl Loaded {
-    /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-    #[inline]
-    pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-        ::graph_runtime::Graph::launch(&mut self.__graph)
-    }
-    /// Launches the graph on a stream of the same context that is not capturing.
-    pub fn launch_on(
-        &mut self,
-        stream: &::graph_runtime::CudaStream,
-    ) -> ::graph_runtime::Result<()> {
-        ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
-    }
-    /// Waits until all launches have ended; returns the error of any that failed.
-    pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-        ::graph_runtime::Graph::synchronize(&self.__graph)
-    }
-    /// The CUDA handles, for what is not covered here; `None` on the emulator.
-    pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-        ::graph_runtime::Graph::raw(&self.__graph)
-    }
-    /// Waits for launches in flight and lends `data` for reading.
-    pub fn data(
-        &self,
-    ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; 64]>> {
-        ::graph_runtime::Graph::device(&self.__graph, &self.data)
-    }
-    /// Waits for launches in flight and lends `data` for writing.
-    pub fn data_mut(
-        &mut self,
-    ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; 64]>> {
-        ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
-    }
-    /// The value of the param `factor` in the next launch.
-    pub fn factor(&self) -> f32 {
-        ::core::clone::Clone::clone(&self.factor)
-    }
-    /// The node `first`.
-    pub fn first(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        ::graph_runtime::Graph::node(
-            &mut self.__graph,
-            ::graph_runtime::NodeId::new(0usize),
-        )
-    }
-    /// The node `second`.
-    pub fn second(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        ::graph_runtime::Graph::node(
-            &mut self.__graph,
-            ::graph_runtime::NodeId::new(1usize),
-        )
-    }
-}
-#[allow(unused_variables)]
-impl ::core::fmt::Debug for Loaded {
-    fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        ::core::fmt::Debug::fmt(&self.__graph, formatter)
-    }
-}
+#[allow(unexpected_cfgs)]
 const _: () = {
+    #[cfg(rust_analyzer)]
+    const _: () = {
+        trait __Editor {
+            fn __statements();
+        }
+        impl __Editor for Loaded {
+            #[allow(warnings)]
+            fn __statements() {
+                let mut functions: Functions;
+                let _: usize = 64;
+                let mut data: ::graph_runtime::Place<
+                    [f32; 64],
+                    ::graph_runtime::OnDevice,
+                >;
+                let mut factor: f32 = 0.5;
+                let _ = (1, 64);
+                let _ = (functions.first);
+                let _ = (&mut data, 64u32);
+                let _ = (1, 64);
+                let _ = (functions.second);
+                let _ = (&data[..32], factor);
+                {
+                    let first: ::graph_runtime::NodeId;
+                    let second: ::graph_runtime::NodeId;
+                    let _ = (first);
+                }
+            }
+        }
+    };
+    #[cfg(rust_analyzer)]
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
+    impl Loaded {
+        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+        #[inline]
+        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Launches the graph on a stream of the same context that is not capturing.
+        pub fn launch_on(
+            &mut self,
+            stream: &::graph_runtime::CudaStream,
+        ) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits until all launches have ended; returns the error of any that failed.
+        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The CUDA handles, for what is not covered here; `None` on the emulator.
+        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends `data` for reading.
+        pub fn data(
+            &self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; 64]>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends `data` for writing.
+        pub fn data_mut(
+            &mut self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; 64]>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The value of the param `factor` in the next launch.
+        pub fn factor(&self) -> f32 {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
+        pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The node `first`.
+        pub fn first(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The node `second`.
+        pub fn second(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+    }
+    #[cfg(rust_analyzer)]
+    #[allow(unused_variables)]
+    impl ::core::fmt::Debug for Loaded {
+        fn fmt(
+            &self,
+            formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+    }
+    #[cfg(rust_analyzer)]
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
+    impl Loaded {
+        /// The graph as static data.
+        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
+            "Loaded",
+            &[],
+            &[],
+        );
+        /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
+        pub fn build(
+            device: &::graph_runtime::Device,
+            functions: Functions,
+        ) -> ::graph_runtime::Result<Self> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+    }
+    #[cfg(not(rust_analyzer))]
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
+    impl Loaded {
+        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+        #[inline]
+        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
+            ::graph_runtime::Graph::launch(&mut self.__graph)
+        }
+        /// Launches the graph on a stream of the same context that is not capturing.
+        pub fn launch_on(
+            &mut self,
+            stream: &::graph_runtime::CudaStream,
+        ) -> ::graph_runtime::Result<()> {
+            ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
+        }
+        /// Waits until all launches have ended; returns the error of any that failed.
+        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
+            ::graph_runtime::Graph::synchronize(&self.__graph)
+        }
+        /// The CUDA handles, for what is not covered here; `None` on the emulator.
+        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
+            ::graph_runtime::Graph::raw(&self.__graph)
+        }
+        /// Waits for launches in flight and lends `data` for reading.
+        pub fn data(
+            &self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; 64]>> {
+            ::graph_runtime::Graph::device(&self.__graph, &self.data)
+        }
+        /// Waits for launches in flight and lends `data` for writing.
+        pub fn data_mut(
+            &mut self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; 64]>> {
+            ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
+        }
+        /// The value of the param `factor` in the next launch.
+        pub fn factor(&self) -> f32 {
+            ::core::clone::Clone::clone(&self.factor)
+        }
+        /// The node `first`.
+        pub fn first(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::graph_runtime::Graph::node(
+                &mut self.__graph,
+                ::graph_runtime::NodeId::new(0usize),
+            )
+        }
+        /// The node `second`.
+        pub fn second(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::graph_runtime::Graph::node(
+                &mut self.__graph,
+                ::graph_runtime::NodeId::new(1usize),
+            )
+        }
+    }
+    #[cfg(not(rust_analyzer))]
+    #[allow(unused_variables)]
+    impl ::core::fmt::Debug for Loaded {
+        fn fmt(
+            &self,
+            formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        }
+    }
+    #[cfg(not(rust_analyzer))]
     #[allow(
         dead_code,
         non_snake_case,
@@ -227,3 +348,11 @@ const _: () = {
         }
     }
 };
+/// The graph `Loaded`, declared with `cuda_graph!`.
+#[allow(dead_code, non_snake_case)]
+struct Loaded {
+    __graph: ::graph_runtime::Graph,
+    data: ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
+    factor: f32,
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}

@@ -1,80 +1,192 @@
-/// The graph `Scale`, declared with `cuda_graph!`.
-#[allow(dead_code, non_snake_case)]
-pub(crate) struct Scale {
-    __graph: ::graph_runtime::Graph,
-    data: ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
-    factor: f32,
-    __marker: ::core::marker::PhantomData<fn() -> ()>,
-}
-#[allow(
-    dead_code,
-    non_snake_case,
-    unreachable_pub,
-    unused_variables,
-    clippy::all,
-    clippy::pedantic
-)]
-impl Scale {
-    /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-    #[inline]
-    pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-        ::graph_runtime::Graph::launch(&mut self.__graph)
-    }
-    /// Launches the graph on a stream of the same context that is not capturing.
-    pub fn launch_on(
-        &mut self,
-        stream: &::graph_runtime::CudaStream,
-    ) -> ::graph_runtime::Result<()> {
-        ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
-    }
-    /// Waits until all launches have ended; returns the error of any that failed.
-    pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-        ::graph_runtime::Graph::synchronize(&self.__graph)
-    }
-    /// The CUDA handles, for what is not covered here; `None` on the emulator.
-    pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-        ::graph_runtime::Graph::raw(&self.__graph)
-    }
-    /// Waits for launches in flight and lends `data` for reading.
-    pub fn data(
-        &self,
-    ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [[f32; 4]; 8]>> {
-        ::graph_runtime::Graph::device(&self.__graph, &self.data)
-    }
-    /// Waits for launches in flight and lends `data` for writing.
-    pub fn data_mut(
-        &mut self,
-    ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [[f32; 4]; 8]>> {
-        ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
-    }
-    /// The value of the param `factor` in the next launch.
-    pub fn factor(&self) -> f32 {
-        ::core::clone::Clone::clone(&self.factor)
-    }
-    /// The node `clear`.
-    pub fn clear(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        ::graph_runtime::Graph::node(
-            &mut self.__graph,
-            ::graph_runtime::NodeId::new(0usize),
-        )
-    }
-    /// The node `scale`.
-    pub fn scale(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        ::graph_runtime::Graph::node(
-            &mut self.__graph,
-            ::graph_runtime::NodeId::new(1usize),
-        )
-    }
-}
-#[allow(unused_variables)]
-impl ::core::fmt::Debug for Scale {
-    fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        ::core::fmt::Debug::fmt(&self.__graph, formatter)
-    }
-}
+#[allow(unexpected_cfgs)]
 const _: () = {
+    #[cfg(rust_analyzer)]
+    const _: () = {
+        trait __Editor {
+            fn __statements();
+        }
+        impl __Editor for Scale {
+            #[allow(warnings)]
+            fn __statements() {
+                let _: usize = 4;
+                let _: usize = 8;
+                let mut data: ::graph_runtime::Place<
+                    [[f32; 4]; 8],
+                    ::graph_runtime::OnDevice,
+                >;
+                let mut factor: f32 = 0.5;
+                let _ = &(data[HALF..]);
+                let _ = &(0.0);
+                let _ = (1, 4);
+                unsafe { <kernels::scale>::call(&mut data[..HALF], factor * 2.0, 4) };
+            }
+        }
+    };
+    #[cfg(rust_analyzer)]
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
+    impl Scale {
+        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+        #[inline]
+        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Launches the graph on a stream of the same context that is not capturing.
+        pub fn launch_on(
+            &mut self,
+            stream: &::graph_runtime::CudaStream,
+        ) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits until all launches have ended; returns the error of any that failed.
+        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The CUDA handles, for what is not covered here; `None` on the emulator.
+        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends `data` for reading.
+        pub fn data(
+            &self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [[f32; 4]; 8]>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends `data` for writing.
+        pub fn data_mut(
+            &mut self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [[f32; 4]; 8]>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The value of the param `factor` in the next launch.
+        pub fn factor(&self) -> f32 {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
+        pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The node `clear`.
+        pub fn clear(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The node `scale`.
+        pub fn scale(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+    }
+    #[cfg(rust_analyzer)]
+    #[allow(unused_variables)]
+    impl ::core::fmt::Debug for Scale {
+        fn fmt(
+            &self,
+            formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+    }
+    #[cfg(rust_analyzer)]
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
+    impl Scale {
+        /// The graph as static data.
+        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
+            "Scale",
+            &[],
+            &[],
+        );
+        /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
+        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+    }
+    #[cfg(not(rust_analyzer))]
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
+    impl Scale {
+        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+        #[inline]
+        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
+            ::graph_runtime::Graph::launch(&mut self.__graph)
+        }
+        /// Launches the graph on a stream of the same context that is not capturing.
+        pub fn launch_on(
+            &mut self,
+            stream: &::graph_runtime::CudaStream,
+        ) -> ::graph_runtime::Result<()> {
+            ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
+        }
+        /// Waits until all launches have ended; returns the error of any that failed.
+        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
+            ::graph_runtime::Graph::synchronize(&self.__graph)
+        }
+        /// The CUDA handles, for what is not covered here; `None` on the emulator.
+        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
+            ::graph_runtime::Graph::raw(&self.__graph)
+        }
+        /// Waits for launches in flight and lends `data` for reading.
+        pub fn data(
+            &self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [[f32; 4]; 8]>> {
+            ::graph_runtime::Graph::device(&self.__graph, &self.data)
+        }
+        /// Waits for launches in flight and lends `data` for writing.
+        pub fn data_mut(
+            &mut self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [[f32; 4]; 8]>> {
+            ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
+        }
+        /// The value of the param `factor` in the next launch.
+        pub fn factor(&self) -> f32 {
+            ::core::clone::Clone::clone(&self.factor)
+        }
+        /// The node `clear`.
+        pub fn clear(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::graph_runtime::Graph::node(
+                &mut self.__graph,
+                ::graph_runtime::NodeId::new(0usize),
+            )
+        }
+        /// The node `scale`.
+        pub fn scale(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::graph_runtime::Graph::node(
+                &mut self.__graph,
+                ::graph_runtime::NodeId::new(1usize),
+            )
+        }
+    }
+    #[cfg(not(rust_analyzer))]
+    #[allow(unused_variables)]
+    impl ::core::fmt::Debug for Scale {
+        fn fmt(
+            &self,
+            formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        }
+    }
+    #[cfg(not(rust_analyzer))]
     #[allow(non_camel_case_types, dead_code)]
     type __kernel_scale = kernels::scale;
+    #[cfg(not(rust_analyzer))]
     #[allow(
         dead_code,
         non_snake_case,
@@ -206,8 +318,11 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
     }
+    #[cfg(not(rust_analyzer))]
     const _: () = ::graph_runtime::private::check_range("data", HALF, 8, 8);
+    #[cfg(not(rust_analyzer))]
     const _: () = ::graph_runtime::private::check_range("data", 0, HALF, 8);
+    #[cfg(not(rust_analyzer))]
     const _: () = ::graph_runtime::private::check_launch::<
         __kernel_scale,
     >(
@@ -225,3 +340,11 @@ const _: () = {
         ],
     );
 };
+/// The graph `Scale`, declared with `cuda_graph!`.
+#[allow(dead_code, non_snake_case)]
+pub(crate) struct Scale {
+    __graph: ::graph_runtime::Graph,
+    data: ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
+    factor: f32,
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}

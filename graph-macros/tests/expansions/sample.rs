@@ -1,137 +1,268 @@
-/// The graph `Sample`, declared with `cuda_graph!`.
-#[allow(dead_code, non_snake_case)]
-pub struct Sample<const N: usize> {
-    __graph: ::graph_runtime::Graph,
-    input: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-    data: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-    output: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-    __marker: ::core::marker::PhantomData<fn() -> ()>,
-}
-/// All host memory of a [`Sample`], lent at once.
-#[allow(dead_code, non_snake_case)]
-pub struct SampleMemory<'memory, const N: usize> {
-    /// The host resource `input`.
-    pub input: &'memory mut [f32; N],
-    /// The host resource `output`.
-    pub output: &'memory mut [f32; N],
-    __marker: ::core::marker::PhantomData<fn() -> ()>,
-}
-#[allow(
-    dead_code,
-    non_snake_case,
-    unreachable_pub,
-    unused_variables,
-    clippy::all,
-    clippy::pedantic
-)]
-impl<const N: usize> Sample<N> {
-    /// Waits for launches in flight and lends all host memory at once, for writing.
-    pub fn memory_mut(&mut self) -> ::graph_runtime::Result<SampleMemory<'_, N>> {
-        let mut __split = ::graph_runtime::Graph::split_host(&mut self.__graph)?;
-        ::core::result::Result::Ok(SampleMemory {
-            input: ::graph_runtime::HostSplit::take(&mut __split, &self.input)?,
-            output: ::graph_runtime::HostSplit::take(&mut __split, &self.output)?,
-            __marker: ::core::marker::PhantomData,
-        })
-    }
-}
-#[allow(
-    dead_code,
-    non_snake_case,
-    unreachable_pub,
-    unused_variables,
-    clippy::all,
-    clippy::pedantic
-)]
-impl<const N: usize> Sample<N> {
-    /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-    #[inline]
-    pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-        ::graph_runtime::Graph::launch(&mut self.__graph)
-    }
-    /// Launches the graph on a stream of the same context that is not capturing.
-    pub fn launch_on(
-        &mut self,
-        stream: &::graph_runtime::CudaStream,
-    ) -> ::graph_runtime::Result<()> {
-        ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
-    }
-    /// Waits until all launches have ended; returns the error of any that failed.
-    pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-        ::graph_runtime::Graph::synchronize(&self.__graph)
-    }
-    /// The CUDA handles, for what is not covered here; `None` on the emulator.
-    pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-        ::graph_runtime::Graph::raw(&self.__graph)
-    }
-    /// Waits for launches in flight and lends `input` for reading.
-    pub fn input(&self) -> ::graph_runtime::Result<&[f32; N]> {
-        ::graph_runtime::Graph::host(&self.__graph, &self.input)
-    }
-    /// Waits for launches in flight and lends `input` for writing.
-    pub fn input_mut(&mut self) -> ::graph_runtime::Result<&mut [f32; N]> {
-        ::graph_runtime::Graph::host_mut(&mut self.__graph, &self.input)
-    }
-    /// Waits for launches in flight and lends `data` for reading.
-    pub fn data(
-        &self,
-    ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; N]>> {
-        ::graph_runtime::Graph::device(&self.__graph, &self.data)
-    }
-    /// Waits for launches in flight and lends `data` for writing.
-    pub fn data_mut(
-        &mut self,
-    ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; N]>> {
-        ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
-    }
-    /// Waits for launches in flight and lends `output` for reading.
-    pub fn output(&self) -> ::graph_runtime::Result<&[f32; N]> {
-        ::graph_runtime::Graph::host(&self.__graph, &self.output)
-    }
-    /// Waits for launches in flight and lends `output` for writing.
-    pub fn output_mut(&mut self) -> ::graph_runtime::Result<&mut [f32; N]> {
-        ::graph_runtime::Graph::host_mut(&mut self.__graph, &self.output)
-    }
-    /// The node `upload`.
-    pub fn upload(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        ::graph_runtime::Graph::node(
-            &mut self.__graph,
-            ::graph_runtime::NodeId::new(0usize),
-        )
-    }
-    /// The node `forward`.
-    pub fn forward(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        ::graph_runtime::Graph::node(
-            &mut self.__graph,
-            ::graph_runtime::NodeId::new(1usize),
-        )
-    }
-    /// The node `backward`.
-    pub fn backward(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        ::graph_runtime::Graph::node(
-            &mut self.__graph,
-            ::graph_runtime::NodeId::new(2usize),
-        )
-    }
-    /// The node `download`.
-    pub fn download(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-        ::graph_runtime::Graph::node(
-            &mut self.__graph,
-            ::graph_runtime::NodeId::new(3usize),
-        )
-    }
-}
-#[allow(unused_variables)]
-impl<const N: usize> ::core::fmt::Debug for Sample<N> {
-    fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
-        ::core::fmt::Debug::fmt(&self.__graph, formatter)
-    }
-}
+#[allow(unexpected_cfgs)]
 const _: () = {
+    #[cfg(rust_analyzer)]
+    const _: () = {
+        trait __Editor {
+            fn __statements();
+        }
+        impl<const N: usize> __Editor for Sample<N> {
+            #[allow(warnings)]
+            fn __statements() {
+                let _: usize = N;
+                let mut input: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>;
+                let _: usize = N;
+                let mut data: ::graph_runtime::Place<
+                    [f32; N],
+                    ::graph_runtime::OnDevice,
+                >;
+                let _: usize = N;
+                let mut output: ::graph_runtime::Place<
+                    [f32; N],
+                    ::graph_runtime::OnHost,
+                >;
+                let _ = &(input);
+                let _ = &(data);
+                let _ = (1, N);
+                unsafe { <kernel_forward>::call(&mut data) };
+                let _ = (1, N);
+                unsafe { <kernel_backward>::call(&mut data) };
+                let _ = &(data);
+                let _ = &(output);
+                {
+                    let upload: ::graph_runtime::NodeId;
+                    let forward: ::graph_runtime::NodeId;
+                    let backward: ::graph_runtime::NodeId;
+                    let download: ::graph_runtime::NodeId;
+                    let _ = (upload);
+                    let _ = (forward);
+                    let _ = (backward);
+                }
+            }
+        }
+    };
+    #[cfg(rust_analyzer)]
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
+    impl<const N: usize> Sample<N> {
+        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+        #[inline]
+        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Launches the graph on a stream of the same context that is not capturing.
+        pub fn launch_on(
+            &mut self,
+            stream: &::graph_runtime::CudaStream,
+        ) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits until all launches have ended; returns the error of any that failed.
+        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The CUDA handles, for what is not covered here; `None` on the emulator.
+        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends all host memory at once, for writing.
+        pub fn memory_mut(&mut self) -> ::graph_runtime::Result<SampleMemory<'_, N>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends `input` for reading.
+        pub fn input(&self) -> ::graph_runtime::Result<&[f32; N]> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends `input` for writing.
+        pub fn input_mut(&mut self) -> ::graph_runtime::Result<&mut [f32; N]> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends `data` for reading.
+        pub fn data(
+            &self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; N]>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends `data` for writing.
+        pub fn data_mut(
+            &mut self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; N]>> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends `output` for reading.
+        pub fn output(&self) -> ::graph_runtime::Result<&[f32; N]> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// Waits for launches in flight and lends `output` for writing.
+        pub fn output_mut(&mut self) -> ::graph_runtime::Result<&mut [f32; N]> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The node `upload`.
+        pub fn upload(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The node `forward`.
+        pub fn forward(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The node `backward`.
+        pub fn backward(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+        /// The node `download`.
+        pub fn download(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+    }
+    #[cfg(rust_analyzer)]
+    #[allow(unused_variables)]
+    impl<const N: usize> ::core::fmt::Debug for Sample<N> {
+        fn fmt(
+            &self,
+            formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+    }
+    #[cfg(rust_analyzer)]
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
+    impl<const N: usize> Sample<N> {
+        /// The graph as static data.
+        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
+            "Sample",
+            &[],
+            &[],
+        );
+        /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
+        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
+            ::core::unreachable!("this graph has mistakes and did not compile")
+        }
+    }
+    #[cfg(not(rust_analyzer))]
+    #[allow(
+        dead_code,
+        non_snake_case,
+        unreachable_pub,
+        unused_variables,
+        clippy::all,
+        clippy::pedantic
+    )]
+    impl<const N: usize> Sample<N> {
+        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+        #[inline]
+        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
+            ::graph_runtime::Graph::launch(&mut self.__graph)
+        }
+        /// Launches the graph on a stream of the same context that is not capturing.
+        pub fn launch_on(
+            &mut self,
+            stream: &::graph_runtime::CudaStream,
+        ) -> ::graph_runtime::Result<()> {
+            ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
+        }
+        /// Waits until all launches have ended; returns the error of any that failed.
+        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
+            ::graph_runtime::Graph::synchronize(&self.__graph)
+        }
+        /// The CUDA handles, for what is not covered here; `None` on the emulator.
+        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
+            ::graph_runtime::Graph::raw(&self.__graph)
+        }
+        /// Waits for launches in flight and lends all host memory at once, for writing.
+        pub fn memory_mut(&mut self) -> ::graph_runtime::Result<SampleMemory<'_, N>> {
+            let mut __split = ::graph_runtime::Graph::split_host(&mut self.__graph)?;
+            ::core::result::Result::Ok(SampleMemory {
+                input: ::graph_runtime::HostSplit::take(&mut __split, &self.input)?,
+                output: ::graph_runtime::HostSplit::take(&mut __split, &self.output)?,
+                __marker: ::core::marker::PhantomData,
+            })
+        }
+        /// Waits for launches in flight and lends `input` for reading.
+        pub fn input(&self) -> ::graph_runtime::Result<&[f32; N]> {
+            ::graph_runtime::Graph::host(&self.__graph, &self.input)
+        }
+        /// Waits for launches in flight and lends `input` for writing.
+        pub fn input_mut(&mut self) -> ::graph_runtime::Result<&mut [f32; N]> {
+            ::graph_runtime::Graph::host_mut(&mut self.__graph, &self.input)
+        }
+        /// Waits for launches in flight and lends `data` for reading.
+        pub fn data(
+            &self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; N]>> {
+            ::graph_runtime::Graph::device(&self.__graph, &self.data)
+        }
+        /// Waits for launches in flight and lends `data` for writing.
+        pub fn data_mut(
+            &mut self,
+        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; N]>> {
+            ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
+        }
+        /// Waits for launches in flight and lends `output` for reading.
+        pub fn output(&self) -> ::graph_runtime::Result<&[f32; N]> {
+            ::graph_runtime::Graph::host(&self.__graph, &self.output)
+        }
+        /// Waits for launches in flight and lends `output` for writing.
+        pub fn output_mut(&mut self) -> ::graph_runtime::Result<&mut [f32; N]> {
+            ::graph_runtime::Graph::host_mut(&mut self.__graph, &self.output)
+        }
+        /// The node `upload`.
+        pub fn upload(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::graph_runtime::Graph::node(
+                &mut self.__graph,
+                ::graph_runtime::NodeId::new(0usize),
+            )
+        }
+        /// The node `forward`.
+        pub fn forward(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::graph_runtime::Graph::node(
+                &mut self.__graph,
+                ::graph_runtime::NodeId::new(1usize),
+            )
+        }
+        /// The node `backward`.
+        pub fn backward(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::graph_runtime::Graph::node(
+                &mut self.__graph,
+                ::graph_runtime::NodeId::new(2usize),
+            )
+        }
+        /// The node `download`.
+        pub fn download(&mut self) -> ::graph_runtime::NodeHandle<'_> {
+            ::graph_runtime::Graph::node(
+                &mut self.__graph,
+                ::graph_runtime::NodeId::new(3usize),
+            )
+        }
+    }
+    #[cfg(not(rust_analyzer))]
+    #[allow(unused_variables)]
+    impl<const N: usize> ::core::fmt::Debug for Sample<N> {
+        fn fmt(
+            &self,
+            formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        }
+    }
+    #[cfg(not(rust_analyzer))]
     #[allow(non_camel_case_types, dead_code)]
     type __kernel_forward = kernel_forward;
+    #[cfg(not(rust_analyzer))]
     #[allow(non_camel_case_types, dead_code)]
     type __kernel_backward = kernel_backward;
+    #[cfg(not(rust_analyzer))]
     #[allow(
         dead_code,
         non_snake_case,
@@ -308,3 +439,21 @@ const _: () = {
         }
     }
 };
+/// The graph `Sample`, declared with `cuda_graph!`.
+#[allow(dead_code, non_snake_case)]
+pub struct Sample<const N: usize> {
+    __graph: ::graph_runtime::Graph,
+    input: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+    data: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+    output: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}
+/// All host memory of a [`Sample`], lent at once.
+#[allow(dead_code, non_snake_case)]
+pub struct SampleMemory<'memory, const N: usize> {
+    /// The host resource `input`.
+    pub input: &'memory mut [f32; N],
+    /// The host resource `output`.
+    pub output: &'memory mut [f32; N],
+    __marker: ::core::marker::PhantomData<fn() -> ()>,
+}

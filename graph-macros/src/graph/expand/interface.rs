@@ -39,10 +39,15 @@ pub(super) fn implementation(graph: &Graph<'_>, contents: TokenStream) -> TokenS
     }
 }
 
-/// The type and all its methods but `build`.
-pub(super) fn interface(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let declaration = declaration(graph);
-    let memory = memory(graph, bodies);
+/// The type, and that of its host memory.
+pub(super) fn types(graph: &Graph<'_>) -> TokenStream {
+    let (declaration, memory) = (declaration(graph), memory_type(graph));
+    quote!(#declaration #memory)
+}
+
+/// All methods of the type but `build`.
+pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
+    let memory = memory_method(graph, bodies);
     let common = common(bodies);
     let resources = graph
         .resources
@@ -63,9 +68,9 @@ pub(super) fn interface(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
             .map(|param| setter(param, bodies.of(TokenStream::new())))
             .collect(),
     };
-    let methods = implementation(graph, quote!(#common #(#resources)* #(#params)* #setters #(#handles)*));
-    let debug = debug(graph, bodies);
-    quote!(#declaration #memory #methods #debug)
+    let methods = quote!(#common #memory #(#resources)* #(#params)* #setters #(#handles)*);
+    let (methods, debug) = (implementation(graph, methods), debug(graph, bodies));
+    quote!(#methods #debug)
 }
 
 /// `Debug` as the runtime's graph has it, for whatever its memory holds.
@@ -292,22 +297,26 @@ fn handle(index: usize, node: &Node, bodies: Bodies) -> TokenStream {
     }
 }
 
-/// The struct that `memory_mut` returns, and the method.
-fn memory(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let host: Vec<&Resource> = graph
-        .resources
-        .iter()
-        .copied()
+/// The host resources.
+fn host<'a>(graph: &Graph<'a>) -> Vec<&'a Resource> {
+    let resources = graph.resources.iter().copied();
+    resources
         .filter(|resource| resource.kind == ResourceKind::Host)
-        .collect();
+        .collect()
+}
+
+/// The name of the struct that `memory_mut` returns.
+fn memory_name(graph: &Graph<'_>) -> Ident {
+    without_suggestions(format_ident!("{}Memory", graph.item.name))
+}
+
+/// The struct that `memory_mut` returns.
+fn memory_type(graph: &Graph<'_>) -> TokenStream {
+    let (item, host) = (graph.item, host(graph));
     if host.is_empty() {
         return TokenStream::new();
     }
-    let item = graph.item;
-    let (visibility, name) = (
-        &item.visibility,
-        without_suggestions(format_ident!("{}Memory", item.name)),
-    );
+    let (visibility, name) = (&item.visibility, memory_name(graph));
     let lifetime = Lifetime::new("'memory", Span::mixed_site());
     let mut generics = item.generics.clone();
     generics
@@ -315,42 +324,44 @@ fn memory(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         .insert(0, GenericParam::Lifetime(LifetimeParam::new(lifetime.clone())));
     let condition = generics.where_clause.take();
     let marker = marker(&item.generics);
-    let fields: Vec<_> = host
-        .iter()
-        .map(|resource| (&resource.name, Shape::of(graph, resource)))
-        .collect();
-    let declared = fields.iter().map(|(field, shape)| {
+    let fields = host.iter().map(|resource| {
+        let (field, shape) = (&resource.name, Shape::of(graph, resource));
         let summary = format!(" The host resource `{field}`.");
         quote!(#[doc = #summary] pub #field: &#lifetime mut #shape,)
     });
-    let taken = fields.iter().map(|(field, shape)| {
-        let take = match shape {
+    let summary = format!(" All host memory of a [`{}`], lent at once.", item.name);
+    quote! {
+        #[doc = #summary]
+        #[allow(dead_code, non_snake_case)]
+        #visibility struct #name #generics #condition {
+            #(#fields)*
+            __marker: #marker,
+        }
+    }
+}
+
+/// `memory_mut`.
+fn memory_method(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
+    let host = host(graph);
+    if host.is_empty() {
+        return TokenStream::new();
+    }
+    let (name, arguments) = (memory_name(graph), arguments(&graph.item.generics));
+    let taken = host.iter().map(|resource| {
+        let field = &resource.name;
+        let take = match Shape::of(graph, resource) {
             Shape::Fixed(_) => quote!(take),
             Shape::Dynamic { .. } => quote!(take_slice),
         };
         quote!(#field: ::graph_runtime::HostSplit::#take(&mut __split, &self.#field)?,)
     });
-    let arguments = arguments(&item.generics);
     let body = bodies.of(quote! {
         let mut __split = ::graph_runtime::Graph::split_host(&mut self.__graph)?;
         ::core::result::Result::Ok(#name { #(#taken)* __marker: ::core::marker::PhantomData })
     });
-    let summary = format!(" All host memory of a [`{}`], lent at once.", item.name);
-    let method = implementation(
-        graph,
-        quote! {
-            /// Waits for launches in flight and lends all host memory at once, for writing.
-            pub fn memory_mut(&mut self) -> ::graph_runtime::Result<#name<'_, #(#arguments),*>> { #body }
-        },
-    );
     quote! {
-        #[doc = #summary]
-        #[allow(dead_code, non_snake_case)]
-        #visibility struct #name #generics #condition {
-            #(#declared)*
-            __marker: #marker,
-        }
-        #method
+        /// Waits for launches in flight and lends all host memory at once, for writing.
+        pub fn memory_mut(&mut self) -> ::graph_runtime::Result<#name<'_, #(#arguments),*>> { #body }
     }
 }
 

@@ -1,0 +1,119 @@
+//! What editors see of a graph: its statements as plain Rust, for rust-analyzer alone.
+//!
+//! rust-analyzer explains and completes a token of a macro's input by what it is in the expansion, so what the expansion leaves out
+//! (the names of nodes and places, all of a statement that is half typed) would mean nothing to it. To complete, it compares the
+//! expansions of the text as it is and of the text with a name put in at the cursor, and takes both to be the same up to there.
+//! So this part comes first, is made from tokens alone, whether or not the graph is right, and passes on what the user wrote as it is.
+//!
+//! rustc has nothing to do with it. Both parts go to one macro, which gives rust-analyzer (`cfg(rust_analyzer)`) the one and rustc the
+//! other: what the macro does not give back is not even parsed, so one mistake stays one error, and no hidden mention of a name tells
+//! the user what it is.
+
+mod form;
+mod statement;
+#[cfg(test)]
+mod tests;
+mod tokens;
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::quote;
+use statement::Memory;
+use syn::{Generics, WhereClause};
+use tokens::{angle_end, commas, is_group, is_word, single_punct, split_at_puncts, without_words};
+
+/// Items for a graph that is an item: those that editors see, and those that rustc compiles.
+pub(super) fn items(seen: TokenStream, compiled: TokenStream) -> TokenStream {
+    let either = either(seen, compiled);
+    // What `cfg` leaves out has no attributes of its own, so the lint's level stands around it.
+    quote! {
+        #[allow(unexpected_cfgs)]
+        const _: () = { #either };
+    }
+}
+
+/// A graph that is an expression: statements that editors see, then the value.
+pub(super) fn block(seen: TokenStream, value: TokenStream) -> TokenStream {
+    let either = either(seen, TokenStream::new());
+    quote!({ #[allow(unexpected_cfgs)] { #either } #value })
+}
+
+fn either(seen: TokenStream, compiled: TokenStream) -> TokenStream {
+    quote! {
+        #[cfg(rust_analyzer)]
+        macro_rules! __either { ({ $($seen:tt)* } { $($compiled:tt)* }) => { $($seen)* } }
+        #[cfg(not(rust_analyzer))]
+        macro_rules! __either { ({ $($seen:tt)* } { $($compiled:tt)* }) => { $($compiled)* } }
+        __either! { { #seen } { #compiled } }
+    }
+}
+
+/// The statements of graphs that are items.
+pub(super) fn statements(input: TokenStream) -> TokenStream {
+    let input: Vec<TokenTree> = input.into_iter().collect();
+    let starts = (0..input.len()).filter(|&start| starts_graph(&input[start..]));
+    starts.filter_map(|start| item(&input[start + 1..])).collect()
+}
+
+/// `graph Name`
+fn starts_graph(tokens: &[TokenTree]) -> bool {
+    matches!(tokens, [word, TokenTree::Ident(_), ..] if is_word(word, "graph"))
+}
+
+/// `device => statements` as a statement among the user's own.
+pub(super) fn expression(input: TokenStream) -> TokenStream {
+    let input: Vec<TokenTree> = input.into_iter().collect();
+    let (device, statements) = split_at_puncts(&input, "=>");
+    let (device, body) = (stream(device), statement::body(stream(statements), &[]));
+    quote!(#[allow(warnings)] { let _ = (#device); #body })
+}
+
+/// `Name<..>(..) where .. { .. }` as a function in an `impl` of the type.
+fn item(input: &[TokenTree]) -> Option<TokenStream> {
+    let next = (1..input.len()).find(|&index| starts_graph(&input[index..]));
+    let input = &input[..next.unwrap_or(input.len())];
+    let end = input.iter().rposition(|token| is_group(token, Delimiter::Brace))?;
+    let (name, head) = input[..end].split_first()?;
+    let (generics, head) = head.split_at(angle_end(head));
+    let mut generics: Generics = syn::parse2(stream(generics)).unwrap_or_default();
+    let ((arguments, memory), head) = match head.split_first() {
+        Some((TokenTree::Group(arguments), rest)) => (build_arguments(arguments.stream()), rest),
+        _ => (Default::default(), head),
+    };
+    generics.where_clause = syn::parse2::<Option<WhereClause>>(stream(head)).ok().flatten();
+    let (parameters, names, condition) = generics.split_for_impl();
+    let TokenTree::Group(body) = &input[end] else {
+        return None;
+    };
+    let body = statement::body(body.stream(), &memory);
+    Some(quote! {
+        const _: () = {
+            trait __Editor {
+                fn __statements();
+            }
+            impl #parameters __Editor for #name #names #condition {
+                #[allow(warnings)]
+                fn __statements() { #arguments #body }
+            }
+        };
+    })
+}
+
+/// `(n: usize, w: mut device [f32; 4])` as variables; those that are memory.
+fn build_arguments(arguments: TokenStream) -> (TokenStream, Vec<Memory>) {
+    let (mut variables, mut memory) = (TokenStream::new(), Vec::new());
+    let arguments: Vec<TokenTree> = arguments.into_iter().collect();
+    for (name, rest) in commas(&arguments).filter_map(<[TokenTree]>::split_first) {
+        let ty = without_words(&rest[usize::from(single_punct(rest, ':'))..], &["mut"]);
+        let place = ty
+            .split_first()
+            .and_then(|(space, shape)| statement::place(space, name, shape));
+        let ty = place.as_ref().map_or_else(|| stream(ty), |(ty, _)| ty.clone());
+        variables.extend(quote!(let mut #name: #ty;));
+        memory.extend(place.map(|(_, memory)| memory));
+    }
+    (variables, memory)
+}
+
+fn stream(tokens: &[TokenTree]) -> TokenStream {
+    tokens.iter().cloned().collect()
+}

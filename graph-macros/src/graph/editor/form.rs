@@ -1,0 +1,72 @@
+//! What nodes do, as Rust: every place, path, expression and closure stands where it would in a function.
+
+use super::statement::Memory;
+use super::stream;
+use super::tokens::{commas, is_word, split_at_puncts, without_words};
+use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use quote::quote;
+
+/// `path<<<grid, block>>>(arguments)` as a call of the kernel's type.
+pub(super) fn launch(tokens: &[TokenTree]) -> TokenStream {
+    let (callee, rest) = split_at_puncts(without_words(tokens, &["unsafe"]), "<<<");
+    let (dimensions, arguments) = match rest.split_last() {
+        Some((arguments @ TokenTree::Group(_), inside)) => (split_at_puncts(inside, ">>>").0, arguments.clone().into()),
+        _ => (split_at_puncts(rest, ">>>").0, quote!(())),
+    };
+    let dimensions = stream(dimensions);
+    let value = matches!(callee.first(), Some(TokenTree::Group(_)));
+    let callee = stream(callee);
+    match value {
+        true => quote!(let _ = (#dimensions); let _ = #callee; let _ = #arguments;),
+        false => quote!(let _ = (#dimensions); unsafe { <#callee>::call #arguments };),
+    }
+}
+
+/// Two sides of an arrow.
+pub(super) fn pair(tokens: &[TokenTree], arrow: &str) -> TokenStream {
+    let (first, second) = split_at_puncts(tokens, arrow);
+    let (first, second) = (stream(first), stream(second));
+    quote!(let _ = &(#first); let _ = &(#second);)
+}
+
+/// `path(name: argument, ..)`
+pub(super) fn child(tokens: &[TokenTree]) -> TokenStream {
+    let (path, arguments) = match tokens.split_last() {
+        Some((TokenTree::Group(arguments), path)) => (path, arguments.stream().into_iter().collect()),
+        _ => (tokens, Vec::new()),
+    };
+    let path = stream(path);
+    let arguments = commas(&arguments).map(|tokens| stream(split_at_puncts(tokens, ":").1));
+    quote!(let _: #path; let _ = (#(#arguments),*);)
+}
+
+/// `|&x, &mut y| body`, where the names are references to Rust's own arrays.
+pub(super) fn call(tokens: &[TokenTree], memory: &[Memory]) -> TokenStream {
+    let (_, rest) = split_at_puncts(tokens, "|");
+    let (places, body) = split_at_puncts(rest, "|");
+    let body = Group::new(Delimiter::Brace, stream(body));
+    let lent = commas(places).filter_map(|place| {
+        let (name, reference) = place.split_last()?;
+        let text = name.to_string();
+        let shape = &memory.iter().find(|memory| memory.name == text)?.shape;
+        let reference = stream(reference);
+        Some(quote!(let #name: #reference #shape;))
+    });
+    let places = stream(places);
+    quote!(let _ = (#places); { #(#lent)* #body })
+}
+
+/// `(&x, &mut y) |stream| body`
+pub(super) fn closure(tokens: &[TokenTree]) -> TokenStream {
+    let (places, rest) = split_at_puncts(without_words(tokens, &["unsafe"]), "|");
+    let (names, body) = split_at_puncts(rest, "|");
+    let (names, body) = (stream(names), Group::new(Delimiter::Brace, stream(body)));
+    let places = stream(places);
+    quote!(let _ = #places; let _ = |#names| #body;)
+}
+
+/// The values in a list, without words in it that are no names.
+pub(super) fn list(tokens: &[TokenTree], word: &str) -> TokenStream {
+    let list: TokenStream = tokens.iter().filter(|token| !is_word(token, word)).cloned().collect();
+    quote!(let _ = (#list);)
+}

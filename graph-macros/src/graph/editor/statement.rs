@@ -1,0 +1,231 @@
+//! Statements, and the variables that their names become.
+
+use super::form::{call, child, closure, launch, list, pair};
+use super::stream;
+use super::tokens::{is_group, is_punct, is_word, single_punct, split_at_puncts};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+
+/// The words that begin a statement with a name.
+const KEYWORDS: [&str; 19] = [
+    "host", "device", "scratch", "param", "rng", "kernel", "memcpy", "memset", "call", "graph", "capture", "raw",
+    "join", "record", "wait", "if", "while", "switch", "for",
+];
+
+/// A statement by its parts, without its attributes and its `;`.
+#[derive(Clone, Copy)]
+struct Statement<'t> {
+    keyword: &'t TokenTree,
+    name: &'t TokenTree,
+    /// All behind the name and its `:`, `=` or `in`.
+    rest: &'t [TokenTree],
+}
+
+/// Memory by its name, with the tokens of its shape.
+#[derive(Clone)]
+pub(super) struct Memory {
+    pub(super) name: String,
+    pub(super) shape: TokenStream,
+}
+
+/// The nodes of a body, and what is written behind `after`.
+#[derive(Default)]
+struct Order {
+    nodes: Vec<TokenStream>,
+    lists: Vec<TokenStream>,
+}
+
+/// The statements of a body. Nodes are variables only where their order is told: expressions do not know them.
+pub(super) fn body(tokens: TokenStream, around: &[Memory]) -> TokenStream {
+    let mut order = Order::default();
+    let statements = statements(tokens, around, &mut order);
+    let Order { nodes, lists } = order;
+    let order = (!lists.is_empty()).then(|| {
+        quote!({
+            #(let #nodes: ::graph_runtime::NodeId;)*
+            #(#lists)*
+        })
+    });
+    quote!(#statements #order)
+}
+
+/// First all memory and params, which may be used before they are declared, then all that uses them.
+fn statements(tokens: TokenStream, around: &[Memory], order: &mut Order) -> TokenStream {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let statements: Vec<Statement<'_>> = split(&tokens).into_iter().filter_map(Statement::new).collect();
+    let own = statements.iter().filter_map(|statement| statement.place());
+    let memory: Vec<Memory> = own.map(|(_, memory)| memory).chain(around.iter().cloned()).collect();
+    let declarations: TokenStream = statements.iter().map(Statement::declaration).collect();
+    let uses = statements.iter().map(|statement| statement.uses(&memory, order));
+    let uses: TokenStream = uses.collect();
+    quote!(#declarations #uses)
+}
+
+/// `device`, `host` or `scratch` memory as the type of a place, and what a closure may know of it.
+pub(super) fn place(space: &TokenTree, name: &TokenTree, shape: &[TokenTree]) -> Option<(TokenStream, Memory)> {
+    let space = match space {
+        TokenTree::Ident(word) if word == "host" => quote!(::graph_runtime::OnHost),
+        TokenTree::Ident(word) if word == "device" || word == "scratch" => quote!(::graph_runtime::OnDevice),
+        _ => return None,
+    };
+    let (name, shape) = (name.to_string(), stream(shape));
+    let ty = quote!(::graph_runtime::Place<#shape, #space>);
+    Some((ty, Memory { name, shape }))
+}
+
+/// The tokens of each statement: they end at a `;`, at the next statement, or behind the body of a `for`.
+fn split(tokens: &[TokenTree]) -> Vec<&[TokenTree]> {
+    let (mut parts, mut start) = (Vec::new(), 0);
+    for (index, token) in tokens.iter().enumerate() {
+        let ends = is_punct(token, ';');
+        let loops = is_group(token, Delimiter::Brace) && is_word(&tokens[start], "for");
+        if ends || begins(&tokens[index..]) {
+            parts.push(&tokens[start..index]);
+            start = index + usize::from(ends);
+        } else if loops {
+            parts.push(&tokens[start..=index]);
+            start = index + 1;
+        }
+    }
+    parts.push(&tokens[start..]);
+    parts
+}
+
+/// Does a statement or an attribute begin here? What follows its name tells it from an expression such as `if x { .. }`.
+fn begins(tokens: &[TokenTree]) -> bool {
+    match tokens {
+        [hash, brackets, ..] if is_punct(hash, '#') && is_group(brackets, Delimiter::Bracket) => true,
+        [keyword, TokenTree::Ident(_), rest @ ..] if is_keyword(keyword) => {
+            let separated = single_punct(rest, '=') || single_punct(rest, ':');
+            let next = rest.first();
+            match () {
+                () if is_word(keyword, "for") => next.is_some_and(|next| is_word(next, "in")),
+                () if is_word(keyword, "join") => next.is_none_or(|next| is_punct(next, ';') || is_word(next, "after")),
+                () => separated,
+            }
+        }
+        _ => false,
+    }
+}
+
+fn is_keyword(token: &TokenTree) -> bool {
+    KEYWORDS.iter().any(|word| is_word(token, word))
+}
+
+impl<'t> Statement<'t> {
+    fn new(mut tokens: &'t [TokenTree]) -> Option<Self> {
+        while let [hash, brackets, rest @ ..] = tokens
+            && is_punct(hash, '#')
+            && is_group(brackets, Delimiter::Bracket)
+        {
+            tokens = rest;
+        }
+        let [keyword @ TokenTree::Ident(_), name @ TokenTree::Ident(_), rest @ ..] = tokens else {
+            return None;
+        };
+        if !is_keyword(keyword) {
+            return None;
+        }
+        let separated =
+            single_punct(rest, ':') || single_punct(rest, '=') || rest.first().is_some_and(|next| is_word(next, "in"));
+        let rest = &rest[usize::from(separated)..];
+        Some(Self { keyword, name, rest })
+    }
+
+    fn is(&self, words: &[&str]) -> bool {
+        words.iter().any(|word| is_word(self.keyword, word))
+    }
+
+    fn place(&self) -> Option<(TokenStream, Memory)> {
+        place(self.keyword, self.name, self.rest)
+    }
+
+    /// The variable of memory or a param.
+    fn declaration(&self) -> TokenStream {
+        let (name, rest) = (self.name, stream(self.rest));
+        match self.place() {
+            Some((ty, memory)) => {
+                let lengths = lengths(memory.shape);
+                quote!(#lengths let mut #name: #ty;)
+            }
+            None if self.is(&["rng"]) => quote!(let mut #name;),
+            None if self.is(&["param"]) => quote!(let mut #name: #rest;),
+            None => TokenStream::new(),
+        }
+    }
+
+    /// What the statement mentions; if it is a node, its name and what it runs after go to `order`.
+    fn uses(&self, memory: &[Memory], order: &mut Order) -> TokenStream {
+        if self.is(&["host", "device", "scratch", "param"]) {
+            return TokenStream::new();
+        }
+        let (action, after) = match self.rest.iter().rposition(|token| is_word(token, "after")) {
+            Some(after) => (&self.rest[..after], Some(&self.rest[after + 1..])),
+            None => (self.rest, None),
+        };
+        if self.is(&["for"]) {
+            return self.repeated(action, memory, order);
+        }
+        order.nodes.push(self.name.to_token_stream());
+        order.lists.extend(after.map(|after| list(after, "programmatic")));
+        match () {
+            () if self.is(&["kernel"]) => launch(action),
+            () if self.is(&["memcpy"]) => pair(action, "->"),
+            () if self.is(&["memset"]) => pair(action, "<-"),
+            () if self.is(&["call"]) => call(action, memory),
+            () if self.is(&["capture", "raw"]) => closure(action),
+            () if self.is(&["graph"]) => child(action),
+            () if self.is(&["if", "while", "switch"]) => self.conditional(action, memory),
+            () => list(action, "draws"),
+        }
+    }
+
+    /// A condition, and what is done in each body.
+    fn conditional(&self, action: &[TokenTree], memory: &[Memory]) -> TokenStream {
+        let (head, bodies) = split_at_braces(action);
+        let (head, cases) = (stream(head), self.is(&["switch"]));
+        let bodies: TokenStream = bodies.iter().map(|token| nested(token, cases, memory)).collect();
+        quote!(let _ = &(#head); #bodies)
+    }
+
+    /// The iterations, and what is done in each. The nodes are nodes of the body around.
+    fn repeated(&self, action: &[TokenTree], memory: &[Memory], order: &mut Order) -> TokenStream {
+        let (head, bodies) = split_at_braces(action);
+        let body = match bodies.first() {
+            Some(TokenTree::Group(group)) => statements(group.stream(), memory, order),
+            _ => TokenStream::new(),
+        };
+        let (head, name) = (stream(head), self.name);
+        quote!(for #name in (#head) { #body })
+    }
+}
+
+/// The lengths of a shape as values, which may be build arguments: what stands in a type may not.
+fn lengths(shape: TokenStream) -> TokenStream {
+    let Some(TokenTree::Group(dimension)) = shape.into_iter().next() else {
+        return TokenStream::new();
+    };
+    let dimension: Vec<TokenTree> = dimension.stream().into_iter().collect();
+    let (inner, length) = split_at_puncts(&dimension, ";");
+    let (inner, length) = (lengths(stream(inner)), stream(length));
+    quote!(#inner let _: usize = #length;)
+}
+
+/// What stands before and from the first braces.
+fn split_at_braces(tokens: &[TokenTree]) -> (&[TokenTree], &[TokenTree]) {
+    let braces = tokens.iter().position(|token| is_group(token, Delimiter::Brace));
+    tokens.split_at(braces.unwrap_or(tokens.len()))
+}
+
+/// The body in these braces; those of a `switch` are in braces of their own.
+fn nested(token: &TokenTree, cases: bool, memory: &[Memory]) -> TokenStream {
+    let TokenTree::Group(group) = token else {
+        return TokenStream::new();
+    };
+    let inside = group.stream();
+    if cases {
+        return inside.into_iter().map(|case| nested(&case, false, memory)).collect();
+    }
+    let body = body(inside, memory);
+    quote!({ #body })
+}

@@ -1,0 +1,206 @@
+//! What editors see of statements, and that it stands where it stood when a name is put in at the cursor.
+
+use super::statement::body;
+use crate::graph::expand;
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+
+fn tokens(text: &str) -> TokenStream {
+    text.parse().unwrap()
+}
+
+/// All tokens with a space between any two.
+fn words(tokens: TokenStream) -> String {
+    let word = |token| match token {
+        TokenTree::Group(group) => {
+            let (open, close) = match group.delimiter() {
+                Delimiter::Parenthesis => ("(", ")"),
+                Delimiter::Brace => ("{", "}"),
+                Delimiter::Bracket => ("[", "]"),
+                Delimiter::None => ("", ""),
+            };
+            format!("{open} {} {close} ", words(group.stream()))
+        }
+        token => format!("{token} "),
+    };
+    let text: String = tokens.into_iter().map(word).collect();
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Statements become this Rust.
+fn assert_seen(statements: &str, expected: &str) {
+    assert_eq!(
+        words(body(tokens(statements), &[])),
+        words(tokens(expected)),
+        "{statements}"
+    );
+}
+
+#[test]
+fn memory_and_params_are_variables_whatever_their_order() {
+    assert_seen(
+        "memcpy up = x -> y[1..]; host x: [[f32; 4]; N]; /// Here.\n #[allow(unused_resource)] scratch y: f32; param p: f32 = A * 2.0;",
+        "let _: usize = 4; let _: usize = N; let mut x: ::graph_runtime::Place<[[f32; 4]; N], ::graph_runtime::OnHost>;
+         let mut y: ::graph_runtime::Place<f32, ::graph_runtime::OnDevice>;
+         let mut p: f32 = A * 2.0;
+         let _ = &(x); let _ = &(y[1..]);",
+    );
+}
+
+#[test]
+fn kernels_are_calls() {
+    assert_seen(
+        "kernel k = unsafe a::b<<<(N >> 2, 1), B.x, 64>>>(&mut x[2], p * 2);",
+        "let _ = ((N >> 2, 1), B.x, 64); unsafe { <a::b>::call(&mut x[2], p * 2) };",
+    );
+    assert_seen(
+        "kernel k = unsafe (f)<<<1, 1>>>(&x);",
+        "let _ = (1, 1); let _ = (f); let _ = (&x);",
+    );
+}
+
+#[test]
+fn nodes_are_variables_only_where_their_order_is_told() {
+    assert_seen(
+        "join a; kernel b = f<<<1, 1>>>() after programmatic(a), c; for i in 0..n { join c after a; }",
+        "let _ = (); let _ = (1, 1); unsafe { <f>::call() }; for i in (0..n) { let _ = (); }
+         { let a: ::graph_runtime::NodeId; let b: ::graph_runtime::NodeId; let c: ::graph_runtime::NodeId;
+           let _ = ((a), c); let _ = (a); }",
+    );
+}
+
+#[test]
+fn closures_borrow_what_they_name() {
+    assert_seen(
+        "device x: [u32; 4]; call c = |&x, &mut y| { x.len() | 1 } after n; capture d = (&x) |s| f(s)?;",
+        "let _: usize = 4; let mut x: ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>;
+         let _ = (&x, &mut y); { let x: &[u32; 4]; {{ x.len() | 1 }} }
+         let _ = (&x); let _ = |s| { f(s)? };
+         { let c: ::graph_runtime::NodeId; let d: ::graph_runtime::NodeId; let _ = (n); }",
+    );
+}
+
+#[test]
+fn bodies_are_blocks() {
+    assert_seen(
+        "if i = x { join a after b; } else { graph g = m::G(data: &mut y); } after c; switch s = z { { join d; } { } };",
+        "let _ = &(x); { let _ = (); { let a: ::graph_runtime::NodeId; let _ = (b); } } { let _: m::G; let _ = (&mut y); }
+         let _ = &(z); { let _ = (); } { }
+         { let i: ::graph_runtime::NodeId; let s: ::graph_runtime::NodeId; let _ = (c); }",
+    );
+}
+
+#[test]
+fn what_is_half_typed_is_passed_on() {
+    assert_seen("kernel k =", "let _ = (); unsafe { <>::call() };");
+    assert_seen("kernel k = a::", "let _ = (); unsafe { <a::>::call() };");
+    assert_seen("kernel k = f<<<1, N.", "let _ = (1, N.); unsafe { <f>::call() };");
+    assert_seen("memcpy m = x ->", "let _ = &(x); let _ = &();");
+    assert_seen("memset m = x <- N.;", "let _ = &(x); let _ = &(N.);");
+    assert_seen("param p: f32 =", "let mut p: f32 =;");
+    assert_seen("kernle k = f", "");
+}
+
+#[test]
+fn a_statement_ends_where_the_next_begins() {
+    assert_seen(
+        "kernel k = f memcpy m = x -> y #[doc] device z: f32 join j after m record r = e",
+        "let mut z: ::graph_runtime::Place<f32, ::graph_runtime::OnDevice>;
+         let _ = (); unsafe { <f>::call() }; let _ = &(x); let _ = &(y); let _ = (); let _ = (e);
+         { let k: ::graph_runtime::NodeId; let m: ::graph_runtime::NodeId; let j: ::graph_runtime::NodeId;
+           let r: ::graph_runtime::NodeId; let _ = (m); }",
+    );
+    assert_seen(
+        "memset m = x <- if device == graph::host { 1 } else { 2 };",
+        "let _ = &(x); let _ = &(if device == graph::host { 1 } else { 2 });",
+    );
+}
+
+/// What the one macro of an expansion is given for editors and for rustc.
+fn halves(text: &str) -> [String; 2] {
+    let groups = |tokens: TokenStream| {
+        tokens.into_iter().filter_map(|token| match token {
+            TokenTree::Group(group) => Some(group.stream()),
+            _ => None,
+        })
+    };
+    let constant = groups(expand(tokens(text))).nth(2).expect("the body of the constant");
+    let call = groups(constant).last().expect("the call of the macro");
+    let halves: Vec<String> = groups(call).map(words).collect();
+    halves.try_into().expect("two halves")
+}
+
+#[test]
+fn graphs_are_functions_of_their_generics_and_arguments() {
+    let [seen, compiled] = halves(
+        "pub graph A<const N: usize, T: Fn() -> u8>(n: usize, w: mut device [T; N]) where T: Pod { join a after b; }
+         graph B { join b after a; }",
+    );
+    for part in [
+        "impl<const N: usize, T: Fn() -> u8> __Editor for A<N, T> where T: Pod",
+        "let mut n: usize; let mut w: ::graph_runtime::Place<[T; N], ::graph_runtime::OnDevice>;",
+        "impl __Editor for B",
+    ] {
+        let part = &words(tokens(part));
+        assert!(seen.contains(part), "{part} in {seen}");
+    }
+    assert!(!compiled.contains("__Editor"), "{compiled}");
+}
+
+#[test]
+fn editors_and_rustc_each_see_an_expression_once() {
+    let [seen, compiled] = halves("graph G { device x: f32; kernel k = f<<<GRID, 1>>>(&mut x, VALUE.y); }");
+    for expression in ["VALUE . y", "GRID"] {
+        assert_eq!(seen.matches(expression).count(), 1, "{seen}");
+        assert!(compiled.contains(expression), "{compiled}");
+    }
+    let [seen, compiled] = halves("graph G { device x: f32; kernel k = f<<<GRID, 1>>>(&mut y, VALUE.y); }");
+    assert_eq!(seen.matches("VALUE . y").count(), 1, "{seen}");
+    assert!(!compiled.contains("VALUE"), "{compiled}");
+}
+
+/// rust-analyzer puts a name in at the cursor, and takes its place in that expansion for its place in the other.
+#[test]
+fn a_name_put_in_at_the_cursor_moves_nothing_before_it() {
+    const NAME: &str = "rulezz";
+    for statement in [
+        "kernel k = |<<<1, N>>>(&mut data);",
+        "kernel k = kern|",
+        "kernel k = a::|;",
+        "kernel k = f<<<A.|, N>>>(&mut data);",
+        "kernel k = f<<<1, |>>>(&mut data);",
+        "kernel k = f<<<1, A.|",
+        "kernel k = f<<<1, N>>>(|);",
+        "kernel k = f<<<1, N>>>(&mut |);",
+        "kernel k = f<<<1, N>>>(&mut data, A.|);",
+        "memcpy m = | -> data;",
+        "memcpy m = data -> |",
+        "memset m = data[|] <- 0.0;",
+        "memset m = data <- |;",
+        "param p: |;",
+        "param p: f32 = A.|;",
+        "device x: [|; 4];",
+        "device x: [f32; A.|];",
+        "join j after |;",
+        "join j after data, |;",
+        "call c = |&data| data.|;",
+        "if i = | { join j; }",
+        "while w = data { memset m = data <- A.|; }",
+        "for i in 0..A.| { join j; }",
+        "graph g = G(x: &|);",
+        "record r = A.|;",
+    ] {
+        let (before, behind) = statement.rsplit_once('|').unwrap();
+        for (head, foot) in [
+            ("graph G { device data: f32;", "}"),
+            ("graph G { device data: f32; kernel broken = ", "}"),
+            ("graph F { join a; } graph G { device data: f32;", "join b after a; }"),
+            ("&device =>", ""),
+        ] {
+            let expansion = |name| words(expand(tokens(&format!("{head} {before}{name}{behind} {foot}"))));
+            let (as_it_is, with_name) = (expansion(""), expansion(NAME));
+            let place = with_name.find(NAME).expect("the name is in the expansion");
+            let same = &with_name[..place];
+            assert!(as_it_is.starts_with(same), "{head} {statement}: {same}");
+        }
+    }
+}
