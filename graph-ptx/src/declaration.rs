@@ -10,7 +10,7 @@ mod signature;
 use crate::ast::Module;
 use crate::{KernelSummary, summarize};
 
-pub use signature::{bytes, directive, whereabouts};
+pub use signature::{bytes, whereabouts};
 
 /// A kernel as its author declared it.
 #[derive(Clone, Debug)]
@@ -130,8 +130,6 @@ impl Mistake {
 pub struct Findings {
     /// The kernel; `None` if it is not there.
     pub summary: Option<KernelSummary>,
-    /// Do the parameters fit in number, size and alignment? What is not known here counts as fitting.
-    pub fits: bool,
     /// All that is wrong, in no order.
     pub mistakes: Vec<Mistake>,
 }
@@ -147,21 +145,15 @@ pub fn check(
     let pointers: Vec<bool> = declaration.params.iter().map(is_pointer).collect();
     let mut mistakes = Vec::new();
     let summary = summarize(module, &declaration.entry, &pointers);
-    let mut fits = false;
     match &summary {
         None => mistakes.push(missing::missing(&declaration.entry, module, path, nearest)),
         Some(summary) => {
-            fits = signature::check(declaration, summary, path, &mut mistakes);
-            if fits {
+            if signature::check(declaration, summary, path, &mut mistakes) {
                 access::check(declaration, summary, path, &mut mistakes);
             }
         }
     }
-    Findings {
-        summary,
-        fits,
-        mistakes,
-    }
+    Findings { summary, mistakes }
 }
 
 /// `a`, `b` and 7 more

@@ -88,13 +88,14 @@ pub use graph::{Graph, RawGraph};
 /// statement = "host" NAME ":" shape ";"               page-locked host memory, owned by the graph
 ///           | "device" NAME ":" shape ";"             device memory, zeroed at build, kept between launches
 ///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
-///           | "kernel" NAME "=" "unsafe"? path "<<<" grid "," block ("," shared)? ">>>" "(" argument,* ")" after? ";"
+///           | "kernel" NAME "=" kernel "<<<" grid "," block ("," shared)? ">>>" "(" argument,* ")" after? ";"
 ///           | "memcpy" NAME "=" place "->" place after? ";"
 ///           | "memset" NAME "=" place "<-" value after? ";"
 ///           | "join" NAME after? ";"                  does nothing; joins edges
 ///           | "if" NAME "=" place "{" node* "}" ("else" "{" node* "}")? after? ";"
 ///           | "while" NAME "=" place "{" node* "}" after? ";"
 ///           | "switch" NAME "=" place "{" ("{" node* "}")+ "}" after? ";"
+/// kernel    = "unsafe"? path | "unsafe" "(" value ")" a declared kernel, or a `CudaFunction` or a reference to one
 /// after     = "after" NAME ("," NAME)*
 /// argument  = "&" place | "&" "mut" place | value
 /// place     = NAME ("[" index or range "]")?

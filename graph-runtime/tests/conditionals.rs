@@ -223,6 +223,38 @@ fn a_switch_runs_the_body_of_its_number() -> Result<()> {
 }
 
 cuda_graph! {
+    /// A value that CUDA's own memset cannot write, and a copy from host memory to host memory.
+    graph Wide {
+        host   input: [f64; 8];
+        host   output: [f64; 8];
+        device flag: u32;
+        device data: [f64; 8];
+        param value: f64 = 1.5;
+        if maybe = flag {
+            memset set = data <- value;
+            memcpy pass = input -> output;
+        };
+    }
+}
+
+#[test]
+fn bodies_hold_fills_and_copies_of_every_kind() -> Result<()> {
+    let mut graph = Wide::build(&device())?;
+    graph.input_mut()?.fill(3.0);
+    graph.launch()?;
+    assert_eq!((*graph.data()?.read()?, *graph.output()?), ([0.0; 8], [0.0; 8]));
+    graph.flag_mut()?.copy_from(&1)?;
+    graph.launch()?;
+    assert_eq!((*graph.data()?.read()?, *graph.output()?), ([1.5; 8], [3.0; 8]));
+    graph.set_value(-2.25)?;
+    graph.pass().set_enabled(false)?;
+    graph.input_mut()?.fill(4.0);
+    graph.launch()?;
+    assert_eq!((*graph.data()?.read()?, *graph.output()?), ([-2.25; 8], [3.0; 8]));
+    Ok(())
+}
+
+cuda_graph! {
     /// An `if` in a `while` in an `if`: the sum of the even numbers below `below`, if `wanted`.
     graph Deep {
         host   limit: u32;

@@ -40,7 +40,7 @@ fn against(checked: &mut Checked, ptx: &Ptx) {
     let Checked { declaration, .. } = checked;
     let suggest = |name: &str, names: &[&str]| nearest(name, names.iter().copied()).map(str::to_owned);
     let findings = rules::check(&described(declaration), &ptx.module, &ptx.path, suggest);
-    let Findings { summary, mistakes, .. } = findings;
+    let Findings { summary, mistakes } = findings;
     for mistake in &mistakes {
         let shown = match mistake.rule {
             Rule::MissingKernel => true,

@@ -61,7 +61,7 @@ pub fn whereabouts(summary: &KernelSummary, param: &ParamSummary, path: &str) ->
 }
 
 /// `.param .u64 x` and `.param .align 4 .b8 x[12]`
-pub fn directive(param: &ParamSummary) -> String {
+fn directive(param: &ParamSummary) -> String {
     let (ty, name) = (type_name(param.ty), &param.name);
     match param.array {
         true => format!(

@@ -36,12 +36,34 @@ macro_rules! call {
     };
 }
 
+/// What is called here. A library without one of them is too old (before CUDA 11.2), and calling that would panic.
+const CALLS: [&str; 10] = [
+    "nvrtcVersion",
+    "nvrtcGetNumSupportedArchs",
+    "nvrtcGetSupportedArchs",
+    "nvrtcCreateProgram",
+    "nvrtcCompileProgram",
+    "nvrtcGetProgramLogSize",
+    "nvrtcGetProgramLog",
+    "nvrtcGetPTXSize",
+    "nvrtcGetPTX",
+    "nvrtcDestroyProgram",
+];
+
 /// Is the library on this machine? Loads it at the first call.
 pub(crate) fn nvrtc_is_present() -> bool {
     static PRESENT: OnceLock<bool> = OnceLock::new();
     *PRESENT.get_or_init(|| {
         // SAFETY: loading a library runs its initialisers; those of NVRTC are made for it.
-        unsafe { sys::is_culib_present() }
+        if !unsafe { sys::is_culib_present() } {
+            return false;
+        }
+        // SAFETY: it is present, and was just loaded.
+        let library = unsafe { sys::culib() };
+        CALLS.iter().all(|call| {
+            // SAFETY: the symbol is only looked for, and not called as this type.
+            unsafe { library.get::<unsafe extern "C" fn()>(call.as_bytes()) }.is_ok()
+        })
     })
 }
 
