@@ -16,9 +16,11 @@ fn messages_of_check() {
     let tests = TestCases::new();
     for family in [
         "arguments",
+        "call",
         "conditionals",
         "contracts",
         "edges",
+        "events",
         "kernels",
         "launches",
         "many",

@@ -1,5 +1,6 @@
 //! What the macro can decide itself: the rules of `graph-plan` over the draft, and whatever literals tell.
 
+mod closure;
 mod length;
 mod shared;
 
@@ -31,6 +32,7 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
         }
     }
     for node in &graph.nodes {
+        closure::names(graph, node, report);
         match &node.action {
             Action::Kernel(launch) => launch_limits(launch, report),
             Action::Memcpy { from, to } => shapes(graph, from, to, report),

@@ -5,6 +5,7 @@
 
 mod argument;
 mod build;
+mod closure;
 mod interface;
 mod node;
 mod part;

@@ -68,9 +68,9 @@ fn unsupported_node(node: &Node) -> Option<(Span, String)> {
         Action::Kernel(launch) => borrowed(&launch.arguments),
         Action::Memcpy { from, to } => vec![from, to],
         Action::Memset { to, .. } => vec![to],
-        Action::Join => Vec::new(),
+        Action::Join | Action::Call(_) | Action::Record(_) | Action::Wait(_) => Vec::new(),
         Action::If(_) | Action::While(_) | Action::Switch(_) => node.action.condition().into_iter().collect(),
-        // call, graph, capture, raw, record, wait
+        // graph, capture, raw
         _ => return Some(keyword(node.keyword.span(), &node.keyword.to_string())),
     };
     let second = places.into_iter().find(|place| place.parts.len() > 1);

@@ -5,8 +5,8 @@ mod scalar;
 pub(crate) use scalar::{Scalar, Value, added_scalars, params, scalars};
 
 use super::ast::{
-    Action, Argument, Attributes, BuildArgument, Dependency, Function, Item, Launch, Node, Param, Part, Place,
-    Resource, Statement,
+    Action, Argument, Attributes, BuildArgument, CallParameter, Dependency, Function, Item, Launch, Node, Param, Part,
+    Place, Resource, Statement,
 };
 use super::constant::{Variables, bound, mentions};
 use crate::report::{Report, error};
@@ -130,6 +130,11 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
                 access(&mut graph, index, to, to.name.span(), Mode::Write, report);
             }
             Action::Memset { to, .. } => access(&mut graph, index, to, to.name.span(), Mode::Write, report),
+            Action::Call(call) => {
+                for CallParameter { and, mutable, place } in &call.parameters {
+                    borrow(&mut graph, index, place, and.span, mutable.is_some(), report);
+                }
+            }
             other => {
                 if let Some(flag) = other.condition() {
                     access(&mut graph, index, flag, flag.name.span(), Mode::Read, report);
@@ -251,6 +256,9 @@ fn kind(action: &Action) -> NodeKind {
         Action::Kernel(_) => NodeKind::Kernel,
         Action::Memcpy { .. } => NodeKind::Memcpy,
         Action::Memset { .. } => NodeKind::Memset,
+        Action::Call(_) => NodeKind::Call,
+        Action::Record(_) => NodeKind::Record,
+        Action::Wait(_) => NodeKind::Wait,
         Action::If(_) => NodeKind::If,
         Action::While(_) => NodeKind::While,
         Action::Switch(_) => NodeKind::Switch,
@@ -353,11 +361,16 @@ fn suggest(diagnostic: graph_plan::Diagnostic, name: &Ident, candidates: &[Strin
     }
 }
 
+/// A node's access to a place as `&` or `&mut`.
+fn borrow<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span, mutable: bool, report: &mut Report) {
+    let mode = if mutable { Mode::ReadWrite } else { Mode::Read };
+    access(graph, node, place, start, mode, report);
+}
+
 fn argument_access<'a>(graph: &mut Graph<'a>, node: usize, argument: &'a Argument, report: &mut Report) {
     match argument {
         Argument::Borrow { and, mutable, place } => {
-            let mode = if mutable.is_some() { Mode::ReadWrite } else { Mode::Read };
-            access(graph, node, place, and.span, mode, report);
+            borrow(graph, node, place, and.span, mutable.is_some(), report);
         }
         Argument::Value(value) => {
             if let Some(name) = resource_by_value(graph, value) {
@@ -400,10 +413,12 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         )),
         Some(Entity::Param(_)) => {
             let diagnostic = error(Code::UnknownResource, format!("`{name}` is a `param`, not a resource"));
-            diagnostic.help(if graph.draft.nodes[node].kind.is_conditional() {
-                format!("set device memory to it, `memset set = ... <- {name}`, and let that be the condition")
-            } else {
-                format!("params are passed by value: `{name}` without `&`")
+            diagnostic.help(match graph.draft.nodes[node].kind {
+                kind if kind.is_conditional() => {
+                    format!("set device memory to it, `memset set = ... <- {name}`, and let that be the condition")
+                }
+                NodeKind::Call => "keep the value in host memory instead, and borrow that".to_owned(),
+                _ => format!("params are passed by value: `{name}` without `&`"),
             })
         }
         None => {

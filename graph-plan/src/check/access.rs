@@ -2,33 +2,53 @@
 
 use crate::{Access, Code, Diagnostic, Draft, NodeKind, Space, Subject};
 
-/// Host memory as a kernel argument or under a memset.
+/// Memory of the kind that a node cannot have: host memory as a kernel argument, under a memset or as a condition, device memory for a host
+/// function.
 pub(super) fn wrong_memory(draft: &Draft, errors: &mut Vec<Diagnostic>) {
     for (index, access) in draft.accesses.iter().enumerate() {
         let (node, resource) = (&draft.nodes[access.node], &draft.resources[access.resource]);
-        let user = match node.kind {
-            NodeKind::Kernel => "kernel",
-            NodeKind::Memset => "memset",
-            NodeKind::If => "if",
-            NodeKind::While => "while",
-            NodeKind::Switch => "switch",
+        let (needed, help) = match node.kind {
+            NodeKind::Kernel | NodeKind::Memset | NodeKind::If | NodeKind::While | NodeKind::Switch => {
+                (Space::Device, use_device_memory(draft, access))
+            }
+            NodeKind::Call => (Space::Host, use_host_memory(draft, access)),
             _ => continue,
         };
-        if resource.space == Space::Host {
-            let (name, node) = (&resource.name, &node.name);
-            let message = format!("`{name}` is host memory, but {user} node `{node}` needs device memory");
-            let help = if access.mode.writes() {
-                format!(
-                    "declare a `device` resource of the same shape, use it here, and copy back: `memcpy download = ... -> {name} after {node}`"
-                )
-            } else {
-                format!(
-                    "declare a `device` resource of the same shape, use it here, and copy first: `memcpy upload = {name} -> ...`"
-                )
-            };
+        if resource.space != needed {
+            let (name, user, node) = (&resource.name, node.kind.keyword(), &node.name);
+            let (is, needed) = (memory(resource.space), memory(needed));
+            let message = format!("`{name}` is {is} memory, but {user} node `{node}` needs {needed} memory");
             errors.push(Diagnostic::new(Code::WrongMemory, Subject::Access(index), message).help(help));
         }
     }
+}
+
+fn memory(space: Space) -> &'static str {
+    match space {
+        Space::Host => "host",
+        Space::Device => "device",
+    }
+}
+
+fn use_device_memory(draft: &Draft, access: &Access) -> String {
+    let (name, node) = (&draft.resources[access.resource].name, &draft.nodes[access.node].name);
+    let copy = if access.mode.writes() {
+        format!("copy back: `memcpy download = ... -> {name} after {node}`")
+    } else {
+        format!("copy first: `memcpy upload = {name} -> ...`")
+    };
+    format!("declare a `device` resource of the same shape, use it here, and {copy}")
+}
+
+fn use_host_memory(draft: &Draft, access: &Access) -> String {
+    let (name, node) = (&draft.resources[access.resource].name, &draft.nodes[access.node].name);
+    let mut help = format!(
+        "declare a `host` resource of the same shape, borrow it here, and copy first: `memcpy download = {name} -> ...`"
+    );
+    if access.mode.writes() {
+        help.push_str(&format!(", then back: `memcpy upload = ... -> {name} after {node}`"));
+    }
+    help
 }
 
 /// One node gets overlapping memory twice, once for writing.

@@ -119,7 +119,8 @@ pub(crate) struct Call {
 pub(crate) struct CallParameter {
     pub(crate) and: Token![&],
     pub(crate) mutable: Option<Token![mut]>,
-    pub(crate) name: Ident,
+    /// The whole resource.
+    pub(crate) place: Place,
 }
 
 /// `Layer::<N>(x: &mut a, lr: 0.5)`: another graph and what its resources are bound to.

@@ -1,5 +1,6 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
+use super::closure;
 use super::part::{bounds_assertion, bytes, generic, select, spanned_call};
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant};
@@ -33,6 +34,9 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
         Action::If(_) => conditional(graph, node, builder, "begin_if"),
         Action::While(_) => conditional(graph, node, builder, "begin_while"),
         Action::Switch(_) => conditional(graph, node, builder, "begin_switch"),
+        Action::Call(call) => closure::call(graph, node, call, builder),
+        Action::Record(event) => closure::event(graph, node, event, builder, "record"),
+        Action::Wait(event) => closure::event(graph, node, event, builder, "wait"),
         // Others are left out by `later`.
         _ => quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::join(#builder, #name);),
     }
@@ -75,7 +79,7 @@ fn dimensions(launch: &Launch) -> TokenStream {
 }
 
 /// A place, borrowed at its own tokens.
-fn borrow(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
+pub(super) fn borrow(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
     let selected = select(graph, place);
     if mutable {
         quote_spanned!(place.name.span()=> &mut #selected)
@@ -189,6 +193,7 @@ pub(super) fn places(node: &Node) -> Vec<&Place> {
             .collect(),
         Action::Memcpy { from, to } => vec![from, to],
         Action::Memset { to, .. } => vec![to],
+        Action::Call(call) => call.parameters.iter().map(|parameter| &parameter.place).collect(),
         other => other.condition().into_iter().collect(),
     }
 }

@@ -3,7 +3,7 @@
 
 use super::argument::arguments;
 use super::{expected, expression};
-use crate::graph::ast::{Argument, Call, CallParameter, Capture, Raw};
+use crate::graph::ast::{Argument, Call, CallParameter, Capture, Place, Raw};
 use proc_macro2::Span;
 use syn::parse::ParseStream;
 use syn::{Expr, Ident, Token};
@@ -40,15 +40,15 @@ pub(super) fn call(input: ParseStream<'_>) -> syn::Result<Call> {
 
 fn parameter(input: ParseStream<'_>) -> syn::Result<CallParameter> {
     let form = "`&name` or `&mut name`: a `call` borrows resources by their names";
-    Ok(CallParameter {
-        and: input
-            .parse()
-            .map_err(|error: syn::Error| expected(error.span(), form))?,
-        mutable: input.parse()?,
-        name: input
-            .parse()
-            .map_err(|error: syn::Error| expected(error.span(), form))?,
-    })
+    let borrow = |error: syn::Error| expected(error.span(), form);
+    let (and, mutable) = (input.parse().map_err(borrow)?, input.parse()?);
+    let name: Ident = input.parse().map_err(borrow)?;
+    let place = Place {
+        end: name.span(),
+        name,
+        parts: Vec::new(),
+    };
+    Ok(CallParameter { and, mutable, place })
 }
 
 /// `(arguments) |stream| body`

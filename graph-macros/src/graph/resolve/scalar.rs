@@ -47,16 +47,18 @@ pub(crate) fn scalars(graph: &Graph<'_>, node: &Node) -> Vec<Scalar> {
     mentioned(graph, &expressions(node))
 }
 
-/// The same for adding the node, with those that the function's expression mentions: an update does not evaluate that.
+/// The same for adding the node, with those in what an update does not evaluate: a kernel's function, closures, events.
 pub(crate) fn added_scalars(graph: &Graph<'_>, node: &Node) -> Vec<Scalar> {
     if graph.values.is_empty() && graph.params.is_empty() {
         return Vec::new();
     }
-    let function = match &node.action {
+    let fixed = match &node.action {
         Action::Kernel(launch) if launch.path().is_none() => launch.function.to_token_stream(),
+        Action::Call(call) => call.body.to_token_stream(),
+        Action::Record(event) | Action::Wait(event) => event.to_token_stream(),
         _ => TokenStream::new(),
     };
-    mentioned(graph, &[function, expressions(node)].into_iter().flatten().collect())
+    mentioned(graph, &[fixed, expressions(node)].into_iter().flatten().collect())
 }
 
 fn mentioned(graph: &Graph<'_>, tokens: &TokenStream) -> Vec<Scalar> {

@@ -33,7 +33,7 @@ fn host_functions() {
                 format!(
                     "{}{}",
                     if parameter.mutable.is_some() { "mut " } else { "" },
-                    parameter.name
+                    parameter.place.name
                 )
             })
             .collect();

@@ -1,0 +1,57 @@
+//! Nodes that are made of closures and of other values of the user's.
+
+use super::argument::kept;
+use super::node::borrow;
+use super::shape::Shape;
+use crate::graph::ast::{Call, Node};
+use crate::graph::resolve::{Graph, Scalar, added_scalars};
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+use syn::Expr;
+
+/// The call that adds a host function. Its parameters have the names and the shapes of the resources that it borrows.
+pub(super) fn call(graph: &Graph<'_>, node: &Node, call: &Call, builder: &TokenStream) -> TokenStream {
+    let (name, span) = (node.name.to_string(), node.name.span());
+    let places = call.parameters.iter().map(|parameter| {
+        let place = borrow(graph, &parameter.place, parameter.mutable.is_some());
+        quote!(#place,)
+    });
+    let names = call.parameters.iter().map(|parameter| {
+        let name = &parameter.place.name;
+        quote!(#name,)
+    });
+    let types = call.parameters.iter().map(|parameter| {
+        let resource = graph.resource(&parameter.place);
+        let shape = resource.map(|resource| Shape::of(graph, graph.resources[resource]));
+        let (and, mutable) = (&parameter.and, &parameter.mutable);
+        quote!(#and #mutable #shape,)
+    });
+    let (clones, body) = (clones(graph, node), &call.body);
+    let function = quote_spanned!(span=> move |(#(#names)*): (#(#types)*)| #body);
+    quote_spanned! {span=>
+        { #clones let _ = ::graph_runtime::GraphBuilder::call(#builder, #name, (#(#places)*), #function); }
+    }
+}
+
+/// The call that adds a node about an event: `method` is `record` or `wait`.
+pub(super) fn event(graph: &Graph<'_>, node: &Node, event: &Expr, builder: &TokenStream, method: &str) -> TokenStream {
+    let (name, span) = (node.name.to_string(), node.name.span());
+    let (clones, method) = (clones(graph, node), Ident::new(method, span));
+    quote_spanned!(span=> { #clones let _ = ::graph_runtime::GraphBuilder::#method(#builder, #name, #event); })
+}
+
+/// Clones of the build arguments that the node takes for itself and others need, too.
+fn clones(graph: &Graph<'_>, node: &Node) -> TokenStream {
+    let kept = kept(graph);
+    let shared = |&scalar: &Scalar| {
+        let uses = |other: &&&Node| added_scalars(graph, other).contains(&scalar);
+        let users = graph.nodes.iter().filter(uses).count();
+        users > 1 || kept.iter().any(|value| value.name == graph.scalar(scalar).name)
+    };
+    let clone = |scalar: Scalar| {
+        let name = graph.scalar(scalar).name;
+        quote_spanned!(name.span()=> let #name = ::core::clone::Clone::clone(&#name);)
+    };
+    let used = added_scalars(graph, node).into_iter();
+    used.filter(shared).map(clone).collect()
+}

@@ -1,0 +1,11 @@
+//! What is borrowed with `&` is read.
+use graph_runtime::cuda_graph;
+
+cuda_graph! {
+    graph Test {
+        host output: [f32; 4];
+        call fill = |&output| output[0] = 1.0;
+    }
+}
+
+fn main() {}

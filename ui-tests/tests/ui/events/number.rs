@@ -1,0 +1,10 @@
+//! What is recorded is an event.
+use graph_runtime::cuda_graph;
+
+cuda_graph! {
+    graph Test {
+        record done = 3;
+    }
+}
+
+fn main() {}
