@@ -75,7 +75,7 @@ pub fn is_packing(sizes: &[usize], apart: &[&[usize]], offsets: &[usize], bytes:
 }
 
 /// The space that a buffer takes up. One that no memory could hold stays such a one.
-const fn aligned(size: usize) -> usize {
+pub(crate) const fn aligned(size: usize) -> usize {
     match size.checked_next_multiple_of(ARENA_ALIGNMENT) {
         Some(size) => size,
         None => NOWHERE - ARENA_ALIGNMENT + 1,

@@ -13,6 +13,9 @@ impl Plan {
         let draw = |out: &mut String| -> fmt::Result {
             writeln!(out, "digraph \"{}\" {{", escape(&self.name))?;
             writeln!(out, "    node [fontname=\"sans-serif\"];")?;
+            if let Some(arena) = self.arena_title() {
+                writeln!(out, "    label=\"{arena}\";")?;
+            }
             self.dot_nodes(out, &self.body(0), 1)?;
             for (index, node) in self.nodes.iter().enumerate() {
                 for from in node.after.iter() {
@@ -40,7 +43,10 @@ impl Plan {
                     writeln!(out, "    n{index} -.-> b{body}")?;
                 }
             }
-            Ok(())
+            match self.arena_title() {
+                Some(arena) => writeln!(out, "    arena[(\"{arena}\")]"),
+                None => Ok(()),
+            }
         };
         written(draw)
     }
@@ -160,14 +166,26 @@ impl Plan {
         format!("{}: {role}", self.nodes[owner].name)
     }
 
-    /// The node's keyword and name, then what it reads and writes.
+    /// How much scratch memory there is, and how much memory that takes.
+    fn arena_title(&self) -> Option<String> {
+        let scratch = || self.resources.iter().filter(|resource| resource.offset.is_some());
+        let bytes = scratch().fold(0_usize, |sum, resource| sum.saturating_add(resource.bytes));
+        let arena = self.arena();
+        (scratch().count() > 0).then(|| format!("scratch: {bytes} bytes in an arena of {arena}"))
+    }
+
+    /// The node's keyword and name, then what it reads and writes; scratch memory with its place in the arena.
     fn label(&self, node: &PlanNode) -> String {
         let names = |writes: bool| {
             let touched = node.accesses.iter().filter(|access| access.mode.writes() == writes);
-            touched
-                .map(|access| &*self.resources[access.resource].name)
-                .collect::<Vec<_>>()
-                .join(", ")
+            let names = touched.map(|access| {
+                let resource = &self.resources[access.resource];
+                match resource.offset {
+                    Some(offset) => format!("{} @{offset}", resource.name),
+                    None => resource.name.to_string(),
+                }
+            });
+            names.collect::<Vec<_>>().join(", ")
         };
         let mut label = format!("{} {}", node.kind.keyword(), node.name);
         for (verb, names) in [("reads", names(false)), ("writes", names(true))] {

@@ -1,5 +1,6 @@
 //! A checked graph as static data: what `Self::PLAN` is, and what the drawings draw.
 
+use crate::arena::aligned;
 use crate::{Draft, Mode, NodeKind, Outcome, Role, Space};
 use std::borrow::Cow;
 
@@ -45,6 +46,8 @@ pub struct PlanResource {
     pub space: Space,
     /// Its size in bytes.
     pub bytes: usize,
+    /// Where scratch memory begins in the arena that it shares with other scratch memory, in bytes.
+    pub offset: Option<usize>,
 }
 
 /// A node of a [`Plan`].
@@ -112,7 +115,15 @@ impl PlanResource {
             name: Cow::Borrowed(name),
             space,
             bytes,
+            offset: None,
         }
+    }
+
+    /// Scratch memory of `bytes` bytes that begins at `offset` of the arena.
+    pub const fn scratch(name: &'static str, bytes: usize, offset: usize) -> Self {
+        let mut scratch = Self::new(name, Space::Device, bytes);
+        scratch.offset = Some(offset);
+        scratch
     }
 }
 
@@ -207,6 +218,7 @@ impl Plan {
                 name: resource.name.clone(),
                 space: resource.space,
                 bytes: bytes(index),
+                offset: None,
             });
         let bodies = draft.bodies.iter().map(|body| PlanBody {
             role: body.role,
@@ -223,6 +235,24 @@ impl Plan {
             bodies: bodies.collect(),
             loops: loops.collect(),
         }
+    }
+
+    /// The plan, with scratch resources at these offsets of the arena.
+    pub fn with_arena(mut self, offsets: impl IntoIterator<Item = (usize, usize)>) -> Self {
+        for (resource, offset) in offsets {
+            self.resources.to_mut()[resource].offset = Some(offset);
+        }
+        self
+    }
+
+    /// The size of the arena in which all scratch memory lies, in bytes. Buffers that are never live at once may overlap in it.
+    pub fn arena(&self) -> usize {
+        let end = |resource: &PlanResource| {
+            resource
+                .offset
+                .map(|offset| offset.saturating_add(aligned(resource.bytes)))
+        };
+        self.resources.iter().filter_map(end).max().unwrap_or(0)
     }
 
     /// The number of levels of the graph itself: the length in nodes of its longest path.

@@ -9,11 +9,12 @@ use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef, Piece, SharedMemory}
 use crate::node::{NodeHandle, NodeId};
 use crate::place::{OnDevice, OnHost, Place, Span};
 use crate::program::Program;
+use crate::scratch::Arena;
 use crate::shape::{Element, Extent};
 use crate::shares::Shares;
 use crate::update::{self, Update};
 use cudarc::driver::{CudaStream, sys};
-use graph_plan::{Draft, Plan};
+use graph_plan::{Access, Draft, Plan};
 use std::cell::Cell;
 use std::fmt;
 use std::marker::PhantomData;
@@ -54,6 +55,7 @@ pub struct Graph {
     pub(crate) draft: Draft,
     layouts: Vec<Option<Layout>>,
     pub(crate) shares: Shares,
+    arena: Arena,
     pub(crate) program: Program,
     pub(crate) executable: Executable,
     /// What was last changed only half-way. Almost always empty.
@@ -89,11 +91,17 @@ impl Graph {
             draft,
             layouts,
             shares,
+            arena: Arena::default(),
             program,
             executable,
             half_edited: Vec::new(),
             not_sync: PhantomData,
         }
+    }
+
+    /// The graph, whose scratch memory lies so.
+    pub(crate) fn with_arena(self, arena: Arena) -> Self {
+        Self { arena, ..self }
     }
 
     /// Starts the graph and returns without waiting for it. It may be started again at once: launches run one after the
@@ -225,6 +233,10 @@ impl Graph {
         match &self.executable.storage()[place.span.resource] {
             Storage::Device(memory) => Ok(DeviceRef::new(memory, start, bytes, site)),
             Storage::Shared(SharedMemory::Device(piece)) => Ok(DeviceRef::shared(piece, start, bytes, site)),
+            Storage::Scratch(_) => Err(Error::Unsupported {
+                site,
+                message: "scratch memory keeps nothing after a launch; what is to be looked at then must be declared as `device`",
+            }),
             Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) | Storage::Module => {
                 Err(Error::ForeignPlace { site })
             }
@@ -258,7 +270,22 @@ impl Graph {
     pub fn plan(&self) -> Plan {
         let outcome = graph_plan::check(&self.draft);
         let bytes = |resource: usize| self.layouts[resource].map_or(0, |layout| layout.bytes);
-        Plan::of(&self.draft, &outcome, bytes)
+        Plan::of(&self.draft, &outcome, bytes).with_arena(self.arena.offsets.iter().copied())
+    }
+
+    /// Why a node cannot be enabled, or disabled, for what it does to scratch memory.
+    pub(crate) fn scratch_fault(&self, node: usize, enabled: bool) -> Option<&'static str> {
+        let Self {
+            draft,
+            layouts,
+            program,
+            arena,
+            ..
+        } = self;
+        let touches = |access: &Access| access.node == node && draft.resources[access.resource].scratch;
+        let runs = |other: usize| if other == node { enabled } else { program.enabled[other] };
+        let concerned = draft.accesses.iter().any(touches);
+        concerned.then(|| arena.fault(draft, layouts, program, runs)).flatten()
     }
 
     /// The device that it runs on.
@@ -348,7 +375,7 @@ pub(crate) fn host_pointer(storage: &Storage, span: Span, site: Site) -> Result<
             site,
             message: "shared host memory is lent by guards: `SharedHost::read` and `SharedHost::write`",
         }),
-        Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Module => {
+        Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Scratch(_) | Storage::Module => {
             Err(Error::ForeignPlace { site })
         }
     }

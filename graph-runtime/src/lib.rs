@@ -64,6 +64,7 @@ mod place;
 mod program;
 mod programmatic;
 mod rebind;
+mod scratch;
 mod shape;
 mod shares;
 mod sink;

@@ -44,8 +44,8 @@ impl NodeHandle<'_> {
     /// Makes later launches run, or skip, this node; its edges stay. Launches in flight are not touched.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for nodes other than kernels, copies and memsets (CUDA's rule), and for the last node that writes the
-    /// condition of a `while` around it, which would never end; [`Error::UnknownNode`] for a node that the graph does not have,
+    /// [`Error::Unsupported`] for nodes other than kernels, copies and memsets (CUDA's rule), for the last node that writes the
+    /// condition of a `while` around it, which would never end, and where a node would then read scratch memory that none has written; [`Error::UnknownNode`] for a node that the graph does not have,
     /// [`Error::Cuda`] where the driver refuses.
     pub fn set_enabled(&mut self, enabled: bool) -> Result<()> {
         let index = self.node.index();
@@ -65,6 +65,9 @@ impl NodeHandle<'_> {
             return refuse(
                 "without this node nothing writes the condition of the `while` around it, which would never end",
             );
+        }
+        if let Some(message) = graph.scratch_fault(index, enabled) {
+            return refuse(message);
         }
         graph
             .executable

@@ -146,3 +146,25 @@ fn bodies_are_drawn_inside_the_graph() {
     assert_eq!(plan.to_mermaid(), mermaid);
     assert_eq!(plan.levels(), 1, "bodies have levels of their own");
 }
+
+#[test]
+fn scratch_memory_is_drawn_with_its_place() {
+    let mut draft = Draft::new("Example");
+    let (a, b) = (draft.scratch("a"), draft.scratch("b"));
+    let node = draft.node("work", NodeKind::Kernel);
+    draft.access(node, a, Region::Whole, Mode::ReadWrite);
+    draft.access(node, b, Region::Whole, Mode::ReadWrite);
+    let plan = Plan::of(&draft, &check(&draft), |_| 300).with_arena([(a, 0), (b, 512)]);
+    assert_eq!(plan.arena(), 1024);
+    let dot = plan.to_dot();
+    assert!(
+        dot.contains("    label=\"scratch: 600 bytes in an arena of 1024\";\n"),
+        "{dot}"
+    );
+    assert!(dot.contains("writes a @0, b @512"), "{dot}");
+    let mermaid = plan.to_mermaid();
+    assert!(
+        mermaid.ends_with("    arena[(\"scratch: 600 bytes in an arena of 1024\")]\n"),
+        "{mermaid}"
+    );
+}

@@ -100,6 +100,13 @@ impl Executable {
 
     /// Runs the graph. Faults are kept for whoever waits; after one the remaining nodes do not run.
     pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) {
+        if self.options.check_uninitialized {
+            for storage in &self.storage {
+                if let Storage::Scratch(scratch) = storage {
+                    scratch.forget();
+                }
+            }
+        }
         self.fault = self.body(draft, program, 0, &mut Run::default()).err();
     }
 
@@ -334,7 +341,7 @@ impl Executable {
 /// Where a resource starts, on the device or the host.
 fn address(storage: &Storage) -> Option<u64> {
     let host = storage.host().map(|first| first.addr().get() as u64);
-    host.or_else(|| storage.device().map(|(memory, start)| memory.address() + start as u64))
+    host.or_else(|| storage.device().map(|(memory, start)| memory.home() + start as u64))
 }
 
 /// Loads the modules and finds every kernel in its own.

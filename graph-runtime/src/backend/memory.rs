@@ -18,6 +18,8 @@ pub(crate) enum Storage {
     Device(DeviceMemory),
     /// Memory that others may use, too.
     Shared(SharedMemory),
+    /// A part of the graph's arena, which may overlap others.
+    Scratch(Scratch),
     /// A variable in a kernel's module.
     Module,
 }
@@ -28,6 +30,7 @@ impl Storage {
         match self {
             Storage::Device(memory) => Some((memory, 0)),
             Storage::Shared(SharedMemory::Device(piece)) => Some((&piece.block, piece.start)),
+            Storage::Scratch(scratch) => Some((&scratch.memory, scratch.start)),
             Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) | Storage::Module => None,
         }
     }
@@ -38,7 +41,9 @@ impl Storage {
             Storage::Host(memory) => Some(memory.pointer()),
             // SAFETY: pieces lie within their block.
             Storage::Shared(SharedMemory::Host(piece)) => Some(unsafe { piece.block.pointer().add(piece.start) }),
-            Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Module => None,
+            Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Scratch(_) | Storage::Module => {
+                None
+            }
         }
     }
 
@@ -48,7 +53,44 @@ impl Storage {
             Storage::Host(memory) => memory.bytes(),
             Storage::Device(memory) => memory.bytes(),
             Storage::Shared(memory) => memory.bytes(),
+            Storage::Scratch(scratch) => scratch.bytes,
             Storage::Module => 0,
+        }
+    }
+}
+
+/// Memory for one scratch resource.
+pub(crate) struct Scratch {
+    /// The arena; on the emulator a piece of it with addresses of its own, so that kernels are caught that leave their buffer.
+    memory: Arc<DeviceMemory>,
+    start: usize,
+    bytes: usize,
+}
+
+impl Scratch {
+    /// The part of `arena` from `offset` on; the caller has checked that it is there. The name appears in the emulator's messages.
+    pub(crate) fn new(
+        arena: &Arc<DeviceMemory>,
+        name: &str,
+        offset: usize,
+        bytes: usize,
+        site: impl Fn() -> Site,
+    ) -> Result<Self> {
+        let (memory, start) = match &**arena {
+            DeviceMemory::Cuda(_) => (arena.clone(), offset),
+            DeviceMemory::Emulator(whole) => {
+                let piece = whole.memory().allocate_within(name, whole, offset, bytes);
+                let piece = piece.map_err(|_| Error::OutOfBounds { site: site() })?;
+                (Arc::new(DeviceMemory::Emulator(piece)), 0)
+            }
+        };
+        Ok(Self { memory, start, bytes })
+    }
+
+    /// A launch begins: nothing has been written, as far as the emulator is concerned.
+    pub(crate) fn forget(&self) {
+        if let DeviceMemory::Emulator(piece) = &*self.memory {
+            piece.forget_contents();
         }
     }
 }
@@ -76,6 +118,14 @@ impl DeviceMemory {
         match self {
             Self::Cuda(memory) => memory.address(),
             Self::Emulator(allocation) => allocation.address(),
+        }
+    }
+
+    /// The address that all who share the first byte have in common.
+    pub(crate) fn home(&self) -> u64 {
+        match self {
+            Self::Cuda(memory) => memory.address(),
+            Self::Emulator(allocation) => allocation.home(),
         }
     }
 

@@ -10,13 +10,14 @@ mod support;
 use crate::error::{CudaError, Error, Result, Site};
 use crate::memory::SharedMemory;
 use crate::program::{Op, Part, Program};
+use crate::scratch::Arena;
 use crate::shares::Shares;
 use crate::source::Architecture;
 use graph_plan::{Draft, Edge, Nest, Space};
 use std::sync::Arc;
 
 pub use cuda::CudarcSlice;
-pub(crate) use memory::{DeviceMemory, HostMemory, Storage};
+pub(crate) use memory::{DeviceMemory, HostMemory, Scratch, Storage};
 
 /// A device.
 #[derive(Clone)]
@@ -53,6 +54,8 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) driver: u32,
     /// What it uses but does not own.
     pub(crate) shares: &'a Shares,
+    /// Where its scratch memory lies.
+    pub(crate) arena: &'a Arena,
 }
 
 /// How much memory a resource needs.
@@ -183,6 +186,7 @@ fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Vec<Storage>
     let Blueprint {
         draft, layouts, shares, ..
     } = blueprint;
+    let mut scratch = allocate_scratch(backend, blueprint)?.into_iter();
     let shared = shares.by_resource(layouts.len());
     let resources = draft.resources.iter().zip(*layouts).zip(shared);
     let allocated = resources.map(|((resource, layout), shared)| {
@@ -190,6 +194,7 @@ fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Vec<Storage>
         Ok(match (shared, layout, resource.space) {
             (Some(memory), ..) => Storage::Shared(memory),
             (None, None, _) => Storage::Module,
+            (None, Some(_), _) if resource.scratch => scratch.next().map_or(Storage::Module, Storage::Scratch),
             (None, Some(layout), Space::Host) => Storage::Host(HostMemory::zeroed(backend, *layout, site)?),
             (None, Some(layout), Space::Device) => {
                 Storage::Device(DeviceMemory::zeroed(backend, &resource.name, layout.bytes, site)?)
@@ -197,6 +202,24 @@ fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Vec<Storage>
         })
     });
     allocated.collect()
+}
+
+/// Allocates the arena. Returns the part of each scratch resource, in order.
+fn allocate_scratch(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Vec<Scratch>> {
+    let Blueprint {
+        draft, layouts, arena, ..
+    } = blueprint;
+    if arena.offsets.is_empty() {
+        return Ok(Vec::new());
+    }
+    let site = || Site::graph(&draft.name).at_memory("scratch");
+    let whole = Arc::new(DeviceMemory::zeroed(backend, "scratch", arena.bytes, site)?);
+    let parts = arena.offsets.iter().map(|&(resource, offset)| {
+        let name = &draft.resources[resource].name;
+        let bytes = layouts[resource].map_or(0, |layout| layout.bytes);
+        Scratch::new(&whole, name, offset, bytes, || Site::graph(&draft.name).at_memory(name))
+    });
+    parts.collect()
 }
 
 impl Part {

@@ -3,6 +3,7 @@
 mod body;
 mod host;
 mod record;
+mod scratch;
 mod shared;
 
 use crate::backend::{After, Blueprint, Executable, Layout};
@@ -14,9 +15,10 @@ use crate::mistakes;
 use crate::node::NodeId;
 use crate::place::{Memory, OnDevice, OnHost, Place, Span};
 use crate::program::{Argument, KernelOp, Op, Part, Program};
+use crate::scratch::{Arena, Packed, first_reads};
 use crate::shape::{ArrayOf, Element, SameShape};
 use crate::shares::Shares;
-use graph_plan::{Diagnostic, Draft, LaunchConfig, Mode, NodeKind, Space};
+use graph_plan::{Diagnostic, Draft, LaunchConfig, Mode, NodeKind, Sharing, Space};
 use record::Checked;
 use shared::Shared;
 use std::borrow::Cow;
@@ -79,6 +81,10 @@ pub struct GraphBuilder {
     changing: Vec<NodeId>,
     /// The body that nodes are being added to, as an index into the draft's.
     body: usize,
+    /// Where scratch memory lies, if that is known before building.
+    packed: Option<Packed>,
+    /// Does every scratch resource get memory of its own?
+    apart: bool,
     /// The newest CUDA version of a driver to build for.
     driver: u32,
     /// Kernels of CUDA sources whose mistakes have been reported.
@@ -103,6 +109,8 @@ impl GraphBuilder {
             mistakes: Vec::new(),
             changing: Vec::new(),
             body: 0,
+            packed: None,
+            apart: false,
             driver: u32::MAX,
             unresolved: Vec::new(),
             failure: None,
@@ -283,6 +291,8 @@ impl GraphBuilder {
             shared,
             mut program,
             mut mistakes,
+            packed,
+            apart,
             driver,
             failure,
             ..
@@ -291,6 +301,7 @@ impl GraphBuilder {
         let shares = Shares::new(&draft, shared.collect());
         mistakes.extend(outcome.errors.iter().cloned());
         mistakes.extend(shares.overlaps(&draft));
+        mistakes.extend(first_reads(&draft, &outcome, &program));
         if !mistakes.is_empty() {
             return Err(Error::Invalid {
                 graph: draft.name.as_ref().into(),
@@ -305,6 +316,12 @@ impl GraphBuilder {
         }
         shares.check_device(&draft, &device.backend)?;
         program.enabled = vec![true; program.ops.len()];
+        let sharing = if apart {
+            Sharing::none(&draft)
+        } else {
+            Sharing::of(&draft, &outcome.order)
+        };
+        let arena = Arena::new(&draft, &layouts, &sharing, packed);
         let blueprint = Blueprint {
             draft: &draft,
             program: &program,
@@ -314,9 +331,11 @@ impl GraphBuilder {
             delays: device.delays,
             driver,
             shares: &shares,
+            arena: &arena,
         };
         let executable = Executable::build(&device.backend, &blueprint)?;
-        Ok(Graph::new(device, id, draft, layouts, shares, program, executable))
+        let graph = Graph::new(device, id, draft, layouts, shares, program, executable);
+        Ok(graph.with_arena(arena))
     }
 }
 
