@@ -108,11 +108,17 @@ macro_rules! kernels {
 }
 
 kernels! {
-    Scale = facts("scale", &[buffer("data", 4, true), value("factor", Scalar::F32), value("n", Scalar::U32)], &[Contract {
-        text: "n <= data.len()",
-        code: &[Op::Value(2), Op::Len(0), Op::Le],
-    }]);
-    Saxpy = facts("saxpy", &[value("a", Scalar::F32), buffer("x", 4, false), buffer("y", 4, true), value("n", Scalar::U32)], &[]);
+    Scale = KernelFacts {
+        loads: &[(0, 123)],
+        ..facts("scale", &[buffer("data", 4, true), value("factor", Scalar::F32), value("n", Scalar::U32)], &[Contract {
+            text: "n <= data.len()",
+            code: &[Op::Value(2), Op::Len(0), Op::Le],
+        }])
+    };
+    Saxpy = KernelFacts {
+        loads: &[(2, 50)],
+        ..facts("saxpy", &[value("a", Scalar::F32), buffer("x", 4, false), buffer("y", 4, true), value("n", Scalar::U32)], &[])
+    };
     Add = facts("add", &[buffer("a", 4, false), buffer("b", 4, false), buffer("out", 4, true), value("n", Scalar::U32)], &[]);
     FillIndex = facts("fill_index", &[buffer("out", 4, true)], &[Contract {
         text: "threads <= out.len()",
@@ -120,6 +126,7 @@ kernels! {
     }]);
     Bounded = KernelFacts {
         limits: KernelLimits { max_block: Some([256, 1, 1]), ..KernelLimits::NONE },
+        loads: &[(0, 276)],
         ..facts("bounded", &[buffer("data", 4, true)], &[])
     };
     CopyStruct = facts("copy_struct", &[value("t", Scalar::Other), buffer("in", 4, false), buffer("out", 4, true)], &[]);
