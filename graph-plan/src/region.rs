@@ -87,6 +87,24 @@ impl Region {
         !apart
     }
 
+    /// May the two touch the same memory in whatever iterations of the `for`s around them?
+    pub fn overlaps_in_some_iterations(&self, other: &Region) -> bool {
+        self.in_any_iteration().overlaps(&other.in_any_iteration())
+    }
+
+    /// The region, without what is known of it within one iteration only.
+    fn in_any_iteration(&self) -> Region {
+        let any = |bound: &Bound| match bound {
+            Bound::Iteration(..) => Bound::Unknown,
+            bound => bound.clone(),
+        };
+        match self {
+            Region::Whole => Region::Whole,
+            Region::Index(index) => Region::Index(any(index)),
+            Region::Range(start, end) => Region::Range(any(start), any(end)),
+        }
+    }
+
     /// Does `self` certainly contain all of `other`?
     pub fn covers(&self, other: &Region) -> bool {
         if matches!(self, Region::Whole) || self == other {
@@ -162,6 +180,7 @@ mod tests {
         });
         assert!(!before.overlaps(&after(0)));
         assert!(before.overlaps(&after(1)));
+        assert!(before.overlaps_in_some_iterations(&after(0)));
         assert!(before.overlaps(&Region::Range(symbol("i"), Bound::End)));
         assert!(Region::Index(split(0)).overlaps(&Region::Index(Bound::Iteration("i + 1".into(), 0))));
         assert_eq!(Region::Index(split(0)).to_string(), "[i]");

@@ -349,7 +349,7 @@ impl Graph {
             Storage::Shared(SharedMemory::Host(piece)) if (span.start, span.bytes) == (0, piece.bytes) => {
                 Ok((piece, site))
             }
-            Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Module => {
+            Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Scratch(_) | Storage::Module => {
                 Err(Error::ForeignPlace { site })
             }
             Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) => Err(Error::Unsupported {

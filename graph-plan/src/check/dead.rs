@@ -28,7 +28,9 @@ pub(super) fn dead_nodes(draft: &Draft, order: &Nest) -> Vec<Diagnostic> {
     loop {
         let used = |write: &Access| {
             readers[write.resource].iter().any(|reader| {
-                !dead[reader.node] && reader.region.overlaps(&write.region) && may_follow(order, &scopes, write, reader)
+                !dead[reader.node]
+                    && reader.region.overlaps_in_some_iterations(&write.region)
+                    && may_follow(order, &scopes, write, reader)
             })
         };
         let unused =

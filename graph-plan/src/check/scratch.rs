@@ -61,7 +61,7 @@ impl Memory<'_> {
     fn is_written(&self, index: usize) -> bool {
         let access = &self.draft.accesses[index];
         self.writers.iter().any(|writer| {
-            writer.region.overlaps(&access.region)
+            writer.region.overlaps_in_some_iterations(&access.region)
                 && self.order.before(writer.node, access.node)
                 && self.condition(writer.node, access.node).is_none()
         })
@@ -98,7 +98,7 @@ impl Memory<'_> {
     fn is_race(&self, index: usize) -> bool {
         let access = &self.draft.accesses[index];
         self.writers.iter().any(|writer| {
-            writer.region.overlaps(&access.region)
+            writer.region.overlaps_in_some_iterations(&access.region)
                 && !self.order.ordered(writer.node, access.node)
                 && self.condition(writer.node, access.node).is_none()
         })
@@ -120,7 +120,7 @@ impl Memory<'_> {
                 ));
         };
         let name = |node: usize| &self.draft.nodes[node].name;
-        let (note, help) = if !writer.region.overlaps(&access.region) {
+        let (note, help) = if !writer.region.overlaps_in_some_iterations(&access.region) {
             (
                 format!(
                     "`{}` writes `{memory}{}`, `{reader}` reads `{memory}{}`",
@@ -155,7 +155,7 @@ impl Memory<'_> {
     fn likeliest(&self, access: &Access) -> Option<&Access> {
         let others = || self.writers.iter().copied().filter(|writer| writer.node != access.node);
         let before = |writer: &&Access| self.order.before(writer.node, access.node);
-        let meets = |writer: &&Access| writer.region.overlaps(&access.region);
+        let meets = |writer: &&Access| writer.region.overlaps_in_some_iterations(&access.region);
         others()
             .find(|writer| before(writer) && meets(writer))
             .or_else(|| others().find(before))
