@@ -98,7 +98,7 @@ impl Memory<'_> {
     fn is_race(&self, index: usize) -> bool {
         let access = &self.draft.accesses[index];
         self.writers.iter().any(|writer| {
-            writer.region.overlaps_in_some_iterations(&access.region)
+            writer.region.overlaps(&access.region)
                 && !self.order.ordered(writer.node, access.node)
                 && self.condition(writer.node, access.node).is_none()
         })
