@@ -1,15 +1,15 @@
 """What is asked: one statement with the cursor `‸` in it, beside right statements and beside broken ones."""
 
-# What else is wrong in the same graph, and at which mark of the fixture.
+# What else is wrong in the same graph: at which mark of the fixture, and the codes of the errors that editors show for it.
 BESIDE = {
-    "nothing": {},
-    "a misspelt name in `after`": {"before": "join broken after uplaod;"},
-    "an unknown resource": {"behind": "memset broken = nothing <- 0.0;"},
-    "`kernel broken =` before it": {"before": "kernel broken ="},
-    "`kernel broken =` behind it": {"behind": "kernel broken ="},
-    "half a copy": {"before": "memcpy broken = input -> ;"},
-    "a misspelt keyword": {"before": "kernle broken = kernel_forward<<<1, 1>>>(&mut data);"},
-    "half an argument": {"before": "kernel broken = kernel_forward<<<1, CONFIG.>>>(&mut data);"},
+    "nothing": ({}, []),
+    "a misspelt name in `after`": ({"before": "join broken after uplaod;"}, ["unknown-node"]),
+    "an unknown resource": ({"behind": "memset broken = nothing <- 0.0;"}, ["unknown-resource"]),
+    "`kernel broken =` before it": ({"before": "kernel broken ="}, ["syntax"]),
+    "`kernel broken =` behind it": ({"behind": "kernel broken ="}, ["syntax"]),
+    "half a copy": ({"before": "memcpy broken = input -> ;"}, ["syntax"]),
+    "a misspelt keyword": ({"before": "kernle broken = kernel_forward<<<1, 1>>>(&mut data);"}, ["syntax"]),
+    "half an argument": ({"before": "kernel broken = kernel_forward<<<1, CONFIG.>>>(&mut data);"}, ["syntax"]),
 }
 
 K = "kernel k = kernel_forward<<<1, N>>>"

@@ -63,6 +63,29 @@ def holds(kind: str, answers: list[str], wanted: list[str], unwanted: list[str])
     return all(map(has, wanted)) and not any(map(has, unwanted))
 
 
+def asked(client: Client, only: str):
+    """Yields a line for each case with, beside each of `BESIDE`, whether the answer is right, and the answer."""
+    for kind, name, places, wanted, unwanted in CASES:
+        line = f"{kind:<13} {name:<38}"
+        if only not in line:
+            continue
+        answers = []
+        for broken, _ in BESIDE.values():
+            text, offset = document(places | broken)
+            answer = found(kind, client.ask(kind, text, offset), text)
+            answers.append((holds(kind, answer, wanted, unwanted), answer))
+        yield line, answers
+    line = f"{'diagnostic':<13} {'each mistake once':<38}"
+    if only in line:
+        answers = []
+        for broken, codes in BESIDE.values():
+            items = client.ask("diagnostic", document(broken)[0])["items"]
+            first_lines = [item["message"].splitlines()[0] for item in items]
+            shown = [text.rpartition("[")[2].rstrip("]") for text in first_lines]
+            answers.append((shown == codes, first_lines))
+        yield line, answers
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("filter", nargs="?", default="", help="only cases whose line has this text; shows all answers")
@@ -83,20 +106,12 @@ def main() -> int:
     for number, what in enumerate(BESIDE, 1):
         print(f"  {number}: {what}")
     right = total = 0
-    for kind, name, places, wanted, unwanted in CASES:
-        line = f"{kind:<13} {name:<38}"
-        if options.filter not in line:
-            continue
-        results = ""
-        for number, broken in enumerate(BESIDE.values(), 1):
-            text, offset = document(places | broken)
-            answers = found(kind, client.ask(kind, text, offset), text)
-            good = holds(kind, answers, wanted, unwanted)
-            right, total = right + good, total + 1
-            results += str(number) if good else "-"
-            if options.filter:
-                print(number, "right" if good else "WRONG", answers[:60])
-        print(line, results, flush=True)
+    for line, answers in asked(client, options.filter):
+        if options.filter:
+            for number, (good, answer) in enumerate(answers, 1):
+                print(number, "right" if good else "WRONG", answer[:60])
+        print(line, "".join(str(number) if good else "-" for number, (good, _) in enumerate(answers, 1)), flush=True)
+        right, total = right + sum(good for good, _ in answers), total + len(answers)
     print(f"{right} of {total} answers are right")
     client.close()
     return 0 if right == total else 1

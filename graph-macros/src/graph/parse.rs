@@ -13,6 +13,8 @@ mod node;
 mod place;
 mod statement;
 
+pub(super) use statement::KEYWORDS;
+
 use super::ast::Input;
 use crate::report::Report;
 use proc_macro2::{Span, TokenStream};
@@ -62,6 +64,14 @@ fn expression(input: ParseStream<'_>, what: &str) -> syn::Result<Expr> {
         return Err(expected(input.span(), what));
     }
     input.parse()
+}
+
+/// Where the next statement begins, `what` is missing behind `last`.
+fn present(input: ParseStream<'_>, last: Span, what: &str) -> syn::Result<()> {
+    match starts_statement(input) {
+        true => Err(expected(last, what)),
+        false => Ok(()),
+    }
 }
 
 /// The `;` behind a statement whose last token is at `end`.

@@ -9,7 +9,7 @@ use super::ast::{
     Place, Resource, Statement,
 };
 use super::constant::{Variables, bound, mentions};
-use crate::report::{Report, error};
+use crate::report::{Report, error, line, on_line};
 use graph_plan::{Bound, Code, Draft, Mode, NodeKind, Region, Subject, nearest, other_body, siblings};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
@@ -302,7 +302,7 @@ fn clashing(name: &Ident, taken: &str, owner: Owner<'_>) -> graph_plan::Diagnost
         Owner::Method => return duplicate(format!("{subject} has the name of a method of every graph")),
         Owner::Statement(first, _) => first,
     };
-    let declared = format!("`{first}` is declared on line {}", first.span().start().line);
+    let declared = format!("`{first}` is declared {}", on_line(first.span()));
     match owner {
         Owner::Statement(_, false) if own => duplicate(format!("the name `{name}` is declared twice")),
         Owner::Statement(_, true) => duplicate(format!("{subject} has the name of an accessor of `{first}`")),
@@ -397,7 +397,7 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         Some(Entity::Resource(resource)) => {
             fixed(graph, place, report);
             let access = graph.draft.access(node, resource, region(place), mode);
-            graph.draft.accesses[access].line = u32::try_from(name.span().start().line).ok();
+            graph.draft.accesses[access].line = line(name.span()).and_then(|line| u32::try_from(line).ok());
             graph.accesses.push((place, start));
             return;
         }

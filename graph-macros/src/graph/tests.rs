@@ -112,6 +112,28 @@ fn a_missing_semicolon_costs_one_message() {
 }
 
 #[test]
+fn half_a_statement_takes_nothing_of_the_next() {
+    for (half, missing) in [
+        ("host b:", "expected a type such as `f32` or `[f32; 1024]` [syntax]"),
+        ("param b: f32 =", "expected `value` after `=` [syntax]"),
+        (
+            "kernel b =",
+            "expected `kernel<<<grid, block>>>(arguments)` after `=` [syntax]",
+        ),
+        ("memcpy b =", "expected `source -> destination` after `=` [syntax]"),
+        ("memcpy b = a ->", "expected `destination` after `->` [syntax]"),
+        ("memset b = a <-", "expected `value` after `<-` [syntax]"),
+        ("join b after", "expected the name of a node after `after` [syntax]"),
+        ("join b after n,", "expected the name of a node after `after` [syntax]"),
+    ] {
+        assert_heads(
+            &format!("device a: f32; {half} memset n = a <- 0.0; join j after n;"),
+            &[missing],
+        );
+    }
+}
+
+#[test]
 fn an_unparsed_statement_is_not_missed_by_others() {
     assert_heads(
         "host a: ;\n device b: f32;\n memcpy m = a -> b;\n memcpy n = b -> -> a after m;\n join j after n;",

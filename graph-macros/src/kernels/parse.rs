@@ -4,7 +4,7 @@ use super::attribute::{self, File};
 use super::declaration::Declaration;
 use super::param::push;
 use super::text::ends;
-use crate::report::{Report, error};
+use crate::report::{Report, error, on_line};
 use graph_plan::Code;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -108,17 +108,17 @@ fn skip(body: ParseStream<'_>) -> syn::Result<TokenStream> {
 
 /// Two kernels of one name would be several of rustc's errors. With `#[cfg]` they may be one.
 fn drop_repetitions(block: &mut Block, report: &mut Report) {
-    let mut lines = HashMap::new();
+    let mut spans = HashMap::new();
     block.kernels.retain(|kernel| {
         if !kernel.conditions.is_empty() {
             return true;
         }
         let span = kernel.ident.span();
-        let Some(line) = lines.insert(kernel.ident.to_string(), span.start().line) else {
+        let Some(first) = spans.insert(kernel.ident.to_string(), span) else {
             return true;
         };
         let message = format!("the kernel `{}` is declared twice", kernel.ident);
-        let note = format!("the other declaration is on line {line}");
+        let note = format!("the other declaration is {}", on_line(first));
         report.push(span, &error(Code::DuplicateName, message).note(note).help("remove one"));
         false
     });

@@ -18,7 +18,7 @@ const _: () = {
                 let _ = &(more);
                 {
                     let _ = (1, 4);
-                    unsafe { <scale>::call(&mut data, factor) };
+                    unsafe { scale::call(&mut data, factor) };
                     let _ = &(more);
                     {}
                     {

@@ -18,7 +18,7 @@ const _: () = {
                 let _ = &(data[HALF..]);
                 let _ = &(0.0);
                 let _ = (1, 4);
-                unsafe { <kernels::scale>::call(&mut data[..HALF], factor * 2.0, 4) };
+                unsafe { kernels::scale::call(&mut data[..HALF], factor * 2.0, 4) };
             }
         }
     };

@@ -23,9 +23,9 @@ const _: () = {
                 let _ = &(input);
                 let _ = &(data);
                 let _ = (1, N);
-                unsafe { <kernel_forward>::call(&mut data) };
+                unsafe { kernel_forward::call(&mut data) };
                 let _ = (1, N);
-                unsafe { <kernel_backward>::call(&mut data) };
+                unsafe { kernel_backward::call(&mut data) };
                 let _ = &(data);
                 let _ = &(output);
                 {

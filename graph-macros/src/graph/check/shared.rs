@@ -2,7 +2,7 @@
 
 use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::resolve::Graph;
-use crate::report::{Report, error};
+use crate::report::{Report, error, on_line};
 use graph_plan::{Code, Space};
 
 /// Reports writes through arguments without `mut`, and `mut` that nothing needs.
@@ -30,7 +30,7 @@ fn written(graph: &Graph<'_>, resource: &Resource, access: usize, report: &mut R
     };
     let message = format!("node `{node}` writes `{name}`, which is shared without `mut`");
     let diagnostic = error(Code::Access, message)
-        .note(format!("`{name}` is declared on line {}", name.span().start().line))
+        .note(format!("`{name}` is declared {}", on_line(name.span())))
         .help(format!("declare it `{name}: mut {space} ..`"));
     let (place, start) = graph.accesses[access];
     report.push_between(start, place.end, &diagnostic);

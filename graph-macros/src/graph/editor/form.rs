@@ -18,7 +18,7 @@ pub(super) fn launch(tokens: &[TokenTree]) -> TokenStream {
     let callee = stream(callee);
     match value {
         true => quote!(let _ = (#dimensions); let _ = #callee; let _ = #arguments;),
-        false => quote!(let _ = (#dimensions); unsafe { <#callee>::call #arguments };),
+        false => quote!(let _ = (#dimensions); unsafe { #callee::call #arguments };),
     }
 }
 

@@ -3,14 +3,9 @@
 use super::form::{call, child, closure, launch, list, pair};
 use super::stream;
 use super::tokens::{is_group, is_punct, is_word, single_punct, split_at_puncts};
+use crate::graph::parse::KEYWORDS;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-
-/// The words that begin a statement with a name.
-const KEYWORDS: [&str; 19] = [
-    "host", "device", "scratch", "param", "rng", "kernel", "memcpy", "memset", "call", "graph", "capture", "raw",
-    "join", "record", "wait", "if", "while", "switch", "for",
-];
 
 /// A statement by its parts, without its attributes and its `;`.
 #[derive(Clone, Copy)]

@@ -50,7 +50,7 @@ fn memory_and_params_are_variables_whatever_their_order() {
 fn kernels_are_calls() {
     assert_seen(
         "kernel k = unsafe a::b<<<(N >> 2, 1), B.x, 64>>>(&mut x[2], p * 2);",
-        "let _ = ((N >> 2, 1), B.x, 64); unsafe { <a::b>::call(&mut x[2], p * 2) };",
+        "let _ = ((N >> 2, 1), B.x, 64); unsafe { a::b::call(&mut x[2], p * 2) };",
     );
     assert_seen(
         "kernel k = unsafe (f)<<<1, 1>>>(&x);",
@@ -62,7 +62,7 @@ fn kernels_are_calls() {
 fn nodes_are_variables_only_where_their_order_is_told() {
     assert_seen(
         "join a; kernel b = f<<<1, 1>>>() after programmatic(a), c; for i in 0..n { join c after a; }",
-        "let _ = (); let _ = (1, 1); unsafe { <f>::call() }; for i in (0..n) { let _ = (); }
+        "let _ = (); let _ = (1, 1); unsafe { f::call() }; for i in (0..n) { let _ = (); }
          { let a: ::graph_runtime::NodeId; let b: ::graph_runtime::NodeId; let c: ::graph_runtime::NodeId;
            let _ = ((a), c); let _ = (a); }",
     );
@@ -91,9 +91,9 @@ fn bodies_are_blocks() {
 
 #[test]
 fn what_is_half_typed_is_passed_on() {
-    assert_seen("kernel k =", "let _ = (); unsafe { <>::call() };");
-    assert_seen("kernel k = a::", "let _ = (); unsafe { <a::>::call() };");
-    assert_seen("kernel k = f<<<1, N.", "let _ = (1, N.); unsafe { <f>::call() };");
+    assert_seen("kernel k =", "let _ = (); unsafe { ::call() };");
+    assert_seen("kernel k = a::", "let _ = (); unsafe { a::::call() };");
+    assert_seen("kernel k = f<<<1, N.", "let _ = (1, N.); unsafe { f::call() };");
     assert_seen("memcpy m = x ->", "let _ = &(x); let _ = &();");
     assert_seen("memset m = x <- N.;", "let _ = &(x); let _ = &(N.);");
     assert_seen("param p: f32 =", "let mut p: f32 =;");
@@ -105,7 +105,7 @@ fn a_statement_ends_where_the_next_begins() {
     assert_seen(
         "kernel k = f memcpy m = x -> y #[doc] device z: f32 join j after m record r = e",
         "let mut z: ::graph_runtime::Place<f32, ::graph_runtime::OnDevice>;
-         let _ = (); unsafe { <f>::call() }; let _ = &(x); let _ = &(y); let _ = (); let _ = (e);
+         let _ = (); unsafe { f::call() }; let _ = &(x); let _ = &(y); let _ = (); let _ = (e);
          { let k: ::graph_runtime::NodeId; let m: ::graph_runtime::NodeId; let j: ::graph_runtime::NodeId;
            let r: ::graph_runtime::NodeId; let _ = (m); }",
     );

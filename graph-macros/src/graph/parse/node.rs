@@ -4,11 +4,12 @@ use super::child::child;
 use super::closure::{call, capture, raw};
 use super::conditional::{conditional, repeated_while, switch};
 use super::launch::launch;
-use super::{Context, expected, expression, last_token, next_is, semicolon};
+use super::{Context, expected, expression, last_token, next_is, present, semicolon};
 use crate::graph::ast::{Action, Attributes, Dependency, Node, Place, Statement};
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
+use syn::spanned::Spanned;
 use syn::{Ident, Token, parenthesized};
 
 /// A node from behind its name.
@@ -22,9 +23,10 @@ pub(super) fn node(
     let (action, end) = match form(&keyword.to_string()) {
         None => (Action::Join, name.span()),
         Some(form) => {
-            input
-                .parse::<Token![=]>()
+            let equals: Token![=] = input
+                .parse()
                 .map_err(|error| expected(error.span(), &format!("`= {form}` after `{name}`")))?;
+            present(input, equals.span, &format!("`{form}` after `=`"))?;
             action(input, &keyword.to_string(), context)?
         }
     };
@@ -96,9 +98,10 @@ fn action(input: ParseStream<'_>, keyword: &str, context: &mut Context<'_>) -> s
 
 fn memcpy(input: ParseStream<'_>) -> syn::Result<(Action, Span)> {
     let from = input.parse()?;
-    input
-        .parse::<Token![->]>()
+    let arrow: Token![->] = input
+        .parse()
         .map_err(|error| expected(error.span(), "`-> destination`"))?;
+    present(input, arrow.span(), "`destination` after `->`")?;
     let to: Place = input.parse()?;
     let end = to.end;
     Ok((Action::Memcpy { from, to }, end))
@@ -106,9 +109,8 @@ fn memcpy(input: ParseStream<'_>) -> syn::Result<(Action, Span)> {
 
 fn memset(input: ParseStream<'_>) -> syn::Result<(Action, Span)> {
     let to = input.parse()?;
-    input
-        .parse::<Token![<-]>()
-        .map_err(|error| expected(error.span(), "`<- value`"))?;
+    let arrow: Token![<-] = input.parse().map_err(|error| expected(error.span(), "`<- value`"))?;
+    present(input, arrow.span(), "`value` after `<-`")?;
     let value = Box::new(input.parse()?);
     let end = last_token(&value);
     Ok((Action::Memset { to, value }, end))
@@ -125,14 +127,15 @@ fn after(input: ParseStream<'_>) -> syn::Result<Vec<(Dependency, Span)>> {
     if !next_is(input, "after") {
         return Ok(Vec::new());
     }
-    input.call(Ident::parse_any)?;
+    let mut last = input.call(Ident::parse_any)?.span();
     let mut found = Vec::new();
     loop {
+        present(input, last, "the name of a node after `after`")?;
         found.push(dependency(input)?);
         if !input.peek(Token![,]) {
             return Ok(found);
         }
-        input.parse::<Token![,]>()?;
+        last = input.parse::<Token![,]>()?.span;
     }
 }
 

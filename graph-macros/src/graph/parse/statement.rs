@@ -2,7 +2,7 @@
 
 use super::attribute::{attributes, misplaced};
 use super::node::node;
-use super::{Context, expected, expression, last_token, next_is, semicolon, stands_at};
+use super::{Context, expected, expression, last_token, next_is, present, semicolon, stands_at};
 use crate::graph::ast::{Attributes, For, Param, Resource, ResourceKind, Rng, Shape, Statement};
 use proc_macro2::{Span, TokenTree};
 use syn::ext::IdentExt;
@@ -10,7 +10,7 @@ use syn::parse::ParseStream;
 use syn::{Expr, Ident, Token, braced};
 
 /// The keywords that start a statement.
-const KEYWORDS: [&str; 19] = [
+pub(crate) const KEYWORDS: [&str; 19] = [
     "host", "device", "scratch", "param", "rng", "kernel", "memcpy", "memset", "call", "graph", "capture", "raw",
     "join", "record", "wait", "if", "while", "switch", "for",
 ];
@@ -133,9 +133,10 @@ fn resource(
     kind: ResourceKind,
     name: Ident,
 ) -> syn::Result<Statement> {
-    input
-        .parse::<Token![:]>()
+    let colon: Token![:] = input
+        .parse()
         .map_err(|error| expected(error.span(), &format!("`: shape` after `{name}`")))?;
+    present(input, colon.span, "a type such as `f32` or `[f32; 1024]`")?;
     let shape: Shape = input.parse()?;
     semicolon(input, last_token(&shape))?;
     Ok(Statement::Resource(Resource {
@@ -152,9 +153,10 @@ fn param(input: ParseStream<'_>, attributes: Attributes, name: Ident) -> syn::Re
         .parse::<Token![:]>()
         .map_err(|error| expected(error.span(), &format!("`: type = value` after `{name}`")))?;
     let ty = input.parse()?;
-    input
-        .parse::<Token![=]>()
+    let equals: Token![=] = input
+        .parse()
         .map_err(|error| expected(error.span(), "`= value`: a `param` has an initial value"))?;
+    present(input, equals.span, "`value` after `=`")?;
     let initial: Expr = input.parse()?;
     semicolon(input, last_token(&initial))?;
     Ok(Statement::Param(Param {

@@ -71,9 +71,9 @@ fn only_mutable_memory_is_written() {
         &[],
     );
     assert_eq!(
-        item_messages("graph Test(w: device f32) { memset a = w <- 0.0; kernel k = f<<<1, 1>>>(&mut w) after a; }"),
+        item_messages("graph Test(\nw: device f32) { memset a = w <- 0.0; kernel k = f<<<1, 1>>>(&mut w) after a; }"),
         [
-            "node `a` writes `w`, which is shared without `mut` [access]\nnote: `w` is declared on line 1\nhelp: declare it `w: mut device ..`"
+            "node `a` writes `w`, which is shared without `mut` [access]\nnote: `w` is declared on line 2\nhelp: declare it `w: mut device ..`"
         ]
     );
     let needless = "graph Test(w: mut device f32) { device x: f32; memcpy m = w -> x; }";

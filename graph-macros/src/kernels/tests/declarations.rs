@@ -208,11 +208,11 @@ fn malformed_blocks_are_syntax_errors() {
         firsts(block("static X: u32;")),
         ["expected a kernel: `fn name(..);` [syntax]"]
     );
-    let twice = messages(block("fn chase(x: &[u64]); fn chase(y: &[u64]);"));
+    let twice = messages(block("\nfn chase(x: &[u64]);\nfn chase(y: &[u64]);"));
     assert_eq!(
         twice,
         [
-            "the kernel `chase` is declared twice [duplicate-name]\nnote: the other declaration is on line 1\nhelp: remove one"
+            "the kernel `chase` is declared twice [duplicate-name]\nnote: the other declaration is on line 2\nhelp: remove one"
         ]
     );
 }
