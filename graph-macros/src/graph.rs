@@ -1,5 +1,6 @@
 //! `cuda_graph!`: parse -> resolve -> check -> expand.
 
+mod anonymous;
 #[expect(dead_code, reason = "statements are parsed before they are built: see `later`")]
 mod ast;
 mod check;
@@ -13,7 +14,7 @@ mod resolve;
 mod tests;
 
 use crate::report::Report;
-use ast::{Input, Item};
+use ast::{Anonymous, Input, Item};
 use proc_macro2::TokenStream;
 
 /// The whole macro.
@@ -21,9 +22,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut report = Report::default();
     match parse::input(input.clone(), &mut report) {
         Some(Input::Items(items)) => declared(items, editor::statements(input), &mut report),
-        Some(Input::Expression(graph)) => {
-            editor::block(editor::expression(input), later::expression(&graph, &mut report))
-        }
+        Some(Input::Expression(graph)) => editor::block(editor::expression(input), expression(*graph, &mut report)),
         None => report.tokens(),
     }
 }
@@ -45,4 +44,18 @@ fn declared(mut items: Vec<Item>, statements: TokenStream, report: &mut Report) 
         false => expand::graph(graph, outcome),
     };
     expand::items(statements, graphs.iter().map(expand).collect(), report)
+}
+
+/// A graph as an expression. With mistakes it is still one of the right type.
+fn expression(graph: Anonymous, report: &mut Report) -> TokenStream {
+    let mut item = anonymous::item(graph);
+    later::leave_out(&mut item, report);
+    let graph = resolve::resolve(&item, report);
+    let outcome = check::check(&graph, report);
+    let messages = report.tokens();
+    if report.has_errors() {
+        expand::stub_expression(&graph, &messages)
+    } else {
+        expand::expression(&graph, &outcome, &messages)
+    }
 }

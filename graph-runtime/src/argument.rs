@@ -104,11 +104,7 @@ impl GraphBuilder {
 impl Graph {
     /// Puts other device memory in the place of what is shared: see [`Graph::rebind`].
     #[doc(hidden)]
-    pub fn rebind_device<S: ?Sized>(
-        &mut self,
-        place: &Place<S, OnDevice>,
-        memory: impl DeviceShare<S>,
-    ) -> Result<()> {
+    pub fn rebind_device<S: ?Sized>(&mut self, place: &Place<S, OnDevice>, memory: impl DeviceShare<S>) -> Result<()> {
         self.rebind_memory(place.span, memory.memory().0)
     }
 

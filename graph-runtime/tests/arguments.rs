@@ -233,9 +233,15 @@ fn lengths_of_memory_are_checked_by_build() {
     assert_eq!(graph.input().unwrap().len(), 8);
 
     let error = Slices::build(&device, 9, &input, &out, &fixed).unwrap_err().to_string();
-    assert!(error.contains("[shape-mismatch]") && error.contains("`input`"), "{error}");
+    assert!(
+        error.contains("[shape-mismatch]") && error.contains("`input`"),
+        "{error}"
+    );
     let error = Slices::build(&device, 8, &input, &out, &out).unwrap_err().to_string();
-    assert!(error.contains("[shape-mismatch]") && error.contains("`fixed`"), "{error}");
+    assert!(
+        error.contains("[shape-mismatch]") && error.contains("`fixed`"),
+        "{error}"
+    );
     let longer = device.alloc_slice::<u32>(9).unwrap();
     assert!(graph.rebind_out(&longer).is_err());
     assert!(graph.rebind_fixed(&longer).is_err());

@@ -38,9 +38,19 @@ pub(crate) struct Item {
     pub(crate) generics: Generics,
     pub(crate) arguments: Vec<BuildArgument>,
     pub(crate) statements: Vec<Statement>,
+    pub(crate) form: Form,
     /// Names of arguments and statements, also of those inside bodies, that could not be parsed: whoever mentions them is
     /// not to blame.
     pub(crate) unparsed: Vec<Ident>,
+}
+
+/// How a graph stands in the program.
+#[derive(Debug)]
+pub(crate) enum Form {
+    /// A type.
+    Item,
+    /// An expression, of type `Result` of a graph that is built on the device. It is made an item for what comes after parsing.
+    Expression(Box<Expr>, Token![=>]),
 }
 
 /// What a graph takes when it is built.
@@ -146,6 +156,8 @@ pub(crate) enum ResourceKind {
         space: Space,
         mutable: bool,
     },
+    /// A local that an expression captures. Which memory it is, and of which shape, only its type tells.
+    Captured,
 }
 
 impl Resource {
@@ -158,12 +170,12 @@ impl Resource {
             }
     }
 
-    /// Where the memory is.
+    /// Where the memory is; of what is captured, where most is.
     pub(crate) fn space(&self) -> Space {
         match self.kind {
             ResourceKind::Host => Space::Host,
             ResourceKind::Shared { space, .. } => space,
-            ResourceKind::Device | ResourceKind::Scratch => Space::Device,
+            ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Captured => Space::Device,
         }
     }
 }

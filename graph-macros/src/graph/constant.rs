@@ -2,7 +2,7 @@
 //! can evaluate it in a constant.
 
 use graph_plan::Bound;
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::{BinOp, Expr, Ident, Lit, UnOp};
 
@@ -55,12 +55,51 @@ const CONST_METHODS: [&str; 14] = [
 pub(crate) struct Variables {
     /// Params, build arguments.
     pub(crate) names: Vec<String>,
+    /// Are there local variables? Then a name that is not written as constants are is taken for one.
+    pub(crate) locals: bool,
 }
 
 impl Variables {
     fn contain(&self, name: &Ident) -> bool {
-        self.names.iter().any(|variable| name == variable)
+        self.names.iter().any(|variable| name == variable) || self.locals && !is_upper(name)
     }
+
+    /// Do the tokens name one of them?
+    pub(crate) fn mentioned(&self, tokens: TokenStream) -> bool {
+        mentions(tokens.clone(), &self.names) || self.locals && mentions_local(tokens)
+    }
+}
+
+/// Is the name written as those of constants and const generics are?
+fn is_upper(name: &Ident) -> bool {
+    !name.to_string().contains(char::is_lowercase)
+}
+
+/// Does a name stand in the tokens that may be a local variable: not written as a constant, and no function, field, method or path?
+fn mentions_local(tokens: TokenStream) -> bool {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let punct = |index: Option<usize>, chars: &[char]| {
+        let token = index.and_then(|index| tokens.get(index));
+        matches!(token, Some(TokenTree::Punct(punct)) if chars.contains(&punct.as_char()))
+    };
+    let called = |index: usize| matches!(tokens.get(index + 1), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis);
+    tokens.iter().enumerate().any(|(index, token)| match token {
+        TokenTree::Ident(name) => {
+            let part = punct(index.checked_sub(1), &['.', ':']) || punct(Some(index + 1), &[':', '!']) || called(index);
+            !part
+                && !is_upper(name)
+                && syn::parse2::<Ident>(name.to_token_stream()).is_ok()
+                && !follows_as(&tokens, index)
+        }
+        TokenTree::Group(group) => mentions_local(group.stream()),
+        _ => false,
+    })
+}
+
+/// Is the token a type that is cast to?
+fn follows_as(tokens: &[TokenTree], index: usize) -> bool {
+    let before = index.checked_sub(1).map(|index| &tokens[index]);
+    matches!(before, Some(TokenTree::Ident(word)) if word == "as")
 }
 
 /// Can rustc evaluate the expression in a constant? Literals, paths (of a graph item they can only be constants, since no local

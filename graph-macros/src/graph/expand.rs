@@ -3,6 +3,7 @@
 //! The expansion is thin calls into `graph_runtime`: a struct that holds the executable graph and its places, a `build` that
 //! calls `GraphBuilder` once a node, accessors, and compile-time assertions for what only rustc can evaluate.
 
+mod anonymous;
 mod argument;
 mod build;
 mod closure;
@@ -11,6 +12,8 @@ mod node;
 mod part;
 mod plan;
 mod shape;
+
+pub(crate) use anonymous::{expression, stub as stub_expression};
 
 use super::editor;
 use super::resolve::Graph;

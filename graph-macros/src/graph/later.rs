@@ -1,13 +1,10 @@
 //! What is parsed but not built yet: reported and left out, so that the rest of the macro need not know it. Whoever builds a
 //! statement removes its line here.
 
-use super::ast::{Action, Anonymous, Argument, Item, Node, Place, ResourceKind, Statement};
-use crate::report::{Report, error};
-use graph_plan::Code;
-use proc_macro2::{Span, TokenStream};
-use quote::quote;
+use super::ast::{Action, Argument, Item, Node, Place, ResourceKind, Statement};
+use crate::report::Report;
+use proc_macro2::Span;
 use syn::Ident;
-use syn::spanned::Spanned;
 
 /// Reports and removes what cannot be built; its names are broken ones.
 pub(crate) fn leave_out(item: &mut Item, report: &mut Report) {
@@ -36,14 +33,6 @@ fn leave_out_of(statements: &mut Vec<Statement>, report: &mut Report) -> Vec<Ide
         }
     });
     left
-}
-
-/// The expression form as a whole: its mistakes as an expression.
-pub(crate) fn expression(graph: &Anonymous, report: &mut Report) -> TokenStream {
-    let message = error(Code::Syntax, "the expression form is not supported yet");
-    report.push_between(graph.device.span(), graph.arrow.span(), &message);
-    let messages = report.tokens();
-    quote!({ #messages })
 }
 
 /// Where and what in a statement cannot be built.

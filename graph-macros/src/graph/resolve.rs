@@ -2,11 +2,11 @@
 
 mod scalar;
 
-pub(crate) use scalar::{Scalar, Value, added_scalars, params, scalars};
+pub(crate) use scalar::{Scalar, Value, added_scalars, expressions, params, scalars};
 
 use super::ast::{
-    Action, Argument, Attributes, BuildArgument, CallParameter, Dependency, Function, Item, Launch, Node, Param, Part,
-    Place, Resource, Statement,
+    Action, Argument, Attributes, BuildArgument, CallParameter, Dependency, Form, Function, Item, Launch, Node, Param,
+    Part, Place, Resource, Statement,
 };
 use super::constant::{Variables, bound, mentions};
 use crate::report::{Report, error, line, on_line};
@@ -19,6 +19,9 @@ use syn::{Expr, Type};
 
 /// The methods that every graph has, whose names nothing else may take.
 const METHODS: [&str; 6] = ["build", "launch", "launch_on", "synchronize", "memory_mut", "raw"];
+
+/// Those of graphs that are expressions, besides.
+const METHODS_OF_EXPRESSIONS: [&str; 2] = ["into_parts", "plan"];
 
 /// A graph whose names are resolved. Statements whose names clash with earlier ones are left out, other than in the draft.
 #[derive(Debug)]
@@ -75,6 +78,7 @@ impl Graph<'_> {
         let values = self.values.iter().map(|value| value.name.to_string());
         Variables {
             names: self.param_names().into_iter().chain(values).collect(),
+            locals: self.is_expression(),
         }
     }
 
@@ -86,7 +90,12 @@ impl Graph<'_> {
 
     /// Is the value of a length known only when the graph is built?
     pub(crate) fn is_variable(&self, length: &Expr) -> bool {
-        mentions(length.to_token_stream(), &self.variables().names)
+        self.variables().mentioned(length.to_token_stream())
+    }
+
+    /// Does it stand where local variables are in scope?
+    pub(crate) fn is_expression(&self) -> bool {
+        matches!(self.item.form, Form::Expression(..))
     }
 }
 
@@ -108,8 +117,10 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
             .map(|name| (name.to_string(), Entity::Broken))
             .collect(),
     };
+    let more = METHODS_OF_EXPRESSIONS.iter().filter(|_| graph.is_expression());
     let mut owners: Owners<'a> = METHODS
         .iter()
+        .chain(more)
         .map(|&method| (method.to_owned(), Owner::Method))
         .collect();
     arguments(&mut graph, &mut owners, report);

@@ -68,6 +68,11 @@ impl<S: ?Sized> SharedHost<S> {
         Self { pointer, piece }
     }
 
+    /// The memory, as its shape.
+    pub(super) fn pointer(&self) -> NonNull<S> {
+        self.pointer
+    }
+
     /// The size in bytes.
     pub fn bytes(&self) -> usize {
         self.piece.bytes

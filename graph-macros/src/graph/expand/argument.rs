@@ -32,7 +32,7 @@ fn argument_type(graph: &Graph<'_>, memory: &Resource) -> TokenStream {
 }
 
 /// The declaration of shared memory in `build`, whose place becomes a local variable.
-pub(super) fn declare(graph: &Graph<'_>, memory: &Resource, builder: &Ident) -> TokenStream {
+pub(super) fn declare(graph: &Graph<'_>, memory: &Resource, builder: &TokenStream) -> TokenStream {
     let (variable, place, name) = (&memory.name, local(&memory.name), memory.name.to_string());
     let (shape, mutable) = (Shape::of(graph, memory), memory.is_mutable());
     let function = match memory.space() {
@@ -40,13 +40,13 @@ pub(super) fn declare(graph: &Graph<'_>, memory: &Resource, builder: &Ident) -> 
         Space::Device => quote!(device_argument),
     };
     let length = match &shape {
-        Shape::Fixed(_) => TokenStream::new(),
+        Shape::Fixed(_) | Shape::Inferred => TokenStream::new(),
         Shape::Dynamic { length, .. } => {
-            quote!(::graph_runtime::GraphBuilder::require_len(&mut #builder, &#place, #length);)
+            quote!(::graph_runtime::GraphBuilder::require_len(#builder, &#place, #length);)
         }
     };
     quote! {
-        let #place = ::graph_runtime::GraphBuilder::#function::<#shape>(&mut #builder, #name, #variable, #mutable);
+        let #place = ::graph_runtime::GraphBuilder::#function::<#shape>(#builder, #name, #variable, #mutable);
         #length
     }
 }

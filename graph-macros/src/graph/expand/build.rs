@@ -4,6 +4,7 @@
 //! it, `set_x` updates the node through it, and the user's expression is compiled once. The build arguments that such a node mentions, too,
 //! are kept in the graph.
 
+use super::anonymous;
 use super::argument::{self, kept, parameters};
 use super::interface::{Source, copy, place_type, receiver, setter, value_name};
 use super::node::{add, apply, generic_assertions, loaded, loaded_name, places};
@@ -34,41 +35,9 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
 pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
     let name = graph.item.name.to_string();
     let builder = hidden("builder");
-    let resources = graph
-        .resources
-        .iter()
-        .map(|resource| declare(graph, resource, &builder));
-    let initial = graph.params.iter().map(|param| {
-        let (name, ty, value) = (&param.name, &param.ty, &param.initial);
-        quote!(let #name: #ty = #value;)
-    });
-    let steps = steps(graph);
-    let groups: Vec<&[Step]> = steps.chunks(GROUP).collect();
-    let nodes: TokenStream = match groups[..] {
-        [all] => all
-            .iter()
-            .map(|step| step.tokens(graph, &quote!(&mut #builder)))
-            .collect(),
-        _ => {
-            let call = |(group, steps): (usize, &&[Step])| {
-                let nodes = nodes_of(steps);
-                let used = scalars_of(graph, nodes.clone());
-                call(
-                    graph,
-                    &group_function(group),
-                    nodes,
-                    &used,
-                    &quote!(&mut #builder),
-                    None,
-                )
-            };
-            groups.iter().enumerate().map(call).collect()
-        }
-    };
-    let edges = graph.draft.edges.iter().map(|edge| {
-        let (from, to) = (edge.from, edge.to);
-        quote!((#from, #to))
-    });
+    let sink = quote!(&mut #builder);
+    let resources = graph.resources.iter().map(|resource| declare(graph, resource, &sink));
+    let (initial, nodes, edges) = (initial(graph), nodes(graph, &builder), edges(graph));
     let fields = graph.resources.iter().map(|resource| {
         let (field, place) = (&resource.name, local(&resource.name));
         quote!(#field: #place,)
@@ -84,9 +53,9 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
             #assertions
             let mut #builder = ::graph_runtime::GraphBuilder::new(#device, #name);
             #(#resources)*
-            #(#initial)*
+            #initial
             #nodes
-            ::graph_runtime::GraphBuilder::edges(&mut #builder, &[#(#edges),*]);
+            ::graph_runtime::GraphBuilder::edges(&mut #builder, &[#edges]);
             ::core::result::Result::Ok(Self {
                 __graph: ::graph_runtime::GraphBuilder::build(#builder)?,
                 #(#fields)*
@@ -98,8 +67,42 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// The declaration of a resource, whose place becomes a local variable.
-fn declare(graph: &Graph<'_>, resource: &Resource, builder: &Ident) -> TokenStream {
+/// The params, as local variables with their initial values.
+pub(super) fn initial(graph: &Graph<'_>) -> TokenStream {
+    let initial = graph.params.iter().map(|param| {
+        let (name, ty, value) = (&param.name, &param.ty, &param.initial);
+        quote!(let #name: #ty = #value;)
+    });
+    initial.collect()
+}
+
+/// All nodes, added to the builder.
+pub(super) fn nodes(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
+    let steps = steps(graph);
+    let sink = quote!(&mut #builder);
+    let groups: Vec<&[Step]> = steps.chunks(GROUP).collect();
+    if groups.len() <= 1 || graph.is_expression() {
+        return steps.iter().map(|step| step.tokens(graph, &sink)).collect();
+    }
+    let call = |(group, steps): (usize, &&[Step])| {
+        let nodes = nodes_of(steps);
+        let used = scalars_of(graph, nodes.clone());
+        call(graph, &group_function(group), nodes, &used, &sink, None)
+    };
+    groups.iter().enumerate().map(call).collect()
+}
+
+/// All edges, as pairs of node indices.
+pub(super) fn edges(graph: &Graph<'_>) -> TokenStream {
+    let edges = graph.draft.edges.iter().map(|edge| {
+        let (from, to) = (edge.from, edge.to);
+        quote!((#from, #to),)
+    });
+    edges.collect()
+}
+
+/// The declaration of a resource, whose place becomes a local variable. `builder` is a `&mut GraphBuilder`.
+pub(super) fn declare(graph: &Graph<'_>, resource: &Resource, builder: &TokenStream) -> TokenStream {
     if let ResourceKind::Shared { .. } = resource.kind {
         return argument::declare(graph, resource, builder);
     }
@@ -113,11 +116,12 @@ fn declare(graph: &Graph<'_>, resource: &Resource, builder: &Ident) -> TokenStre
         Space::Device => function("device", "device_slice"),
     };
     match Shape::of(graph, resource) {
+        Shape::Inferred => TokenStream::new(), // what is captured is not declared
         Shape::Fixed(shape) => {
-            quote!(let #place = ::graph_runtime::GraphBuilder::#function::<#shape>(&mut #builder, #name);)
+            quote!(let #place = ::graph_runtime::GraphBuilder::#function::<#shape>(#builder, #name);)
         }
         Shape::Dynamic { row, length } => {
-            quote!(let #place = ::graph_runtime::GraphBuilder::#function::<#row>(&mut #builder, #name, #length);)
+            quote!(let #place = ::graph_runtime::GraphBuilder::#function::<#row>(#builder, #name, #length);)
         }
     }
 }
@@ -183,6 +187,9 @@ fn add_or_apply(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> Token
     let node = graph.nodes[index];
     if params(graph, node).is_empty() {
         return add(graph, node, builder);
+    }
+    if graph.is_expression() {
+        return anonymous::add(graph, index, builder);
     }
     let loaded = loaded(node).map(|function| quote!(::core::option::Option::Some(#function)));
     call(
@@ -271,7 +278,7 @@ pub(super) fn updates(graph: &Graph<'_>) -> TokenStream {
         .enumerate()
         .filter(|(_, node)| !params(graph, node).is_empty())
         .map(|(index, node)| node_function(graph, index, node, &used[index]));
-    let setters = (0..graph.params.len()).map(|param| setter(graph.params[param], set(graph, param, &used)));
+    let setters = (0..graph.params.len()).map(|param| setter(graph, param, set(graph, param, &used)));
     quote!(#(#functions)* #(#setters)*)
 }
 
@@ -370,6 +377,6 @@ fn function(index: usize) -> Ident {
 }
 
 /// A name that the user's expressions cannot see.
-fn hidden(name: &str) -> Ident {
+pub(super) fn hidden(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }

@@ -1,8 +1,9 @@
 //! What users see of a graph: the type, the accessors of memory and params, the handles of nodes.
 
+use super::anonymous;
 use super::argument::{self, kept};
 use super::shape::Shape;
-use crate::graph::ast::{Node, Param, Resource, ResourceKind};
+use crate::graph::ast::{Node, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -30,7 +31,8 @@ impl Bodies {
 /// `impl<..> Name<..> where .. { contents }`
 pub(super) fn implementation(graph: &Graph<'_>, contents: TokenStream) -> TokenStream {
     let name = &graph.item.name;
-    let (parameters, arguments, condition) = graph.item.generics.split_for_impl();
+    let generics = generics(graph);
+    let (parameters, arguments, condition) = generics.split_for_impl();
     quote! {
         #[allow(dead_code, non_snake_case, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
         impl #parameters #name #arguments #condition {
@@ -53,7 +55,7 @@ pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         .resources
         .iter()
         .map(|resource| resource_methods(graph, resource, bodies));
-    let params = graph.params.iter().map(|param| getter(param, bodies));
+    let params = (0..graph.params.len()).map(|param| getter(graph, param, bodies));
     let handles = graph
         .nodes
         .iter()
@@ -62,10 +64,8 @@ pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         .map(|(index, node)| handle(index, node, bodies));
     let setters = match bodies {
         Bodies::Real => TokenStream::new(), // beside the updates they apply
-        Bodies::Stub => graph
-            .params
-            .iter()
-            .map(|param| setter(param, bodies.of(TokenStream::new())))
+        Bodies::Stub => (0..graph.params.len())
+            .map(|param| setter(graph, param, bodies.of(TokenStream::new())))
             .collect(),
     };
     let methods = quote!(#common #memory #(#resources)* #(#params)* #setters #(#handles)*);
@@ -76,7 +76,8 @@ pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 /// `Debug` as the runtime's graph has it, for whatever its memory holds.
 fn debug(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let name = &graph.item.name;
-    let (parameters, arguments, condition) = graph.item.generics.split_for_impl();
+    let generics = generics(graph);
+    let (parameters, arguments, condition) = generics.split_for_impl();
     let body = bodies.of(quote!(::core::fmt::Debug::fmt(&self.__graph, formatter)));
     quote! {
         #[allow(unused_variables)]
@@ -88,19 +89,20 @@ fn debug(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 
 fn declaration(graph: &Graph<'_>) -> TokenStream {
     let item = graph.item;
-    let (visibility, generics, docs) = (&item.visibility, &item.generics, &item.attributes.docs);
+    let (visibility, generics, docs) = (&item.visibility, generics(graph), &item.attributes.docs);
     let name = &without_suggestions(item.name.clone());
     let condition = &generics.where_clause;
     let places = graph.resources.iter().map(|resource| {
         let (field, ty) = (&resource.name, place_type(graph, resource));
         quote!(#field: #ty,)
     });
-    let params = graph.params.iter().map(|param| {
-        let (field, ty) = (&param.name, &param.ty);
+    let params = graph.params.iter().enumerate().map(|(index, param)| {
+        let (field, ty) = (&param.name, param_type(graph, index));
         quote!(#field: #ty,)
     });
+    let nodes = anonymous::nodes_field(graph);
     let kept = kept(graph).into_iter().map(|Value { name, ty }| quote!(#name: #ty,));
-    let marker = marker(generics);
+    let marker = marker(&generics);
     let summary = format!(" The graph `{name}`, declared with `cuda_graph!`.");
     let documentation = if docs.is_empty() {
         quote!(#[doc = #summary])
@@ -115,6 +117,7 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
             #(#places)*
             #(#params)*
             #(#kept)*
+            #nodes
             __marker: #marker,
         }
     }
@@ -143,8 +146,27 @@ fn marker(generics: &Generics) -> TokenStream {
     quote!(::core::marker::PhantomData<fn() -> (#(#used,)*)>)
 }
 
-/// The type of a resource's place.
+/// The generics of the type: those of the item, or those made for an expression.
+pub(super) fn generics(graph: &Graph<'_>) -> Generics {
+    if graph.is_expression() {
+        return anonymous::generics(graph);
+    }
+    graph.item.generics.clone()
+}
+
+/// The type of a param, as the interface names it.
+fn param_type(graph: &Graph<'_>, param: usize) -> TokenStream {
+    if graph.is_expression() {
+        return anonymous::param_type(param).to_token_stream();
+    }
+    graph.params[param].ty.to_token_stream()
+}
+
+/// The type of the field that leads to a resource.
 pub(super) fn place_type(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
+    if graph.is_expression() {
+        return anonymous::place_type(graph, resource);
+    }
     let shape = Shape::of(graph, resource);
     match resource.space() {
         Space::Host => quote!(::graph_runtime::Place<#shape, ::graph_runtime::OnHost>),
@@ -175,8 +197,49 @@ fn common(bodies: Bodies) -> TokenStream {
 }
 
 fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
-    let (name, shape, docs) = (&resource.name, Shape::of(graph, resource), &resource.attributes.docs);
+    let (name, docs) = (&resource.name, &resource.attributes.docs);
     let name_mut = Ident::new(&format!("{}_mut", name.unraw()), name.span());
+    let Lent {
+        shared,
+        exclusive,
+        get,
+        get_mut,
+    } = lent(graph, resource);
+    let (get, get_mut) = (bodies.of(get), bodies.of(get_mut));
+    let summary = format!(" Waits for launches in flight and lends `{name}` for reading.");
+    let summary_mut = format!(" Waits for launches in flight and lends `{name}` for writing.");
+    let get_mut = resource.is_mutable().then(|| {
+        quote! {
+            #[doc = #summary_mut]
+            #(#docs)*
+            pub fn #name_mut(&mut self) -> ::graph_runtime::Result<#exclusive> { #get_mut }
+        }
+    });
+    let is_shared = matches!(resource.kind, ResourceKind::Shared { .. });
+    let rebind = is_shared.then(|| argument::rebind(graph, resource, bodies));
+    quote! {
+        #[doc = #summary]
+        #(#docs)*
+        pub fn #name(&self) -> ::graph_runtime::Result<#shared> { #get }
+
+        #get_mut
+        #rebind
+    }
+}
+
+/// What the accessors of a resource lend, and how.
+pub(super) struct Lent {
+    pub(super) shared: TokenStream,
+    pub(super) exclusive: TokenStream,
+    pub(super) get: TokenStream,
+    pub(super) get_mut: TokenStream,
+}
+
+fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
+    if graph.is_expression() {
+        return anonymous::lent(graph, resource);
+    }
+    let (name, shape) = (&resource.name, Shape::of(graph, resource));
     let is_shared = matches!(resource.kind, ResourceKind::Shared { .. });
     let (shared, exclusive, read, write) = match (resource.space(), &shape) {
         (Space::Host, _) if is_shared => (
@@ -185,7 +248,9 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
             quote!(shared_host),
             quote!(shared_host_mut),
         ),
-        (Space::Host, Shape::Fixed(_)) => (quote!(&#shape), quote!(&mut #shape), quote!(host), quote!(host_mut)),
+        (Space::Host, Shape::Fixed(_) | Shape::Inferred) => {
+            (quote!(&#shape), quote!(&mut #shape), quote!(host), quote!(host_mut))
+        }
         (Space::Host, Shape::Dynamic { .. }) => (
             quote!(&#shape),
             quote!(&mut #shape),
@@ -199,30 +264,17 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
             quote!(device_mut),
         ),
     };
-    let summary = format!(" Waits for launches in flight and lends `{name}` for reading.");
-    let summary_mut = format!(" Waits for launches in flight and lends `{name}` for writing.");
-    let get = bodies.of(quote!(::graph_runtime::Graph::#read(&self.__graph, &self.#name)));
-    let get_mut = bodies.of(quote!(::graph_runtime::Graph::#write(&mut self.__graph, &self.#name)));
-    let get_mut = resource.is_mutable().then(|| {
-        quote! {
-            #[doc = #summary_mut]
-            #(#docs)*
-            pub fn #name_mut(&mut self) -> ::graph_runtime::Result<#exclusive> { #get_mut }
-        }
-    });
-    let rebind = is_shared.then(|| argument::rebind(graph, resource, bodies));
-    quote! {
-        #[doc = #summary]
-        #(#docs)*
-        pub fn #name(&self) -> ::graph_runtime::Result<#shared> { #get }
-
-        #get_mut
-        #rebind
+    Lent {
+        get: quote!(::graph_runtime::Graph::#read(&self.__graph, &self.#name)),
+        get_mut: quote!(::graph_runtime::Graph::#write(&mut self.__graph, &self.#name)),
+        shared,
+        exclusive,
     }
 }
 
-fn getter(param: &Param, bodies: Bodies) -> TokenStream {
-    let (name, ty, docs) = (&param.name, &param.ty, &param.attributes.docs);
+fn getter(graph: &Graph<'_>, param: usize, bodies: Bodies) -> TokenStream {
+    let (ty, param) = (param_type(graph, param), graph.params[param]);
+    let (name, docs) = (&param.name, &param.attributes.docs);
     let summary = format!(" The value of the param `{name}` in the next launch.");
     let this = receiver(name);
     let get = bodies.of(copy(name, &Source::Field(this.clone())));
@@ -268,8 +320,9 @@ pub(super) fn receiver(param: &Ident) -> Ident {
 }
 
 /// `set_x(value)` with the given body.
-pub(super) fn setter(param: &Param, body: TokenStream) -> TokenStream {
-    let (name, ty, docs) = (&param.name, &param.ty, &param.attributes.docs);
+pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> TokenStream {
+    let (ty, param) = (param_type(graph, param), graph.params[param]);
+    let (name, docs) = (&param.name, &param.attributes.docs);
     let set = Ident::new(&format!("set_{}", name.unraw()), name.span());
     let (this, value) = (receiver(name), value_name(name));
     let summary =
@@ -318,14 +371,15 @@ fn memory_type(graph: &Graph<'_>) -> TokenStream {
     }
     let (visibility, name) = (&item.visibility, memory_name(graph));
     let lifetime = Lifetime::new("'memory", Span::mixed_site());
-    let mut generics = item.generics.clone();
+    let own = generics(graph);
+    let mut generics = own.clone();
     generics
         .params
         .insert(0, GenericParam::Lifetime(LifetimeParam::new(lifetime.clone())));
     let condition = generics.where_clause.take();
-    let marker = marker(&item.generics);
+    let marker = marker(&own);
     let fields = host.iter().map(|resource| {
-        let (field, shape) = (&resource.name, Shape::of(graph, resource));
+        let (field, shape) = (&resource.name, memory_shape(graph, resource));
         let summary = format!(" The host resource `{field}`.");
         quote!(#[doc = #summary] pub #field: &#lifetime mut #shape,)
     });
@@ -346,14 +400,10 @@ fn memory_method(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     if host.is_empty() {
         return TokenStream::new();
     }
-    let (name, arguments) = (memory_name(graph), arguments(&graph.item.generics));
+    let (name, arguments) = (memory_name(graph), arguments(&generics(graph)));
     let taken = host.iter().map(|resource| {
-        let field = &resource.name;
-        let take = match Shape::of(graph, resource) {
-            Shape::Fixed(_) => quote!(take),
-            Shape::Dynamic { .. } => quote!(take_slice),
-        };
-        quote!(#field: ::graph_runtime::HostSplit::#take(&mut __split, &self.#field)?,)
+        let (field, take) = (&resource.name, take(graph, resource));
+        quote!(#field: #take(&mut __split, &self.#field)?,)
     });
     let body = bodies.of(quote! {
         let mut __split = ::graph_runtime::Graph::split_host(&mut self.__graph)?;
@@ -362,6 +412,23 @@ fn memory_method(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     quote! {
         /// Waits for launches in flight and lends all host memory at once, for writing.
         pub fn memory_mut(&mut self) -> ::graph_runtime::Result<#name<'_, #(#arguments),*>> { #body }
+    }
+}
+
+/// The shape of host memory, as the interface names it.
+fn memory_shape(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
+    if graph.is_expression() {
+        return anonymous::memory_type(graph, resource);
+    }
+    Shape::of(graph, resource).to_token_stream()
+}
+
+/// The function that takes host memory out of what is lent at once.
+fn take(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
+    match Shape::of(graph, resource) {
+        _ if graph.is_expression() => quote!(::graph_runtime::private::HostSlot::take),
+        Shape::Fixed(_) | Shape::Inferred => quote!(::graph_runtime::HostSplit::take),
+        Shape::Dynamic { .. } => quote!(::graph_runtime::HostSplit::take_slice),
     }
 }
 

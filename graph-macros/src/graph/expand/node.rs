@@ -1,8 +1,8 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
 use super::closure;
-use super::part::{bounds_assertion, bytes, generic, select, spanned_call};
-use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
+use super::part::{bounds_assertion, bytes, generic, local, select, spanned_call};
+use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place, ResourceKind};
 use crate::graph::constant::{argument, is_constant};
 use crate::graph::resolve::Graph;
 use graph_plan::Outcome;
@@ -29,6 +29,7 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
         }
         Action::Memset { to, value } => {
             let (place, element) = (borrow(graph, to, true), element(graph, to));
+            let value = value_to_set(graph, to, value);
             quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::memset::<_, #element>(#builder, #name, #place, #value);)
         }
         Action::If(_) => conditional(graph, node, builder, "begin_if"),
@@ -62,6 +63,7 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) 
         }
         Action::Memset { to, value } => {
             let (place, element) = (borrow(graph, to, true), element(graph, to));
+            let value = value_to_set(graph, to, value);
             quote_spanned!(span=> #trait_path::memset::<_, #element>(#sink, #index, #name, #place, #value))
         }
         _ => quote!(::core::result::Result::Ok(())),
@@ -169,6 +171,17 @@ fn call_of_path(launch: &Launch, kernel: &Ident, arguments: TokenStream) -> Toke
     match launch.unsafety {
         Some(unsafety) => quote_spanned!(unsafety.span=> #unsafety { #callee #arguments }),
         None => quote!(#callee #arguments),
+    }
+}
+
+/// The value that a memset sets.
+fn value_to_set(graph: &Graph<'_>, to: &Place, value: &Expr) -> TokenStream {
+    match graph.resource(to).map(|index| graph.resources[index]) {
+        Some(resource) if resource.kind == ResourceKind::Captured => {
+            let place = local(&resource.name);
+            quote_spanned!(value.span()=> ::graph_runtime::private::element_of(&#place, #value))
+        }
+        _ => value.to_token_stream(),
     }
 }
 

@@ -1,10 +1,10 @@
 //! Places as tokens: the expression that selects one in `build`, its size in bytes, and the assertion that it is in bounds.
 
 use super::shape::Shape;
-use crate::graph::ast::{Part, Place, Resource};
+use crate::graph::ast::{Part, Place, Resource, ResourceKind};
 use crate::graph::constant::{is_constant, mentions, value};
-use crate::graph::resolve::Graph;
-use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream};
+use crate::graph::resolve::{Graph, expressions};
+use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 use syn::ext::IdentExt;
@@ -116,6 +116,9 @@ fn length(graph: &Graph<'_>, range: &Range<'_>, resource: &Resource) -> Option<T
 }
 
 fn is_const_parameter(graph: &Graph<'_>, name: &Ident) -> bool {
+    if graph.is_expression() {
+        return is_constant(&syn::parse_quote!(#name), &graph.variables());
+    }
     graph.item.generics.const_params().any(|param| param.ident == *name)
 }
 
@@ -128,8 +131,36 @@ pub(super) fn generic(graph: &Graph<'_>, tokens: TokenStream) -> bool {
     };
     let mut names: Vec<String> = graph.item.generics.params.iter().filter_map(name).collect();
     names.push("Self".to_owned());
+    if graph.is_expression() {
+        names.extend(foreign_names(graph));
+    }
     mentions(tokens, &names)
 }
+
+/// Names in an expression's types and constants. Any of them may be a generic parameter of the function around it.
+fn foreign_names(graph: &Graph<'_>) -> Vec<String> {
+    let shapes = graph.resources.iter().map(|resource| resource.shape.to_token_stream());
+    let nodes = graph.nodes.iter().map(|node| expressions(node));
+    let mut names = Vec::new();
+    shapes.chain(nodes).for_each(|tokens| collect_names(tokens, &mut names));
+    names.retain(|name| !PRIMITIVES.contains(&name.as_str()));
+    names
+}
+
+fn collect_names(tokens: TokenStream, names: &mut Vec<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Ident(name) => names.push(name.to_string()),
+            TokenTree::Group(group) => collect_names(group.stream(), names),
+            _ => {}
+        }
+    }
+}
+
+/// Types that no generic parameter is named like.
+const PRIMITIVES: [&str; 15] = [
+    "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64", "as",
+];
 
 /// The type of a resource's rows.
 fn row(resource: &Resource) -> TokenStream {
@@ -142,6 +173,9 @@ fn row(resource: &Resource) -> TokenStream {
 /// The size of a place in bytes, as an expression of type `u64`; `None` where its bounds are no constants.
 pub(super) fn bytes(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     let resource = graph.resources[graph.resource(place)?];
+    if resource.kind == ResourceKind::Captured {
+        return None;
+    }
     let row = row(resource);
     match place.part() {
         None => {

@@ -1,6 +1,6 @@
 //! Shapes as types. One whose outermost length is known only when the graph is built is a slice.
 
-use crate::graph::ast::Resource;
+use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::resolve::Graph;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -12,10 +12,15 @@ pub(super) enum Shape<'a> {
     Fixed(TokenStream),
     /// As many rows as an expression says.
     Dynamic { row: TokenStream, length: &'a Expr },
+    /// That of a captured local.
+    Inferred,
 }
 
 impl<'a> Shape<'a> {
     pub(super) fn of(graph: &Graph<'_>, resource: &'a Resource) -> Self {
+        if resource.kind == ResourceKind::Captured {
+            return Shape::Inferred;
+        }
         match (resource.shape.row(), resource.shape.lengths.first()) {
             (Some(row), Some(length)) if graph.is_dynamic(resource) => Shape::Dynamic { row, length },
             _ => Shape::Fixed(resource.shape.to_token_stream()),
@@ -26,7 +31,7 @@ impl<'a> Shape<'a> {
     pub(super) fn bytes(&self) -> Option<TokenStream> {
         match self {
             Shape::Fixed(shape) => Some(quote!(::core::mem::size_of::<#shape>())),
-            Shape::Dynamic { .. } => None,
+            Shape::Dynamic { .. } | Shape::Inferred => None,
         }
     }
 }
@@ -37,6 +42,7 @@ impl ToTokens for Shape<'_> {
         tokens.extend(match self {
             Shape::Fixed(shape) => shape.clone(),
             Shape::Dynamic { row, .. } => quote!([#row]),
+            Shape::Inferred => quote!(_),
         });
     }
 }

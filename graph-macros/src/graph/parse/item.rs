@@ -3,7 +3,7 @@
 use super::attribute::{attributes, misplaced};
 use super::statement::statements;
 use super::{Context, expected};
-use crate::graph::ast::{Attributes, BuildArgument, Item, Resource, ResourceKind};
+use crate::graph::ast::{Attributes, BuildArgument, Form, Item, Resource, ResourceKind};
 use graph_plan::Space;
 use proc_macro2::TokenTree;
 use syn::ext::IdentExt;
@@ -45,6 +45,7 @@ pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Re
         generics,
         arguments,
         statements,
+        form: Form::Item,
         unparsed: std::mem::take(&mut context.unparsed),
     })
 }

@@ -76,7 +76,7 @@ pub(crate) fn params(graph: &Graph<'_>, node: &Node) -> Vec<usize> {
 }
 
 /// All that a node evaluates when it is added.
-fn expressions(node: &Node) -> TokenStream {
+pub(crate) fn expressions(node: &Node) -> TokenStream {
     match &node.action {
         Action::Kernel(launch) => {
             let dimensions = [&launch.grid.whole, &launch.block.whole]

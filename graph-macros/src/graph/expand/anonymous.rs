@@ -1,0 +1,167 @@
+//! A graph as an expression: a block that builds it where it stands, and the type of what it yields.
+//!
+//! The type can name nothing of the function around it: neither its generics nor the types of its locals. So it is generic over all: each
+//! resource, each param, and the closure that holds the nodes that mention params. It stands in a module of its own, which keeps its
+//! fields from the user. The user's expressions all stand in the block, and see what is around it.
+
+mod interface;
+
+pub(super) use interface::{generics, lent, memory_type, nodes_field, param_type, place_type};
+
+use super::build::{self, declare, hidden};
+use super::interface::{Bodies, Source, copy};
+use super::node::{aliases, apply, assertions, generic_assertions, loaded, loaded_name};
+use super::part::local;
+use crate::graph::ast::{Form, Resource, ResourceKind};
+use crate::graph::resolve::{Graph, params};
+use graph_plan::Outcome;
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote};
+
+/// A right graph. `messages` are its warnings.
+pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, messages: &TokenStream) -> TokenStream {
+    let (builder, built) = (hidden("builder"), hidden("graph"));
+    let definitions = interface::definitions(graph, Bodies::Real);
+    let (aliases, assertions) = (aliases(graph), assertions(graph, outcome));
+    let (device, generic) = (device(graph), generic_assertions(graph));
+    let resources = resources(graph, &quote!(&mut #builder));
+    let (initial, changing) = (build::initial(graph), changing(graph));
+    let (nodes, edges) = (build::nodes(graph, &builder), build::edges(graph));
+    let constructed = construct(graph, &quote!(#built));
+    quote! {{
+        #definitions
+        #aliases
+        #assertions
+        #messages
+        #generic
+        let mut #builder = ::graph_runtime::GraphBuilder::new(
+            #device,
+            ::core::concat!("graph@", ::core::file!(), ":", ::core::line!()),
+        );
+        #resources
+        #initial
+        #changing
+        #nodes
+        ::graph_runtime::GraphBuilder::edges(&mut #builder, &[#edges]);
+        ::core::result::Result::map(::graph_runtime::GraphBuilder::build(#builder), move |#built| #constructed)
+    }}
+}
+
+/// A graph with mistakes: its messages, and an expression of the right type.
+pub(crate) fn stub(graph: &Graph<'_>, messages: &TokenStream) -> TokenStream {
+    let builder = hidden("builder");
+    let definitions = interface::definitions(graph, Bodies::Stub);
+    let (device, aliases) = (device(graph), aliases(graph));
+    let (resources, initial) = (resources(graph, &builder.to_token_stream()), build::initial(graph));
+    let changing = changes(graph).then(|| {
+        let (name, types) = (nodes_name(), types(graph));
+        quote!(let #name = ::graph_runtime::private::nodes(|_, _, _, _: #types| ::core::result::Result::Ok(()));)
+    });
+    let constructed = construct(
+        graph,
+        &quote!(::core::unreachable!("this graph has mistakes and did not compile")),
+    );
+    quote! {{
+        #definitions
+        #aliases
+        #messages
+        #[allow(unreachable_code, unused_variables)]
+        ::graph_runtime::private::stub(#device, move |#builder| {
+            #resources
+            #initial
+            #changing
+            #constructed
+        })
+    }}
+}
+
+/// The expression in front of `=>`.
+fn device(graph: &Graph<'_>) -> TokenStream {
+    match &graph.item.form {
+        Form::Expression(device, _) => device.to_token_stream(),
+        Form::Item => TokenStream::new(),
+    }
+}
+
+/// The declarations of all resources. `builder` is a `&mut GraphBuilder`.
+fn resources(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
+    let declare = |resource: &&Resource| match resource.kind {
+        ResourceKind::Captured => capture(resource, builder),
+        _ => declare(graph, resource, builder),
+    };
+    graph.resources.iter().map(declare).collect()
+}
+
+/// Takes a local. Expressions that mention it later see what was made of it.
+fn capture(resource: &Resource, builder: &TokenStream) -> TokenStream {
+    let (name, place, text) = (&resource.name, local(&resource.name), resource.name.to_string());
+    let function = Ident::new("new", name.span());
+    quote! {
+        let #name = ::graph_runtime::private::Captured::#function(#builder, #text, #name);
+        let #place = ::graph_runtime::private::Captured::place(&#name);
+    }
+}
+
+/// Does some node mention a param?
+fn changes(graph: &Graph<'_>) -> bool {
+    graph.nodes.iter().any(|node| !params(graph, node).is_empty())
+}
+
+/// The variable that holds the closure of the nodes that mention params.
+fn nodes_name() -> Ident {
+    hidden("nodes")
+}
+
+/// The types of all params, as the user wrote them.
+fn types(graph: &Graph<'_>) -> TokenStream {
+    let types = graph.params.iter().map(|param| &param.ty);
+    quote!((#(#types,)*))
+}
+
+/// The closure that adds, or updates, the nodes that mention params. It keeps the locals that they mention.
+fn changing(graph: &Graph<'_>) -> Option<TokenStream> {
+    let (name, sink, index, function) = (nodes_name(), hidden("sink"), hidden("index"), loaded_name());
+    let changing = graph
+        .nodes
+        .iter()
+        .enumerate()
+        .filter(|(_, node)| !params(graph, node).is_empty());
+    let arms = changing.map(|(number, node)| {
+        let apply = apply(graph, number, node, &sink);
+        quote!(#number => { #apply })
+    });
+    let (params, types) = (graph.params.iter().map(|param| &param.name), types(graph));
+    changes(graph).then(|| {
+        quote! {
+            let mut #name = ::graph_runtime::private::nodes(
+                move |#sink, #index, #function, #[allow(unused_variables)] (#(#params,)*): #types| match #index {
+                    #(#arms)*
+                    _ => ::core::result::Result::Ok(()),
+                },
+            );
+        }
+    })
+}
+
+/// Adds a node that mentions params.
+pub(super) fn add(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> TokenStream {
+    let nodes = nodes_name();
+    let loaded = match loaded(graph.nodes[index]) {
+        Some(function) => quote!(::core::option::Option::Some(#function)),
+        None => quote!(::core::option::Option::None),
+    };
+    let values = graph.params.iter().map(|param| copy(&param.name, &Source::Variable));
+    quote!(::graph_runtime::private::add(&mut #nodes, #builder, #index, #loaded, (#(#values,)*));)
+}
+
+/// The value of the whole expression, once the graph is built.
+fn construct(graph: &Graph<'_>, built: &TokenStream) -> TokenStream {
+    let resources = graph.resources.iter().map(|resource| match resource.kind {
+        ResourceKind::Captured => resource.name.to_token_stream(),
+        _ => local(&resource.name).to_token_stream(),
+    });
+    let params = graph.params.iter().map(|param| &param.name);
+    let nodes = changes(graph).then(nodes_name);
+    let (module, name) = (interface::module(), &graph.item.name);
+    quote!(#module::#name::__new(#built, #(#resources,)* #(#params,)* #nodes))
+}
