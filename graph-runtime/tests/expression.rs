@@ -225,3 +225,30 @@ fn a_graph_may_go_to_another_thread() {
     });
     assert_eq!(sum.join().unwrap(), 8.0);
 }
+
+#[test]
+fn bodies_and_host_functions_see_locals_too() {
+    let device = device();
+    let (mut calls, step) = (0, 1_u32);
+    let (sender, receiver) = std::sync::mpsc::channel();
+    let seen = device.alloc_host::<[u32; 4]>().unwrap();
+    let mut graph = cuda_graph! { &device =>
+        device flag: u32;
+        device data: [u32; 4];
+        memset on   = flag <- step;
+        if often    = flag {
+            kernel fill = fill_index<<<1, step * 4>>>(&mut data);
+        } after on;
+        memcpy down = data -> seen after often;
+        call report = |&seen| {
+            calls += 1;
+            sender.send((calls, seen[3])).unwrap();
+        } after down;
+    }
+    .unwrap();
+    graph.launch().unwrap();
+    graph.launch().unwrap();
+    graph.synchronize().unwrap();
+    assert_eq!(receiver.try_iter().collect::<Vec<_>>(), [(1, 3), (2, 3)]);
+    assert_eq!(*graph.into_parts().unwrap().seen, [0, 1, 2, 3]);
+}

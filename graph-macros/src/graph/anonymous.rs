@@ -3,6 +3,7 @@
 use super::ast::{
     Action, Anonymous, Argument, Attributes, Form, Item, Node, Place, Resource, ResourceKind, Shape, Statement,
 };
+use graph_plan::Space;
 use proc_macro2::{Ident, Span};
 use std::collections::HashSet;
 use syn::{Generics, Visibility, parse_quote_spanned};
@@ -16,12 +17,14 @@ pub(crate) fn item(graph: Anonymous) -> Item {
         unparsed,
     } = graph;
     let mut declared: HashSet<String> = unparsed.iter().map(ToString::to_string).collect();
-    let mut places = Vec::new();
+    let mut places: Vec<Mentioned> = Vec::new();
     walk(&statements, &mut declared, &mut places);
     let mut captured: Vec<Statement> = Vec::new();
-    for name in places {
-        if declared.insert(name.to_string()) {
-            captured.push(Statement::Resource(capture(name)));
+    for place in &places {
+        if declared.insert(place.name.to_string()) {
+            let on_host = |other: &&Mentioned| other.name == place.name && other.space == Space::Host;
+            let space = places.iter().find(on_host).map_or(Space::Device, |other| other.space);
+            captured.push(Statement::Resource(capture(place.name.clone(), space)));
         }
     }
     captured.append(&mut statements);
@@ -37,12 +40,18 @@ pub(crate) fn item(graph: Anonymous) -> Item {
     }
 }
 
+/// The name of a place, and where a node that mentions it needs it to be.
+struct Mentioned {
+    name: Ident,
+    space: Space,
+}
+
 /// A local whose memory only types tell.
-fn capture(name: Ident) -> Resource {
+fn capture(name: Ident, space: Space) -> Resource {
     Resource {
         attributes: Attributes::default(),
         keyword: name.span(),
-        kind: ResourceKind::Captured,
+        kind: ResourceKind::Captured(space),
         shape: Shape {
             element: parse_quote_spanned!(name.span()=> _),
             lengths: Vec::new(),
@@ -53,7 +62,7 @@ fn capture(name: Ident) -> Resource {
 }
 
 /// Collects the names that statements declare, and those of the places that they mention.
-fn walk(statements: &[Statement], declared: &mut HashSet<String>, places: &mut Vec<Ident>) {
+fn walk(statements: &[Statement], declared: &mut HashSet<String>, places: &mut Vec<Mentioned>) {
     for statement in statements {
         declared.insert(statement.name().to_string());
         match statement {
@@ -71,8 +80,15 @@ fn walk(statements: &[Statement], declared: &mut HashSet<String>, places: &mut V
 }
 
 /// The names of the places that a node mentions, other than in its bodies.
-fn mentioned(node: &Node, places: &mut Vec<Ident>) {
-    let mut place = |place: &Place| places.push(place.name.clone());
+fn mentioned(node: &Node, places: &mut Vec<Mentioned>) {
+    let space = match &node.action {
+        Action::Call(_) => Space::Host,
+        _ => Space::Device,
+    };
+    let mut place = |place: &Place| {
+        let name = place.name.clone();
+        places.push(Mentioned { name, space });
+    };
     let mut arguments = |arguments: &[Argument]| {
         for argument in arguments {
             if let Argument::Borrow { place: borrowed, .. } = argument {

@@ -156,11 +156,17 @@ pub(crate) enum ResourceKind {
         space: Space,
         mutable: bool,
     },
-    /// A local that an expression captures. Which memory it is, and of which shape, only its type tells.
-    Captured,
+    /// A local that an expression captures. Of which shape it is only its type tells; where it is, too, but host functions take only one
+    /// kind, and kernels only the other.
+    Captured(Space),
 }
 
 impl Resource {
+    /// Is it a local that an expression captures?
+    pub(crate) fn is_captured(&self) -> bool {
+        matches!(self.kind, ResourceKind::Captured(_))
+    }
+
     /// May the graph write it?
     pub(crate) fn is_mutable(&self) -> bool {
         self.kind
@@ -170,12 +176,12 @@ impl Resource {
             }
     }
 
-    /// Where the memory is; of what is captured, where most is.
+    /// Where the memory is.
     pub(crate) fn space(&self) -> Space {
         match self.kind {
             ResourceKind::Host => Space::Host,
-            ResourceKind::Shared { space, .. } => space,
-            ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Captured => Space::Device,
+            ResourceKind::Shared { space, .. } | ResourceKind::Captured(space) => space,
+            ResourceKind::Device | ResourceKind::Scratch => Space::Device,
         }
     }
 }

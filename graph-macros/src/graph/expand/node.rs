@@ -2,7 +2,7 @@
 
 use super::closure;
 use super::part::{bounds_assertion, bytes, generic, local, select, spanned_call};
-use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place, ResourceKind};
+use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant};
 use crate::graph::resolve::Graph;
 use graph_plan::Outcome;
@@ -177,7 +177,7 @@ fn call_of_path(launch: &Launch, kernel: &Ident, arguments: TokenStream) -> Toke
 /// The value that a memset sets.
 fn value_to_set(graph: &Graph<'_>, to: &Place, value: &Expr) -> TokenStream {
     match graph.resource(to).map(|index| graph.resources[index]) {
-        Some(resource) if resource.kind == ResourceKind::Captured => {
+        Some(resource) if resource.is_captured() => {
             let place = local(&resource.name);
             quote_spanned!(value.span()=> ::graph_runtime::private::element_of(&#place, #value))
         }

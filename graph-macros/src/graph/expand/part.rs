@@ -1,7 +1,7 @@
 //! Places as tokens: the expression that selects one in `build`, its size in bytes, and the assertion that it is in bounds.
 
 use super::shape::Shape;
-use crate::graph::ast::{Part, Place, Resource, ResourceKind};
+use crate::graph::ast::{Part, Place, Resource};
 use crate::graph::constant::{is_constant, mentions, value};
 use crate::graph::resolve::{Graph, expressions};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
@@ -173,7 +173,7 @@ fn row(resource: &Resource) -> TokenStream {
 /// The size of a place in bytes, as an expression of type `u64`; `None` where its bounds are no constants.
 pub(super) fn bytes(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     let resource = graph.resources[graph.resource(place)?];
-    if resource.kind == ResourceKind::Captured {
+    if resource.is_captured() {
         return None;
     }
     let row = row(resource);

@@ -1,6 +1,6 @@
 //! Shapes as types. One whose outermost length is known only when the graph is built is a slice.
 
-use crate::graph::ast::{Resource, ResourceKind};
+use crate::graph::ast::Resource;
 use crate::graph::resolve::Graph;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
@@ -18,7 +18,7 @@ pub(super) enum Shape<'a> {
 
 impl<'a> Shape<'a> {
     pub(super) fn of(graph: &Graph<'_>, resource: &'a Resource) -> Self {
-        if resource.kind == ResourceKind::Captured {
+        if resource.is_captured() {
             return Shape::Inferred;
         }
         match (resource.shape.row(), resource.shape.lengths.first()) {

@@ -50,7 +50,7 @@ pub(in crate::graph::expand) fn generics(graph: &Graph<'_>) -> Generics {
     for resource in &graph.resources {
         let name = resource_type(graph, resource);
         let bound = match resource.kind {
-            ResourceKind::Captured => quote!(::graph_runtime::private::Capture),
+            ResourceKind::Captured(_) => quote!(::graph_runtime::private::Capture),
             ResourceKind::Host => quote!(::graph_runtime::private::HostSlot),
             _ => quote!(::graph_runtime::private::Slot),
         };
@@ -89,7 +89,7 @@ pub(in crate::graph::expand) fn param_type(param: usize) -> Ident {
 pub(in crate::graph::expand) fn place_type(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
     let name = resource_type(graph, resource);
     match resource.kind {
-        ResourceKind::Captured => quote!(::graph_runtime::private::Captured<#name>),
+        ResourceKind::Captured(_) => quote!(::graph_runtime::private::Captured<#name>),
         _ => quote!(#name),
     }
 }
@@ -97,7 +97,7 @@ pub(in crate::graph::expand) fn place_type(graph: &Graph<'_>, resource: &Resourc
 /// What the accessors of a resource lend.
 pub(in crate::graph::expand) fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
     let (field, ty) = (&resource.name, resource_type(graph, resource));
-    if resource.kind == ResourceKind::Captured {
+    if resource.is_captured() {
         let captured = quote!(::graph_runtime::private::Captured);
         return Lent {
             shared: quote!(::graph_runtime::private::CapturedRef<'_, #ty>),
@@ -188,12 +188,7 @@ fn set(graph: &Graph<'_>, param: usize) -> TokenStream {
 
 /// `into_parts`, and the struct of what was captured.
 fn parts(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let captured = || {
-        graph
-            .resources
-            .iter()
-            .filter(|resource| resource.kind == ResourceKind::Captured)
-    };
+    let captured = || graph.resources.iter().filter(|resource| resource.is_captured());
     let types: Vec<Ident> = captured().map(|resource| resource_type(graph, resource)).collect();
     let fields: Vec<&Ident> = captured().map(|resource| &resource.name).collect();
     let name = format_ident!("{}Parts", graph.item.name);
