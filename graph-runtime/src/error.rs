@@ -194,6 +194,13 @@ pub enum Error {
         /// What the panic said.
         message: String,
     },
+    /// What the closure of a `capture` or `raw` node did cannot become a node.
+    Node {
+        /// The node.
+        site: Site,
+        /// What the closure returned, or what CUDA said of what it did.
+        message: String,
+    },
     /// The host has no memory for this.
     OutOfMemory {
         /// What it was for.
@@ -305,7 +312,7 @@ impl fmt::Display for Error {
             ),
             Error::Compile { site, path, message } => write!(f, "{site}cannot compile `{path}`: {message}"),
             Error::Kernel { site, kernel, message } => write!(f, "{site}kernel `{kernel}` {message}"),
-            Error::Fault { site, message } => write!(f, "{site}{message}"),
+            Error::Fault { site, message } | Error::Node { site, message } => write!(f, "{site}{message}"),
             Error::Panicked { site, message } => write!(f, "{site}the host function panicked: {message}"),
             Error::OutOfMemory { site, bytes } => write!(f, "{site}the host has no memory for {bytes} bytes"),
             Error::ForeignPlace { site } => write!(f, "{site}the place belongs to another graph"),

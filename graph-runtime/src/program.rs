@@ -1,9 +1,11 @@
 //! What the nodes of a graph do, as plain data: the builder writes it, the backends carry it out.
 
+use crate::capture::CaptureCall;
 use crate::event::Event;
 use crate::host::HostCall;
 use crate::kernel::{ArgumentKind, CallArgument, KernelFacts, LOADED, Value};
 use crate::place::Span;
+use crate::raw::RawCall;
 use crate::source::Ptx;
 use cudarc::driver::CudaFunction;
 use graph_plan::{LaunchConfig, Mode};
@@ -53,6 +55,8 @@ pub(crate) enum Op {
     Call(Arc<HostCall>),
     Record(Event),
     Wait(Event),
+    Capture(Arc<CaptureCall>),
+    Raw(Arc<RawCall>),
 }
 
 /// An `if`, a `while` or a `switch`; the draft says which.

@@ -6,6 +6,7 @@ use crate::graph::Graph;
 use crate::memory::{Shareable, SharedMemory};
 use crate::mistakes;
 use crate::place::{Place, Span};
+use crate::program::Op;
 use crate::shares::Shares;
 use graph_plan::Diagnostic;
 
@@ -40,6 +41,7 @@ fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory) -> Result<()> {
             .map(|access| access.node),
     );
     nodes.dedup(); // accesses are grouped by node
+    nodes.iter().try_for_each(|&node| check_node(graph, node))?;
     graph.begin(Edit::Rebind(resource));
     graph.executable.rebind(resource, memory);
     graph.shares = shares;
@@ -79,6 +81,17 @@ fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<Shares> {
         return Err(invalid(graph, overlaps));
     }
     Ok(shares)
+}
+
+/// Can the node get other memory?
+fn check_node(graph: &Graph, node: usize) -> Result<()> {
+    match &graph.program.ops[node] {
+        Op::Capture(_) | Op::Raw(_) => Err(Error::Unsupported {
+            site: graph.site().at_node(&graph.draft.nodes[node].name),
+            message: "the memory of a `capture` or `raw` node cannot be rebound: its closure had the old address",
+        }),
+        _ => Ok(()),
+    }
 }
 
 fn invalid(graph: &Graph, diagnostics: Vec<Diagnostic>) -> Error {

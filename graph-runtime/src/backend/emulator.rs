@@ -170,6 +170,7 @@ impl Executable {
             }
             // The order of nodes is all that events ask for here.
             Op::Join | Op::Record(_) | Op::Wait(_) | Op::Conditional(_) => Ok(Touch::default()),
+            Op::Capture(_) | Op::Raw(_) => Err("needs a CUDA device".to_owned()), // `support` has refused them
         }
     }
 

@@ -19,6 +19,12 @@ pub(super) fn check(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<()> 
 fn misfit(backend: &Backend, op: &Op) -> Option<&'static str> {
     match op {
         Op::Record(event) | Op::Wait(event) => event.misfit(backend),
+        Op::Capture(_) if matches!(backend, Backend::Emulator(_)) => {
+            Some("library calls are captured from a stream of a CUDA device, and the CPU emulator has none")
+        }
+        Op::Raw(_) if matches!(backend, Backend::Emulator(_)) => {
+            Some("a `raw` node is made by calls of the CUDA driver, and needs a CUDA device")
+        }
         _ => None,
     }
 }

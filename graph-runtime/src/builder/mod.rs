@@ -2,6 +2,7 @@
 
 mod body;
 mod host;
+mod library;
 mod record;
 mod scratch;
 mod shared;

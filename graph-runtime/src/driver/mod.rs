@@ -4,6 +4,7 @@
 //! handles are live and of one context, pointers are valid for the call and, where work is queued, until it has run; a
 //! context is current where CUDA needs one. [`is_present`] comes first: without the library every call panics.
 
+mod capture;
 mod conditional;
 mod graph;
 mod host;
@@ -17,6 +18,7 @@ use std::ffi::CStr;
 use std::ptr;
 use std::sync::OnceLock;
 
+pub(crate) use capture::*;
 pub(crate) use conditional::*;
 pub(crate) use graph::*;
 pub(crate) use host::*;
@@ -198,16 +200,41 @@ unsafe fn exchange_capture_mode(mut mode: sys::CUstreamCaptureMode) -> Result<sy
 /// While it lives, calls of this thread that CUDA forbids during somebody's capture (allocating, freeing, waiting)
 /// neither fail nor disturb that capture. Nothing is done to any stream that captures.
 pub(crate) struct RelaxedCapture {
+    _mode: ThreadMode,
+}
+
+impl RelaxedCapture {
+    pub(crate) fn enter() -> Self {
+        Self {
+            _mode: ThreadMode::enter(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED),
+        }
+    }
+}
+
+/// While it lives, such calls of this thread fail if this thread captures, whatever [`RelaxedCapture`] is around it.
+pub(crate) struct StrictCapture {
+    _mode: ThreadMode,
+}
+
+impl StrictCapture {
+    pub(crate) fn enter() -> Self {
+        Self {
+            _mode: ThreadMode::enter(sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL),
+        }
+    }
+}
+
+/// The mode of this thread while it lives; then the one before.
+struct ThreadMode {
     before: Option<sys::CUstreamCaptureMode>,
     /// The mode belongs to this thread.
     not_send: std::marker::PhantomData<*const ()>,
 }
 
-impl RelaxedCapture {
-    pub(crate) fn enter() -> Self {
-        let relaxed = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+impl ThreadMode {
+    fn enter(mode: sys::CUstreamCaptureMode) -> Self {
         // SAFETY: the call takes any mode and needs no context; whoever gets here holds a CUDA object, so the library is loaded.
-        let before = unsafe { exchange_capture_mode(relaxed) }.ok();
+        let before = unsafe { exchange_capture_mode(mode) }.ok();
         Self {
             before,
             not_send: std::marker::PhantomData,
@@ -215,7 +242,7 @@ impl RelaxedCapture {
     }
 }
 
-impl Drop for RelaxedCapture {
+impl Drop for ThreadMode {
     fn drop(&mut self) {
         if let Some(before) = self.before {
             // SAFETY: as in `enter`.

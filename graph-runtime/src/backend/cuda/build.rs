@@ -5,15 +5,16 @@ use super::conditional;
 use super::context::check_version;
 use super::event::Event;
 use super::executable::OWN;
+use super::failure::Failure;
 use super::fill::Fill;
 use super::kept::Kept;
 use super::kernels::Kernels;
 use super::{Cuda, Executable, delay};
 use crate::backend::{Backend, Blueprint, allocate};
 use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
-use crate::error::{At, CudaError, Error, Result, Site};
+use crate::error::{At, Error, Result, Site};
 use crate::program::Op;
-use graph_plan::{Code, Diagnostic, Draft, Subject};
+use graph_plan::{Code, Diagnostic, Draft, Node, NodeKind, Subject};
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::mem::ManuallyDrop;
@@ -99,7 +100,8 @@ impl Executable {
                     conditional::check_driver(blueprint, site)?;
                     self.kernels.load_condition(draft)?;
                 }
-                Op::Memcpy { .. } | Op::Join | Op::Call(_) | Op::Record(_) | Op::Wait(_) => {}
+                Op::Capture(call) => self.capture(node, call, site)?,
+                Op::Memcpy { .. } | Op::Join | Op::Call(_) | Op::Record(_) | Op::Wait(_) | Op::Raw(_) => {}
             }
         }
         Ok(())
@@ -114,10 +116,10 @@ impl Executable {
         // SAFETY: the graph was created above.
         match unsafe { self.add_prefix(blueprint, graph, blueprint.order.sequence(0)) } {
             Ok(()) => Ok(graph),
-            Err((node, error)) => {
+            Err(failure) => {
                 // SAFETY: the graph was created above and given to nobody.
                 let _ = unsafe { driver::graph_destroy(graph) };
-                Err(error).at(|| Site::graph(&draft.name).at_node(&draft.nodes[node].name))
+                Err(failure.error(draft))
             }
         }
     }
@@ -132,7 +134,7 @@ impl Executable {
         blueprint: &Blueprint<'_>,
         graph: CUgraph,
         sequence: impl Iterator<Item = usize>,
-    ) -> Result<(), (usize, CudaError)> {
+    ) -> Result<(), Failure> {
         let mut after: Vec<CUgraphNode> = Vec::new();
         for node in sequence {
             after.clear();
@@ -156,6 +158,12 @@ impl Executable {
                     // SAFETY: as above.
                     unsafe { self.add_event(graph, &after, event, wait, name) }.map_err(|error| (node, error))?
                 }
+                Op::Capture(_) => {
+                    // SAFETY: as above.
+                    unsafe { self.add_captured(graph, &after, node, name) }.map_err(|error| (node, error))?
+                }
+                // SAFETY: as above.
+                Op::Raw(call) => unsafe { self.add_raw(graph, &after, node, call, name) }?,
                 // SAFETY: as above; the context is current, and `self` owns kernels and memory (facts 1 and 2 of `Executable`).
                 _ => unsafe {
                     self.adder
@@ -199,8 +207,9 @@ impl Executable {
 
     /// Finds the first node, in topological order, with which the graph cannot be instantiated. CUDA often does not say.
     fn bisect(&mut self, blueprint: &Blueprint<'_>) -> Option<usize> {
-        if blueprint.draft.nodes.iter().any(|node| node.kind.is_conditional()) {
-            return None; // bodies cannot be left out node by node
+        let whole = |node: &Node| node.kind.is_conditional() || node.kind == NodeKind::Raw;
+        if blueprint.draft.nodes.iter().any(whole) {
+            return None; // bodies cannot be left out node by node, and closures of `raw` nodes run once
         }
         let sequence: Vec<usize> = blueprint.order.sequence(0).collect();
         let kept = self.nodes.clone();

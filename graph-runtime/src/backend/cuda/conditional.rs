@@ -4,6 +4,7 @@
 //! of which are set before any body runs, since bodies may write what they were set from.
 
 use super::Executable;
+use super::failure::Failure;
 use crate::backend::Blueprint;
 use crate::driver::{self, CUgraph, CUgraphNode, ConditionalHandle, ConditionalType};
 use crate::error::{At, CudaError, Error, Result, Site};
@@ -98,7 +99,7 @@ impl Executable {
         after: &[CUgraphNode],
         node: usize,
         conditional: &Conditional,
-    ) -> Result<CUgraphNode, (usize, CudaError)> {
+    ) -> Result<CUgraphNode, Failure> {
         let at_node = |error| (node, error);
         let version = version(blueprint).map_err(at_node)?;
         let choices = choices(blueprint.draft.nodes[node].kind, &conditional.bodies, version);
@@ -127,7 +128,7 @@ impl Executable {
             _ => {
                 let before = if added.is_empty() { after } else { &added };
                 // SAFETY: by the caller's promise; `added` are nodes of the graph.
-                unsafe { driver::add_empty_node(graph, before) }.map_err(at_node)
+                Ok(unsafe { driver::add_empty_node(graph, before) }.map_err(at_node)?)
             }
         }
     }
@@ -144,7 +145,7 @@ impl Executable {
         after: &[CUgraphNode],
         choice: &Choice,
         setting: Setting,
-    ) -> Result<CUgraphNode, (usize, CudaError)> {
+    ) -> Result<CUgraphNode, Failure> {
         let at_node = |error| (setting.owner, error);
         let (name, bodies) = (&blueprint.draft.nodes[setting.owner].name, choice.bodies.len());
         trace!(target: "graph_runtime", node = %name, bodies, kind = ?choice.kind, "cuGraphAddNode_v2");

@@ -1,15 +1,27 @@
 //! What a graph keeps of the user's as long as it lives.
 
+use super::capture::Captured;
 use crate::backend::calls::Calls;
 use crate::backend::{Blueprint, Storage};
 use crate::event::Event;
+use crate::pointer::Addresses;
 use crate::program::Op;
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::Arc;
 
-/// Freed only when no launch is in flight and the graph is gone; leaked where that is not sure.
+/// Freed only when no launch is in flight and the graph is gone; leaked where that is not sure. Closures go before the streams that handles
+/// of theirs may be for.
 pub(super) struct Kept {
     pub(super) calls: Calls,
+    /// The closures of `capture` and `raw` nodes.
+    _closures: Vec<Arc<dyn Any + Send + Sync>>,
     /// Those of `record` and `wait` nodes.
     _events: Vec<Event>,
+    /// By node.
+    pub(super) captured: HashMap<usize, Captured>,
+    /// As they were when the graph was built, for closures of `capture` and `raw` nodes.
+    pub(super) addresses: Arc<Addresses>,
 }
 
 impl Kept {
@@ -18,9 +30,20 @@ impl Kept {
             Op::Record(event) | Op::Wait(event) => Some(event.clone()),
             _ => None,
         };
+        let closure = |op: &Op| -> Option<Arc<dyn Any + Send + Sync>> {
+            match op {
+                Op::Capture(call) => Some(call.clone()),
+                Op::Raw(call) => Some(call.clone()),
+                _ => None,
+            }
+        };
+        let ops = &blueprint.program.ops;
         Self {
             calls: Calls::new(blueprint, storage),
-            _events: blueprint.program.ops.iter().filter_map(event).collect(),
+            _closures: ops.iter().filter_map(closure).collect(),
+            _events: ops.iter().filter_map(event).collect(),
+            captured: HashMap::new(),
+            addresses: Arc::new(Addresses::new(storage)),
         }
     }
 }

@@ -2,18 +2,22 @@
 
 mod add;
 mod build;
+mod capture;
 mod conditional;
 mod context;
 mod delay;
 mod event;
 mod executable;
+mod failure;
 mod fill;
 mod host;
 mod kept;
 mod kernels;
+mod library;
 mod memory;
 mod shared;
 
+pub(crate) use capture::Session;
 pub(crate) use context::Cuda;
 pub(crate) use event::Event;
 pub(crate) use executable::{Executable, launch_error};

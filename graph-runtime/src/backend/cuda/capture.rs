@@ -1,0 +1,263 @@
+//! Capturing library calls into a graph of their own, which becomes a child node.
+
+use super::{Cuda, Memory};
+use crate::capture::{BoxError, CaptureCall};
+use crate::driver::{self, CUgraph, CUstream, CUstreamCaptureStatus, RelaxedCapture, StrictCapture};
+use crate::error::{At, CudaError, Result, Site};
+use crate::place::OnDevice;
+use crate::pointer::{Addresses, PointerMut};
+use cudarc::driver::{CudaContext, CudaStream};
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::ptr;
+use std::sync::Arc;
+use tracing::trace;
+
+/// The stream of one `capture` node, and what the graph keeps for it.
+///
+/// # Safety
+///
+/// 1. `stream` was made by [`Session::new`] for this alone and is destroyed in `drop` only, after all that could still use it: what the node
+///    prepared, and its workspaces. Whoever gets it from here without `unsafe` gets a handle that only `unsafe` calls take.
+/// 2. It captures exactly while `capturing` is set: from [`Session::begin`] to [`Session::end`], both on the thread of the build, since a
+///    `Session` is lent to the closure of the node only and is not `Sync`.
+pub(crate) struct Session {
+    cuda: Arc<Cuda>,
+    stream: CUstream,
+    /// The same, in cudarc's type. Made when it is asked for.
+    cudarc: Arc<CudaStream>,
+    addresses: Arc<Addresses>,
+    capturing: Cell<bool>,
+    /// Why nothing comes of this capture, whatever the closure says.
+    failed: RefCell<Option<String>>,
+    prepared: RefCell<Vec<Arc<dyn Any + Send + Sync>>>,
+    workspaces: RefCell<Vec<Memory>>,
+}
+
+impl Session {
+    /// A stream that does not capture yet. The context is current.
+    fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>) -> Result<Self, CudaError> {
+        trace!(target: "graph_runtime", "cuStreamCreate");
+        // SAFETY: the context is current.
+        let stream = unsafe { driver::stream_create() }?;
+        Ok(Self {
+            cuda: cuda.clone(),
+            stream,
+            // SAFETY: the stream is of this context and outlives what is kept in here (fact 1); `CaptureStream::cudarc` asks the same of others.
+            cudarc: unsafe { cuda.context().wrap_borrowed_stream(stream) },
+            addresses: addresses.clone(),
+            capturing: Cell::new(false),
+            failed: RefCell::new(None),
+            prepared: RefCell::default(),
+            workspaces: RefCell::default(),
+        })
+    }
+
+    pub(crate) fn stream(&self) -> CUstream {
+        self.stream
+    }
+
+    pub(crate) fn cudarc(&self) -> &Arc<CudaStream> {
+        &self.cudarc
+    }
+
+    pub(crate) fn context(&self) -> &Arc<CudaContext> {
+        self.cuda.context()
+    }
+
+    pub(crate) fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+
+    /// Zeroed memory that lives as long as `self`.
+    pub(crate) fn workspace<'n>(&'n self, bytes: usize) -> Result<PointerMut<'n, [u8], OnDevice>> {
+        let memory = Memory::zeroed(&self.cuda, bytes.max(1)).at(|| Site::default().at_memory("workspace"))?;
+        let first = ptr::without_provenance_mut(memory.address() as usize);
+        self.workspaces.borrow_mut().push(memory);
+        Ok(PointerMut::new(first, bytes))
+    }
+
+    /// Keeps a value as long as `self`.
+    pub(crate) fn keep(&self, value: Arc<dyn Any + Send + Sync>) {
+        self.prepared.borrow_mut().push(value);
+    }
+
+    /// Runs `f` while the stream does not capture; nothing was captured before. The capture begins anew after it, whatever happens: what the
+    /// closure goes on to queue must not run.
+    pub(crate) fn outside<T>(&self, f: impl FnOnce() -> T) -> Result<T, BoxError> {
+        if !self.capturing.get() {
+            return Err(self.fail("`prepare` was called within `prepare`".to_owned()));
+        }
+        let result = self.is_empty().map(|()| {
+            let _relaxed = RelaxedCapture::enter();
+            f()
+        });
+        let begun = self.cuda.bind().and_then(|()| self.begin());
+        match (result, begun) {
+            (Ok(value), Ok(())) => Ok(value),
+            (Err(message), _) => Err(self.fail(message)),
+            (Ok(_), Err(error)) => Err(self.fail(error.to_string())),
+        }
+    }
+
+    /// Ends the capture, of which nothing must have come yet.
+    fn is_empty(&self) -> Result<(), String> {
+        let graph = self.end().map_err(|error| explained(&error))?;
+        // SAFETY: the graph was just captured, for nobody else.
+        let nodes = unsafe { driver::graph_nodes(graph) };
+        // SAFETY: as above.
+        let _ = unsafe { driver::graph_destroy(graph) };
+        match nodes {
+            Ok(nodes) if nodes.is_empty() => Ok(()),
+            Ok(_) => Err("`prepare` must come before anything is captured".to_owned()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    fn fail(&self, message: String) -> BoxError {
+        self.failed.borrow_mut().get_or_insert_with(|| message.clone());
+        message.into()
+    }
+
+    fn begin(&self) -> Result<(), CudaError> {
+        trace!(target: "graph_runtime", "cuStreamBeginCapture_v2");
+        // SAFETY: fact 1.
+        unsafe { driver::begin_capture(self.stream) }?;
+        self.capturing.set(true);
+        Ok(())
+    }
+
+    fn end(&self) -> Result<CUgraph, CudaError> {
+        self.capturing.set(false);
+        trace!(target: "graph_runtime", "cuStreamEndCapture");
+        // SAFETY: facts 1 and 2.
+        unsafe { driver::end_capture(self.stream) }
+    }
+
+    /// Has a call inside ended the capture?
+    fn is_invalidated(&self) -> bool {
+        // SAFETY: fact 1.
+        let status = unsafe { driver::stream_capture_status(self.stream) };
+        matches!(status, Ok(CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_INVALIDATED))
+    }
+
+    /// Runs the closure in a capture and returns what it captured.
+    fn capture(&self, call: &CaptureCall) -> Result<CUgraph, String> {
+        self.begin().map_err(|error| error.to_string())?;
+        let returned = {
+            let _strict = StrictCapture::enter();
+            call.run(self)
+        };
+        self.cuda.bind().map_err(|error| error.to_string())?;
+        if let Err(error) = returned {
+            let mut message = format!("the closure of the capture failed: {error}");
+            if self.is_invalidated() {
+                message.push_str("; ");
+                message.push_str(NOT_ALLOWED);
+            }
+            return Err(message);
+        }
+        if let Some(message) = self.failed.take() {
+            return Err(message);
+        }
+        self.end().map_err(|error| explained(&error))
+    }
+}
+
+/// What the stream could not do, in words.
+const NOT_ALLOWED: &str = "a call was made that CUDA does not allow during a capture, such as allocating, freeing or waiting: make it in \
+                           `prepare`, and take scratch memory from `workspace`";
+
+/// An error of ending a capture, with what it means.
+fn explained(error: &CudaError) -> String {
+    let meaning = match error.code() {
+        900 | 901 => NOT_ALLOWED,
+        902 => "work of another capture was waited for",
+        904 => "work was forked to another stream that the node's stream does not wait for at the end",
+        905 => "work outside the capture was waited for",
+        906 => "the null stream was used, which waits for others",
+        908 => "the capture was moved to another thread",
+        _ => return error.to_string(),
+    };
+    format!("{error}: {meaning}")
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        let _relaxed = RelaxedCapture::enter();
+        if self.cuda.bind().is_err() {
+            return; // beyond use: the stream is leaked
+        }
+        if self.capturing.get()
+            && let Ok(graph) = self.end()
+        {
+            // SAFETY: the graph was captured for nobody else.
+            let _ = unsafe { driver::graph_destroy(graph) };
+        }
+        self.prepared.get_mut().clear();
+        self.workspaces.get_mut().clear();
+        // SAFETY: fact 1.
+        let _ = unsafe { driver::stream_destroy(self.stream) };
+    }
+}
+
+/// What a `capture` node adds, and what its work uses.
+pub(super) struct Captured {
+    graph: CUgraph,
+    _session: Session,
+}
+
+impl Captured {
+    /// Captures what a closure queues. The context is current; the error says why nothing came of it.
+    pub(super) fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>, call: &CaptureCall) -> Result<Self, String> {
+        let session = Session::new(cuda, addresses).map_err(|error| error.to_string())?;
+        let graph = session.capture(call)?;
+        let captured = Self {
+            graph,
+            _session: session,
+        };
+        // SAFETY: the graph was just captured.
+        unsafe { refuse_allocations(graph) }?;
+        Ok(captured)
+    }
+
+    /// The graph, which lives as long as `self`.
+    pub(super) fn graph(&self) -> CUgraph {
+        self.graph
+    }
+}
+
+impl Drop for Captured {
+    fn drop(&mut self) {
+        // SAFETY: it was captured for `self`; child nodes have copies.
+        let _ = unsafe { driver::graph_destroy(self.graph) };
+    }
+}
+
+/// Child graphs cannot hold allocations, and CUDA's own error does not say so.
+///
+/// # Safety
+///
+/// The graph lives.
+unsafe fn refuse_allocations(graph: CUgraph) -> Result<(), String> {
+    let failed = |error: CudaError| error.to_string();
+    // SAFETY: by the caller's promise.
+    for node in unsafe { driver::graph_nodes(graph) }.map_err(failed)? {
+        // SAFETY: the node is one of the graph's.
+        match unsafe { driver::node_type(node) }.map_err(failed)? {
+            driver::MEMORY_ALLOC | driver::MEMORY_FREE => {
+                return Err("the library allocates memory when it is called, which CUDA cannot repeat in a part of a graph: give it \
+                            memory from `workspace` (cuBLAS: `cublasSetWorkspace`, after `cublasSetStream`)"
+                    .to_owned());
+            }
+            driver::CHILD_GRAPH => {
+                // SAFETY: the node is a child graph's, and has it as long as it lives.
+                let child = unsafe { driver::child_graph(node) }.map_err(failed)?;
+                // SAFETY: as above.
+                unsafe { refuse_allocations(child) }?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,70 @@
+//! `capture` and `raw` as CUDA nodes.
+
+use super::Executable;
+use super::capture::Captured;
+use super::failure::Failure;
+use crate::capture::CaptureCall;
+use crate::driver::{self, CUgraph, CUgraphNode};
+use crate::error::{CudaError, Error, Result, Site};
+use crate::raw::{RawCall, RawSite};
+use tracing::trace;
+
+impl Executable {
+    /// Captures the calls of a node.
+    pub(super) fn capture(&mut self, node: usize, call: &CaptureCall, site: impl Fn() -> Site) -> Result<()> {
+        let captured = Captured::new(&self.cuda, &self.kept.addresses, call);
+        let captured = captured.map_err(|message| Error::Node { site: site(), message })?;
+        self.kept.captured.insert(node, captured);
+        Ok(())
+    }
+
+    /// Adds what the calls of a node came to.
+    ///
+    /// # Safety
+    ///
+    /// The graph and the nodes in `after` live and belong together.
+    pub(super) unsafe fn add_captured(
+        &self,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        node: usize,
+        name: &str,
+    ) -> Result<CUgraphNode, CudaError> {
+        trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddChildGraphNode");
+        let captured = self
+            .kept
+            .captured
+            .get(&node)
+            .map_or(std::ptr::null_mut(), Captured::graph);
+        // SAFETY: by the caller's promise; `prepare` has captured a graph for each such node, which `self.kept` keeps.
+        unsafe { driver::add_child_graph_node(graph, after, captured) }
+    }
+
+    /// Adds what the closure of a node adds.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Executable::add_captured`]. What the closure does is sound by the promise of whoever called `GraphBuilder::raw`.
+    pub(super) unsafe fn add_raw(
+        &self,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        node: usize,
+        call: &RawCall,
+        name: &str,
+    ) -> Result<CUgraphNode, Failure> {
+        trace!(target: "graph_runtime", node = name, after = after.len(), "the closure of a raw node");
+        let site = RawSite {
+            graph,
+            context: self.cuda.context(),
+            addresses: &self.kept.addresses,
+        };
+        let added = call.add(&site, after);
+        self.cuda.bind().map_err(|error| (node, error))?;
+        match added {
+            Ok(added) if !added.is_null() => Ok(added),
+            Ok(_) => Err(Failure::closure(node, "the closure returned no node".to_owned())),
+            Err(error) => Err(Failure::closure(node, format!("the closure failed: {error}"))),
+        }
+    }
+}
