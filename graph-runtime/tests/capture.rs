@@ -20,6 +20,18 @@ fn context(device: &Device) -> &Arc<CudaContext> {
     device.context().expect("a CUDA device has a context")
 }
 
+/// Sets bytes. Tests give it memory that their nodes declare, or that is theirs.
+fn set(stream: sys::CUstream, address: sys::CUdeviceptr, value: u8, bytes: usize) -> Result<(), BoxError> {
+    // SAFETY: see above.
+    Ok(unsafe { result::memset_d8_async(address, value, bytes, stream) }?)
+}
+
+/// Copies bytes; otherwise as `set`.
+fn copy(stream: sys::CUstream, from: sys::CUdeviceptr, to: sys::CUdeviceptr, bytes: usize) -> Result<(), BoxError> {
+    // SAFETY: see `set`.
+    Ok(unsafe { result::memcpy_dtod_async(to, from, bytes, stream) }?)
+}
+
 #[test]
 fn the_emulator_says_that_it_cannot() {
     let mut builder = GraphBuilder::new(&Device::emulator(), "Library");
@@ -89,11 +101,9 @@ fn captured(device: &Device, closure: impl FnMut() + Send + 'static) -> Result<G
             closure();
             let (from, to, fill, value) = stream.memory();
             assert_eq!((from.bytes(), from.count::<f32>(), fill.count::<u32>()), (16, 4, 4));
-            // SAFETY: these read `from` and write `to` and `fill`, within their lengths, as declared.
-            unsafe {
-                result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream.cu_stream())?;
-                sys::cuMemsetD32Async(fill.address(), value, fill.count(), stream.cu_stream()).result()?;
-            }
+            copy(stream.cu_stream(), from.address(), to.address(), from.bytes())?;
+            // SAFETY: `fill` is declared to be written, and has so many words.
+            unsafe { sys::cuMemsetD32Async(fill.address(), value, fill.count(), stream.cu_stream()) }.result()?;
             Ok(())
         },
     );
@@ -182,12 +192,11 @@ fn calls_that_captures_forbid_are_explained() -> Result<()> {
 
     let text = refusal(&device, |stream| {
         let (data,) = stream.memory();
-        // SAFETY: what is allocated is never used.
-        unsafe {
-            let address = result::malloc_async(stream.cu_stream(), 64)?;
-            result::memset_d8_async(data.address(), 1, 4, stream.cu_stream())?;
-            result::free_async(address, stream.cu_stream())?;
-        }
+        // SAFETY: the stream lives.
+        let address = unsafe { result::malloc_async(stream.cu_stream(), 64) }?;
+        set(stream.cu_stream(), data.address(), 1, 4)?;
+        // SAFETY: the memory was allocated above.
+        unsafe { result::free_async(address, stream.cu_stream()) }?;
         Ok(())
     });
     assert!(
@@ -201,9 +210,7 @@ fn calls_that_captures_forbid_are_explained() -> Result<()> {
         // SAFETY: nothing is queued but the fork itself.
         forked.join(unsafe { stream.cudarc() })?;
         let (data,) = stream.memory();
-        // SAFETY: `data` is declared to be written.
-        unsafe { result::memset_d8_async(data.address(), 1, 4, forked.cu_stream()) }?;
-        Ok(())
+        set(forked.cu_stream(), data.address(), 1, 4)
     });
     assert!(text.contains("work was forked to another stream"), "{text}");
     other.synchronize().expect("the stream is of use again");
@@ -220,14 +227,12 @@ fn a_fork_that_is_joined_is_captured() -> Result<()> {
     let mut data = builder.device::<[[u8; 64]; 2]>("data");
     builder.capture("calls", (&mut data,), move |stream| {
         let (data,) = stream.memory();
-        // SAFETY: both streams write their halves of `data`, as declared.
-        unsafe {
-            other.join(stream.cudarc())?;
-            result::memset_d8_async(data.address(), 1, 64, stream.cu_stream())?;
-            result::memset_d8_async(data.address() + 64, 2, 64, other.cu_stream())?;
-            stream.cudarc().join(&other)?;
-        }
-        Ok(())
+        // SAFETY: what is queued on it touches `data`.
+        let cudarc = unsafe { stream.cudarc() };
+        other.join(cudarc)?;
+        set(stream.cu_stream(), data.address(), 1, 64)?;
+        set(other.cu_stream(), data.address() + 64, 2, 64)?;
+        Ok(cudarc.join(&other)?)
     });
     let mut graph = builder.build()?;
     graph.launch()?;
@@ -252,23 +257,19 @@ fn preparing_is_not_captured_and_what_it_makes_is_kept() -> Result<()> {
     builder.capture("calls", (&mut data,), move |stream| {
         let (data,) = stream.memory();
         let handle = stream.prepare(|| {
-            // SAFETY: memory of the node, written before the graph is; then nothing is left of it.
-            unsafe {
-                result::memset_d8_async(data.address() + 32, 9, 32, stream.cu_stream())?;
-                result::stream::synchronize(stream.cu_stream())?;
-                let scratch = result::malloc_sync(64)?;
-                result::free_sync(scratch)?;
-            }
+            set(stream.cu_stream(), data.address() + 32, 9, 32)?;
+            // SAFETY: the stream lives.
+            unsafe { result::stream::synchronize(stream.cu_stream()) }?;
+            // SAFETY: the context is current.
+            let scratch = unsafe { result::malloc_sync(64) }?;
+            // SAFETY: it was allocated above.
+            unsafe { result::free_sync(scratch) }?;
             Ok(Handle(sender.clone()))
         })?;
         handle.0.send("made")?;
         let workspace = stream.workspace(16)?;
-        // SAFETY: `workspace` is this node's; `data` is declared to be written.
-        unsafe {
-            result::memcpy_dtod_async(data.address() + 48, workspace.address(), 16, stream.cu_stream())?;
-            result::memset_d8_async(workspace.address(), 5, 16, stream.cu_stream())?;
-        }
-        Ok(())
+        copy(stream.cu_stream(), workspace.address(), data.address() + 48, 16)?;
+        set(stream.cu_stream(), workspace.address(), 5, 16)
     });
     let mut graph = builder.build()?;
     let bytes =
@@ -298,12 +299,9 @@ fn preparing_comes_first_and_alone() -> Result<()> {
     };
     let text = refusal(&device, |stream| {
         let (data,) = stream.memory();
-        // SAFETY: `data` is declared to be written.
-        unsafe { result::memset_d8_async(data.address(), 1, 4, stream.cu_stream()) }?;
+        set(stream.cu_stream(), data.address(), 1, 4)?;
         let _ = stream.prepare(|| Ok(())); // an error that nobody looks at
-        // SAFETY: as above.
-        unsafe { result::memset_d8_async(data.address(), 1, 4, stream.cu_stream()) }?;
-        Ok(())
+        set(stream.cu_stream(), data.address(), 1, 4)
     });
     assert!(
         text.ends_with("`prepare` must come before anything is captured"),
@@ -369,9 +367,7 @@ fn unordered_captures_are_branches_of_the_graph() -> Result<()> {
         builder.capture(name, (&mut halves.row(half),), move |stream| {
             let (half_of,) = stream.memory();
             streams.lock().unwrap().push(stream.cu_stream().addr());
-            // SAFETY: the half is declared to be written.
-            unsafe { result::memset_d8_async(half_of.address(), half as u8 + 1, 64, stream.cu_stream()) }?;
-            Ok(())
+            set(stream.cu_stream(), half_of.address(), half as u8 + 1, 64)
         })
     });
     let download = builder.memcpy("download", &halves, &mut output);
@@ -396,9 +392,7 @@ fn memory_of_captures_is_not_rebound() -> Result<()> {
     let mut shared = builder.shared("shared", &buffers[0], true);
     builder.capture("calls", (&mut shared,), |stream| {
         let (shared,) = stream.memory();
-        // SAFETY: `shared` is declared to be written.
-        unsafe { result::memset_d8_async(shared.address(), 3, 64, stream.cu_stream()) }?;
-        Ok(())
+        set(stream.cu_stream(), shared.address(), 3, 64)
     });
     let mut graph = builder.build()?;
     let error = graph.rebind(&shared, &buffers[1]).unwrap_err();
@@ -524,13 +518,17 @@ fn several_raw_nodes_stand_for_one() -> Result<()> {
     let mut builder = GraphBuilder::new(&device, "Chain");
     let mut data = builder.device::<[f32; 4]>("data");
     let set = builder.memset("set", &mut data, 1.0_f32);
+    let add = |graph, after: &[sys::CUgraphNode]| -> Result<sys::CUgraphNode, BoxError> {
+        let mut added = std::ptr::null_mut();
+        // SAFETY: graph and nodes are those that the closure below was given, or added.
+        unsafe { sys::cuGraphAddEmptyNode(&mut added, graph, after.as_ptr(), after.len()) }.result()?;
+        Ok(added)
+    };
     // SAFETY: the two nodes follow each other and touch nothing.
     let chain = unsafe {
-        builder.raw("chain", (), |node, after| {
-            let (mut first, mut second) = (std::ptr::null_mut(), std::ptr::null_mut());
-            sys::cuGraphAddEmptyNode(&mut first, node.graph(), after.as_ptr(), after.len()).result()?;
-            sys::cuGraphAddEmptyNode(&mut second, node.graph(), &first, 1).result()?;
-            Ok(second)
+        builder.raw("chain", (), move |node, after| {
+            let first = add(node.graph(), after)?;
+            add(node.graph(), &[first])
         })
     };
     let scale = builder.kernel("scale", Launch::new(1, 4), scale(&mut data, 3.0, 4));
