@@ -4,8 +4,12 @@
 /// What every buffer of an arena is aligned to, as `cuMemAlloc` aligns.
 pub const ARENA_ALIGNMENT: usize = 256;
 
-/// Looking for a better packing ends after so many steps, each of about a microsecond where rustc evaluates it.
-const EFFORT: usize = 1 << 18;
+/// Looking for a better packing ends after so many steps: of loops and calls, of which rustc evaluates less than a million a second and
+/// two million without complaint.
+const EFFORT: usize = 1 << 17;
+
+/// The same where a program looks.
+const EFFORT_AT_RUN_TIME: usize = 1 << 21;
 
 /// The offset of a buffer that is not placed yet.
 const NOWHERE: usize = usize::MAX;
@@ -21,11 +25,11 @@ pub struct Arena<const N: usize> {
 
 impl<const N: usize> Arena<N> {
     /// Packs buffers of these sizes. `apart` lists, for each, those that it may not overlap, ascending; it is symmetric.
-    pub const fn new(sizes: [usize; N], apart: &[&[usize]]) -> Self {
+    pub const fn new(mut sizes: [usize; N], apart: &[&[usize]]) -> Self {
         let (mut offsets, mut order, mut best, mut near) = ([0; N], [0; N], [0; N], [0; N]);
         let mut trial = [0; N];
         let bytes = Packing {
-            sizes: &sizes,
+            sizes: &mut sizes,
             apart,
             order: &mut order,
             best: &mut best,
@@ -34,6 +38,7 @@ impl<const N: usize> Arena<N> {
             offsets: &mut offsets,
             bytes: NOWHERE,
             steps: 0,
+            effort: EFFORT,
         }
         .run();
         Self { offsets, bytes }
@@ -45,7 +50,7 @@ pub fn pack(sizes: &[usize], apart: &[&[usize]]) -> (Vec<usize>, usize) {
     let buffer = || vec![0; sizes.len()];
     let mut offsets = buffer();
     let bytes = Packing {
-        sizes,
+        sizes: &mut sizes.to_vec(),
         apart,
         order: &mut buffer(),
         best: &mut buffer(),
@@ -54,6 +59,7 @@ pub fn pack(sizes: &[usize], apart: &[&[usize]]) -> (Vec<usize>, usize) {
         offsets: &mut offsets,
         bytes: NOWHERE,
         steps: 0,
+        effort: EFFORT_AT_RUN_TIME,
     }
     .run();
     (offsets, bytes)
@@ -90,7 +96,8 @@ pub(crate) const fn aligned(size: usize) -> usize {
 /// moving what sticks out to before some neighbour of its, until a packing is as small as the buffers that are all live at
 /// once somewhere, or the effort is spent.
 struct Packing<'a> {
-    sizes: &'a [usize],
+    /// In whole units of the alignment, once it runs.
+    sizes: &'a mut [usize],
     apart: &'a [&'a [usize]],
     /// The order to try next.
     order: &'a mut [usize],
@@ -104,6 +111,7 @@ struct Packing<'a> {
     offsets: &'a mut [usize],
     bytes: usize,
     steps: usize,
+    effort: usize,
 }
 
 /// Which gap a buffer goes to.
@@ -118,16 +126,21 @@ impl Packing<'_> {
         if self.sizes.is_empty() {
             return 0;
         }
+        let mut index = 0;
+        while index < self.sizes.len() {
+            self.sizes[index] = aligned(self.sizes[index]);
+            index += 1;
+        }
         let bound = self.bound();
         let mut start = 0;
-        while start < 4 && self.bytes > bound {
+        while start < 4 && self.bytes > bound && (start == 0 || self.steps < self.effort) {
             self.start(start);
             self.place(Fit::Tightest);
             self.place(Fit::Lowest);
             start += 1;
         }
         let mut random = 1_u64;
-        while self.bytes > bound && self.steps < EFFORT {
+        while self.bytes > bound && self.steps < self.effort {
             self.order.copy_from_slice(self.best);
             self.stir(bound, &mut random);
             self.place(Fit::Lowest);
@@ -139,16 +152,16 @@ impl Packing<'_> {
     const fn bound(&mut self) -> usize {
         let (mut bound, mut buffer) = (0, 0);
         while buffer < self.sizes.len() {
-            let mut sum = aligned(self.sizes[buffer]);
+            let mut sum = self.sizes[buffer];
             // In order of first use, the neighbours before a buffer are, as a rule, live when it is, all of them.
             let (mut count, mut index) = (0, self.apart[buffer].len());
-            while index > 0 && self.steps < EFFORT / 4 {
+            while index > 0 && self.steps < self.effort / 4 {
                 index -= 1;
                 let other = self.apart[buffer][index];
                 if other < buffer && self.is_near_all(other, count) {
                     self.near[count] = other;
                     count += 1;
-                    sum = sum.saturating_add(aligned(self.sizes[other]));
+                    sum = sum.saturating_add(self.sizes[other]);
                 }
             }
             bound = if sum > bound { sum } else { bound };
@@ -197,10 +210,10 @@ impl Packing<'_> {
         if which == 0 || which == 3 {
             return 0;
         }
-        let mut weight = aligned(self.sizes[buffer]);
+        let mut weight = self.sizes[buffer];
         let mut index = 0;
         while which == 2 && index < self.apart[buffer].len() {
-            weight = weight.saturating_add(aligned(self.sizes[self.apart[buffer][index]]));
+            weight = weight.saturating_add(self.sizes[self.apart[buffer][index]]);
             index += 1;
         }
         weight
@@ -208,6 +221,7 @@ impl Packing<'_> {
 
     /// Places the buffers in `order`, and keeps the outcome if it is as good as any.
     const fn place(&mut self, fit: Fit) {
+        self.steps += 8 * self.sizes.len();
         let (mut index, mut bytes) = (0, 0);
         while index < self.trial.len() {
             self.trial[index] = NOWHERE;
@@ -218,7 +232,7 @@ impl Packing<'_> {
             let buffer = self.order[index];
             let offset = self.gap(buffer, fit);
             self.trial[buffer] = offset;
-            let end = offset.saturating_add(aligned(self.sizes[buffer]));
+            let end = offset.saturating_add(self.sizes[buffer]);
             bytes = if end > bytes { end } else { bytes };
             index += 1;
         }
@@ -232,7 +246,8 @@ impl Packing<'_> {
     /// Where a buffer goes among those placed already.
     const fn gap(&mut self, buffer: usize, fit: Fit) -> usize {
         let count = self.placed_neighbours(buffer);
-        let size = aligned(self.sizes[buffer]);
+        self.steps += count;
+        let size = self.sizes[buffer];
         let (mut end, mut offset, mut space) = (0_usize, NOWHERE, NOWHERE);
         let mut index = 0;
         while index < count {
@@ -243,7 +258,7 @@ impl Packing<'_> {
                     return offset;
                 }
             }
-            let above = start.saturating_add(aligned(self.sizes[self.near[index]]));
+            let above = start.saturating_add(self.sizes[self.near[index]]);
             end = if above > end { above } else { end };
             index += 1;
         }
@@ -278,7 +293,7 @@ impl Packing<'_> {
         let mut index = 0;
         while index < self.order.len() {
             let buffer = self.order[index];
-            let end = self.offsets[buffer].saturating_add(aligned(self.sizes[buffer]));
+            let end = self.offsets[buffer].saturating_add(self.sizes[buffer]);
             let count = self.apart[buffer].len();
             if end > bound && count > 0 && below(random, 2) == 0 {
                 let other = self.apart[buffer][below(random, count)];
@@ -294,7 +309,7 @@ impl Packing<'_> {
         while to < index && self.order[to] != other {
             to += 1;
         }
-        self.steps += to;
+        self.steps += index;
         let (buffer, mut place) = (self.order[index], index);
         while place > to {
             self.order[place] = self.order[place - 1];

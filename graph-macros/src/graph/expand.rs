@@ -11,6 +11,7 @@ mod interface;
 mod node;
 mod part;
 mod plan;
+mod scratch;
 mod shape;
 
 pub(crate) use anonymous::{expression, stub as stub_expression};

@@ -1,7 +1,7 @@
 //! What is parsed but not built yet: reported and left out, so that the rest of the macro need not know it. Whoever builds a
 //! statement removes its line here.
 
-use super::ast::{Action, Argument, Item, Node, Place, ResourceKind, Statement};
+use super::ast::{Action, Argument, Item, Node, Place, Statement};
 use crate::report::Report;
 use proc_macro2::Span;
 use syn::Ident;
@@ -38,9 +38,6 @@ fn leave_out_of(statements: &mut Vec<Statement>, report: &mut Report) -> Vec<Ide
 /// Where and what in a statement cannot be built.
 fn unsupported(statement: &Statement) -> Option<(Span, String)> {
     match statement {
-        Statement::Resource(resource) if resource.kind == ResourceKind::Scratch => {
-            Some(keyword(resource.keyword, "scratch"))
-        }
         Statement::Rng(rng) => Some(keyword(rng.keyword, "rng")),
         Statement::For(repeated) => Some(keyword(repeated.keyword, "for")),
         Statement::Node(node) => unsupported_node(node),

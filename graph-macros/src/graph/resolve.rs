@@ -6,7 +6,7 @@ pub(crate) use scalar::{Scalar, Value, added_scalars, expressions, params, scala
 
 use super::ast::{
     Action, Argument, Attributes, BuildArgument, CallParameter, Dependency, Form, Function, Item, Launch, Node, Param,
-    Part, Place, Resource, Statement,
+    Part, Place, Resource, ResourceKind, Statement,
 };
 use super::constant::{Variables, bound, mentions};
 use crate::report::{Report, error, line, on_line};
@@ -233,7 +233,9 @@ fn enter<'a>(owners: &mut Owners<'a>, name: &'a Ident, accessors: Vec<String>, r
 impl<'a> Graph<'a> {
     fn memory(&mut self, resource: &'a Resource) -> Entity {
         self.resources.push(resource);
-        Entity::Resource(self.draft.resource(resource.name.to_string(), resource.space()))
+        let index = self.draft.resource(resource.name.to_string(), resource.space());
+        self.draft.resources[index].scratch = resource.kind == ResourceKind::Scratch;
+        Entity::Resource(index)
     }
 
     fn value(&mut self, name: &'a Ident, ty: &'a Type) -> Entity {
@@ -281,6 +283,7 @@ fn kind(action: &Action) -> NodeKind {
 fn taken(statement: &Statement) -> Vec<String> {
     let name = statement.name().unraw();
     match statement {
+        Statement::Resource(resource) if resource.kind == ResourceKind::Scratch => Vec::new(),
         Statement::Resource(_) => vec![format!("{name}_mut")],
         Statement::Param(_) => vec![format!("set_{name}")],
         Statement::Rng(_) | Statement::Node(_) | Statement::For(_) => Vec::new(),

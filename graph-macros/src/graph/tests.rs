@@ -147,8 +147,8 @@ fn an_unparsed_statement_is_not_missed_by_others() {
 #[test]
 fn statements_of_later_versions_say_so() {
     assert_heads(
-        "scratch s: f32;",
-        &["`scratch` statements are not supported yet [syntax]"],
+        "rng r = 7, draws 4;",
+        &["`rng` statements are not supported yet [syntax]"],
     );
     assert_heads(
         "join a; join b after programmatic(a);",
@@ -422,11 +422,20 @@ fn expansions_read_as_checked_in() {
             } after scale;
         };
     }";
+    let with_scratch = "graph Layer<const N: usize> {
+        device x: [f32; N];
+        scratch hidden: [[f32; N]; 4];
+        scratch query: [f32; N];
+        kernel ask = copy<<<1, N>>>(&x, &mut query);
+        kernel answer = copy<<<1, N>>>(&query, &mut hidden) after ask;
+        memcpy back = hidden[0] -> x after answer;
+    }";
     for (name, text) in [
         ("sample", format!("pub graph Sample<const N: usize> {{ {SAMPLE} }}")),
         ("param", with_param.to_owned()),
         ("function", with_function.to_owned()),
         ("bodies", with_bodies.to_owned()),
+        ("scratch", with_scratch.to_owned()),
     ] {
         let file: syn::File = syn::parse2(expand(text.parse().unwrap())).expect("the expansion is Rust");
         let expansion = prettyplease::unparse(&unfolded(file));

@@ -339,7 +339,7 @@ const _: () = {
         ];
         #[doc(hidden)]
         const __LOOPS: &'static [::graph_runtime::private::plan::PlanLoop] = &[];
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels.
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
         pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::nested(
             "Loop",
             Self::__RESOURCES,

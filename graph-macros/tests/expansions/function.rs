@@ -238,7 +238,7 @@ const _: () = {
                 1usize,
             ),
         ];
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels.
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
         pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
             "Loaded",
             Self::__RESOURCES,

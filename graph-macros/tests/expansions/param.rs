@@ -231,7 +231,7 @@ const _: () = {
                 0usize,
             ),
         ];
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels.
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
         pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
             "Scale",
             Self::__RESOURCES,

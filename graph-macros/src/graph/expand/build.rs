@@ -9,6 +9,7 @@ use super::argument::{self, kept, parameters};
 use super::interface::{Source, copy, place_type, receiver, setter, value_name};
 use super::node::{add, apply, generic_assertions, loaded, loaded_name, places};
 use super::part::local;
+use super::scratch;
 use super::shape::Shape;
 use crate::graph::ast::{Node, Resource, ResourceKind, Statement};
 use crate::graph::resolve::{Graph, Scalar, Value, added_scalars, params, scalars};
@@ -45,6 +46,7 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
     let params = graph.params.iter().map(|param| &param.name);
     let kept = kept(graph).into_iter().map(|value| value.name);
     let arguments = parameters(graph);
+    let arena = scratch::places(graph, &builder);
     let assertions = generic_assertions(graph);
     let device = hidden("device");
     quote! {
@@ -53,6 +55,7 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
             #assertions
             let mut #builder = ::graph_runtime::GraphBuilder::new(#device, #name);
             #(#resources)*
+            #arena
             #initial
             #nodes
             ::graph_runtime::GraphBuilder::edges(&mut #builder, &[#edges]);
@@ -111,9 +114,10 @@ pub(super) fn declare(graph: &Graph<'_>, resource: &Resource, builder: &TokenStr
         let function = if graph.is_dynamic(resource) { dynamic } else { fixed };
         Ident::new(function, resource.name.span())
     };
-    let function = match resource.space() {
-        Space::Host => function("host", "host_slice"),
-        Space::Device => function("device", "device_slice"),
+    let function = match (resource.kind, resource.space()) {
+        (ResourceKind::Scratch, _) => function("scratch", "scratch_slice"),
+        (_, Space::Host) => function("host", "host_slice"),
+        (_, Space::Device) => function("device", "device_slice"),
     };
     match Shape::of(graph, resource) {
         Shape::Inferred => TokenStream::new(), // what is captured is not declared

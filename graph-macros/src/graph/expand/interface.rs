@@ -54,6 +54,7 @@ pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let resources = graph
         .resources
         .iter()
+        .filter(|resource| resource.kind != ResourceKind::Scratch)
         .map(|resource| resource_methods(graph, resource, bodies));
     let params = (0..graph.params.len()).map(|param| getter(graph, param, bodies));
     let handles = graph

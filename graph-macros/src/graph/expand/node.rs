@@ -10,6 +10,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::hash_map::Entry;
 use std::collections::{HashMap, HashSet};
+use std::ptr;
 use syn::Expr;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
@@ -213,10 +214,32 @@ pub(super) fn places(node: &Node) -> Vec<&Place> {
 
 /// Assertions that do not depend on the graph's generics: items beside the type, evaluated by `cargo check`.
 pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
-    let assertions = each(graph, false).into_iter().chain(unordered_kernels(graph, outcome));
+    let assertions = each(graph, false).into_iter();
     assertions
+        .chain(unordered_kernels(graph, outcome))
+        .chain(first_writes(graph, outcome))
         .map(|(span, assertion)| quote_spanned!(span=> const _: () = #assertion;))
         .collect()
+}
+
+/// For each kernel that gets scratch memory as `&mut` before any other node has written it, the assertion that it does not load from
+/// there. Only constants of the kernels' types tell.
+fn first_writes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)> {
+    let assertion = |&access: &usize| {
+        let (place, start) = graph.accesses[access];
+        let node = graph.nodes[graph.draft.accesses[access].node];
+        let Action::Kernel(launch) = &node.action else {
+            return None;
+        };
+        launch.path()?;
+        let passed =
+            |argument: &Argument| matches!(argument, Argument::Borrow { place: passed, .. } if ptr::eq(passed, place));
+        let param = launch.arguments.iter().position(passed)?;
+        let (kernel, name, memory) = (alias(node), node.name.to_string(), place.name.to_string());
+        let function = quote_spanned!(start=> ::graph_runtime::private::check_initializes::<#kernel>);
+        Some((start, spanned_call(function, quote!(#name, #memory, #param), place.end)))
+    };
+    outcome.first_writes.iter().filter_map(assertion).collect()
 }
 
 /// For each two kernels of which some nodes can run at the same time, the assertion that they share no module-scope variable that one

@@ -1,5 +1,6 @@
 //! `PLAN`: the graph as static data.
 
+use super::scratch;
 use super::shape::Shape;
 use crate::graph::resolve::Graph;
 use graph_plan::{Mode, NodeKind, Outcome, Role, Space};
@@ -16,8 +17,12 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
             Space::Host => quote!(Host),
             Space::Device => quote!(Device),
         };
-        quote!(#plan::PlanResource::new(#name, #plan::Space::#space, #bytes))
+        match scratch::offset(graph, resource) {
+            Some(offset) => quote!(#plan::PlanResource::scratch(#name, #bytes, #offset)),
+            None => quote!(#plan::PlanResource::new(#name, #plan::Space::#space, #bytes)),
+        }
     });
+    let arena = scratch::arena(graph, outcome);
     let mut after = vec![Vec::new(); graph.nodes.len()];
     outcome
         .reduced(&graph.draft)
@@ -39,12 +44,13 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     });
     let (bodies, plan_of) = bodies(graph, &plan);
     quote! {
+        #arena
         #[doc(hidden)]
         const __RESOURCES: &'static [#plan::PlanResource] = &[#(#resources),*];
         #[doc(hidden)]
         const __NODES: &'static [#plan::PlanNode] = &[#(#nodes),*];
         #bodies
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels.
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
         pub const PLAN: #plan::Plan = #plan::Plan::#plan_of;
     }
 }

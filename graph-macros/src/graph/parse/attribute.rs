@@ -11,7 +11,12 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Ident, Meta, Token, parse_quote_spanned};
 
 /// The warnings of a graph.
-const SILENCEABLE: [Code; 3] = [Code::UnusedResource, Code::RedundantEdge, Code::NeedlessMut];
+const SILENCEABLE: [Code; 4] = [
+    Code::UnusedResource,
+    Code::RedundantEdge,
+    Code::DeadNode,
+    Code::NeedlessMut,
+];
 
 /// All attributes that stand here; unknown ones are reported.
 pub(super) fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Attributes> {

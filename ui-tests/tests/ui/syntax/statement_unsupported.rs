@@ -3,8 +3,7 @@ use graph_runtime::cuda_graph;
 
 cuda_graph! {
     graph Test {
-        scratch data: [f32; 4];
-        memset zero = data <- 0.0;
+        rng random = 7, draws 4;
     }
 }
 
