@@ -92,3 +92,21 @@ fn dynamic_lengths_are_packed_when_the_graph_is_built() {
         assert_eq!(graph.x_2().unwrap().read_vec().unwrap()[0], 3.0);
     }
 }
+
+#[test]
+fn graphs_as_expressions_share_an_arena_too() {
+    let device = device();
+    let mut graph = cuda_graph! { &device =>
+        device  x: [f32; 64];
+        scratch a: [f32; 64];
+        scratch b: [f32; 64];
+        scratch c: [f32; 64];
+        memset fill  = a <- 2.0;
+        kernel four  = add<<<1, 64>>>(&a, &a, &mut b, 64) after fill;
+        kernel eight = add<<<1, 64>>>(&b, &b, &mut c, 64) after four;
+        memcpy down  = c -> x after eight;
+    }
+    .unwrap();
+    graph.launch().unwrap();
+    assert_eq!(*graph.x().unwrap().read().unwrap(), [8.0; 64]);
+}

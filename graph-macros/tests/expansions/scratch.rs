@@ -22,9 +22,9 @@ const _: () = {
                     ::graph_runtime::OnDevice,
                 >;
                 let _ = (1, N);
-                unsafe { <copy>::call(&x, &mut query) };
+                unsafe { copy::call(&x, &mut query) };
                 let _ = (1, N);
-                unsafe { <copy>::call(&query, &mut hidden) };
+                unsafe { copy::call(&query, &mut hidden) };
                 let _ = &(hidden[0]);
                 let _ = &(x);
                 {
