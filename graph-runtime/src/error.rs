@@ -246,12 +246,19 @@ pub enum Error {
     },
     /// The graph has no such node.
     UnknownNode {
-        /// The graph.
+        /// The graph; and the node, if it is one of a `for` that has no such iteration.
         site: Site,
-        /// The index asked for.
+        /// The index asked for, or the number of the iteration.
         index: usize,
-        /// How many nodes there are.
+        /// How many nodes there are, or how often the node is repeated.
         nodes: usize,
+    },
+    /// A `for` makes more nodes than a graph can have.
+    TooManyNodes {
+        /// The graph, and the first node of the `for`.
+        site: Site,
+        /// How many there can be.
+        most: usize,
     },
     /// A graph cannot be launched on this stream.
     Stream {
@@ -321,10 +328,17 @@ impl fmt::Display for Error {
                 write!(f, "{site}has {expected} bytes, but the slice has {given}")
             }
             Error::AlreadyTaken { site } => write!(f, "{site}already taken from this split"),
+            Error::UnknownNode { site, nodes, .. } if site.node.is_some() => {
+                write!(
+                    f,
+                    "{site}the `for` around it has no such iteration; the node is repeated {nodes} times"
+                )
+            }
             Error::UnknownNode { site, index, nodes } => {
                 write!(f, "{site}no node has index {index}; there are {nodes}")
             }
             Error::ForeignMemory { site } => write!(f, "{site}the memory belongs to another device"),
+            Error::TooManyNodes { site, most } => write!(f, "{site}a `for` makes more than {most} nodes"),
             Error::Stream { site, message } | Error::Unsupported { site, message } | Error::InUse { site, message } => {
                 write!(f, "{site}{message}")
             }

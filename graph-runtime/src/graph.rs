@@ -5,8 +5,9 @@ use crate::device::Device;
 use crate::edit::Edit;
 use crate::error::{Error, Result, Site};
 use crate::host_split::HostSplit;
+use crate::instances::Instances;
 use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef, Piece, SharedMemory};
-use crate::node::{NodeHandle, NodeId};
+use crate::node::{Missing, NodeHandle, NodeId};
 use crate::place::{OnDevice, OnHost, Place, Span};
 use crate::program::Program;
 use crate::scratch::Arena;
@@ -58,6 +59,8 @@ pub struct Graph {
     arena: Arena,
     pub(crate) program: Program,
     pub(crate) executable: Executable,
+    /// Of a graph with `for`s.
+    pub(crate) instances: Option<Instances>,
     /// What was last changed only half-way. Almost always empty.
     pub(crate) half_edited: Vec<Edit>,
     /// Waiting through `&self` is not made for several threads at once.
@@ -94,6 +97,7 @@ impl Graph {
             arena: Arena::default(),
             program,
             executable,
+            instances: None,
             half_edited: Vec::new(),
             not_sync: PhantomData,
         }
@@ -102,6 +106,11 @@ impl Graph {
     /// The graph, whose scratch memory lies so.
     pub(crate) fn with_arena(self, arena: Arena) -> Self {
         Self { arena, ..self }
+    }
+
+    /// The graph, whose declarations became these nodes.
+    pub(crate) fn with_instances(self, instances: Option<Instances>) -> Self {
+        Self { instances, ..self }
     }
 
     /// Starts the graph and returns without waiting for it. It may be started again at once: launches run one after the
@@ -263,7 +272,32 @@ impl Graph {
 
     /// A node, by its id. One that this graph does not have has no name and cannot be changed.
     pub fn node(&mut self, node: NodeId) -> NodeHandle<'_> {
-        NodeHandle { graph: self, node }
+        NodeHandle {
+            graph: self,
+            node,
+            missing: None,
+        }
+    }
+
+    /// The node that `cuda_graph!` has declared with this index and name, in the iterations of these numbers.
+    #[doc(hidden)]
+    pub fn declared(&mut self, declared: usize, name: &'static str, values: &[usize]) -> NodeHandle<'_> {
+        match self.find_declared(declared, values) {
+            Some(index) => self.node(NodeId::new(index)),
+            None => NodeHandle {
+                graph: self,
+                node: NodeId::new(usize::MAX),
+                missing: Some(Missing::new(declared, name, values)),
+            },
+        }
+    }
+
+    /// The index of the node that `cuda_graph!` has declared with this one.
+    pub(crate) fn find_declared(&self, declared: usize, values: &[usize]) -> Option<usize> {
+        match &self.instances {
+            Some(instances) => instances.find(declared, values),
+            None => values.is_empty().then_some(declared),
+        }
     }
 
     /// The graph as data: to draw it, or to look at its order.

@@ -4,7 +4,7 @@ use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use graph_plan::{NodeKind, Role};
 
-/// A node of one graph, by its index in order of declaration.
+/// A node of one graph, by its index in order of declaration; each iteration of a `for` declares its nodes anew.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(usize);
 
@@ -26,6 +26,29 @@ impl NodeId {
 pub struct NodeHandle<'g> {
     pub(crate) graph: &'g mut Graph,
     pub(crate) node: NodeId,
+    /// What was asked for, of a node that the graph does not have.
+    pub(crate) missing: Option<Missing>,
+}
+
+/// A node of an iteration that there is none of.
+#[derive(Debug)]
+pub(crate) struct Missing {
+    declared: usize,
+    /// As it would be called: `scale[3]`.
+    name: Box<str>,
+    /// The number that was asked for, of the innermost `for`.
+    iteration: usize,
+}
+
+impl Missing {
+    pub(crate) fn new(declared: usize, name: &str, values: &[usize]) -> Self {
+        let numbers: String = values.iter().map(|value| format!("[{value}]")).collect();
+        Self {
+            declared,
+            name: format!("{name}{numbers}").into(),
+            iteration: values.last().copied().unwrap_or_default(),
+        }
+    }
 }
 
 impl NodeHandle<'_> {
@@ -48,8 +71,7 @@ impl NodeHandle<'_> {
     /// condition of a `while` around it, which would never end, and where a node would then read scratch memory that none has written; [`Error::UnknownNode`] for a node that the graph does not have,
     /// [`Error::Cuda`] where the driver refuses.
     pub fn set_enabled(&mut self, enabled: bool) -> Result<()> {
-        let index = self.node.index();
-        self.graph.check_node(self.node)?;
+        let index = self.check()?;
         let graph = &mut *self.graph;
         let refuse = |message| {
             let site = Site::graph(&graph.draft.name).at_node(&graph.draft.nodes[index].name);
@@ -74,6 +96,19 @@ impl NodeHandle<'_> {
             .set_enabled(&graph.draft, &graph.program, index, enabled)?;
         graph.program.enabled[index] = enabled;
         Ok(())
+    }
+
+    /// The index of the node, if there is one.
+    fn check(&self) -> Result<usize> {
+        let Some(missing) = &self.missing else {
+            return self.graph.check_node(self.node);
+        };
+        let instances = self.graph.instances.as_ref();
+        Err(Error::UnknownNode {
+            site: Site::graph(&self.graph.draft.name).at_node(&missing.name),
+            index: missing.iteration,
+            nodes: instances.map_or(0, |instances| instances.each(missing.declared).count()),
+        })
     }
 }
 

@@ -6,14 +6,13 @@
 use crate::builder::GraphBuilder;
 use crate::error::Result;
 use crate::kernel::{KernelCall, Launch};
-use crate::node::NodeId;
 use crate::place::{OnDevice, Place};
 use crate::shape::{ArrayOf, Element};
 use crate::update::Update;
 
 /// Adds nodes, or changes those that are there.
 pub trait NodeSink {
-    /// The kernel node with this index and name.
+    /// The kernel node that was declared with this index and name.
     fn kernel<const N: usize>(
         &mut self,
         index: usize,
@@ -22,7 +21,7 @@ pub trait NodeSink {
         call: KernelCall<N>,
     ) -> Result<()>;
 
-    /// The memset node with this index and name.
+    /// The memset node that was declared with this index and name.
     fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
         &mut self,
         index: usize,
@@ -32,7 +31,7 @@ pub trait NodeSink {
     ) -> Result<()>;
 }
 
-/// Adds a node; its index is the number of nodes before it.
+/// Adds a node; its index is the number of those declared before it.
 impl NodeSink for GraphBuilder {
     fn kernel<const N: usize>(
         &mut self,
@@ -58,7 +57,7 @@ impl NodeSink for GraphBuilder {
     }
 }
 
-/// Changes a node.
+/// Changes a node; of one in a `for`, that of the iteration at hand.
 impl NodeSink for Update<'_> {
     fn kernel<const N: usize>(
         &mut self,
@@ -67,7 +66,7 @@ impl NodeSink for Update<'_> {
         launch: Launch,
         call: KernelCall<N>,
     ) -> Result<()> {
-        Update::kernel(self, NodeId::new(index), launch, call)
+        Update::kernel(self, self.declared(index), launch, call)
     }
 
     fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
@@ -77,6 +76,6 @@ impl NodeSink for Update<'_> {
         to: &mut Place<S, OnDevice>,
         value: T,
     ) -> Result<()> {
-        Update::memset(self, NodeId::new(index), to, value)
+        Update::memset(self, self.declared(index), to, value)
     }
 }

@@ -16,6 +16,8 @@ use crate::source::resolve;
 pub struct Update<'g> {
     graph: &'g Graph,
     changes: Vec<Change>,
+    /// The node that [`Update::each`] is at.
+    current: Option<usize>,
 }
 
 /// A node as it will be.
@@ -132,6 +134,31 @@ impl Update<'_> {
         })
     }
 
+    /// Changes each node that a declaration in `for`s of `cuda_graph!` has become. `change` gets the numbers of its iterations, from the
+    /// outermost `for`.
+    #[doc(hidden)]
+    pub fn each<const DEPTH: usize>(
+        &mut self,
+        declared: usize,
+        mut change: impl FnMut(&mut Self, [usize; DEPTH]) -> Result<()>,
+    ) -> Result<()> {
+        let instances = self.graph.instances.iter();
+        for (node, values) in instances.flat_map(|instances| instances.each(declared)) {
+            self.current = Some(node);
+            if let Ok(values) = values.try_into() {
+                change(self, values)?;
+            }
+        }
+        self.current = None;
+        Ok(())
+    }
+
+    /// The node at hand, or the only one of a declaration.
+    pub(crate) fn declared(&self, declared: usize) -> NodeId {
+        let node = self.current.or_else(|| self.graph.find_declared(declared, &[]));
+        NodeId::new(node.unwrap_or(usize::MAX))
+    }
+
     fn find(&self, node: NodeId) -> Result<(usize, Site)> {
         let index = self.graph.check_node(node)?;
         let draft = &self.graph.draft;
@@ -164,6 +191,7 @@ pub(crate) fn update(
     let mut update = Update {
         graph,
         changes: Vec::new(),
+        current: None,
     };
     f(&mut update)?;
     let changes = update.changes;

@@ -4,6 +4,7 @@ mod body;
 mod host;
 mod library;
 mod record;
+mod repeat;
 mod scratch;
 mod shared;
 
@@ -21,6 +22,7 @@ use crate::shape::{ArrayOf, Element, SameShape};
 use crate::shares::Shares;
 use graph_plan::{Diagnostic, Draft, LaunchConfig, Mode, NodeKind, Sharing, Space};
 use record::Checked;
+use repeat::Repeats;
 use shared::Shared;
 use std::borrow::Cow;
 use std::fmt;
@@ -86,6 +88,8 @@ pub struct GraphBuilder {
     packed: Option<Packed>,
     /// Does every scratch resource get memory of its own?
     apart: bool,
+    /// Of a graph with `for`s.
+    repeats: Option<Box<Repeats>>,
     /// The newest CUDA version of a driver to build for.
     driver: u32,
     /// Kernels of CUDA sources whose mistakes have been reported.
@@ -112,6 +116,7 @@ impl GraphBuilder {
             body: 0,
             packed: None,
             apart: false,
+            repeats: None,
             driver: u32::MAX,
             unresolved: Vec::new(),
             failure: None,
@@ -279,9 +284,13 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// [`Error::Invalid`] with every mistake there is; [`Error::ForeignMemory`] where it shares memory of another device. [`Error::NoNvrtc`] and
-    /// [`Error::Compile`] for CUDA sources. Then, by what the device says: [`Error::Module`] and [`Error::Kernel`] for PTX or launches it does not take,
+    /// [`Error::Compile`] for CUDA sources; [`Error::TooManyNodes`] where a `for` makes more than a million or so. Then, by what the device says: [`Error::Module`] and [`Error::Kernel`] for PTX or launches it does not take,
     /// [`Error::OutOfMemory`], [`Error::Unsupported`], [`Error::Cuda`].
     pub fn build(mut self) -> Result<Graph> {
+        if let Some(failure) = self.repeats.as_mut().and_then(|repeats| repeats.failure.take()) {
+            return Err(failure);
+        }
+        self.order_iterations();
         self.check_names_and_edges();
         let outcome = graph_plan::check(&self.draft);
         let Self {
@@ -296,6 +305,7 @@ impl GraphBuilder {
             apart,
             driver,
             failure,
+            repeats,
             ..
         } = self;
         let shared = shared.into_iter().map(|shared| (shared.resource, shared.memory));
@@ -334,9 +344,10 @@ impl GraphBuilder {
             shares: &shares,
             arena: &arena,
         };
+        let instances = repeats.and_then(|repeats| repeats.into_instances());
         let executable = Executable::build(&device.backend, &blueprint)?;
         let graph = Graph::new(device, id, draft, layouts, shares, program, executable);
-        Ok(graph.with_arena(arena))
+        Ok(graph.with_arena(arena).with_instances(instances))
     }
 }
 

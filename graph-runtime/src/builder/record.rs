@@ -99,7 +99,13 @@ impl GraphBuilder {
 
     /// Declares a node of the body at hand and returns its index; [`GraphBuilder::push`] must follow.
     pub(super) fn node(&mut self, name: impl Into<Cow<'static, str>>, kind: NodeKind) -> usize {
-        self.draft.node_in(self.body, name, kind)
+        match &mut self.repeats {
+            None => self.draft.node_in(self.body, name, kind),
+            Some(repeats) => {
+                let name = repeats.declare(name.into(), self.draft.nodes.len());
+                self.draft.node_in(self.body, name, kind)
+            }
+        }
     }
 
     pub(super) fn push(&mut self, op: Op) -> NodeId {

@@ -1,0 +1,124 @@
+//! The edges between iterations.
+
+use super::Repeated;
+use crate::builder::GraphBuilder;
+use crate::program::Op;
+use graph_plan::{Draft, Edge, NodeKind};
+use std::ops::Range;
+
+/// The most edges from one iteration to the next without a join between them.
+const MOST_DIRECT: usize = 256;
+
+impl GraphBuilder {
+    /// Adds the edges from each iteration to the next, once all others are known.
+    pub(in crate::builder) fn order_iterations(&mut self) {
+        let ended = self
+            .repeats
+            .as_mut()
+            .map_or_else(Vec::new, |repeats| std::mem::take(&mut repeats.ended));
+        if ended.iter().all(|repeated| repeated.starts.len() < 2) {
+            return;
+        }
+        let mut ends = Ends::new(&self.draft);
+        for repeated in ended {
+            let mut before = Vec::new();
+            for iteration in repeated.iterations() {
+                let (first, last) = ends.of(&self.draft, repeated.body, iteration);
+                if first.is_empty() {
+                    continue; // nothing, or a cycle
+                }
+                self.order(repeated.body, &before, &first, &ends);
+                first.iter().for_each(|&node| ends.follows[node] = true);
+                before.iter().for_each(|&node: &usize| ends.leads[node] = true);
+                before = last;
+            }
+        }
+    }
+
+    /// Lets all of `after` run after all of `before`.
+    fn order(&mut self, body: usize, before: &[usize], after: &[usize], ends: &Ends) {
+        if before.len() * after.len() > MOST_DIRECT {
+            let name = format!("before {}", self.draft.nodes[after[0]].name);
+            let join = self.draft.node_in(body, name, NodeKind::Join);
+            self.push(Op::Join);
+            let before = before.iter().map(|&from| Edge { from, to: join });
+            let after = after.iter().map(|&to| Edge { from: join, to });
+            self.draft.edges.extend(before.chain(after));
+            return;
+        }
+        for &from in before {
+            for &to in after {
+                if !ends.before.of(to).contains(&from) {
+                    self.draft.edge(from, to);
+                }
+            }
+        }
+    }
+}
+
+impl Repeated {
+    /// The nodes of each iteration, with those of `for`s and bodies in it.
+    fn iterations(&self) -> impl Iterator<Item = Range<usize>> + '_ {
+        let ends = self.starts.iter().skip(1).copied().chain([self.end]);
+        self.starts.iter().copied().zip(ends).map(|(start, end)| start..end)
+    }
+}
+
+/// Where iterations begin and end.
+struct Ends {
+    /// What each node runs after, as its author says.
+    before: Neighbours,
+    /// What runs after it.
+    after: Neighbours,
+    /// Has it been put behind an earlier iteration of some `for`?
+    follows: Vec<bool>,
+    /// Has it been put before a later one?
+    leads: Vec<bool>,
+}
+
+impl Ends {
+    fn new(draft: &Draft) -> Self {
+        let nodes = draft.nodes.len();
+        let edges = || draft.edges.iter().filter(|edge| edge.from.max(edge.to) < nodes);
+        Self {
+            before: Neighbours::new(nodes, || edges().map(|edge| (edge.to, edge.from))),
+            after: Neighbours::new(nodes, || edges().map(|edge| (edge.from, edge.to))),
+            follows: vec![false; nodes],
+            leads: vec![false; nodes],
+        }
+    }
+
+    /// The nodes of an iteration that none of it comes before, and those that none comes after.
+    fn of(&self, draft: &Draft, body: usize, iteration: Range<usize>) -> (Vec<usize>, Vec<usize>) {
+        let alone = |neighbours: &[usize]| !neighbours.iter().any(|neighbour| iteration.contains(neighbour));
+        let own = || iteration.clone().filter(|&node| draft.nodes[node].body == body);
+        let first = own().filter(|&node| !self.follows[node] && alone(self.before.of(node)));
+        let last = own().filter(|&node| !self.leads[node] && alone(self.after.of(node)));
+        (first.collect(), last.collect())
+    }
+}
+
+/// The neighbours of all nodes, in one list.
+struct Neighbours {
+    starts: Vec<usize>,
+    nodes: Vec<usize>,
+}
+
+impl Neighbours {
+    /// Of pairs of a node and its neighbour.
+    fn new<I: Iterator<Item = (usize, usize)>>(nodes: usize, pairs: impl Fn() -> I) -> Self {
+        let mut starts = vec![0; nodes + 1];
+        pairs().for_each(|(node, _)| starts[node + 1] += 1);
+        (0..nodes).for_each(|node| starts[node + 1] += starts[node]);
+        let (mut next, mut found) = (starts.clone(), vec![0; starts[nodes]]);
+        for (node, neighbour) in pairs() {
+            found[next[node]] = neighbour;
+            next[node] += 1;
+        }
+        Self { starts, nodes: found }
+    }
+
+    fn of(&self, node: usize) -> &[usize] {
+        &self.nodes[self.starts[node]..self.starts[node + 1]]
+    }
+}

@@ -1,0 +1,159 @@
+//! What the nodes declared in `for`s of `cuda_graph!` have become: one node for each iteration.
+
+/// The nodes of each declaration, by its index. Only graphs with `for`s have this; in others every declaration is one node, of the same
+/// index.
+#[derive(Debug, Default)]
+pub(crate) struct Instances {
+    of: Vec<Declared>,
+}
+
+/// The nodes of one declaration, in order of the iterations.
+#[derive(Debug, Default)]
+struct Declared {
+    /// The numbers of each node's iterations, from the outermost `for`, one node after the other: ascending.
+    values: Vec<usize>,
+    nodes: Vec<Instance>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Instance {
+    node: usize,
+    /// It only joins edges, since there are no iterations.
+    stands_in: bool,
+}
+
+impl Declared {
+    /// The number of `for`s around it.
+    fn depth(&self) -> usize {
+        self.values.len().checked_div(self.nodes.len()).unwrap_or(0)
+    }
+
+    fn values(&self, index: usize) -> &[usize] {
+        let depth = self.depth();
+        &self.values[index * depth..(index + 1) * depth]
+    }
+
+    /// Those of the same iterations of the `common` outermost `for`s, as the first and the last of each.
+    fn groups(&self, common: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let mut start = 0;
+        std::iter::from_fn(move || {
+            let first = self.nodes.get(start)?;
+            let prefix = |index: usize| &self.values(index)[..common];
+            let last = (start..self.nodes.len())
+                .take_while(|&index| prefix(index) == prefix(start))
+                .last()?;
+            start = last + 1;
+            Some((first.node, self.nodes[last].node))
+        })
+    }
+}
+
+impl Instances {
+    /// So many declarations, each of one node.
+    pub(crate) fn identity(nodes: usize) -> Self {
+        let mut instances = Self::default();
+        (0..nodes).for_each(|node| instances.add(node, [], node, false));
+        instances
+    }
+
+    /// The next node of a declaration. `values` are the numbers of its iterations, from the outermost `for`.
+    pub(crate) fn add(
+        &mut self,
+        declared: usize,
+        values: impl IntoIterator<Item = usize>,
+        node: usize,
+        stands_in: bool,
+    ) {
+        if self.of.len() <= declared {
+            self.of.resize_with(declared + 1, Declared::default);
+        }
+        let declared = &mut self.of[declared];
+        declared.values.extend(values);
+        declared.nodes.push(Instance { node, stands_in });
+    }
+
+    /// The node of a declaration in these iterations.
+    pub(crate) fn find(&self, declared: usize, values: &[usize]) -> Option<usize> {
+        let declared = self.of.get(declared)?;
+        let (mut low, mut high) = (0, declared.nodes.len());
+        while low < high {
+            let middle = low.midpoint(high);
+            match declared.values(middle).cmp(values) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => {
+                    let found = declared.nodes[middle];
+                    return (!found.stands_in).then_some(found.node);
+                }
+            }
+        }
+        None
+    }
+
+    /// All nodes of a declaration, with the numbers of their iterations.
+    pub(crate) fn each(&self, declared: usize) -> impl Iterator<Item = (usize, &[usize])> {
+        let declared = self.of.get(declared);
+        declared.into_iter().flat_map(|declared| {
+            let nodes = declared.nodes.iter().enumerate();
+            let real = nodes.filter(|(_, instance)| !instance.stands_in);
+            real.map(|(index, instance)| (instance.node, declared.values(index)))
+        })
+    }
+
+    /// The edges that one from a declaration to another stands for, where `common` `for`s are around both: in each of their iterations,
+    /// one from the last of the first to the first of the other.
+    pub(crate) fn edges(&self, from: usize, to: usize, common: usize) -> impl Iterator<Item = (usize, usize)> {
+        let groups = |declared: usize| {
+            self.of
+                .get(declared)
+                .into_iter()
+                .flat_map(move |declared| declared.groups(common))
+        };
+        groups(from)
+            .zip(groups(to))
+            .map(|((_, last), (first, _))| (last, first))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `x`, then `for i { a; for j { b } }` where `i` is 1, 2 and 3, and `j` is below `i - 1`.
+    fn instances() -> Instances {
+        let mut instances = Instances::identity(1);
+        let mut node = 1;
+        for i in 1..4 {
+            instances.add(1, [i], node, false);
+            node += 1;
+            for j in 0..(i - 1).max(1) {
+                instances.add(2, [i, j], node, i == 1);
+                node += 1;
+            }
+        }
+        instances
+    }
+
+    #[test]
+    fn nodes_are_found_by_the_numbers_of_their_iterations() {
+        let instances = instances();
+        assert_eq!(instances.find(0, &[]), Some(0));
+        assert_eq!(instances.find(1, &[2]), Some(3));
+        assert_eq!(instances.find(2, &[3, 1]), Some(7));
+        assert_eq!(instances.find(2, &[1, 0]), None, "it only stands in");
+        assert_eq!(instances.find(2, &[3, 2]), None);
+        assert_eq!(instances.find(1, &[0]), None);
+        assert_eq!(instances.find(9, &[]), None);
+        let all: Vec<_> = instances.each(2).collect();
+        assert_eq!(all, [(4, &[2, 0][..]), (6, &[3, 0]), (7, &[3, 1])]);
+    }
+
+    #[test]
+    fn edges_go_to_the_first_and_from_the_last_of_what_is_not_around_both() {
+        let edges = |from, to, common| instances().edges(from, to, common).collect::<Vec<_>>();
+        assert_eq!(edges(0, 2, 0), [(0, 2)]);
+        assert_eq!(edges(2, 0, 0), [(7, 0)]);
+        assert_eq!(edges(1, 2, 1), [(1, 2), (3, 4), (5, 6)]);
+        assert_eq!(edges(2, 1, 1), [(2, 1), (4, 3), (7, 5)]);
+    }
+}
