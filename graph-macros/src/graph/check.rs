@@ -1,17 +1,18 @@
 //! What the macro can decide itself: the rules of `graph-plan` over the draft, and whatever literals tell.
 
+mod bounds;
 mod closure;
 mod length;
 mod shared;
 
-use super::ast::{Action, Extent, Launch, Part, Place, Shape};
+use super::ast::{Action, Attributes, Extent, Launch, Part, Place, Shape};
 use super::constant::value;
 use super::resolve::{Graph, params};
 use crate::report::{Report, error};
 use graph_plan::{Code, Diagnostic, LaunchConfig, LaunchFault, Outcome, Subject, Text};
 use quote::ToTokens;
+use syn::Expr;
 use syn::spanned::Spanned;
-use syn::{Expr, Ident, Type};
 
 /// Checks the graph and reports every mistake.
 pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
@@ -26,11 +27,7 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
     for resource in &graph.resources {
         length::lengths(graph, resource, report);
     }
-    for (place, start) in &graph.accesses {
-        if let Some(diagnostic) = outside(graph, place) {
-            report.push_between(*start, place.end, &diagnostic);
-        }
-    }
+    bounds::bounds(graph, report);
     for node in &graph.nodes {
         closure::names(graph, node, report);
         match &node.action {
@@ -56,13 +53,20 @@ fn unused_params(graph: &Graph<'_>, report: &mut Report) {
 
 /// Is the rule silenced at the statement it is about, or for the whole graph?
 fn allowed(graph: &Graph<'_>, diagnostic: &Diagnostic) -> bool {
-    let statement = match diagnostic.subject {
-        Subject::Resource(index) => &graph.resources[index].attributes,
-        Subject::Node(index) => &graph.nodes[index].attributes,
-        Subject::Edge(index) => &graph.nodes[graph.draft.edges[index].to].attributes,
-        Subject::Access(index) => &graph.nodes[graph.draft.accesses[index].node].attributes,
+    let allows = |attributes: &Attributes| attributes.allow(diagnostic.code);
+    let node = match diagnostic.subject {
+        Subject::Resource(index) => {
+            return allows(&graph.resources[index].attributes) || allows(&graph.item.attributes);
+        }
+        Subject::Node(index) => index,
+        Subject::Edge(index) => graph.draft.edges[index].to,
+        Subject::Access(index) => graph.draft.accesses[index].node,
     };
-    statement.allow(diagnostic.code) || graph.item.attributes.allow(diagnostic.code)
+    let around = graph.loops_around(node);
+    let mut loops = around
+        .iter()
+        .map(|&repeated| &graph.loops[repeated].statement.attributes);
+    allows(&graph.nodes[node].attributes) || loops.any(allows) || allows(&graph.item.attributes)
 }
 
 /// Reports a diagnostic of the draft at the tokens it is about.
@@ -76,72 +80,6 @@ fn place(graph: &Graph<'_>, diagnostic: &Diagnostic, report: &mut Report) {
             report.push_between(start, place.end, diagnostic);
         }
     }
-}
-
-/// An index or range of literals against a literal length.
-fn outside(graph: &Graph<'_>, place: &Place) -> Option<Diagnostic> {
-    let resource = graph.resources[graph.resource(place)?];
-    let part = place.part()?;
-    let Some(length) = resource.shape.lengths.first() else {
-        return scalar(&resource.shape).then(|| selected_from_scalar(&place.name, &resource.shape));
-    };
-    let length = value(length);
-    let fault = match part {
-        Part::Index(index) => {
-            let index = value(index)?;
-            (index < 0 || length.is_some_and(|length| index >= length)).then(|| format!("index {index}"))
-        }
-        Part::Range { start, end, inclusive } => {
-            let first = start.as_ref().map_or(Some(0), |start| value(start));
-            let past_last = match end {
-                Some(end) => value(end).map(|end| end + i128::from(*inclusive)),
-                None => length,
-            };
-            let reversed = first.zip(past_last).is_some_and(|(start, end)| start > end);
-            let past = |bound: Option<i128>| {
-                bound.is_some_and(|bound| bound < 0 || length.is_some_and(|length| bound > length))
-            };
-            let text = || {
-                let bound = |bound: &Option<Box<Expr>>| bound.as_ref().map_or_else(String::new, plain);
-                let dots = if *inclusive { "..=" } else { ".." };
-                format!("range {}{dots}{}", bound(start), bound(end))
-            };
-            (reversed || past(first) || past(past_last)).then(text)
-        }
-    }?;
-    let name = &place.name;
-    let message = match length {
-        Some(length) => format!("{fault} is out of bounds of `{name}`, which has {length} elements"),
-        None => format!("{fault} is invalid for `{name}`"),
-    };
-    let diagnostic = error(Code::OutOfBounds, message);
-    Some(match length {
-        Some(length) if matches!(part, Part::Index(_)) && length > 0 => {
-            diagnostic.help(format!("use an index from 0 to {}", length - 1))
-        }
-        Some(length) => diagnostic.help(format!("use a range within 0..{length}")),
-        None => diagnostic.help("use a range whose start is not behind its end"),
-    })
-}
-
-/// Is the shape certainly no array? A path may be an alias of one, other than that of a number.
-fn scalar(shape: &Shape) -> bool {
-    const NUMBERS: [&str; 12] = [
-        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "f32", "f64",
-    ];
-    let Type::Path(path) = &shape.element else { return false };
-    shape.lengths.is_empty() && NUMBERS.iter().any(|number| path.path.is_ident(number))
-}
-
-fn selected_from_scalar(name: &Ident, shape: &Shape) -> Diagnostic {
-    let element = plain(&shape.element);
-    error(
-        Code::OutOfBounds,
-        format!("`{name}` is a single `{element}`, which has no elements to select"),
-    )
-    .help(format!(
-        "use `{name}`, or declare it as an array such as `[{element}; 1024]`"
-    ))
 }
 
 /// Literal launch dimensions against CUDA's limits, each side once.
@@ -177,7 +115,7 @@ fn launch_limits(launch: &Launch, report: &mut Report) {
 }
 
 /// The span of an expression's last token.
-fn last_span(expr: &Expr) -> proc_macro2::Span {
+pub(super) fn last_span(expr: &Expr) -> proc_macro2::Span {
     expr.to_token_stream()
         .into_iter()
         .last()

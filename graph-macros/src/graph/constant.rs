@@ -8,11 +8,18 @@ use syn::{BinOp, Expr, Ident, Lit, UnOp};
 
 /// The value of an expression of integer literals.
 pub(crate) fn value(expr: &Expr) -> Option<i128> {
+    value_with(expr, &|_| None)
+}
+
+/// The value of an expression of integer literals and of names whose value is known.
+pub(crate) fn value_with(expr: &Expr, known: &dyn Fn(&Ident) -> Option<i128>) -> Option<i128> {
+    let value = |expr: &Expr| value_with(expr, known);
     match expr {
         Expr::Lit(literal) => match &literal.lit {
             Lit::Int(int) => int.base10_parse().ok(),
             _ => None,
         },
+        Expr::Path(path) => known(path.path.get_ident()?),
         Expr::Paren(inner) => value(&inner.expr),
         Expr::Group(inner) => value(&inner.expr),
         Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => value(&unary.expr)?.checked_neg(),

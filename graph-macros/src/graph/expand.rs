@@ -13,6 +13,7 @@ mod part;
 mod plan;
 mod scratch;
 mod shape;
+mod step;
 
 pub(crate) use anonymous::{expression, stub as stub_expression};
 
@@ -58,7 +59,7 @@ pub(crate) fn items(statements: TokenStream, mut graphs: Vec<Expansion>, report:
 pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
     let methods = interface::methods(graph, Bodies::Real);
     let build = build::build(graph);
-    let groups = build::group_functions(graph);
+    let groups = step::group_functions(graph);
     let updates = build::updates(graph);
     let plan = plan::plan(graph, outcome);
     let assertions = node::assertions(graph, outcome);

@@ -17,12 +17,16 @@ fn leave_out_of(statements: &mut Vec<Statement>, report: &mut Report) -> Vec<Ide
     let mut left = Vec::new();
     statements.retain_mut(|statement| match unsupported(statement) {
         None => {
-            if let Statement::Node(node) = statement {
-                for body in node.action.bodies_mut() {
-                    let inner = leave_out_of(&mut body.statements, report);
-                    body.unparsed.extend(inner.iter().cloned());
-                    left.extend(inner);
+            match statement {
+                Statement::Node(node) => {
+                    for body in node.action.bodies_mut() {
+                        let inner = leave_out_of(&mut body.statements, report);
+                        body.unparsed.extend(inner.iter().cloned());
+                        left.extend(inner);
+                    }
                 }
+                Statement::For(repeated) => left.extend(leave_out_of(&mut repeated.statements, report)),
+                _ => {}
             }
             true
         }
@@ -39,9 +43,8 @@ fn leave_out_of(statements: &mut Vec<Statement>, report: &mut Report) -> Vec<Ide
 fn unsupported(statement: &Statement) -> Option<(Span, String)> {
     match statement {
         Statement::Rng(rng) => Some(keyword(rng.keyword, "rng")),
-        Statement::For(repeated) => Some(keyword(repeated.keyword, "for")),
         Statement::Node(node) => unsupported_node(node),
-        Statement::Resource(_) | Statement::Param(_) => None,
+        Statement::Resource(_) | Statement::Param(_) | Statement::For(_) => None,
     }
 }
 

@@ -1,14 +1,16 @@
 //! Names to indices: an [`Item`] to a [`Graph`] whose nodes, edges and accesses are a [`Draft`].
 
+mod repeat;
 mod scalar;
 
-pub(crate) use scalar::{Scalar, Value, added_scalars, expressions, params, scalars};
+pub(crate) use repeat::Repeated;
+pub(crate) use scalar::{Scalar, Value, added_scalars, expressions, mentioned, params, scalars};
 
 use super::ast::{
     Action, Argument, Attributes, BuildArgument, CallParameter, Dependency, Form, Function, Item, Launch, Node, Param,
     Part, Place, Resource, ResourceKind, Statement,
 };
-use super::constant::{Variables, bound, mentions};
+use super::constant::{Variables, mentions};
 use crate::report::{Report, error, line, on_line};
 use graph_plan::{Bound, Code, Draft, Mode, NodeKind, Region, Subject, nearest, other_body, siblings};
 use proc_macro2::{Ident, Span};
@@ -32,6 +34,8 @@ pub(crate) struct Graph<'a> {
     /// Build arguments that are plain values.
     pub(crate) values: Vec<Value<'a>>,
     pub(crate) nodes: Vec<&'a Node>,
+    /// The `for`s, as in the draft.
+    pub(crate) loops: Vec<Repeated<'a>>,
     /// Nodes whose name an earlier statement has: no handle is emitted for them.
     pub(crate) nameless: Vec<usize>,
     pub(crate) draft: Draft,
@@ -50,6 +54,8 @@ pub(crate) enum Entity {
     Param(usize),
     Value(usize),
     Node(usize),
+    /// What counts the iterations of one or several `for`s.
+    Variable,
     /// A statement that could not be parsed, or whose name was taken.
     Broken,
 }
@@ -76,8 +82,9 @@ impl Graph<'_> {
     /// The names that stand for no constants.
     pub(crate) fn variables(&self) -> Variables {
         let values = self.values.iter().map(|value| value.name.to_string());
+        let loops = self.loops.iter().map(|repeated| repeated.variable().to_string());
         Variables {
-            names: self.param_names().into_iter().chain(values).collect(),
+            names: self.param_names().into_iter().chain(values).chain(loops).collect(),
             locals: self.is_expression(),
         }
     }
@@ -107,6 +114,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
         params: Vec::new(),
         values: Vec::new(),
         nodes: Vec::new(),
+        loops: Vec::new(),
         nameless: Vec::new(),
         draft: Draft::new(item.name.to_string()),
         accesses: Vec::new(),
@@ -124,7 +132,8 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
         .map(|&method| (method.to_owned(), Owner::Method))
         .collect();
     arguments(&mut graph, &mut owners, report);
-    declare(&mut graph, &item.statements, 0, &mut owners, report);
+    declare(&mut graph, &item.statements, Around::GRAPH, &mut owners, report);
+    repeat::fixed_ranges(&graph, report);
     for index in 0..graph.nodes.len() {
         let node = graph.nodes[index];
         after(&mut graph, index, node, report);
@@ -173,11 +182,16 @@ fn arguments<'a>(graph: &mut Graph<'a>, owners: &mut Owners<'a>, report: &mut Re
 fn declare<'a>(
     graph: &mut Graph<'a>,
     statements: &'a [Statement],
-    body: usize,
+    around: Around,
     owners: &mut Owners<'a>,
     report: &mut Report,
 ) {
     for statement in statements {
+        if let Statement::For(repeated) = statement {
+            let inside = repeat::declare(graph, repeated, around, owners, report);
+            declare(graph, &repeated.statements, inside, owners, report);
+            continue;
+        }
         let name = statement.name();
         let clash = enter(owners, name, taken(statement), report);
         let entity = match statement {
@@ -188,7 +202,8 @@ fn declare<'a>(
             }
             Statement::Node(node) => {
                 graph.nodes.push(node);
-                let index = graph.draft.node_in(body, name.to_string(), kind(&node.action));
+                let index = graph.draft.node_in(around.body, name.to_string(), kind(&node.action));
+                graph.draft.nodes[index].repeated = around.repeated;
                 if clash {
                     graph.draft.nodes[index].broken = true;
                     graph.nameless.push(index);
@@ -203,7 +218,8 @@ fn declare<'a>(
             for (role, inner) in node.action.bodies() {
                 let body = graph.draft.body(index, role);
                 graph.draft.bodies[body].broken = !inner.unparsed.is_empty();
-                declare(graph, &inner.statements, body, owners, report);
+                let around = Around { body, repeated: None };
+                declare(graph, &inner.statements, around, owners, report);
             }
         }
     }
@@ -252,6 +268,21 @@ impl<'a> Graph<'a> {
     }
 }
 
+/// Where a statement stands.
+#[derive(Clone, Copy)]
+struct Around {
+    body: usize,
+    /// The innermost `for` in that body.
+    repeated: Option<usize>,
+}
+
+impl Around {
+    const GRAPH: Self = Self {
+        body: 0,
+        repeated: None,
+    };
+}
+
 /// Who has each name.
 type Owners<'a> = HashMap<String, Owner<'a>>;
 
@@ -262,6 +293,8 @@ enum Owner<'a> {
     Method,
     /// A statement, or (`true`) an accessor made for it.
     Statement(&'a Ident, bool),
+    /// A `for`, whose variable it is.
+    Variable(&'a Ident, usize),
 }
 
 fn kind(action: &Action) -> NodeKind {
@@ -314,11 +347,13 @@ fn clashing(name: &Ident, taken: &str, owner: Owner<'_>) -> graph_plan::Diagnost
     };
     let first = match owner {
         Owner::Method => return duplicate(format!("{subject} has the name of a method of every graph")),
-        Owner::Statement(first, _) => first,
+        Owner::Statement(first, _) | Owner::Variable(first, _) => first,
     };
     let declared = format!("`{first}` is declared {}", on_line(first.span()));
     match owner {
-        Owner::Statement(_, false) if own => duplicate(format!("the name `{name}` is declared twice")),
+        Owner::Statement(_, false) | Owner::Variable(..) if own => {
+            duplicate(format!("the name `{name}` is declared twice"))
+        }
         Owner::Statement(_, true) => duplicate(format!("{subject} has the name of an accessor of `{first}`")),
         _ => duplicate(format!("{subject} has the name of another declaration")),
     }
@@ -342,7 +377,7 @@ fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut R
                 }
             }
             Some(Entity::Broken) => {}
-            Some(Entity::Resource(_) | Entity::Param(_) | Entity::Value(_)) => {
+            Some(Entity::Resource(_) | Entity::Param(_) | Entity::Value(_) | Entity::Variable) => {
                 let message = format!("`{name}` is no node, so `{}` cannot run after it", node.name);
                 report.push(
                     name.span(),
@@ -410,7 +445,7 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
     let diagnostic = match graph.entity(name) {
         Some(Entity::Resource(resource)) => {
             fixed(graph, place, report);
-            let access = graph.draft.access(node, resource, region(place), mode);
+            let access = graph.draft.access(node, resource, region(graph, node, place), mode);
             graph.draft.accesses[access].line = line(name.span()).and_then(|line| u32::try_from(line).ok());
             graph.accesses.push((place, start));
             return;
@@ -435,6 +470,11 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
                 _ => format!("params are passed by value: `{name}` without `&`"),
             })
         }
+        Some(Entity::Variable) => error(
+            Code::UnknownResource,
+            format!("`{name}` is the variable of a `for`, not a resource"),
+        )
+        .help(format!("it is passed by value: `{name} as u32` without `&`")),
         None => {
             let resources: Vec<String> = graph
                 .resources
@@ -477,7 +517,8 @@ fn fixed_function(graph: &Graph<'_>, launch: &Launch, report: &mut Report) {
 }
 
 /// The part of the resource that a place is, as far as the text tells.
-fn region(place: &Place) -> Region {
+fn region(graph: &Graph<'_>, node: usize, place: &Place) -> Region {
+    let bound = |expr: &Expr| graph.bound(node, expr);
     match place.part() {
         None => Region::Whole,
         Some(Part::Index(index)) => Region::Index(bound(index)),
@@ -485,7 +526,7 @@ fn region(place: &Place) -> Region {
             let start = start.as_ref().map_or(Bound::Known(0), |start| bound(start));
             let end = match end.as_ref().map_or(Bound::End, |end| bound(end)) {
                 Bound::Known(last) if *inclusive => Bound::Known(last.saturating_add(1)),
-                Bound::Symbol(_) if *inclusive => Bound::Unknown,
+                Bound::Symbol(_) | Bound::Iteration(..) if *inclusive => Bound::Unknown,
                 end => end,
             };
             Region::Range(start, end)

@@ -26,7 +26,7 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, messages: &TokenS
     let (device, generic) = (device(graph), generic_assertions(graph));
     let resources = resources(graph, &quote!(&mut #builder));
     let (initial, changing) = (build::initial(graph), changing(graph));
-    let (nodes, edges) = (build::nodes(graph, &builder), build::edges(graph));
+    let (nodes, edges) = (build::nodes(graph, &builder), build::edges(graph, &builder));
     let constructed = construct(graph, &quote!(#built));
     quote! {{
         #definitions
@@ -42,7 +42,7 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, messages: &TokenS
         #initial
         #changing
         #nodes
-        ::graph_runtime::GraphBuilder::edges(&mut #builder, &[#edges]);
+        #edges
         ::core::result::Result::map(::graph_runtime::GraphBuilder::build(#builder), move |#built| #constructed)
     }}
 }

@@ -11,12 +11,12 @@ use super::node::{add, apply, generic_assertions, loaded, loaded_name, places};
 use super::part::local;
 use super::scratch;
 use super::shape::Shape;
-use crate::graph::ast::{Node, Resource, ResourceKind, Statement};
+use super::step::Steps;
+use crate::graph::ast::{Node, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Scalar, Value, added_scalars, params, scalars};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
-use std::ops::Range;
 
 /// The documentation of every `build`.
 const SUMMARY: &str = " Allocates the graph's memory, zeroed, builds it on the device and uploads it.";
@@ -38,7 +38,7 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
     let builder = hidden("builder");
     let sink = quote!(&mut #builder);
     let resources = graph.resources.iter().map(|resource| declare(graph, resource, &sink));
-    let (initial, nodes, edges) = (initial(graph), nodes(graph, &builder), edges(graph));
+    let (initial, nodes, edges) = (initial(graph), nodes(graph, &builder), edges(graph, &builder));
     let fields = graph.resources.iter().map(|resource| {
         let (field, place) = (&resource.name, local(&resource.name));
         quote!(#field: #place,)
@@ -58,7 +58,7 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
             #arena
             #initial
             #nodes
-            ::graph_runtime::GraphBuilder::edges(&mut #builder, &[#edges]);
+            #edges
             ::core::result::Result::Ok(Self {
                 __graph: ::graph_runtime::GraphBuilder::build(#builder)?,
                 #(#fields)*
@@ -81,27 +81,22 @@ pub(super) fn initial(graph: &Graph<'_>) -> TokenStream {
 
 /// All nodes, added to the builder.
 pub(super) fn nodes(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
-    let steps = steps(graph);
-    let sink = quote!(&mut #builder);
-    let groups: Vec<&[Step]> = steps.chunks(GROUP).collect();
-    if groups.len() <= 1 || graph.is_expression() {
-        return steps.iter().map(|step| step.tokens(graph, &sink)).collect();
-    }
-    let call = |(group, steps): (usize, &&[Step])| {
-        let nodes = nodes_of(steps);
-        let used = scalars_of(graph, nodes.clone());
-        call(graph, &group_function(group), nodes, &used, &sink, None)
-    };
-    groups.iter().enumerate().map(call).collect()
+    Steps::of(graph).tokens(&quote!(&mut #builder))
 }
 
-/// All edges, as pairs of node indices.
-pub(super) fn edges(graph: &Graph<'_>) -> TokenStream {
-    let edges = graph.draft.edges.iter().map(|edge| {
-        let (from, to) = (edge.from, edge.to);
-        quote!((#from, #to),)
+/// The call that adds the edges. In a graph with `for`s each comes with how many of them are around both of its nodes.
+pub(super) fn edges(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
+    let edges = graph.draft.edges.iter().map(|edge| (edge.from, edge.to));
+    if graph.loops.is_empty() {
+        let edges = edges.map(|(from, to)| quote!((#from, #to),));
+        return quote!(::graph_runtime::GraphBuilder::edges(&mut #builder, &[#(#edges)*]););
+    }
+    let edges = edges.map(|(from, to)| {
+        let both = graph.loops_around(from).into_iter().zip(graph.loops_around(to));
+        let common = both.take_while(|(from, to)| from == to).count();
+        quote!((#from, #to, #common),)
     });
-    edges.collect()
+    quote!(::graph_runtime::GraphBuilder::repeated_edges(&mut #builder, &[#(#edges)*]);)
 }
 
 /// The declaration of a resource, whose place becomes a local variable. `builder` is a `&mut GraphBuilder`.
@@ -130,64 +125,8 @@ pub(super) fn declare(graph: &Graph<'_>, resource: &Resource, builder: &TokenStr
     }
 }
 
-/// The most steps one function has: rustc's type inference takes more than linear time in the length of a function.
-const GROUP: usize = 128;
-
-/// One call of `build` on its builder.
-#[derive(Clone, Copy)]
-enum Step {
-    /// Adds the node.
-    Node(usize),
-    /// Begins the next body of the newest conditional.
-    Begin,
-    /// Ends the body that was begun last.
-    End,
-}
-
-impl Step {
-    /// `builder` is a `&mut GraphBuilder`.
-    fn tokens(self, graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
-        match self {
-            Step::Node(index) => add_or_apply(graph, index, builder),
-            Step::Begin => quote!(::graph_runtime::GraphBuilder::begin_body(#builder);),
-            Step::End => quote!(::graph_runtime::GraphBuilder::end_body(#builder);),
-        }
-    }
-}
-
-/// All steps of `build`, with the nodes in order of their indices.
-fn steps(graph: &Graph<'_>) -> Vec<Step> {
-    let mut found = Vec::new();
-    steps_of(&graph.item.statements, &mut 0, &mut found);
-    found
-}
-
-/// The steps of a body whose first node has the index `next`.
-fn steps_of(statements: &[Statement], next: &mut usize, found: &mut Vec<Step>) {
-    for statement in statements {
-        let Statement::Node(node) = statement else { continue };
-        found.push(Step::Node(*next));
-        *next += 1;
-        for (_, body) in node.action.bodies() {
-            found.push(Step::Begin);
-            steps_of(&body.statements, next, found);
-            found.push(Step::End);
-        }
-    }
-}
-
-/// The nodes that steps add: their indices follow each other.
-fn nodes_of(steps: &[Step]) -> Range<usize> {
-    let node = |step: &Step| match step {
-        Step::Node(index) => Some(*index),
-        Step::Begin | Step::End => None,
-    };
-    let first = steps.iter().find_map(node).unwrap_or(0);
-    first..first + steps.iter().filter_map(node).count()
-}
-
 /// Adds a node: directly, or through its function if it mentions params. `builder` is a `&mut GraphBuilder`.
-fn add_or_apply(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> TokenStream {
+pub(super) fn add_or_apply(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> TokenStream {
     let node = graph.nodes[index];
     if params(graph, node).is_empty() {
         return add(graph, node, builder);
@@ -199,78 +138,70 @@ fn add_or_apply(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> Token
     call(
         graph,
         &function(index),
-        index..index + 1,
-        &scalars(graph, node),
+        &operands_of(graph, index, scalars(graph, node)),
         builder,
         loaded,
     )
 }
 
-/// The call of a function that has the places of `nodes` and the scalars `used` as [`operands`]; that of a node with a function value has
-/// this behind them.
-fn call(
+/// What the function of some nodes needs to know.
+pub(super) struct Operands {
+    /// The nodes whose places it has.
+    pub(super) nodes: Vec<usize>,
+    pub(super) scalars: Vec<Scalar>,
+    /// The innermost `for` around it: it has the variables of that and of those around it.
+    pub(super) around: Option<usize>,
+}
+
+/// Those of a node's function.
+fn operands_of(graph: &Graph<'_>, node: usize, scalars: Vec<Scalar>) -> Operands {
+    Operands {
+        nodes: vec![node],
+        scalars,
+        around: graph.draft.loop_around(node),
+    }
+}
+
+/// The call of a function with these [`operands`]; that of a node with a function value has this behind them.
+pub(super) fn call(
     graph: &Graph<'_>,
     function: &Ident,
-    nodes: Range<usize>,
-    used: &[Scalar],
+    operands: &Operands,
     sink: &TokenStream,
     loaded: Option<TokenStream>,
 ) -> TokenStream {
-    let places = resources_of(graph, nodes).map(|resource| local(&resource.name));
-    let values = used
+    let places = resources_of(graph, &operands.nodes).map(|resource| local(&resource.name));
+    let variables = graph.variables_up_to(operands.around);
+    let values = operands
+        .scalars
         .iter()
         .map(|&scalar| copy(graph.scalar(scalar).name, &Source::Variable));
-    quote!(Self::#function(#sink, #(#places,)* #(#values,)* #loaded)?;)
+    quote!(Self::#function(#sink, #(#places,)* #(#values,)* #(#variables,)* #loaded)?;)
 }
 
 /// The scalars that the nodes mention, each once.
-fn scalars_of(graph: &Graph<'_>, nodes: Range<usize>) -> Vec<Scalar> {
+pub(super) fn scalars_of(graph: &Graph<'_>, nodes: &[usize]) -> Vec<Scalar> {
     let mut used: Vec<Scalar> = nodes
-        .flat_map(|index| added_scalars(graph, graph.nodes[index]))
+        .iter()
+        .flat_map(|&index| added_scalars(graph, graph.nodes[index]))
         .collect();
     used.sort_unstable();
     used.dedup();
     used
 }
 
-/// The name of a group's function.
-fn group_function(group: usize) -> Ident {
-    format_ident!("__nodes_{group}")
-}
-
-/// The functions of all groups, if there are several.
-pub(super) fn group_functions(graph: &Graph<'_>) -> TokenStream {
-    let steps = steps(graph);
-    let groups: Vec<&[Step]> = steps.chunks(GROUP).collect();
-    if groups.len() <= 1 {
-        return TokenStream::new();
-    }
-    let builder = hidden("builder");
-    let define = |(group, steps): (usize, &&[Step])| {
-        let (function, nodes) = (group_function(group), nodes_of(steps));
-        let operands = operands(graph, nodes.clone(), &scalars_of(graph, nodes));
-        let steps = steps.iter().map(|step| step.tokens(graph, &quote!(#builder)));
-        quote! {
-            fn #function(#builder: &mut ::graph_runtime::GraphBuilder, #operands) -> ::graph_runtime::Result<()> {
-                #(#steps)*
-                ::core::result::Result::Ok(())
-            }
-        }
-    };
-    groups.iter().enumerate().map(define).collect()
-}
-
-/// The places of the nodes and the scalars, as parameters of a function.
-fn operands(graph: &Graph<'_>, nodes: Range<usize>, used: &[Scalar]) -> TokenStream {
-    let places = resources_of(graph, nodes).map(|resource| {
+/// The places of the nodes, the scalars and the variables, as parameters of a function.
+pub(super) fn operands(graph: &Graph<'_>, operands: &Operands) -> TokenStream {
+    let places = resources_of(graph, &operands.nodes).map(|resource| {
         let (place, ty) = (local(&resource.name), place_type(graph, resource));
         quote!(#place: #ty,)
     });
-    let values = used.iter().map(|&scalar| {
+    let values = operands.scalars.iter().map(|&scalar| {
         let Value { name, ty } = graph.scalar(scalar);
         quote!(#name: #ty,)
     });
-    quote!(#(#places)* #(#values)*)
+    let variables = graph.variables_up_to(operands.around);
+    quote!(#(#places)* #(#values)* #(#variables: ::core::primitive::usize,)*)
 }
 
 /// The functions of nodes that mention params, and the setters that call them.
@@ -288,7 +219,7 @@ pub(super) fn updates(graph: &Graph<'_>) -> TokenStream {
 
 fn node_function(graph: &Graph<'_>, index: usize, node: &Node, used: &[Scalar]) -> TokenStream {
     let (function, sink) = (function(index), hidden("sink"));
-    let operands = operands(graph, index..index + 1, used);
+    let operands = operands(graph, &operands_of(graph, index, used.to_vec()));
     let loaded = loaded(node).map(|_| {
         let name = loaded_name();
         quote!(#name: ::core::option::Option<::graph_runtime::cudarc::driver::CudaFunction>,)
@@ -317,7 +248,7 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> TokenStream {
     let update = hidden("update");
     let mut locals: Vec<&Ident> = affected
         .iter()
-        .flat_map(|&node| resources_of(graph, node..node + 1))
+        .flat_map(|&node| resources_of(graph, &[node]))
         .map(|resource| &resource.name)
         .collect();
     locals.sort_unstable();
@@ -341,14 +272,18 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> TokenStream {
     });
     let calls = affected.iter().map(|&node| {
         let unchanged = loaded(graph.nodes[node]).map(|_| quote!(::core::option::Option::None));
-        call(
-            graph,
-            &function(node),
-            node..node + 1,
-            &used[node],
-            &quote!(#update),
-            unchanged,
-        )
+        let operands = operands_of(graph, node, used[node].clone());
+        let call = call(graph, &function(node), &operands, &quote!(#update), unchanged);
+        let variables = graph.variables_up_to(operands.around);
+        if variables.is_empty() {
+            return call;
+        }
+        quote! {
+            ::graph_runtime::Update::each(#update, #node, |#update, [#(#variables),*]| {
+                #call
+                ::core::result::Result::Ok(())
+            })?;
+        }
     });
     quote! {
         #(#locals)*
@@ -363,8 +298,8 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> TokenStream {
 }
 
 /// The resources the nodes touch, each once, as they were declared.
-fn resources_of<'a>(graph: &Graph<'a>, nodes: Range<usize>) -> impl Iterator<Item = &'a Resource> + use<'a> {
-    let touched = nodes.flat_map(|node| places(graph.nodes[node]));
+fn resources_of<'a>(graph: &Graph<'a>, nodes: &[usize]) -> impl Iterator<Item = &'a Resource> + use<'a> {
+    let touched = nodes.iter().flat_map(|&node| places(graph.nodes[node]));
     let mut indices: Vec<usize> = touched.filter_map(|place| graph.resource(place)).collect();
     indices.sort_unstable();
     indices.dedup();

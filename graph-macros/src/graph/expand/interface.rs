@@ -62,7 +62,7 @@ pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         .iter()
         .enumerate()
         .filter(|(index, _)| !graph.nameless.contains(index))
-        .map(|(index, node)| handle(index, node, bodies));
+        .map(|(index, node)| handle(graph, index, node, bodies));
     let setters = match bodies {
         Bodies::Real => TokenStream::new(), // beside the updates they apply
         Bodies::Stub => (0..graph.params.len())
@@ -340,14 +340,22 @@ pub(super) fn value_name(param: &Ident) -> Ident {
     Ident::new("__value", param.span())
 }
 
-fn handle(index: usize, node: &Node, bodies: Bodies) -> TokenStream {
+/// The handle of a node. In `for`s it takes the numbers of the iterations, from the outermost.
+fn handle(graph: &Graph<'_>, index: usize, node: &Node, bodies: Bodies) -> TokenStream {
     let (name, docs) = (&node.name, &node.attributes.docs);
     let summary = format!(" The node `{name}`.");
-    let get = bodies.of(quote!(::graph_runtime::Graph::node(&mut self.__graph, ::graph_runtime::NodeId::new(#index))));
+    let variables = graph.variables_up_to(graph.draft.loop_around(index));
+    let get = if graph.loops.is_empty() {
+        quote!(::graph_runtime::Graph::node(&mut self.__graph, ::graph_runtime::NodeId::new(#index)))
+    } else {
+        let name = name.to_string();
+        quote!(::graph_runtime::Graph::declared(&mut self.__graph, #index, #name, &[#(#variables),*]))
+    };
+    let get = bodies.of(get);
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #name(&mut self) -> ::graph_runtime::NodeHandle<'_> { #get }
+        pub fn #name(&mut self #(, #variables: ::core::primitive::usize)*) -> ::graph_runtime::NodeHandle<'_> { #get }
     }
 }
 

@@ -61,7 +61,7 @@ pub(crate) fn added_scalars(graph: &Graph<'_>, node: &Node) -> Vec<Scalar> {
     mentioned(graph, &[fixed, expressions(node)].into_iter().flatten().collect())
 }
 
-fn mentioned(graph: &Graph<'_>, tokens: &TokenStream) -> Vec<Scalar> {
+pub(crate) fn mentioned(graph: &Graph<'_>, tokens: &TokenStream) -> Vec<Scalar> {
     let used = |scalar: &Scalar| mentions(tokens.clone(), &[graph.scalar(*scalar).name.to_string()]);
     graph.all_scalars().filter(used).collect()
 }

@@ -1,0 +1,167 @@
+//! Indices and ranges that leave their memory, as far as literals tell.
+
+use super::plain;
+use crate::graph::ast::{Part, Place, Shape};
+use crate::graph::constant::{mentions, value, value_with};
+use crate::graph::resolve::Graph;
+use crate::report::{Report, error};
+use graph_plan::{Code, Diagnostic};
+use proc_macro2::Ident;
+use quote::ToTokens;
+use syn::{Expr, RangeLimits, Type};
+
+/// The most iterations that are looked at one by one.
+const MOST: usize = 1 << 12;
+
+/// Reports every place that leaves its memory.
+pub(super) fn bounds(graph: &Graph<'_>, report: &mut Report) {
+    for (index, (place, start)) in graph.accesses.iter().enumerate() {
+        let loops = mentioned(graph, graph.draft.accesses[index].node, place);
+        let mut left = MOST;
+        let found = outside(graph, place, &[]).or_else(|| search(graph, place, &loops, &mut Vec::new(), &mut left));
+        if let Some(diagnostic) = found {
+            report.push_between(*start, place.end, &diagnostic);
+        }
+    }
+}
+
+/// The `for`s whose variable a node's place mentions, and those that say how often these run, from the outermost.
+fn mentioned(graph: &Graph<'_>, node: usize, place: &Place) -> Vec<usize> {
+    let mut tokens: Vec<_> = bounds_of(place).map(ToTokens::to_token_stream).collect();
+    let mut found = Vec::new();
+    for repeated in graph.loops_around(node).into_iter().rev() {
+        let variable = [graph.loops[repeated].variable().to_string()];
+        if tokens.iter().any(|tokens| mentions(tokens.clone(), &variable)) {
+            tokens.push(graph.loops[repeated].statement.range.to_token_stream());
+            found.push(repeated);
+        }
+    }
+    found.reverse();
+    found
+}
+
+fn bounds_of(place: &Place) -> impl Iterator<Item = &Expr> {
+    place
+        .parts
+        .iter()
+        .flat_map(|part| match part {
+            Part::Index(index) => [Some(&**index), None],
+            Part::Range { start, end, .. } => [start.as_deref(), end.as_deref()],
+        })
+        .flatten()
+}
+
+/// The first iteration of the `for`s in which the place leaves its memory. `known` are the variables of those around them.
+fn search<'a>(
+    graph: &Graph<'a>,
+    place: &Place,
+    loops: &[usize],
+    known: &mut Vec<(&'a Ident, i128)>,
+    left: &mut usize,
+) -> Option<Diagnostic> {
+    let Some((&outermost, inner)) = loops.split_first() else {
+        let found = outside(graph, place, known)?;
+        return Some(known.iter().fold(found, |found, (variable, value)| {
+            found.note(format!("`{variable}` is {value} in an iteration of the `for`"))
+        }));
+    };
+    let Expr::Range(range) = &graph.loops[outermost].statement.range else {
+        return None;
+    };
+    let end = |expr: &Option<Box<Expr>>| in_iteration(expr.as_ref()?, known);
+    let (start, end) = (end(&range.start)?, end(&range.end)?);
+    let last = match range.limits {
+        RangeLimits::HalfOpen(_) => end.checked_sub(1)?,
+        RangeLimits::Closed(_) => end,
+    };
+    for value in start..=last {
+        *left = left.checked_sub(1)?;
+        known.push((graph.loops[outermost].variable(), value));
+        let found = search(graph, place, inner, known, left);
+        known.pop();
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+fn in_iteration(expr: &Expr, known: &[(&Ident, i128)]) -> Option<i128> {
+    value_with(expr, &|name| {
+        known
+            .iter()
+            .find(|(variable, _)| *variable == name)
+            .map(|(_, value)| *value)
+    })
+}
+
+/// An index or range of literals against a literal length.
+fn outside(graph: &Graph<'_>, place: &Place, known: &[(&Ident, i128)]) -> Option<Diagnostic> {
+    let resource = graph.resources[graph.resource(place)?];
+    let part = place.part()?;
+    let Some(length) = resource.shape.lengths.first() else {
+        return scalar(&resource.shape).then(|| selected_from_scalar(&place.name, &resource.shape));
+    };
+    let length = value(length);
+    let value = |expr: &Expr| in_iteration(expr, known);
+    let fault = match part {
+        Part::Index(index) => {
+            let index = value(index)?;
+            (index < 0 || length.is_some_and(|length| index >= length)).then(|| format!("index {index}"))
+        }
+        Part::Range { start, end, inclusive } => {
+            let first = start.as_ref().map_or(Some(0), |start| value(start));
+            let past_last = match end {
+                Some(end) => value(end).map(|end| end + i128::from(*inclusive)),
+                None => length,
+            };
+            let reversed = first.zip(past_last).is_some_and(|(start, end)| start > end);
+            let past = |bound: Option<i128>| {
+                bound.is_some_and(|bound| bound < 0 || length.is_some_and(|length| bound > length))
+            };
+            let text = || {
+                let bound = |bound: &Option<Box<Expr>>| match bound {
+                    Some(bound) if known.is_empty() => plain(bound),
+                    Some(bound) => value(bound).map_or_else(|| plain(bound), |value| value.to_string()),
+                    None => String::new(),
+                };
+                let dots = if *inclusive { "..=" } else { ".." };
+                format!("range {}{dots}{}", bound(start), bound(end))
+            };
+            (reversed || past(first) || past(past_last)).then(text)
+        }
+    }?;
+    let name = &place.name;
+    let message = match length {
+        Some(length) => format!("{fault} is out of bounds of `{name}`, which has {length} elements"),
+        None => format!("{fault} is invalid for `{name}`"),
+    };
+    let diagnostic = error(Code::OutOfBounds, message);
+    Some(match length {
+        Some(length) if matches!(part, Part::Index(_)) && length > 0 => {
+            diagnostic.help(format!("use an index from 0 to {}", length - 1))
+        }
+        Some(length) => diagnostic.help(format!("use a range within 0..{length}")),
+        None => diagnostic.help("use a range whose start is not behind its end"),
+    })
+}
+
+/// Is the shape certainly no array? A path may be an alias of one, other than that of a number.
+fn scalar(shape: &Shape) -> bool {
+    const NUMBERS: [&str; 12] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "f32", "f64",
+    ];
+    let Type::Path(path) = &shape.element else { return false };
+    shape.lengths.is_empty() && NUMBERS.iter().any(|number| path.path.is_ident(number))
+}
+
+fn selected_from_scalar(name: &Ident, shape: &Shape) -> Diagnostic {
+    let element = plain(&shape.element);
+    error(
+        Code::OutOfBounds,
+        format!("`{name}` is a single `{element}`, which has no elements to select"),
+    )
+    .help(format!(
+        "use `{name}`, or declare it as an array such as `[{element}; 1024]`"
+    ))
+}

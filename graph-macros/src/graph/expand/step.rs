@@ -1,0 +1,230 @@
+//! What `build` does, step by step, in functions that are not too long.
+
+use super::build::{Operands, add_or_apply, call, hidden, operands, scalars_of};
+use crate::graph::ast::Statement;
+use crate::graph::resolve::{Graph, mentioned};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+
+/// The most steps one function has: rustc's type inference takes more than linear time in the length of a function.
+const GROUP: usize = 128;
+
+/// One thing that `build` does with its builder.
+enum Step {
+    /// Adds the node.
+    Node(usize),
+    /// Begins the next body of the newest conditional.
+    Begin,
+    /// Ends the body that was begun last.
+    End,
+    /// Repeats the steps of a `for`.
+    For(usize, Vec<Step>),
+    /// Calls the function of a group.
+    Group(usize),
+}
+
+impl Step {
+    /// The number of steps it is in the function that it stands in.
+    fn length(&self) -> usize {
+        match self {
+            Step::For(_, steps) => 1 + length(steps),
+            _ => 1,
+        }
+    }
+}
+
+fn length(steps: &[Step]) -> usize {
+    steps.iter().map(Step::length).sum()
+}
+
+/// Steps that are a function of their own.
+struct Group {
+    /// The innermost `for` around them.
+    around: Option<usize>,
+    steps: Vec<Step>,
+}
+
+/// All steps of `build`, with the nodes in order of their indices. Those of an expression see what is around it, so they stand there.
+pub(super) struct Steps<'g, 'a> {
+    graph: &'g Graph<'a>,
+    groups: Vec<Group>,
+    steps: Vec<Step>,
+}
+
+impl<'g, 'a> Steps<'g, 'a> {
+    pub(super) fn of(graph: &'g Graph<'a>) -> Self {
+        let mut steps = Vec::new();
+        collect(&graph.item.statements, &mut (0, 0), &mut steps);
+        let mut groups = Vec::new();
+        if !graph.is_expression() {
+            steps = grouped(steps, None, &mut groups);
+        }
+        Self { graph, groups, steps }
+    }
+
+    /// The statements of `build`. `builder` is a `&mut GraphBuilder`.
+    pub(super) fn tokens(&self, builder: &TokenStream) -> TokenStream {
+        self.tokens_of(&self.steps, builder)
+    }
+
+    fn tokens_of(&self, steps: &[Step], builder: &TokenStream) -> TokenStream {
+        steps.iter().map(|step| self.step(step, builder)).collect()
+    }
+
+    fn step(&self, step: &Step, builder: &TokenStream) -> TokenStream {
+        match step {
+            Step::Node(index) => add_or_apply(self.graph, *index, builder),
+            Step::Begin => quote!(::graph_runtime::GraphBuilder::begin_body(#builder);),
+            Step::End => quote!(::graph_runtime::GraphBuilder::end_body(#builder);),
+            Step::For(repeated, steps) => self.repeat(*repeated, steps, builder),
+            Step::Group(group) => {
+                let operands = self.operands(&self.groups[*group]);
+                call(self.graph, &group_function(*group), &operands, builder, None)
+            }
+        }
+    }
+
+    fn repeat(&self, repeated: usize, steps: &[Step], builder: &TokenStream) -> TokenStream {
+        let (variable, range) = (
+            self.graph.loops[repeated].variable(),
+            &self.graph.loops[repeated].statement.range,
+        );
+        let nodes = self.nodes(steps).into_iter().map(|node| {
+            let (name, depth) = (self.graph.nodes[node].name.to_string(), self.depth(repeated, node));
+            quote!((#name, #depth))
+        });
+        let steps = self.tokens_of(steps, builder);
+        quote! {
+            for #variable in ::graph_runtime::GraphBuilder::begin_loop(#builder, &[#(#nodes),*], #range) {
+                ::graph_runtime::GraphBuilder::begin_iteration(#builder, #variable);
+                #steps
+            }
+            ::graph_runtime::GraphBuilder::end_loop(#builder);
+        }
+    }
+
+    /// How many `for`s are around a node, up to this one; 0 for a node in a body of another of its nodes.
+    fn depth(&self, repeated: usize, node: usize) -> usize {
+        let (draft, declared) = (&self.graph.draft, &self.graph.draft.nodes[node]);
+        if declared.body != self.graph.loops[repeated].body {
+            return 0;
+        }
+        1 + draft
+            .loops_around(declared.repeated)
+            .take_while(|&around| around != repeated)
+            .count()
+    }
+
+    /// The nodes that steps add.
+    fn nodes(&self, steps: &[Step]) -> Vec<usize> {
+        let of_step = |step: &Step| match step {
+            Step::Node(index) => vec![*index],
+            Step::Begin | Step::End => Vec::new(),
+            Step::For(_, steps) => self.nodes(steps),
+            Step::Group(group) => self.nodes(&self.groups[*group].steps),
+        };
+        steps.iter().flat_map(of_step).collect()
+    }
+
+    /// The ranges that steps count over.
+    fn ranges(&self, steps: &[Step]) -> TokenStream {
+        let of_step = |step: &Step| match step {
+            Step::Node(_) | Step::Begin | Step::End => TokenStream::new(),
+            Step::For(repeated, steps) => {
+                let (range, inner) = (&self.graph.loops[*repeated].statement.range, self.ranges(steps));
+                quote!(#range #inner)
+            }
+            Step::Group(group) => self.ranges(&self.groups[*group].steps),
+        };
+        steps.iter().map(of_step).collect()
+    }
+
+    fn operands(&self, group: &Group) -> Operands {
+        let nodes = self.nodes(&group.steps);
+        let mut scalars = scalars_of(self.graph, &nodes);
+        scalars.extend(mentioned(self.graph, &self.ranges(&group.steps)));
+        scalars.sort_unstable();
+        scalars.dedup();
+        Operands {
+            nodes,
+            scalars,
+            around: group.around,
+        }
+    }
+
+    /// The function of a group.
+    fn function(&self, group: usize) -> TokenStream {
+        let (function, builder) = (group_function(group), hidden("builder"));
+        let group = &self.groups[group];
+        let operands = operands(self.graph, &self.operands(group));
+        let steps = self.tokens_of(&group.steps, &builder.to_token_stream());
+        quote! {
+            fn #function(#builder: &mut ::graph_runtime::GraphBuilder, #operands) -> ::graph_runtime::Result<()> {
+                #steps
+                ::core::result::Result::Ok(())
+            }
+        }
+    }
+}
+
+/// The functions of all groups.
+pub(super) fn group_functions(graph: &Graph<'_>) -> TokenStream {
+    let steps = Steps::of(graph);
+    (0..steps.groups.len()).map(|group| steps.function(group)).collect()
+}
+
+/// The steps of statements. `next` are the indices of their first node and of their first `for`.
+fn collect(statements: &[Statement], next: &mut (usize, usize), found: &mut Vec<Step>) {
+    for statement in statements {
+        match statement {
+            Statement::Node(node) => {
+                found.push(Step::Node(next.0));
+                next.0 += 1;
+                for (_, body) in node.action.bodies() {
+                    found.push(Step::Begin);
+                    collect(&body.statements, next, found);
+                    found.push(Step::End);
+                }
+            }
+            Statement::For(repeated) => {
+                let (index, mut steps) = (next.1, Vec::new());
+                next.1 += 1;
+                collect(&repeated.statements, next, &mut steps);
+                found.push(Step::For(index, steps));
+            }
+            Statement::Resource(_) | Statement::Param(_) | Statement::Rng(_) => {}
+        }
+    }
+}
+
+/// The steps, or calls of groups that do them where they are too many for one function.
+fn grouped(steps: Vec<Step>, around: Option<usize>, groups: &mut Vec<Group>) -> Vec<Step> {
+    let shorten = |step| match step {
+        Step::For(repeated, steps) => Step::For(repeated, grouped(steps, Some(repeated), groups)),
+        other => other,
+    };
+    let steps: Vec<Step> = steps.into_iter().map(shorten).collect();
+    if length(&steps) <= GROUP {
+        return steps;
+    }
+    let mut parts: Vec<Vec<Step>> = vec![Vec::new()];
+    for step in steps {
+        if parts
+            .last()
+            .is_some_and(|part| !part.is_empty() && length(part) + step.length() > GROUP)
+        {
+            parts.push(Vec::new());
+        }
+        parts.last_mut().expect("it never is empty").push(step);
+    }
+    let calls = parts.into_iter().map(|steps| {
+        groups.push(Group { around, steps });
+        Step::Group(groups.len() - 1)
+    });
+    calls.collect()
+}
+
+/// The name of a group's function.
+fn group_function(group: usize) -> Ident {
+    format_ident!("__nodes_{group}")
+}
