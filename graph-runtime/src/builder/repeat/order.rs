@@ -27,9 +27,11 @@ impl GraphBuilder {
                 if first.is_empty() {
                     continue; // nothing, or a cycle
                 }
-                self.order(repeated.body, &before, &first, &ends);
-                first.iter().for_each(|&node| ends.follows[node] = true);
-                before.iter().for_each(|&node: &usize| ends.leads[node] = true);
+                if !before.is_empty() {
+                    self.order(repeated.body, &before, &first, &ends);
+                    first.iter().for_each(|&node| ends.follows[node] = true);
+                    before.iter().for_each(|&node: &usize| ends.leads[node] = true);
+                }
                 before = last;
             }
         }

@@ -1,0 +1,266 @@
+//! Random programs with loops, against a model; and what the analysis of one copy of a loop's nodes says, against that of all.
+
+mod common;
+
+use common::device;
+use graph_runtime::private::plan::{Draft, Mode, NodeKind, Region, Space, check};
+use graph_runtime::{Device, EmulatorOptions, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, cuda_kernels};
+
+#[cuda_kernels("tests/kernels/conditionals.ptx")]
+unsafe extern "C" {
+    /// `to[i] = 31 to[i] + from[i] + 1`
+    #[requires(threads <= from.len() && threads <= to.len())]
+    safe fn mix(from: &[u32], to: &mut [u32]);
+}
+
+/// The emulator that orders what is unordered at random, or the GPU.
+fn shuffling(seed: u64) -> Device {
+    let device = device();
+    if !device.is_emulator() {
+        return device;
+    }
+    Device::emulator_with(EmulatorOptions {
+        seed: Some(seed),
+        check_unordered: true,
+        ..Default::default()
+    })
+}
+
+const CELLS: usize = 5;
+
+/// A part of a program on numbers.
+#[derive(Debug)]
+enum Step {
+    /// One into another.
+    Mix(usize, usize),
+    Repeat(usize, Vec<Step>),
+}
+
+fn random(state: &mut u64, below: usize) -> usize {
+    *state ^= *state << 13;
+    *state ^= *state >> 7;
+    *state ^= *state << 17;
+    (*state % below as u64) as usize
+}
+
+fn program(state: &mut u64, depth: usize) -> Vec<Step> {
+    let steps = 1 + random(state, 4);
+    let step = |_| {
+        if depth < 3 && random(state, 3) == 0 {
+            return Step::Repeat(random(state, 4), program(state, depth + 1));
+        }
+        let to = random(state, CELLS);
+        Step::Mix((to + 1 + random(state, CELLS - 1)) % CELLS, to)
+    };
+    (0..steps).map(step).collect()
+}
+
+fn run(program: &[Step], cells: &mut [u32; CELLS]) {
+    for step in program {
+        match step {
+            Step::Mix(from, to) => {
+                let from = cells[*from];
+                cells[*to] = cells[*to].wrapping_mul(31).wrapping_add(from).wrapping_add(1);
+            }
+            Step::Repeat(count, steps) => (0..*count).for_each(|_| run(steps, cells)),
+        }
+    }
+}
+
+/// The nodes that touched each cell last in the iteration at hand, or before all iterations.
+type Last = [Vec<NodeId>; CELLS];
+
+fn add(
+    builder: &mut GraphBuilder,
+    name: &str,
+    steps: &[Step],
+    cells: &[Place<[u32; 1], OnDevice>; CELLS],
+    last: &mut Last,
+) {
+    for (number, step) in steps.iter().enumerate() {
+        match step {
+            Step::Mix(from, to) => {
+                let call = mix::call(&cells[*from], &mut cells[*to].whole());
+                let node = builder.kernel(format!("{name}_{number}"), Launch::new(1, 1), call);
+                let mut before = [&last[*from][..], &last[*to][..]].concat();
+                before.sort_unstable();
+                before.dedup();
+                builder.after(node, &before);
+                last[*from].push(node);
+                last[*to] = vec![node];
+            }
+            Step::Repeat(count, steps) => {
+                let before = last.clone();
+                let mut inside = last.clone();
+                builder.repeat(0..*count, |builder, _| {
+                    inside = before.clone();
+                    add(builder, &format!("{name}_{number}"), steps, cells, &mut inside);
+                });
+                *last = inside;
+            }
+        }
+    }
+}
+
+#[test]
+fn random_loops_are_as_if_written_out() -> Result<()> {
+    let programs = if device().is_emulator() { 60 } else { 20 };
+    for seed in 1..=programs {
+        let program = program(&mut (seed * 0x9e37_79b9), 0);
+        let mut builder = GraphBuilder::new(&shuffling(seed), "Random");
+        let names = ["a", "b", "c", "d", "e"];
+        let cells = names.map(|name| builder.device::<[u32; 1]>(name));
+        builder.repeat(0..1, |builder, _| {
+            add(builder, "mix", &program, &cells, &mut Last::default())
+        });
+        let mut graph = builder.build()?;
+        let mut expected = std::array::from_fn(|cell| cell as u32);
+        for (cell, value) in cells.iter().zip(expected) {
+            graph.device_mut(cell)?.copy_from(&[value])?;
+        }
+        graph.launch()?;
+        run(&program, &mut expected);
+        for (cell, value) in cells.iter().zip(expected) {
+            assert_eq!(*graph.device(cell)?.read()?, [value], "{program:?}");
+        }
+    }
+    Ok(())
+}
+
+/// A declaration of a graph with loops.
+enum Declared {
+    /// Copies one cell to another.
+    Copy(usize, usize),
+    /// Repeats declarations, so often in each iteration of what is around it.
+    For(Vec<usize>, Vec<Declared>),
+}
+
+/// Declarations, each of which may be before every later one.
+fn declarations(state: &mut u64, depth: usize, fewest: usize) -> Vec<Declared> {
+    let declared = |_| {
+        if depth < 2 && random(state, 3) == 0 {
+            let counts = (0..4).map(|_| fewest + random(state, 3)).collect();
+            return Declared::For(counts, declarations(state, depth + 1, fewest));
+        }
+        let to = random(state, CELLS);
+        Declared::Copy((to + 1 + random(state, CELLS - 1)) % CELLS, to)
+    };
+    (0..5 - depth).map(declared).collect()
+}
+
+/// One copy of all nodes, and what each is around, by declaration.
+fn draft(declared: &[Declared], around: &[usize], draft_of: &mut Draft, loops: &mut Vec<Vec<usize>>) {
+    for declared in declared {
+        match declared {
+            Declared::Copy(from, to) => {
+                let node = draft_of.node(format!("n{}", loops.len()), NodeKind::Memcpy);
+                draft_of.nodes[node].repeated = around.last().copied();
+                draft_of.access(node, *from, Region::Whole, Mode::Read);
+                draft_of.access(node, *to, Region::Whole, Mode::Write);
+                loops.push(around.to_vec());
+            }
+            Declared::For(_, inner) => {
+                let repeated = draft_of.repeat("i", around.last().copied());
+                draft(inner, &[around, &[repeated]].concat(), draft_of, loops);
+            }
+        }
+    }
+}
+
+/// The names of the nodes, and how many loops are around each, from `depth` on.
+fn names(declared: &[Declared], next: &mut usize, depth: usize) -> Vec<(&'static str, usize)> {
+    let mut found = Vec::new();
+    for declared in declared {
+        match declared {
+            Declared::Copy(..) => {
+                found.push((&*format!("n{next}").leak(), depth));
+                *next += 1;
+            }
+            Declared::For(_, inner) => found.extend(names(inner, next, depth + 1)),
+        }
+    }
+    found
+}
+
+/// The nodes of all iterations, as `cuda_graph!` would add them.
+fn build(
+    builder: &mut GraphBuilder,
+    declared: &[Declared],
+    cells: &[Place<[u32; 1], OnDevice>; CELLS],
+    first: usize,
+    iteration: usize,
+) {
+    let mut next = first;
+    for declared in declared {
+        match declared {
+            Declared::Copy(from, to) => {
+                builder.memcpy(format!("n{next}"), &cells[*from], &mut cells[*to].whole());
+                next += 1;
+            }
+            Declared::For(counts, inner) => {
+                let mut behind = next;
+                let names = names(inner, &mut behind, 1);
+                for i in builder.begin_loop(&names, 0..counts[iteration % counts.len()]) {
+                    builder.begin_iteration(i);
+                    build(builder, inner, cells, next, i);
+                }
+                builder.end_loop();
+                next = behind;
+            }
+        }
+    }
+}
+
+/// Is the graph right as one copy of its nodes says, and is it when all nodes are there?
+fn is_right(seed: u64, fewest: usize) -> (bool, bool) {
+    let state = &mut (seed * 0x9e37_79b9);
+    let declared = declarations(state, 0, fewest);
+    let mut one_copy = Draft::new("Random");
+    let names = ["a", "b", "c", "d", "e"];
+    for name in names {
+        one_copy.resource(name, Space::Device);
+    }
+    let mut loops = Vec::new();
+    draft(&declared, &[], &mut one_copy, &mut loops);
+    let mut edges = Vec::new();
+    for to in 0..loops.len() {
+        for from in 0..to {
+            // Few edges leave races; many, and those that come back, leave cycles.
+            if random(state, 100) < 75 {
+                let common = loops[from].iter().zip(&loops[to]).take_while(|(a, b)| a == b).count();
+                edges.push((from, to, common));
+                one_copy.edge(from, to);
+            }
+        }
+    }
+    let mut builder = GraphBuilder::new(&Device::emulator(), "Random");
+    let cells = names.map(|name| builder.device::<[u32; 1]>(name));
+    builder.begin_loop(&[], 0..0); // as in a graph that has one, whether or not this does
+    builder.end_loop();
+    build(&mut builder, &declared, &cells, 0, 0);
+    builder.repeated_edges(&edges);
+    (check(&one_copy).errors.is_empty(), builder.build().is_ok())
+}
+
+#[test]
+fn one_copy_of_a_loop_tells_of_all_its_iterations() {
+    let (mut right, mut wrong) = (0, 0);
+    for seed in 1..600 {
+        let (one_copy, all) = is_right(seed, 2);
+        assert_eq!(one_copy, all, "seed {seed}");
+        right += usize::from(all);
+        wrong += usize::from(!all);
+    }
+    assert!(right > 50 && wrong > 50, "{right} right, {wrong} wrong");
+}
+
+#[test]
+fn what_is_right_in_one_copy_is_right_however_often_it_is_repeated() {
+    let mut right = 0;
+    for seed in 1..600 {
+        let (one_copy, all) = is_right(seed, 0);
+        assert!(all || !one_copy, "seed {seed}");
+        right += usize::from(one_copy);
+    }
+    assert!(right > 50, "{right}");
+}
