@@ -140,6 +140,13 @@ impl NodeSink for AnySink<'_, '_> {
             AnySink::Update(update) => NodeSink::memset(*update, index, name, to, value),
         }
     }
+
+    fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {
+        match self {
+            AnySink::Builder(builder) => NodeSink::iterations(*builder),
+            AnySink::Update(update) => NodeSink::iterations(*update),
+        }
+    }
 }
 
 /// The closure that holds the nodes that mention params: it applies the one with the given index, for these values of all params. The third

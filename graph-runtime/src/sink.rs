@@ -29,6 +29,9 @@ pub trait NodeSink {
         to: &mut Place<S, OnDevice>,
         value: T,
     ) -> Result<()>;
+
+    /// The numbers of the iterations at hand, from the outermost `for`.
+    fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH];
 }
 
 /// Adds a node; its index is the number of those declared before it.
@@ -55,6 +58,10 @@ impl NodeSink for GraphBuilder {
         self.changes(node);
         Ok(())
     }
+
+    fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {
+        std::array::from_fn(|depth| self.iteration(depth))
+    }
 }
 
 /// Changes a node; of one in a `for`, that of the iteration at hand.
@@ -77,5 +84,9 @@ impl NodeSink for Update<'_> {
         value: T,
     ) -> Result<()> {
         Update::memset(self, self.declared(index), to, value)
+    }
+
+    fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {
+        std::array::from_fn(|depth| self.iteration(depth))
     }
 }

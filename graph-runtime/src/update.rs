@@ -16,8 +16,8 @@ use crate::source::resolve;
 pub struct Update<'g> {
     graph: &'g Graph,
     changes: Vec<Change>,
-    /// The node that [`Update::each`] is at.
-    current: Option<usize>,
+    /// The node that [`Update::each`] is at, and the numbers of its iterations.
+    current: Option<(usize, &'g [usize])>,
 }
 
 /// A node as it will be.
@@ -144,7 +144,7 @@ impl Update<'_> {
     ) -> Result<()> {
         let instances = self.graph.instances.iter();
         for (node, values) in instances.flat_map(|instances| instances.each(declared)) {
-            self.current = Some(node);
+            self.current = Some((node, values));
             if let Ok(values) = values.try_into() {
                 change(self, values)?;
             }
@@ -155,8 +155,15 @@ impl Update<'_> {
 
     /// The node at hand, or the only one of a declaration.
     pub(crate) fn declared(&self, declared: usize) -> NodeId {
-        let node = self.current.or_else(|| self.graph.find_declared(declared, &[]));
+        let current = self.current.map(|(node, _)| node);
+        let node = current.or_else(|| self.graph.find_declared(declared, &[]));
         NodeId::new(node.unwrap_or(usize::MAX))
+    }
+
+    /// The number of the iteration at hand, of the `for` that so many others are around.
+    pub(crate) fn iteration(&self, depth: usize) -> usize {
+        let number = self.current.and_then(|(_, values)| values.get(depth));
+        number.copied().unwrap_or_default()
     }
 
     fn find(&self, node: NodeId) -> Result<(usize, Site)> {

@@ -379,6 +379,31 @@ fn conditions_stand_in_loops_and_loops_in_their_bodies() -> Result<()> {
     Ok(())
 }
 
+#[test]
+fn expressions_have_loops() -> Result<()> {
+    let (device, factors, threads) = (shuffling(4), [3_u32, 5, 7], 2);
+    let mut graph = cuda_graph! { &device =>
+        device data: [u32; 6];
+        param base: u32 = 10;
+        param more: u32 = 0;
+        memset clear = data <- more;
+        for row in 0..factors.len() {
+            kernel add = add_to<<<1, threads>>>(&mut data[2 * row..2 * row + 2], base * factors[row]) after clear;
+            for column in 0..2 {
+                kernel one = add_to<<<1, 1>>>(&mut data[2 * row + column..], (row + column) as u32 + more) after add;
+            }
+        }
+    }?;
+    graph.launch()?;
+    assert_eq!(*graph.data()?.read()?, [30, 31, 51, 52, 72, 73]);
+    graph.set_base(100)?;
+    graph.set_more(1)?;
+    graph.one(2, 1).set_enabled(false)?;
+    graph.launch()?;
+    assert_eq!(*graph.data()?.read()?, [302, 303, 503, 504, 704, 701]);
+    Ok(())
+}
+
 cuda_graph! {
     graph Many(n: usize) {
         device data: [u32; 8];

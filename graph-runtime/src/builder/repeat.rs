@@ -164,6 +164,12 @@ impl GraphBuilder {
         }
     }
 
+    /// The number of the iteration at hand, of the `for` that so many others are around.
+    pub(crate) fn iteration(&self, depth: usize) -> usize {
+        let open = self.repeats.as_ref().and_then(|repeats| repeats.open.get(depth));
+        open.map_or(0, |open| open.value)
+    }
+
     /// Edges between declarations, from the first of each to the second, with the number of `for`s that are around both: what
     /// `cuda_graph!` expands `after` to.
     #[doc(hidden)]

@@ -128,7 +128,10 @@ fn changing(graph: &Graph<'_>) -> Option<TokenStream> {
         .filter(|(_, node)| !params(graph, node).is_empty());
     let arms = changing.map(|(number, node)| {
         let apply = apply(graph, number, node, &sink);
-        quote!(#number => { #apply })
+        let variables = graph.variables_up_to(graph.draft.loop_around(number));
+        let iterations = (!variables.is_empty())
+            .then(|| quote!(let [#(#variables),*] = ::graph_runtime::private::NodeSink::iterations(#sink);));
+        quote!(#number => { #iterations #apply })
     });
     let (params, types) = (graph.params.iter().map(|param| &param.name), types(graph));
     changes(graph).then(|| {

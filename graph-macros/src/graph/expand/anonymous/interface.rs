@@ -165,16 +165,29 @@ fn set(graph: &Graph<'_>, param: usize) -> TokenStream {
         };
         copy(&other.name, &source)
     });
-    let (update, sink, values_name, nodes) = (hidden("update"), hidden("sink"), hidden("values"), hidden("nodes"));
+    let (update, values_name, nodes) = (hidden("update"), hidden("values"), hidden("nodes"));
     let affected = (0..graph.nodes.len()).filter(|&node| params(graph, graph.nodes[node]).contains(&param));
     let affected: Vec<usize> = affected.collect();
+    let changes = affected.iter().map(|&node| {
+        let change = quote! {
+            #nodes(
+                &mut ::graph_runtime::private::AnySink::Update(#update),
+                #node,
+                ::core::option::Option::None,
+                ::core::clone::Clone::clone(&#values_name),
+            )
+        };
+        match graph.loops_around(node).len() {
+            0 => quote!(#change?;),
+            depth => quote!(::graph_runtime::Update::each(#update, #node, |#update, _: [_; #depth]| #change)?;),
+        }
+    });
     let update = (!affected.is_empty()).then(|| {
         quote! {
             let #values_name = (#(#values,)*);
             let #nodes = &mut #this.__nodes;
             ::graph_runtime::Graph::update(&mut #this.__graph, #text, |#update| {
-                let mut #sink = ::graph_runtime::private::AnySink::Update(#update);
-                #(#nodes(&mut #sink, #affected, ::core::option::Option::None, ::core::clone::Clone::clone(&#values_name))?;)*
+                #(#changes)*
                 ::core::result::Result::Ok(())
             })?;
         }
