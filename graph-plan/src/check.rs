@@ -4,6 +4,7 @@ mod access;
 mod body;
 mod dead;
 mod edge;
+mod programmatic;
 mod repeat;
 mod scratch;
 mod unordered;
@@ -32,13 +33,13 @@ pub struct Outcome {
 impl Outcome {
     /// The direct edges left after transitive reduction.
     pub fn reduced<'a>(&'a self, draft: &'a Draft) -> impl Iterator<Item = Edge> + 'a {
+        self.reduced_indices(draft).map(|index| draft.edges[index])
+    }
+
+    /// The same by their indices in [`Draft::edges`].
+    pub fn reduced_indices<'a>(&'a self, draft: &Draft) -> impl Iterator<Item = usize> + use<'a> {
         let mut redundant = self.redundant.iter().copied().peekable();
-        draft
-            .edges
-            .iter()
-            .enumerate()
-            .filter(move |(index, _)| redundant.next_if_eq(index).is_none())
-            .map(|(_, edge)| *edge)
+        (0..draft.edges.len()).filter(move |index| redundant.next_if_eq(index).is_none())
     }
 }
 
@@ -54,6 +55,7 @@ pub fn check(draft: &Draft) -> Outcome {
     access::aliased_arguments(draft, &mut errors);
     body::forbidden_nodes(draft, &mut errors);
     body::endless_whiles(draft, &mut errors);
+    programmatic::other_nodes(draft, &usable, &mut errors);
     let (order, redundant) = order(draft, &usable, &mut errors, &mut broken);
     repeat::cycles_of_loops(draft, &usable, &order, &mut errors, &mut broken);
     unordered::unordered(draft, &order, &broken, &mut errors);
@@ -120,7 +122,7 @@ fn redundant(
     order: &Order,
     kept: &[usize],
 ) -> Vec<usize> {
-    let plain = |&&kept: &&usize| draft.programmatic.binary_search(&edges[kept].0).is_err();
+    let plain = |&&kept: &&usize| !draft.is_programmatic(edges[kept].0);
     if draft.programmatic.is_empty() || kept.iter().all(|kept| plain(&kept)) {
         return order.redundant().iter().map(|&index| edges[kept[index]].0).collect();
     }

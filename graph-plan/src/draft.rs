@@ -327,6 +327,23 @@ impl Draft {
         edge
     }
 
+    /// Is the edge of this index programmatic?
+    pub fn is_programmatic(&self, edge: usize) -> bool {
+        self.programmatic.binary_search(&edge).is_ok()
+    }
+
+    /// Leaves out all edges but those for which `keep` is true.
+    pub fn retain_edges(&mut self, keep: impl Fn(Edge) -> bool) {
+        let edges = std::mem::take(&mut self.edges);
+        let programmatic = std::mem::take(&mut self.programmatic);
+        for (index, edge) in edges.into_iter().enumerate().filter(|(_, edge)| keep(*edge)) {
+            if programmatic.binary_search(&index).is_ok() {
+                self.programmatic.push(self.edges.len());
+            }
+            self.edges.push(edge);
+        }
+    }
+
     /// The body around a body: the one its node is in.
     pub fn enclosing(&self, body: usize) -> Option<usize> {
         self.bodies[body].node.map(|node| self.nodes[node].body)

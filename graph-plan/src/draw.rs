@@ -8,7 +8,7 @@ use std::fmt::{self, Write as _};
 
 impl Plan {
     /// The graph in Graphviz's language: one box a node, one arrow an edge, one cluster a body or `for`. Dashed arrows lead from a node into its
-    /// bodies.
+    /// bodies; those with a label are programmatic edges.
     pub fn to_dot(&self) -> String {
         let draw = |out: &mut String| -> fmt::Result {
             writeln!(out, "digraph \"{}\" {{", escape(&self.name))?;
@@ -19,7 +19,11 @@ impl Plan {
             self.dot_nodes(out, &self.body(0), 1)?;
             for (index, node) in self.nodes.iter().enumerate() {
                 for from in node.after.iter() {
-                    writeln!(out, "    n{from} -> n{index};")?;
+                    let style = match node.programmatic.contains(from) {
+                        true => " [style=dashed, label=\"programmatic\"]",
+                        false => "",
+                    };
+                    writeln!(out, "    n{from} -> n{index}{style};")?;
                 }
                 if let (Some(owner), true) = (self.bodies[node.body].node, node.after.is_empty()) {
                     writeln!(out, "    n{owner} -> n{index} [style=dashed];")?;
@@ -37,7 +41,11 @@ impl Plan {
             self.mermaid_nodes(out, &self.body(0), 1)?;
             for (index, node) in self.nodes.iter().enumerate() {
                 for from in node.after.iter() {
-                    writeln!(out, "    n{from} --> n{index}")?;
+                    let arrow = match node.programmatic.contains(from) {
+                        true => "-. programmatic .->",
+                        false => "-->",
+                    };
+                    writeln!(out, "    n{from} {arrow} n{index}")?;
                 }
                 for body in self.bodies_of(index) {
                     writeln!(out, "    n{index} -.-> b{body}")?;

@@ -61,6 +61,8 @@ pub struct PlanNode {
     pub accesses: Cow<'static, [PlanAccess]>,
     /// The nodes it runs directly after: the transitive reduction of the edges as written. All are of its body.
     pub after: Cow<'static, [usize]>,
+    /// Those of them that its kernel itself waits for, by programmatic edges.
+    pub programmatic: Cow<'static, [usize]>,
     /// The length in edges of the longest path of its body that ends here. Nodes of one body and level can run at the same time.
     pub level: usize,
     /// The body it is in, as an index into [`Plan::bodies`].
@@ -141,10 +143,17 @@ impl PlanNode {
             kind,
             accesses: Cow::Borrowed(accesses),
             after: Cow::Borrowed(after),
+            programmatic: Cow::Borrowed(&[]),
             level,
             body: 0,
             repeated: None,
         }
+    }
+
+    /// The node; some of the nodes that it runs after it waits for in its own code.
+    pub const fn waiting_for(mut self, before: &'static [usize]) -> Self {
+        std::mem::forget(std::mem::replace(&mut self.programmatic, Cow::Borrowed(before)));
+        self
     }
 
     /// The node, in a body.
@@ -186,30 +195,37 @@ impl Plan {
     /// The plan of a checked draft; `bytes` gives each resource's size.
     pub fn of(draft: &Draft, outcome: &Outcome, bytes: impl Fn(usize) -> usize) -> Self {
         let mut after = vec![Vec::new(); draft.nodes.len()];
-        outcome.reduced(draft).for_each(|edge| after[edge.to].push(edge.from));
+        let mut programmatic = vec![Vec::new(); draft.nodes.len()];
+        for index in outcome.reduced_indices(draft) {
+            let edge = draft.edges[index];
+            after[edge.to].push(edge.from);
+            if draft.is_programmatic(index) {
+                programmatic[edge.to].push(edge.from);
+            }
+        }
         let mut accesses = vec![Vec::new(); draft.nodes.len()];
         for access in &draft.accesses {
             accesses[access.node].push(PlanAccess::new(access.resource, access.mode));
         }
-        let nodes =
-            draft
-                .nodes
-                .iter()
-                .zip(after)
-                .zip(accesses)
-                .enumerate()
-                .map(|(index, ((node, after), accesses))| {
-                    let level = outcome.order.level(index);
-                    PlanNode {
-                        name: node.name.clone(),
-                        kind: node.kind,
-                        accesses: accesses.into(),
-                        after: after.into(),
-                        level,
-                        body: node.body,
-                        repeated: node.repeated,
-                    }
-                });
+        let nodes = draft
+            .nodes
+            .iter()
+            .zip(after.into_iter().zip(programmatic))
+            .zip(accesses)
+            .enumerate()
+            .map(|(index, ((node, (after, programmatic)), accesses))| {
+                let level = outcome.order.level(index);
+                PlanNode {
+                    name: node.name.clone(),
+                    kind: node.kind,
+                    accesses: accesses.into(),
+                    after: after.into(),
+                    programmatic: programmatic.into(),
+                    level,
+                    body: node.body,
+                    repeated: node.repeated,
+                }
+            });
         let resources = draft
             .resources
             .iter()

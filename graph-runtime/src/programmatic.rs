@@ -3,6 +3,7 @@
 
 use crate::kernel::{Kernel, KernelFacts};
 use crate::mistakes;
+use crate::source::Source;
 use graph_plan::{Diagnostic, Text};
 
 /// Where a kernel executes `griddepcontrol`, and what it may do before it has waited. Lines are lines of its PTX.
@@ -75,6 +76,12 @@ impl ProgrammaticEdge<'_> {
             return None;
         }
         let mut text = self.text("node `", "` may run before `", "` has ended [programmatic-edge]");
+        if matches!(kernel.source, Source::Loaded) {
+            text = text
+                .str("\nnote: it launches a `CudaFunction`, of which nobody can tell whether it waits")
+                .str("\nhelp: declare the kernel with `#[cuda_kernels]`, or write `after ");
+            return Some(text.str(self.upstream).str("`"));
+        }
         if never {
             text = kernel_text(text, kernel).str(" never waits for it");
         } else if let Some(line) = exit {

@@ -26,6 +26,7 @@ fn messages_of_check() {
         "many",
         "memory",
         "names",
+        "programmatic",
         "races",
         "soundness",
         "syntax",

@@ -18,7 +18,7 @@ use syn::spanned::Spanned;
 pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
     let outcome = graph_plan::check(&graph.draft);
     for diagnostic in outcome.errors.iter().chain(&outcome.warnings) {
-        if !allowed(graph, diagnostic) {
+        if !(diagnostic.code.is_warning() && allowed(graph, diagnostic)) {
             place(graph, diagnostic, report);
         }
     }

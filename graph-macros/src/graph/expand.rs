@@ -11,6 +11,7 @@ mod interface;
 mod node;
 mod part;
 mod plan;
+mod programmatic;
 mod scratch;
 mod shape;
 mod step;
@@ -63,11 +64,12 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
     let updates = build::updates(graph);
     let plan = plan::plan(graph, outcome);
     let assertions = node::assertions(graph, outcome);
+    let edges = programmatic::assertions(graph, outcome);
     let aliases = node::aliases(graph);
     let implementation = interface::implementation(graph, quote!(#plan #build #groups #updates));
     Expansion {
         seen: stub_methods(graph),
-        compiled: quote!(#methods #aliases #implementation #assertions),
+        compiled: quote!(#methods #aliases #implementation #assertions #edges),
         types: interface::types(graph),
     }
 }

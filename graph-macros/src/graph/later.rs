@@ -65,16 +65,7 @@ fn unsupported_node(node: &Node) -> Option<(Span, String)> {
     let second = places.into_iter().find(|place| place.parts.len() > 1);
     second
         .map(|place| (place.end, "a second index or range is".to_owned()))
-        .or_else(|| programmatic(node))
         .or_else(|| attribute(node))
-}
-
-fn programmatic(node: &Node) -> Option<(Span, String)> {
-    let word = node
-        .after
-        .iter()
-        .find_map(|dependency| dependency.programmatic.as_ref())?;
-    Some((word.span(), "`programmatic` edges are".to_owned()))
 }
 
 fn attribute(node: &Node) -> Option<(Span, String)> {

@@ -362,10 +362,13 @@ fn clashing(name: &Ident, taken: &str, owner: Owner<'_>) -> graph_plan::Diagnost
 
 /// The edges of a node.
 fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut Report) {
-    for Dependency { name, .. } in &node.after {
+    for Dependency { name, programmatic } in &node.after {
         match graph.entity(name) {
             Some(Entity::Node(before)) if graph.draft.nodes[before].body == graph.draft.nodes[index].body => {
-                graph.draft.edge(before, index);
+                match programmatic {
+                    Some(_) => graph.draft.programmatic_edge(before, index),
+                    None => graph.draft.edge(before, index),
+                };
                 graph.edges.push(name);
                 continue;
             }

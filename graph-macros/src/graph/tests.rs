@@ -150,10 +150,6 @@ fn statements_of_later_versions_say_so() {
         "rng r = 7, draws 4;",
         &["`rng` statements are not supported yet [syntax]"],
     );
-    assert_heads(
-        "join a; join b after programmatic(a);",
-        &["`programmatic` edges are not supported yet [syntax]"],
-    );
 }
 
 #[test]

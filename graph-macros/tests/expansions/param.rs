@@ -263,7 +263,6 @@ const _: () = {
                 __place_data,
                 ::core::clone::Clone::clone(&factor),
             )?;
-            ::graph_runtime::GraphBuilder::edges(&mut builder, &[]);
             ::core::result::Result::Ok(Self {
                 __graph: ::graph_runtime::GraphBuilder::build(builder)?,
                 data: __place_data,

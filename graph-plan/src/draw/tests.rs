@@ -168,3 +168,23 @@ fn scratch_memory_is_drawn_with_its_place() {
         "{mermaid}"
     );
 }
+
+#[test]
+fn programmatic_edges_are_dashed() {
+    let mut draft = Draft::new("Chain");
+    for name in ["a", "b", "c"] {
+        draft.node(name, NodeKind::Kernel);
+    }
+    draft.edge(0, 1);
+    draft.programmatic_edge(1, 2);
+    let plan = Plan::of(&draft, &check(&draft), |_| 0);
+    assert_eq!(plan.nodes[2].after[..], [1]);
+    assert_eq!(
+        (&plan.nodes[1].programmatic[..], &plan.nodes[2].programmatic[..]),
+        (&[][..], &[1][..])
+    );
+    let dot = "    n0 -> n1;\n    n1 -> n2 [style=dashed, label=\"programmatic\"];\n";
+    assert!(plan.to_dot().contains(dot));
+    let mermaid = "    n0 --> n1\n    n1 -. programmatic .-> n2\n";
+    assert!(plan.to_mermaid().contains(mermaid));
+}

@@ -14,6 +14,7 @@ use crate::scratch::Arena;
 use crate::shares::Shares;
 use crate::source::Architecture;
 use graph_plan::{Draft, Edge, Nest, Space};
+use std::collections::HashSet;
 use std::sync::Arc;
 
 pub use cuda::CudarcSlice;
@@ -46,6 +47,8 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) order: &'a Nest,
     /// The direct predecessors of each node, after transitive reduction.
     pub(crate) after: &'a After,
+    /// Those of them from which the edge is programmatic.
+    pub(crate) programmatic: &'a Programmatic,
     /// Size and alignment of each resource in bytes; `None` for those that the kernels' module owns.
     pub(crate) layouts: &'a [Option<Layout>],
     /// On CUDA: delay every node by a time that this draws.
@@ -91,6 +94,29 @@ impl After {
 
     pub(crate) fn of(&self, node: usize) -> &[u32] {
         &self.nodes[self.starts[node] as usize..self.starts[node + 1] as usize]
+    }
+}
+
+/// The programmatic edges of a graph.
+#[derive(Default)]
+pub(crate) struct Programmatic(HashSet<Edge>);
+
+impl Programmatic {
+    pub(crate) fn of(draft: &Draft) -> Self {
+        Self(draft.programmatic.iter().map(|&index| draft.edges[index]).collect())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Is the edge between the two programmatic?
+    pub(crate) fn contains(&self, from: u32, to: usize) -> bool {
+        !self.0.is_empty()
+            && self.0.contains(&Edge {
+                from: from as usize,
+                to,
+            })
     }
 }
 

@@ -3,12 +3,13 @@
 mod body;
 mod host;
 mod library;
+mod programmatic;
 mod record;
 mod repeat;
 mod scratch;
 mod shared;
 
-use crate::backend::{After, Blueprint, Executable, Layout};
+use crate::backend::{After, Blueprint, Executable, Layout, Programmatic};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -293,6 +294,7 @@ impl GraphBuilder {
         self.order_iterations();
         self.check_names_and_edges();
         let outcome = graph_plan::check(&self.draft);
+        self.check_programmatic(&outcome.order);
         let Self {
             device,
             id,
@@ -338,6 +340,7 @@ impl GraphBuilder {
             program: &program,
             order: &outcome.order,
             after: &After::new(draft.nodes.len(), &|| outcome.reduced(&draft)),
+            programmatic: &Programmatic::of(&draft),
             layouts: &layouts,
             delays: device.delays,
             driver,

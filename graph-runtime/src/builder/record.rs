@@ -27,17 +27,16 @@ impl GraphBuilder {
         self.check_bodies_of_edges();
         let nodes = self.draft.nodes.len();
         if self.draft.edges.iter().any(|edge| edge.from.max(edge.to) >= nodes) {
-            for edge in std::mem::take(&mut self.draft.edges) {
-                if edge.from.max(edge.to) < nodes {
-                    self.draft.edges.push(edge);
-                    continue;
-                }
+            let exists = |edge: &Edge| edge.from.max(edge.to) < nodes;
+            let unknown = self.draft.edges.iter().filter(|edge| !exists(edge)).copied();
+            for edge in unknown.collect::<Vec<Edge>>() {
                 let mistake = mistakes::unknown_node(&self.draft, edge.from, edge.to);
                 self.mistakes.push(mistake);
                 if let Some(node) = self.draft.nodes.get_mut(edge.to) {
                     node.broken = true; // its order is not what was meant
                 }
             }
+            self.draft.retain_edges(|edge| exists(&edge));
         }
         for node in std::mem::take(&mut self.changing) {
             if let Some(Op::Memset { changes, .. }) = self.program.ops.get_mut(node.index()) {
@@ -48,7 +47,8 @@ impl GraphBuilder {
 
     /// Collects edges between nodes of different bodies as mistakes, and leaves them out.
     fn check_bodies_of_edges(&mut self) {
-        let body = |node: usize| self.draft.nodes.get(node).map(|node| node.body);
+        let bodies: Vec<usize> = self.draft.nodes.iter().map(|node| node.body).collect();
+        let body = |node: usize| bodies.get(node);
         let crosses = |edge: &Edge| match (body(edge.from), body(edge.to)) {
             (Some(from), Some(to)) => from != to,
             _ => false,
@@ -56,8 +56,8 @@ impl GraphBuilder {
         if self.draft.bodies.len() == 1 || !self.draft.edges.iter().any(crosses) {
             return;
         }
-        let (crossing, kept) = self.draft.edges.iter().partition::<Vec<Edge>, _>(|edge| crosses(edge));
-        for Edge { from, to } in crossing {
+        let crossing = self.draft.edges.iter().filter(|edge| crosses(edge)).copied();
+        for Edge { from, to } in crossing.collect::<Vec<Edge>>() {
             let subject = Subject::Node(to);
             self.mistakes
                 .push(graph_plan::other_body(&self.draft, from, to, subject));
@@ -66,7 +66,7 @@ impl GraphBuilder {
                 self.draft.nodes[node].broken = true; // its order is not what was meant
             }
         }
-        self.draft.edges = kept;
+        self.draft.retain_edges(|edge| !crosses(&edge));
     }
 
     /// The checked dimensions of the newest node's launch; `None`, and a mistake more, where they are wrong.

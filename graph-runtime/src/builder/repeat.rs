@@ -174,15 +174,34 @@ impl GraphBuilder {
     /// `cuda_graph!` expands `after` to.
     #[doc(hidden)]
     pub fn repeated_edges(&mut self, edges: &[(usize, usize, usize)]) {
-        let Some(Declared { instances, .. }) = self.repeats.as_ref().and_then(|repeats| repeats.declared.as_ref())
-        else {
-            return;
-        };
-        for &(from, to, common) in edges {
-            for (from, to) in instances.edges(from, to, common) {
+        for (from, to) in self.instances_of(edges) {
+            self.draft.edge(from, to);
+        }
+    }
+
+    /// The same for programmatic edges. Those of joins that stand in for kernels are plain ones.
+    #[doc(hidden)]
+    pub fn repeated_programmatic_edges(&mut self, edges: &[(usize, usize, usize)]) {
+        for (from, to) in self.instances_of(edges) {
+            if [from, to]
+                .iter()
+                .any(|&node| matches!(self.program.ops[node], Op::Join))
+            {
                 self.draft.edge(from, to);
+            } else {
+                self.draft.programmatic_edge(from, to);
             }
         }
+    }
+
+    /// The edges between nodes that edges between declarations stand for.
+    fn instances_of(&self, edges: &[(usize, usize, usize)]) -> Vec<(usize, usize)> {
+        let declared = self.repeats.as_ref().and_then(|repeats| repeats.declared.as_ref());
+        let of_each = declared.into_iter().flat_map(|Declared { instances, .. }| {
+            let edges = edges.iter();
+            edges.flat_map(|&(from, to, common)| instances.edges(from, to, common))
+        });
+        of_each.collect()
     }
 
     fn open(&mut self, declarations: &[Declaration], range: impl Iterations) -> RangeInclusive<usize> {

@@ -57,7 +57,7 @@ type AddNode = unsafe extern "C" fn(
 /// # Safety
 ///
 /// The library is loaded, and the function has type `F`.
-unsafe fn find<F: Copy>(name: &str) -> Option<F> {
+pub(super) unsafe fn find<F: Copy>(name: &str) -> Option<F> {
     // SAFETY: by the caller's promise.
     let library = unsafe { sys::culib() };
     // SAFETY: by the caller's promise. The library is never unloaded, so the function may outlive this borrow of it.

@@ -6,6 +6,7 @@
 
 mod capture;
 mod conditional;
+mod edge;
 mod graph;
 mod host;
 mod memory;
@@ -20,6 +21,7 @@ use std::sync::OnceLock;
 
 pub(crate) use capture::*;
 pub(crate) use conditional::*;
+pub(crate) use edge::*;
 pub(crate) use graph::*;
 pub(crate) use host::*;
 pub(crate) use memory::*;

@@ -12,6 +12,7 @@ use super::build::{self, declare, hidden};
 use super::interface::{Bodies, Source, copy};
 use super::node::{aliases, apply, assertions, generic_assertions, loaded, loaded_name};
 use super::part::local;
+use super::programmatic;
 use crate::graph::ast::{Form, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, params};
 use graph_plan::Outcome;
@@ -26,12 +27,14 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, messages: &TokenS
     let (device, generic) = (device(graph), generic_assertions(graph));
     let resources = resources(graph, &quote!(&mut #builder));
     let (initial, changing) = (build::initial(graph), changing(graph));
-    let (nodes, edges) = (build::nodes(graph, &builder), build::edges(graph, &builder));
+    let (nodes, edges) = (build::nodes(graph, &builder), programmatic::edges(graph, &builder));
+    let orders = programmatic::assertions(graph, outcome);
     let constructed = construct(graph, &quote!(#built));
     quote! {{
         #definitions
         #aliases
         #assertions
+        #orders
         #messages
         #generic
         let mut #builder = ::graph_runtime::GraphBuilder::new(

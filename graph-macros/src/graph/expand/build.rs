@@ -9,6 +9,7 @@ use super::argument::{self, kept, parameters};
 use super::interface::{Source, copy, place_type, receiver, setter, value_name};
 use super::node::{add, apply, generic_assertions, loaded, loaded_name, places};
 use super::part::local;
+use super::programmatic;
 use super::scratch;
 use super::shape::Shape;
 use super::step::Steps;
@@ -38,7 +39,11 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
     let builder = hidden("builder");
     let sink = quote!(&mut #builder);
     let resources = graph.resources.iter().map(|resource| declare(graph, resource, &sink));
-    let (initial, nodes, edges) = (initial(graph), nodes(graph, &builder), edges(graph, &builder));
+    let (initial, nodes, edges) = (
+        initial(graph),
+        nodes(graph, &builder),
+        programmatic::edges(graph, &builder),
+    );
     let fields = graph.resources.iter().map(|resource| {
         let (field, place) = (&resource.name, local(&resource.name));
         quote!(#field: #place,)
@@ -82,21 +87,6 @@ pub(super) fn initial(graph: &Graph<'_>) -> TokenStream {
 /// All nodes, added to the builder.
 pub(super) fn nodes(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
     Steps::of(graph).tokens(&quote!(&mut #builder))
-}
-
-/// The call that adds the edges. In a graph with `for`s each comes with how many of them are around both of its nodes.
-pub(super) fn edges(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
-    let edges = graph.draft.edges.iter().map(|edge| (edge.from, edge.to));
-    if graph.loops.is_empty() {
-        let edges = edges.map(|(from, to)| quote!((#from, #to),));
-        return quote!(::graph_runtime::GraphBuilder::edges(&mut #builder, &[#(#edges)*]););
-    }
-    let edges = edges.map(|(from, to)| {
-        let both = graph.loops_around(from).into_iter().zip(graph.loops_around(to));
-        let common = both.take_while(|(from, to)| from == to).count();
-        quote!((#from, #to, #common),)
-    });
-    quote!(::graph_runtime::GraphBuilder::repeated_edges(&mut #builder, &[#(#edges)*]);)
 }
 
 /// The declaration of a resource, whose place becomes a local variable. `builder` is a `&mut GraphBuilder`.

@@ -93,7 +93,7 @@ pub(super) fn borrow(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenSt
 
 /// The name under which the expansion mentions a node's kernel. The user's path stands once, where this name is declared, so
 /// that a wrong path is one error.
-fn alias(node: &Node) -> Ident {
+pub(super) fn alias(node: &Node) -> Ident {
     Ident::new(&format!("__kernel_{}", node.name.unraw()), node.name.span())
 }
 

@@ -24,9 +24,14 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     });
     let arena = scratch::arena(graph, outcome);
     let mut after = vec![Vec::new(); graph.nodes.len()];
-    outcome
-        .reduced(&graph.draft)
-        .for_each(|edge| after[edge.to].push(edge.from));
+    let mut programmatic = vec![Vec::new(); graph.nodes.len()];
+    for index in outcome.reduced_indices(&graph.draft) {
+        let edge = graph.draft.edges[index];
+        after[edge.to].push(edge.from);
+        if graph.draft.is_programmatic(index) {
+            programmatic[edge.to].push(edge.from);
+        }
+    }
     let mut accesses = vec![Vec::new(); graph.nodes.len()];
     for access in &graph.draft.accesses {
         let (resource, mode) = (access.resource, mode(access.mode));
@@ -40,7 +45,9 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         let repeated = graph.draft.nodes[index]
             .repeated
             .map(|repeated| quote!(.in_loop(#repeated)));
-        quote!(#plan::PlanNode::new(#name, #plan::NodeKind::#kind, &[#(#accesses),*], &[#(#after),*], #level) #body #repeated)
+        let early = &programmatic[index];
+        let early = (!early.is_empty()).then(|| quote!(.waiting_for(&[#(#early),*])));
+        quote!(#plan::PlanNode::new(#name, #plan::NodeKind::#kind, &[#(#accesses),*], &[#(#after),*], #level) #body #repeated #early)
     });
     let (bodies, plan_of) = bodies(graph, &plan);
     quote! {

@@ -11,11 +11,12 @@ use syn::spanned::Spanned;
 use syn::{Attribute, Expr, Ident, Meta, Token, parse_quote_spanned};
 
 /// The warnings of a graph.
-const SILENCEABLE: [Code; 4] = [
+const SILENCEABLE: [Code; 5] = [
     Code::UnusedResource,
     Code::RedundantEdge,
     Code::DeadNode,
     Code::NeedlessMut,
+    Code::ProgrammaticEdge,
 ];
 
 /// All attributes that stand here; unknown ones are reported.

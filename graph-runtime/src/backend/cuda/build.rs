@@ -9,8 +9,8 @@ use super::failure::Failure;
 use super::fill::Fill;
 use super::kept::Kept;
 use super::kernels::Kernels;
-use super::{Cuda, Executable, delay};
-use crate::backend::{Backend, Blueprint, allocate};
+use super::{Cuda, Executable, delay, programmatic};
+use crate::backend::{Backend, Blueprint, Programmatic, allocate};
 use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
 use crate::program::Op;
@@ -56,6 +56,11 @@ impl Executable {
         // SAFETY: the stream was just made.
         built.stream_id = Some(unsafe { driver::stream_id(built.stream) }.at(graph)?);
         built.kernels.load(cuda, blueprint.draft, blueprint.program)?;
+        let plain = Programmatic::default();
+        let blueprint = &Blueprint {
+            programmatic: programmatic::edges(cuda, blueprint, &plain)?,
+            ..*blueprint
+        };
         built.prepare(blueprint)?;
         built.graph = built.add_nodes(blueprint)?;
         built.instantiate(blueprint)?;
@@ -136,11 +141,19 @@ impl Executable {
         sequence: impl Iterator<Item = usize>,
     ) -> Result<(), Failure> {
         let mut after: Vec<CUgraphNode> = Vec::new();
+        let mut early: Vec<CUgraphNode> = Vec::new();
         for node in sequence {
             after.clear();
-            let predecessors = blueprint.after.of(node).iter();
-            after.extend(predecessors.map(|&before| self.nodes[before as usize]));
-            if let Some(seed) = blueprint.delays {
+            early.clear();
+            for &before in blueprint.after.of(node) {
+                let edges = match blueprint.programmatic.contains(before, node) {
+                    true => &mut early,
+                    false => &mut after,
+                };
+                edges.push(self.nodes[before as usize]);
+            }
+            // A delay between the two kernels of a programmatic edge would make it a plain one.
+            if let (Some(seed), []) = (blueprint.delays, &early[..]) {
                 // SAFETY: the graph lives, `after` are nodes of it since `sequence` is in order; the context is current.
                 let delay = unsafe { delay::add(graph, &after, &self.kernels, seed, node) };
                 after = vec![delay.map_err(|error| (node, error))?];
@@ -171,6 +184,12 @@ impl Executable {
                 }
                 .map_err(|error| (node, error))?,
             };
+            if !early.is_empty() {
+                trace!(target: "graph_runtime", node = %name, after = early.len(), "cuGraphAddDependencies_v2");
+                // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule), between which no edge was added.
+                unsafe { driver::add_programmatic_edges(graph, &early, self.nodes[node]) }
+                    .map_err(|error| (node, error))?;
+            }
         }
         Ok(())
     }

@@ -15,6 +15,7 @@ mod kept;
 mod kernels;
 mod library;
 mod memory;
+mod programmatic;
 mod shared;
 
 pub(crate) use capture::Session;

@@ -1,0 +1,81 @@
+//! Programmatic edges between nodes that cannot have them.
+
+use crate::{Code, Diagnostic, Draft, Edge, NodeKind, Subject};
+
+/// Programmatic edges from or to a node that is no kernel. `usable` has the indices of edges that nothing else is wrong with.
+pub(super) fn other_nodes(draft: &Draft, usable: &[usize], errors: &mut Vec<Diagnostic>) {
+    let used = draft
+        .programmatic
+        .iter()
+        .filter(|index| usable.binary_search(index).is_ok());
+    for &index in used {
+        let Edge { from, to } = draft.edges[index];
+        let ends = [from, to].map(|node| &draft.nodes[node]);
+        let Some(other) = ends.iter().find(|node| node.kind != NodeKind::Kernel) else {
+            continue;
+        };
+        let (before, after) = (&ends[0].name, &ends[1].name);
+        let message = format!(
+            "node `{after}` has a programmatic edge from `{before}`, but `{}` is a {} node",
+            other.name,
+            other.kind.keyword()
+        );
+        errors.push(
+            Diagnostic::new(Code::ProgrammaticEdge, Subject::Edge(index), message)
+                .note("a programmatic edge joins two kernels: the later one starts early, and waits in its own code")
+                .help(format!("write `after {before}`")),
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Draft, NodeKind, check};
+
+    #[test]
+    fn programmatic_edges_join_kernels() {
+        let mut draft = Draft::new("Test");
+        let kernel = draft.node("kernel", NodeKind::Kernel);
+        let copy = draft.node("copy", NodeKind::Memcpy);
+        let last = draft.node("last", NodeKind::Kernel);
+        draft.edge(kernel, copy);
+        draft.programmatic_edge(kernel, last);
+        assert_eq!(check(&draft).errors, []);
+        draft.programmatic_edge(copy, last);
+        let errors = check(&draft).errors;
+        assert_eq!(errors.len(), 1);
+        assert_eq!(
+            errors[0].to_string(),
+            "node `last` has a programmatic edge from `copy`, but `copy` is a memcpy node [programmatic-edge]\n\
+             note: a programmatic edge joins two kernels: the later one starts early, and waits in its own code\n\
+             help: write `after copy`"
+        );
+    }
+
+    #[test]
+    fn one_pair_has_one_edge() {
+        let mut draft = Draft::new("Test");
+        for name in ["a", "b"] {
+            draft.node(name, NodeKind::Kernel);
+        }
+        draft.programmatic_edge(0, 1);
+        draft.edge(0, 1);
+        let errors = check(&draft).errors;
+        assert_eq!(errors.len(), 1);
+        assert_eq!(errors[0].code, crate::Code::DuplicateDependency);
+    }
+
+    #[test]
+    fn edges_that_are_left_out_renumber_the_others() {
+        let mut draft = Draft::new("Test");
+        for name in ["a", "b", "c"] {
+            draft.node(name, NodeKind::Kernel);
+        }
+        draft.programmatic_edge(0, 7);
+        draft.edge(0, 1);
+        draft.programmatic_edge(1, 2);
+        draft.retain_edges(|edge| edge.to < 3);
+        assert_eq!((draft.edges.len(), &draft.programmatic[..]), (2, &[1][..]));
+        assert!(draft.is_programmatic(1) && !draft.is_programmatic(0));
+    }
+}

@@ -1,0 +1,26 @@
+//! Programmatic edges, where driver and device have them.
+
+use super::Cuda;
+use crate::backend::{Blueprint, Programmatic};
+use crate::driver;
+use crate::error::{At, Result, Site};
+
+/// The first CUDA version whose graphs have edges with data.
+const EDGE_DATA: u32 = 12_030;
+/// The first compute capability with programmatic launches.
+const CAPABILITY: (i32, i32) = (9, 0);
+
+/// The edges to lower as programmatic ones: all of them, or none.
+pub(super) fn edges<'a>(cuda: &Cuda, blueprint: &Blueprint<'a>, none: &'a Programmatic) -> Result<&'a Programmatic> {
+    let graph = || Site::graph(&blueprint.draft.name);
+    if blueprint.programmatic.is_empty() {
+        return Ok(none);
+    }
+    // SAFETY: the library is loaded, or there would be no context.
+    let version = unsafe { driver::driver_version() }.at(graph)?.min(blueprint.driver);
+    if version >= EDGE_DATA && cuda.capability().at(graph)? >= CAPABILITY {
+        return Ok(blueprint.programmatic);
+    }
+    tracing::debug!(target: "graph_runtime", graph = %blueprint.draft.name, "programmatic edges become plain ones here");
+    Ok(none)
+}

@@ -1,0 +1,99 @@
+//! Programmatic edges: declaring them, and whether the kernels make them an order.
+
+use super::GraphBuilder;
+use crate::node::NodeId;
+use crate::program::{Argument, Function, KernelOp, Op, Program};
+use crate::programmatic::{ProgrammaticEdge, Sharing};
+use crate::source::Source;
+use graph_plan::{Access, Diagnostic, Draft, Edge, Nest, Writers};
+
+impl GraphBuilder {
+    /// Makes the kernel node `node` run after the kernel nodes `before`, by programmatic edges: `node` starts as soon as each of them has
+    /// executed `griddepcontrol.launch_dependents` (`cudaTriggerProgrammaticLaunchCompletion`) or ended, and waits for their ends in its own
+    /// code, by `griddepcontrol.wait` (`cudaGridDependencySynchronize`).
+    ///
+    /// Building refuses the edge unless the PTX makes it an order: on every path the kernel of `node` waits before it ends, and before it
+    /// touches memory that some node writes; and it does not load by `ld.global.nc` what a node before it writes.
+    ///
+    /// Where the device or its driver has no such edges (before compute capability 9.0, before CUDA 12.3, and on the emulator) they are plain
+    /// ones.
+    pub fn after_programmatic(&mut self, node: NodeId, before: &[NodeId]) {
+        for before in before {
+            self.draft.programmatic_edge(before.index(), node.index());
+        }
+    }
+
+    /// The same for pairs of node indices, all at once: what `cuda_graph!` expands `after programmatic(..)` to.
+    #[doc(hidden)]
+    pub fn programmatic_edges(&mut self, edges: &[(usize, usize)]) {
+        for &(from, to) in edges {
+            self.draft.programmatic_edge(from, to);
+        }
+    }
+
+    /// Collects programmatic edges that are no order as mistakes. Kernels that are not known, and other nodes, were reported before.
+    pub(super) fn check_programmatic(&mut self, order: &Nest) {
+        if self.draft.programmatic.is_empty() || !self.unresolved.is_empty() || self.failure.is_some() {
+            return;
+        }
+        let found = mistakes(&self.draft, &self.program, order);
+        self.mistakes.extend(found);
+    }
+}
+
+fn mistakes(draft: &Draft, program: &Program, order: &Nest) -> Vec<Diagnostic> {
+    let writers = Writers::new(draft, order);
+    let all: Vec<_> = program.functions.iter().map(|function| function.facts).collect();
+    let mistake = |&index: &usize| {
+        let Edge { from, to } = draft.edges[index];
+        let ((_, upstream), (kernel, function)) = (kernel(program, from)?, kernel(program, to)?);
+        let edge = ProgrammaticEdge {
+            upstream: &draft.nodes[from].name,
+            downstream: &draft.nodes[to].name,
+        };
+        let never = edge.never_triggers(upstream.facts);
+        if let Some(text) = never.filter(|_| !matches!(upstream.facts.source, Source::Loaded)) {
+            tracing::debug!(target: "graph_runtime", graph = %draft.name, "{}", text.as_str());
+        }
+        let memory = sharing(program, kernel, to, &writers);
+        edge.mistake(to, function.facts, &memory, &all)
+    };
+    draft.programmatic.iter().filter_map(mistake).collect()
+}
+
+/// What a node launches, if it is a kernel node.
+fn kernel(program: &Program, node: usize) -> Option<(&KernelOp, &Function)> {
+    let Op::Kernel(kernel) = &program.ops[node] else {
+        return None;
+    };
+    Some((kernel, program.functions.get(kernel.function as usize)?))
+}
+
+/// What the graph does to the memory behind each buffer parameter of a kernel node.
+fn sharing(program: &Program, kernel: &KernelOp, node: usize, writers: &Writers<'_>) -> Vec<Sharing> {
+    let arguments = program.arguments(kernel).iter().enumerate();
+    let shared = arguments.filter_map(|(param, argument)| {
+        let &Argument::Buffer {
+            resource,
+            mode,
+            start,
+            bytes,
+        } = argument
+        else {
+            return None;
+        };
+        let access = Access {
+            node,
+            resource: resource as usize,
+            region: graph_plan::Region::span(start as u64, (start + bytes) as u64),
+            mode,
+            line: None,
+        };
+        Some(Sharing {
+            param,
+            written: writers.any(&access),
+            written_before: writers.before(&access),
+        })
+    });
+    shared.collect()
+}
