@@ -14,7 +14,7 @@ use crate::sink::NodeSink;
 use crate::update::Update;
 use cudarc::driver::CudaFunction;
 
-/// A resource of the graph's own: what its accessors lend.
+/// A resource of the graph: what its accessors lend.
 pub trait Slot {
     /// What is lent to read.
     type Ref<'g>
@@ -26,14 +26,10 @@ pub trait Slot {
         Self: 'g;
 
     /// Waits, and lends it.
-    fn lend<'g>(&self, graph: &'g Graph) -> Result<Self::Ref<'g>>
-    where
-        Self: 'g;
+    fn lend<'g>(&'g self, graph: &'g Graph) -> Result<Self::Ref<'g>>;
 
     /// Waits, and lends it to write.
-    fn lend_mut<'g>(&self, graph: &'g mut Graph) -> Result<Self::Mut<'g>>
-    where
-        Self: 'g;
+    fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<Self::Mut<'g>>;
 }
 
 /// Host memory of the graph's own.
@@ -55,17 +51,11 @@ impl<S: ?Sized> Slot for Place<S, OnDevice> {
     where
         Self: 'g;
 
-    fn lend<'g>(&self, graph: &'g Graph) -> Result<DeviceRef<'g, S>>
-    where
-        Self: 'g,
-    {
+    fn lend<'g>(&'g self, graph: &'g Graph) -> Result<DeviceRef<'g, S>> {
         graph.device(self)
     }
 
-    fn lend_mut<'g>(&self, graph: &'g mut Graph) -> Result<DeviceMut<'g, S>>
-    where
-        Self: 'g,
-    {
+    fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<DeviceMut<'g, S>> {
         graph.device_mut(self)
     }
 }
@@ -76,17 +66,11 @@ macro_rules! host_slots {
             type Ref<'g> = &'g $shape where Self: 'g;
             type Mut<'g> = &'g mut $shape where Self: 'g;
 
-            fn lend<'g>(&self, graph: &'g Graph) -> Result<&'g $shape>
-            where
-                Self: 'g,
-            {
+            fn lend<'g>(&'g self, graph: &'g Graph) -> Result<&'g $shape> {
                 graph.$lend(self)
             }
 
-            fn lend_mut<'g>(&self, graph: &'g mut Graph) -> Result<&'g mut $shape>
-            where
-                Self: 'g,
-            {
+            fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<&'g mut $shape> {
                 graph.$lend_mut(self)
             }
         }
@@ -208,4 +192,19 @@ impl<T: Numbers> Numbers for [T] {
 /// The value that a memset of captured memory sets: its type is that of the memory's elements.
 pub fn element_of<S: ?Sized + Numbers, M>(_place: &Place<S, M>, value: S::Number) -> S::Number {
     value
+}
+
+/// Memory that kernels can reach.
+#[diagnostic::on_unimplemented(
+    message = "this is host memory, but kernels, memsets and conditions need device memory [wrong-memory]",
+    label = "host memory",
+    note = "declare a `device` resource of the same shape, use it here, and copy: `memcpy upload = ... -> ...`"
+)]
+pub trait DeviceMemory {}
+
+impl DeviceMemory for OnDevice {}
+
+/// A place in captured memory, where it must be device memory.
+pub fn on_device<S: ?Sized, M: DeviceMemory>(place: Place<S, M>) -> Place<S, OnDevice> {
+    Place::new(place.span)
 }

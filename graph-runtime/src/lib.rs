@@ -159,13 +159,13 @@ pub use update::Update;
 /// What expansions of the macros use besides the public items. Not part of the interface.
 #[doc(hidden)]
 pub mod private {
-    pub use crate::anonymous::{AnySink, HostSlot, Nodes, Numbers, Slot, add, element_of, nodes, stub};
+    pub use crate::anonymous::{AnySink, HostSlot, Nodes, Numbers, Slot, add, element_of, nodes, on_device, stub};
     pub use crate::assert::{
         check_index, check_initializes, check_launch, check_programmatic, check_range, check_variables, constant,
         distance, integer,
     };
     pub use crate::kernel::CallArgument;
-    pub use crate::memory::{Capture, Captured, CapturedMut, CapturedRef};
+    pub use crate::memory::{Capture, Captured, CapturedSlot, capture};
     pub use crate::programmatic::{ProgrammaticEdge, Sharing, Upstream, reads_uninitialized, triggers};
     pub use crate::shape::Condition;
     pub use crate::sink::NodeSink;

@@ -20,6 +20,7 @@ fn messages_of_check() {
         "conditionals",
         "contracts",
         "edges",
+        "expression",
         "events",
         "kernels",
         "launches",

@@ -5,6 +5,7 @@ use super::device::DeviceBuffer;
 use super::host::HostBuffer;
 use super::shared_host::{HostMut, HostRef, SharedHost};
 use super::view::{DeviceMut, DeviceRef};
+use crate::anonymous::Slot;
 use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
@@ -56,24 +57,44 @@ mod sealed {
     label = "expected a `DeviceBuffer`, a `SharedHost` or a `HostBuffer`",
     note = "memory of the graph itself is declared: `device x: [f32; 1024];`"
 )]
-pub trait Capture: sealed::Capture {}
+pub trait Capture: sealed::Capture {
+    /// What the graph makes of it.
+    type Captured: CapturedSlot<Handle = Self>;
 
-/// What the accessor of captured memory lends to read.
-pub type CapturedRef<'g, H> = <H as sealed::Capture>::Ref<'g>;
+    /// Declares the memory to the builder of the graph.
+    #[doc(hidden)]
+    fn captured(self, builder: &mut GraphBuilder, name: &'static str) -> Self::Captured;
+}
 
-/// What the accessor of captured memory lends to write.
-pub type CapturedMut<'g, H> = <H as sealed::Capture>::Mut<'g>;
+/// Captured memory, as a resource of a graph.
+pub trait CapturedSlot: Slot {
+    /// The local that was captured.
+    type Handle;
+    /// The memory's shape.
+    type Shape: ?Sized;
+    /// Where it lies.
+    type Memory;
+
+    /// The memory's name in the graph.
+    fn place(&self) -> Place<Self::Shape, Self::Memory>;
+
+    /// The handle, once the graph is gone.
+    fn give_back(self) -> Result<Self::Handle>;
+}
+
+/// Declares memory to the builder of a graph that will own the handle.
+pub fn capture<H: Capture>(builder: &mut GraphBuilder, name: &'static str, handle: H) -> H::Captured {
+    handle.captured(builder, name)
+}
 
 /// What a graph has captured. In the expressions of the graph it stands for the handle.
-pub struct Captured<H: Capture> {
+pub struct Captured<H: sealed::Capture> {
     kept: H::Kept,
     place: Place<H::Shape, H::Memory>,
 }
 
-impl<H: Capture> Captured<H> {
-    /// Declares the memory to the builder of a graph that will own the handle.
-    #[doc(hidden)]
-    pub fn new(builder: &mut GraphBuilder, name: &'static str, handle: H) -> Self {
+impl<H: sealed::Capture> Captured<H> {
+    fn new(builder: &mut GraphBuilder, name: &'static str, handle: H) -> Self {
         let kept = handle.keep();
         let memory = H::handle(&kept).0;
         Self {
@@ -82,39 +103,48 @@ impl<H: Capture> Captured<H> {
         }
     }
 
-    /// The memory's name in that graph.
-    #[doc(hidden)]
-    pub fn place(&self) -> Place<H::Shape, H::Memory> {
-        self.place
-    }
-
-    /// Waits, and lends the memory to read.
-    #[doc(hidden)]
-    pub fn lend<'g>(&'g self, graph: &'g Graph) -> Result<H::Ref<'g>> {
-        graph.check_place(self.place.span)?;
-        H::lend(&self.kept, &self.place, graph)
-    }
-
-    /// Waits, and lends the memory to write.
-    #[doc(hidden)]
-    pub fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<H::Mut<'g>> {
-        graph.check_place(self.place.span)?;
-        H::lend_mut(&mut self.kept, &self.place, graph)
-    }
-
-    /// The handle, once the graph is gone.
-    #[doc(hidden)]
-    pub fn give_back(self) -> Result<H> {
-        H::give_back(self.kept)
-    }
-
     /// The size in bytes.
     pub fn bytes(&self) -> usize {
         self.place.bytes()
     }
 }
 
-impl<H: Capture> fmt::Debug for Captured<H> {
+impl<H: sealed::Capture> Slot for Captured<H> {
+    type Ref<'g>
+        = H::Ref<'g>
+    where
+        Self: 'g;
+    type Mut<'g>
+        = H::Mut<'g>
+    where
+        Self: 'g;
+
+    fn lend<'g>(&'g self, graph: &'g Graph) -> Result<H::Ref<'g>> {
+        graph.check_place(self.place.span)?;
+        H::lend(&self.kept, &self.place, graph)
+    }
+
+    fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<H::Mut<'g>> {
+        graph.check_place(self.place.span)?;
+        H::lend_mut(&mut self.kept, &self.place, graph)
+    }
+}
+
+impl<H: sealed::Capture> CapturedSlot for Captured<H> {
+    type Handle = H;
+    type Shape = H::Shape;
+    type Memory = H::Memory;
+
+    fn place(&self) -> Place<H::Shape, H::Memory> {
+        self.place
+    }
+
+    fn give_back(self) -> Result<H> {
+        H::give_back(self.kept)
+    }
+}
+
+impl<H: sealed::Capture> fmt::Debug for Captured<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Captured({} bytes)", self.bytes())
     }
@@ -156,7 +186,13 @@ macro_rules! handles {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<$($lifetime,)? S: ?Sized> Capture for $ty {}
+        impl<$($lifetime,)? S: ?Sized> Capture for $ty {
+            type Captured = Captured<Self>;
+
+            fn captured(self, builder: &mut GraphBuilder, name: &'static str) -> Captured<Self> {
+                Captured::new(builder, name, self)
+            }
+        }
 
         impl<$($lifetime,)? S: ?Sized> Deref for Captured<$ty> {
             type Target = $ty;
@@ -259,4 +295,10 @@ impl<S: ?Sized> sealed::Capture for HostBuffer<S> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: ?Sized> Capture for HostBuffer<S> {}
+impl<S: ?Sized> Capture for HostBuffer<S> {
+    type Captured = Captured<Self>;
+
+    fn captured(self, builder: &mut GraphBuilder, name: &'static str) -> Captured<Self> {
+        Captured::new(builder, name, self)
+    }
+}

@@ -11,7 +11,7 @@ mod view;
 
 pub use block::Shareable;
 pub(crate) use block::{Piece, SharedMemory};
-pub use capture::{Capture, Captured, CapturedMut, CapturedRef};
+pub use capture::{Capture, Captured, CapturedSlot, capture};
 pub use device::DeviceBuffer;
 pub use host::HostBuffer;
 pub use shared_host::{HostMut, HostRef, SharedHost};

@@ -16,8 +16,8 @@ use super::programmatic;
 use crate::graph::ast::{Form, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, params};
 use graph_plan::Outcome;
-use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, quote};
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
 
 /// A right graph. `messages` are its warnings.
 pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, messages: &TokenStream) -> TokenStream {
@@ -97,12 +97,21 @@ fn resources(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
 
 /// Takes a local. Expressions that mention it later see what was made of it.
 fn capture(resource: &Resource, builder: &TokenStream) -> TokenStream {
-    let (name, place, text) = (&resource.name, local(&resource.name), resource.name.to_string());
-    let function = Ident::new("new", name.span());
+    let (name, made, text) = (&resource.name, made(resource), resource.name.to_string());
+    let place = local(&resource.name);
+    // Of one span, so that rustc says only once that a type is no memory.
+    let captured = quote_spanned!(name.span()=> ::graph_runtime::private::capture(#builder, #text, #name));
     quote! {
-        let #name = ::graph_runtime::private::Captured::#function(#builder, #text, #name);
-        let #place = ::graph_runtime::private::Captured::place(&#name);
+        let #made = #captured;
+        let #place = ::graph_runtime::private::CapturedSlot::place(&#made);
     }
+}
+
+/// What was made of a local: its name, where no message is about it.
+fn made(resource: &Resource) -> Ident {
+    let mut name = resource.name.clone();
+    name.set_span(Span::call_site().resolved_at(name.span()));
+    name
 }
 
 /// Does some node mention a param?
@@ -163,7 +172,7 @@ pub(super) fn add(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> Tok
 /// The value of the whole expression, once the graph is built.
 fn construct(graph: &Graph<'_>, built: &TokenStream) -> TokenStream {
     let resources = graph.resources.iter().map(|resource| match resource.kind {
-        ResourceKind::Captured(_) => resource.name.to_token_stream(),
+        ResourceKind::Captured(_) => made(resource).to_token_stream(),
         _ => local(&resource.name).to_token_stream(),
     });
     let params = graph.params.iter().map(|param| &param.name);

@@ -29,7 +29,7 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
             quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::memcpy(#builder, #name, #source, #destination);)
         }
         Action::Memset { to, value } => {
-            let (place, element) = (borrow(graph, to, true), element(graph, to));
+            let (place, element) = (borrow_on_device(graph, to, true), element(graph, to));
             let value = value_to_set(graph, to, value);
             quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::memset::<_, #element>(#builder, #name, #place, #value);)
         }
@@ -48,7 +48,10 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
 fn conditional(graph: &Graph<'_>, node: &Node, builder: &TokenStream, method: &str) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
     let method = Ident::new(method, span);
-    let condition = node.action.condition().map(|condition| borrow(graph, condition, false));
+    let condition = node
+        .action
+        .condition()
+        .map(|condition| borrow_on_device(graph, condition, false));
     quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::#method(#builder, #name, #condition);)
 }
 
@@ -63,7 +66,7 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) 
             quote_spanned!(span=> #trait_path::kernel(#sink, #index, #name, #dimensions, #call))
         }
         Action::Memset { to, value } => {
-            let (place, element) = (borrow(graph, to, true), element(graph, to));
+            let (place, element) = (borrow_on_device(graph, to, true), element(graph, to));
             let value = value_to_set(graph, to, value);
             quote_spanned!(span=> #trait_path::memset::<_, #element>(#sink, #index, #name, #place, #value))
         }
@@ -83,11 +86,30 @@ fn dimensions(launch: &Launch) -> TokenStream {
 
 /// A place, borrowed at its own tokens.
 pub(super) fn borrow(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
-    let selected = select(graph, place);
+    reference(place, mutable, &select(graph, place))
+}
+
+/// The same of a place that must be device memory.
+fn borrow_on_device(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
+    reference(place, mutable, &on_device(graph, place))
+}
+
+fn reference(place: &Place, mutable: bool, selected: &TokenStream) -> TokenStream {
     if mutable {
         quote_spanned!(place.name.span()=> &mut #selected)
     } else {
         quote_spanned!(place.name.span()=> &#selected)
+    }
+}
+
+/// A place that must be device memory. Where what is captured lies, only its type tells.
+fn on_device(graph: &Graph<'_>, place: &Place) -> TokenStream {
+    let selected = select(graph, place);
+    match graph.resource(place) {
+        Some(index) if graph.resources[index].is_captured() => {
+            quote_spanned!(place.name.span()=> ::graph_runtime::private::on_device(#selected))
+        }
+        _ => selected,
     }
 }
 
@@ -130,7 +152,7 @@ pub(super) fn loaded_name() -> Ident {
 fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident, function: Option<TokenStream>) -> TokenStream {
     let arguments = launch.arguments.iter().map(|argument| match argument {
         Argument::Borrow { and, mutable, place } => {
-            let place = select(graph, place);
+            let place = on_device(graph, place);
             quote!(#and #mutable #place)
         }
         Argument::Value(value) => value.to_token_stream(),

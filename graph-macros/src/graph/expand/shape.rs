@@ -21,6 +21,16 @@ impl<'a> Shape<'a> {
         if resource.is_captured() {
             return Shape::Inferred;
         }
+        if resource
+            .shape
+            .lengths
+            .iter()
+            .skip(1)
+            .any(|length| graph.is_variable(length))
+        {
+            let element = &resource.shape.element; // a mistake, which is reported once
+            return Shape::Fixed(quote!([#element; 0]));
+        }
         match (resource.shape.row(), resource.shape.lengths.first()) {
             (Some(row), Some(length)) if graph.is_dynamic(resource) => Shape::Dynamic { row, length },
             _ => Shape::Fixed(resource.shape.to_token_stream()),

@@ -50,7 +50,7 @@ pub(in crate::graph::expand) fn generics(graph: &Graph<'_>) -> Generics {
     for resource in &graph.resources {
         let name = resource_type(graph, resource);
         let bound = match resource.kind {
-            ResourceKind::Captured(_) => quote!(::graph_runtime::private::Capture),
+            ResourceKind::Captured(_) => quote!(::graph_runtime::private::CapturedSlot),
             ResourceKind::Host => quote!(::graph_runtime::private::HostSlot),
             _ => quote!(::graph_runtime::private::Slot),
         };
@@ -88,30 +88,18 @@ pub(in crate::graph::expand) fn param_type(param: usize) -> Ident {
 /// The type of the field that leads to a resource.
 pub(in crate::graph::expand) fn place_type(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
     let name = resource_type(graph, resource);
-    match resource.kind {
-        ResourceKind::Captured(_) => quote!(::graph_runtime::private::Captured<#name>),
-        _ => quote!(#name),
-    }
+    quote!(#name)
 }
 
 /// What the accessors of a resource lend.
 pub(in crate::graph::expand) fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
     let (field, ty) = (&resource.name, resource_type(graph, resource));
-    if resource.is_captured() {
-        let captured = quote!(::graph_runtime::private::Captured);
-        return Lent {
-            shared: quote!(::graph_runtime::private::CapturedRef<'_, #ty>),
-            exclusive: quote!(::graph_runtime::private::CapturedMut<'_, #ty>),
-            get: quote!(#captured::lend(&self.#field, &self.__graph)),
-            get_mut: quote!(#captured::lend_mut(&mut self.#field, &mut self.__graph)),
-        };
-    }
     let slot = quote!(::graph_runtime::private::Slot);
     Lent {
         shared: quote!(<#ty as #slot>::Ref<'_>),
         exclusive: quote!(<#ty as #slot>::Mut<'_>),
         get: quote!(#slot::lend(&self.#field, &self.__graph)),
-        get_mut: quote!(#slot::lend_mut(&self.#field, &mut self.__graph)),
+        get_mut: quote!(#slot::lend_mut(&mut self.#field, &mut self.__graph)),
     }
 }
 
@@ -201,22 +189,28 @@ fn set(graph: &Graph<'_>, param: usize) -> TokenStream {
 
 /// `into_parts`, and the struct of what was captured.
 fn parts(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let captured = || graph.resources.iter().filter(|resource| resource.is_captured());
-    let types: Vec<Ident> = captured().map(|resource| resource_type(graph, resource)).collect();
-    let fields: Vec<&Ident> = captured().map(|resource| &resource.name).collect();
+    let slot = quote!(::graph_runtime::private::CapturedSlot);
+    let captured: Vec<&Resource> = graph
+        .resources
+        .iter()
+        .copied()
+        .filter(|resource| resource.is_captured())
+        .collect();
+    let fields: Vec<&Ident> = captured.iter().map(|resource| &resource.name).collect();
+    let types: Vec<Ident> = captured.iter().map(|resource| resource_type(graph, resource)).collect();
     let name = format_ident!("{}Parts", graph.item.name);
     let body = bodies.of(quote! {
         ::graph_runtime::Graph::synchronize(&self.__graph)?;
         ::core::mem::drop(self.__graph);
         ::core::result::Result::Ok(#name {
-            #(#fields: ::graph_runtime::private::Captured::give_back(self.#fields)?,)*
+            #(#fields: #slot::give_back(self.#fields)?,)*
         })
     });
     let method = implementation(
         graph,
         quote! {
             /// Waits for launches in flight, and gives back what the graph has captured.
-            pub fn into_parts(self) -> ::graph_runtime::Result<#name<#(#types),*>> { #body }
+            pub fn into_parts(self) -> ::graph_runtime::Result<#name<#(<#types as #slot>::Handle),*>> { #body }
         },
     );
     quote! {

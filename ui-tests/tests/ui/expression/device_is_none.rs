@@ -1,0 +1,8 @@
+//! What stands in front of `=>` is a reference to a device.
+use graph_runtime::{Device, Result, cuda_graph};
+
+fn run(device: Device) -> Result<()> {
+    cuda_graph! { device => join start; }?.launch()
+}
+
+fn main() {}
