@@ -1,6 +1,6 @@
 //! No name of the expansion is in the way of the user's, and none of the user's in its.
 #![no_implicit_prelude]
-use ::graph_runtime::cuda_graph;
+use ::graph_runtime::{Device, DeviceBuffer, Result, cuda_graph};
 use ::ui_tests::{read, scaled};
 
 mod core {}
@@ -21,4 +21,23 @@ cuda_graph! {
     }
 }
 
-fn main() {}
+struct Anonymous;
+
+fn expression(builder: &Device, graph: DeviceBuffer<[f32; 4]>, index: u32, function: f32) -> Result<()> {
+    let nodes = 1;
+    let (sink, values) = (index, function);
+    let _ = Anonymous;
+    cuda_graph! { builder =>
+        device device: [f32; 4];
+        host hidden: [f32; 4];
+        param update: f32 = values;
+        memset this = device <- update * function;
+        kernel stream = scaled<<<nodes, sink>>>(&mut graph, update, index);
+        memcpy copy = graph -> hidden after stream;
+    }?
+    .launch()
+}
+
+fn main() {
+    let _ = expression;
+}

@@ -1,6 +1,6 @@
 //! A graph whose names, types, lengths and kernels a `macro_rules!` fills in.
 
-use graph_runtime::cuda_graph;
+use graph_runtime::{Device, DeviceBuffer, Result, cuda_graph};
 use ui_tests::write;
 
 macro_rules! filled {
@@ -21,7 +21,26 @@ macro_rules! filled {
 
 filled!(Filled, f32, 8, data, 1.5, ui_tests::write);
 
+macro_rules! expression {
+    ($device:expr, $captured:ident, $length:expr, $factor:expr) => {{
+        let half = $length / 2;
+        cuda_graph! { $device =>
+            device other: [f32; $length];
+            param start: f32 = $factor;
+            memset one = $captured[..half] <- start;
+            memset two = other[half..] <- $factor;
+            kernel last = write<<<1, $length as u32>>>(&mut $captured) after one;
+        }
+    }};
+}
+
+fn captured(device: &Device, data: DeviceBuffer<[f32; 4]>, n: usize, factor: f32) -> Result<DeviceBuffer<[f32; 4]>> {
+    let graph = expression!(device, data, n, factor)?;
+    Ok(graph.into_parts()?.data)
+}
+
 fn main() {
+    let _ = captured;
     let _ = Filled::set_start;
     let _ = Filled::data;
 }

@@ -24,7 +24,7 @@
     variant_size_differences
 )]
 
-use graph_runtime::cuda_graph;
+use graph_runtime::{Device, DeviceBuffer, Result, cuda_graph};
 use ui_tests::{read, scaled};
 
 cuda_graph! {
@@ -46,6 +46,35 @@ cuda_graph! {
         join all after copy, clear;
         memcpy download = pairs[0] -> output after all;
     }
+}
+
+cuda_graph! {
+    /// What `build` takes.
+    pub graph Arguments(n: usize, value: f32, w: mut device [f32; n], out: mut host [f32; 4]) {
+        device data: [f32; 4];
+        param factor: f32 = value;
+        memset clear = w[..n] <- factor * value;
+        memset zeros = data <- 0.0;
+        memcpy download = data -> out after zeros;
+    }
+}
+
+/// Captures `w`.
+///
+/// # Errors
+/// Those of building and launching.
+pub fn expression(device: &Device, w: DeviceBuffer<[f32]>, n: usize, value: f32) -> Result<usize> {
+    let count = 4;
+    let mut graph = cuda_graph! { device =>
+        device data: [f32; n];
+        param factor: f32 = value;
+        memset clear = data <- factor;
+        memset ones = w <- 1.0;
+        kernel scale = scaled<<<count, 1>>>(&mut data, factor * value, count) after clear;
+    }?;
+    graph.set_factor(2.0)?;
+    graph.launch()?;
+    Ok(graph.into_parts()?.w.len())
 }
 
 fn main() {}
