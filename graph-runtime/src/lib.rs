@@ -89,10 +89,14 @@ pub use emulator_options::EmulatorOptions;
 pub use error::{CudaError, Error, Result, Site};
 pub use event::Event;
 pub use graph::{Graph, RawGraph};
-/// Declares a CUDA graph as a type.
+/// Declares CUDA graphs as types, or builds one where it stands.
 ///
 /// ```text
-/// graph     = attribute* visibility "graph" NAME generics? where-clause? "{" statement* "}"
+/// input     = graph* | expression
+/// graph     = attribute* visibility "graph" NAME generics? ("(" build-argument,* ")")? where-clause? "{" statement* "}"
+/// expression = device "=>" statement*                 a `&Device`; see below
+/// build-argument = NAME ":" type                      a plain value, fixed when the graph is built
+///           | NAME ":" "mut"? ("device" | "host") shape   memory that the graph shares
 /// statement = "host" NAME ":" shape ";"               page-locked host memory, owned by the graph
 ///           | "device" NAME ":" shape ";"             device memory, zeroed at build, kept between launches
 ///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
@@ -107,18 +111,47 @@ pub use graph::{Graph, RawGraph};
 /// after     = "after" NAME ("," NAME)*
 /// argument  = "&" place | "&" "mut" place | value
 /// place     = NAME ("[" index or range "]")?
-/// shape     = T | "[" shape ";" length "]"            up to four dimensions
+/// shape     = T | "[" shape ";" length "]"            up to four dimensions; the outermost length may be known only at build
 /// ```
 ///
 /// The order of statements means nothing; only `after` orders nodes, those of one body. A condition is one `u32` in device memory: an `if`
 /// looks whether it is 0, a `while` goes on until it is, a `switch` runs the body of that number, counted from 0, or none. The type has
 ///
-/// * `build(&Device) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
+/// * `build(&Device, arguments..) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
 /// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight; and
 ///   `memory_mut()`, which lends all of them at once;
 /// * for each `device x`: `x() -> Result<DeviceRef<Shape>>` and `x_mut() -> Result<DeviceMut<Shape>>`;
+/// * for each memory argument `x`: `x()`, and where it is `mut` `x_mut()`, which lend shared host memory by guards; and `rebind_x(memory)`;
 /// * for each `param x`: `x()` and `set_x(value) -> Result<()>`, which updates exactly the nodes that use it, in place;
 /// * for each node: a [`NodeHandle`]; and `PLAN`, the graph as static data.
+///
+/// A shape whose outermost length is a build argument, or an expression of some, is a slice: `x() -> Result<&[Row]>`, and the length is checked
+/// when the graph is built. In the static `PLAN` such memory has 0 bytes; [`Graph::plan`] knows the size.
+///
+/// An expression is a graph of a type without a name: `Result` of it, with the same methods but for `build` and `PLAN` (`plan()` stands for it).
+/// Its statements may mention locals: in launches, values, parts, initial values of params, and outermost lengths (a name written like a
+/// constant, `N`, is taken for one). A place that is not declared is a local that the graph captures, as a `move` closure does: a
+/// [`DeviceBuffer`], [`SharedHost`] or [`HostBuffer`]. `into_parts()` waits and gives them back, as the fields of a struct.
+///
+/// ```
+/// use graph_runtime::{Device, cuda_graph};
+///
+/// let device = Device::emulator();
+/// let (n, step) = (4, 0.5);
+/// let data = device.alloc_slice::<f32>(n)?;
+/// let mut graph = cuda_graph! { &device =>
+///     host   output: [f32; n];
+///     param  start: f32 = 1.0;
+///     memset set  = data <- start + step;
+///     memcpy down = data -> output after set;
+/// }?;
+/// graph.launch()?;
+/// assert_eq!(graph.output()?, [1.5; 4]);
+/// graph.set_start(2.0)?;
+/// graph.launch()?;
+/// assert_eq!(graph.into_parts()?.data.read_vec()?, [2.5; 4]);
+/// # Ok::<(), graph_runtime::Error>(())
+/// ```
 ///
 /// Every mistake has a code; `docs/diagnostics.md` explains each.
 pub use graph_macros::cuda_graph;
