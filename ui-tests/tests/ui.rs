@@ -29,6 +29,7 @@ fn messages_of_check() {
         "names",
         "programmatic",
         "races",
+        "scratch",
         "soundness",
         "syntax",
         "warnings",

@@ -41,7 +41,18 @@ pub(super) fn dead_nodes(draft: &Draft, order: &Nest) -> Vec<Diagnostic> {
         }
         found.into_iter().for_each(|node| dead[node] = true);
     }
-    let of_node = |&node: &usize| dead[node].then(|| diagnostic(draft, node, accesses(node)));
+    let reader_of = |node: usize| {
+        let mut writes = accesses(node).iter().filter(|access| access.mode.writes());
+        writes.find_map(|write| {
+            let reads = |reader: &&&Access| {
+                reader.node != node
+                    && reader.region.overlaps_in_some_iterations(&write.region)
+                    && may_follow(order, &scopes, write, reader)
+            };
+            readers[write.resource].iter().find(reads).map(|reader| reader.node)
+        })
+    };
+    let of_node = |&node: &usize| dead[node].then(|| diagnostic(draft, node, accesses(node), reader_of(node)));
     candidates.iter().filter_map(of_node).collect()
 }
 
@@ -55,7 +66,8 @@ fn may_follow(order: &Nest, scopes: &Scopes, write: &Access, reader: &Access) ->
     write.node != reader.node && (!order.before(reader.node, write.node) || again())
 }
 
-fn diagnostic(draft: &Draft, node: usize, accesses: &[Access]) -> Diagnostic {
+/// `reader` is a node that reads what it writes, if there is one; it is dead too.
+fn diagnostic(draft: &Draft, node: usize, accesses: &[Access], reader: Option<usize>) -> Diagnostic {
     let mut names: Vec<String> = Vec::new();
     for access in accesses.iter().filter(|access| access.mode.writes()) {
         let name = format!("`{}`", draft.resources[access.resource].name);
@@ -63,13 +75,17 @@ fn diagnostic(draft: &Draft, node: usize, accesses: &[Access]) -> Diagnostic {
             names.push(name);
         }
     }
-    let name = &draft.nodes[node].name;
+    let (name, names) = (&draft.nodes[node].name, names.join(" and "));
     let message = format!("nothing uses what `{name}` writes");
+    let note = match reader {
+        Some(reader) => {
+            let reader = &draft.nodes[reader].name;
+            format!("it writes only {names}: scratch memory that `{reader}` reads, of which nothing is used either")
+        }
+        None => format!("it writes only {names}: scratch memory that no node reads after it"),
+    };
     Diagnostic::new(Code::DeadNode, Subject::Node(node), message)
-        .note(format!(
-            "it writes only {}: scratch memory that no node reads after it",
-            names.join(" and ")
-        ))
+        .note(note)
         .help(format!(
             "remove `{name}`, or use what it writes; `#[allow(dead_node)]` on it keeps it"
         ))
@@ -110,6 +126,10 @@ mod tests {
     fn what_only_feeds_the_dead_is_dead() {
         let (mut draft, memory) = chain();
         assert_eq!(dead(&draft), [Subject::Node(0), Subject::Node(1)]);
+        assert_eq!(
+            check(&draft).warnings[0].notes,
+            ["it writes only `a`: scratch memory that `second` reads, of which nothing is used either"]
+        );
         assert_eq!(
             check(&draft).warnings[1].to_string(),
             "nothing uses what `second` writes [dead-node]\n\
