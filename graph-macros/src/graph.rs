@@ -40,7 +40,7 @@ fn declared(mut items: Vec<Item>, statements: TokenStream, report: &mut Report) 
         .collect();
     let wrong = report.has_errors();
     let expand = |(graph, outcome): &(_, _)| match wrong {
-        true => expand::stub(graph),
+        true => expand::stub(graph, report),
         false => expand::graph(graph, outcome),
     };
     expand::items(statements, graphs.iter().map(expand).collect(), report)

@@ -2,7 +2,7 @@
 //! warnings of their own.
 
 use graph_plan::{Code, Diagnostic, Subject};
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{LineColumn, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 /// The mistakes of one macro call.
@@ -17,6 +17,7 @@ pub(crate) struct Report {
 struct Entry {
     start: Span,
     end: Span,
+    code: Code,
     text: String,
 }
 
@@ -31,6 +32,7 @@ impl Report {
         let entry = Entry {
             start,
             end,
+            code: diagnostic.code,
             text: diagnostic.to_string(),
         };
         if diagnostic.code.is_warning() {
@@ -55,6 +57,12 @@ impl Report {
     /// Was anything wrong?
     pub(crate) fn has_errors(&self) -> bool {
         !self.errors.is_empty()
+    }
+
+    /// Where the errors with these codes begin.
+    pub(crate) fn places(&self, codes: &[Code]) -> impl Iterator<Item = LineColumn> {
+        let errors = self.errors.iter().filter(|entry| codes.contains(&entry.code));
+        errors.map(|entry| entry.start.start())
     }
 
     /// The messages that [`Report::tokens`] shows, in source order.

@@ -7,6 +7,7 @@ mod anonymous;
 mod argument;
 mod build;
 mod closure;
+mod intact;
 mod interface;
 mod node;
 mod part;
@@ -75,11 +76,12 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
 }
 
 /// A graph with mistakes: the same type and signatures, so that uses of it elsewhere give no further errors.
-pub(crate) fn stub(graph: &Graph<'_>) -> Expansion {
+pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
     let (types, methods) = (interface::types(graph), stub_methods(graph));
+    let (aliases, statements) = (node::aliases(graph), intact::statements(graph, report));
     Expansion {
         seen: TokenStream::new(),
-        compiled: node::aliases(graph), // so that imports of the kernels are still used
+        compiled: quote!(#aliases #statements),
         types: quote!(#types #methods),
     }
 }

@@ -4,7 +4,7 @@ mod repeat;
 mod scalar;
 
 pub(crate) use repeat::Repeated;
-pub(crate) use scalar::{Scalar, Value, added_scalars, expressions, mentioned, params, scalars};
+pub(crate) use scalar::{Scalar, Value, added, added_scalars, expressions, mentioned, params, scalars};
 
 use super::ast::{
     Action, Argument, Attributes, BuildArgument, CallParameter, Dependency, Form, Function, Item, Launch, Node, Param,
@@ -13,7 +13,7 @@ use super::ast::{
 use super::constant::{Variables, mentions};
 use crate::report::{Report, error, line, on_line};
 use graph_plan::{Bound, Code, Draft, Mode, NodeKind, Region, Subject, nearest, other_body, siblings};
-use proc_macro2::{Ident, Span};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::ToTokens;
 use std::collections::HashMap;
 use syn::ext::IdentExt;
@@ -72,6 +72,12 @@ impl Graph<'_> {
             Some(Entity::Resource(index)) => Some(index),
             _ => None,
         }
+    }
+
+    /// Do expressions mention a name of which nobody can say what it stands for?
+    pub(crate) fn mentions_broken(&self, tokens: TokenStream) -> bool {
+        let broken = self.names.iter().filter(|(_, entity)| **entity == Entity::Broken);
+        mentions(tokens, &broken.map(|(name, _)| name.clone()).collect::<Vec<_>>())
     }
 
     /// The names of all params.

@@ -52,15 +52,21 @@ pub(crate) fn added_scalars(graph: &Graph<'_>, node: &Node) -> Vec<Scalar> {
     if graph.values.is_empty() && graph.params.is_empty() {
         return Vec::new();
     }
+    mentioned(graph, &added(node))
+}
+
+/// All of the user's expressions in a node.
+pub(crate) fn added(node: &Node) -> TokenStream {
     let fixed = match &node.action {
         Action::Kernel(launch) if launch.path().is_none() => launch.function.to_token_stream(),
         Action::Call(call) => call.body.to_token_stream(),
         Action::Record(event) | Action::Wait(event) => event.to_token_stream(),
         _ => TokenStream::new(),
     };
-    mentioned(graph, &[fixed, expressions(node)].into_iter().flatten().collect())
+    [fixed, expressions(node)].into_iter().flatten().collect()
 }
 
+/// The scalars that expressions mention.
 pub(crate) fn mentioned(graph: &Graph<'_>, tokens: &TokenStream) -> Vec<Scalar> {
     let used = |scalar: &Scalar| mentions(tokens.clone(), &[graph.scalar(*scalar).name.to_string()]);
     graph.all_scalars().filter(used).collect()

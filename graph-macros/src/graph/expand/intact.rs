@@ -1,0 +1,86 @@
+//! What rustc still compiles of a graph with mistakes: the statements that have none of those that rustc would tell once more. So what
+//! rustc has to say of them is said at once, and what only they name counts as used. Nothing calls it.
+
+use super::build::{hidden, operands};
+use super::interface::implementation;
+use super::node::{add, places};
+use crate::graph::ast::{Action, Node, Param, Statement};
+use crate::graph::resolve::{Graph, added, mentioned};
+use crate::report::Report;
+use graph_plan::Code;
+use proc_macro2::{Ident, LineColumn, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+
+/// The mistakes that rustc would find, too, in what a statement becomes.
+const SHARED: [Code; 6] = [
+    Code::Syntax,
+    Code::UnknownResource,
+    Code::WrongMemory,
+    Code::ShapeMismatch,
+    Code::AliasedArgument,
+    Code::OutOfBounds,
+];
+
+/// A function for each param and each node that is intact.
+pub(super) fn statements(graph: &Graph<'_>, report: &Report) -> TokenStream {
+    let blamed = blamed(graph, report);
+    let intact =
+        |name: &Ident, tokens: TokenStream| !blamed.contains(&name.span().start()) && !graph.mentions_broken(tokens);
+    let params = graph.params.iter().enumerate();
+    let params = params
+        .filter(|(_, param)| intact(&param.name, param.initial.to_token_stream()))
+        .map(|(index, param)| initial(graph, index, param));
+    let resolved = |node: &Node| places(node).iter().all(|place| graph.resource(place).is_some());
+    let nodes = graph.nodes.iter().enumerate();
+    let nodes = nodes
+        .filter(|(_, node)| resolved(node) && intact(&node.name, added(node)))
+        .map(|(index, node)| added_alone(graph, index, node));
+    implementation(graph, quote!(#(#params)* #(#nodes)*))
+}
+
+/// The initial value of a param.
+fn initial(graph: &Graph<'_>, index: usize, param: &Param) -> TokenStream {
+    let function = format_ident!("__initial_{index}");
+    let (name, ty, value) = (&param.name, &param.ty, &param.initial);
+    let operands = operands(graph, 0..0, &mentioned(graph, &value.to_token_stream()));
+    quote!(fn #function(#operands) { let #name: #ty = #value; })
+}
+
+/// The node as it is added to a builder.
+fn added_alone(graph: &Graph<'_>, index: usize, node: &Node) -> TokenStream {
+    if matches!(node.action, Action::Join) {
+        return TokenStream::new();
+    }
+    let (function, builder) = (format_ident!("__added_{index}"), hidden("builder"));
+    let operands = operands(graph, index..index + 1, &mentioned(graph, &added(node)));
+    let add = add(graph, node, &builder.to_token_stream());
+    quote!(fn #function(#builder: &mut ::graph_runtime::GraphBuilder, #operands) { #add })
+}
+
+/// Where the names of the statements stand that mistakes are about: the nearest before each.
+fn blamed(graph: &Graph<'_>, report: &Report) -> Vec<LineColumn> {
+    let mut starts = Vec::new();
+    starts_of(&graph.item.statements, &mut starts);
+    starts.sort_unstable();
+    let nearest = |place: LineColumn| {
+        starts[..starts.partition_point(|start| *start <= place)]
+            .last()
+            .copied()
+    };
+    report.places(&SHARED).filter_map(nearest).collect()
+}
+
+fn starts_of(statements: &[Statement], found: &mut Vec<LineColumn>) {
+    for statement in statements {
+        found.push(statement.name().span().start());
+        match statement {
+            Statement::Node(node) => {
+                for (_, body) in node.action.bodies() {
+                    starts_of(&body.statements, found);
+                }
+            }
+            Statement::For(repeated) => starts_of(&repeated.statements, found),
+            _ => {}
+        }
+    }
+}
