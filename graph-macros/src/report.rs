@@ -81,8 +81,13 @@ impl Report {
         if self.has_errors() {
             sorted(&self.errors).map(compile_error).collect()
         } else {
-            sorted(&self.warnings).map(warning).collect()
+            self.warnings(|block| quote!(const _: () = { #block };))
         }
+    }
+
+    /// The warnings, each made an item of the block given.
+    pub(crate) fn warnings(&self, item: impl Fn(TokenStream) -> TokenStream) -> TokenStream {
+        sorted(&self.warnings).map(warning).map(item).collect()
     }
 }
 
@@ -115,15 +120,13 @@ fn compile_error(entry: &Entry) -> TokenStream {
     quote!(#head ! #tail)
 }
 
-/// A use, at the user's tokens, of an item deprecated for the reason given.
+/// The block of a use, at the user's tokens, of an item deprecated for the reason given.
 fn warning(entry: &Entry) -> TokenStream {
     let text = &entry.text;
     let name = quote_spanned!(entry.start=> NOTE);
     quote! {
-        const _: () = {
-            #[deprecated(note = #text)]
-            const NOTE: () = ();
-            #name
-        };
+        #[deprecated(note = #text)]
+        const NOTE: () = ();
+        #name
     }
 }

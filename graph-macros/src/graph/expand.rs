@@ -41,15 +41,15 @@ pub(crate) struct Expansion {
 /// The items of all graphs and what is said of them. The statements that editors see stand first, where nothing that becomes of any
 /// graph moves them.
 pub(crate) fn items(statements: TokenStream, mut graphs: Vec<Expansion>, report: &Report) -> TokenStream {
-    let mut messages = report.tokens();
+    let messages = match report.has_errors() {
+        true => report.tokens(),
+        false => report.warnings(|block| editor::items(TokenStream::new(), block)),
+    };
     if graphs.is_empty() {
         graphs.push(Expansion::default());
     }
     let seen = &graphs[0].seen;
     graphs[0].seen = quote!(#statements #seen);
-    if !report.has_errors() {
-        graphs[0].compiled.extend(std::mem::take(&mut messages));
-    }
     let items = graphs.into_iter().map(|graph| {
         let (items, types) = (editor::items(graph.seen, graph.compiled), graph.types);
         quote!(#items #types)

@@ -347,6 +347,41 @@ fn four_different_mistakes_are_four_errors() {
     );
 }
 
+/// The indices of the params and nodes that rustc compiles although the graph has mistakes.
+fn intact(body: &str) -> (Vec<usize>, Vec<usize>) {
+    let expansion = expand(format!("graph Test(n: usize) {{\n{body}\n}}").parse().unwrap()).to_string();
+    assert!(expansion.contains("compile_error"), "{body}");
+    let with = |prefix: &str| {
+        (0..9)
+            .filter(|index| expansion.contains(&format!("fn {prefix}{index} ")))
+            .collect()
+    };
+    (with("__initial_"), with("__added_"))
+}
+
+#[test]
+fn of_a_graph_with_mistakes_rustc_compiles_what_has_none() {
+    let right = "host x: [f32; 4];
+        device y: [f32; 4];
+        param p: f32 = A;
+        memcpy a = x -> y;
+        memset b = y <- p;
+        call c = |&x| B(x, n) after a;";
+    let wrong = "join d after nobody;";
+    assert_eq!(intact(&format!("{right}{wrong}")), (vec![0], vec![0, 1, 2]));
+    // A race is nothing that rustc would find; the wrong memory is.
+    let wrong = "kernel d = f<<<1, 1>>>(&x);
+        kernel e = f<<<1, 1>>>(&mut y, C);
+        kernel g = f<<<1, 1>>>(&z);";
+    assert_eq!(intact(&format!("{right}{wrong}")), (vec![0], vec![0, 1, 2, 4]));
+    // What cannot be parsed has no value that others could mention.
+    let wrong = "param q: f32 = ;
+        param r: f32 = q * 2.0;
+        memset d = y <- q;
+        memset e = y <- r;";
+    assert_eq!(intact(&format!("{right}{wrong}")), (vec![0], vec![0, 1, 2, 4]));
+}
+
 #[test]
 fn a_graph_with_mistakes_keeps_its_interface() {
     let text = "pub graph Test<const N: usize> { host a: [f32; N]; param lr: f32 = 0.1; join j after nobody; }";

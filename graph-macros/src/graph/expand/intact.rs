@@ -59,7 +59,7 @@ fn added_alone(graph: &Graph<'_>, index: usize, node: &Node) -> TokenStream {
 
 /// Where the names of the statements stand that mistakes are about: the nearest before each.
 fn blamed(graph: &Graph<'_>, report: &Report) -> Vec<LineColumn> {
-    let mut starts = Vec::new();
+    let mut starts: Vec<LineColumn> = graph.item.unparsed.iter().map(|name| name.span().start()).collect();
     starts_of(&graph.item.statements, &mut starts);
     starts.sort_unstable();
     let nearest = |place: LineColumn| {
