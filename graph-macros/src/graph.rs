@@ -22,7 +22,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut report = Report::default();
     match parse::input(input.clone(), &mut report) {
         Some(Input::Items(items)) => declared(items, editor::statements(input), &mut report),
-        Some(Input::Expression(graph)) => editor::block(editor::expression(input), expression(*graph, &mut report)),
+        Some(Input::Expression(graph)) => expression(*graph, editor::expression(input), &mut report),
         None => report.tokens(),
     }
 }
@@ -47,15 +47,14 @@ fn declared(mut items: Vec<Item>, statements: TokenStream, report: &mut Report) 
 }
 
 /// A graph as an expression. With mistakes it is still one of the right type.
-fn expression(graph: Anonymous, report: &mut Report) -> TokenStream {
+fn expression(graph: Anonymous, statements: TokenStream, report: &mut Report) -> TokenStream {
     let mut item = anonymous::item(graph);
     later::leave_out(&mut item, report);
     let graph = resolve::resolve(&item, report);
     let outcome = check::check(&graph, report);
-    let messages = report.tokens();
-    if report.has_errors() {
-        expand::stub_expression(&graph, &messages)
-    } else {
-        expand::expression(&graph, &outcome, &messages)
-    }
+    let compiled = match report.has_errors() {
+        true => expand::stub_expression(&graph, report),
+        false => expand::expression(&graph, &outcome, report),
+    };
+    editor::block(statements, expand::seen_expression(&graph, report), compiled)
 }

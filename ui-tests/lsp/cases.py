@@ -1,6 +1,6 @@
 """What is asked: one statement with the cursor `‸` in it, beside right statements and beside broken ones."""
 
-# What else is wrong in the same graph: at which mark of the fixture, and the codes of the errors that editors show for it.
+# What else is wrong in the same graph: at which mark (in the graph that is an expression, `first` and `last`), and the codes of the errors that editors show for it.
 BESIDE = {
     "nothing": ({}, []),
     "a misspelt name in `after`": ({"before": "join broken after uplaod;"}, ["unknown-node"]),
@@ -104,5 +104,25 @@ MAIN = [
     ("definition", "accessor", "graph.in‸put();", ["host   input"], []),
 ]
 
+INSIDE = [
+    ("completion", "path, in an expression", "kernel k = kern‸", ["kernel_forward", "kernels"], []),
+    ("completion", "local", "memset m = values <- spe‸ after twice;", ["speed", "level"], []),
+    ("completion", "field of a local", "memset m = values <- settings.‸;", ["rate"], ["settings"]),
+    ("completion", "captured memory", "memcpy m = sou‸ -> values after twice;", ["source"], []),
+    ("completion", "memory beside it", "kernel k = kernel_forward<<<1, 64>>>(&mut val‸) after twice;", ["values", "source"], []),
+    ("completion", "node, in an expression", "join j after twi‸;", ["twice", "load"], []),
+    ("hover", "captured memory", "memcpy m = sou‸rce -> values after twice;", ["HostBuffer"], []),
+    ("hover", "local", "memset m = values <- spe‸ed after twice;", ["speed: f32"], ["extern crate"]),
+    ("hover", "memory beside it", "kernel k = kernel_forward<<<1, 64>>>(&mut val‸ues) after twice;", ["Place<[f32; 64], OnDevice>"], ["extern crate"]),
+    ("definition", "captured memory", "memcpy m = sou‸rce -> values after twice;", ["pub fn anonymous"], []),
+]
+
+END = [
+    ("completion", "accessors of an expression", "graph.‸", ["source", "values", "set_level", "load", "launch", "into_parts"], []),
+    ("completion", "captured memory, lent", "graph.source()?.‸", ["len", "iter"], []),
+]
+
 CASES = [(*case[:2], {"here": case[2]}, *case[3:]) for case in HERE]
 CASES += [(*case[:2], {"main": case[2]}, *case[3:]) for case in MAIN]
+CASES += [(*case[:2], {"inside": case[2]}, *case[3:]) for case in INSIDE]
+CASES += [(*case[:2], {"end": case[2]}, *case[3:]) for case in END]

@@ -1,6 +1,6 @@
 //! The crate that the cases of `cases.py` are put into, at the marks.
 
-use graph_runtime::{Device, cuda_graph};
+use graph_runtime::{Device, HostBuffer, cuda_graph};
 
 /// Kernels.
 pub mod kernels {
@@ -58,5 +58,23 @@ pub fn run(device: &Device) -> graph_runtime::Result<()> {
     let mut graph = Sample::<64>::build(device, 8)?;
     graph.launch()?;
     //@main
+    Ok(())
+}
+
+/// A graph where it stands, of locals.
+pub fn anonymous(device: &Device, source: HostBuffer<[f32; 64]>, settings: &Config) -> graph_runtime::Result<()> {
+    let speed = settings.rate;
+    let mut graph = cuda_graph! { device =>
+        device values: [f32; 64];
+        #[allow(unused_resource)]
+        param  level: f32 = speed;
+        //@first
+        memcpy load = source -> values;
+        //@inside
+        kernel twice = kernel_forward<<<1, 64>>>(&mut values) after load;
+        //@last
+    }?;
+    graph.launch()?;
+    //@end
     Ok(())
 }

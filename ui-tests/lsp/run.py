@@ -63,6 +63,12 @@ def holds(kind: str, answers: list[str], wanted: list[str], unwanted: list[str])
     return all(map(has, wanted)) and not any(map(has, unwanted))
 
 
+def beside(places: dict[str, str], broken: dict[str, str]) -> dict[str, str]:
+    """Puts what is broken into the graph that the cursor is in, or whose value it is at."""
+    marks = {"before": "first", "behind": "last"} if {"inside", "end"} & places.keys() else {}
+    return {marks.get(mark, mark): text for mark, text in broken.items()}
+
+
 def asked(client: Client, only: str):
     """Yields a line for each case with, beside each of `BESIDE`, whether the answer is right, and the answer."""
     for kind, name, places, wanted, unwanted in CASES:
@@ -71,7 +77,7 @@ def asked(client: Client, only: str):
             continue
         answers = []
         for broken, _ in BESIDE.values():
-            text, offset = document(places | broken)
+            text, offset = document(places | beside(places, broken))
             answer = found(kind, client.ask(kind, text, offset), text)
             answers.append((holds(kind, answer, wanted, unwanted), answer))
         yield line, answers

@@ -15,7 +15,7 @@ mod statement;
 mod tests;
 mod tokens;
 
-use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 use statement::Memory;
 use syn::{Generics, WhereClause};
@@ -31,10 +31,15 @@ pub(super) fn items(seen: TokenStream, compiled: TokenStream) -> TokenStream {
     }
 }
 
-/// A graph that is an expression: statements that editors see, then the value.
-pub(super) fn block(seen: TokenStream, value: TokenStream) -> TokenStream {
-    let either = either(seen, TokenStream::new());
-    quote!({ #[allow(unexpected_cfgs)] { #either } #value })
+/// The block of a graph that is an expression: for editors their statements and a value of the right type, for rustc the value.
+pub(super) fn block(statements: TokenStream, seen: TokenStream, compiled: TokenStream) -> TokenStream {
+    let either = either(quote!(#statements #seen), compiled);
+    let value = Ident::new("value", Span::mixed_site());
+    quote! {{
+        #[allow(unexpected_cfgs)]
+        let #value = { #either };
+        #value
+    }}
 }
 
 fn either(seen: TokenStream, compiled: TokenStream) -> TokenStream {

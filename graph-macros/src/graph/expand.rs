@@ -17,7 +17,7 @@ mod scratch;
 mod shape;
 mod step;
 
-pub(crate) use anonymous::{expression, stub as stub_expression};
+pub(crate) use anonymous::{expression, seen as seen_expression, stub as stub_expression};
 
 use super::editor;
 use super::resolve::Graph;
@@ -78,7 +78,7 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
 /// A graph with mistakes: the same type and signatures, so that uses of it elsewhere give no further errors.
 pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
     let (types, methods) = (interface::types(graph), stub_methods(graph));
-    let (aliases, statements) = (node::aliases(graph), intact::statements(graph, report));
+    let (aliases, statements) = (node::aliases(graph), intact::functions(graph, report));
     Expansion {
         seen: TokenStream::new(),
         compiled: quote!(#aliases #statements),

@@ -9,18 +9,21 @@ mod interface;
 pub(super) use interface::{generics, lent, memory_type, nodes_field, param_type, place_type};
 
 use super::build::{self, declare, hidden};
+use super::intact;
 use super::interface::{Bodies, Source, copy};
 use super::node::{aliases, apply, assertions, generic_assertions, loaded, loaded_name};
 use super::part::local;
 use super::programmatic;
 use crate::graph::ast::{Form, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, params};
+use crate::report::Report;
 use graph_plan::Outcome;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
-/// A right graph. `messages` are its warnings.
-pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, messages: &TokenStream) -> TokenStream {
+/// A right graph.
+pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) -> TokenStream {
+    let messages = report.tokens();
     let (builder, built) = (hidden("builder"), hidden("graph"));
     let definitions = interface::definitions(graph, Bodies::Real);
     let (aliases, assertions) = (aliases(graph), assertions(graph, outcome));
@@ -50,9 +53,24 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, messages: &TokenS
     }}
 }
 
-/// A graph with mistakes: its messages, and an expression of the right type.
-pub(crate) fn stub(graph: &Graph<'_>, messages: &TokenStream) -> TokenStream {
+/// A graph with mistakes: its messages, what rustc can compile, and an expression of the right type.
+pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> TokenStream {
     let builder = hidden("builder");
+    let nodes = intact::nodes(graph, report, &builder.to_token_stream());
+    value(graph, &builder, &report.tokens(), &nodes)
+}
+
+/// What editors see of any graph besides its statements: its mistakes, and an expression of the right type.
+pub(crate) fn seen(graph: &Graph<'_>, report: &Report) -> TokenStream {
+    let messages = match report.has_errors() {
+        true => report.tokens(),
+        false => TokenStream::new(),
+    };
+    value(graph, &hidden("builder"), &messages, &TokenStream::new())
+}
+
+/// An expression of the type of the graph, which is not built.
+fn value(graph: &Graph<'_>, builder: &Ident, messages: &TokenStream, nodes: &TokenStream) -> TokenStream {
     let definitions = interface::definitions(graph, Bodies::Stub);
     let (device, aliases) = (device(graph), aliases(graph));
     let (resources, initial) = (resources(graph, &builder.to_token_stream()), build::initial(graph));
@@ -72,6 +90,7 @@ pub(crate) fn stub(graph: &Graph<'_>, messages: &TokenStream) -> TokenStream {
         ::graph_runtime::private::stub(#device, move |#builder| {
             #resources
             #initial
+            #nodes
             #changing
             #constructed
         })

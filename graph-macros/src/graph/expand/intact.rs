@@ -21,21 +21,50 @@ const SHARED: [Code; 6] = [
     Code::OutOfBounds,
 ];
 
+/// Which statements these are.
+struct Intact<'a> {
+    graph: &'a Graph<'a>,
+    /// Where the names stand of the others.
+    blamed: Vec<LineColumn>,
+}
+
+impl<'a> Intact<'a> {
+    fn new(graph: &'a Graph<'a>, report: &Report) -> Self {
+        let blamed = blamed(graph, report);
+        Self { graph, blamed }
+    }
+
+    /// Is this so of a statement of this name with these expressions?
+    fn is(&self, name: &Ident, expressions: TokenStream) -> bool {
+        !self.blamed.contains(&name.span().start()) && !self.graph.mentions_broken(expressions)
+    }
+
+    fn params(&self) -> impl Iterator<Item = (usize, &'a Param)> {
+        let params = self.graph.params.iter().copied().enumerate();
+        params.filter(|(_, param)| self.is(&param.name, param.initial.to_token_stream()))
+    }
+
+    fn nodes(&self) -> impl Iterator<Item = (usize, &'a Node)> {
+        let resolved = |node: &Node| places(node).iter().all(|place| self.graph.resource(place).is_some());
+        let nodes = self.graph.nodes.iter().copied().enumerate();
+        nodes.filter(move |(_, node)| {
+            !matches!(node.action, Action::Join) && resolved(node) && self.is(&node.name, added(node))
+        })
+    }
+}
+
 /// A function for each param and each node that is intact.
-pub(super) fn statements(graph: &Graph<'_>, report: &Report) -> TokenStream {
-    let blamed = blamed(graph, report);
-    let intact =
-        |name: &Ident, tokens: TokenStream| !blamed.contains(&name.span().start()) && !graph.mentions_broken(tokens);
-    let params = graph.params.iter().enumerate();
-    let params = params
-        .filter(|(_, param)| intact(&param.name, param.initial.to_token_stream()))
-        .map(|(index, param)| initial(graph, index, param));
-    let resolved = |node: &Node| places(node).iter().all(|place| graph.resource(place).is_some());
-    let nodes = graph.nodes.iter().enumerate();
-    let nodes = nodes
-        .filter(|(_, node)| resolved(node) && intact(&node.name, added(node)))
-        .map(|(index, node)| added_alone(graph, index, node));
+pub(super) fn functions(graph: &Graph<'_>, report: &Report) -> TokenStream {
+    let intact = Intact::new(graph, report);
+    let params = intact.params().map(|(index, param)| initial(graph, index, param));
+    let nodes = intact.nodes().map(|(index, node)| added_alone(graph, index, node));
     implementation(graph, quote!(#(#params)* #(#nodes)*))
+}
+
+/// The nodes of a graph that is an expression, where its locals are.
+pub(super) fn nodes(graph: &Graph<'_>, report: &Report, builder: &TokenStream) -> TokenStream {
+    let intact = Intact::new(graph, report);
+    intact.nodes().map(|(_, node)| add(graph, node, builder)).collect()
 }
 
 /// The initial value of a param.
@@ -48,9 +77,6 @@ fn initial(graph: &Graph<'_>, index: usize, param: &Param) -> TokenStream {
 
 /// The node as it is added to a builder.
 fn added_alone(graph: &Graph<'_>, index: usize, node: &Node) -> TokenStream {
-    if matches!(node.action, Action::Join) {
-        return TokenStream::new();
-    }
     let (function, builder) = (format_ident!("__added_{index}"), hidden("builder"));
     let operands = operands(graph, index..index + 1, &mentioned(graph, &added(node)));
     let add = add(graph, node, &builder.to_token_stream());
