@@ -144,7 +144,7 @@ pub(super) struct Operands {
 }
 
 /// Those of a node's function.
-fn operands_of(graph: &Graph<'_>, node: usize, scalars: Vec<Scalar>) -> Operands {
+pub(super) fn operands_of(graph: &Graph<'_>, node: usize, scalars: Vec<Scalar>) -> Operands {
     Operands {
         nodes: vec![node],
         scalars,

@@ -1,7 +1,7 @@
 //! What rustc still compiles of a graph with mistakes: the statements that have none of those that rustc would tell once more. So what
 //! rustc has to say of them is said at once, and what only they name counts as used. Nothing calls it.
 
-use super::build::{hidden, operands};
+use super::build::{Operands, hidden, operands, operands_of};
 use super::interface::implementation;
 use super::node::{add, places};
 use crate::graph::ast::{Action, Node, Param, Statement};
@@ -64,21 +64,33 @@ pub(super) fn functions(graph: &Graph<'_>, report: &Report) -> TokenStream {
 /// The nodes of a graph that is an expression, where its locals are.
 pub(super) fn nodes(graph: &Graph<'_>, report: &Report, builder: &TokenStream) -> TokenStream {
     let intact = Intact::new(graph, report);
-    intact.nodes().map(|(_, node)| add(graph, node, builder)).collect()
+    let nodes = intact.nodes().map(|(index, node)| {
+        let (variables, add) = (
+            graph.variables_up_to(graph.draft.loop_around(index)),
+            add(graph, node, builder),
+        );
+        quote!({ #(let #variables: ::core::primitive::usize = 0;)* #add })
+    });
+    nodes.collect()
 }
 
 /// The initial value of a param.
 fn initial(graph: &Graph<'_>, index: usize, param: &Param) -> TokenStream {
     let function = format_ident!("__initial_{index}");
     let (name, ty, value) = (&param.name, &param.ty, &param.initial);
-    let operands = operands(graph, 0..0, &mentioned(graph, &value.to_token_stream()));
+    let known = Operands {
+        nodes: Vec::new(),
+        scalars: mentioned(graph, &value.to_token_stream()),
+        around: None,
+    };
+    let operands = operands(graph, &known);
     quote!(fn #function(#operands) { let #name: #ty = #value; })
 }
 
 /// The node as it is added to a builder.
 fn added_alone(graph: &Graph<'_>, index: usize, node: &Node) -> TokenStream {
     let (function, builder) = (format_ident!("__added_{index}"), hidden("builder"));
-    let operands = operands(graph, index..index + 1, &mentioned(graph, &added(node)));
+    let operands = operands(graph, &operands_of(graph, index, mentioned(graph, &added(node))));
     let add = add(graph, node, &builder.to_token_stream());
     quote!(fn #function(#builder: &mut ::graph_runtime::GraphBuilder, #operands) { #add })
 }
