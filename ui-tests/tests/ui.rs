@@ -24,6 +24,7 @@ fn messages_of_check() {
         "events",
         "kernels",
         "launches",
+        "loops",
         "many",
         "memory",
         "names",

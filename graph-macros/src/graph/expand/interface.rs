@@ -345,6 +345,11 @@ fn handle(graph: &Graph<'_>, index: usize, node: &Node, bodies: Bodies) -> Token
     let (name, docs) = (&node.name, &node.attributes.docs);
     let summary = format!(" The node `{name}`.");
     let variables = graph.variables_up_to(graph.draft.loop_around(index));
+    let distinct = |(position, variable): (usize, &&Ident)| match variables[..position].contains(variable) {
+        true => format_ident!("__iteration_{position}"), // a mistake that was reported
+        false => (*variable).clone(),
+    };
+    let variables: Vec<Ident> = variables.iter().enumerate().map(distinct).collect();
     let get = if graph.loops.is_empty() {
         quote!(::graph_runtime::Graph::node(&mut self.__graph, ::graph_runtime::NodeId::new(#index)))
     } else {

@@ -1,0 +1,14 @@
+//! How many nodes there are is fixed when the graph is built.
+use graph_runtime::cuda_graph;
+
+cuda_graph! {
+    graph Test {
+        device data: f32;
+        param count: usize = 4;
+        for i in 0..count {
+            memset set = data <- count as f32;
+        }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! What rustc says, it says once.
+use graph_runtime::cuda_graph;
+use ui_tests::scaled;
+
+cuda_graph! {
+    graph Test {
+        device data: [f32; 4];
+        for i in 0..4 {
+            kernel k = scaled<<<1, 1>>>(&mut data[i..], i, 1);
+        }
+    }
+}
+
+fn main() {}
