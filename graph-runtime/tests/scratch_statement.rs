@@ -110,3 +110,41 @@ fn graphs_as_expressions_share_an_arena_too() {
     graph.launch().unwrap();
     assert_eq!(*graph.x().unwrap().read().unwrap(), [8.0; 64]);
 }
+
+cuda_graph! {
+    /// In each iteration `x = 4 x`: `a` and `c` begin anew in each, `b` may keep what the kernel leaves unwritten.
+    graph Repeated(n: usize) {
+        device  x: [f32; 64];
+        scratch a: [f32; 64];
+        scratch b: [f32; 64];
+        scratch c: [f32; 64];
+        scratch rows: [[f32; 64]; 4];
+        memset clear = rows <- 1.0;
+        for i in 0..n {
+            memcpy first  = x -> a;
+            kernel middle = add<<<1, 64>>>(&a, &a, &mut b, 64) after first;
+            memcpy third  = b -> c after middle;
+            kernel last   = add<<<1, 64>>>(&c, &c, &mut x, 64) after third;
+            kernel count  = scale<<<1, 64>>>(&mut rows[i], 2.0, 64) after clear;
+        }
+        device  counts: [[f32; 64]; 4];
+        memcpy keep = rows -> counts after last, count;
+    }
+}
+
+#[test]
+fn what_iterations_begin_anew_shares_within_them() {
+    assert_eq!(
+        Repeated::PLAN.arena(),
+        4 * 256 + 2 * 256,
+        "the rows, b, and one place for a and c"
+    );
+    let mut graph = Repeated::build(&device(), 3).unwrap();
+    graph.x_mut().unwrap().copy_from(&[1.0; 64]).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(*graph.x().unwrap().read().unwrap(), [64.0; 64]);
+    assert_eq!(
+        graph.counts().unwrap().read().unwrap().map(|row| row[0]),
+        [2.0, 2.0, 2.0, 1.0]
+    );
+}
