@@ -145,6 +145,7 @@ impl GraphBuilder {
         match callee {
             Callee::Declared(facts) => self.declared(node, facts),
             Callee::Loaded(function) => {
+                self.draft.nodes[node].opaque = true;
                 if self.device.is_emulator() {
                     self.fail(node, "the CPU emulator runs PTX, which a loaded `CudaFunction` no longer has; declare the kernel with `#[cuda_kernels]`");
                 }
