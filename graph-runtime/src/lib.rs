@@ -49,6 +49,7 @@ mod assert;
 mod backend;
 mod builder;
 mod capture;
+mod closure_value;
 mod device;
 mod driver;
 mod edit;
@@ -197,6 +198,7 @@ pub mod private {
         check_index, check_initializes, check_launch, check_programmatic, check_range, check_variables, constant,
         distance, integer,
     };
+    pub use crate::closure_value::{added, captured};
     pub use crate::kernel::CallArgument;
     pub use crate::memory::{Capture, Captured, CapturedSlot, capture};
     pub use crate::programmatic::{ProgrammaticEdge, Sharing, Upstream, reads_uninitialized, triggers};

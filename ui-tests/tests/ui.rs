@@ -17,6 +17,7 @@ fn messages_of_check() {
     for family in [
         "arguments",
         "call",
+        "capture",
         "conditionals",
         "contracts",
         "edges",
@@ -30,6 +31,7 @@ fn messages_of_check() {
         "names",
         "programmatic",
         "races",
+        "raw",
         "scratch",
         "soundness",
         "syntax",

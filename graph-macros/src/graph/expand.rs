@@ -9,6 +9,7 @@ mod build;
 mod closure;
 mod intact;
 mod interface;
+mod library;
 mod node;
 mod part;
 mod plan;

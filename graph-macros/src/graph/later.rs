@@ -58,9 +58,10 @@ fn unsupported_node(node: &Node) -> Option<(Span, String)> {
         Action::Memcpy { from, to } => vec![from, to],
         Action::Memset { to, .. } => vec![to],
         Action::Join | Action::Call(_) | Action::Record(_) | Action::Wait(_) => Vec::new(),
+        Action::Capture(capture) => borrowed(&capture.arguments),
+        Action::Raw(raw) => borrowed(&raw.arguments),
         Action::If(_) | Action::While(_) | Action::Switch(_) => node.action.condition().into_iter().collect(),
-        // graph, capture, raw
-        _ => return Some(keyword(node.keyword.span(), &node.keyword.to_string())),
+        Action::Graph(_) => return Some(keyword(node.keyword.span(), &node.keyword.to_string())),
     };
     let second = places.into_iter().find(|place| place.parts.len() > 1);
     second

@@ -161,6 +161,8 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
                     borrow(&mut graph, index, place, and.span, mutable.is_some(), report);
                 }
             }
+            Action::Capture(capture) => library_access(&mut graph, index, &capture.arguments, report),
+            Action::Raw(raw) => library_access(&mut graph, index, &raw.arguments, report),
             other => {
                 if let Some(flag) = other.condition() {
                     access(&mut graph, index, flag, flag.name.span(), Mode::Read, report);
@@ -309,6 +311,8 @@ fn kind(action: &Action) -> NodeKind {
         Action::Memcpy { .. } => NodeKind::Memcpy,
         Action::Memset { .. } => NodeKind::Memset,
         Action::Call(_) => NodeKind::Call,
+        Action::Capture(_) => NodeKind::Capture,
+        Action::Raw(_) => NodeKind::Raw,
         Action::Record(_) => NodeKind::Record,
         Action::Wait(_) => NodeKind::Wait,
         Action::If(_) => NodeKind::If,
@@ -419,6 +423,14 @@ fn suggest(diagnostic: graph_plan::Diagnostic, name: &Ident, candidates: &[Strin
     }
 }
 
+/// The accesses of a node that may do more than they tell.
+fn library_access<'a>(graph: &mut Graph<'a>, node: usize, arguments: &'a [Argument], report: &mut Report) {
+    graph.draft.nodes[node].opaque = true;
+    for argument in arguments {
+        argument_access(graph, node, argument, report);
+    }
+}
+
 /// A node's access to a place as `&` or `&mut`.
 fn borrow<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span, mutable: bool, report: &mut Report) {
     let mode = if mutable { Mode::ReadWrite } else { Mode::Read };
@@ -432,8 +444,12 @@ fn argument_access<'a>(graph: &mut Graph<'a>, node: usize, argument: &'a Argumen
         }
         Argument::Value(value) => {
             if let Some(name) = resource_by_value(graph, value) {
+                let user = match graph.draft.nodes[node].kind {
+                    NodeKind::Kernel => "kernel",
+                    _ => "node",
+                };
                 let diagnostic = error(Code::Syntax, format!("resource `{name}` is passed by value")).help(format!(
-                    "borrow it: `&{name}` if the kernel only reads it, `&mut {name}` if it writes"
+                    "borrow it: `&{name}` if the {user} only reads it, `&mut {name}` if it writes"
                 ));
                 report.push(name.span(), &diagnostic);
             }

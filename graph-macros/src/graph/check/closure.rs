@@ -1,6 +1,6 @@
 //! What closures name: rustc would only say that it is not there.
 
-use crate::graph::ast::{Action, Node};
+use crate::graph::ast::{Action, Argument, Node};
 use crate::graph::resolve::{Entity, Graph};
 use crate::report::{Report, error};
 use graph_plan::{Code, Diagnostic};
@@ -10,24 +10,27 @@ use syn::{Expr, ExprCall, ExprPath, Ident, PatIdent};
 
 /// Params, and memory that the node does not have, in the closures and events of a node.
 pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
-    let (body, given): (&Expr, Vec<&Ident>) = match &node.action {
-        Action::Call(call) => (
-            &call.body,
-            call.parameters.iter().map(|parameter| &parameter.place.name).collect(),
-        ),
-        Action::Record(event) | Action::Wait(event) => (event, Vec::new()),
+    let mut found = Names::default();
+    let given = match &node.action {
+        Action::Call(call) => {
+            found.visit_expr(&call.body);
+            call.parameters.iter().map(|parameter| &parameter.place.name).collect()
+        }
+        Action::Capture(capture) => found.library(&capture.arguments, &capture.body),
+        Action::Raw(raw) => found.library(&raw.arguments, &raw.body),
+        Action::Record(event) | Action::Wait(event) => {
+            found.visit_expr(event);
+            Vec::new()
+        }
         _ => return,
     };
-    let mut found = Names::default();
-    found.visit_expr(body);
     let mut reported = HashSet::new();
     for name in found.mentioned {
-        if given.contains(&name) || found.bound.contains(name) {
-            continue;
-        }
-        let diagnostic = match graph.entity(name) {
-            Some(Entity::Param(_)) => of_param(node, name),
-            Some(Entity::Resource(_)) => of_resource(node, name),
+        let diagnostic = match (graph.entity(name), given.iter().filter(|&&other| other == name).count()) {
+            _ if found.bound.contains(name) => continue,
+            (Some(Entity::Param(_)), _) => of_param(node, name),
+            (Some(Entity::Resource(_)), 0) => of_resource(node, name),
+            (Some(Entity::Resource(_)), 2..) => of_several(node, name),
             _ => continue,
         };
         if reported.insert(name) {
@@ -36,37 +39,60 @@ pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
     }
 }
 
-fn of_param(node: &Node, name: &Ident) -> Diagnostic {
-    if let Action::Record(_) | Action::Wait(_) = &node.action {
-        return no_event(node, &format!("the `param` `{name}`"));
-    }
+/// A message about a name that a node uses, and what is wrong with that.
+fn uses(code: Code, node: &Node, what: &str, fault: &str) -> Diagnostic {
     let (keyword, node) = (&node.keyword, &node.name);
-    error(
-        Code::Syntax,
-        format!("{keyword} node `{node}` uses the `param` `{name}`"),
-    )
-    .note("what it does is fixed when the graph is built; params change between launches")
-    .help("keep the value in host memory that a host function borrows, or in an atomic")
+    error(code, format!("{keyword} node `{node}` uses {what}{fault}"))
+}
+
+fn of_param(node: &Node, name: &Ident) -> Diagnostic {
+    let what = format!("the `param` `{name}`");
+    let help = match &node.action {
+        Action::Record(_) | Action::Wait(_) => return no_event(node, &what),
+        Action::Call(_) => "keep the value in host memory that the function borrows, or in an atomic",
+        _ => "keep the value in memory that the node borrows, or use a build argument",
+    };
+    uses(Code::Syntax, node, &what, "")
+        .note("what it does is fixed when the graph is built; params change between launches")
+        .help(help)
 }
 
 fn of_resource(node: &Node, name: &Ident) -> Diagnostic {
-    if let Action::Record(_) | Action::Wait(_) = &node.action {
-        return no_event(node, &format!("the memory `{name}`"));
-    }
-    let (keyword, node) = (&node.keyword, &node.name);
-    let message = format!("{keyword} node `{node}` uses `{name}` without borrowing it");
-    error(Code::UnknownResource, message).help(format!(
-        "borrow it between the bars: `|&{name}|`, or `|&mut {name}|` to write it"
+    let help = match &node.action {
+        Action::Record(_) | Action::Wait(_) => return no_event(node, &format!("the memory `{name}`")),
+        Action::Call(_) => format!("borrow it between the bars: `|&{name}|`, or `|&mut {name}|` to write it"),
+        _ => format!("borrow it in the parentheses: `(&{name})`, or `(&mut {name})` to write it"),
+    };
+    uses(
+        Code::UnknownResource,
+        node,
+        &format!("`{name}`"),
+        " without borrowing it",
+    )
+    .help(help)
+}
+
+fn of_several(node: &Node, name: &Ident) -> Diagnostic {
+    let handle = match &node.action {
+        Action::Raw(raw) => &raw.graph,
+        Action::Capture(capture) => &capture.stream,
+        // Bound twice in one pattern, which rustc says.
+        _ => return uses(Code::Syntax, node, &format!("`{name}`"), ", which it borrows twice"),
+    };
+    uses(
+        Code::Syntax,
+        node,
+        &format!("`{name}`"),
+        ", of which it borrows several parts",
+    )
+    .help(format!(
+        "name each of them: `let (first, second, ..) = {handle}.memory();`"
     ))
 }
 
 fn no_event(node: &Node, what: &str) -> Diagnostic {
-    let (keyword, node) = (&node.keyword, &node.name);
-    error(
-        Code::Syntax,
-        format!("{keyword} node `{node}` uses {what}, which is no event"),
-    )
-    .help("name an event: one that the graph takes, `(done: graph_runtime::Event)`, or that a `static` holds")
+    uses(Code::Syntax, node, what, ", which is no event")
+        .help("name an event: one that the graph takes, `(done: graph_runtime::Event)`, or that a `static` holds")
 }
 
 /// The names that an expression mentions alone, other than as a function, and those that patterns in it bind.
@@ -74,6 +100,27 @@ fn no_event(node: &Node, what: &str) -> Diagnostic {
 struct Names<'a> {
     mentioned: Vec<&'a Ident>,
     bound: HashSet<&'a Ident>,
+}
+
+impl<'a> Names<'a> {
+    /// Looks into a closure and what is passed by value; returns the names of what is borrowed.
+    fn library(&mut self, arguments: &'a [Argument], body: &'a Expr) -> Vec<&'a Ident> {
+        self.visit_expr(body);
+        let mut borrowed = Vec::new();
+        for argument in arguments {
+            match argument {
+                Argument::Borrow { place, .. } => borrowed.push(&place.name),
+                Argument::Value(value) => {
+                    self.visit_expr(value);
+                    // That memory is passed by value is told elsewhere.
+                    if let Expr::Path(path) = &**value {
+                        borrowed.extend(path.path.get_ident());
+                    }
+                }
+            }
+        }
+        borrowed
+    }
 }
 
 impl<'a> Visit<'a> for Names<'a> {

@@ -41,7 +41,7 @@ pub(super) fn event(graph: &Graph<'_>, node: &Node, event: &Expr, builder: &Toke
 }
 
 /// Clones of the build arguments that the node takes for itself and others, or further iterations of it, need, too.
-fn clones(graph: &Graph<'_>, node: &Node) -> TokenStream {
+pub(super) fn clones(graph: &Graph<'_>, node: &Node) -> TokenStream {
     let kept = kept(graph);
     let index = graph.nodes.iter().position(|other| std::ptr::eq(*other, node));
     let repeated = index.is_some_and(|index| graph.draft.loop_around(index).is_some());

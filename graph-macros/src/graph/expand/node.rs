@@ -1,7 +1,7 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
-use super::closure;
 use super::part::{bounds_assertion, bytes, generic, local, select, spanned_call};
+use super::{closure, library};
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant};
 use crate::graph::resolve::Graph;
@@ -37,6 +37,8 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
         Action::While(_) => conditional(graph, node, builder, "begin_while"),
         Action::Switch(_) => conditional(graph, node, builder, "begin_switch"),
         Action::Call(call) => closure::call(graph, node, call, builder),
+        Action::Capture(capture) => library::capture(graph, node, capture, builder),
+        Action::Raw(raw) => library::raw(graph, node, raw, builder),
         Action::Record(event) => closure::event(graph, node, event, builder, "record"),
         Action::Wait(event) => closure::event(graph, node, event, builder, "wait"),
         // Others are left out by `later`.
@@ -219,19 +221,22 @@ fn element(graph: &Graph<'_>, place: &Place) -> TokenStream {
 /// The places a node touches.
 pub(super) fn places(node: &Node) -> Vec<&Place> {
     match &node.action {
-        Action::Kernel(launch) => launch
-            .arguments
-            .iter()
-            .filter_map(|argument| match argument {
-                Argument::Borrow { place, .. } => Some(place),
-                Argument::Value(_) => None,
-            })
-            .collect(),
+        Action::Kernel(launch) => borrowed(&launch.arguments),
+        Action::Capture(capture) => borrowed(&capture.arguments),
+        Action::Raw(raw) => borrowed(&raw.arguments),
         Action::Memcpy { from, to } => vec![from, to],
         Action::Memset { to, .. } => vec![to],
         Action::Call(call) => call.parameters.iter().map(|parameter| &parameter.place).collect(),
         other => other.condition().into_iter().collect(),
     }
+}
+
+fn borrowed(arguments: &[Argument]) -> Vec<&Place> {
+    let places = arguments.iter().filter_map(|argument| match argument {
+        Argument::Borrow { place, .. } => Some(place),
+        Argument::Value(_) => None,
+    });
+    places.collect()
 }
 
 /// Assertions that do not depend on the graph's generics: items beside the type, evaluated by `cargo check`.

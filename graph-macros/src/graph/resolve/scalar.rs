@@ -60,10 +60,24 @@ pub(crate) fn added(node: &Node) -> TokenStream {
     let fixed = match &node.action {
         Action::Kernel(launch) if launch.path().is_none() => launch.function.to_token_stream(),
         Action::Call(call) => call.body.to_token_stream(),
+        Action::Capture(capture) => library(&capture.arguments, &capture.body),
+        Action::Raw(raw) => library(&raw.arguments, &raw.body),
         Action::Record(event) | Action::Wait(event) => event.to_token_stream(),
         _ => TokenStream::new(),
     };
     [fixed, expressions(node)].into_iter().flatten().collect()
+}
+
+fn library(arguments: &[Argument], body: &Expr) -> TokenStream {
+    let arguments = arguments.iter().map(argument);
+    arguments.chain([body.to_token_stream()]).flatten().collect()
+}
+
+fn argument(argument: &Argument) -> TokenStream {
+    match argument {
+        Argument::Value(value) => value.to_token_stream(),
+        Argument::Borrow { place, .. } => bounds(place),
+    }
 }
 
 /// The scalars that expressions mention.
@@ -89,10 +103,7 @@ pub(crate) fn expressions(node: &Node) -> TokenStream {
                 .into_iter()
                 .chain(&launch.shared);
             let dimensions: TokenStream = dimensions.map(ToTokens::to_token_stream).collect();
-            let arguments = launch.arguments.iter().map(|argument| match argument {
-                Argument::Value(value) => value.to_token_stream(),
-                Argument::Borrow { place, .. } => bounds(place),
-            });
+            let arguments = launch.arguments.iter().map(argument);
             dimensions.into_iter().chain(arguments.flatten()).collect()
         }
         Action::Memcpy { from, to } => [bounds(from), bounds(to)].into_iter().flatten().collect(),

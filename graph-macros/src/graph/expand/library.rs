@@ -1,0 +1,122 @@
+//! Nodes that are made by calls of libraries, or of CUDA: closures that get addresses of memory under its names.
+
+use super::closure::clones;
+use super::node::borrow;
+use crate::graph::ast::{Argument, Capture, Node, Raw};
+use crate::graph::resolve::Graph;
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Block, Expr, Macro, Stmt};
+
+/// The call that adds captured library calls.
+pub(super) fn capture(graph: &Graph<'_>, node: &Node, capture: &Capture, builder: &TokenStream) -> TokenStream {
+    let (name, span, stream) = (node.name.to_string(), node.name.span(), &capture.stream);
+    let (clones, arguments) = (clones(graph, node), arguments(graph, &capture.arguments));
+    let names = names(&capture.arguments, stream);
+    let memory = quote_spanned!(span=> let #names = ::graph_runtime::CaptureStream::memory(#stream););
+    let body = match ending(&capture.body) {
+        Ending::Nothing => {
+            let body = &capture.body;
+            quote!(#body; ::core::result::Result::Ok(()))
+        }
+        ending => {
+            let convert = quote_spanned!(span=> ::graph_runtime::private::captured);
+            result(&capture.body, ending, convert)
+        }
+    };
+    let closure = quote_spanned! {span=>
+        move |#stream: &::graph_runtime::CaptureStream<'_, _>|
+            -> ::core::result::Result<(), ::graph_runtime::BoxError> { #memory #body }
+    };
+    let add = quote_spanned!(span=> ::graph_runtime::GraphBuilder::capture(#builder, #name, #arguments, #closure));
+    quote_spanned!(span=> #[allow(unused_variables, unreachable_code)] { #clones let _ = #add; })
+}
+
+/// The call that adds what a closure adds. The closure stands in the author's `unsafe`; one of its own within it is welcome.
+pub(super) fn raw(graph: &Graph<'_>, node: &Node, raw: &Raw, builder: &TokenStream) -> TokenStream {
+    let (name, span) = (node.name.to_string(), node.name.span());
+    let (unsafety, handle, after) = (&raw.unsafety, &raw.graph, &raw.after);
+    let (clones, arguments) = (clones(graph, node), arguments(graph, &raw.arguments));
+    let names = names(&raw.arguments, handle);
+    let memory = quote_spanned!(span=> let #names = ::graph_runtime::RawNode::memory(#handle););
+    let convert = quote_spanned!(span=> ::graph_runtime::private::added);
+    let body = result(&raw.body, ending(&raw.body), convert);
+    let raw_node = quote_spanned!(span=> ::graph_runtime::cudarc::driver::sys::CUgraphNode);
+    let closure = quote_spanned! {span=>
+        move |#handle: &::graph_runtime::RawNode<'_, _>, #after: &[#raw_node]|
+            -> ::core::result::Result<#raw_node, ::graph_runtime::BoxError> { #memory #body }
+    };
+    let add = quote_spanned!(span=> ::graph_runtime::GraphBuilder::raw(#builder, #name, #arguments, #closure));
+    let add = quote_spanned!(unsafety.span=> #unsafety { #add });
+    quote_spanned!(span=> #[allow(unused_variables, unreachable_code, unused_unsafe)] { #clones let _ = #add; })
+}
+
+/// The tuple of arguments.
+fn arguments(graph: &Graph<'_>, arguments: &[Argument]) -> TokenStream {
+    let arguments = arguments.iter().map(|argument| match argument {
+        Argument::Borrow { mutable, place, .. } => borrow(graph, place, mutable.is_some()),
+        Argument::Value(value) => quote!(::graph_runtime::ByValue(#value)),
+    });
+    quote!((#(#arguments,)*))
+}
+
+/// The pattern that gives memory its name in the closure: each name that is borrowed once, and is not that of the closure's parameter.
+fn names(arguments: &[Argument], parameter: &Ident) -> TokenStream {
+    let name = |argument: &Argument| match argument {
+        Argument::Borrow { place, .. } => Some(place.name.clone()),
+        Argument::Value(_) => None,
+    };
+    let all: Vec<Option<Ident>> = arguments.iter().map(name).collect();
+    let bound = all.iter().map(|name| {
+        let unique = all.iter().filter(|other| *other == name).count() == 1;
+        match name.as_ref().filter(|&name| unique && name != parameter) {
+            Some(name) => name.to_token_stream(),
+            None => quote!(_),
+        }
+    });
+    quote!((#(#bound,)*))
+}
+
+/// A closure's body as an expression whose type is a `Result`, by a function that makes one of its value.
+fn result(body: &Expr, ending: Ending, convert: TokenStream) -> TokenStream {
+    match ending {
+        Ending::Result => body.to_token_stream(),
+        Ending::Nothing | Ending::Value => quote!(#convert(#body)),
+    }
+}
+
+/// How an expression ends, as far as the text tells.
+enum Ending {
+    /// With `Ok(..)`, `Err(..)`, or not at all.
+    Result,
+    /// Without a value.
+    Nothing,
+    /// With something else.
+    Value,
+}
+
+fn ending(body: &Expr) -> Ending {
+    let block = |block: &Block| match block.stmts.last() {
+        Some(Stmt::Expr(last, None)) => ending(last),
+        Some(Stmt::Macro(last)) if diverges(&last.mac) => Ending::Result,
+        Some(Stmt::Macro(last)) if last.semi_token.is_none() => Ending::Value,
+        _ => Ending::Nothing,
+    };
+    match body {
+        Expr::Block(body) if body.label.is_none() => block(&body.block),
+        Expr::Unsafe(body) => block(&body.block),
+        Expr::Call(call) => match &*call.func {
+            Expr::Path(path) if path.path.is_ident("Ok") || path.path.is_ident("Err") => Ending::Result,
+            _ => Ending::Value,
+        },
+        Expr::Return(_) => Ending::Result,
+        Expr::Macro(body) if diverges(&body.mac) => Ending::Result,
+        _ => Ending::Value,
+    }
+}
+
+fn diverges(called: &Macro) -> bool {
+    let never = ["panic", "todo", "unimplemented", "unreachable"];
+    let name = called.path.segments.last();
+    name.is_some_and(|name| never.iter().any(|never| name.ident == never))
+}
