@@ -469,17 +469,29 @@ fn expansions_read_as_checked_in() {
         ("scratch", with_scratch.to_owned()),
     ] {
         let file: syn::File = syn::parse2(expand(text.parse().unwrap())).expect("the expansion is Rust");
-        let expansion = prettyplease::unparse(&unfolded(file));
-        let path = format!("{}/tests/expansions/{name}.rs", env!("CARGO_MANIFEST_DIR"));
-        if std::env::var_os("UPDATE_EXPANSIONS").is_some() {
-            std::fs::write(&path, &expansion).unwrap();
-        }
-        let expected = std::fs::read_to_string(&path).unwrap_or_default();
-        assert!(
-            expansion == expected,
-            "the expansion differs from {path}; it is now\n{expansion}"
-        );
+        assert_reads_as_checked_in(name, &unfolded(file));
     }
+    let expression = "&device =>
+        host output: [f32; n];
+        param factor: f32 = 0.5;
+        memset set = data <- factor * step;
+        memcpy down = data -> output after set;";
+    let block: syn::ExprBlock = syn::parse2(expand(expression.parse().unwrap())).expect("the expansion is a block");
+    let value = block.block.stmts.last(); // behind what editors see
+    assert_reads_as_checked_in("expression", &syn::parse_quote!(fn main() { let graph = #value; }));
+}
+
+fn assert_reads_as_checked_in(name: &str, file: &syn::File) {
+    let expansion = prettyplease::unparse(file);
+    let path = format!("{}/tests/expansions/{name}.rs", env!("CARGO_MANIFEST_DIR"));
+    if std::env::var_os("UPDATE_EXPANSIONS").is_some() {
+        std::fs::write(&path, &expansion).unwrap();
+    }
+    let expected = std::fs::read_to_string(&path).unwrap_or_default();
+    assert!(
+        expansion == expected,
+        "the expansion differs from {path}; it is now\n{expansion}"
+    );
 }
 
 /// What editors see and what rustc compiles as items with their `cfg`, rather than as what one macro is given.
