@@ -44,7 +44,7 @@ pub struct PlanResource {
     pub name: Cow<'static, str>,
     /// Where it lives.
     pub space: Space,
-    /// Its size in bytes.
+    /// Its size in bytes; 0 in static data where only building the graph tells it.
     pub bytes: usize,
     /// Where scratch memory begins in the arena that it shares with other scratch memory, in bytes.
     pub offset: Option<usize>,

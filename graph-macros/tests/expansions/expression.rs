@@ -13,7 +13,7 @@ fn main() {
             pub struct Anonymous<
                 R0: ::graph_runtime::private::CapturedSlot,
                 R1: ::graph_runtime::private::HostSlot,
-                P0: ::core::clone::Clone,
+                P0,
                 F: ::graph_runtime::private::Nodes<(P0,)>,
             > {
                 __graph: ::graph_runtime::Graph,
@@ -29,7 +29,7 @@ fn main() {
                 'memory,
                 R0: ::graph_runtime::private::CapturedSlot,
                 R1: ::graph_runtime::private::HostSlot,
-                P0: ::core::clone::Clone,
+                P0,
                 F: ::graph_runtime::private::Nodes<(P0,)>,
             > {
                 /// The host resource `output`.
@@ -47,7 +47,7 @@ fn main() {
             impl<
                 R0: ::graph_runtime::private::CapturedSlot,
                 R1: ::graph_runtime::private::HostSlot,
-                P0: ::core::clone::Clone,
+                P0,
                 F: ::graph_runtime::private::Nodes<(P0,)>,
             > Anonymous<R0, R1, P0, F> {
                 /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
@@ -124,7 +124,10 @@ fn main() {
                     )
                 }
                 /// The value of the param `factor` in the next launch.
-                pub fn factor(&self) -> P0 {
+                pub fn factor(&self) -> P0
+                where
+                    P0: ::core::clone::Clone,
+                {
                     ::core::clone::Clone::clone(&self.factor)
                 }
                 /// The node `set`.
@@ -146,7 +149,7 @@ fn main() {
             impl<
                 R0: ::graph_runtime::private::CapturedSlot,
                 R1: ::graph_runtime::private::HostSlot,
-                P0: ::core::clone::Clone,
+                P0,
                 F: ::graph_runtime::private::Nodes<(P0,)>,
             > ::core::fmt::Debug for Anonymous<R0, R1, P0, F> {
                 fn fmt(
@@ -167,7 +170,7 @@ fn main() {
             impl<
                 R0: ::graph_runtime::private::CapturedSlot,
                 R1: ::graph_runtime::private::HostSlot,
-                P0: ::core::clone::Clone,
+                P0,
                 F: ::graph_runtime::private::Nodes<(P0,)>,
             > Anonymous<R0, R1, P0, F> {
                 #[doc(hidden)]
@@ -188,10 +191,10 @@ fn main() {
                     }
                 }
                 /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
-                pub fn set_factor(
-                    &mut self,
-                    __value: P0,
-                ) -> ::graph_runtime::Result<()> {
+                pub fn set_factor(&mut self, __value: P0) -> ::graph_runtime::Result<()>
+                where
+                    P0: ::core::clone::Clone,
+                {
                     let values = (::core::clone::Clone::clone(&__value),);
                     let nodes = &mut self.__nodes;
                     ::graph_runtime::Graph::update(
@@ -231,7 +234,7 @@ fn main() {
             impl<
                 R0: ::graph_runtime::private::CapturedSlot,
                 R1: ::graph_runtime::private::HostSlot,
-                P0: ::core::clone::Clone,
+                P0,
                 F: ::graph_runtime::private::Nodes<(P0,)>,
             > Anonymous<R0, R1, P0, F> {
                 /// Waits for launches in flight, and gives back what the graph has captured.

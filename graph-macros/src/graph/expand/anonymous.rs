@@ -6,7 +6,7 @@
 
 mod interface;
 
-pub(super) use interface::{generics, lent, memory_type, nodes_field, param_type, place_type};
+pub(super) use interface::{cloned, generics, lent, memory_type, nodes_field, param_type, place_type};
 
 use super::build::{self, declare, hidden};
 use super::intact;

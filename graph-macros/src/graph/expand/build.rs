@@ -24,10 +24,10 @@ const SUMMARY: &str = " Allocates the graph's memory, zeroed, builds it on the d
 
 /// `build` of a graph with mistakes.
 pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
-    let arguments = parameters(graph);
+    let (arguments, device) = (parameters(graph), hidden("device"));
     quote! {
         #[doc = #SUMMARY]
-        pub fn build(device: &::graph_runtime::Device #arguments) -> ::graph_runtime::Result<Self> {
+        pub fn build(#device: &::graph_runtime::Device #arguments) -> ::graph_runtime::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
     }

@@ -274,7 +274,7 @@ fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
 }
 
 fn getter(graph: &Graph<'_>, param: usize, bodies: Bodies) -> TokenStream {
-    let (ty, param) = (param_type(graph, param), graph.params[param]);
+    let (ty, param, condition) = (param_type(graph, param), graph.params[param], anonymous::cloned(graph));
     let (name, docs) = (&param.name, &param.attributes.docs);
     let summary = format!(" The value of the param `{name}` in the next launch.");
     let this = receiver(name);
@@ -282,7 +282,7 @@ fn getter(graph: &Graph<'_>, param: usize, bodies: Bodies) -> TokenStream {
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #name(&#this) -> #ty { #get }
+        pub fn #name(&#this) -> #ty #condition { #get }
     }
 }
 
@@ -322,7 +322,7 @@ pub(super) fn receiver(param: &Ident) -> Ident {
 
 /// `set_x(value)` with the given body.
 pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> TokenStream {
-    let (ty, param) = (param_type(graph, param), graph.params[param]);
+    let (ty, param, condition) = (param_type(graph, param), graph.params[param], anonymous::cloned(graph));
     let (name, docs) = (&param.name, &param.attributes.docs);
     let set = Ident::new(&format!("set_{}", name.unraw()), name.span());
     let (this, value) = (receiver(name), value_name(name));
@@ -331,7 +331,7 @@ pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> Toke
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #set(&mut #this, #value: #ty) -> ::graph_runtime::Result<()> { #body }
+        pub fn #set(&mut #this, #value: #ty) -> ::graph_runtime::Result<()> #condition { #body }
     }
 }
 

@@ -58,7 +58,7 @@ pub(in crate::graph::expand) fn generics(graph: &Graph<'_>) -> Generics {
     }
     for param in 0..graph.params.len() {
         let name = param_type(param);
-        generics.params.push(parse_quote!(#name: ::core::clone::Clone));
+        generics.params.push(parse_quote!(#name));
     }
     if changes(graph) {
         generics.params.push(nodes_parameter(graph));
@@ -83,6 +83,14 @@ fn resource_type(graph: &Graph<'_>, resource: &Resource) -> Ident {
 /// The type parameter that stands for a param.
 pub(in crate::graph::expand) fn param_type(param: usize) -> Ident {
     format_ident!("P{param}")
+}
+
+/// What the accessors of params demand. Where a type is not `Clone`, the block has said so already: only they are missing.
+pub(in crate::graph::expand) fn cloned(graph: &Graph<'_>) -> Option<TokenStream> {
+    let params = (0..graph.params.len()).map(param_type);
+    graph
+        .is_expression()
+        .then(|| quote!(where #(#params: ::core::clone::Clone),*))
 }
 
 /// The type of the field that leads to a resource.
