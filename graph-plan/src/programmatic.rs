@@ -38,7 +38,7 @@ impl<'a> Writers<'a> {
 
     fn overlapping<'b>(&'b self, access: &'b Access) -> impl Iterator<Item = &'b Access> {
         let writers = self.of_resources[access.resource].iter().copied();
-        writers.filter(|writer| writer.region.overlaps(&access.region))
+        writers.filter(|writer| writer.region.overlaps_in_some_iterations(&access.region))
     }
 
     /// Is there a repetition of both nodes?
@@ -51,7 +51,7 @@ impl<'a> Writers<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Loop, Mode, NodeKind, Region, Space, check};
+    use crate::{Bound, Loop, Mode, NodeKind, Region, Space, check};
 
     #[test]
     fn writers_are_found_by_region_and_order() {
@@ -82,6 +82,26 @@ mod tests {
         repeated.nodes.iter_mut().for_each(|node| node.repeated = Some(0));
         let writers = Writers::new(&repeated, &order);
         assert!(writers.before(&repeated.accesses[high]), "in the iteration before");
+    }
+
+    #[test]
+    fn what_is_apart_in_one_iteration_may_meet_in_two() {
+        let mut draft = Draft::new("Test");
+        let data = draft.resource("data", Space::Device);
+        let repeated = draft.repeat("i", None);
+        let split = || Bound::Iteration("i".into(), repeated);
+        for (name, region, mode) in [
+            ("read", Region::Range(Bound::Known(0), split()), Mode::Read),
+            ("write", Region::Range(split(), Bound::End), Mode::Write),
+        ] {
+            let node = draft.node(name, NodeKind::Kernel);
+            draft.nodes[node].repeated = Some(repeated);
+            draft.access(node, data, region, mode);
+        }
+        let outcome = check(&draft);
+        assert_eq!(outcome.errors, []);
+        let writers = Writers::new(&draft, &outcome.order);
+        assert!(writers.before(&draft.accesses[0]), "in the iteration before");
     }
 
     #[test]

@@ -38,7 +38,7 @@ impl Declared {
         let mut start = 0;
         std::iter::from_fn(move || {
             let first = self.nodes.get(start)?;
-            let prefix = |index: usize| &self.values(index)[..common];
+            let prefix = |index: usize| &self.values(index)[..common.min(self.depth())];
             let last = (start..self.nodes.len())
                 .take_while(|&index| prefix(index) == prefix(start))
                 .last()?;

@@ -108,6 +108,7 @@ pub use graph::{Graph, RawGraph};
 ///           | "if" NAME "=" place "{" node* "}" ("else" "{" node* "}")? after? ";"
 ///           | "while" NAME "=" place "{" node* "}" after? ";"
 ///           | "switch" NAME "=" place "{" ("{" node* "}")+ "}" after? ";"
+///           | "for" NAME "in" range "{" (node | for)* "}"   the same nodes for each number, one iteration after the other
 /// kernel    = "unsafe"? path | "unsafe" "(" value ")" a declared kernel, or a `CudaFunction` or a reference to one
 /// after     = "after" NAME ("," NAME)*
 /// argument  = "&" place | "&" "mut" place | value
@@ -116,7 +117,9 @@ pub use graph::{Graph, RawGraph};
 /// ```
 ///
 /// The order of statements means nothing; only `after` orders nodes, those of one body. A condition is one `u32` in device memory: an `if`
-/// looks whether it is 0, a `while` goes on until it is, a `switch` runs the body of that number, counted from 0, or none. The type has
+/// looks whether it is 0, a `while` goes on until it is, a `switch` runs the body of that number, counted from 0, or none.
+/// The nodes of a `for` may use its variable in all their expressions. What runs after one of them runs after its last iteration, and what one of
+/// them runs after comes before its first. The type has
 ///
 /// * `build(&Device, arguments..) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
 /// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight; and
@@ -124,7 +127,7 @@ pub use graph::{Graph, RawGraph};
 /// * for each `device x`: `x() -> Result<DeviceRef<Shape>>` and `x_mut() -> Result<DeviceMut<Shape>>`;
 /// * for each memory argument `x`: `x()`, and where it is `mut` `x_mut()`, which lend shared host memory by guards; and `rebind_x(memory)`;
 /// * for each `param x`: `x()` and `set_x(value) -> Result<()>`, which updates exactly the nodes that use it, in place;
-/// * for each node: a [`NodeHandle`]; and `PLAN`, the graph as static data.
+/// * for each node: a [`NodeHandle`], of one in a `for` by the number of the iteration, `x(i)`; and `PLAN`, the graph as static data.
 ///
 /// A shape whose outermost length is a build argument, or an expression of some, is a slice: `x() -> Result<&[Row]>`, and the length is checked
 /// when the graph is built. In the static `PLAN` such memory has 0 bytes; [`Graph::plan`] knows the size.

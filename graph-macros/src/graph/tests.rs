@@ -461,12 +461,26 @@ fn expansions_read_as_checked_in() {
         kernel answer = copy<<<1, N>>>(&query, &mut hidden) after ask;
         memcpy back = hidden[0] -> x after answer;
     }";
+    let with_loops = "graph Layers(n: usize) {
+        device weights: [[f32; 4]; n];
+        device data: [f32; 4];
+        param factor: f32 = 0.5;
+        for layer in 0..n {
+            kernel scale = scale<<<1, 4>>>(&weights[layer], &mut data, factor);
+            for i in 0..4 {
+                if choice = flags[i] { memset one = data[i] <- 1.0; } after scale;
+            }
+        }
+        memset last = data <- factor after choice;
+        device flags: [u32; 4];
+    }";
     for (name, text) in [
         ("sample", format!("pub graph Sample<const N: usize> {{ {SAMPLE} }}")),
         ("param", with_param.to_owned()),
         ("function", with_function.to_owned()),
         ("bodies", with_bodies.to_owned()),
         ("scratch", with_scratch.to_owned()),
+        ("loops", with_loops.to_owned()),
     ] {
         let file: syn::File = syn::parse2(expand(text.parse().unwrap())).expect("the expansion is Rust");
         assert_reads_as_checked_in(name, &unfolded(file));
