@@ -69,7 +69,19 @@ pub(super) fn expression(input: TokenStream) -> TokenStream {
     let input: Vec<TokenTree> = input.into_iter().collect();
     let (device, statements) = split_at_puncts(&input, "=>");
     let (device, body) = (stream(device), statement::body(stream(statements), &[]));
-    quote!(#[allow(warnings)] { let _ = (#device); #body })
+    quote! {
+        #[allow(warnings)]
+        {
+            /// What a host function sees of captured memory.
+            fn __lent<H: ::graph_runtime::private::Capture>(
+                _: H,
+            ) -> &'static mut <H::Captured as ::graph_runtime::private::CapturedSlot>::Shape {
+                loop {}
+            }
+            let _ = (#device);
+            #body
+        }
+    }
 }
 
 /// `Name<..>(..) where .. { .. }` as a function in an `impl` of the type.

@@ -3,7 +3,7 @@
 use super::statement::Memory;
 use super::stream;
 use super::tokens::{commas, is_word, split_at_puncts, without_words};
-use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 
 /// `path<<<grid, block>>>(arguments)` as a call of the kernel's type.
@@ -47,22 +47,27 @@ pub(super) fn call(tokens: &[TokenTree], memory: &[Memory]) -> TokenStream {
     let body = Group::new(Delimiter::Brace, stream(body));
     let lent = commas(places).filter_map(|place| {
         let (name, reference) = place.split_last()?;
-        let text = name.to_string();
-        let shape = &memory.iter().find(|memory| memory.name == text)?.shape;
-        let reference = stream(reference);
-        Some(quote!(let #name: #reference #shape;))
+        let (text, reference) = (name.to_string(), stream(reference));
+        Some(match memory.iter().find(|memory| memory.name == text) {
+            Some(Memory { shape, .. }) => quote!(let #name: #reference #shape;),
+            None => quote!(let #name: #reference _ = __lent(#name);),
+        })
     });
     let places = stream(places);
     quote!(let _ = (#places); { #(#lent)* #body })
 }
 
-/// `(&x, &mut y) |stream| body`
-pub(super) fn closure(tokens: &[TokenTree]) -> TokenStream {
+/// `(&x, &mut y) |stream| body` or `unsafe (&x, &mut y) |graph, after| body`: `method` of the builder tells what the closure gets.
+pub(super) fn closure(method: &TokenTree, tokens: &[TokenTree]) -> TokenStream {
     let (places, rest) = split_at_puncts(without_words(tokens, &["unsafe"]), "|");
     let (names, body) = split_at_puncts(rest, "|");
     let (names, body) = (stream(names), Group::new(Delimiter::Brace, stream(body)));
-    let places = stream(places);
-    quote!(let _ = #places; let _ = |#names| #body;)
+    let places = match places.first() {
+        Some(TokenTree::Group(places)) => places.stream(),
+        _ => stream(places),
+    };
+    let method = Ident::new(&method.to_string(), Span::mixed_site());
+    quote!(unsafe { ::graph_runtime::GraphBuilder::#method(loop {}, "", (#places,), |#names| #body) };)
 }
 
 /// The values in a list, without words in it that are no names.

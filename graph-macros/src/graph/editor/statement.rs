@@ -154,10 +154,7 @@ impl<'t> Statement<'t> {
         if self.is(&["host", "device", "scratch", "param"]) {
             return TokenStream::new();
         }
-        let (action, after) = match self.rest.iter().rposition(|token| is_word(token, "after")) {
-            Some(after) => (&self.rest[..after], Some(&self.rest[after + 1..])),
-            None => (self.rest, None),
-        };
+        let (action, after) = self.action();
         if self.is(&["for"]) {
             return self.repeated(action, memory, order);
         }
@@ -168,10 +165,20 @@ impl<'t> Statement<'t> {
             () if self.is(&["memcpy"]) => pair(action, "->"),
             () if self.is(&["memset"]) => pair(action, "<-"),
             () if self.is(&["call"]) => call(action, memory),
-            () if self.is(&["capture", "raw"]) => closure(action),
+            () if self.is(&["capture", "raw"]) => closure(self.keyword, action),
             () if self.is(&["graph"]) => child(action),
             () if self.is(&["if", "while", "switch"]) => self.conditional(action, memory),
             () => list(action, "draws"),
+        }
+    }
+
+    /// What the node does, and the list behind `after`, which may also be the name of a variable.
+    fn action(&self) -> (&'t [TokenTree], Option<&'t [TokenTree]>) {
+        let names = |after: &usize| matches!(self.rest.get(after + 1), None | Some(TokenTree::Ident(_)));
+        let mut words = (0..self.rest.len()).filter(|&index| is_word(&self.rest[index], "after"));
+        match words.rfind(names) {
+            Some(after) => (&self.rest[..after], Some(&self.rest[after + 1..])),
+            None => (self.rest, None),
         }
     }
 

@@ -71,11 +71,25 @@ fn nodes_are_variables_only_where_their_order_is_told() {
 #[test]
 fn closures_borrow_what_they_name() {
     assert_seen(
-        "device x: [u32; 4]; call c = |&x, &mut y| { x.len() | 1 } after n; capture d = (&x) |s| f(s)?;",
-        "let _: usize = 4; let mut x: ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>;
-         let _ = (&x, &mut y); { let x: &[u32; 4]; {{ x.len() | 1 }} }
-         let _ = (&x); let _ = |s| { f(s)? };
+        "host x: [u32; 4]; call c = |&x| { x.len() | 1 } after n; capture d = (&x) |s| f(s)?;",
+        "let _: usize = 4; let mut x: ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnHost>;
+         let _ = (&x); { let x: &[u32; 4]; {{ x.len() | 1 }} }
+         unsafe { ::graph_runtime::GraphBuilder::capture(loop {}, \"\", (&x,), |s| { f(s)? }) };
          { let c: ::graph_runtime::NodeId; let d: ::graph_runtime::NodeId; let _ = (n); }",
+    );
+}
+
+#[test]
+fn closures_get_what_the_builder_gives_them() {
+    assert_seen(
+        "raw r = unsafe (&mut x) |graph, after| after.len() after n;",
+        "unsafe { ::graph_runtime::GraphBuilder::raw(loop {}, \"\", (&mut x,), |graph, after| { after.len() }) };
+         { let r: ::graph_runtime::NodeId; let _ = (n); }",
+    );
+    // A local that the graph captures.
+    assert_seen(
+        "call c = |&mut x| x[0]",
+        "let _ = (&mut x); { let x: &mut _ = __lent(x); { x[0] } }",
     );
 }
 
@@ -91,6 +105,10 @@ fn bodies_are_blocks() {
 
 #[test]
 fn what_is_half_typed_is_passed_on() {
+    assert_seen(
+        "join j after",
+        "let _ = (); { let j: ::graph_runtime::NodeId; let _ = (); }",
+    );
     assert_seen("kernel k =", "let _ = (); unsafe { ::call() };");
     assert_seen("kernel k = a::", "let _ = (); unsafe { a::::call() };");
     assert_seen("kernel k = f<<<1, N.", "let _ = (1, N.); unsafe { f::call() };");
