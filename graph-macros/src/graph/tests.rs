@@ -490,9 +490,27 @@ fn expansions_read_as_checked_in() {
         param factor: f32 = 0.5;
         memset set = data <- factor * step;
         memcpy down = data -> output after set;";
-    let block: syn::ExprBlock = syn::parse2(expand(expression.parse().unwrap())).expect("the expansion is a block");
-    let value = block.block.stmts.last(); // behind what editors see
-    assert_reads_as_checked_in("expression", &syn::parse_quote!(fn main() { let graph = #value; }));
+    let expansion = expand(expression.parse().unwrap());
+    syn::parse2::<syn::ExprBlock>(expansion.clone()).expect("the expansion is a block");
+    let compiled = innermost(expansion); // behind what editors see
+    assert_reads_as_checked_in(
+        "expression",
+        &syn::parse_quote!(fn main() { let graph = { #compiled }; }),
+    );
+}
+
+/// What the last macro in an expansion is given for rustc: the last group in its last group.
+fn innermost(tokens: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
+    let groups = |tokens: proc_macro2::TokenStream| {
+        tokens.into_iter().filter_map(|token| match token {
+            proc_macro2::TokenTree::Group(group) => Some(group.stream()),
+            _ => None,
+        })
+    };
+    let block = groups(tokens).last().expect("a block");
+    let value = groups(block).last().expect("a value");
+    let call = groups(value).last().expect("a macro");
+    groups(call).last().expect("two groups")
 }
 
 fn assert_reads_as_checked_in(name: &str, file: &syn::File) {
