@@ -124,3 +124,23 @@ impl Neighbours {
         &self.nodes[self.starts[node]..self.starts[node + 1]]
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::device::Device;
+
+    #[test]
+    fn loops_in_loops_are_one_chain() {
+        let mut builder = GraphBuilder::new(&Device::emulator(), "Chain");
+        builder.repeat(0..3, |builder, _| {
+            builder.repeat(0..10, |builder, _| {
+                builder.join("node");
+            });
+        });
+        builder.order_iterations();
+        let mut edges: Vec<(usize, usize)> = builder.draft.edges.iter().map(|edge| (edge.from, edge.to)).collect();
+        edges.sort_unstable();
+        assert_eq!(edges, (0..29).map(|node| (node, node + 1)).collect::<Vec<_>>());
+    }
+}
