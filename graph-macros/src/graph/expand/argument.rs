@@ -59,9 +59,7 @@ pub(super) fn rebind(graph: &Graph<'_>, memory: &Resource, bodies: Bodies) -> To
         Space::Device => quote!(rebind_device),
     };
     let rebind = Ident::new(&format!("rebind_{}", name.unraw()), name.span());
-    let summary = format!(
-        " Puts other memory in the place of `{name}` for later launches: see [`Graph::rebind`](::graph_runtime::Graph::rebind)."
-    );
+    let summary = format!(" Puts other memory in the place of `{name}` for later launches: see `Graph::rebind`.");
     let body = bodies.of(quote!(::graph_runtime::Graph::#function(&mut self.__graph, &self.#name, memory)));
     quote! {
         #[doc = #summary]
