@@ -36,6 +36,21 @@ binaries=$(mktemp -d)
 trap 'rm -rf "$binaries"' EXIT
 tar --extract --gzip --file "$here/bin.tar.gz" --directory "$binaries" || exit 2
 
+# NVIDIA's libraries, where they came as Python packages: under names with a version, of which cudarc looks for some.
+find_libraries() {
+    local folder library packages
+    packages=$(python3 -c 'import site; print("\n".join(site.getsitepackages() + [site.getusersitepackages()]))' 2>/dev/null)
+    mkdir "$binaries/lib"
+    while read -r folder; do
+        for library in "$folder"/nvidia/*/lib/libcublas.so.*; do
+            [[ -e $library ]] || continue
+            ln -sf "$library" "$binaries/lib/libcublas.so"
+            LD_LIBRARY_PATH+=:$binaries/lib:$(dirname "$library")
+        done
+    done <<<"$packages"
+}
+find_libraries
+
 # What a tool cannot run, as arguments of a test program. All: a capture that the tool's own calls would end. racecheck: named barriers
 # with `bar.arrive`, which it takes for races, and blocks that spin until another one has written, which it never lets run.
 left_out() { # tool

@@ -336,8 +336,8 @@ fn a_panic_in_a_capture_passes_and_leaves_nothing_behind() -> Result<()> {
 }
 
 #[test]
-fn captures_of_other_threads_go_on() -> Result<()> {
-    let Some((device, _turn)) = cuda("captures_of_other_threads_go_on") else {
+fn a_capture_on_another_thread_goes_on() -> Result<()> {
+    let Some((device, _turn)) = cuda("a_capture_on_another_thread_goes_on") else {
         return Ok(());
     };
     let stream = context(&device).new_stream().expect("a stream");

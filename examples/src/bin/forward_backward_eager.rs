@@ -2,10 +2,10 @@
 //!
 //! `forward_backward_eager [FILE]` needs a CUDA device.
 
-use examples::{check, fill, kernel_forward, log, time};
+use examples::{check, fill, log, time};
+use graph_runtime::Device;
 use graph_runtime::cudarc::driver::{CudaContext, LaunchConfig, PushKernelArg};
 use graph_runtime::cudarc::nvrtc::Ptx;
-use graph_runtime::{Device, Kernel};
 use std::error::Error;
 use std::path::PathBuf;
 
@@ -29,7 +29,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut output = vec![0.0_f32; N];
 
     let stream = CudaContext::new_stream(context)?;
-    let module = context.load_module(Ptx::from_src(kernel_forward::FACTS.ptx.text))?;
+    let module = context.load_module(Ptx::from_src(include_str!("../../kernels/forward_backward.ptx")))?;
     let (forward, backward) = (
         module.load_function("kernel_forward")?,
         module.load_function("kernel_backward")?,

@@ -1,0 +1,146 @@
+//! Library calls in a graph: two matrix products of cuBLAS, captured as nodes that can run at the same time.
+//!
+//! Capturing needs a CUDA device and cuBLAS (`libcublas`, which cudarc loads when it is first used). On the CPU emulator the program shows the
+//! graph's structure, says what is missing, and ends.
+
+use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
+use cudarc::cublas::sys::{cublasSetWorkspace_v2, is_culib_present};
+use cudarc::cublas::{CudaBlas, Gemm, GemmConfig};
+use examples::{log, time};
+use graph_runtime::{BoxError, CaptureStream, Device, Error, OnDevice, Pointer, PointerMut, cuda_graph};
+
+/// Rows and columns.
+const N: usize = 256;
+/// What NVIDIA recommends for cuBLAS on Hopper, in bytes; other devices need less.
+const WORKSPACE: usize = 32 << 20;
+
+type Matrix = [[f32; N]; N];
+
+cuda_graph! {
+    /// `left = a b` and `right = a c`, each with a stream, a handle and a workspace of its own.
+    pub graph ParallelGemms {
+        host   input:   [[[f32; N]; N]; 3];
+        device a:       [[f32; N]; N];
+        device b:       [[f32; N]; N];
+        device c:       [[f32; N]; N];
+        device left:    [[f32; N]; N];
+        device right:   [[f32; N]; N];
+        host   outputs: [[[f32; N]; N]; 2];
+
+        memcpy upload_a = input[0] -> a;
+        memcpy upload_b = input[1] -> b;
+        memcpy upload_c = input[2] -> c;
+        capture a_times_b = (&a, &b, &mut left) |stream| gemm(stream, &a, &b, &left)     after upload_a, upload_b;
+        capture a_times_c = (&a, &c, &mut right) |stream| gemm(stream, &a, &c, &right)   after upload_a, upload_c;
+        memcpy download_left  = left -> outputs[0]    after a_times_b;
+        memcpy download_right = right -> outputs[1]   after a_times_c;
+    }
+}
+
+/// `out = a b`, by cuBLAS, on the stream of a `capture` node that declares to read `a` and `b` and to write `out`.
+fn gemm<'n, K>(
+    stream: &CaptureStream<'n, K>,
+    a: &Pointer<'n, Matrix, OnDevice>,
+    b: &Pointer<'n, Matrix, OnDevice>,
+    out: &PointerMut<'n, Matrix, OnDevice>,
+) -> Result<(), BoxError> {
+    // Making a handle allocates, and dropping it waits: neither may happen in the capture, so the graph keeps it.
+    let blas = stream.prepare(|| {
+        // SAFETY: the handle, which the graph keeps, queues nothing on the stream but the product below.
+        let stream = unsafe { stream.cudarc() };
+        Ok(CudaBlas::new(stream.clone())?)
+    })?;
+    let workspace = stream.workspace(WORKSPACE)?;
+    // SAFETY: the workspace lives as long as the handle, and nothing else uses it. (Creating the handle has set its stream, which
+    // would take a workspace away that was given before.)
+    unsafe { cublasSetWorkspace_v2(*blas.handle(), workspace.address() as *mut _, workspace.bytes()) }.result()?;
+
+    let size = N as i32;
+    let config = GemmConfig {
+        transa: CUBLAS_OP_N,
+        transb: CUBLAS_OP_N,
+        m: size,
+        n: size,
+        k: size,
+        alpha: 1.0,
+        lda: size,
+        ldb: size,
+        beta: 0.0,
+        ldc: size,
+    };
+    // cuBLAS counts by columns: what it takes for the transposes of `b` and `a` it multiplies to the transpose of `a b`.
+    //
+    // SAFETY: all three are used on their node's stream.
+    let first = unsafe { stream.slice(b) };
+    // SAFETY: as above.
+    let second = unsafe { stream.slice(a) };
+    // SAFETY: as above.
+    let mut product = unsafe { stream.slice_mut(out) };
+    // SAFETY: three matrices of `N` by `N`, of which the node declares to read two and to write the third.
+    unsafe { blas.gemm(config, &first, &second, &mut product) }?;
+    Ok(())
+}
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    log();
+    let device = Device::any()?;
+    println!("device:  {}", device.name());
+    show_levels();
+    // SAFETY: loading cuBLAS runs its initialisers, which are made for that.
+    if !device.is_emulator() && !unsafe { is_culib_present() } {
+        return Err("cuBLAS (libcublas) was not found on this machine; put its folder into LD_LIBRARY_PATH".into());
+    }
+    let mut graph = match ParallelGemms::build(&device) {
+        Err(error @ Error::Unsupported { .. }) if device.is_emulator() => {
+            println!("nothing was run: {error}");
+            return Ok(());
+        }
+        graph => graph?,
+    };
+    fill(graph.input_mut()?);
+    graph.launch()?;
+    check(&graph)?;
+    time(|| {
+        graph.launch()?;
+        graph.synchronize()
+    })?;
+    Ok(())
+}
+
+/// Prints which nodes can run at the same time.
+fn show_levels() {
+    let plan = ParallelGemms::PLAN;
+    for level in 0..plan.levels() {
+        let nodes = plan.nodes.iter().filter(|node| node.level == level);
+        let names: Vec<&str> = nodes.map(|node| &*node.name).collect();
+        println!("level {level}: {}", names.join(", "));
+    }
+}
+
+/// Small whole numbers, of which every sum of products is exact whatever its order, also where a GPU multiplies TF32.
+fn fill(input: &mut [Matrix; 3]) {
+    for (index, number) in input.as_flattened_mut().as_flattened_mut().iter_mut().enumerate() {
+        *number = (index * 7 % 13) as f32 - 6.0;
+    }
+}
+
+/// Compares both products with those of the CPU.
+fn check(graph: &ParallelGemms) -> Result<(), Box<dyn std::error::Error>> {
+    let ([a, b, c], outputs) = (graph.input()?, graph.outputs()?);
+    for (name, other, output) in [("a b", b, &outputs[0]), ("a c", c, &outputs[1])] {
+        for (index, (row, results)) in a.iter().zip(output).enumerate() {
+            for (column, result) in results.iter().enumerate() {
+                let expected: f32 = row
+                    .iter()
+                    .zip(other)
+                    .map(|(number, others)| number * others[column])
+                    .sum();
+                if *result != expected {
+                    return Err(format!("`{name}` at {index}, {column} is {result}, expected {expected}").into());
+                }
+            }
+        }
+    }
+    println!("check:   two products of {N} x {N} matrices, all numbers as on the CPU");
+    Ok(())
+}
