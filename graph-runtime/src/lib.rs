@@ -104,6 +104,11 @@ pub use graph::{Graph, RawGraph};
 ///           | "kernel" NAME "=" kernel "<<<" grid "," block ("," shared)? ">>>" "(" argument,* ")" after? ";"
 ///           | "memcpy" NAME "=" place "->" place after? ";"
 ///           | "memset" NAME "=" place "<-" value after? ";"
+///           | "call" NAME "=" "|" ("&" "mut"? NAME),* "|" body after? ";"     a host function
+///           | "capture" NAME "=" "(" argument,* ")" "|" NAME "|" body after? ";"   library calls on a stream, captured
+///           | "raw" NAME "=" "unsafe" "(" argument,* ")" "|" NAME "," NAME "|" body after? ";"   nodes added by the driver's calls
+///           | "record" NAME "=" event after? ";"      records an [`Event`] for other streams
+///           | "wait" NAME "=" event after? ";"        waits for one
 ///           | "join" NAME after? ";"                  does nothing; joins edges
 ///           | "if" NAME "=" place "{" node* "}" ("else" "{" node* "}")? after? ";"
 ///           | "while" NAME "=" place "{" node* "}" after? ";"
@@ -118,6 +123,13 @@ pub use graph::{Graph, RawGraph};
 ///
 /// The order of statements means nothing; only `after` orders nodes, those of one body. A condition is one `u32` in device memory: an `if`
 /// looks whether it is 0, a `while` goes on until it is, a `switch` runs the body of that number, counted from 0, or none.
+///
+/// The closure of a `call` gets host memory as references, that of a `capture` or `raw` node a handle ([`CaptureStream`]; [`RawNode`] and the nodes that
+/// come before) and addresses ([`Pointer`], [`PointerMut`]), under the names of what the node borrows; where one name stands for several parts,
+/// `handle.memory()` has them in order. Closures move what they capture, and the graph keeps them: see [`GraphBuilder::call`],
+/// [`GraphBuilder::capture`] and [`GraphBuilder::raw`] for what they may do. A `call` returns nothing; the others may end with nothing, with their value, or with
+/// a `Result` of any error.
+///
 /// The nodes of a `for` may use its variable in all their expressions. What runs after one of them runs after its last iteration, and what one of
 /// them runs after comes before its first. The type has
 ///
