@@ -44,16 +44,16 @@ fn gemm<'n, K>(
     b: &Pointer<'n, Matrix, OnDevice>,
     out: &PointerMut<'n, Matrix, OnDevice>,
 ) -> Result<(), BoxError> {
+    let workspace = stream.workspace(WORKSPACE)?;
     // Making a handle allocates, and dropping it waits: neither may happen in the capture, so the graph keeps it.
     let blas = stream.prepare(|| {
         // SAFETY: the handle, which the graph keeps, queues nothing on the stream but the product below.
-        let stream = unsafe { stream.cudarc() };
-        Ok(CudaBlas::new(stream.clone())?)
+        let blas = CudaBlas::new(unsafe { stream.cudarc() }.clone())?;
+        // SAFETY: the workspace lives as long as the handle, and nothing else uses it. (Creating the handle has set its stream; setting it
+        // later would take the workspace away.)
+        unsafe { cublasSetWorkspace_v2(*blas.handle(), workspace.address() as *mut _, workspace.bytes()) }.result()?;
+        Ok(blas)
     })?;
-    let workspace = stream.workspace(WORKSPACE)?;
-    // SAFETY: the workspace lives as long as the handle, and nothing else uses it. (Creating the handle has set its stream, which
-    // would take a workspace away that was given before.)
-    unsafe { cublasSetWorkspace_v2(*blas.handle(), workspace.address() as *mut _, workspace.bytes()) }.result()?;
 
     let size = N as i32;
     let config = GemmConfig {

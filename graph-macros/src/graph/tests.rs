@@ -1,6 +1,7 @@
 //! The messages of every rule that the macro itself decides, and what a right graph expands to.
 
 mod arguments;
+mod closures;
 mod syntax;
 mod value;
 

@@ -16,8 +16,14 @@ pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
             found.visit_expr(&call.body);
             call.parameters.iter().map(|parameter| &parameter.place.name).collect()
         }
-        Action::Capture(capture) => found.library(&capture.arguments, &capture.body),
-        Action::Raw(raw) => found.library(&raw.arguments, &raw.body),
+        Action::Capture(capture) => {
+            found.bound.insert(&capture.stream);
+            found.library(&capture.arguments, &capture.body)
+        }
+        Action::Raw(raw) => {
+            found.bound.extend([&raw.graph, &raw.after]);
+            found.library(&raw.arguments, &raw.body)
+        }
         Action::Record(event) | Action::Wait(event) => {
             found.visit_expr(event);
             Vec::new()

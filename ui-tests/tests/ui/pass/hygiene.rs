@@ -18,6 +18,9 @@ cuda_graph! {
         memcpy this = graph -> value;
         kernel stream = scaled<<<1, 4>>>(&mut device, sink, update) after device_upload;
         kernel name = read<<<1, 4>>>(&device, &mut value) after stream, this;
+        call memory = |&graph, &mut builder| *builder = *graph after device_upload;
+        capture captured = (&device) |stream| { let (_,) = stream.memory(); } after stream;
+        raw added = unsafe (&device) |graph, after| { let _ = graph; after[0] } after stream;
     }
 }
 

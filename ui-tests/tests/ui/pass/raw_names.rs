@@ -19,6 +19,8 @@ cuda_graph! {
         param r#fn: f32 = 1.0;
         kernel r#move = kernels::r#move<<<1, 4>>>(&mut r#type, r#fn, 4);
         memcpy r#match = r#type -> r#where after r#move;
+        call r#fn_ = |&mut r#where| r#where[0] = 1.0 after r#match;
+        capture r#impl = (&r#type) |r#in| assert_eq!((r#type.bytes(), r#in.cu_stream().is_null()), (16, false)) after r#move;
         join data after r#match;
     }
 }

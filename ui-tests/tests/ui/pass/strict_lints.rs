@@ -24,7 +24,7 @@
     variant_size_differences
 )]
 
-use graph_runtime::{Device, DeviceBuffer, Result, cuda_graph};
+use graph_runtime::{Device, DeviceBuffer, Event, Result, cuda_graph};
 use ui_tests::{read, scaled};
 
 cuda_graph! {
@@ -56,6 +56,29 @@ cuda_graph! {
         memset clear = w[..n] <- factor * value;
         memset zeros = data <- 0.0;
         memcpy download = data -> out after zeros;
+    }
+}
+
+cuda_graph! {
+    /// Closures and events.
+    pub graph Closures<const N: usize>(ready: Event, n: usize, names: Vec<String>) {
+        host input: [f32; N];
+        device data: [f32; N];
+        device parts: [[f32; N]; 2];
+        wait start = &ready;
+        call fill = |&mut input| {
+            input.fill(n as f32);
+            let _count = names.len();
+        } after start;
+        call check = |&input| assert!(input.len() >= n) after fill;
+        capture library = (&data, &mut parts[0], 3) |stream| {
+            assert!(!stream.cu_stream().is_null() && data.bytes() == parts.bytes());
+        };
+        capture several = (&parts[0], &mut parts[1]) |stream| {
+            let (_from, _to) = stream.memory();
+            Ok(())
+        } after library;
+        record end = ready after check;
     }
 }
 
