@@ -91,7 +91,8 @@ impl Calls {
 
     /// The first panic since this was last asked, as an error.
     pub(crate) fn panicked(&self, draft: &Draft) -> Result<()> {
-        if !self.panic.happened.swap(false, Ordering::AcqRel) {
+        // A load is cheaper than a swap, and almost always enough.
+        if !self.panic.happened.load(Ordering::Acquire) || !self.panic.happened.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
         let first = self.panic.first.lock().unwrap_or_else(PoisonError::into_inner).take();

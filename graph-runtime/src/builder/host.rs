@@ -35,7 +35,7 @@ impl GraphBuilder {
     /// * It must not wait for the GPU, nor for another host function: while it runs, CUDA may hold back other work.
     /// * A panic in it is caught. The nodes after it run as if it had returned, the graph can be launched again, and the next wait
     ///   ([`Graph::synchronize`](crate::Graph::synchronize), or any accessor) returns the first panic since the last wait as
-    ///   [`Error::Panicked`](crate::Error::Panicked).
+    ///   [`Error::Panicked`](crate::Error::Panicked). (Where panics abort, they do.)
     pub fn call<A, F>(&mut self, name: impl Into<Cow<'static, str>>, arguments: A, function: F) -> NodeId
     where
         A: HostArguments,

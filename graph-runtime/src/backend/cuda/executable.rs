@@ -39,14 +39,16 @@ use std::sync::Arc;
 ///    starting a launch takes the graph by `&mut`. `Graph` is not `Sync`, so no thread launches while another waits. Shared host memory is lent
 ///    by guards instead: facts 1 to 3 of `memory::uses::Uses`.
 /// 5. *Nodes stay within memory and within their access.* `build` lowers what passed the plan's checks: typed places that
-///    are byte ranges of this graph's resources, and kernels whose [`Kernel`](crate::Kernel) implementation vouches for theirs.
+///    are byte ranges of this graph's resources, and kernels whose [`Kernel`](crate::Kernel) implementation vouches for theirs. For what is captured the
+///    `unsafe` of the calls vouches, for a raw node that of `GraphBuilder::raw`.
 /// 6. *Argument values are copied* by CUDA when a node is added or changed; scratch memory need only live for the call.
 /// 7. *Conditions are numbers in memory that nodes read.* Conditional handles and body graphs belong to the CUDA graph that they were
 ///    made with, which fact 1 keeps. A handle is given to one conditional node of that graph and to built-in kernels that run before it, or
 ///    at the end of its `while` body, and read four bytes of `storage` that passed the plan's checks; the driver takes any value. What
 ///    is in a body is a node like others: in `nodes`, and under facts 2 and 5.
 /// 8. *Host functions stay, and have their memory for themselves.* What a host node points to is behind an `Arc` in `kept`, which
-///    is dropped with the memory of fact 2, or leaked with it; so are the events of event nodes. While a function runs, the references it gets
+///    is dropped with the memory of fact 2, or leaked with it; so are the events of event nodes, and the closures, streams and workspaces of captured
+///    and raw ones. While a function runs, the references it gets
 ///    are the only ones: other nodes that touch the same memory come before or after it (the plan's race rule), one launch ends before
 ///    the next begins (fact 3), and the host has none (fact 4). A mutex around each function also keeps it from being entered twice at
 ///    once; as launches follow each other it never waits.
