@@ -155,3 +155,24 @@ fn panics_come_back_with_the_node() -> Result<()> {
     assert_eq!(graph.count()?, &2);
     Ok(())
 }
+
+cuda_graph! {
+    graph Repeated(sender: Sender<usize>) {
+        host total: [u64; 4];
+        for i in 0..4 {
+            call add = |&mut total| { total[i] += 1 + i as u64; sender.send(i).unwrap() };
+        }
+    }
+}
+
+#[test]
+fn each_iteration_has_a_closure_of_its_own() -> Result<()> {
+    let (sender, receiver) = mpsc::channel();
+    let mut graph = Repeated::build(&device(), sender)?;
+    graph.launch()?;
+    graph.launch()?;
+    assert_eq!(graph.total()?, &[2, 4, 6, 8]);
+    drop(graph);
+    assert_eq!(receiver.iter().collect::<Vec<_>>(), [0, 1, 2, 3, 0, 1, 2, 3]);
+    Ok(())
+}
