@@ -11,6 +11,7 @@ use crate::schedule::SLICE;
 use crate::visit::File;
 use crate::watch::Watch;
 use crate::wide::Wide;
+use std::sync::atomic::Ordering::Relaxed;
 
 /// The state of a block, used for one block of a grid after another.
 pub(crate) struct Block {
@@ -62,6 +63,7 @@ impl Block {
         self.begin(context, ctaid);
         let mut steps = 0;
         while self.barriers.live() > 0 {
+            self.make_way(context, ctaid)?;
             let before = steps;
             while let Some(pc) = self.in_step(context)
                 && self.run_together(context, ctaid, pc, &mut steps)?
@@ -100,15 +102,26 @@ impl Block {
             }
         }
         self.awake = false;
-        if self.apart() {
+        if self.apart(context) {
             self.settle_all(context);
             self.wake(context, ctaid);
         }
     }
 
-    /// Must warps run by themselves? They do where not all are complete, and where their accesses are watched.
-    fn apart(&self) -> bool {
-        !self.threads.is_multiple_of(LANES as u32) || self.watch.is_some()
+    /// Must warps run by themselves? They do where not all are complete, where their accesses are watched, and where blocks may wait for
+    /// each other: all warps together have no turns.
+    fn apart(&self, context: &Context<'_>) -> bool {
+        !self.threads.is_multiple_of(LANES as u32) || self.watch.is_some() || context.stop.is_some()
+    }
+
+    /// Let other blocks go on, where this one may be waiting for them; an error where one of them is at fault.
+    fn make_way(&self, context: &Context<'_>, ctaid: [u32; 3]) -> Result<(), Box<Fault>> {
+        let Some(stop) = context.stop else { return Ok(()) };
+        if stop.load(Relaxed) {
+            return Err(self.deadlock(context, ctaid)); // nobody is told: the first fault counts
+        }
+        std::thread::yield_now();
+        Ok(())
     }
 
     /// Let each warp begin the block.
@@ -123,7 +136,7 @@ impl Block {
 
     /// Where all threads are, if they are together and complete warps.
     fn in_step(&self, context: &Context<'_>) -> Option<u32> {
-        if self.apart() {
+        if self.apart(context) {
             return None;
         }
         if !self.awake {

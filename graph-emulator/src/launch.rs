@@ -1,9 +1,9 @@
 //! Launching a kernel: what a launch consists of, and running its grid.
 
-use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::block::Block;
+use crate::block::{Block, fault};
 use crate::decode::MAX_SHARED;
 use crate::exec::Context;
 use crate::fault::{Fault, FaultKind};
@@ -62,6 +62,8 @@ pub struct Options {
     pub step_limit: Option<u64>,
     /// Host threads to run blocks on; without, as many as rayon's current pool has.
     pub threads: Option<usize>,
+    /// Must all blocks run at the same time, since they may wait for each other? Each has a host thread of its own then.
+    pub cooperative: bool,
     /// Is it a fault to read shared memory that no thread of the block has written, or memory whose contents were
     /// [forgotten](crate::Allocation::forget_contents) and not written since?
     pub check_uninitialized: bool,
@@ -113,6 +115,9 @@ pub(crate) struct Checks {
 /// The calls of `cudaGraphSetConditional`, each with the block that made it.
 pub(crate) type Conditionals = Mutex<Vec<([u32; 3], Conditional)>>;
 
+/// The most blocks of a cooperative launch: each has a host thread of its own.
+const MOST_TOGETHER: u64 = 256;
+
 /// Check a launch and run its blocks; the first fault in the order of blocks is returned.
 pub(crate) fn run(module: &Module, kernel: &Kernel<'_>, function: usize, launch: &Launch<'_>) -> Result<Report, Fault> {
     let invalid = |message: String| {
@@ -133,6 +138,7 @@ pub(crate) fn run(module: &Module, kernel: &Kernel<'_>, function: usize, launch:
     if !options.check_uninitialized {
         view.assume_written();
     }
+    let stop = options.cooperative.then(AtomicBool::default);
     let global = GlobalWatch::new(&view, module.heap().map(Heap::addresses), options);
     let context = Context {
         code: module.code(),
@@ -143,6 +149,7 @@ pub(crate) fn run(module: &Module, kernel: &Kernel<'_>, function: usize, launch:
         block: launch.block,
         dynamic_shared: launch.shared_bytes,
         step_limit: options.step_limit,
+        stop: stop.as_ref(),
         heap: module.heap(),
         conditionals: &conditionals,
         global: global.as_ref(),
@@ -170,6 +177,12 @@ fn check_dimensions(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), Stri
     } = launch;
     let product = |sides: &[u32; 3]| sides.iter().fold(1u64, |all, &side| all.saturating_mul(side.into()));
     let threads = product(block);
+    if launch.options.cooperative && product(grid) > MOST_TOGETHER {
+        return Err(format!(
+            "a cooperative launch of {} blocks is too large: the emulator runs {MOST_TOGETHER} at the same time",
+            product(grid)
+        ));
+    }
     if grid.contains(&0) || block.contains(&0) {
         return Err(format!("grid {grid:?} and block {block:?} must not be empty"));
     }
@@ -303,6 +316,9 @@ impl<'a> Grid<'a> {
     }
 
     fn run(mut self, threads: Option<usize>) -> Result<(), Box<Fault>> {
+        if let Some(stop) = self.context.stop {
+            return self.run_together(stop);
+        }
         let available = threads.unwrap_or_else(rayon::current_num_threads).max(1) as u64;
         let workers = available.min(self.blocks);
         self.batch = (self.blocks / (workers * 32)).clamp(1, 256);
@@ -319,6 +335,32 @@ impl<'a> Grid<'a> {
             None => Ok(()),
             Some((_, fault)) => Err(fault),
         }
+    }
+
+    /// Run all blocks at the same time. When one is at fault the others, which may wait for it, are stopped.
+    fn run_together(&self, stop: &AtomicBool) -> Result<(), Box<Fault>> {
+        let first = Mutex::new(None);
+        let end = |fault: Box<Fault>| {
+            if !stop.swap(true, Relaxed) {
+                *first.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+            }
+        };
+        std::thread::scope(|scope| {
+            for index in 0..self.blocks {
+                let position = self.position(index);
+                let run = move || {
+                    let result = Block::new(self.context).run(self.context, position);
+                    result.unwrap_or_else(end);
+                };
+                if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, run) {
+                    let message = format!("the host cannot run {} blocks at the same time: {error}", self.blocks);
+                    let kind = FaultKind::InvalidLaunch(message.into());
+                    return end(fault(self.context, position, [0; 3], 0, kind));
+                }
+            }
+        });
+        let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
+        first.map_or(Ok(()), Err)
     }
 
     /// Run batches of blocks until none is left.

@@ -368,6 +368,30 @@ mod tests {
     }
 
     #[test]
+    fn a_disabled_node_ends_no_while() {
+        let mut draft = Draft::new("Test");
+        let flag = draft.resource("flag", Space::Device);
+        let repeat = draft.node("repeat", NodeKind::While);
+        draft.access(repeat, flag, Region::Whole, Mode::Read);
+        let body = draft.body(repeat, Role::While);
+        let stop = draft.node_in(body, "stop", NodeKind::Memset);
+        draft.access(stop, flag, Region::Whole, Mode::Write);
+        draft.nodes[stop].disabled = true;
+        let errors = check(&draft).errors;
+        assert_eq!(
+            errors[0].to_string(),
+            "no node in the body of `repeat` writes its condition `flag` [endless-while]\n\
+             note: once it has begun, it would never end\n\
+             note: `stop` writes it, but is disabled\n\
+             help: remove `#[disabled]` from `stop`"
+        );
+        let other = draft.node_in(body, "other", NodeKind::Memset);
+        draft.access(other, flag, Region::Whole, Mode::Write);
+        draft.edge(stop, other);
+        assert_eq!(check(&draft).errors, []);
+    }
+
+    #[test]
     fn edges_between_bodies_name_the_nodes_that_could_be_ordered() {
         let (mut draft, _) = choice();
         let outside = draft.node("outside", NodeKind::Join);

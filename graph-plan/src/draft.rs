@@ -114,6 +114,8 @@ pub struct Node {
     pub kind: NodeKind,
     /// It may do more than its accesses say, so it is never useless.
     pub opaque: bool,
+    /// It does not run until somebody says so, but it may: whatever it would do counts, other than where something must have been done.
+    pub disabled: bool,
     /// A mistake in this node was already reported, so what follows from its edges and accesses is not.
     pub broken: bool,
     /// The body it is in, as an index into [`Draft::bodies`].
@@ -278,6 +280,7 @@ impl Draft {
             name: name.into(),
             kind,
             opaque: false,
+            disabled: false,
             broken: false,
             body,
             repeated: None,

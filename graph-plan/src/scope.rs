@@ -9,6 +9,7 @@ pub(crate) struct Scopes {
     kinds: Vec<Kind>,
     /// The innermost scope of each node.
     of_nodes: Vec<usize>,
+    disabled: Vec<bool>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -46,6 +47,7 @@ impl Scopes {
             parents,
             kinds,
             of_nodes: (0..draft.nodes.len()).map(of_node).collect(),
+            disabled: draft.nodes.iter().map(|node| node.disabled).collect(),
         }
     }
 
@@ -67,9 +69,10 @@ impl Scopes {
     /// Does `first` run each time that `second` is reached, if it comes before it?
     pub(crate) fn always_with(&self, first: usize, second: usize) -> bool {
         let mut inner = self.around(first);
-        inner
+        let within = inner
             .find(|&scope| self.kinds[scope] != Kind::Once || self.contains(scope, second))
-            .is_some_and(|scope| self.contains(scope, second))
+            .is_some_and(|scope| self.contains(scope, second));
+        within && !self.disabled[first]
     }
 }
 

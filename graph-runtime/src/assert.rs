@@ -15,7 +15,27 @@ pub const fn check_launch<K: Kernel>(
     shared: i128,
     arguments: &[Argument],
 ) {
-    let Err(mut text) = launch_fault(nodes[0], K::FACTS, Launch { grid, block, shared }, arguments, false) else {
+    check_clusters::<K>(nodes, grid, block, shared, arguments, None);
+}
+
+/// The same of nodes that say in which clusters their blocks run.
+#[track_caller]
+pub const fn check_clusters<K: Kernel>(
+    nodes: &[&str],
+    grid: [i128; 3],
+    block: [i128; 3],
+    shared: i128,
+    arguments: &[Argument],
+    cluster: Option<[i128; 3]>,
+) {
+    let launch = Launch {
+        grid,
+        block,
+        shared,
+        cluster,
+        cooperative: false,
+    };
+    let Err(mut text) = launch_fault(nodes[0], K::FACTS, launch, arguments, false) else {
         return;
     };
     let mut index = 1;

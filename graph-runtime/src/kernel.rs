@@ -228,6 +228,8 @@ pub struct Launch {
     pub(crate) grid: [i128; 3],
     pub(crate) block: [i128; 3],
     pub(crate) shared: i128,
+    pub(crate) cluster: Option<[i128; 3]>,
+    pub(crate) cooperative: bool,
 }
 
 impl Launch {
@@ -237,6 +239,8 @@ impl Launch {
             grid: grid.dimensions(),
             block: block.dimensions(),
             shared: 0,
+            cluster: None,
+            cooperative: false,
         }
     }
 
@@ -246,6 +250,41 @@ impl Launch {
             shared: bytes.dimensions()[0],
             ..self
         }
+    }
+
+    /// Launches blocks in clusters of so many, which are on the GPU at the same time and reach each other's shared memory. The grid is made
+    /// of whole clusters; more than 8 blocks depend on the device.
+    ///
+    /// Clusters need compute capability 9.0. The emulator runs the blocks by themselves, and refuses kernels whose PTX asks for more.
+    pub fn cluster(self, blocks: impl Dimensions) -> Self {
+        Self {
+            cluster: Some(blocks.dimensions()),
+            ..self
+        }
+    }
+
+    /// Launches all blocks at the same time, so that they may wait for each other. Building refuses more than the device has room for.
+    pub fn cooperative(self) -> Self {
+        Self {
+            cooperative: true,
+            ..self
+        }
+    }
+
+    /// The cluster, with what is no number of blocks as one that is refused.
+    pub(crate) const fn cluster_blocks(&self) -> Option<[u32; 3]> {
+        let Some(sides) = self.cluster else { return None };
+        let mut blocks = [0; 3];
+        let mut axis = 0;
+        while axis < 3 {
+            if sides[axis] > u32::MAX as i128 {
+                blocks[axis] = u32::MAX;
+            } else if sides[axis] > 0 {
+                blocks[axis] = sides[axis] as u32;
+            }
+            axis += 1;
+        }
+        Some(blocks)
     }
 }
 
@@ -313,7 +352,7 @@ pub(crate) const fn launch_fault(
         let text = Text::new().str("node `").str(node).str("`: ");
         return Err(kernel_note(fault.describe(text), facts));
     }
-    if let Err(fault) = config.check_cluster(None, &facts.limits) {
+    if let Err(fault) = config.check_cluster(launch.cluster_blocks(), &facts.limits) {
         let text = Text::new().str("node `").str(node).str("`: ");
         return Err(kernel_note(fault.describe(text), facts));
     }

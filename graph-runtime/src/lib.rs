@@ -210,8 +210,8 @@ pub use update::Update;
 pub mod private {
     pub use crate::anonymous::{AnySink, HostSlot, Nodes, Numbers, Slot, add, element_of, nodes, on_device, stub};
     pub use crate::assert::{
-        check_index, check_initializes, check_launch, check_programmatic, check_range, check_variables, constant,
-        distance, integer,
+        check_clusters, check_index, check_initializes, check_launch, check_programmatic, check_range, check_variables,
+        constant, distance, integer,
     };
     pub use crate::closure_value::{added, captured};
     pub use crate::kernel::CallArgument;

@@ -58,7 +58,8 @@ impl NodeHandle<'_> {
         node.map_or("", |node| &node.name)
     }
 
-    /// Does it run in later launches? True until [`NodeHandle::set_enabled`] says otherwise.
+    /// Does it run in later launches? True, unless it was built [disabled](crate::GraphBuilder::disable), until [`NodeHandle::set_enabled`] says
+    /// otherwise.
     pub fn is_enabled(&self) -> bool {
         let enabled = self.graph.program.enabled.get(self.node.index());
         enabled.copied().unwrap_or(false)

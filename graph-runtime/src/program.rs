@@ -3,7 +3,7 @@
 use crate::capture::CaptureCall;
 use crate::event::Event;
 use crate::host::HostCall;
-use crate::kernel::{ArgumentKind, CallArgument, KernelFacts, LOADED, Value};
+use crate::kernel::{ArgumentKind, CallArgument, KernelFacts, LOADED, Launch, Value};
 use crate::place::Span;
 use crate::raw::RawCall;
 use crate::source::Ptx;
@@ -115,6 +115,45 @@ pub(crate) struct KernelOp {
     pub(crate) config: LaunchConfig,
     /// The range of [`Program::arguments`].
     pub(crate) arguments: Range<u32>,
+    /// Almost always `None`.
+    pub(crate) attributes: Option<Box<KernelAttributes>>,
+}
+
+/// How else a kernel node is launched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KernelAttributes {
+    /// In clusters of so many blocks.
+    pub(crate) cluster: Option<[u32; 3]>,
+    /// All blocks at the same time.
+    pub(crate) cooperative: bool,
+    /// As CUDA counts: less is sooner.
+    pub(crate) priority: Option<i32>,
+}
+
+impl KernelAttributes {
+    /// Those of a launch, if there are any.
+    pub(crate) fn of(launch: &Launch) -> Option<Box<Self>> {
+        let attributes = Self {
+            cluster: launch.cluster_blocks(),
+            cooperative: launch.cooperative,
+            priority: None,
+        };
+        (attributes != Self::default()).then(|| attributes.into())
+    }
+}
+
+impl KernelOp {
+    /// Must all blocks run at the same time?
+    pub(crate) fn is_cooperative(&self) -> bool {
+        self.attributes
+            .as_ref()
+            .is_some_and(|attributes| attributes.cooperative)
+    }
+
+    /// The cluster that the node asks for.
+    pub(crate) fn cluster(&self) -> Option<[u32; 3]> {
+        self.attributes.as_ref().and_then(|attributes| attributes.cluster)
+    }
 }
 
 /// A kernel that the graph launches.

@@ -74,6 +74,12 @@ impl Update<'_> {
         if before.len() != N || !before.iter().zip(&call.arguments).all(same) {
             return Err(unsupported(site, "an update cannot change which memory a node uses"));
         }
+        let launch = same_attributes(launch, built).ok_or_else(|| {
+            unsupported(
+                site,
+                "an update cannot change the clusters of a node, or whether it is cooperative",
+            )
+        })?;
         let config =
             launch_mistake(&graph.draft.nodes[index].name, index, facts, launch, &call).map_err(|mistake| {
                 Error::Invalid {
@@ -183,6 +189,17 @@ impl Update<'_> {
         self.changes.push(Change { node, op, arguments });
         Ok(())
     }
+}
+
+/// The launch, in the clusters that the node was built with; `None` where it asks for something else.
+fn same_attributes(launch: Launch, built: &KernelOp) -> Option<Launch> {
+    let (cluster, cooperative) = (built.cluster(), built.is_cooperative());
+    let same = launch.cluster.is_none() || launch.cluster_blocks() == cluster;
+    (same && launch.cooperative <= cooperative).then(|| Launch {
+        cluster: cluster.map(|sides| sides.map(i128::from)),
+        cooperative,
+        ..launch
+    })
 }
 
 fn unsupported(site: Site, message: &'static str) -> Error {

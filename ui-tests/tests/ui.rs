@@ -16,6 +16,7 @@ fn messages_of_check() {
     let tests = TestCases::new();
     for family in [
         "arguments",
+        "attributes",
         "call",
         "capture",
         "conditionals",

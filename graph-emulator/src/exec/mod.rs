@@ -28,6 +28,8 @@ pub(crate) mod video;
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;
 
+use std::sync::atomic::AtomicBool;
+
 use crate::code::{AtomicOp, Code, Op, Slot, Space};
 use crate::exec::barrier::Barriers;
 use crate::fault::FaultKind;
@@ -51,6 +53,8 @@ pub(crate) struct Context<'a> {
     pub(crate) block: [u32; 3],
     pub(crate) dynamic_shared: u32,
     pub(crate) step_limit: Option<u64>,
+    /// Of launches whose blocks run at the same time: must all end, since one is at fault?
+    pub(crate) stop: Option<&'a AtomicBool>,
     pub(crate) heap: Option<&'a Heap>,
     pub(crate) conditionals: &'a Conditionals,
     pub(crate) checks: Checks,

@@ -1,5 +1,6 @@
 //! What the macro can decide itself: the rules of `graph-plan` over the draft, and whatever literals tell.
 
+mod attribute;
 mod bounds;
 mod closure;
 mod length;
@@ -30,6 +31,7 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
     bounds::bounds(graph, report);
     for node in &graph.nodes {
         closure::names(graph, node, report);
+        attribute::attributes(graph, node, report);
         match &node.action {
             Action::Kernel(launch) => launch_limits(launch, report),
             Action::Memcpy { from, to } => shapes(graph, from, to, report),

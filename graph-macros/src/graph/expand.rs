@@ -5,6 +5,7 @@
 
 mod anonymous;
 mod argument;
+mod attribute;
 mod build;
 mod closure;
 mod intact;

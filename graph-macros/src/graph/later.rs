@@ -64,14 +64,7 @@ fn unsupported_node(node: &Node) -> Option<(Span, String)> {
         Action::Graph(_) => return Some(keyword(node.keyword.span(), &node.keyword.to_string())),
     };
     let second = places.into_iter().find(|place| place.parts.len() > 1);
-    second
-        .map(|place| (place.end, "a second index or range is".to_owned()))
-        .or_else(|| attribute(node))
-}
-
-fn attribute(node: &Node) -> Option<(Span, String)> {
-    let present = node.attributes.node.present();
-    present.first().map(|(name, span)| (*span, format!("`#[{name}]` is")))
+    second.map(|place| (place.end, "a second index or range is".to_owned()))
 }
 
 fn borrowed(arguments: &[Argument]) -> Vec<&Place> {

@@ -212,6 +212,7 @@ fn declare<'a>(
                 graph.nodes.push(node);
                 let index = graph.draft.node_in(around.body, name.to_string(), kind(&node.action));
                 graph.draft.nodes[index].repeated = around.repeated;
+                graph.draft.nodes[index].disabled = node.attributes.node.disabled.is_some();
                 if clash {
                     graph.draft.nodes[index].broken = true;
                     graph.nameless.push(index);

@@ -93,19 +93,26 @@ pub(super) fn endless_whiles(draft: &Draft, errors: &mut Vec<Diagnostic>) {
         let Some(condition) = draft.accesses.iter().find(|access| access.node == node) else {
             continue; // its name is wrong, which is told elsewhere
         };
-        if doubtful(draft, body) || condition_writers(draft, body).next().is_some() {
+        let mut writers = condition_writers(draft, body).peekable();
+        let disabled = writers.peek().copied();
+        if doubtful(draft, body) || writers.any(|writer| !draft.nodes[writer].disabled) {
             continue;
         }
         let name = &draft.nodes[node].name;
         let flag = format!("{}{}", draft.resources[condition.resource].name, condition.region);
         let message = format!("no node in the body of `{name}` writes its condition `{flag}`");
-        errors.push(
-            Diagnostic::new(Code::EndlessWhile, Subject::Node(node), message)
-                .note("once it has begun, it would never end")
-                .help(format!(
-                    "let a kernel or a copy of the body write `{flag}`: 0 ends the loop"
-                )),
-        );
+        let error = Diagnostic::new(Code::EndlessWhile, Subject::Node(node), message)
+            .note("once it has begun, it would never end");
+        errors.push(match disabled {
+            None => error.help(format!(
+                "let a kernel or a copy of the body write `{flag}`: 0 ends the loop"
+            )),
+            Some(writer) => {
+                let writer = &draft.nodes[writer].name;
+                let error = error.note(format!("`{writer}` writes it, but is disabled"));
+                error.help(format!("remove `#[disabled]` from `{writer}`"))
+            }
+        });
     }
 }
 

@@ -62,6 +62,7 @@ impl Memory<'_> {
         let access = &self.draft.accesses[index];
         self.writers.iter().any(|writer| {
             writer.region.overlaps_in_some_iterations(&access.region)
+                && !self.draft.nodes[writer.node].disabled
                 && self.order.before(writer.node, access.node)
                 && self.condition(writer.node, access.node).is_none()
         })
@@ -141,6 +142,11 @@ impl Memory<'_> {
                     "write `{memory}` also before `{}`, for example by a `memset`",
                     name(condition)
                 ),
+            )
+        } else if self.order.before(writer.node, access.node) {
+            (
+                format!("`{}` writes it, but is disabled", name(writer.node)),
+                format!("remove `#[disabled]` from `{0}`, or write `{memory}` in another node before `{reader}`", name(writer.node)),
             )
         } else {
             (
@@ -273,6 +279,23 @@ mod tests {
         draft.nodes[choice].kind = NodeKind::Graph;
         draft.bodies[then].role = Role::Child;
         assert_eq!(found(&draft), [], "a child graph runs");
+    }
+
+    #[test]
+    fn what_is_disabled_initialises_nothing() {
+        let mut draft = row(&[("fill", Mode::Write), ("use", Mode::Read), ("again", Mode::ReadWrite)]);
+        draft.nodes[1].disabled = true;
+        assert_eq!(found(&draft), []);
+        assert_eq!(check(&draft).first_writes, []);
+        draft.nodes[0].disabled = true;
+        assert_eq!(found(&draft), [(Code::Uninitialized, Subject::Access(1))], "it may be enabled");
+        assert_eq!(check(&draft).first_writes, [2]);
+        let error = &check(&draft).errors[0];
+        assert_eq!(error.notes, ["`fill` writes it, but is disabled"]);
+        assert_eq!(
+            error.help.as_deref(),
+            Some("remove `#[disabled]` from `fill`, or write `tmp` in another node before `use`")
+        );
     }
 
     #[test]

@@ -307,3 +307,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_disabled_node_renews_nothing() {
+    let mut draft = Draft::new("Disabled");
+    let (x, a, b) = (draft.resource("x", Space::Device), draft.scratch("a"), draft.scratch("b"));
+    let nodes = [
+        node(&mut draft, 0, "first", NodeKind::Memset, &[], &[a]),
+        node(&mut draft, 0, "use_a", NodeKind::Kernel, &[a], &[x]),
+        node(&mut draft, 0, "between", NodeKind::Memset, &[], &[b]),
+        node(&mut draft, 0, "use_b", NodeKind::Kernel, &[b], &[x]),
+        node(&mut draft, 0, "again", NodeKind::Memset, &[], &[a]),
+        node(&mut draft, 0, "last", NodeKind::Kernel, &[a], &[x]),
+    ];
+    chain(&mut draft, &nodes);
+    assert_eq!(shared(&draft), [pair("a", "b")]);
+    draft.nodes[nodes[4]].disabled = true;
+    assert_eq!(shared(&draft), [], "`last` reads what `first` wrote");
+}

@@ -1,5 +1,6 @@
 //! The CPU emulator: a launch runs all nodes, in an order that the graph allows, before it returns.
 
+mod cluster;
 mod conditional;
 mod copy;
 
@@ -75,6 +76,7 @@ struct Touch {
 impl Executable {
     pub(crate) fn build(device: &Emulated, blueprint: &Blueprint<'_>) -> Result<Self> {
         let modules = load(&device.memory, blueprint)?;
+        cluster::check(blueprint)?;
         let options = device.options;
         let backend = Backend::Emulator(device.clone());
         let storage = super::allocate(&backend, blueprint)?;
@@ -283,7 +285,7 @@ impl Executable {
             shared_bytes: kernel.config.shared,
             arguments: &bytes,
             buffers: &buffers,
-            options: &self.launch_options(draft, others),
+            options: &self.launch_options(draft, others, kernel.is_cooperative()),
         };
         let module = function.module().ok_or("the kernel has no PTX")?;
         let report = self.modules[module]
@@ -304,7 +306,7 @@ impl Executable {
         }
     }
 
-    fn launch_options(&self, draft: &Draft, others: &[(usize, &Touch)]) -> Options {
+    fn launch_options(&self, draft: &Draft, others: &[(usize, &Touch)], cooperative: bool) -> Options {
         let unordered = others.iter().map(|(other, touch)| Unordered {
             name: format!("node `{}`", draft.nodes[*other].name).into(),
             footprint: touch.device.clone(),
@@ -312,6 +314,7 @@ impl Executable {
         Options {
             step_limit: self.options.step_limit,
             threads: self.options.threads,
+            cooperative,
             check_uninitialized: self.options.check_uninitialized,
             check_shared_races: self.options.check_shared_races,
             record_footprint: self.options.check_unordered,

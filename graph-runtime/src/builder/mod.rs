@@ -1,5 +1,6 @@
 //! Declaring a graph at run time, call by call. `cuda_graph!` expands to these calls.
 
+mod attribute;
 mod body;
 mod host;
 mod library;
@@ -17,10 +18,11 @@ use crate::kernel::{ArgumentKind, KernelCall, KernelFacts, Launch, Value};
 use crate::mistakes;
 use crate::node::NodeId;
 use crate::place::{Memory, OnDevice, OnHost, Place, Span};
-use crate::program::{Argument, KernelOp, Op, Part, Program};
+use crate::program::{Argument, KernelAttributes, KernelOp, Op, Part, Program};
 use crate::scratch::{Arena, Packed, first_reads};
 use crate::shape::{ArrayOf, Element, SameShape};
 use crate::shares::Shares;
+use attribute::Attribute;
 use graph_plan::{Diagnostic, Draft, LaunchConfig, Mode, NodeKind, Sharing, Space};
 use record::Checked;
 use repeat::Repeats;
@@ -83,6 +85,7 @@ pub struct GraphBuilder {
     program: Program,
     mistakes: Vec<Diagnostic>,
     changing: Vec<NodeId>,
+    attributes: Vec<(NodeId, Attribute)>,
     /// The body that nodes are being added to, as an index into the draft's.
     body: usize,
     /// Where scratch memory lies, if that is known before building.
@@ -114,6 +117,7 @@ impl GraphBuilder {
             program: Program::default(),
             mistakes: Vec::new(),
             changing: Vec::new(),
+            attributes: Vec::new(),
             body: 0,
             packed: None,
             apart: false,
@@ -209,6 +213,7 @@ impl GraphBuilder {
             function,
             config,
             arguments,
+            attributes: KernelAttributes::of(&launch),
         }))
     }
 
@@ -293,12 +298,13 @@ impl GraphBuilder {
         }
         self.order_iterations();
         self.check_names_and_edges();
+        self.apply_attributes();
         let outcome = graph_plan::check(&self.draft);
         self.check_programmatic(&outcome.order);
         let Self {
             device,
             id,
-            draft,
+            mut draft,
             layouts,
             shared,
             mut program,
@@ -328,7 +334,7 @@ impl GraphBuilder {
             tracing::debug!(target: "graph_runtime", graph = %draft.name, "{warning}");
         }
         shares.check_device(&draft, &device.backend)?;
-        program.enabled = vec![true; program.ops.len()];
+        program.enabled = draft.nodes.iter().map(|node| !node.disabled).collect();
         let sharing = if apart {
             Sharing::none(&draft)
         } else {
@@ -349,6 +355,7 @@ impl GraphBuilder {
         };
         let instances = repeats.and_then(|repeats| repeats.into_instances());
         let executable = Executable::build(&device.backend, &blueprint)?;
+        draft.nodes.iter_mut().for_each(|node| node.disabled = false); // `program.enabled` says so from now on
         let graph = Graph::new(device, id, draft, layouts, shares, program, executable);
         Ok(graph.with_arena(arena).with_instances(instances))
     }

@@ -159,8 +159,15 @@ impl GraphBuilder {
         }
     }
 
+    /// Notes that something is said of a node that does not exist.
     #[cold]
-    fn fail(&mut self, node: usize, message: &'static str) {
+    pub(super) fn unknown_node(&mut self, index: usize) {
+        let (site, nodes) = (Site::graph(&self.draft.name), self.draft.nodes.len());
+        self.failure.get_or_insert(Error::UnknownNode { site, index, nodes });
+    }
+
+    #[cold]
+    pub(super) fn fail(&mut self, node: usize, message: &'static str) {
         let site = Site::graph(&self.draft.name).at_node(&self.draft.nodes[node].name);
         self.failure.get_or_insert(Error::Unsupported { site, message });
     }

@@ -4,6 +4,7 @@
 //! handles are live and of one context, pointers are valid for the call and, where work is queued, until it has run; a
 //! context is current where CUDA needs one. [`is_present`] comes first: without the library every call panics.
 
+mod attribute;
 mod capture;
 mod conditional;
 mod edge;
@@ -19,6 +20,7 @@ use std::ffi::CStr;
 use std::ptr;
 use std::sync::OnceLock;
 
+pub(crate) use attribute::*;
 pub(crate) use capture::*;
 pub(crate) use conditional::*;
 pub(crate) use edge::*;

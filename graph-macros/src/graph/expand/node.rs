@@ -1,7 +1,7 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
 use super::part::{bounds_assertion, bytes, generic, local, select, spanned_call};
-use super::{closure, library};
+use super::{attribute, closure, library};
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant};
 use crate::graph::resolve::Graph;
@@ -21,7 +21,7 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
     match &node.action {
         Action::Kernel(launch) => {
             let function = loaded(node).map(|function| quote!(::core::option::Option::Some(#function)));
-            let (dimensions, call) = (dimensions(launch), call(graph, launch, &alias(node), function));
+            let (dimensions, call) = (dimensions(node, launch), call(graph, launch, &alias(node), function));
             quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::kernel(#builder, #name, #dimensions, #call);)
         }
         Action::Memcpy { from, to } => {
@@ -64,7 +64,7 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) 
     match &node.action {
         Action::Kernel(launch) => {
             let function = loaded(node).map(|_| loaded_name().to_token_stream());
-            let (dimensions, call) = (dimensions(launch), call(graph, launch, &alias(node), function));
+            let (dimensions, call) = (dimensions(node, launch), call(graph, launch, &alias(node), function));
             quote_spanned!(span=> #trait_path::kernel(#sink, #index, #name, #dimensions, #call))
         }
         Action::Memset { to, value } => {
@@ -77,13 +77,14 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) 
 }
 
 /// `Launch::new(grid, block)` at the user's tokens.
-fn dimensions(launch: &Launch) -> TokenStream {
+fn dimensions(node: &Node, launch: &Launch) -> TokenStream {
     let (grid, block) = (&launch.grid.whole, &launch.block.whole);
     let dimensions = quote_spanned!(launch.function.span()=> ::graph_runtime::Launch::new(#grid, #block));
-    match &launch.shared {
+    let dimensions = match &launch.shared {
         Some(shared) => quote_spanned!(launch.function.span()=> ::graph_runtime::Launch::shared(#dimensions, #shared)),
         None => dimensions,
-    }
+    };
+    attribute::launched(node, dimensions)
 }
 
 /// A place, borrowed at its own tokens.
@@ -323,7 +324,7 @@ fn each(graph: &Graph<'_>, generics: bool) -> Vec<(Span, TokenStream)> {
             found.extend(bounds_assertion(graph, place).map(|assertion| (place.name.span(), assertion)));
         }
         let Action::Kernel(launch) = &node.action else { continue };
-        let (Some(path), Some(operands)) = (launch.path(), operands(graph, launch)) else {
+        let (Some(path), Some(operands)) = (launch.path(), operands(graph, node, launch)) else {
             continue;
         };
         match known.entry(quote!(#path #operands).to_string()) {
@@ -361,22 +362,28 @@ struct LaunchAssertion<'a> {
 impl LaunchAssertion<'_> {
     fn tokens(&self) -> TokenStream {
         let (kernel, nodes, operands) = (alias(self.node), &self.nodes, &self.operands);
+        let check = match self.node.attributes.node.cluster {
+            Some(_) => quote_spanned!(self.launch.function.span()=> check_clusters),
+            None => quote_spanned!(self.launch.function.span()=> check_launch),
+        };
         let function = quote_spanned! {self.launch.function.span()=>
-            ::graph_runtime::private::check_launch::<#kernel>
+            ::graph_runtime::private::#check::<#kernel>
         };
         spanned_call(function, quote!(&[#(#nodes),*], #operands), self.launch.parens)
     }
 }
 
 /// Grid, block, shared memory and arguments of a launch as constants; `None` where a dimension is none.
-fn operands(graph: &Graph<'_>, launch: &Launch) -> Option<TokenStream> {
+fn operands(graph: &Graph<'_>, node: &Node, launch: &Launch) -> Option<TokenStream> {
     let variables = graph.variables();
+    let cluster = node.attributes.node.cluster.as_ref().map(|(_, cluster)| cluster);
     let mut dimensions = launch
         .grid
         .parts
         .iter()
         .chain(&launch.block.parts)
-        .chain(&launch.shared);
+        .chain(&launch.shared)
+        .chain(cluster.iter().flat_map(|cluster| &cluster.parts));
     if !dimensions.all(|expr| is_constant(expr, &variables)) {
         return None;
     }
@@ -390,7 +397,9 @@ fn operands(graph: &Graph<'_>, launch: &Launch) -> Option<TokenStream> {
         },
         Argument::Value(value) => argument(value, &variables),
     });
-    Some(quote!(#grid, #block, #shared, &[#(#arguments),*]))
+    let cluster = cluster.map(extent);
+    let cluster = cluster.map(|cluster| quote!(, ::core::option::Option::Some(#cluster)));
+    Some(quote!(#grid, #block, #shared, &[#(#arguments),*] #cluster))
 }
 
 fn extent(extent: &Extent) -> TokenStream {

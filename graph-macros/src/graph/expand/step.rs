@@ -1,5 +1,6 @@
 //! What `build` does, step by step, in functions that are not too long.
 
+use super::attribute;
 use super::build::{Operands, add_or_apply, call, hidden, operands, scalars_of};
 use crate::graph::ast::Statement;
 use crate::graph::resolve::{Graph, mentioned};
@@ -73,7 +74,11 @@ impl<'g, 'a> Steps<'g, 'a> {
 
     fn step(&self, step: &Step, builder: &TokenStream) -> TokenStream {
         match step {
-            Step::Node(index) => add_or_apply(self.graph, *index, builder),
+            Step::Node(index) => {
+                let added = add_or_apply(self.graph, *index, builder);
+                let attributes = attribute::statements(self.graph.nodes[*index], builder);
+                quote!(#added #attributes)
+            }
             Step::Begin => quote!(::graph_runtime::GraphBuilder::begin_body(#builder);),
             Step::End => quote!(::graph_runtime::GraphBuilder::end_body(#builder);),
             Step::For(repeated, steps) => self.repeat(*repeated, steps, builder),

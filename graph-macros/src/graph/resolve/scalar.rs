@@ -65,7 +65,9 @@ pub(crate) fn added(node: &Node) -> TokenStream {
         Action::Record(event) | Action::Wait(event) => event.to_token_stream(),
         _ => TokenStream::new(),
     };
-    [fixed, expressions(node)].into_iter().flatten().collect()
+    let priority = node.attributes.node.priority.as_ref();
+    let priority = priority.map_or_else(TokenStream::new, |(_, priority)| priority.to_token_stream());
+    [fixed, priority, expressions(node)].into_iter().flatten().collect()
 }
 
 fn library(arguments: &[Argument], body: &Expr) -> TokenStream {
@@ -99,9 +101,11 @@ pub(crate) fn params(graph: &Graph<'_>, node: &Node) -> Vec<usize> {
 pub(crate) fn expressions(node: &Node) -> TokenStream {
     match &node.action {
         Action::Kernel(launch) => {
+            let cluster = node.attributes.node.cluster.iter().map(|(_, cluster)| &cluster.whole);
             let dimensions = [&launch.grid.whole, &launch.block.whole]
                 .into_iter()
-                .chain(&launch.shared);
+                .chain(&launch.shared)
+                .chain(cluster);
             let dimensions: TokenStream = dimensions.map(ToTokens::to_token_stream).collect();
             let arguments = launch.arguments.iter().map(argument);
             dimensions.into_iter().chain(arguments.flatten()).collect()

@@ -1,5 +1,6 @@
 //! One node of a program as one driver call: its parameters, adding it, and changing it in place.
 
+use super::attribute;
 use super::fill::Fill;
 use super::kernels::Kernels;
 use crate::backend::Storage;
@@ -122,7 +123,13 @@ impl Adder {
                 trace!(target: "graph_runtime", node = name, entry, after = after.len(), "cuGraphAddKernelNode_v2");
                 let params = self.kernel(program, kernels, kernel);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-                unsafe { driver::add_kernel_node(graph, after, &params) }
+                let added = unsafe { driver::add_kernel_node(graph, after, &params) }?;
+                if let Some(attributes) = &kernel.attributes {
+                    trace!(target: "graph_runtime", node = name, ?attributes, "cuGraphKernelNodeSetAttribute");
+                    // SAFETY: the node was just added.
+                    unsafe { attribute::set(added, attributes) }?;
+                }
+                Ok(added)
             }
             Op::Memcpy { from, to } if !to.is_empty() => {
                 trace!(target: "graph_runtime", node = name, bytes = to.bytes, after = after.len(), "cuGraphAddMemcpyNode");

@@ -9,7 +9,7 @@ use super::failure::Failure;
 use super::fill::Fill;
 use super::kept::Kept;
 use super::kernels::Kernels;
-use super::{Cuda, Executable, delay, programmatic};
+use super::{Cuda, Executable, attribute, delay, programmatic};
 use crate::backend::{Backend, Blueprint, Programmatic, allocate};
 use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
@@ -21,9 +21,6 @@ use std::mem::ManuallyDrop;
 use std::ptr;
 use std::sync::Arc;
 use tracing::trace;
-
-/// No flags of `cuGraphInstantiateWithParams` are needed: no node has a priority of its own yet, and the upload is a call of its own.
-const FLAGS: u64 = 0;
 
 impl Executable {
     pub(crate) fn build(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>) -> Result<Self> {
@@ -109,7 +106,7 @@ impl Executable {
                 Op::Memcpy { .. } | Op::Join | Op::Call(_) | Op::Record(_) | Op::Wait(_) | Op::Raw(_) => {}
             }
         }
-        Ok(())
+        attribute::prepare(&self.cuda, &self.kernels, blueprint)
     }
 
     /// Creates the graph and adds all nodes, in topological order. Their handles come into `nodes`.
@@ -200,7 +197,7 @@ impl Executable {
         let graph = || Site::graph(&draft.name);
         trace!(target: "graph_runtime", graph = %draft.name, nodes = self.nodes.len(), "cuGraphInstantiateWithParams");
         // SAFETY: fact 1 of `Executable`.
-        let exec = unsafe { driver::graph_instantiate(self.graph, FLAGS) };
+        let exec = unsafe { driver::graph_instantiate(self.graph, attribute::flags(blueprint.program)) };
         self.exec = match exec {
             Ok(exec) => exec,
             Err(failed) => {
@@ -216,6 +213,15 @@ impl Executable {
                 });
             }
         };
+        for (node, _) in blueprint
+            .program
+            .enabled
+            .iter()
+            .enumerate()
+            .filter(|(_, enabled)| !**enabled)
+        {
+            self.set_enabled(draft, blueprint.program, node, false)?;
+        }
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphUpload");
         self.in_flight.set(OWN);
         // SAFETY: fact 1 of `Executable`.
@@ -255,7 +261,7 @@ impl Executable {
         // SAFETY: the graph was created above, and `sequence` is a prefix of all nodes in order.
         let added = unsafe { self.add_prefix(blueprint, graph, sequence.iter().copied()) }.is_ok();
         // SAFETY: the graph was created above.
-        let exec = added.then(|| unsafe { driver::graph_instantiate(graph, FLAGS) });
+        let exec = added.then(|| unsafe { driver::graph_instantiate(graph, attribute::flags(blueprint.program)) });
         let works = matches!(exec, Some(Ok(_)));
         if let Some(Ok(exec)) = exec {
             // SAFETY: it was made above and never launched.

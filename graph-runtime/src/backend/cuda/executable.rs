@@ -2,6 +2,7 @@
 
 use super::Cuda;
 use super::add::Adder;
+use super::attribute;
 use super::conditional::Setter;
 use super::event::Event;
 use super::fill::Fill;
@@ -192,6 +193,7 @@ impl Executable {
         match (op, &program.ops[node]) {
             (Op::Kernel(kernel), _) => {
                 let checked = self.kernels.check(kernel.function, &kernel.config);
+                let checked = checked.and_then(|()| attribute::check_change(&self.cuda, &self.kernels, kernel));
                 checked.map_err(|message| Error::Kernel {
                     site: site(),
                     kernel: program.functions[kernel.function as usize].facts.name,

@@ -241,15 +241,22 @@ impl Kernels {
 
     /// Sets the function up for so much dynamic shared memory. Above 48 KiB CUDA wants to be asked.
     pub(super) fn permit(&mut self, function: u32, shared: u32) -> Result<(), CudaError> {
-        let function = &mut self.functions[function as usize];
-        if shared > function.dynamic_shared {
-            trace!(target: "graph_runtime", shared, "cuFuncSetAttribute");
-            let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
-            // SAFETY: the function's module is loaded until `unload`.
-            unsafe { driver::set_function_attribute(function.handle, attribute, shared as i32) }?;
-            function.dynamic_shared = shared;
-        }
+        self.allow(function, shared)?;
+        let allowed = &mut self.functions[function as usize].dynamic_shared;
+        *allowed = shared.max(*allowed);
         Ok(())
+    }
+
+    /// The same for a launch that may not come to be: it is not remembered.
+    pub(super) fn allow(&self, function: u32, shared: u32) -> Result<(), CudaError> {
+        let function = &self.functions[function as usize];
+        if shared <= function.dynamic_shared {
+            return Ok(());
+        }
+        trace!(target: "graph_runtime", shared, "cuFuncSetAttribute");
+        let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        // SAFETY: the function's module is loaded until `unload`.
+        unsafe { driver::set_function_attribute(function.handle, attribute, shared as i32) }
     }
 
     /// Unloads all modules.

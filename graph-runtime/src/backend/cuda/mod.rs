@@ -1,6 +1,7 @@
 //! CUDA devices.
 
 mod add;
+mod attribute;
 mod build;
 mod capture;
 mod conditional;

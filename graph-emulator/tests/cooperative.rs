@@ -1,0 +1,135 @@
+//! Cooperative launches: blocks that wait for each other run at the same time.
+
+mod common;
+
+use common::Argument::{Read, Write};
+use common::{Gpu, download, value};
+use graph_emulator::{FaultKind, Options};
+
+/// Each block writes its number plus one, waits for all others at a barrier of the whole grid, then adds what the next block wrote.
+/// The block `lost` goes astray instead of arriving.
+const MEET: &str = "
+.version 7.0
+.target sm_70
+.address_size 64
+.visible .entry meet(.param .u64 arrived, .param .u64 numbers, .param .u64 sums, .param .u64 lost, .param .u32 blocks)
+{
+    .reg .pred %p<5>;
+    .reg .b32 %r<12>;
+    .reg .b64 %rd<12>;
+    ld.param.u64 %rd1, [arrived];
+    ld.param.u64 %rd2, [numbers];
+    ld.param.u64 %rd3, [sums];
+    ld.param.u64 %rd9, [lost];
+    cvta.to.global.u64 %rd1, %rd1;
+    cvta.to.global.u64 %rd2, %rd2;
+    cvta.to.global.u64 %rd3, %rd3;
+    cvta.to.global.u64 %rd9, %rd9;
+    ld.global.u32 %r1, [%rd9];
+    mov.u32 %r2, %ctaid.x;
+    ld.param.u32 %r3, [blocks];
+    mov.u32 %r4, %tid.x;
+    setp.ne.u32 %p1, %r4, 0;
+    @%p1 bra TOGETHER;
+    setp.ne.u32 %p2, %r2, %r1;
+    @%p2 bra RIGHT;
+    st.global.u32 [%rd1 + 4096], %r2;
+RIGHT:
+    add.u32 %r5, %r2, 1;
+    mul.wide.u32 %rd4, %r2, 4;
+    add.u64 %rd5, %rd2, %rd4;
+    st.volatile.global.u32 [%rd5], %r5;
+    membar.gl;
+    atom.global.add.u32 %r6, [%rd1], 1;
+WAIT:
+    ld.volatile.global.u32 %r7, [%rd1];
+    setp.lt.u32 %p3, %r7, %r3;
+    @%p3 bra WAIT;
+TOGETHER:
+    bar.sync 0;
+    @%p1 bra DONE;
+    add.u32 %r8, %r2, 1;
+    rem.u32 %r8, %r8, %r3;
+    mul.wide.u32 %rd6, %r8, 4;
+    add.u64 %rd7, %rd2, %rd6;
+    ld.volatile.global.u32 %r9, [%rd7];
+    add.u32 %r10, %r9, %r5;
+    add.u64 %rd8, %rd3, %rd4;
+    st.global.u32 [%rd8], %r10;
+DONE:
+    ret;
+}
+";
+
+const NOBODY: u32 = u32::MAX;
+
+fn together() -> Options {
+    Options {
+        cooperative: true,
+        ..Options::default()
+    }
+}
+
+fn meet(blocks: u32, threads: u32, lost: u32, options: &Options) -> Result<Vec<u32>, graph_emulator::Fault> {
+    let gpu = Gpu::new(MEET);
+    let arrived = gpu.upload("arrived", &[0_u32]);
+    let numbers = gpu.upload("numbers", &vec![0_u32; blocks as usize]);
+    let sums = gpu.upload("sums", &vec![0_u32; blocks as usize]);
+    let lost = gpu.upload("lost", &[lost]);
+    let arguments = [
+        Write(&arrived),
+        Write(&numbers),
+        Write(&sums),
+        Read(&lost),
+        value(blocks),
+    ];
+    gpu.launch_with("meet", [blocks, 1, 1], [threads, 1, 1], 0, &arguments, options)?;
+    Ok(download(&sums))
+}
+
+#[test]
+fn blocks_meet_at_a_barrier_of_the_grid() {
+    for (blocks, threads) in [(1, 32), (2, 64), (40, 32), (100, 50)] {
+        let expected: Vec<u32> = (0..blocks).map(|block| block + 1 + (block + 1) % blocks + 1).collect();
+        assert_eq!(
+            meet(blocks, threads, NOBODY, &together()).unwrap(),
+            expected,
+            "{blocks} blocks"
+        );
+    }
+}
+
+#[test]
+fn one_block_waits_for_nobody() {
+    let gpu = Gpu::new(MEET);
+    let [arrived, numbers, sums, lost] =
+        ["arrived", "numbers", "sums", "lost"].map(|name| gpu.upload(name, &[u32::from(name == "lost") * NOBODY]));
+    let arguments = [
+        Write(&arrived),
+        Write(&numbers),
+        Write(&sums),
+        Read(&lost),
+        value(1_u32),
+    ];
+    gpu.launch("meet", [1; 3], [32, 1, 1], &arguments).unwrap();
+    assert_eq!(download::<u32>(&sums), [2]);
+}
+
+#[test]
+fn a_fault_ends_the_blocks_that_wait() {
+    let fault = meet(20, 32, 7, &together()).unwrap_err();
+    assert_eq!(fault.block, [7, 0, 0]);
+    assert!(fault.to_string().contains("4096"), "{fault}");
+}
+
+#[test]
+fn a_grid_that_is_too_large_to_be_there_at_once_is_refused() {
+    let fault = meet(257, 32, NOBODY, &together()).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::InvalidLaunch(_)));
+    assert!(
+        fault
+            .to_string()
+            .contains("257 blocks is too large: the emulator runs 256"),
+        "{fault}"
+    );
+}

@@ -1,0 +1,145 @@
+//! Attributes of kernel nodes: what the device has to say of them, and setting them.
+
+use super::Cuda;
+use super::kernels::Kernels;
+use crate::backend::Blueprint;
+use crate::driver::{
+    self, CUdevice_attribute as DeviceAttribute, CUfunction_attribute as FunctionAttribute, CUgraphNode,
+};
+use crate::error::{At, CudaError, Error, Result, Site};
+use crate::program::{KernelAttributes, KernelOp, Op, Program};
+
+/// The first compute capability with clusters.
+const CLUSTERS: (i32, i32) = (9, 0);
+/// The largest cluster that every such device has room for (CUDA programming guide, "thread block clusters").
+const PORTABLE_CLUSTER: u64 = 8;
+/// `CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY`
+const USE_NODE_PRIORITY: u64 = 8;
+
+/// The flags to instantiate a graph with: without this one, CUDA does not look at priorities.
+pub(super) fn flags(program: &Program) -> u64 {
+    let has_priority = |op: &Op| match op {
+        Op::Kernel(kernel) => kernel
+            .attributes
+            .as_ref()
+            .is_some_and(|attributes| attributes.priority.is_some()),
+        _ => false,
+    };
+    if program.ops.iter().any(has_priority) {
+        USE_NODE_PRIORITY
+    } else {
+        0
+    }
+}
+
+/// Asks the device about the attributes of all nodes, and sets functions up for them. The context is current; functions have the shared memory
+/// that they are to have.
+pub(super) fn prepare(cuda: &Cuda, kernels: &Kernels, blueprint: &Blueprint<'_>) -> Result<()> {
+    let (draft, program) = (blueprint.draft, blueprint.program);
+    for (node, op) in program.ops.iter().enumerate() {
+        let Op::Kernel(kernel) = op else { continue };
+        if let Err(message) = check(cuda, kernels, kernel) {
+            return Err(Error::Kernel {
+                site: Site::graph(&draft.name).at_node(&draft.nodes[node].name),
+                kernel: program.functions[kernel.function as usize].facts.name,
+                message,
+            });
+        }
+        let large = |[x, y, z]: [u32; 3]| u64::from(x) * u64::from(y) * u64::from(z) > PORTABLE_CLUSTER;
+        let required = program.functions[kernel.function as usize]
+            .facts
+            .limits
+            .required_cluster;
+        if kernel.cluster().or(required).is_some_and(large) {
+            let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+            // SAFETY: the function's module is loaded until `unload`.
+            unsafe { driver::set_function_attribute(kernels.handle(kernel.function), attribute, 1) }
+                .at(|| Site::graph(&draft.name).at_node(&draft.nodes[node].name))?;
+        }
+    }
+    Ok(())
+}
+
+/// Does the device allow a node of these attributes to be launched like this? The error says why not. The context is current.
+fn check(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result<(), String> {
+    let Some(attributes) = &kernel.attributes else {
+        return Ok(());
+    };
+    let asked = |error: CudaError| format!("cannot be checked: {error}");
+    if attributes.cluster.is_some() {
+        let (major, minor) = cuda.capability().map_err(asked)?;
+        if (major, minor) < CLUSTERS {
+            return Err(format!(
+                "runs in clusters, which need compute capability 9.0, but the device has {major}.{minor}"
+            ));
+        }
+    }
+    if attributes.cooperative {
+        check_cooperative(cuda, kernels, kernel)?;
+    }
+    let Some(priority) = attributes.priority else {
+        return Ok(());
+    };
+    // SAFETY: the context is current.
+    let (first, last) = unsafe { driver::priority_range() }.map_err(asked)?;
+    if (first..=last).contains(&priority) {
+        return Ok(());
+    }
+    Err(format!(
+        "has the priority {priority}, but those of this device are {first} (the first to run) to {last}"
+    ))
+}
+
+/// The same for a node as it will be.
+pub(super) fn check_change(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result<(), String> {
+    if kernel.attributes.is_none() {
+        return Ok(());
+    }
+    let asked = |error: CudaError| format!("cannot be checked: {error}");
+    cuda.bind().map_err(asked)?;
+    kernels.allow(kernel.function, kernel.config.shared).map_err(asked)?;
+    check(cuda, kernels, kernel)
+}
+
+/// Is there room for all blocks at the same time?
+fn check_cooperative(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result<(), String> {
+    let asked = |error: CudaError| format!("cannot be checked: {error}");
+    let supported = cuda.attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);
+    if supported.map_err(asked)? == 0 {
+        return Err("is launched cooperatively, which the device cannot do".to_owned());
+    }
+    let (handle, config) = (kernels.handle(kernel.function), &kernel.config);
+    let threads = config.block_threads();
+    // SAFETY: the function's module is loaded until `unload`; the context is current.
+    let each = unsafe { driver::active_blocks(handle, threads, config.shared) }.map_err(asked)?;
+    let processors = cuda.attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    let limit = u128::from(each) * processors.map_err(asked)? as u128;
+    if config.blocks() <= limit {
+        return Ok(());
+    }
+    Err(format!(
+        "is launched cooperatively in {} blocks of {threads} threads, but the device has room for {limit} at the same time",
+        config.blocks()
+    ))
+}
+
+/// Sets the attributes of a kernel node.
+///
+/// # Safety
+///
+/// The node lives, is a kernel node, and the graph that it is in has not been instantiated.
+pub(super) unsafe fn set(node: CUgraphNode, attributes: &KernelAttributes) -> Result<(), CudaError> {
+    if let Some(cluster) = attributes.cluster {
+        // SAFETY: by the caller's promise.
+        unsafe { driver::set_node_cluster(node, cluster) }?;
+    }
+    if attributes.cooperative {
+        // SAFETY: as above.
+        unsafe { driver::set_node_cooperative(node) }?;
+    }
+    match attributes.priority {
+        // SAFETY: as above.
+        Some(priority) => unsafe { driver::set_node_priority(node, priority) },
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,69 @@
+//! Clusters on the emulator, which runs their blocks by themselves: that is as good where the kernels make nothing of them.
+
+use crate::backend::Blueprint;
+use crate::error::{Error, Result, Site};
+use crate::program::{Op, Program};
+
+/// What only kernels have that use their cluster: its registers, its barrier, addresses in other blocks, and copies to several blocks.
+const USES: [&str; 6] = [
+    "%cluster",
+    "%ncluster",
+    "barrier.cluster",
+    "mapa.",
+    "getctarank",
+    "multicast::cluster",
+];
+
+/// Refuses nodes in clusters of several blocks whose kernels use them.
+pub(super) fn check(blueprint: &Blueprint<'_>) -> Result<()> {
+    let (draft, program) = (blueprint.draft, blueprint.program);
+    for (node, op) in program.ops.iter().enumerate() {
+        let Op::Kernel(kernel) = op else { continue };
+        if kernel.cluster().is_none_or(|blocks| blocks == [1; 3]) || !uses_clusters(program, kernel.function) {
+            continue;
+        }
+        return Err(Error::Kernel {
+            site: Site::graph(&draft.name).at_node(&draft.nodes[node].name),
+            kernel: program.functions[kernel.function as usize].facts.name,
+            message: "runs in clusters of several blocks and uses them, which the emulator does not have".to_owned(),
+        });
+    }
+    Ok(())
+}
+
+/// Does the kernel use clusters, or a function of its module that it may call?
+fn uses_clusters(program: &Program, function: u32) -> bool {
+    let function = &program.functions[function as usize];
+    function.module().is_some_and(|module| {
+        let text = program.modules[module].text;
+        let body = body(text, function.facts.entry);
+        let called = body.is_none_or(|body| body.contains("call"));
+        let text = body.filter(|_| !called).unwrap_or(text);
+        USES.iter().any(|word| text.contains(word))
+    })
+}
+
+/// The text of a kernel: up to the next kernel or function.
+fn body<'a>(text: &'a str, entry: &str) -> Option<&'a str> {
+    let mut parts = text.split(".entry").skip(1);
+    let own = parts.find(|part| {
+        part.trim_start()
+            .strip_prefix(entry)
+            .is_some_and(|rest| rest.trim_start().starts_with('('))
+    })?;
+    own.split(".func").next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::body;
+
+    #[test]
+    fn the_text_of_a_kernel_ends_where_the_next_begins() {
+        let text =
+            ".visible .entry ab(.param) { one }\n.visible .entry a (.param) { two }\n.func f { three } .entry c() {}";
+        assert!(body(text, "a").is_some_and(|body| body.contains("two") && !body.contains("three")));
+        assert!(body(text, "ab").is_some_and(|body| body.contains("one") && !body.contains("two")));
+        assert_eq!(body(text, "b"), None);
+    }
+}

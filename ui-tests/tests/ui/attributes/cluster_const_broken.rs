@@ -1,0 +1,15 @@
+//! The same, where rustc knows the numbers.
+use graph_runtime::cuda_graph;
+use ui_tests::*;
+
+const BLOCKS: usize = 4;
+
+cuda_graph! {
+    graph Test {
+        device data: [f32; 1024];
+        #[cluster(BLOCKS - 1, 1, 1)]
+        kernel fill = write<<<BLOCKS, 256>>>(&mut data);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,13 @@
+//! It takes no arguments.
+use graph_runtime::cuda_graph;
+use ui_tests::*;
+
+cuda_graph! {
+    graph Test {
+        device data: [f32; 1024];
+        #[cooperative(4)]
+        kernel fill = write<<<4, 256>>>(&mut data);
+    }
+}
+
+fn main() {}

@@ -1,0 +1,14 @@
+//! Priorities are fixed when the graph is built.
+use graph_runtime::cuda_graph;
+use ui_tests::*;
+
+cuda_graph! {
+    graph Test {
+        param  urgency: i32 = -1;
+        device data: [f32; 1024];
+        #[priority(urgency)]
+        kernel fill = write<<<4, 256>>>(&mut data);
+    }
+}
+
+fn main() {}
