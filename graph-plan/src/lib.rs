@@ -60,6 +60,6 @@ pub use order::Order;
 pub use plan::{Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource};
 pub use programmatic::Writers;
 pub use race::{Race, races};
-pub use region::{Bound, Region};
+pub use region::{Bound, Region, Strided};
 pub use sharing::Sharing;
 pub use text::Text;

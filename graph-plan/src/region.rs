@@ -1,6 +1,9 @@
 //! Parts of a resource, and when two of them cannot overlap.
 
+mod strided;
+
 use std::fmt;
+pub use strided::Strided;
 
 /// One end of a range, in units of the resource's outermost dimension (the macro) or in bytes (the builder).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -49,6 +52,10 @@ pub enum Region {
     Index(Bound),
     /// Elements of the outermost dimension: `x[start..end]`.
     Range(Bound, Bound),
+    /// Of some elements of the outermost dimension, some of the next: `x[start..end][i]`. Both are one of the above.
+    Parts(Box<[Region; 2]>),
+    /// Rows of bytes that lie apart: what the builder has in the place of `Parts`.
+    Strided(Strided),
 }
 
 impl Region {
@@ -64,16 +71,34 @@ impl Region {
             Region::Index(Bound::Known(index)) => (Bound::Known(*index), Bound::Known(index.saturating_add(1))),
             Region::Index(bound) => (bound.clone(), Bound::Unknown),
             Region::Range(start, end) => (start.clone(), end.clone()),
+            Region::Parts(parts) => parts[0].ends(),
+            Region::Strided(rows) => {
+                let (start, end) = rows.around();
+                (Bound::Known(start), Bound::Known(end))
+            }
         }
     }
 
     /// May the two touch the same memory? Only provably disjoint regions do not: distinct known indices, known ranges that
-    /// do not meet, ranges split at the same symbol, and empty ranges.
+    /// do not meet, ranges split at the same symbol, and empty ranges. Of two dimensions, one that is disjoint is enough.
     pub fn overlaps(&self, other: &Region) -> bool {
         if let (Region::Range(Bound::Known(a), Bound::Known(b)), Region::Range(Bound::Known(c), Bound::Known(d))) =
             (self, other)
         {
             return a.max(c) < b.min(d);
+        }
+        match (self, other) {
+            (Region::Parts(a), Region::Parts(b)) => return a[0].overlaps(&b[0]) && a[1].overlaps(&b[1]),
+            // All of the other dimension meets whatever is not empty.
+            (Region::Parts(parts), other) | (other, Region::Parts(parts)) => {
+                return parts[0].overlaps(other) && parts[1].overlaps(&Region::Whole);
+            }
+            (Region::Strided(a), Region::Strided(b)) => return a.overlaps(b),
+            (Region::Strided(rows), Region::Range(Bound::Known(start), Bound::Known(end)))
+            | (Region::Range(Bound::Known(start), Bound::Known(end)), Region::Strided(rows)) => {
+                return rows.meets(*start, *end);
+            }
+            _ => {}
         }
         let ((start, end), (other_start, other_end)) = (self.ends(), other.ends());
         let empty = |start: &Bound, end: &Bound| {
@@ -102,6 +127,8 @@ impl Region {
             Region::Whole => Region::Whole,
             Region::Index(index) => Region::Index(any(index)),
             Region::Range(start, end) => Region::Range(any(start), any(end)),
+            Region::Parts(parts) => Region::Parts(Box::new(parts.each_ref().map(Region::in_any_iteration))),
+            Region::Strided(rows) => Region::Strided(*rows),
         }
     }
 
@@ -110,18 +137,37 @@ impl Region {
         if matches!(self, Region::Whole) || self == other {
             return true;
         }
+        match (self, other) {
+            (Region::Parts(a), Region::Parts(b)) => return a[0].covers(&b[0]) && a[1].covers(&b[1]),
+            (Region::Parts(_) | Region::Strided(_), _) => return false,
+            _ => {}
+        }
         let ((start, end), (other_start, other_end)) = (self.ends(), other.ends());
         start.certainly_at_most(&other_start) && other_end.certainly_at_most(&end)
     }
 }
 
-/// As it stands behind a resource's name: nothing, `[3]`, `[2..8]`.
+/// As it stands behind a resource's name: nothing, `[3]`, `[2..8]`, `[2..8][3]`.
 impl fmt::Display for Region {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Region::Whole => Ok(()),
             Region::Index(index) => write!(f, "[{index}]"),
             Region::Range(start, end) => write!(f, "[{start}..{end}]"),
+            Region::Parts(parts) => parts.iter().try_for_each(|part| match part {
+                Region::Whole => f.write_str("[..]"),
+                part => part.fmt(f),
+            }),
+            Region::Strided(Strided {
+                start,
+                width,
+                pitch,
+                rows,
+            }) => write!(
+                f,
+                "[{start}..{}, and so on: {rows} rows {pitch} bytes apart]",
+                start.saturating_add(*width)
+            ),
         }
     }
 }
@@ -184,6 +230,48 @@ mod tests {
         assert!(before.overlaps(&Region::Range(symbol("i"), Bound::End)));
         assert!(Region::Index(split(0)).overlaps(&Region::Index(Bound::Iteration("i + 1".into(), 0))));
         assert_eq!(Region::Index(split(0)).to_string(), "[i]");
+    }
+
+    #[test]
+    fn two_dimensions_are_disjoint_where_one_is() {
+        let parts = |rows: Region, columns: Region| Region::Parts(Box::new([rows, columns]));
+        let (low, high) = (Region::span(0, 4), Region::span(4, 8));
+        let corner = parts(low.clone(), low.clone());
+        assert!(!corner.overlaps(&parts(low.clone(), high.clone())));
+        assert!(!corner.overlaps(&parts(high.clone(), low.clone())));
+        assert!(corner.overlaps(&parts(Region::span(3, 5), Region::span(3, 5))));
+        assert!(corner.overlaps(&Region::Index(Bound::Known(3))) && !corner.overlaps(&Region::Index(Bound::Known(4))));
+        assert!(corner.overlaps(&Region::Whole) && Region::Whole.overlaps(&corner));
+        assert!(!parts(low.clone(), Region::span(3, 3)).overlaps(&Region::Whole));
+        let split = |start, end| parts(Region::Whole, Region::Range(start, end));
+        let left = split(Bound::Known(0), symbol("MID"));
+        assert!(!left.overlaps(&split(symbol("MID"), Bound::End)));
+        assert!(Region::Whole.covers(&corner) && low.covers(&corner) && !corner.covers(&low));
+        assert!(left.covers(&parts(low, Region::Range(Bound::Known(0), symbol("MID")))));
+        assert!(!high.covers(&corner));
+        assert_eq!(left.to_string(), "[..][0..MID]");
+        assert_eq!(
+            parts(Region::Index(symbol("i")), Region::span(1, 2)).to_string(),
+            "[i][1..2]"
+        );
+    }
+
+    #[test]
+    fn rows_that_lie_apart_leave_room_between_them() {
+        let rows = |start| {
+            Region::Strided(Strided {
+                start,
+                width: 8,
+                pitch: 32,
+                rows: 4,
+            })
+        };
+        assert!(!rows(0).overlaps(&rows(8)) && rows(0).overlaps(&rows(4)));
+        assert!(rows(0).overlaps(&Region::Whole) && Region::Whole.covers(&rows(0)));
+        assert!(!rows(0).overlaps(&Region::span(8, 32)) && Region::span(40, 97).overlaps(&rows(0)));
+        assert!(Region::span(0, 104).covers(&rows(0)) && !Region::span(0, 103).covers(&rows(0)));
+        assert!(!rows(0).covers(&Region::span(0, 8)) && rows(0).covers(&rows(0)));
+        assert_eq!(rows(4).to_string(), "[4..12, and so on: 4 rows 32 bytes apart]");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use crate::host_split::HostSplit;
 use crate::kernel::{KernelCall, Launch};
 use crate::memory::{DeviceMut, DeviceRef};
 use crate::place::{OnDevice, OnHost, Place};
+use crate::rectangle::Rectangle;
 use crate::shape::{ArrayOf, Element};
 use crate::sink::NodeSink;
 use crate::update::Update;
@@ -122,6 +123,19 @@ impl NodeSink for AnySink<'_, '_> {
         match self {
             AnySink::Builder(builder) => NodeSink::memset(*builder, index, name, to, value),
             AnySink::Update(update) => NodeSink::memset(*update, index, name, to, value),
+        }
+    }
+
+    fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        to: &mut Rectangle<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        match self {
+            AnySink::Builder(builder) => NodeSink::memset_2d(*builder, index, name, to, value),
+            AnySink::Update(update) => NodeSink::memset_2d(*update, index, name, to, value),
         }
     }
 

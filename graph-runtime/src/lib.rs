@@ -71,6 +71,7 @@ mod program;
 mod programmatic;
 mod raw;
 mod rebind;
+mod rectangle;
 mod scratch;
 mod shape;
 mod shares;
@@ -201,7 +202,8 @@ pub use place::{Memory, OnDevice, OnHost, Place};
 pub use pointer::{ByValue, NodeArgument, NodeArguments, Pointer, PointerMut};
 pub use programmatic::{GridDependency, Touched};
 pub use raw::RawNode;
-pub use shape::{ArrayOf, Element, Extent, Rows, SameShape};
+pub use rectangle::Rectangle;
+pub use shape::{ArrayOf, Element, Extent, Rows, SameShape, Table};
 pub use source::{CudaSource, Declaration, ParamType, Ptx, Source};
 pub use update::Update;
 

@@ -2,6 +2,7 @@
 
 use crate::kernel::{KernelCall, KernelFacts, Launch, Value, launch_fault};
 use crate::place::Span;
+use crate::rectangle::Area;
 use crate::shares::Share;
 use graph_plan::{Code, Diagnostic, Draft, LaunchConfig, Subject, Text, clashes};
 use graph_ptx::declaration::{Mistake, Rule};
@@ -78,6 +79,18 @@ pub(crate) fn mismatch(draft: &Draft, node: usize, from: Span, to: Span) -> Diag
         name(to)
     );
     Diagnostic::new(Code::ShapeMismatch, Subject::Node(node), message).help("copy between places of one length")
+}
+
+/// A copy between different numbers of rows, or of bytes in each.
+#[cold]
+pub(crate) fn other_rectangle(draft: &Draft, node: usize, from: Area, to: Area) -> Diagnostic {
+    let side = |area: Area| {
+        let name = &draft.resources[area.span.resource].name;
+        format!("{} rows of {} bytes of `{name}`", area.rows(), area.width)
+    };
+    let name = &draft.nodes[node].name;
+    let message = format!("node `{name}` copies {} to {}", side(from), side(to));
+    Diagnostic::new(Code::ShapeMismatch, Subject::Node(node), message).help("copy between places of one shape")
 }
 
 /// A node that writes memory which is shared to be read.

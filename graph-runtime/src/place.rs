@@ -72,7 +72,7 @@ pub struct Place<S: ?Sized, M> {
 }
 
 /// A place owns neither its shape nor its memory, so it may go to any thread.
-type Marker<S, M> = PhantomData<(fn() -> M, fn(&S))>;
+pub(crate) type Marker<S, M> = PhantomData<(fn() -> M, fn(&S))>;
 
 impl<S: ?Sized, M> Place<S, M> {
     pub(crate) fn new(span: Span) -> Self {

@@ -34,6 +34,60 @@ impl Part {
     }
 }
 
+/// Rows of bytes that lie apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Strided {
+    /// Where the first row begins, and the bytes of all rows together.
+    pub(crate) part: Part,
+    /// The bytes of a row; not 0.
+    pub(crate) width: usize,
+    /// From the beginning of a row to that of the next, in bytes.
+    pub(crate) pitch: usize,
+}
+
+impl Strided {
+    /// One row.
+    pub(crate) fn single(part: Part) -> Self {
+        Self {
+            part,
+            width: part.bytes,
+            pitch: part.bytes,
+        }
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.part.bytes.checked_div(self.width).unwrap_or(0)
+    }
+
+    /// Each row.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
+        let Self { part, width, pitch } = *self;
+        (0..self.rows()).map(move |row| Part {
+            start: part.start + row * pitch,
+            bytes: width,
+            ..part
+        })
+    }
+}
+
+/// A copy of rows, of which one side at least lie apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CopyRows {
+    pub(crate) from: Strided,
+    /// As many rows of one width.
+    pub(crate) to: Strided,
+}
+
+/// A memset of rows that lie apart.
+#[derive(Clone, Debug)]
+pub(crate) struct SetRows {
+    pub(crate) to: Strided,
+    /// It repeats a whole number of times in each row.
+    pub(crate) value: Value,
+    /// As in [`Op::Memset`].
+    pub(crate) changes: bool,
+}
+
 /// What a node does.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
@@ -50,6 +104,8 @@ pub(crate) enum Op {
         /// Will the value change? Then it must be lowered to something that takes every value.
         changes: bool,
     },
+    CopyRows(Box<CopyRows>),
+    SetRows(Box<SetRows>),
     Join,
     Conditional(Conditional),
     Call(Arc<HostCall>),

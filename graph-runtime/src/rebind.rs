@@ -90,6 +90,11 @@ fn check_node(graph: &Graph, node: usize) -> Result<()> {
             site: graph.site().at_node(&graph.draft.nodes[node].name),
             message: "the memory of a `capture` or `raw` node cannot be rebound: its closure had the old address",
         }),
+        Op::CopyRows(_) => Err(Error::Unsupported {
+            site: graph.site().at_node(&graph.draft.nodes[node].name),
+            message: "the memory of a copy of rows that lie apart cannot be rebound: CUDA cannot change such a node; copy through memory of the \
+                      graph's own, or build another graph",
+        }),
         _ => Ok(()),
     }
 }

@@ -4,6 +4,7 @@
 //! whose length is known at build. Nothing here knows of devices.
 
 use bytemuck::Pod;
+use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 /// Relations between shapes are sealed: what a place's type says of its elements, their size and alignment, is what makes it sound to
@@ -58,6 +59,24 @@ arrays_of! {
     [[[[T; D]; C]; B]], [B C D];
 }
 
+/// The shape of rows of which only build knows how many there are, and how many `T`s each has.
+#[derive(Debug)]
+pub struct Table<T> {
+    rows: PhantomData<T>,
+}
+
+macro_rules! tables_of {
+    ($($element:ty, [$($length:ident)*];)*) => {$(
+        impl<T, $(const $length: usize),*> sealed::ArrayOf<T> for Table<$element> {}
+        impl<T, $(const $length: usize),*> ArrayOf<T> for Table<$element> {}
+    )*};
+}
+tables_of! {
+    T, [];
+    [T; A], [A];
+    [[T; B]; A], [A B];
+}
+
 /// The two sides of a memcpy have the same shape. Where the outermost length of one is known only at build, lengths are
 /// compared there.
 #[diagnostic::on_unimplemented(
@@ -70,12 +89,24 @@ pub trait SameShape<Destination: ?Sized>: sealed::SameShape<Destination> {}
 impl<S: ?Sized> sealed::SameShape<S> for S {}
 impl<R, const N: usize> sealed::SameShape<[R]> for [R; N] {}
 impl<R, const N: usize> sealed::SameShape<[R; N]> for [R] {}
+impl<T, const N: usize, const M: usize> sealed::SameShape<Table<T>> for [[T; N]; M] {}
+impl<T, const N: usize, const M: usize> sealed::SameShape<[[T; N]; M]> for Table<T> {}
+impl<T, const N: usize> sealed::SameShape<Table<T>> for [[T; N]] {}
+impl<T, const N: usize> sealed::SameShape<[[T; N]]> for Table<T> {}
 
 impl<S: ?Sized> SameShape<S> for S {}
 #[diagnostic::do_not_recommend]
 impl<R, const N: usize> SameShape<[R]> for [R; N] {}
 #[diagnostic::do_not_recommend]
 impl<R, const N: usize> SameShape<[R; N]> for [R] {}
+#[diagnostic::do_not_recommend]
+impl<T, const N: usize, const M: usize> SameShape<Table<T>> for [[T; N]; M] {}
+#[diagnostic::do_not_recommend]
+impl<T, const N: usize, const M: usize> SameShape<[[T; N]; M]> for Table<T> {}
+#[diagnostic::do_not_recommend]
+impl<T, const N: usize> SameShape<Table<T>> for [[T; N]] {}
+#[diagnostic::do_not_recommend]
+impl<T, const N: usize> SameShape<[[T; N]]> for Table<T> {}
 
 /// A shape with an outermost dimension, which an index or a range selects from.
 #[diagnostic::on_unimplemented(

@@ -7,6 +7,7 @@ use crate::builder::GraphBuilder;
 use crate::error::Result;
 use crate::kernel::{KernelCall, Launch};
 use crate::place::{OnDevice, Place};
+use crate::rectangle::Rectangle;
 use crate::shape::{ArrayOf, Element};
 use crate::update::Update;
 
@@ -27,6 +28,15 @@ pub trait NodeSink {
         index: usize,
         name: &'static str,
         to: &mut Place<S, OnDevice>,
+        value: T,
+    ) -> Result<()>;
+
+    /// The memset node of a rectangle that was declared with this index and name.
+    fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        to: &mut Rectangle<S, OnDevice>,
         value: T,
     ) -> Result<()>;
 
@@ -59,6 +69,18 @@ impl NodeSink for GraphBuilder {
         Ok(())
     }
 
+    fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        _index: usize,
+        name: &'static str,
+        to: &mut Rectangle<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        let node = GraphBuilder::memset_2d(self, name, to, value);
+        self.changes(node);
+        Ok(())
+    }
+
     fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {
         std::array::from_fn(|depth| self.iteration(depth))
     }
@@ -84,6 +106,16 @@ impl NodeSink for Update<'_> {
         value: T,
     ) -> Result<()> {
         Update::memset(self, self.declared(index), to, value)
+    }
+
+    fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        index: usize,
+        _name: &'static str,
+        to: &mut Rectangle<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        Update::memset_2d(self, self.declared(index), to, value)
     }
 
     fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {

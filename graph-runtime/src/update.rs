@@ -6,8 +6,9 @@ use crate::graph::Graph;
 use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, Launch, Value};
 use crate::mistakes::{launch_mistake, same_length};
 use crate::node::NodeId;
-use crate::place::{OnDevice, Place};
-use crate::program::{Argument, KernelOp, Op, Part};
+use crate::place::{OnDevice, Place, Span};
+use crate::program::{Argument, KernelOp, Op, Part, Strided};
+use crate::rectangle::Rectangle;
 use crate::shape::{ArrayOf, Element};
 use crate::source::resolve;
 
@@ -106,28 +107,43 @@ impl Update<'_> {
         to: &Place<S, OnDevice>,
         value: T,
     ) -> Result<()> {
+        self.set(node, to.span, None, Value::new(&value))
+    }
+
+    /// Changes the value of a memset node of a rectangle. The memory stays as it was built.
+    ///
+    /// # Errors
+    /// As [`Update::memset`].
+    pub fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        node: NodeId,
+        to: &Rectangle<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        let rows = to.area.in_one_piece().is_none().then(|| to.area.strided());
+        self.set(node, to.area.span, rows, Value::new(&value))
+    }
+
+    /// Changes the value of a memset node of `span`, or of rows that lie apart.
+    fn set(&mut self, node: NodeId, span: Span, rows: Option<Strided>, value: Value) -> Result<()> {
         let (index, site) = self.find(node)?;
-        let graph = self.graph;
-        let Op::Memset {
-            to: built,
-            value: before,
-            changes,
-        } = &graph.program.ops[index]
-        else {
-            return Err(unsupported(site, "the node sets no memory"));
-        };
-        if to.span.graph != graph.id {
+        if span.graph != self.graph.id {
             return Err(Error::ForeignPlace { site });
         }
-        let value = Value::new(&value);
-        if to.span.outside || Part::of(to.span) != *built || !same_length(before, &value) {
+        let (before, same) = match &self.graph.program.ops[index] {
+            Op::Memset { to, value, .. } => (value, rows.is_none() && Part::of(span) == *to),
+            Op::SetRows(set) => (&set.value, rows == Some(set.to)),
+            _ => return Err(unsupported(site, "the node sets no memory")),
+        };
+        if span.outside || !same || !same_length(before, &value) {
             return Err(unsupported(site, "an update cannot change which memory a node uses"));
         }
-        let op = Op::Memset {
-            to: *built,
-            value,
-            changes: *changes,
-        };
+        let mut op = self.graph.program.ops[index].clone();
+        match &mut op {
+            Op::Memset { value: before, .. } => *before = value,
+            Op::SetRows(set) => set.value = value,
+            _ => {}
+        }
         self.push(index, op, Vec::new())
     }
 

@@ -30,6 +30,7 @@ fn messages_of_check() {
         "many",
         "memory",
         "names",
+        "planes",
         "programmatic",
         "races",
         "raw",

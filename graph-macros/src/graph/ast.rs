@@ -229,9 +229,9 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// What is selected from the outermost dimension.
-    pub(crate) fn part(&self) -> Option<&Part> {
-        self.parts.first()
+    /// Is it columns of rows, which need not lie in one piece? Of one row they do.
+    pub(crate) fn is_rectangle(&self) -> bool {
+        matches!(self.parts[..], [Part::Range { .. }, _])
     }
 }
 
@@ -260,7 +260,12 @@ pub(crate) struct Shape {
 impl Shape {
     /// The type of one element of the outermost dimension; `None` for a scalar.
     pub(crate) fn row(&self) -> Option<TokenStream> {
-        (!self.lengths.is_empty()).then(|| self.nested(1))
+        self.inner(1)
+    }
+
+    /// The type without its `skip` outermost dimensions, if it has so many.
+    pub(crate) fn inner(&self, skip: usize) -> Option<TokenStream> {
+        (self.lengths.len() >= skip).then(|| self.nested(skip))
     }
 
     /// The type without its `skip` outermost dimensions, at the user's tokens.

@@ -4,6 +4,7 @@ mod attribute;
 mod bounds;
 mod closure;
 mod length;
+mod piece;
 mod shared;
 
 use super::ast::{Action, Attributes, Extent, Launch, Part, Place, Shape};
@@ -32,6 +33,7 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
     for node in &graph.nodes {
         closure::names(graph, node, report);
         attribute::attributes(graph, node, report);
+        piece::pieces(node, report);
         match &node.action {
             Action::Kernel(launch) => launch_limits(launch, report),
             Action::Memcpy { from, to } => shapes(graph, from, to, report),
@@ -180,20 +182,26 @@ fn selected<'a>(graph: &Graph<'a>, place: &Place) -> Option<Selected<'a>> {
         .iter()
         .map(|length| (value(length), plain(length)))
         .collect();
-    match place.part() {
-        None => {}
-        Some(_) if lengths.is_empty() => return None,
-        Some(Part::Index(_)) => drop(lengths.remove(0)),
-        Some(Part::Range { start, end, inclusive }) => {
-            let start = start.as_ref().map_or(Some(0), |start| value(start));
-            let end = end
-                .as_ref()
-                .map_or(lengths[0].0, |end| value(end).map(|end| end + i128::from(*inclusive)));
-            let length = start.zip(end).map(|(start, end)| end - start);
-            lengths[0] = (
-                length,
-                length.map_or_else(|| "_".to_owned(), |length| length.to_string()),
-            );
+    let mut dimension = 0;
+    for part in &place.parts {
+        let (whole, _) = lengths.get(dimension)?;
+        match part {
+            Part::Index(_) => drop(lengths.remove(dimension)),
+            Part::Range {
+                start: None, end: None, ..
+            } => dimension += 1,
+            Part::Range { start, end, inclusive } => {
+                let start = start.as_ref().map_or(Some(0), |start| value(start));
+                let end = end
+                    .as_ref()
+                    .map_or(*whole, |end| value(end).map(|end| end + i128::from(*inclusive)));
+                let length = start.zip(end).map(|(start, end)| end - start);
+                lengths[dimension] = (
+                    length,
+                    length.map_or_else(|| "_".to_owned(), |length| length.to_string()),
+                );
+                dimension += 1;
+            }
         }
     }
     let element = plain(&shape.element);

@@ -1,7 +1,7 @@
 //! What is parsed but not built yet: reported and left out, so that the rest of the macro need not know it. Whoever builds a
 //! statement removes its line here.
 
-use super::ast::{Action, Argument, Item, Node, Place, Statement};
+use super::ast::{Action, Item, Node, Statement};
 use crate::report::Report;
 use proc_macro2::Span;
 use syn::Ident;
@@ -53,28 +53,10 @@ fn keyword(span: Span, word: &str) -> (Span, String) {
 }
 
 fn unsupported_node(node: &Node) -> Option<(Span, String)> {
-    let places = match &node.action {
-        Action::Kernel(launch) => borrowed(&launch.arguments),
-        Action::Memcpy { from, to } => vec![from, to],
-        Action::Memset { to, .. } => vec![to],
-        Action::Join | Action::Call(_) | Action::Record(_) | Action::Wait(_) => Vec::new(),
-        Action::Capture(capture) => borrowed(&capture.arguments),
-        Action::Raw(raw) => borrowed(&raw.arguments),
-        Action::If(_) | Action::While(_) | Action::Switch(_) => node.action.condition().into_iter().collect(),
-        Action::Graph(_) => return Some(keyword(node.keyword.span(), &node.keyword.to_string())),
-    };
-    let second = places.into_iter().find(|place| place.parts.len() > 1);
-    second.map(|place| (place.end, "a second index or range is".to_owned()))
-}
-
-fn borrowed(arguments: &[Argument]) -> Vec<&Place> {
-    let mut places = Vec::new();
-    for argument in arguments {
-        if let Argument::Borrow { place, .. } = argument {
-            places.push(place);
-        }
+    match &node.action {
+        Action::Graph(_) => Some(keyword(node.keyword.span(), &node.keyword.to_string())),
+        _ => None,
     }
-    places
 }
 
 /// The name of a statement, and those that others can mention inside it.

@@ -544,11 +544,22 @@ fn fixed_function(graph: &Graph<'_>, launch: &Launch, report: &mut Report) {
 
 /// The part of the resource that a place is, as far as the text tells.
 fn region(graph: &Graph<'_>, node: usize, place: &Place) -> Region {
+    match &place.parts[..] {
+        [] => Region::Whole,
+        [part] => selected(graph, node, part),
+        [part, inner, ..] => Region::Parts(Box::new([part, inner].map(|part| selected(graph, node, part)))),
+    }
+}
+
+/// What a part selects from its dimension.
+fn selected(graph: &Graph<'_>, node: usize, part: &Part) -> Region {
     let bound = |expr: &Expr| graph.bound(node, expr);
-    match place.part() {
-        None => Region::Whole,
-        Some(Part::Index(index)) => Region::Index(bound(index)),
-        Some(Part::Range { start, end, inclusive }) => {
+    match part {
+        Part::Index(index) => Region::Index(bound(index)),
+        Part::Range {
+            start: None, end: None, ..
+        } => Region::Whole,
+        Part::Range { start, end, inclusive } => {
             let start = start.as_ref().map_or(Bound::Known(0), |start| bound(start));
             let end = match end.as_ref().map_or(Bound::End, |end| bound(end)) {
                 Bound::Known(last) if *inclusive => Bound::Known(last.saturating_add(1)),

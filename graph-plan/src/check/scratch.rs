@@ -146,7 +146,10 @@ impl Memory<'_> {
         } else if self.order.before(writer.node, access.node) {
             (
                 format!("`{}` writes it, but is disabled", name(writer.node)),
-                format!("remove `#[disabled]` from `{0}`, or write `{memory}` in another node before `{reader}`", name(writer.node)),
+                format!(
+                    "remove `#[disabled]` from `{0}`, or write `{memory}` in another node before `{reader}`",
+                    name(writer.node)
+                ),
             )
         } else {
             (
@@ -288,7 +291,11 @@ mod tests {
         assert_eq!(found(&draft), []);
         assert_eq!(check(&draft).first_writes, []);
         draft.nodes[0].disabled = true;
-        assert_eq!(found(&draft), [(Code::Uninitialized, Subject::Access(1))], "it may be enabled");
+        assert_eq!(
+            found(&draft),
+            [(Code::Uninitialized, Subject::Access(1))],
+            "it may be enabled"
+        );
         assert_eq!(check(&draft).first_writes, [2]);
         let error = &check(&draft).errors[0];
         assert_eq!(error.notes, ["`fill` writes it, but is disabled"]);

@@ -311,7 +311,11 @@ proptest! {
 #[test]
 fn a_disabled_node_renews_nothing() {
     let mut draft = Draft::new("Disabled");
-    let (x, a, b) = (draft.resource("x", Space::Device), draft.scratch("a"), draft.scratch("b"));
+    let (x, a, b) = (
+        draft.resource("x", Space::Device),
+        draft.scratch("a"),
+        draft.scratch("b"),
+    );
     let nodes = [
         node(&mut draft, 0, "first", NodeKind::Memset, &[], &[a]),
         node(&mut draft, 0, "use_a", NodeKind::Kernel, &[a], &[x]),

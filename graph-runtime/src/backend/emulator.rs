@@ -9,7 +9,7 @@ use super::sequence::Sequence;
 use super::{Backend, Blueprint, DeviceMemory, Storage};
 use crate::emulator_options::EmulatorOptions;
 use crate::error::{Error, Result, Site};
-use crate::program::{Argument, KernelOp, Op, Part, Program};
+use crate::program::{Argument, KernelOp, Op, Part, Program, Strided};
 use graph_emulator::{Access, Allocation, Buffer, Footprint, Launch, Memory, Module, Options, Unordered};
 use graph_plan::{Draft, Mode};
 use std::sync::Arc;
@@ -164,6 +164,18 @@ impl Executable {
                 self.compare(draft, &touch, others)?;
                 self.set(*to, value).map(|()| touch)
             }
+            Op::CopyRows(copy) => {
+                let touch = self.touch_rows(&[(copy.from, Mode::Read), (copy.to, Mode::Write)]);
+                self.compare(draft, &touch, others)?;
+                let mut rows = copy.from.parts().zip(copy.to.parts());
+                rows.try_for_each(|(from, to)| self.copy(from, to)).map(|()| touch)
+            }
+            Op::SetRows(set) => {
+                let touch = self.touch_rows(&[(set.to, Mode::Write)]);
+                self.compare(draft, &touch, others)?;
+                let mut rows = set.to.parts();
+                rows.try_for_each(|to| self.set(to, &set.value)).map(|()| touch)
+            }
             Op::Call(call) => {
                 let touch = self.touch(&call.declared);
                 self.compare(draft, &touch, others)?;
@@ -200,6 +212,17 @@ impl Executable {
             device: device.into(),
             host: host.into(),
         }
+    }
+
+    /// The same of rows that lie apart.
+    fn touch_rows(&self, rows: &[(Strided, Mode)]) -> Touch {
+        if !self.options.check_unordered {
+            return Touch::default();
+        }
+        let parts = rows
+            .iter()
+            .flat_map(|(rows, mode)| rows.parts().map(|part| (part, *mode)));
+        self.touch(&parts.collect::<Vec<_>>())
     }
 
     /// Fails where a node other than a kernel touches what an unordered node does.

@@ -4,6 +4,7 @@ mod attribute;
 mod body;
 mod host;
 mod library;
+mod plane;
 mod programmatic;
 mod record;
 mod repeat;

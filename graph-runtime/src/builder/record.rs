@@ -39,8 +39,10 @@ impl GraphBuilder {
             self.draft.retain_edges(|edge| exists(&edge));
         }
         for node in std::mem::take(&mut self.changing) {
-            if let Some(Op::Memset { changes, .. }) = self.program.ops.get_mut(node.index()) {
-                *changes = true;
+            match self.program.ops.get_mut(node.index()) {
+                Some(Op::Memset { changes, .. }) => *changes = true,
+                Some(Op::SetRows(set)) => set.changes = true,
+                _ => {}
             }
         }
     }
@@ -115,6 +117,23 @@ impl GraphBuilder {
 
     /// Records that the newest node touches a place, or why it cannot.
     pub(super) fn touch(&mut self, node: usize, span: Span, mode: Mode) -> bool {
+        self.touch_region(node, span, mode, |bytes| {
+            if span.start == 0 && span.bytes == bytes {
+                Region::Whole
+            } else {
+                Region::span(span.start as u64, (span.start + span.bytes) as u64)
+            }
+        })
+    }
+
+    /// The same of the region of the resource, whose size in bytes is given.
+    pub(super) fn touch_region(
+        &mut self,
+        node: usize,
+        span: Span,
+        mode: Mode,
+        region: impl FnOnce(usize) -> Region,
+    ) -> bool {
         let name = &self.draft.nodes[node].name;
         if span.graph != self.id {
             self.mistakes.push(mistakes::foreign(node, name));
@@ -126,16 +145,11 @@ impl GraphBuilder {
             self.mistakes.push(mistakes::outside(node, name, memory, bytes));
             return false;
         }
-        let region = if span.start == 0 && span.bytes == bytes {
-            Region::Whole
-        } else {
-            Region::span(span.start as u64, (span.start + span.bytes) as u64)
-        };
         if mode.writes() && self.is_read_only(span.resource) {
             let memory = &self.draft.resources[span.resource].name;
             self.mistakes.push(mistakes::read_only(node, name, memory));
         }
-        self.draft.access(node, span.resource, region, mode);
+        self.draft.access(node, span.resource, region(bytes), mode);
         true
     }
 

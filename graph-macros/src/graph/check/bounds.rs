@@ -1,6 +1,6 @@
 //! Indices and ranges that leave their memory, as far as literals tell.
 
-use super::plain;
+use super::{piece, plain};
 use crate::graph::ast::{Part, Place, Shape};
 use crate::graph::constant::{mentions, value, value_with};
 use crate::graph::resolve::Graph;
@@ -95,14 +95,27 @@ fn in_iteration(expr: &Expr, known: &[(&Ident, i128)]) -> Option<i128> {
     })
 }
 
-/// An index or range of literals against a literal length.
+/// Indices and ranges of literals against literal lengths: the first that is out of bounds.
 fn outside(graph: &Graph<'_>, place: &Place, known: &[(&Ident, i128)]) -> Option<Diagnostic> {
     let resource = graph.resources[graph.resource(place)?];
-    let part = place.part()?;
-    let Some(length) = resource.shape.lengths.first() else {
-        return scalar(&resource.shape).then(|| selected_from_scalar(&place.name, &resource.shape));
-    };
-    let length = value(length);
+    let mut name = place.name.to_string();
+    for (dimension, part) in place.parts.iter().enumerate() {
+        let Some(length) = resource.shape.lengths.get(dimension) else {
+            return scalar(&resource.shape).then(|| selected_from_scalar(&name, &resource.shape, dimension));
+        };
+        let found = outside_dimension(&name, part, value(length), known);
+        if found.is_some() {
+            return found;
+        }
+        name += &match part {
+            Part::Index(_) => piece::text(part),
+            Part::Range { .. } => "[_]".to_owned(),
+        };
+    }
+    None
+}
+
+fn outside_dimension(name: &str, part: &Part, length: Option<i128>, known: &[(&Ident, i128)]) -> Option<Diagnostic> {
     let value = |expr: &Expr| in_iteration(expr, known);
     let fault = match part {
         Part::Index(index) => {
@@ -131,7 +144,6 @@ fn outside(graph: &Graph<'_>, place: &Place, known: &[(&Ident, i128)]) -> Option
             (reversed || past(first) || past(past_last)).then(text)
         }
     }?;
-    let name = &place.name;
     let message = match length {
         Some(length) => format!("{fault} is out of bounds of `{name}`, which has {length} elements"),
         None => format!("{fault} is invalid for `{name}`"),
@@ -146,22 +158,24 @@ fn outside(graph: &Graph<'_>, place: &Place, known: &[(&Ident, i128)]) -> Option
     })
 }
 
-/// Is the shape certainly no array? A path may be an alias of one, other than that of a number.
+/// Are the elements certainly no arrays? A path may be an alias of one, other than that of a number.
 fn scalar(shape: &Shape) -> bool {
     const NUMBERS: [&str; 12] = [
         "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "f32", "f64",
     ];
     let Type::Path(path) = &shape.element else { return false };
-    shape.lengths.is_empty() && NUMBERS.iter().any(|number| path.path.is_ident(number))
+    NUMBERS.iter().any(|number| path.path.is_ident(number))
 }
 
-fn selected_from_scalar(name: &Ident, shape: &Shape) -> Diagnostic {
+fn selected_from_scalar(name: &str, shape: &Shape, dimension: usize) -> Diagnostic {
     let element = plain(&shape.element);
+    let array = match dimension {
+        0 => format!("[{element}; 1024]"),
+        _ => format!("[[{element}; 1024]; 64]"),
+    };
     error(
         Code::OutOfBounds,
         format!("`{name}` is a single `{element}`, which has no elements to select"),
     )
-    .help(format!(
-        "use `{name}`, or declare it as an array such as `[{element}; 1024]`"
-    ))
+    .help(format!("use `{name}`, or declare it as an array such as `{array}`"))
 }

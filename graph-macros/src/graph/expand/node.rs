@@ -1,6 +1,6 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
-use super::part::{bounds_assertion, bytes, generic, local, select, spanned_call};
+use super::part::{bounds_assertions, bytes, generic, inner, local, rectangle, select, spanned_call, whole};
 use super::{attribute, closure, library};
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant};
@@ -24,14 +24,18 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
             let (dimensions, call) = (dimensions(node, launch), call(graph, launch, &alias(node), function));
             quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::kernel(#builder, #name, #dimensions, #call);)
         }
+        Action::Memcpy { from, to } if from.is_rectangle() || to.is_rectangle() => {
+            let (source, destination) = (columns(graph, from, false), columns(graph, to, true));
+            quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::memcpy_2d(#builder, #name, #source, #destination);)
+        }
         Action::Memcpy { from, to } => {
             let (source, destination) = (borrow(graph, from, false), borrow(graph, to, true));
             quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::memcpy(#builder, #name, #source, #destination);)
         }
         Action::Memset { to, value } => {
-            let (place, element) = (borrow_on_device(graph, to, true), element(graph, to));
-            let value = value_to_set(graph, to, value);
-            quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::memset::<_, #element>(#builder, #name, #place, #value);)
+            let (method, place) = memset(graph, to, span);
+            let (element, value) = (element(graph, to), value_to_set(graph, to, value));
+            quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::#method::<_, #element>(#builder, #name, #place, #value);)
         }
         Action::If(_) => conditional(graph, node, builder, "begin_if"),
         Action::While(_) => conditional(graph, node, builder, "begin_while"),
@@ -68,9 +72,9 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) 
             quote_spanned!(span=> #trait_path::kernel(#sink, #index, #name, #dimensions, #call))
         }
         Action::Memset { to, value } => {
-            let (place, element) = (borrow_on_device(graph, to, true), element(graph, to));
-            let value = value_to_set(graph, to, value);
-            quote_spanned!(span=> #trait_path::memset::<_, #element>(#sink, #index, #name, #place, #value))
+            let (method, place) = memset(graph, to, span);
+            let (element, value) = (element(graph, to), value_to_set(graph, to, value));
+            quote_spanned!(span=> #trait_path::#method::<_, #element>(#sink, #index, #name, #place, #value))
         }
         _ => quote!(::core::result::Result::Ok(())),
     }
@@ -95,6 +99,33 @@ pub(super) fn borrow(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenSt
 /// The same of a place that must be device memory.
 fn borrow_on_device(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
     reference(place, mutable, &on_device(graph, place))
+}
+
+/// One side of a copy of columns: these, or another place row by row.
+fn columns(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
+    let selected = if place.is_rectangle() {
+        rectangle(graph, place, &whole(graph, place))
+    } else {
+        let (selected, span) = (select(graph, place), place.end);
+        quote_spanned!(span=> ::graph_runtime::Rectangle::from(#selected))
+    };
+    reference(place, mutable, &selected)
+}
+
+/// The method that sets memory, named at `call`, and the memory.
+fn memset(graph: &Graph<'_>, to: &Place, call: Span) -> (Ident, TokenStream) {
+    if !to.is_rectangle() {
+        return (Ident::new("memset", call), borrow_on_device(graph, to, true));
+    }
+    let (name, span) = (whole(graph, to), to.name.span());
+    let whole = match graph.resource(to) {
+        Some(index) if graph.resources[index].is_captured() => {
+            quote_spanned!(span=> ::graph_runtime::private::on_device(::graph_runtime::Place::<_, _>::whole(&#name)))
+        }
+        _ => name,
+    };
+    let selected = rectangle(graph, to, &whole);
+    (Ident::new("memset_2d", call), reference(to, true, &selected))
 }
 
 fn reference(place: &Place, mutable: bool, selected: &TokenStream) -> TokenStream {
@@ -211,12 +242,15 @@ fn value_to_set(graph: &Graph<'_>, to: &Place, value: &Expr) -> TokenStream {
     }
 }
 
-/// The innermost type of a place's resource.
+/// The innermost type of a place's resource, as it is declared; what stands for an array may have parts, too.
 fn element(graph: &Graph<'_>, place: &Place) -> TokenStream {
-    graph.resource(place).map_or_else(
-        || quote!(_),
-        |index| graph.resources[index].shape.element.to_token_stream(),
-    )
+    let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
+        return quote!(_);
+    };
+    if place.parts.len() > resource.shape.lengths.len() && !resource.is_captured() {
+        return inner(resource, place.parts.len());
+    }
+    resource.shape.element.to_token_stream()
 }
 
 /// The places a node touches.
@@ -321,7 +355,8 @@ fn each(graph: &Graph<'_>, generics: bool) -> Vec<(Span, TokenStream)> {
     let mut known: HashMap<String, usize> = HashMap::new();
     for node in &graph.nodes {
         for place in places(node) {
-            found.extend(bounds_assertion(graph, place).map(|assertion| (place.name.span(), assertion)));
+            let assertions = bounds_assertions(graph, place).into_iter();
+            found.extend(assertions.map(|assertion| (place.name.span(), assertion)));
         }
         let Action::Kernel(launch) = &node.action else { continue };
         let (Some(path), Some(operands)) = (launch.path(), operands(graph, node, launch)) else {

@@ -21,11 +21,13 @@ fn local_at(declared: &Ident, place: Span) -> Ident {
     Ident::new(&format!("__place_{}", declared.unraw()), span)
 }
 
-/// A range with every bound as an expression.
+/// A range with every bound as an expression, of a dimension of a resource.
 struct Range<'a> {
     start: Option<&'a Expr>,
     end: Option<&'a Expr>,
     inclusive: bool,
+    /// The length of the dimension, where the text tells.
+    length: Option<&'a Expr>,
 }
 
 impl<'a> Range<'a> {
@@ -33,22 +35,30 @@ impl<'a> Range<'a> {
         self.start.map_or_else(|| quote!(0), ToTokens::to_token_stream)
     }
 
-    /// `None` for that of a resource whose length the text does not tell.
-    fn end(&self, graph: &Graph<'_>, resource: &Resource) -> Option<TokenStream> {
+    /// `None` for that of a dimension whose length the text does not tell.
+    fn end(&self) -> Option<TokenStream> {
         match (self.end, self.inclusive) {
             (Some(end), true) => Some(quote!((#end) + 1)),
             (Some(end), false) => Some(quote!(#end)),
-            (None, _) if graph.is_dynamic(resource) => None,
-            (None, _) => resource.shape.lengths.first().map(ToTokens::to_token_stream),
+            (None, _) => self.length.map(ToTokens::to_token_stream),
+        }
+    }
+
+    /// As a Rust expression.
+    fn tokens(&self) -> TokenStream {
+        let (start, end) = (self.start(), self.end());
+        match end {
+            Some(end) => quote!((#start)..(#end)),
+            None => quote!((#start)..),
         }
     }
 
     /// The values of start and end, where both are literals.
-    fn literal(&self, resource: &Resource) -> Option<(u64, u64)> {
+    fn literal(&self) -> Option<(u64, u64)> {
         let start = self.start.map_or(Some(0), value)?;
         let end = match self.end {
             Some(end) => value(end)? + i128::from(self.inclusive),
-            None => value(resource.shape.lengths.first()?)?,
+            None => value(self.length?)?,
         };
         Some((start.try_into().ok()?, end.try_into().ok()?))
     }
@@ -58,15 +68,23 @@ impl<'a> Range<'a> {
     }
 }
 
-fn range(part: &Part) -> Option<Range<'_>> {
+/// A part of the given dimension of a resource, if it is a range.
+fn range<'a>(graph: &Graph<'_>, resource: &'a Resource, dimension: usize, part: &'a Part) -> Option<Range<'a>> {
     match part {
         Part::Index(_) => None,
         Part::Range { start, end, inclusive } => Some(Range {
             start: start.as_deref(),
             end: end.as_deref(),
             inclusive: *inclusive,
+            length: length_of(graph, resource, dimension),
         }),
     }
+}
+
+/// The length of a dimension, where it is part of the resource's type and the text tells it.
+fn length_of<'a>(graph: &Graph<'_>, resource: &'a Resource, dimension: usize) -> Option<&'a Expr> {
+    let length = resource.shape.lengths.get(dimension)?;
+    (dimension > 0 || !graph.is_dynamic(resource)).then_some(length)
 }
 
 /// The expression of a place, of type `Place<shape of the part, memory>`.
@@ -78,33 +96,83 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
     };
     let (name, span) = (local_at(&resource.name, place.name.span()), place.end);
     let shape = Shape::of(graph, resource);
-    match place.part() {
-        None => quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::whole(&#name)),
-        Some(Part::Index(index)) => quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::row(&#name, #index)),
-        Some(part) => {
-            let Some(range) = range(part) else {
-                return TokenStream::new();
-            };
-            let start = range.start();
-            match (length(graph, &range, resource), range.end(graph, resource)) {
-                (Some(length), _) => {
-                    quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::rows_from::<#length>(&#name, #start))
+    if place.parts.is_empty() {
+        return quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::whole(&#name));
+    }
+    let (mut selected, mut shape) = (name.to_token_stream(), shape.to_token_stream());
+    for (dimension, part) in place.parts.iter().enumerate() {
+        let place = quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>);
+        let range = range(graph, resource, dimension, part);
+        selected = match (part, range) {
+            (Part::Index(index), _) => quote_spanned!(span=> #place::row(&#selected, #index)),
+            (_, Some(range)) => match length(graph, &range) {
+                Some(length) => {
+                    let start = range.start();
+                    quote_spanned!(span=> #place::rows_from::<#length>(&#selected, #start))
                 }
-                (None, Some(end)) => {
-                    quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::rows(&#name, (#start)..(#end)))
+                None => {
+                    let range = range.tokens();
+                    quote_spanned!(span=> #place::rows(&#selected, #range))
                 }
-                (None, None) => quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::rows(&#name, (#start)..)),
-            }
+            },
+            (_, None) => selected,
+        };
+        shape = quote!(_);
+    }
+    selected
+}
+
+/// The expression of columns of rows, of type `Rectangle<shape of the part, memory>`. `whole` is that of the resource's place.
+pub(super) fn rectangle(graph: &Graph<'_>, place: &Place, whole: &TokenStream) -> TokenStream {
+    let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
+        return TokenStream::new();
+    };
+    let (span, shape) = (place.end, Shape::of(graph, resource));
+    let of = quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>);
+    let [rows, columns] = &place.parts[..] else {
+        return quote_spanned!(span=> ::graph_runtime::Rectangle::from(#whole));
+    };
+    let Some(rows) = range(graph, resource, 0, rows) else {
+        return TokenStream::new();
+    };
+    let (row, row_count, all_rows) = (rows.start(), length(graph, &rows), rows.tokens());
+    let Some(columns) = range(graph, resource, 1, columns) else {
+        let Part::Index(column) = columns else {
+            return TokenStream::new();
+        };
+        return match row_count {
+            Some(count) => quote_spanned!(span=> #of::column::<#count>(&#whole, #row, #column)),
+            None => quote_spanned!(span=> #of::column_rows(&#whole, #all_rows, #column)),
+        };
+    };
+    let column = columns.start();
+    match (row_count, length(graph, &columns)) {
+        (Some(rows), Some(columns)) => {
+            quote_spanned!(span=> #of::rectangle::<#rows, #columns>(&#whole, #row, #column))
+        }
+        (None, Some(columns)) => {
+            quote_spanned!(span=> #of::rectangle_rows::<#columns>(&#whole, #all_rows, #column))
+        }
+        (_, None) => {
+            let columns = columns.tokens();
+            quote_spanned!(span=> #of::rectangle_of(&#whole, #all_rows, #columns))
         }
     }
 }
 
+/// The place of all of a resource.
+pub(super) fn whole(graph: &Graph<'_>, place: &Place) -> TokenStream {
+    graph.resource(place).map_or_else(TokenStream::new, |index| {
+        local_at(&graph.resources[index].name, place.name.span()).to_token_stream()
+    })
+}
+
 /// The length of a range as a const argument, where stable Rust can have it as one.
-fn length(graph: &Graph<'_>, range: &Range<'_>, resource: &Resource) -> Option<TokenStream> {
-    if let Some((start, end)) = range.literal(resource) {
+fn length(graph: &Graph<'_>, range: &Range<'_>) -> Option<TokenStream> {
+    if let Some((start, end)) = range.literal() {
         return Some(Literal::u64_unsuffixed(end.saturating_sub(start)).to_token_stream());
     }
-    let end = range.end(graph, resource)?;
+    let end = range.end()?;
     let start = range.start();
     if !generic(graph, quote!(#start #end)) {
         let constant = range.bounds().all(|bound| is_constant(bound, &graph.variables()));
@@ -112,7 +180,8 @@ fn length(graph: &Graph<'_>, range: &Range<'_>, resource: &Resource) -> Option<T
     }
     // Of generics, stable Rust takes a bare const parameter and nothing else.
     let bare = |end: &Expr| matches!(end, Expr::Path(path) if path.path.get_ident().is_some_and(|name| is_const_parameter(graph, name)));
-    (range.start.is_none() && !range.inclusive && range.end.is_some_and(bare)).then(|| quote!({ #end }))
+    let all = range.end.or(range.length);
+    (range.start.is_none() && !range.inclusive && all.is_some_and(bare)).then(|| quote!({ #end }))
 }
 
 fn is_const_parameter(graph: &Graph<'_>, name: &Ident) -> bool {
@@ -162,72 +231,80 @@ const PRIMITIVES: [&str; 15] = [
     "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64", "as",
 ];
 
-/// The type of a resource's rows.
-fn row(resource: &Resource) -> TokenStream {
+/// The type of what is left of a resource behind so many parts.
+pub(super) fn inner(resource: &Resource, parts: usize) -> TokenStream {
     let shape = &resource.shape;
-    shape
-        .row()
-        .unwrap_or_else(|| quote!(<#shape as ::graph_runtime::Rows>::Row))
+    shape.inner(parts).unwrap_or_else(|| {
+        let outer = inner(resource, parts - 1);
+        quote!(<#outer as ::graph_runtime::Rows>::Row)
+    })
 }
 
 /// The size of a place in bytes, as an expression of type `u64`; `None` where its bounds are no constants.
 pub(super) fn bytes(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     let resource = graph.resources[graph.resource(place)?];
-    if resource.is_captured() {
+    if resource.is_captured() || place.is_rectangle() {
         return None;
     }
-    let row = row(resource);
-    match place.part() {
-        None => {
-            let bytes = Shape::of(graph, resource).bytes()?;
-            Some(quote!(#bytes as ::core::primitive::u64))
-        }
-        Some(Part::Index(_)) => Some(quote!(::core::mem::size_of::<#row>() as ::core::primitive::u64)),
-        Some(part) => {
-            let range = range(part)?;
-            if !range.bounds().all(|bound| is_constant(bound, &graph.variables())) {
-                return None;
-            }
-            let (start, end) = (range.start(), range.end(graph, resource)?);
-            Some(
-                quote!((::graph_runtime::private::distance(#start, #end) * ::core::mem::size_of::<#row>()) as ::core::primitive::u64),
-            )
-        }
+    let Some(last) = place.parts.last() else {
+        let bytes = Shape::of(graph, resource).bytes()?;
+        return Some(quote!(#bytes as ::core::primitive::u64));
+    };
+    let row = inner(resource, place.parts.len());
+    let Some(range) = range(graph, resource, place.parts.len() - 1, last) else {
+        return Some(quote!(::core::mem::size_of::<#row>() as ::core::primitive::u64));
+    };
+    if !range.bounds().all(|bound| is_constant(bound, &graph.variables())) {
+        return None;
     }
+    let (start, end) = (range.start(), range.end()?);
+    Some(
+        quote!((::graph_runtime::private::distance(#start, #end) * ::core::mem::size_of::<#row>()) as ::core::primitive::u64),
+    )
 }
 
-/// The assertion that a place is in bounds, at the user's tokens; `None` where literals have told already, or only build can tell.
-pub(super) fn bounds_assertion(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
-    let resource = graph.resources[graph.resource(place)?];
-    let length = resource.shape.lengths.first()?;
-    if graph.is_dynamic(resource) {
+/// The assertions that a place is in bounds, at the user's tokens; none where literals have told already, or only build can tell.
+pub(super) fn bounds_assertions(graph: &Graph<'_>, place: &Place) -> Vec<TokenStream> {
+    let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
+        return Vec::new();
+    };
+    let parts = place.parts.iter().enumerate();
+    let assertion = |(dimension, part): (usize, &Part)| {
+        let assertion = bounds_assertion(graph, resource, dimension, part, place)?;
+        Some(spanned_call(assertion.0, assertion.1, place.end))
+    };
+    parts.filter_map(assertion).collect()
+}
+
+/// The function that asserts, and its operands.
+fn bounds_assertion(
+    graph: &Graph<'_>,
+    resource: &Resource,
+    dimension: usize,
+    part: &Part,
+    place: &Place,
+) -> Option<(TokenStream, TokenStream)> {
+    let length = length_of(graph, resource, dimension)?;
+    let name = place.name.to_string() + ["", "[_]"][dimension.min(1)];
+    if let Part::Index(index) = part {
+        if !is_constant(index, &graph.variables()) || (value(index).is_some() && value(length).is_some()) {
+            return None;
+        }
+        return Some((
+            quote_spanned!(place.name.span()=> ::graph_runtime::private::check_index),
+            quote!(#name, #index, #length),
+        ));
+    }
+    let range = range(graph, resource, dimension, part)?;
+    let decided = range.literal().is_some() && value(length).is_some();
+    if decided || !range.bounds().all(|bound| is_constant(bound, &graph.variables())) {
         return None;
     }
-    let name = place.name.to_string();
-    let (function, operands) = match place.part()? {
-        Part::Index(index) => {
-            if !is_constant(index, &graph.variables()) || (value(index).is_some() && value(length).is_some()) {
-                return None;
-            }
-            (
-                quote_spanned!(place.name.span()=> ::graph_runtime::private::check_index),
-                quote!(#name, #index, #length),
-            )
-        }
-        part => {
-            let range = range(part)?;
-            let decided = range.literal(resource).is_some() && value(length).is_some();
-            if decided || !range.bounds().all(|bound| is_constant(bound, &graph.variables())) {
-                return None;
-            }
-            let (start, end) = (range.start(), range.end(graph, resource)?);
-            (
-                quote_spanned!(place.name.span()=> ::graph_runtime::private::check_range),
-                quote!(#name, #start, #end, #length),
-            )
-        }
-    };
-    Some(spanned_call(function, operands, place.end))
+    let (start, end) = (range.start(), range.end()?);
+    Some((
+        quote_spanned!(place.name.span()=> ::graph_runtime::private::check_range),
+        quote!(#name, #start, #end, #length),
+    ))
 }
 
 /// `function(operands)`: a call that begins at the function's tokens and ends at `end`, which is what rustc underlines.

@@ -9,7 +9,7 @@ use crate::driver::{
     MemsetNodeParams,
 };
 use crate::error::CudaError;
-use crate::program::{Argument, KernelOp, Op, Part, Program};
+use crate::program::{Argument, KernelOp, Op, Part, Program, Strided};
 use cudarc::driver::sys::CUmemorytype;
 use std::ffi::c_void;
 use std::ptr;
@@ -17,6 +17,8 @@ use tracing::trace;
 
 /// The most blocks that a fill is launched with; each thread then sets several units.
 const MOST_FILL_BLOCKS: u64 = 1 << 14;
+/// The most rows of blocks; each block then sets several rows.
+const MOST_FILL_ROWS: u64 = 1 << 12;
 /// Threads of each of them.
 const FILL_BLOCK: u64 = 256;
 
@@ -67,6 +69,8 @@ struct FillArguments {
     count: u64,
     period: u32,
     pattern: [u8; super::fill::LONGEST_PATTERN],
+    pitch: u64,
+    rows: u64,
 }
 
 impl Default for FillArguments {
@@ -76,6 +80,8 @@ impl Default for FillArguments {
             count: 0,
             period: 0,
             pattern: [0; super::fill::LONGEST_PATTERN],
+            pitch: 0,
+            rows: 0,
         }
     }
 }
@@ -133,14 +139,24 @@ impl Adder {
             }
             Op::Memcpy { from, to } if !to.is_empty() => {
                 trace!(target: "graph_runtime", node = name, bytes = to.bytes, after = after.len(), "cuGraphAddMemcpyNode");
-                let params = self.memcpy(*from, *to);
+                let params = self.memcpy(&Strided::single(*from), &Strided::single(*to));
+                // SAFETY: by the caller's promise.
+                unsafe { driver::add_memcpy_node(graph, after, &params, self.context.0) }
+            }
+            Op::CopyRows(copy) => {
+                trace!(target: "graph_runtime", node = name, rows = copy.to.rows(), after = after.len(), "cuGraphAddMemcpyNode");
+                let params = self.memcpy(&copy.from, &copy.to);
                 // SAFETY: by the caller's promise.
                 unsafe { driver::add_memcpy_node(graph, after, &params, self.context.0) }
             }
             Op::Memset { to, value, changes } => {
                 let fill = Fill::new(value.bytes(), to.start, to.bytes, *changes);
                 // SAFETY: by the caller's promise.
-                unsafe { self.add_fill(graph, after, kernels, *to, &fill, name) }
+                unsafe { self.add_fill(graph, after, kernels, &Strided::single(*to), &fill, name) }
+            }
+            Op::SetRows(set) => {
+                // SAFETY: by the caller's promise.
+                unsafe { self.add_fill(graph, after, kernels, &set.to, &Fill::of_rows(set), name) }
             }
             // The other kinds are not added here.
             _ => {
@@ -161,19 +177,19 @@ impl Adder {
         graph: CUgraph,
         after: &[CUgraphNode],
         kernels: &Kernels,
-        to: Part,
+        to: &Strided,
         fill: &Fill,
         name: &str,
     ) -> Result<CUgraphNode, CudaError> {
         match fill {
             Fill::Memset { size, value } => {
-                trace!(target: "graph_runtime", node = name, bytes = to.bytes, after = after.len(), "cuGraphAddMemsetNode");
+                trace!(target: "graph_runtime", node = name, bytes = to.part.bytes, after = after.len(), "cuGraphAddMemsetNode");
                 let params = self.memset(to, *size, *value);
                 // SAFETY: by the caller's promise.
                 unsafe { driver::add_memset_node(graph, after, &params, self.context.0) }
             }
             Fill::Kernel { pattern, words } => {
-                trace!(target: "graph_runtime", node = name, bytes = to.bytes, after = after.len(), "cuGraphAddKernelNode_v2");
+                trace!(target: "graph_runtime", node = name, bytes = to.part.bytes, after = after.len(), "cuGraphAddKernelNode_v2");
                 let params = self.fill(kernels, to, pattern, *words);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
                 unsafe { driver::add_kernel_node(graph, after, &params) }
@@ -206,25 +222,49 @@ impl Adder {
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
                 unsafe { driver::set_kernel_node(exec, handle, &params) }
             }
-            Op::Memset { to, value, changes } => match Fill::new(value.bytes(), to.start, to.bytes, *changes) {
-                Fill::Memset { size, value } => {
-                    let params = self.memset(*to, size, value);
-                    // SAFETY: by the caller's promise.
-                    unsafe { driver::set_memset_node(exec, handle, &params, self.context.0) }
-                }
-                Fill::Kernel { pattern, words } => {
-                    let params = self.fill(kernels, *to, &pattern, words);
-                    // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-                    unsafe { driver::set_kernel_node(exec, handle, &params) }
-                }
-                Fill::Nothing | Fill::TooLong => Ok(()),
-            },
+            Op::Memset { to, value, changes } => {
+                let fill = Fill::new(value.bytes(), to.start, to.bytes, *changes);
+                // SAFETY: by the caller's promise.
+                unsafe { self.apply_fill(exec, handle, kernels, &Strided::single(*to), &fill) }
+            }
+            Op::SetRows(set) => {
+                // SAFETY: by the caller's promise.
+                unsafe { self.apply_fill(exec, handle, kernels, &set.to, &Fill::of_rows(set)) }
+            }
             Op::Memcpy { from, to } if !to.is_empty() => {
-                let params = self.memcpy(*from, *to);
+                let params = self.memcpy(&Strided::single(*from), &Strided::single(*to));
                 // SAFETY: by the caller's promise.
                 unsafe { driver::set_memcpy_node(exec, handle, &params, self.context.0) }
             }
             _ => Ok(()),
+        }
+    }
+
+    /// Makes later launches of `exec` set memory as said.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Adder::apply`].
+    unsafe fn apply_fill(
+        &mut self,
+        exec: CUgraphExec,
+        handle: CUgraphNode,
+        kernels: &Kernels,
+        to: &Strided,
+        fill: &Fill,
+    ) -> Result<(), CudaError> {
+        match fill {
+            Fill::Memset { size, value } => {
+                let params = self.memset(to, *size, *value);
+                // SAFETY: by the caller's promise.
+                unsafe { driver::set_memset_node(exec, handle, &params, self.context.0) }
+            }
+            Fill::Kernel { pattern, words } => {
+                let params = self.fill(kernels, to, pattern, *words);
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+                unsafe { driver::set_kernel_node(exec, handle, &params) }
+            }
+            Fill::Nothing | Fill::TooLong => Ok(()),
         }
     }
 
@@ -271,10 +311,11 @@ impl Adder {
     }
 
     /// The parameters of a fill by the built-in kernel; they point into `self`.
-    fn fill(&mut self, kernels: &Kernels, to: Part, pattern: &[u8], words: bool) -> KernelNodeParams {
+    fn fill(&mut self, kernels: &Kernels, to: &Strided, pattern: &[u8], words: bool) -> KernelNodeParams {
         let unit = if words { 4 } else { 1 };
-        let count = (to.bytes / unit) as u64;
-        self.fill.to = self.device(to);
+        let (count, rows) = ((to.width / unit) as u64, to.rows() as u64);
+        self.fill.to = self.device(to.part);
+        (self.fill.pitch, self.fill.rows) = (to.pitch as u64, rows);
         self.fill.count = count;
         self.fill.period = (pattern.len() / unit) as u32;
         self.fill.pattern[..pattern.len()].copy_from_slice(pattern);
@@ -284,11 +325,13 @@ impl Adder {
             (&raw mut self.fill.count).cast(),
             (&raw mut self.fill.period).cast(),
             (&raw mut self.fill.pattern).cast(),
+            (&raw mut self.fill.pitch).cast(),
+            (&raw mut self.fill.rows).cast(),
         ]);
         KernelNodeParams {
             func: kernels.fill(words),
             gridDimX: count.div_ceil(FILL_BLOCK).clamp(1, MOST_FILL_BLOCKS) as u32,
-            gridDimY: 1,
+            gridDimY: rows.clamp(1, MOST_FILL_ROWS) as u32,
             gridDimZ: 1,
             blockDimX: FILL_BLOCK as u32,
             blockDimY: 1,
@@ -337,20 +380,21 @@ impl Adder {
         }
     }
 
-    /// A row of so many elements.
-    fn memset(&self, to: Part, size: u32, value: u32) -> MemsetNodeParams {
+    /// Rows of so many elements.
+    fn memset(&self, to: &Strided, size: u32, value: u32) -> MemsetNodeParams {
         MemsetNodeParams {
-            dst: self.device(to),
-            pitch: to.bytes,
+            dst: self.device(to.part),
+            pitch: to.pitch,
             value,
             elementSize: size,
-            width: to.bytes / size as usize,
-            height: 1,
+            width: to.width / size as usize,
+            height: to.rows(),
         }
     }
 
-    /// One row of all bytes.
-    fn memcpy(&self, from: Part, to: Part) -> MemcpyNodeParams {
+    /// Rows of so many bytes.
+    fn memcpy(&self, from: &Strided, to: &Strided) -> MemcpyNodeParams {
+        // What is in one piece is one row on both sides: others CUDA cannot change in place.
         let side = |part: Part| match self.resources[part.resource as usize] {
             Address::Host(base) => (
                 CUmemorytype::CU_MEMORYTYPE_HOST,
@@ -364,7 +408,8 @@ impl Adder {
             ),
             Address::Module => (CUmemorytype::CU_MEMORYTYPE_DEVICE, ptr::null_mut(), 0), // the plan has refused this
         };
-        let ((source, source_host, source_device), (target, target_host, target_device)) = (side(from), side(to));
+        let ((source, source_host, source_device), (target, target_host, target_device)) =
+            (side(from.part), side(to.part));
         MemcpyNodeParams {
             srcXInBytes: 0,
             srcY: 0,
@@ -375,8 +420,8 @@ impl Adder {
             srcDevice: source_device,
             srcArray: ptr::null_mut(),
             reserved0: ptr::null_mut(),
-            srcPitch: to.bytes,
-            srcHeight: 1,
+            srcPitch: from.pitch,
+            srcHeight: to.rows(),
             dstXInBytes: 0,
             dstY: 0,
             dstZ: 0,
@@ -386,10 +431,10 @@ impl Adder {
             dstDevice: target_device,
             dstArray: ptr::null_mut(),
             reserved1: ptr::null_mut(),
-            dstPitch: to.bytes,
-            dstHeight: 1,
-            WidthInBytes: to.bytes,
-            Height: 1,
+            dstPitch: to.pitch,
+            dstHeight: to.rows(),
+            WidthInBytes: to.width,
+            Height: to.rows(),
             Depth: 1,
         }
     }

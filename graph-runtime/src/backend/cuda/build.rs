@@ -88,25 +88,38 @@ impl Executable {
                     }
                     self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
                 }
-                Op::Memset { to, value, changes } => match Fill::new(value.bytes(), to.start, to.bytes, *changes) {
-                    Fill::Kernel { .. } => self.kernels.load_fill(draft)?,
-                    Fill::TooLong => {
-                        return Err(Error::Unsupported {
-                            site: site(),
-                            message: "a memset value that does not repeat has at most 256 bytes",
-                        });
-                    }
-                    Fill::Nothing | Fill::Memset { .. } => {}
-                },
+                Op::Memset { to, value, changes } => {
+                    let fill = Fill::new(value.bytes(), to.start, to.bytes, *changes);
+                    self.prepare_fill(draft, &fill, site)?;
+                }
+                Op::SetRows(set) => self.prepare_fill(draft, &Fill::of_rows(set), site)?,
                 Op::Conditional(_) => {
                     conditional::check_driver(blueprint, site)?;
                     self.kernels.load_condition(draft)?;
                 }
                 Op::Capture(call) => self.capture(node, call, site)?,
-                Op::Memcpy { .. } | Op::Join | Op::Call(_) | Op::Record(_) | Op::Wait(_) | Op::Raw(_) => {}
+                Op::Memcpy { .. }
+                | Op::CopyRows(_)
+                | Op::Join
+                | Op::Call(_)
+                | Op::Record(_)
+                | Op::Wait(_)
+                | Op::Raw(_) => {}
             }
         }
         attribute::prepare(&self.cuda, &self.kernels, blueprint)
+    }
+
+    /// Loads what a memset node needs.
+    fn prepare_fill(&mut self, draft: &Draft, fill: &Fill, site: impl Fn() -> Site) -> Result<()> {
+        match fill {
+            Fill::Kernel { .. } => self.kernels.load_fill(draft),
+            Fill::TooLong => Err(Error::Unsupported {
+                site: site(),
+                message: "a memset value that does not repeat has at most 256 bytes",
+            }),
+            Fill::Nothing | Fill::Memset { .. } => Ok(()),
+        }
     }
 
     /// Creates the graph and adds all nodes, in topological order. Their handles come into `nodes`.

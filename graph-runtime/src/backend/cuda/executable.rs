@@ -202,16 +202,9 @@ impl Executable {
             }
             (Op::Memset { to, value, changes }, Op::Memset { value: built, .. }) => {
                 let fill = |value: &[u8]| Fill::new(value, to.start, to.bytes, *changes);
-                match (fill(value.bytes()), fill(built.bytes())) {
-                    (Fill::Memset { .. }, Fill::Memset { .. }) | (Fill::Nothing, Fill::Nothing) => Ok(()),
-                    (Fill::Kernel { words, .. }, Fill::Kernel { words: built, .. }) if words == built => Ok(()),
-                    _ => Err(Error::Unsupported {
-                        site: site(),
-                        message: "CUDA cannot change this value in place, since the old and the new one are set in \
-                                  different ways; mark the node with `GraphBuilder::changes` when building",
-                    }),
-                }
+                check_fill(&fill(value.bytes()), &fill(built.bytes()), site)
             }
+            (Op::SetRows(set), Op::SetRows(built)) => check_fill(&Fill::of_rows(set), &Fill::of_rows(built), site),
             _ => Ok(()),
         }
     }
@@ -238,6 +231,7 @@ impl Executable {
         let empty = match &program.ops[node] {
             Op::Kernel(_) => false,
             Op::Memcpy { to, .. } | Op::Memset { to, .. } => to.is_empty(),
+            Op::CopyRows(_) | Op::SetRows(_) => false,
             _ => true,
         };
         if empty {
@@ -247,6 +241,19 @@ impl Executable {
         self.cuda.bind().at(site)?;
         // SAFETY: fact 1; CUDA allows this for kernel, memcpy and memset nodes, which this is.
         unsafe { driver::set_node_enabled(self.exec, self.nodes[node], enabled) }.at(site)
+    }
+}
+
+/// Can a memset node be changed from setting its value in one way to the other?
+fn check_fill(new: &Fill, built: &Fill, site: impl Fn() -> Site) -> Result<()> {
+    match (new, built) {
+        (Fill::Memset { .. }, Fill::Memset { .. }) | (Fill::Nothing, Fill::Nothing) => Ok(()),
+        (Fill::Kernel { words, .. }, Fill::Kernel { words: built, .. }) if words == built => Ok(()),
+        _ => Err(Error::Unsupported {
+            site: site(),
+            message: "CUDA cannot change this value in place, since the old and the new one are set in different ways; mark the \
+                      node with `GraphBuilder::changes` when building",
+        }),
     }
 }
 

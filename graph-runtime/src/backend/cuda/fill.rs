@@ -1,5 +1,7 @@
 //! How a memset node becomes a CUDA node: CUDA's own memset for values that repeat every 1, 2 or 4 bytes, else a kernel.
 
+use crate::program::{SetRows, Strided};
+
 /// The most bytes a value may have that CUDA's memset cannot write: what fits into the built-in kernel's parameter.
 pub(super) const LONGEST_PATTERN: usize = 256;
 
@@ -42,6 +44,22 @@ impl Fill {
         Fill::Kernel {
             pattern: value[..period].to_vec(),
             words: [period, start, bytes].iter().all(|number| number.is_multiple_of(4)),
+        }
+    }
+}
+
+impl Fill {
+    /// How to set rows that lie apart.
+    pub(super) fn of_rows(set: &SetRows) -> Self {
+        let Strided { part, width, pitch } = set.to;
+        let fill = Self::new(set.value.bytes(), part.start, width, set.changes);
+        match fill {
+            // Words, if each row begins at one.
+            Fill::Kernel { pattern, words } => Fill::Kernel {
+                pattern,
+                words: words && pitch.is_multiple_of(4),
+            },
+            other => other,
         }
     }
 }
@@ -97,6 +115,75 @@ mod tests {
             }
         );
         assert!(matches!(words(1.5, false), Fill::Kernel { words: true, .. }));
+    }
+
+    /// The built-in kernels, run by the emulator: what they write, and where.
+    #[test]
+    fn the_kernels_fill_rows() {
+        use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};
+        let memory = Memory::new();
+        let module = Module::load(&memory, include_str!("../../fill.ptx")).unwrap();
+        let pattern: [u8; LONGEST_PATTERN] = std::array::from_fn(|byte| (byte as u8).wrapping_add(1));
+        for (kernel, unit, period, width, pitch, rows, grid) in [
+            ("graph_runtime_fill_words", 4, 2, 24, 40, 5, [1, 2, 1]),
+            ("graph_runtime_fill_words", 4, 3, 1200, 1200, 1, [1, 1, 1]),
+            ("graph_runtime_fill_bytes", 1, 3, 9, 16, 4, [2, 3, 1]),
+            ("graph_runtime_fill_bytes", 1, 5, 40, 40, 1, [1, 1, 1]),
+        ] {
+            let data = memory.allocate("data", rows * pitch).unwrap();
+            let count = (width / unit) as u64;
+            let arguments: [&[u8]; 6] = [
+                &data.address().to_le_bytes(),
+                &count.to_le_bytes(),
+                &(period as u32).to_le_bytes(),
+                &pattern,
+                &(pitch as u64).to_le_bytes(),
+                &(rows as u64).to_le_bytes(),
+            ];
+            let buffer = Buffer {
+                name: "data",
+                address: data.address(),
+                len: data.len(),
+                access: Access::ReadWrite,
+            };
+            let launch = Launch {
+                grid,
+                block: [32, 1, 1],
+                shared_bytes: 0,
+                arguments: &arguments,
+                buffers: &[buffer],
+                options: &Options::default(),
+            };
+            module.run(kernel, &launch).unwrap();
+            let mut written = vec![0; rows * pitch];
+            data.read(0, &mut written).unwrap();
+            let expected = |byte: usize| match byte % pitch {
+                column if column < width => pattern[column % (period * unit)],
+                _ => 0,
+            };
+            let expected: Vec<u8> = (0..rows * pitch).map(expected).collect();
+            assert_eq!(written, expected, "{kernel}, {rows} rows of {width} bytes");
+        }
+    }
+
+    #[test]
+    fn rows_are_filled_in_words_where_all_begin_at_one() {
+        let rows = |value: &[u8], width, pitch| {
+            let part = crate::program::Part {
+                resource: 0,
+                start: 0,
+                bytes: 3 * width,
+            };
+            Fill::of_rows(&SetRows {
+                to: Strided { part, width, pitch },
+                value: crate::kernel::Value::new(&<[u8; 8]>::try_from(value).unwrap()),
+                changes: false,
+            })
+        };
+        let value = [1, 2, 3, 4, 5, 6, 7, 8];
+        assert!(matches!(rows(&value, 16, 32), Fill::Kernel { words: true, .. }));
+        assert!(matches!(rows(&value, 16, 18), Fill::Kernel { words: false, .. }));
+        assert_eq!(rows(&[7; 8], 16, 18), Fill::Memset { size: 1, value: 7 });
     }
 
     #[test]
