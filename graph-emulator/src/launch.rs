@@ -115,8 +115,8 @@ pub(crate) struct Checks {
 /// The calls of `cudaGraphSetConditional`, each with the block that made it.
 pub(crate) type Conditionals = Mutex<Vec<([u32; 3], Conditional)>>;
 
-/// The most blocks of a cooperative launch: each has a host thread of its own.
-const MOST_TOGETHER: u64 = 256;
+/// The most blocks of a [cooperative](Options::cooperative) launch: each has a host thread of its own.
+pub const MOST_TOGETHER: u64 = 256;
 
 /// Check a launch and run its blocks; the first fault in the order of blocks is returned.
 pub(crate) fn run(module: &Module, kernel: &Kernel<'_>, function: usize, launch: &Launch<'_>) -> Result<Report, Fault> {

@@ -89,6 +89,6 @@ mod wide;
 
 pub use fault::{Fault, FaultKind, LoadError, Operation};
 pub use footprint::{Conflict, Footprint};
-pub use launch::{Access, Buffer, Conditional, Launch, Options, Report, Unordered};
+pub use launch::{Access, Buffer, Conditional, Launch, MOST_TOGETHER, Options, Report, Unordered};
 pub use memory::{Allocation, Memory, MemoryError};
 pub use module::{Kernel, Module, Parameter};

@@ -116,9 +116,10 @@ pub use graph::{Graph, RawGraph};
 ///           | "switch" NAME "=" place "{" ("{" node* "}")+ "}" after? ";"
 ///           | "for" NAME "in" range "{" (node | for)* "}"   the same nodes for each number, one iteration after the other
 /// kernel    = "unsafe"? path | "unsafe" "(" value ")" a declared kernel, or a `CudaFunction` or a reference to one
-/// after     = "after" NAME ("," NAME)*
+/// after     = "after" edge ("," edge)*
+/// edge      = NAME | "programmatic" "(" NAME ")"      between kernels: the later one starts early, and waits in its own code
 /// argument  = "&" place | "&" "mut" place | value
-/// place     = NAME ("[" index or range "]")?
+/// place     = NAME ("[" index or range "]")*          two at most; columns of several rows are for copies and memsets
 /// shape     = T | "[" shape ";" length "]"            up to four dimensions; the outermost length may be known only at build
 /// ```
 ///
@@ -130,6 +131,10 @@ pub use graph::{Graph, RawGraph};
 /// `handle.memory()` has them in order. Closures move what they capture, and the graph keeps them: see [`GraphBuilder::call`],
 /// [`GraphBuilder::capture`] and [`GraphBuilder::raw`] for what they may do. A `call` returns nothing; the others may end with nothing, with their value, or with
 /// a `Result` of any error.
+///
+/// Attributes stand in front of nodes: `#[priority(n)]`, `#[cluster(x, y, z)]` and `#[cooperative]` on kernels, `#[disabled]` on kernels, copies and
+/// memsets, `#[allow(rule)]` on all. See [`GraphBuilder::priority`], [`Launch::cluster`], [`Launch::cooperative`], [`GraphBuilder::disable`] and, for
+/// `programmatic`, [`GraphBuilder::after_programmatic`].
 ///
 /// The nodes of a `for` may use its variable in all their expressions. What runs after one of them runs after its last iteration, and what one of
 /// them runs after comes before its first. The type has

@@ -66,11 +66,19 @@ fn allowed(graph: &Graph<'_>, diagnostic: &Diagnostic) -> bool {
         Subject::Edge(index) => graph.draft.edges[index].to,
         Subject::Access(index) => graph.draft.accesses[index].node,
     };
-    let around = graph.loops_around(node);
-    let mut loops = around
-        .iter()
-        .map(|&repeated| &graph.loops[repeated].statement.attributes);
-    allows(&graph.nodes[node].attributes) || loops.any(allows) || allows(&graph.item.attributes)
+    graph.allows(node, diagnostic.code)
+}
+
+impl Graph<'_> {
+    /// Is a warning about a node silenced: at the node, at a `for` around it, or for the whole graph?
+    pub(crate) fn allows(&self, node: usize, code: Code) -> bool {
+        let around = self.loops_around(node);
+        let mut loops = around
+            .iter()
+            .map(|&repeated| &self.loops[repeated].statement.attributes);
+        let allows = |attributes: &Attributes| attributes.allow(code);
+        allows(&self.nodes[node].attributes) || loops.any(allows) || allows(&self.item.attributes)
+    }
 }
 
 /// Reports a diagnostic of the draft at the tokens it is about.

@@ -14,6 +14,7 @@ mod library;
 mod node;
 mod part;
 mod plan;
+mod plane;
 mod programmatic;
 mod scratch;
 mod shape;

@@ -1,6 +1,6 @@
 //! The CPU emulator: a launch runs all nodes, in an order that the graph allows, before it returns.
 
-mod cluster;
+mod attribute;
 mod conditional;
 mod copy;
 
@@ -76,7 +76,7 @@ struct Touch {
 impl Executable {
     pub(crate) fn build(device: &Emulated, blueprint: &Blueprint<'_>) -> Result<Self> {
         let modules = load(&device.memory, blueprint)?;
-        cluster::check(blueprint)?;
+        attribute::check(blueprint)?;
         let options = device.options;
         let backend = Backend::Emulator(device.clone());
         let storage = super::allocate(&backend, blueprint)?;
@@ -98,6 +98,14 @@ impl Executable {
     /// The host functions.
     pub(crate) fn calls(&self) -> &Calls {
         &self.calls
+    }
+
+    /// Would the emulator refuse a node that is changed like this?
+    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<()> {
+        match op {
+            Op::Kernel(kernel) => attribute::check_node(draft, program, node, kernel),
+            _ => Ok(()),
+        }
     }
 
     /// Runs the graph. Faults are kept for whoever waits; after one the remaining nodes do not run.

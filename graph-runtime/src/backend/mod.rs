@@ -175,7 +175,7 @@ impl Executable {
     pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<(), Error> {
         match self {
             Executable::Cuda(exec) => exec.check_change(draft, program, node, op),
-            Executable::Emulator(_) => Ok(()),
+            Executable::Emulator(exec) => exec.check_change(draft, program, node, op),
         }
     }
 

@@ -1,6 +1,7 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
-use super::part::{bounds_assertions, bytes, generic, inner, local, rectangle, select, spanned_call, whole};
+use super::part::{bounds_assertions, bytes, generic, inner, local, select, spanned_call};
+use super::plane::{columns, memset};
 use super::{attribute, closure, library};
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant};
@@ -97,38 +98,11 @@ pub(super) fn borrow(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenSt
 }
 
 /// The same of a place that must be device memory.
-fn borrow_on_device(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
+pub(super) fn borrow_on_device(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
     reference(place, mutable, &on_device(graph, place))
 }
 
-/// One side of a copy of columns: these, or another place row by row.
-fn columns(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
-    let selected = if place.is_rectangle() {
-        rectangle(graph, place, &whole(graph, place))
-    } else {
-        let (selected, span) = (select(graph, place), place.end);
-        quote_spanned!(span=> ::graph_runtime::Rectangle::from(#selected))
-    };
-    reference(place, mutable, &selected)
-}
-
-/// The method that sets memory, named at `call`, and the memory.
-fn memset(graph: &Graph<'_>, to: &Place, call: Span) -> (Ident, TokenStream) {
-    if !to.is_rectangle() {
-        return (Ident::new("memset", call), borrow_on_device(graph, to, true));
-    }
-    let (name, span) = (whole(graph, to), to.name.span());
-    let whole = match graph.resource(to) {
-        Some(index) if graph.resources[index].is_captured() => {
-            quote_spanned!(span=> ::graph_runtime::private::on_device(::graph_runtime::Place::<_, _>::whole(&#name)))
-        }
-        _ => name,
-    };
-    let selected = rectangle(graph, to, &whole);
-    (Ident::new("memset_2d", call), reference(to, true, &selected))
-}
-
-fn reference(place: &Place, mutable: bool, selected: &TokenStream) -> TokenStream {
+pub(super) fn reference(place: &Place, mutable: bool, selected: &TokenStream) -> TokenStream {
     if mutable {
         quote_spanned!(place.name.span()=> &mut #selected)
     } else {

@@ -16,13 +16,13 @@ pub(super) fn local(declared: &Ident) -> Ident {
 }
 
 /// The same variable, mentioned elsewhere: where it is, with the hygiene of where it was declared.
-fn local_at(declared: &Ident, place: Span) -> Ident {
+pub(super) fn local_at(declared: &Ident, place: Span) -> Ident {
     let span = place.resolved_at(declared.span());
     Ident::new(&format!("__place_{}", declared.unraw()), span)
 }
 
 /// A range with every bound as an expression, of a dimension of a resource.
-struct Range<'a> {
+pub(super) struct Range<'a> {
     start: Option<&'a Expr>,
     end: Option<&'a Expr>,
     inclusive: bool,
@@ -31,7 +31,7 @@ struct Range<'a> {
 }
 
 impl<'a> Range<'a> {
-    fn start(&self) -> TokenStream {
+    pub(super) fn start(&self) -> TokenStream {
         self.start.map_or_else(|| quote!(0), ToTokens::to_token_stream)
     }
 
@@ -45,7 +45,7 @@ impl<'a> Range<'a> {
     }
 
     /// As a Rust expression.
-    fn tokens(&self) -> TokenStream {
+    pub(super) fn tokens(&self) -> TokenStream {
         let (start, end) = (self.start(), self.end());
         match end {
             Some(end) => quote!((#start)..(#end)),
@@ -69,7 +69,12 @@ impl<'a> Range<'a> {
 }
 
 /// A part of the given dimension of a resource, if it is a range.
-fn range<'a>(graph: &Graph<'_>, resource: &'a Resource, dimension: usize, part: &'a Part) -> Option<Range<'a>> {
+pub(super) fn range<'a>(
+    graph: &Graph<'_>,
+    resource: &'a Resource,
+    dimension: usize,
+    part: &'a Part,
+) -> Option<Range<'a>> {
     match part {
         Part::Index(_) => None,
         Part::Range { start, end, inclusive } => Some(Range {
@@ -122,53 +127,8 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
     selected
 }
 
-/// The expression of columns of rows, of type `Rectangle<shape of the part, memory>`. `whole` is that of the resource's place.
-pub(super) fn rectangle(graph: &Graph<'_>, place: &Place, whole: &TokenStream) -> TokenStream {
-    let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
-        return TokenStream::new();
-    };
-    let (span, shape) = (place.end, Shape::of(graph, resource));
-    let of = quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>);
-    let [rows, columns] = &place.parts[..] else {
-        return quote_spanned!(span=> ::graph_runtime::Rectangle::from(#whole));
-    };
-    let Some(rows) = range(graph, resource, 0, rows) else {
-        return TokenStream::new();
-    };
-    let (row, row_count, all_rows) = (rows.start(), length(graph, &rows), rows.tokens());
-    let Some(columns) = range(graph, resource, 1, columns) else {
-        let Part::Index(column) = columns else {
-            return TokenStream::new();
-        };
-        return match row_count {
-            Some(count) => quote_spanned!(span=> #of::column::<#count>(&#whole, #row, #column)),
-            None => quote_spanned!(span=> #of::column_rows(&#whole, #all_rows, #column)),
-        };
-    };
-    let column = columns.start();
-    match (row_count, length(graph, &columns)) {
-        (Some(rows), Some(columns)) => {
-            quote_spanned!(span=> #of::rectangle::<#rows, #columns>(&#whole, #row, #column))
-        }
-        (None, Some(columns)) => {
-            quote_spanned!(span=> #of::rectangle_rows::<#columns>(&#whole, #all_rows, #column))
-        }
-        (_, None) => {
-            let columns = columns.tokens();
-            quote_spanned!(span=> #of::rectangle_of(&#whole, #all_rows, #columns))
-        }
-    }
-}
-
-/// The place of all of a resource.
-pub(super) fn whole(graph: &Graph<'_>, place: &Place) -> TokenStream {
-    graph.resource(place).map_or_else(TokenStream::new, |index| {
-        local_at(&graph.resources[index].name, place.name.span()).to_token_stream()
-    })
-}
-
 /// The length of a range as a const argument, where stable Rust can have it as one.
-fn length(graph: &Graph<'_>, range: &Range<'_>) -> Option<TokenStream> {
+pub(super) fn length(graph: &Graph<'_>, range: &Range<'_>) -> Option<TokenStream> {
     if let Some((start, end)) = range.literal() {
         return Some(Literal::u64_unsuffixed(end.saturating_sub(start)).to_token_stream());
     }

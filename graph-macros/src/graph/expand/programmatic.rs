@@ -70,14 +70,7 @@ fn assertion(graph: &Graph<'_>, index: usize, writers: &Writers<'_>, all: &[Iden
 /// A warning, unless it is silenced, at the name of the node before.
 fn never_triggers(graph: &Graph<'_>, index: usize) -> Option<TokenStream> {
     let Edge { from, to } = graph.draft.edges[index];
-    let attributes = [&graph.nodes[to].attributes, &graph.item.attributes];
-    if attributes
-        .iter()
-        .any(|attributes| attributes.allow(Code::ProgrammaticEdge))
-    {
-        return None;
-    }
-    declared(graph, from)?;
+    declared(graph, from).filter(|_| !graph.allows(to, Code::ProgrammaticEdge))?;
     let (kernel, note) = (alias(graph.nodes[from]), Ident::new("NOTE", graph.edges[index].span()));
     Some(quote! {
         const _: () = ::graph_runtime::private::Upstream::<{ ::graph_runtime::private::triggers::<#kernel>() }>::#note;

@@ -3,39 +3,29 @@
 use super::attribute;
 use super::fill::Fill;
 use super::kernels::Kernels;
+use super::memory_nodes::FillArguments;
 use crate::backend::Storage;
-use crate::driver::{
-    self, CUcontext, CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelNodeParams, MemcpyNodeParams,
-    MemsetNodeParams,
-};
+use crate::driver::{self, CUcontext, CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelNodeParams};
 use crate::error::CudaError;
 use crate::program::{Argument, KernelOp, Op, Part, Program, Strided};
-use cudarc::driver::sys::CUmemorytype;
 use std::ffi::c_void;
 use std::ptr;
 use tracing::trace;
 
-/// The most blocks that a fill is launched with; each thread then sets several units.
-const MOST_FILL_BLOCKS: u64 = 1 << 14;
-/// The most rows of blocks; each block then sets several rows.
-const MOST_FILL_ROWS: u64 = 1 << 12;
-/// Threads of each of them.
-const FILL_BLOCK: u64 = 256;
-
 /// Makes driver calls of nodes. Its scratch memory is what keeps building from allocating for every node.
 #[derive(Default)]
 pub(super) struct Adder {
-    context: Context,
-    resources: Vec<Address>,
+    pub(super) context: Context,
+    pub(super) resources: Vec<Address>,
     /// The addresses of the buffers among the arguments of the node at hand.
     buffers: Vec<u64>,
     /// Where the arguments of the node at hand lie.
-    pointers: Vec<*mut c_void>,
-    fill: FillArguments,
+    pub(super) pointers: Vec<*mut c_void>,
+    pub(super) fill: FillArguments,
     condition: ConditionArguments,
 }
 
-struct Context(CUcontext);
+pub(super) struct Context(pub(super) CUcontext);
 
 impl Default for Context {
     fn default() -> Self {
@@ -45,7 +35,7 @@ impl Default for Context {
 
 /// Where a resource lies.
 #[derive(Clone, Copy)]
-enum Address {
+pub(super) enum Address {
     Host(*mut u8),
     Device(u64),
     Module,
@@ -59,29 +49,6 @@ impl Address {
         match storage.device() {
             Some((memory, start)) => Address::Device(memory.address() + start as u64),
             None => Address::Module,
-        }
-    }
-}
-
-/// The parameters of the built-in kernels that set memory.
-struct FillArguments {
-    to: u64,
-    count: u64,
-    period: u32,
-    pattern: [u8; super::fill::LONGEST_PATTERN],
-    pitch: u64,
-    rows: u64,
-}
-
-impl Default for FillArguments {
-    fn default() -> Self {
-        Self {
-            to: 0,
-            count: 0,
-            period: 0,
-            pattern: [0; super::fill::LONGEST_PATTERN],
-            pitch: 0,
-            rows: 0,
         }
     }
 }
@@ -167,42 +134,6 @@ impl Adder {
         }
     }
 
-    /// Adds a memset node.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Adder::add`].
-    unsafe fn add_fill(
-        &mut self,
-        graph: CUgraph,
-        after: &[CUgraphNode],
-        kernels: &Kernels,
-        to: &Strided,
-        fill: &Fill,
-        name: &str,
-    ) -> Result<CUgraphNode, CudaError> {
-        match fill {
-            Fill::Memset { size, value } => {
-                trace!(target: "graph_runtime", node = name, bytes = to.part.bytes, after = after.len(), "cuGraphAddMemsetNode");
-                let params = self.memset(to, *size, *value);
-                // SAFETY: by the caller's promise.
-                unsafe { driver::add_memset_node(graph, after, &params, self.context.0) }
-            }
-            Fill::Kernel { pattern, words } => {
-                trace!(target: "graph_runtime", node = name, bytes = to.part.bytes, after = after.len(), "cuGraphAddKernelNode_v2");
-                let params = self.fill(kernels, to, pattern, *words);
-                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-                unsafe { driver::add_kernel_node(graph, after, &params) }
-            }
-            // `TooLong` was refused before.
-            Fill::Nothing | Fill::TooLong => {
-                trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEmptyNode");
-                // SAFETY: by the caller's promise.
-                unsafe { driver::add_empty_node(graph, after) }
-            }
-        }
-    }
-
     /// Makes later launches of `exec` run `handle` as the program's `node` says.
     ///
     /// # Safety
@@ -240,35 +171,7 @@ impl Adder {
         }
     }
 
-    /// Makes later launches of `exec` set memory as said.
-    ///
-    /// # Safety
-    ///
-    /// As for [`Adder::apply`].
-    unsafe fn apply_fill(
-        &mut self,
-        exec: CUgraphExec,
-        handle: CUgraphNode,
-        kernels: &Kernels,
-        to: &Strided,
-        fill: &Fill,
-    ) -> Result<(), CudaError> {
-        match fill {
-            Fill::Memset { size, value } => {
-                let params = self.memset(to, *size, *value);
-                // SAFETY: by the caller's promise.
-                unsafe { driver::set_memset_node(exec, handle, &params, self.context.0) }
-            }
-            Fill::Kernel { pattern, words } => {
-                let params = self.fill(kernels, to, pattern, *words);
-                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-                unsafe { driver::set_kernel_node(exec, handle, &params) }
-            }
-            Fill::Nothing | Fill::TooLong => Ok(()),
-        }
-    }
-
-    fn device(&self, part: Part) -> u64 {
+    pub(super) fn device(&self, part: Part) -> u64 {
         match self.resources[part.resource as usize] {
             Address::Device(base) => base + part.start as u64,
             Address::Host(_) | Address::Module => 0, // the plan has refused this
@@ -310,40 +213,6 @@ impl Adder {
         }
     }
 
-    /// The parameters of a fill by the built-in kernel; they point into `self`.
-    fn fill(&mut self, kernels: &Kernels, to: &Strided, pattern: &[u8], words: bool) -> KernelNodeParams {
-        let unit = if words { 4 } else { 1 };
-        let (count, rows) = ((to.width / unit) as u64, to.rows() as u64);
-        self.fill.to = self.device(to.part);
-        (self.fill.pitch, self.fill.rows) = (to.pitch as u64, rows);
-        self.fill.count = count;
-        self.fill.period = (pattern.len() / unit) as u32;
-        self.fill.pattern[..pattern.len()].copy_from_slice(pattern);
-        self.pointers.clear();
-        self.pointers.extend([
-            (&raw mut self.fill.to).cast::<c_void>(),
-            (&raw mut self.fill.count).cast(),
-            (&raw mut self.fill.period).cast(),
-            (&raw mut self.fill.pattern).cast(),
-            (&raw mut self.fill.pitch).cast(),
-            (&raw mut self.fill.rows).cast(),
-        ]);
-        KernelNodeParams {
-            func: kernels.fill(words),
-            gridDimX: count.div_ceil(FILL_BLOCK).clamp(1, MOST_FILL_BLOCKS) as u32,
-            gridDimY: rows.clamp(1, MOST_FILL_ROWS) as u32,
-            gridDimZ: 1,
-            blockDimX: FILL_BLOCK as u32,
-            blockDimY: 1,
-            blockDimZ: 1,
-            sharedMemBytes: 0,
-            kernelParams: self.pointers.as_mut_ptr(),
-            extra: ptr::null_mut(),
-            kern: ptr::null_mut(),
-            ctx: ptr::null_mut(),
-        }
-    }
-
     /// The parameters of the kernel that sets a condition to what `flag` holds, or to whether that equals `number`; they point into
     /// `self`.
     pub(super) fn condition(
@@ -377,65 +246,6 @@ impl Adder {
             extra: ptr::null_mut(),
             kern: ptr::null_mut(),
             ctx: ptr::null_mut(),
-        }
-    }
-
-    /// Rows of so many elements.
-    fn memset(&self, to: &Strided, size: u32, value: u32) -> MemsetNodeParams {
-        MemsetNodeParams {
-            dst: self.device(to.part),
-            pitch: to.pitch,
-            value,
-            elementSize: size,
-            width: to.width / size as usize,
-            height: to.rows(),
-        }
-    }
-
-    /// Rows of so many bytes.
-    fn memcpy(&self, from: &Strided, to: &Strided) -> MemcpyNodeParams {
-        // What is in one piece is one row on both sides: others CUDA cannot change in place.
-        let side = |part: Part| match self.resources[part.resource as usize] {
-            Address::Host(base) => (
-                CUmemorytype::CU_MEMORYTYPE_HOST,
-                base.wrapping_add(part.start).cast::<c_void>(),
-                0,
-            ),
-            Address::Device(base) => (
-                CUmemorytype::CU_MEMORYTYPE_DEVICE,
-                ptr::null_mut(),
-                base + part.start as u64,
-            ),
-            Address::Module => (CUmemorytype::CU_MEMORYTYPE_DEVICE, ptr::null_mut(), 0), // the plan has refused this
-        };
-        let ((source, source_host, source_device), (target, target_host, target_device)) =
-            (side(from.part), side(to.part));
-        MemcpyNodeParams {
-            srcXInBytes: 0,
-            srcY: 0,
-            srcZ: 0,
-            srcLOD: 0,
-            srcMemoryType: source,
-            srcHost: source_host,
-            srcDevice: source_device,
-            srcArray: ptr::null_mut(),
-            reserved0: ptr::null_mut(),
-            srcPitch: from.pitch,
-            srcHeight: to.rows(),
-            dstXInBytes: 0,
-            dstY: 0,
-            dstZ: 0,
-            dstLOD: 0,
-            dstMemoryType: target,
-            dstHost: target_host,
-            dstDevice: target_device,
-            dstArray: ptr::null_mut(),
-            reserved1: ptr::null_mut(),
-            dstPitch: to.pitch,
-            dstHeight: to.rows(),
-            WidthInBytes: to.width,
-            Height: to.rows(),
-            Depth: 1,
         }
     }
 }

@@ -16,6 +16,7 @@ mod kept;
 mod kernels;
 mod library;
 mod memory;
+mod memory_nodes;
 mod programmatic;
 mod shared;
 

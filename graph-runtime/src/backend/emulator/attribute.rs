@@ -1,8 +1,11 @@
-//! Clusters on the emulator, which runs their blocks by themselves: that is as good where the kernels make nothing of them.
+//! Attributes of kernel nodes on the emulator. It runs the blocks of a cluster by themselves, which is as good where the kernels make nothing of
+//! it, and those of a cooperative launch on a thread each.
 
 use crate::backend::Blueprint;
 use crate::error::{Error, Result, Site};
-use crate::program::{Op, Program};
+use crate::program::{KernelOp, Op, Program};
+use graph_emulator::MOST_TOGETHER;
+use graph_plan::Draft;
 
 /// What only kernels have that use their cluster: its registers, its barrier, addresses in other blocks, and copies to several blocks.
 const USES: [&str; 6] = [
@@ -14,21 +17,37 @@ const USES: [&str; 6] = [
     "multicast::cluster",
 ];
 
-/// Refuses nodes in clusters of several blocks whose kernels use them.
+/// Refuses nodes that the emulator cannot launch as their attributes say.
 pub(super) fn check(blueprint: &Blueprint<'_>) -> Result<()> {
-    let (draft, program) = (blueprint.draft, blueprint.program);
-    for (node, op) in program.ops.iter().enumerate() {
-        let Op::Kernel(kernel) = op else { continue };
-        if kernel.cluster().is_none_or(|blocks| blocks == [1; 3]) || !uses_clusters(program, kernel.function) {
-            continue;
-        }
-        return Err(Error::Kernel {
+    let ops = blueprint.program.ops.iter().enumerate();
+    let mut kernels = ops.filter_map(|(node, op)| match op {
+        Op::Kernel(kernel) => Some((node, kernel)),
+        _ => None,
+    });
+    kernels.try_for_each(|(node, kernel)| check_node(blueprint.draft, blueprint.program, node, kernel))
+}
+
+/// Refuses one such node.
+pub(super) fn check_node(draft: &Draft, program: &Program, node: usize, kernel: &KernelOp) -> Result<()> {
+    misfit(program, kernel).map_or(Ok(()), |message| {
+        Err(Error::Kernel {
             site: Site::graph(&draft.name).at_node(&draft.nodes[node].name),
             kernel: program.functions[kernel.function as usize].facts.name,
-            message: "runs in clusters of several blocks and uses them, which the emulator does not have".to_owned(),
-        });
+            message,
+        })
+    })
+}
+
+fn misfit(program: &Program, kernel: &KernelOp) -> Option<String> {
+    let blocks = kernel.config.blocks();
+    if kernel.is_cooperative() && blocks > MOST_TOGETHER.into() {
+        return Some(format!(
+            "is launched cooperatively in {blocks} blocks, but the emulator has room for {MOST_TOGETHER} at the same time"
+        ));
     }
-    Ok(())
+    let clustered = kernel.cluster().is_some_and(|blocks| blocks != [1; 3]);
+    (clustered && uses_clusters(program, kernel.function))
+        .then(|| "runs in clusters of several blocks and uses them, which the emulator does not have".to_owned())
 }
 
 /// Does the kernel use clusters, or a function of its module that it may call?

@@ -1,0 +1,201 @@
+//! Copies and memsets as driver calls: their parameters, adding memsets, and changing these in place.
+
+use super::add::{Adder, Address};
+use super::fill::{Fill, LONGEST_PATTERN};
+use super::kernels::Kernels;
+use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
+use crate::error::CudaError;
+use crate::program::{Part, Strided};
+use cudarc::driver::sys::CUmemorytype;
+use std::ffi::c_void;
+use std::ptr;
+use tracing::trace;
+
+/// The most blocks that a fill is launched with; each thread then sets several units.
+const MOST_FILL_BLOCKS: u64 = 1 << 14;
+/// The most rows of blocks; each block then sets several rows.
+const MOST_FILL_ROWS: u64 = 1 << 12;
+/// Threads of each of them.
+const FILL_BLOCK: u64 = 256;
+
+/// The parameters of the built-in kernels that set memory.
+pub(super) struct FillArguments {
+    to: u64,
+    count: u64,
+    period: u32,
+    pattern: [u8; LONGEST_PATTERN],
+    pitch: u64,
+    rows: u64,
+}
+
+impl Default for FillArguments {
+    fn default() -> Self {
+        Self {
+            to: 0,
+            count: 0,
+            period: 0,
+            pattern: [0; LONGEST_PATTERN],
+            pitch: 0,
+            rows: 0,
+        }
+    }
+}
+
+impl Adder {
+    /// Adds a memset node.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Adder::add`].
+    pub(super) unsafe fn add_fill(
+        &mut self,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        kernels: &Kernels,
+        to: &Strided,
+        fill: &Fill,
+        name: &str,
+    ) -> Result<CUgraphNode, CudaError> {
+        match fill {
+            Fill::Memset { size, value } => {
+                trace!(target: "graph_runtime", node = name, bytes = to.part.bytes, after = after.len(), "cuGraphAddMemsetNode");
+                let params = self.memset(to, *size, *value);
+                // SAFETY: by the caller's promise.
+                unsafe { driver::add_memset_node(graph, after, &params, self.context.0) }
+            }
+            Fill::Kernel { pattern, words } => {
+                trace!(target: "graph_runtime", node = name, bytes = to.part.bytes, after = after.len(), "cuGraphAddKernelNode_v2");
+                let params = self.fill(kernels, to, pattern, *words);
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+                unsafe { driver::add_kernel_node(graph, after, &params) }
+            }
+            // `TooLong` was refused before.
+            Fill::Nothing | Fill::TooLong => {
+                trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEmptyNode");
+                // SAFETY: by the caller's promise.
+                unsafe { driver::add_empty_node(graph, after) }
+            }
+        }
+    }
+
+    /// Makes later launches of `exec` set memory as said.
+    ///
+    /// # Safety
+    ///
+    /// As for [`Adder::apply`].
+    pub(super) unsafe fn apply_fill(
+        &mut self,
+        exec: CUgraphExec,
+        handle: CUgraphNode,
+        kernels: &Kernels,
+        to: &Strided,
+        fill: &Fill,
+    ) -> Result<(), CudaError> {
+        match fill {
+            Fill::Memset { size, value } => {
+                let params = self.memset(to, *size, *value);
+                // SAFETY: by the caller's promise.
+                unsafe { driver::set_memset_node(exec, handle, &params, self.context.0) }
+            }
+            Fill::Kernel { pattern, words } => {
+                let params = self.fill(kernels, to, pattern, *words);
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+                unsafe { driver::set_kernel_node(exec, handle, &params) }
+            }
+            Fill::Nothing | Fill::TooLong => Ok(()),
+        }
+    }
+
+    /// The parameters of a fill by the built-in kernel; they point into `self`.
+    fn fill(&mut self, kernels: &Kernels, to: &Strided, pattern: &[u8], words: bool) -> KernelNodeParams {
+        let unit = if words { 4 } else { 1 };
+        let (count, rows) = ((to.width / unit) as u64, to.rows() as u64);
+        self.fill.to = self.device(to.part);
+        (self.fill.pitch, self.fill.rows) = (to.pitch as u64, rows);
+        self.fill.count = count;
+        self.fill.period = (pattern.len() / unit) as u32;
+        self.fill.pattern[..pattern.len()].copy_from_slice(pattern);
+        self.pointers.clear();
+        self.pointers.extend([
+            (&raw mut self.fill.to).cast::<c_void>(),
+            (&raw mut self.fill.count).cast(),
+            (&raw mut self.fill.period).cast(),
+            (&raw mut self.fill.pattern).cast(),
+            (&raw mut self.fill.pitch).cast(),
+            (&raw mut self.fill.rows).cast(),
+        ]);
+        KernelNodeParams {
+            func: kernels.fill(words),
+            gridDimX: count.div_ceil(FILL_BLOCK).clamp(1, MOST_FILL_BLOCKS) as u32,
+            gridDimY: rows.clamp(1, MOST_FILL_ROWS) as u32,
+            gridDimZ: 1,
+            blockDimX: FILL_BLOCK as u32,
+            blockDimY: 1,
+            blockDimZ: 1,
+            sharedMemBytes: 0,
+            kernelParams: self.pointers.as_mut_ptr(),
+            extra: ptr::null_mut(),
+            kern: ptr::null_mut(),
+            ctx: ptr::null_mut(),
+        }
+    }
+
+    /// Rows of so many elements.
+    fn memset(&self, to: &Strided, size: u32, value: u32) -> MemsetNodeParams {
+        MemsetNodeParams {
+            dst: self.device(to.part),
+            pitch: to.pitch,
+            value,
+            elementSize: size,
+            width: to.width / size as usize,
+            height: to.rows(),
+        }
+    }
+
+    /// Rows of so many bytes.
+    pub(super) fn memcpy(&self, from: &Strided, to: &Strided) -> MemcpyNodeParams {
+        // What is in one piece is one row on both sides: others CUDA cannot change in place.
+        let side = |part: Part| match self.resources[part.resource as usize] {
+            Address::Host(base) => (
+                CUmemorytype::CU_MEMORYTYPE_HOST,
+                base.wrapping_add(part.start).cast::<c_void>(),
+                0,
+            ),
+            Address::Device(base) => (
+                CUmemorytype::CU_MEMORYTYPE_DEVICE,
+                ptr::null_mut(),
+                base + part.start as u64,
+            ),
+            Address::Module => (CUmemorytype::CU_MEMORYTYPE_DEVICE, ptr::null_mut(), 0), // the plan has refused this
+        };
+        let ((source, source_host, source_device), (target, target_host, target_device)) =
+            (side(from.part), side(to.part));
+        MemcpyNodeParams {
+            srcXInBytes: 0,
+            srcY: 0,
+            srcZ: 0,
+            srcLOD: 0,
+            srcMemoryType: source,
+            srcHost: source_host,
+            srcDevice: source_device,
+            srcArray: ptr::null_mut(),
+            reserved0: ptr::null_mut(),
+            srcPitch: from.pitch,
+            srcHeight: to.rows(),
+            dstXInBytes: 0,
+            dstY: 0,
+            dstZ: 0,
+            dstLOD: 0,
+            dstMemoryType: target,
+            dstHost: target_host,
+            dstDevice: target_device,
+            dstArray: ptr::null_mut(),
+            reserved1: ptr::null_mut(),
+            dstPitch: to.pitch,
+            dstHeight: to.rows(),
+            WidthInBytes: to.width,
+            Height: to.rows(),
+            Depth: 1,
+        }
+    }
+}
