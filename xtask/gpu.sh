@@ -34,7 +34,9 @@ fi
 
 binaries=$(mktemp -d)
 trap 'rm -rf "$binaries"' EXIT
-tar --extract --gzip --file "$here/bin.tar.gz" --directory "$binaries" || exit 2
+# Python reads xz where the machine has no program for it.
+tar --extract --xz --file "$here/bin.tar.xz" --directory "$binaries" 2>/dev/null ||
+    python3 -m tarfile --extract "$here/bin.tar.xz" "$binaries" || exit 2
 
 # NVIDIA's libraries, where they came as Python packages: under names with a version, of which cudarc looks for some.
 find_libraries() {

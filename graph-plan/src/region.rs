@@ -64,6 +64,14 @@ impl Region {
         Region::Range(Bound::Known(start), Bound::Known(end))
     }
 
+    /// Where it starts, if that is known.
+    pub fn start(&self) -> Option<usize> {
+        match self.ends().0 {
+            Bound::Known(start) => usize::try_from(start).ok(),
+            _ => None,
+        }
+    }
+
     /// Start and exclusive end.
     fn ends(&self) -> (Bound, Bound) {
         match self {

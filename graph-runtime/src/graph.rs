@@ -10,6 +10,7 @@ use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef, Piece, SharedMemory}
 use crate::node::{Missing, NodeHandle, NodeId};
 use crate::place::{OnDevice, OnHost, Place, Span};
 use crate::program::Program;
+use crate::rng::{Generator, Rng, RngHandle};
 use crate::scratch::Arena;
 use crate::shape::{Element, Extent};
 use crate::shares::Shares;
@@ -63,6 +64,7 @@ pub struct Graph {
     pub(crate) instances: Option<Instances>,
     /// What was last changed only half-way. Almost always empty.
     pub(crate) half_edited: Vec<Edit>,
+    pub(crate) rngs: Vec<Generator>,
     /// Waiting through `&self` is not made for several threads at once.
     not_sync: PhantomData<Cell<()>>,
 }
@@ -99,6 +101,7 @@ impl Graph {
             executable,
             instances: None,
             half_edited: Vec::new(),
+            rngs: Vec::new(),
             not_sync: PhantomData,
         }
     }
@@ -111,6 +114,13 @@ impl Graph {
     /// The graph, whose declarations became these nodes.
     pub(crate) fn with_instances(self, instances: Option<Instances>) -> Self {
         Self { instances, ..self }
+    }
+
+    /// The graph, whose random numbers begin so.
+    pub(crate) fn with_rngs(self, rngs: Vec<Generator>) -> Result<Self> {
+        let graph = Self { rngs, ..self };
+        graph.rngs.iter().try_for_each(|rng| rng.start(&graph))?;
+        Ok(graph)
     }
 
     /// Starts the graph and returns without waiting for it. It may be started again at once: launches run one after the
@@ -298,6 +308,14 @@ impl Graph {
             Some(instances) => instances.find(declared, values),
             None => values.is_empty().then_some(declared),
         }
+    }
+
+    /// The random numbers that the builder declared as `rng`.
+    pub fn rng(&mut self, rng: &Rng) -> RngHandle<'_> {
+        let resource = rng.states().span.resource;
+        let own = rng.states().span.graph == self.id;
+        let index = self.rngs.iter().position(|known| own && known.resource == resource);
+        RngHandle { graph: self, index }
     }
 
     /// The graph as data: to draw it, or to look at its order.

@@ -234,11 +234,12 @@ fn install(folder: &Path, kinds: &[Kind], programs: &BTreeSet<Program>) -> Resul
     Ok(manifest)
 }
 
-/// Replaces the programs by one compressed archive, since the way to the GPU machine may be narrow.
+/// Replaces the programs by one compressed archive (`tar` and `xz` must be there), since the way to the GPU machine may be narrow.
 fn pack(folder: &Path) -> Result<()> {
     let status = Command::new("tar")
         .current_dir(folder)
-        .args(["--create", "--gzip", "--file", "bin.tar.gz", "bin"])
+        .args(["--create", "--xz", "--file", "bin.tar.xz", "bin"])
+        .env("XZ_OPT", "-6 -T2") // whose window holds two programs, which are much alike
         .status()
         .map_err(|error| format!("cannot run tar: {error}"))?;
     if !status.success() {

@@ -57,6 +57,7 @@ fn capture(name: Ident, space: Space) -> Resource {
             lengths: Vec::new(),
             brackets: Vec::new(),
         },
+        random: None,
         name,
     }
 }
@@ -74,7 +75,7 @@ fn walk(statements: &[Statement], declared: &mut HashSet<String>, places: &mut V
                 }
             }
             Statement::For(repeated) => walk(&repeated.statements, declared, places),
-            Statement::Resource(_) | Statement::Param(_) | Statement::Rng(_) => {}
+            Statement::Resource(_) | Statement::Param(_) => {}
         }
     }
 }

@@ -116,7 +116,6 @@ impl NodeAttributes {
 pub(crate) enum Statement {
     Resource(Resource),
     Param(Param),
-    Rng(Rng),
     Node(Box<Node>),
     For(Box<For>),
 }
@@ -127,14 +126,13 @@ impl Statement {
         match self {
             Statement::Resource(resource) => &resource.name,
             Statement::Param(param) => &param.name,
-            Statement::Rng(rng) => &rng.name,
             Statement::Node(node) => &node.name,
             Statement::For(repeated) => &repeated.variable,
         }
     }
 }
 
-/// `host x: shape;`, `device x: shape;` and `scratch x: shape;`, or memory that comes from outside.
+/// `host x: shape;`, `device x: shape;`, `scratch x: shape;` and `rng x = seed, draws n;`, or memory that comes from outside.
 #[derive(Debug)]
 pub(crate) struct Resource {
     pub(crate) attributes: Attributes,
@@ -142,7 +140,18 @@ pub(crate) struct Resource {
     pub(crate) keyword: Span,
     pub(crate) kind: ResourceKind,
     pub(crate) name: Ident,
+    /// Of an `rng`: that of the state which a use gets.
     pub(crate) shape: Shape,
+    /// Of an `rng`.
+    pub(crate) random: Option<Box<Random>>,
+}
+
+/// What follows the name of an `rng`.
+#[derive(Debug)]
+pub(crate) struct Random {
+    pub(crate) seed: Expr,
+    /// How many numbers each thread draws at each use.
+    pub(crate) draws: Expr,
 }
 
 /// The keyword of a resource.
@@ -151,6 +160,8 @@ pub(crate) enum ResourceKind {
     Host,
     Device,
     Scratch,
+    /// Random numbers: the states of a generator in device memory.
+    Rng,
     /// A build argument.
     Shared {
         space: Space,
@@ -181,7 +192,7 @@ impl Resource {
         match self.kind {
             ResourceKind::Host => Space::Host,
             ResourceKind::Shared { space, .. } | ResourceKind::Captured(space) => space,
-            ResourceKind::Device | ResourceKind::Scratch => Space::Device,
+            ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Rng => Space::Device,
         }
     }
 }
@@ -193,17 +204,6 @@ pub(crate) struct Param {
     pub(crate) name: Ident,
     pub(crate) ty: Type,
     pub(crate) initial: Expr,
-}
-
-/// `rng x = seed, draws n;`
-#[derive(Debug)]
-pub(crate) struct Rng {
-    pub(crate) attributes: Attributes,
-    pub(crate) keyword: Span,
-    pub(crate) name: Ident,
-    pub(crate) seed: Expr,
-    /// How many numbers each thread draws at each use.
-    pub(crate) draws: Expr,
 }
 
 /// `for i in range { .. }`: nodes and further `for`s. Names that could not be parsed are with those of the whole graph, since

@@ -16,6 +16,7 @@ mod part;
 mod plan;
 mod plane;
 mod programmatic;
+mod rng;
 mod scratch;
 mod shape;
 mod step;

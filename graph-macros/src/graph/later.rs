@@ -42,7 +42,6 @@ fn leave_out_of(statements: &mut Vec<Statement>, report: &mut Report) -> Vec<Ide
 /// Where and what in a statement cannot be built.
 fn unsupported(statement: &Statement) -> Option<(Span, String)> {
     match statement {
-        Statement::Rng(rng) => Some(keyword(rng.keyword, "rng")),
         Statement::Node(node) => unsupported_node(node),
         Statement::Resource(_) | Statement::Param(_) | Statement::For(_) => None,
     }
@@ -69,6 +68,6 @@ fn names(statement: &Statement, found: &mut Vec<Ident>) {
             let inner = bodies.iter().flat_map(|(_, body)| &body.statements);
             inner.for_each(|statement| names(statement, found));
         }
-        Statement::Resource(_) | Statement::Param(_) | Statement::Rng(_) => {}
+        Statement::Resource(_) | Statement::Param(_) => {}
     }
 }

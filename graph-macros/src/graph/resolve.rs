@@ -1,6 +1,7 @@
 //! Names to indices: an [`Item`] to a [`Graph`] whose nodes, edges and accesses are a [`Draft`].
 
 mod repeat;
+mod rng;
 mod scalar;
 
 pub(crate) use repeat::Repeated;
@@ -140,6 +141,10 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
     arguments(&mut graph, &mut owners, report);
     declare(&mut graph, &item.statements, Around::GRAPH, &mut owners, report);
     repeat::fixed_ranges(&graph, report);
+    graph
+        .resources
+        .iter()
+        .for_each(|resource| rng::fixed(&graph, resource, report));
     for index in 0..graph.nodes.len() {
         let node = graph.nodes[index];
         after(&mut graph, index, node, report);
@@ -327,10 +332,12 @@ fn kind(action: &Action) -> NodeKind {
 fn taken(statement: &Statement) -> Vec<String> {
     let name = statement.name().unraw();
     match statement {
-        Statement::Resource(resource) if resource.kind == ResourceKind::Scratch => Vec::new(),
+        Statement::Resource(resource) if resource.kind == ResourceKind::Scratch || resource.random.is_some() => {
+            Vec::new()
+        }
         Statement::Resource(_) => vec![format!("{name}_mut")],
         Statement::Param(_) => vec![format!("set_{name}")],
-        Statement::Rng(_) | Statement::Node(_) | Statement::For(_) => Vec::new(),
+        Statement::Node(_) | Statement::For(_) => Vec::new(),
     }
 }
 
@@ -470,6 +477,10 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
     let name = &place.name;
     let diagnostic = match graph.entity(name) {
         Some(Entity::Resource(resource)) => {
+            if let Some(mistake) = rng::misuse(graph, node, place, resource, mode) {
+                report.push_between(start, place.end, &mistake);
+                return;
+            }
             fixed(graph, place, report);
             let access = graph.draft.access(node, resource, region(graph, node, place), mode);
             graph.draft.accesses[access].line = line(name.span()).and_then(|line| u32::try_from(line).ok());

@@ -8,6 +8,7 @@ mod plane;
 mod programmatic;
 mod record;
 mod repeat;
+mod rng;
 mod scratch;
 mod shared;
 
@@ -83,6 +84,7 @@ pub struct GraphBuilder {
     layouts: Vec<Option<Layout>>,
     /// In order of declaration.
     shared: Vec<Shared>,
+    rngs: Vec<rng::Declared>,
     program: Program,
     mistakes: Vec<Diagnostic>,
     changing: Vec<NodeId>,
@@ -115,6 +117,7 @@ impl GraphBuilder {
             draft: Draft::new(name),
             layouts: Vec::new(),
             shared: Vec::new(),
+            rngs: Vec::new(),
             program: Program::default(),
             mistakes: Vec::new(),
             changing: Vec::new(),
@@ -298,6 +301,7 @@ impl GraphBuilder {
             return Err(failure);
         }
         self.order_iterations();
+        let rngs = self.advance_rngs();
         self.check_names_and_edges();
         self.apply_attributes();
         let outcome = graph_plan::check(&self.draft);
@@ -358,7 +362,7 @@ impl GraphBuilder {
         let executable = Executable::build(&device.backend, &blueprint)?;
         draft.nodes.iter_mut().for_each(|node| node.disabled = false); // `program.enabled` says so from now on
         let graph = Graph::new(device, id, draft, layouts, shares, program, executable);
-        Ok(graph.with_arena(arena).with_instances(instances))
+        graph.with_arena(arena).with_instances(instances).with_rngs(rngs)
     }
 }
 

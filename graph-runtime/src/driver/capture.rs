@@ -29,6 +29,9 @@ pub(crate) unsafe fn end_capture(stream: CUstream) -> Result<CUgraph, CudaError>
 pub(crate) unsafe fn graph_nodes(graph: CUgraph) -> Result<Vec<CUgraphNode>, CudaError> {
     let mut count = 0;
     call!(cuGraphGetNodes(graph, ptr::null_mut(), &mut count))?;
+    if count == 0 {
+        return Ok(Vec::new()); // room for no nodes is an invalid value
+    }
     let mut nodes = vec![ptr::null_mut(); count];
     call!(cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count))?;
     nodes.truncate(count);

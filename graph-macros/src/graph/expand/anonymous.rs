@@ -165,14 +165,20 @@ fn changing(graph: &Graph<'_>) -> Option<TokenStream> {
         quote!(#number => { #iterations #apply })
     });
     let (params, types) = (graph.params.iter().map(|param| &param.name), types(graph));
+    // Places are `Copy`; of random numbers the closure gets a handle of its own.
+    let handles = graph.resources.iter().filter(|resource| resource.random.is_some());
+    let handles = handles.map(|resource| {
+        let place = local(&resource.name);
+        quote!(let #place = ::core::clone::Clone::clone(&#place);)
+    });
     changes(graph).then(|| {
         quote! {
-            let mut #name = ::graph_runtime::private::nodes(
+            let mut #name = { #(#handles)* ::graph_runtime::private::nodes(
                 move |#sink, #index, #function, #[allow(unused_variables)] (#(#params,)*): #types| match #index {
                     #(#arms)*
                     _ => ::core::result::Result::Ok(()),
                 },
-            );
+            ) };
         }
     })
 }

@@ -10,6 +10,7 @@ use super::interface::{Source, copy, place_type, receiver, setter, value_name};
 use super::node::{add, apply, generic_assertions, loaded, loaded_name, places};
 use super::part::local;
 use super::programmatic;
+use super::rng;
 use super::scratch;
 use super::shape::Shape;
 use super::step::Steps;
@@ -17,7 +18,7 @@ use crate::graph::ast::{Node, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Scalar, Value, added_scalars, params, scalars};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
 /// The documentation of every `build`.
 const SUMMARY: &str = " Allocates the graph's memory, zeroed, builds it on the device and uploads it.";
@@ -95,6 +96,10 @@ pub(super) fn declare(graph: &Graph<'_>, resource: &Resource, builder: &TokenStr
         return argument::declare(graph, resource, builder);
     }
     let (place, name) = (local(&resource.name), resource.name.to_string());
+    if resource.random.is_some() {
+        let rng = rng::declare(resource, builder);
+        return quote!(let #place = #rng;);
+    }
     let function = |fixed: &str, dynamic: &str| {
         let function = if graph.is_dynamic(resource) { dynamic } else { fixed };
         Ident::new(function, resource.name.span())
@@ -160,13 +165,22 @@ pub(super) fn call(
     sink: &TokenStream,
     loaded: Option<TokenStream>,
 ) -> TokenStream {
-    let places = resources_of(graph, &operands.nodes).map(|resource| local(&resource.name));
+    let places =
+        resources_of(graph, &operands.nodes).map(|resource| handed(resource, local(&resource.name).to_token_stream()));
     let variables = graph.variables_up_to(operands.around);
     let values = operands
         .scalars
         .iter()
         .map(|&scalar| copy(graph.scalar(scalar).name, &Source::Variable));
     quote!(Self::#function(#sink, #(#places,)* #(#values,)* #(#variables,)* #loaded)?;)
+}
+
+/// A resource's place, to be handed on: `Copy`, other than random numbers.
+fn handed(resource: &Resource, place: TokenStream) -> TokenStream {
+    match resource.random {
+        Some(_) => quote!(::core::clone::Clone::clone(&#place)),
+        None => place,
+    }
 }
 
 /// The scalars that the nodes mention, each once.
@@ -236,16 +250,13 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> TokenStream {
         .filter(|&node| used[node].contains(&param))
         .collect();
     let update = hidden("update");
-    let mut locals: Vec<&Ident> = affected
-        .iter()
-        .flat_map(|&node| resources_of(graph, &[node]))
-        .map(|resource| &resource.name)
-        .collect();
-    locals.sort_unstable();
-    locals.dedup();
-    let locals = locals.into_iter().map(|name| {
-        let place = local(name);
-        quote!(let #place = #this.#name;)
+    let mut locals: Vec<&Resource> = affected.iter().flat_map(|&node| resources_of(graph, &[node])).collect();
+    locals.sort_unstable_by_key(|resource| &resource.name);
+    locals.dedup_by_key(|resource| &resource.name);
+    let locals = locals.into_iter().map(|resource| {
+        let (name, place) = (&resource.name, local(&resource.name));
+        let field = handed(resource, quote!(#this.#name));
+        quote!(let #place = #field;)
     });
     let mut others: Vec<Scalar> = affected.iter().flat_map(|&node| used[node].iter().copied()).collect();
     others.sort_unstable();

@@ -2,6 +2,7 @@
 
 use super::anonymous;
 use super::argument::{self, kept};
+use super::rng;
 use super::shape::Shape;
 use crate::graph::ast::{Node, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value};
@@ -168,6 +169,9 @@ pub(super) fn place_type(graph: &Graph<'_>, resource: &Resource) -> TokenStream 
     if graph.is_expression() {
         return anonymous::place_type(graph, resource);
     }
+    if resource.random.is_some() {
+        return quote!(::graph_runtime::Rng);
+    }
     let shape = Shape::of(graph, resource);
     match resource.space() {
         Space::Host => quote!(::graph_runtime::Place<#shape, ::graph_runtime::OnHost>),
@@ -198,6 +202,9 @@ fn common(bodies: Bodies) -> TokenStream {
 }
 
 fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
+    if resource.random.is_some() {
+        return rng::handle(resource, bodies);
+    }
     let (name, docs) = (&resource.name, &resource.attributes.docs);
     let name_mut = Ident::new(&format!("{}_mut", name.unraw()), name.span());
     let Lent {

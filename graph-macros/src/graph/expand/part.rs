@@ -1,5 +1,6 @@
 //! Places as tokens: the expression that selects one in `build`, its size in bytes, and the assertion that it is in bounds.
 
+use super::rng;
 use super::shape::Shape;
 use crate::graph::ast::{Part, Place, Resource};
 use crate::graph::constant::{is_constant, mentions, value};
@@ -100,6 +101,9 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
         return TokenStream::new();
     };
     let (name, span) = (local_at(&resource.name, place.name.span()), place.end);
+    if resource.random.is_some() {
+        return rng::state(graph, place, &name);
+    }
     let shape = Shape::of(graph, resource);
     if place.parts.is_empty() {
         return quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::whole(&#name));

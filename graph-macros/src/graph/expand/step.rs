@@ -197,7 +197,7 @@ fn collect(statements: &[Statement], next: &mut (usize, usize), found: &mut Vec<
                 collect(&repeated.statements, next, &mut steps);
                 found.push(Step::For(index, steps));
             }
-            Statement::Resource(_) | Statement::Param(_) | Statement::Rng(_) => {}
+            Statement::Resource(_) | Statement::Param(_) => {}
         }
     }
 }

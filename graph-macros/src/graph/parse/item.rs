@@ -102,6 +102,7 @@ fn build_argument(input: ParseStream<'_>, name: &mut Option<Ident>) -> syn::Resu
                 },
                 name: declared,
                 shape: input.parse()?,
+                random: None,
             }))
         }
         None if mutable.is_some() => return Err(expected(input.span(), "`device` or `host` after `mut`")),

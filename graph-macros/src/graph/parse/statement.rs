@@ -3,11 +3,11 @@
 use super::attribute::{attributes, misplaced};
 use super::node::node;
 use super::{Context, expected, expression, last_token, next_is, present, semicolon, stands_at};
-use crate::graph::ast::{Attributes, For, Param, Resource, ResourceKind, Rng, Shape, Statement};
+use crate::graph::ast::{Attributes, For, Param, Random, Resource, ResourceKind, Shape, Statement};
 use proc_macro2::{Span, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Expr, Ident, Token, braced};
+use syn::{Expr, Ident, Token, braced, parse_quote};
 
 /// The keywords that start a statement.
 pub(crate) const KEYWORDS: [&str; 19] = [
@@ -145,6 +145,7 @@ fn resource(
         kind,
         name,
         shape,
+        random: None,
     }))
 }
 
@@ -186,12 +187,17 @@ fn rng(input: ParseStream<'_>, attributes: Attributes, keyword: Span, name: Iden
     input.call(Ident::parse_any)?;
     let draws = expression(input, "how many numbers a thread draws at each use")?;
     semicolon(input, last_token(&draws))?;
-    Ok(Statement::Rng(Rng {
+    Ok(Statement::Resource(Resource {
         attributes,
         keyword,
+        kind: ResourceKind::Rng,
         name,
-        seed,
-        draws,
+        shape: Shape {
+            element: parse_quote!(::graph_runtime::Philox),
+            lengths: Vec::new(),
+            brackets: Vec::new(),
+        },
+        random: Some(Box::new(Random { seed, draws })),
     }))
 }
 

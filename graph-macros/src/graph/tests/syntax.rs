@@ -107,10 +107,13 @@ fn resources_of_each_kind() {
 #[test]
 fn random_numbers() {
     match &body("rng noise = seed(1, 2), draws 2 * N;")[..] {
-        [Statement::Rng(rng)] => assert_eq!(
-            (text(&rng.seed), text(&rng.draws)),
-            ("seed (1 , 2)".into(), "2 * N".into())
-        ),
+        [Statement::Resource(resource)] => {
+            let random = resource.random.as_ref().expect("an `rng` has a seed");
+            assert_eq!(
+                (text(&random.seed), text(&random.draws)),
+                ("seed (1 , 2)".into(), "2 * N".into())
+            );
+        }
         other => panic!("{other:?}"),
     }
     assert_mistake("rng noise;", "expected `= seed, draws n` after `noise`");

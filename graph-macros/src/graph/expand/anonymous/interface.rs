@@ -52,6 +52,7 @@ pub(in crate::graph::expand) fn generics(graph: &Graph<'_>) -> Generics {
         let bound = match resource.kind {
             ResourceKind::Captured(_) => quote!(::graph_runtime::private::CapturedSlot),
             ResourceKind::Host => quote!(::graph_runtime::private::HostSlot),
+            ResourceKind::Rng => quote!(::core::borrow::Borrow<::graph_runtime::Rng>),
             _ => quote!(::graph_runtime::private::Slot),
         };
         generics.params.push(parse_quote!(#name: #bound));

@@ -1,0 +1,43 @@
+//! Random numbers as tokens: declaring them, the state of one use, and the handle.
+
+use super::interface::Bodies;
+use crate::graph::ast::{Place, Resource};
+use crate::graph::resolve::Graph;
+use proc_macro2::{Ident, TokenStream};
+use quote::{quote, quote_spanned};
+use std::ptr;
+
+/// The declaration, an expression. `builder` is a `&mut GraphBuilder`.
+pub(super) fn declare(resource: &Resource, builder: &TokenStream) -> TokenStream {
+    let name = resource.name.to_string();
+    let Some(random) = &resource.random else {
+        return TokenStream::new();
+    };
+    let (seed, draws) = (&random.seed, &random.draws);
+    quote!(::graph_runtime::GraphBuilder::rng(#builder, #name, #seed, #draws))
+}
+
+/// The state that a use gets. Updates must name the same use as `build`, so each place has a number, and in a
+/// `for` that of the iteration.
+pub(super) fn state(graph: &Graph<'_>, place: &Place, local: &Ident) -> TokenStream {
+    let number = graph.accesses.iter().position(|(known, _)| ptr::eq(*known, place));
+    let number = number.unwrap_or_default();
+    let node = graph.draft.accesses[number].node;
+    let iteration = graph.variables_up_to(graph.draft.loop_around(node));
+    quote_spanned!(place.end=> ::graph_runtime::Rng::named(&#local, &[#number #(, #iteration)*]))
+}
+
+/// The method that lends the handle.
+pub(super) fn handle(resource: &Resource, bodies: Bodies) -> TokenStream {
+    let (name, docs) = (&resource.name, &resource.attributes.docs);
+    let summary = format!(" The random numbers `{name}`: their seed.");
+    let get = bodies.of(quote!(::graph_runtime::Graph::rng(
+        &mut self.__graph,
+        ::core::borrow::Borrow::<::graph_runtime::Rng>::borrow(&self.#name),
+    )));
+    quote! {
+        #[doc = #summary]
+        #(#docs)*
+        pub fn #name(&mut self) -> ::graph_runtime::RngHandle<'_> { #get }
+    }
+}

@@ -1,0 +1,51 @@
+//! Random numbers: what may use them, and what may say how they begin.
+
+use super::Graph;
+use crate::graph::ast::{Place, Resource};
+use crate::graph::constant::mentions;
+use crate::report::{Report, error};
+use graph_plan::{Code, Diagnostic, Mode, NodeKind};
+use quote::ToTokens;
+use syn::spanned::Spanned;
+
+/// Why a node cannot use a resource, if that is an `rng`: kernels read its state, and nothing else can be done with it.
+pub(super) fn misuse(graph: &Graph<'_>, node: usize, place: &Place, resource: usize, mode: Mode) -> Option<Diagnostic> {
+    graph.resources[resource].random.as_ref()?;
+    let (node, name) = (&graph.draft.nodes[node], &place.name);
+    let help = format!("pass `&{name}` to a kernel that takes it as `&[graph_runtime::Philox]`");
+    let message = if node.kind != NodeKind::Kernel || !place.parts.is_empty() {
+        format!("`{name}` is an `rng`, which only kernels can use, and only as a whole")
+    } else if mode.writes() {
+        format!(
+            "node `{}` gets the `rng` `{name}` as `&mut`, but it advances by itself",
+            node.name
+        )
+    } else {
+        return None;
+    };
+    let code = if mode.writes() && place.parts.is_empty() && node.kind == NodeKind::Kernel {
+        Code::Access
+    } else {
+        Code::WrongMemory
+    };
+    Some(error(code, message).help(help))
+}
+
+/// How an `rng` begins is fixed when the graph is built, so a param cannot say it.
+pub(super) fn fixed(graph: &Graph<'_>, resource: &Resource, report: &mut Report) {
+    let Some(random) = &resource.random else { return };
+    for expr in [&random.seed, &random.draws] {
+        if mentions(expr.to_token_stream(), &graph.param_names()) {
+            let diagnostic = error(
+                Code::Syntax,
+                format!("a `param` says how the `rng` `{}` begins", resource.name),
+            )
+            .note("it is fixed when the graph is built; params change between launches")
+            .help(format!(
+                "use a build argument, or `graph.{}().reseed(seed)`",
+                resource.name
+            ));
+            report.push(expr.span(), &diagnostic);
+        }
+    }
+}

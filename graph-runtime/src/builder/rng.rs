@@ -1,0 +1,120 @@
+//! Random numbers: declaring them, and the built-in nodes that advance them.
+
+use super::GraphBuilder;
+use crate::backend::Layout;
+use crate::place::{OnDevice, Place};
+use crate::rng::{self, Generator, Philox, Rng};
+use graph_plan::{Mode, Region, Role, Space};
+use std::borrow::Cow;
+
+/// A declared `rng`.
+pub(super) struct Declared {
+    rng: Rng,
+    seed: u64,
+    draws: u64,
+}
+
+impl GraphBuilder {
+    /// Declares random numbers: a Philox generator that begins with `seed`. Each use, [`Rng::draw`], is the state for one node, whose
+    /// threads draw at most `draws` numbers of 32 bits each from it.
+    ///
+    /// Each use, each launch and each iteration draws fresh numbers, and a seed reproduces them: built-in kernels advance the states
+    /// behind all uses, at the end of each launch and of each iteration of a `while`.
+    pub fn rng(&mut self, name: impl Into<Cow<'static, str>>, seed: u64, draws: u64) -> Rng {
+        let place: Place<Philox, OnDevice> = self.resource(name.into(), Space::Device, 0, align_of::<u64>());
+        let rng = Rng::new(self.id, place.span.resource);
+        self.rngs.push(Declared {
+            rng: rng.clone(),
+            seed,
+            draws,
+        });
+        rng
+    }
+
+    /// Adds the nodes that advance all random numbers, and says how these begin. All other nodes have been added.
+    pub(super) fn advance_rngs(&mut self) -> Vec<Generator> {
+        let declared = std::mem::take(&mut self.rngs);
+        declared
+            .into_iter()
+            .map(|declared| self.advance_rng(&declared))
+            .collect()
+    }
+
+    fn advance_rng(&mut self, declared: &Declared) -> Generator {
+        let Declared { rng, seed, draws } = declared;
+        let resource = rng.resource();
+        self.layouts[resource] = Some(Layout {
+            bytes: rng::bytes(rng.uses()),
+            align: align_of::<u64>(),
+        });
+        let accesses = self.draft.accesses.iter().filter(|access| access.resource == resource);
+        let users: Vec<(usize, Option<usize>)> = accesses
+            .map(|access| (access.node, access.region.start().map(rng::use_at)))
+            .collect();
+        let mut scopes = vec![0; rng.uses()];
+        for &(node, of_use) in &users {
+            if let Some(scope) = of_use.and_then(|of_use| scopes.get_mut(of_use)) {
+                *scope = self.scopes(node)[0].0;
+            }
+        }
+        let mut ends: Vec<usize> = users.iter().map(|&(node, _)| self.scopes(node)[0].0).collect();
+        ends.sort_unstable();
+        ends.dedup();
+        for scope in ends {
+            let mut before: Vec<usize> = users
+                .iter()
+                .flat_map(|&(node, _)| self.scopes(node))
+                .filter_map(|(around, node)| (around == scope).then_some(node))
+                .collect();
+            before.sort_unstable();
+            before.dedup();
+            self.advance(rng, scope, &scopes, &before);
+        }
+        Generator {
+            resource,
+            seed: *seed,
+            draws: *draws,
+            scopes,
+        }
+    }
+
+    /// The bodies around `node` that are repeated, innermost first and the graph itself last; with each, the node of that body which
+    /// `node` is, or is in. A use advances at the end of the first.
+    fn scopes(&self, mut node: usize) -> Vec<(usize, usize)> {
+        let mut found = Vec::new();
+        loop {
+            let body = self.draft.nodes[node].body;
+            let declared = self.draft.bodies[body];
+            if matches!(declared.role, Role::While | Role::Graph) {
+                found.push((body, node));
+            }
+            match declared.node {
+                Some(owner) => node = owner,
+                None => return found,
+            }
+        }
+    }
+
+    /// Adds the node that advances the states of one scope, behind all nodes there that use any.
+    fn advance(&mut self, rng: &Rng, scope: usize, scopes: &[usize], before: &[usize]) {
+        let (launch, call) = rng::advance(rng, scope);
+        let name = &self.draft.resources[rng.resource()].name;
+        // A name that no statement can have.
+        let name = match self.draft.bodies[scope].node {
+            None => format!("advance {name}"),
+            Some(owner) => format!("advance {name} in {}", self.draft.nodes[owner].name),
+        };
+        let around = std::mem::replace(&mut self.body, scope);
+        let advance = self.kernel(name, launch, call).index();
+        self.body = around;
+        // The kernel gets all states and changes those of its scope; of others it reads the scope alone, which nothing writes.
+        self.draft.accesses.retain(|access| access.node != advance);
+        for of_use in (0..scopes.len()).filter(|&of_use| scopes[of_use] == scope) {
+            let region = Region::span(rng::bytes(of_use) as u64, rng::bytes(of_use + 1) as u64);
+            self.draft.access(advance, rng.resource(), region, Mode::ReadWrite);
+        }
+        for &user in before {
+            self.draft.edge(user, advance);
+        }
+    }
+}
