@@ -77,3 +77,16 @@ extern "C" __global__ void indirect(float **table)
 {
     table[index_in_launch()][0] = 1;
 }
+
+struct Philox {
+    unsigned long long seed, offset;
+};
+
+// data[i] += something between 0 and 1, which depends on the state of a generator
+extern "C" __global__ void noisy(const Philox *rng, float *data)
+{
+    unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    unsigned long long x = (rng->seed ^ rng->offset) + i;
+    x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ull;
+    data[i] += (float)(x >> 40) / 16777216.0f;
+}

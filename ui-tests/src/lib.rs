@@ -56,6 +56,10 @@ unsafe extern "C" {
     #[requires(threads <= first.len() && threads <= second.len())]
     pub safe fn two_out(first: &mut [f32], second: &mut [f32]);
 
+    /// `data[i]` plus something between 0 and 1, which depends on the state of a generator
+    #[requires(threads <= data.len() && rng.len() >= 1)]
+    pub safe fn noisy(rng: &[graph_runtime::Philox], data: &mut [f32]);
+
     /// `table[i][0] = 1`, where `table` holds addresses
     pub fn indirect(table: &mut [u64]);
 }

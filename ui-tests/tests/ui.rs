@@ -34,6 +34,7 @@ fn messages_of_check() {
         "programmatic",
         "races",
         "raw",
+        "rng",
         "scratch",
         "soundness",
         "syntax",

@@ -146,10 +146,15 @@ fn an_unparsed_statement_is_not_missed_by_others() {
 }
 
 #[test]
-fn statements_of_later_versions_say_so() {
+fn only_kernels_read_random_numbers() {
     assert_heads(
-        "rng r = 7, draws 4;",
-        &["`rng` statements are not supported yet [syntax]"],
+        "rng r = 7, draws 4;\n device d: [f32; 4];\n kernel k = f<<<1, 1>>>(&mut r);\n memset m = r <- 0;\n kernel l = f<<<1, 1>>>(&r[0], &mut d);\n param p: u64 = 1;\n rng s = p, draws 1;",
+        &[
+            "node `k` gets the `rng` `r` as `&mut`, but it advances by itself [access]",
+            "`r` is an `rng`, which only kernels can use, and only as a whole [wrong-memory]",
+            "`r` is an `rng`, which only kernels can use, and only as a whole [wrong-memory]",
+            "a `param` says how the `rng` `s` begins [syntax]",
+        ],
     );
 }
 

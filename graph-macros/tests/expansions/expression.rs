@@ -271,32 +271,34 @@ fn main() {
                 f32,
             >(&mut builder, "output", n);
             let factor: f32 = 0.5;
-            let mut nodes = ::graph_runtime::private::nodes(move |
-                sink,
-                index,
-                function,
-                #[allow(unused_variables)]
-                (factor,): (f32,)|
-            match index {
-                0usize => {
-                    ::graph_runtime::private::NodeSink::memset::<
-                        _,
-                        _,
-                    >(
-                        sink,
-                        0usize,
-                        "set",
-                        &mut ::graph_runtime::private::on_device(
-                            ::graph_runtime::Place::<_, _>::whole(&__place_data),
-                        ),
-                        ::graph_runtime::private::element_of(
-                            &__place_data,
-                            factor * step,
-                        ),
-                    )
-                }
-                _ => ::core::result::Result::Ok(()),
-            });
+            let mut nodes = {
+                ::graph_runtime::private::nodes(move |
+                    sink,
+                    index,
+                    function,
+                    #[allow(unused_variables)]
+                    (factor,): (f32,)|
+                match index {
+                    0usize => {
+                        ::graph_runtime::private::NodeSink::memset::<
+                            _,
+                            _,
+                        >(
+                            sink,
+                            0usize,
+                            "set",
+                            &mut ::graph_runtime::private::on_device(
+                                ::graph_runtime::Place::<_, _>::whole(&__place_data),
+                            ),
+                            ::graph_runtime::private::element_of(
+                                &__place_data,
+                                factor * step,
+                            ),
+                        )
+                    }
+                    _ => ::core::result::Result::Ok(()),
+                })
+            };
             ::graph_runtime::private::add(
                 &mut nodes,
                 &mut builder,
