@@ -7,7 +7,6 @@ mod check;
 mod constant;
 mod editor;
 mod expand;
-mod later;
 mod parse;
 mod resolve;
 #[cfg(test)]
@@ -28,8 +27,7 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 }
 
 /// Graphs as items. With mistakes each still emits its type and every signature, so that one mistake gives one error.
-fn declared(mut items: Vec<Item>, statements: TokenStream, report: &mut Report) -> TokenStream {
-    items.iter_mut().for_each(|item| later::leave_out(item, report));
+fn declared(items: Vec<Item>, statements: TokenStream, report: &mut Report) -> TokenStream {
     let graphs: Vec<_> = items
         .iter()
         .map(|item| {
@@ -48,8 +46,7 @@ fn declared(mut items: Vec<Item>, statements: TokenStream, report: &mut Report) 
 
 /// A graph as an expression. With mistakes it is still one of the right type.
 fn expression(graph: Anonymous, statements: TokenStream, report: &mut Report) -> TokenStream {
-    let mut item = anonymous::item(graph);
-    later::leave_out(&mut item, report);
+    let item = anonymous::item(graph);
     let graph = resolve::resolve(&item, report);
     let outcome = check::check(&graph, report);
     let compiled = match report.has_errors() {

@@ -49,6 +49,7 @@ mod assert;
 mod backend;
 mod builder;
 mod capture;
+mod child;
 mod closure_value;
 mod device;
 mod driver;
@@ -222,6 +223,7 @@ pub mod private {
         check_clusters, check_index, check_initializes, check_launch, check_programmatic, check_range, check_variables,
         constant, distance, integer,
     };
+    pub use crate::child::{Bound, Interface, bound, check_binding, check_bound};
     pub use crate::closure_value::{added, captured};
     pub use crate::kernel::CallArgument;
     pub use crate::memory::{Capture, Captured, CapturedSlot, capture};

@@ -108,6 +108,8 @@ pub(crate) enum Op {
     SetRows(Box<SetRows>),
     Join,
     Conditional(Conditional),
+    /// The nodes of this body, once.
+    Child(usize),
     Call(Arc<HostCall>),
     Record(Event),
     Wait(Event),

@@ -19,6 +19,7 @@ fn messages_of_check() {
         "attributes",
         "call",
         "capture",
+        "child",
         "conditionals",
         "contracts",
         "edges",

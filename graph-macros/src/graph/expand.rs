@@ -7,6 +7,7 @@ mod anonymous;
 mod argument;
 mod attribute;
 mod build;
+mod child;
 mod closure;
 mod intact;
 mod interface;
@@ -71,7 +72,8 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
     let assertions = node::assertions(graph, outcome);
     let edges = programmatic::assertions(graph, outcome);
     let aliases = node::aliases(graph);
-    let implementation = interface::implementation(graph, quote!(#plan #build #groups #updates));
+    let offered = child::offered(graph, Bodies::Real);
+    let implementation = interface::implementation(graph, quote!(#plan #build #groups #updates #offered));
     Expansion {
         seen: stub_methods(graph),
         compiled: quote!(#methods #aliases #implementation #assertions #edges),
@@ -83,9 +85,10 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
 pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
     let (types, methods) = (interface::types(graph), stub_methods(graph));
     let (aliases, statements) = (node::aliases(graph), intact::functions(graph, report));
+    let offered = interface::implementation(graph, child::offered(graph, Bodies::Stub));
     Expansion {
         seen: TokenStream::new(),
-        compiled: quote!(#aliases #statements),
+        compiled: quote!(#aliases #statements #offered),
         types: quote!(#types #methods),
     }
 }

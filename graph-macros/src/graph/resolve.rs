@@ -1,5 +1,6 @@
 //! Names to indices: an [`Item`] to a [`Graph`] whose nodes, edges and accesses are a [`Draft`].
 
+mod child;
 mod repeat;
 mod rng;
 mod scalar;
@@ -107,6 +108,12 @@ impl Graph<'_> {
         self.variables().mentioned(length.to_token_stream())
     }
 
+    /// Does the graph, once built, count its nodes otherwise than they are declared?
+    pub(crate) fn is_translated(&self) -> bool {
+        let child = |node: &&Node| matches!(node.action, Action::Graph(_));
+        !self.loops.is_empty() || self.nodes.iter().any(child)
+    }
+
     /// Does it stand where local variables are in scope?
     pub(crate) fn is_expression(&self) -> bool {
         matches!(self.item.form, Form::Expression(..))
@@ -168,6 +175,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
             }
             Action::Capture(capture) => library_access(&mut graph, index, &capture.arguments, report),
             Action::Raw(raw) => library_access(&mut graph, index, &raw.arguments, report),
+            Action::Graph(child) => child::accesses(&mut graph, index, child, report),
             other => {
                 if let Some(flag) = other.condition() {
                     access(&mut graph, index, flag, flag.name.span(), Mode::Read, report);
@@ -324,7 +332,8 @@ fn kind(action: &Action) -> NodeKind {
         Action::If(_) => NodeKind::If,
         Action::While(_) => NodeKind::While,
         Action::Switch(_) => NodeKind::Switch,
-        _ => NodeKind::Join, // what `later` leaves out is none
+        Action::Graph(_) => NodeKind::Graph,
+        Action::Join => NodeKind::Join,
     }
 }
 

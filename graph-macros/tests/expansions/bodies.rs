@@ -431,6 +431,145 @@ const _: () = {
             self.factor = __value;
             ::core::result::Result::Ok(())
         }
+        #[doc(hidden)]
+        pub const __INTERFACE: ::graph_runtime::private::Interface = ::graph_runtime::private::Interface {
+            graph: "Loop",
+            memory: &[("more", true), ("data", true)],
+            values: &[("factor", false)],
+        };
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __slots() -> (
+            ::core::option::Option<
+                ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
+            >,
+            (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+                >,
+                (::core::option::Option<f32>, ()),
+            ),
+        ) {
+            (
+                ::core::option::Option::None,
+                (::core::option::Option::None, (::core::option::Option::None, ())),
+            )
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __place_more(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+                    >,
+                    (::core::option::Option<f32>, ()),
+                ),
+            ),
+            given: &::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
+        ) {
+            bound.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __place_data(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+                    >,
+                    (::core::option::Option<f32>, ()),
+                ),
+            ),
+            given: &::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+        ) {
+            bound.1.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __value_factor(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+                    >,
+                    (::core::option::Option<f32>, ()),
+                ),
+            ),
+            given: f32,
+        ) {
+            bound.1.1.0 = ::core::option::Option::Some(given);
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __add(
+            builder: &mut ::graph_runtime::GraphBuilder,
+            bound: (
+                ::core::option::Option<
+                    ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+                    >,
+                    (::core::option::Option<f32>, ()),
+                ),
+            ),
+        ) -> ::graph_runtime::Result<()> {
+            let __place_more: ::graph_runtime::Place<u32, ::graph_runtime::OnDevice> = ::graph_runtime::private::bound(
+                bound.0,
+                builder,
+                "more",
+            )?;
+            let __place_data: ::graph_runtime::Place<
+                [f32; 4],
+                ::graph_runtime::OnDevice,
+            > = ::graph_runtime::private::bound(bound.1.0, builder, "data")?;
+            let factor: f32 = match bound.1.1.0 {
+                ::core::option::Option::Some(value) => value,
+                ::core::option::Option::None => 0.5,
+            };
+            let _ = ::graph_runtime::GraphBuilder::begin_while(
+                builder,
+                "repeat",
+                &::graph_runtime::Place::<u32, _>::whole(&__place_more),
+            );
+            ::graph_runtime::GraphBuilder::begin_body(builder);
+            Self::__node_1(builder, __place_data, ::core::clone::Clone::clone(&factor))?;
+            let _ = ::graph_runtime::GraphBuilder::begin_if(
+                builder,
+                "choice",
+                &::graph_runtime::Place::<u32, _>::whole(&__place_more),
+            );
+            ::graph_runtime::GraphBuilder::begin_body(builder);
+            ::graph_runtime::GraphBuilder::end_body(builder);
+            ::graph_runtime::GraphBuilder::begin_body(builder);
+            let _ = ::graph_runtime::GraphBuilder::memset::<
+                _,
+                u32,
+            >(
+                builder,
+                "stop",
+                &mut ::graph_runtime::Place::<u32, _>::whole(&__place_more),
+                0,
+            );
+            ::graph_runtime::GraphBuilder::end_body(builder);
+            ::graph_runtime::GraphBuilder::end_body(builder);
+            ::graph_runtime::GraphBuilder::repeated_edges(
+                builder,
+                &[(1usize, 2usize, 0usize)],
+            );
+            ::core::result::Result::Ok(())
+        }
     }
     #[cfg(not(rust_analyzer))]
     const _: () = ::graph_runtime::private::check_launch::<

@@ -346,6 +346,126 @@ const _: () = {
             self.factor = __value;
             ::core::result::Result::Ok(())
         }
+        #[doc(hidden)]
+        pub const __INTERFACE: ::graph_runtime::private::Interface = ::graph_runtime::private::Interface {
+            graph: "Loaded",
+            memory: &[("data", true)],
+            values: &[("functions", true), ("factor", false)],
+        };
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __slots() -> (
+            ::core::option::Option<
+                ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
+            >,
+            (::core::option::Option<Functions>, (::core::option::Option<f32>, ())),
+        ) {
+            (
+                ::core::option::Option::None,
+                (::core::option::Option::None, (::core::option::Option::None, ())),
+            )
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __place_data(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
+                >,
+                (::core::option::Option<Functions>, (::core::option::Option<f32>, ())),
+            ),
+            given: &::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
+        ) {
+            bound.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __value_functions(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
+                >,
+                (::core::option::Option<Functions>, (::core::option::Option<f32>, ())),
+            ),
+            given: Functions,
+        ) {
+            bound.1.0 = ::core::option::Option::Some(given);
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __value_factor(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
+                >,
+                (::core::option::Option<Functions>, (::core::option::Option<f32>, ())),
+            ),
+            given: f32,
+        ) {
+            bound.1.1.0 = ::core::option::Option::Some(given);
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __add(
+            builder: &mut ::graph_runtime::GraphBuilder,
+            bound: (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
+                >,
+                (::core::option::Option<Functions>, (::core::option::Option<f32>, ())),
+            ),
+        ) -> ::graph_runtime::Result<()> {
+            let __place_data: ::graph_runtime::Place<
+                [f32; 64],
+                ::graph_runtime::OnDevice,
+            > = ::graph_runtime::private::bound(bound.0, builder, "data")?;
+            let functions: Functions = ::graph_runtime::private::bound(
+                bound.1.0,
+                builder,
+                "functions",
+            )?;
+            let factor: f32 = match bound.1.1.0 {
+                ::core::option::Option::Some(value) => value,
+                ::core::option::Option::None => 0.5,
+            };
+            let _ = ::graph_runtime::GraphBuilder::kernel(
+                builder,
+                "first",
+                ::graph_runtime::Launch::new(1, 64),
+                {
+                    let function = ::core::option::Option::Some(
+                        ::graph_runtime::LoadedFunction::loaded(&(functions.first)),
+                    );
+                    unsafe {
+                        ::graph_runtime::KernelCall::built_with(
+                            function,
+                            [
+                                ::graph_runtime::CallArgument::write(
+                                    &mut ::graph_runtime::Place::<
+                                        [f32; 64],
+                                        _,
+                                    >::whole(&__place_data),
+                                ),
+                                ::graph_runtime::CallArgument::value(64u32),
+                            ],
+                        )
+                    }
+                },
+            );
+            Self::__node_1(
+                builder,
+                __place_data,
+                ::core::clone::Clone::clone(&factor),
+                ::core::option::Option::Some(
+                    ::graph_runtime::LoadedFunction::loaded(&(functions.second)),
+                ),
+            )?;
+            ::graph_runtime::GraphBuilder::repeated_edges(
+                builder,
+                &[(0usize, 1usize, 0usize)],
+            );
+            ::core::result::Result::Ok(())
+        }
     }
 };
 /// The graph `Loaded`, declared with `cuda_graph!`.

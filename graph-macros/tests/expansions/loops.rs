@@ -575,6 +575,267 @@ const _: () = {
             self.factor = __value;
             ::core::result::Result::Ok(())
         }
+        #[doc(hidden)]
+        pub const __INTERFACE: ::graph_runtime::private::Interface = ::graph_runtime::private::Interface {
+            graph: "Layers",
+            memory: &[("weights", false), ("data", true), ("flags", false)],
+            values: &[("n", true), ("factor", false)],
+        };
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __slots() -> (
+            ::core::option::Option<
+                ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
+            >,
+            (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
+                    >,
+                    (::core::option::Option<usize>, (::core::option::Option<f32>, ())),
+                ),
+            ),
+        ) {
+            (
+                ::core::option::Option::None,
+                (
+                    ::core::option::Option::None,
+                    (
+                        ::core::option::Option::None,
+                        (
+                            ::core::option::Option::None,
+                            (::core::option::Option::None, ()),
+                        ),
+                    ),
+                ),
+            )
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __place_weights(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+                    >,
+                    (
+                        ::core::option::Option<
+                            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
+                        >,
+                        (
+                            ::core::option::Option<usize>,
+                            (::core::option::Option<f32>, ()),
+                        ),
+                    ),
+                ),
+            ),
+            given: &::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
+        ) {
+            bound.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __place_data(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+                    >,
+                    (
+                        ::core::option::Option<
+                            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
+                        >,
+                        (
+                            ::core::option::Option<usize>,
+                            (::core::option::Option<f32>, ()),
+                        ),
+                    ),
+                ),
+            ),
+            given: &::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+        ) {
+            bound.1.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __place_flags(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+                    >,
+                    (
+                        ::core::option::Option<
+                            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
+                        >,
+                        (
+                            ::core::option::Option<usize>,
+                            (::core::option::Option<f32>, ()),
+                        ),
+                    ),
+                ),
+            ),
+            given: &::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
+        ) {
+            bound.1.1.0 = ::core::option::Option::Some(
+                ::core::clone::Clone::clone(given),
+            );
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __value_n(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+                    >,
+                    (
+                        ::core::option::Option<
+                            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
+                        >,
+                        (
+                            ::core::option::Option<usize>,
+                            (::core::option::Option<f32>, ()),
+                        ),
+                    ),
+                ),
+            ),
+            given: usize,
+        ) {
+            bound.1.1.1.0 = ::core::option::Option::Some(given);
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __value_factor(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+                    >,
+                    (
+                        ::core::option::Option<
+                            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
+                        >,
+                        (
+                            ::core::option::Option<usize>,
+                            (::core::option::Option<f32>, ()),
+                        ),
+                    ),
+                ),
+            ),
+            given: f32,
+        ) {
+            bound.1.1.1.1.0 = ::core::option::Option::Some(given);
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __add(
+            builder: &mut ::graph_runtime::GraphBuilder,
+            bound: (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+                    >,
+                    (
+                        ::core::option::Option<
+                            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
+                        >,
+                        (
+                            ::core::option::Option<usize>,
+                            (::core::option::Option<f32>, ()),
+                        ),
+                    ),
+                ),
+            ),
+        ) -> ::graph_runtime::Result<()> {
+            let __place_weights: ::graph_runtime::Place<
+                [[f32; 4]],
+                ::graph_runtime::OnDevice,
+            > = ::graph_runtime::private::bound(bound.0, builder, "weights")?;
+            let __place_data: ::graph_runtime::Place<
+                [f32; 4],
+                ::graph_runtime::OnDevice,
+            > = ::graph_runtime::private::bound(bound.1.0, builder, "data")?;
+            let __place_flags: ::graph_runtime::Place<
+                [u32; 4],
+                ::graph_runtime::OnDevice,
+            > = ::graph_runtime::private::bound(bound.1.1.0, builder, "flags")?;
+            let n: usize = ::graph_runtime::private::bound(bound.1.1.1.0, builder, "n")?;
+            ::graph_runtime::GraphBuilder::require_len(builder, &__place_weights, n);
+            let factor: f32 = match bound.1.1.1.1.0 {
+                ::core::option::Option::Some(value) => value,
+                ::core::option::Option::None => 0.5,
+            };
+            for layer in ::graph_runtime::GraphBuilder::begin_loop(
+                builder,
+                &[("scale", 1usize), ("choice", 2usize), ("one", 0usize)],
+                0..n,
+            ) {
+                ::graph_runtime::GraphBuilder::begin_iteration(builder, layer);
+                Self::__node_0(
+                    builder,
+                    __place_weights,
+                    __place_data,
+                    ::core::clone::Clone::clone(&factor),
+                    layer,
+                )?;
+                for i in ::graph_runtime::GraphBuilder::begin_loop(
+                    builder,
+                    &[("choice", 1usize), ("one", 0usize)],
+                    0..4,
+                ) {
+                    ::graph_runtime::GraphBuilder::begin_iteration(builder, i);
+                    let _ = ::graph_runtime::GraphBuilder::begin_if(
+                        builder,
+                        "choice",
+                        &::graph_runtime::Place::<[u32; 4], _>::row(&__place_flags, i),
+                    );
+                    ::graph_runtime::GraphBuilder::begin_body(builder);
+                    let _ = ::graph_runtime::GraphBuilder::memset::<
+                        _,
+                        f32,
+                    >(
+                        builder,
+                        "one",
+                        &mut ::graph_runtime::Place::<
+                            [f32; 4],
+                            _,
+                        >::row(&__place_data, i),
+                        1.0,
+                    );
+                    ::graph_runtime::GraphBuilder::end_body(builder);
+                }
+                ::graph_runtime::GraphBuilder::end_loop(builder);
+            }
+            ::graph_runtime::GraphBuilder::end_loop(builder);
+            Self::__node_3(builder, __place_data, ::core::clone::Clone::clone(&factor))?;
+            ::graph_runtime::GraphBuilder::repeated_edges(
+                builder,
+                &[(0usize, 1usize, 1usize), (1usize, 3usize, 0usize)],
+            );
+            ::core::result::Result::Ok(())
+        }
     }
     #[cfg(not(rust_analyzer))]
     const _: () = ::graph_runtime::private::check_launch::<

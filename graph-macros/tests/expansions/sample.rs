@@ -437,6 +437,207 @@ const _: () = {
                 __marker: ::core::marker::PhantomData,
             })
         }
+        #[doc(hidden)]
+        pub const __INTERFACE: ::graph_runtime::private::Interface = ::graph_runtime::private::Interface {
+            graph: "Sample",
+            memory: &[("input", false), ("data", true), ("output", true)],
+            values: &[],
+        };
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __slots() -> (
+            ::core::option::Option<
+                ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+            >,
+            (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+                    >,
+                    (),
+                ),
+            ),
+        ) {
+            (
+                ::core::option::Option::None,
+                (::core::option::Option::None, (::core::option::Option::None, ())),
+            )
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __place_input(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+                    >,
+                    (
+                        ::core::option::Option<
+                            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+                        >,
+                        (),
+                    ),
+                ),
+            ),
+            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+        ) {
+            bound.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __place_data(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+                    >,
+                    (
+                        ::core::option::Option<
+                            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+                        >,
+                        (),
+                    ),
+                ),
+            ),
+            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+        ) {
+            bound.1.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __place_output(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+                    >,
+                    (
+                        ::core::option::Option<
+                            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+                        >,
+                        (),
+                    ),
+                ),
+            ),
+            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+        ) {
+            bound.1.1.0 = ::core::option::Option::Some(
+                ::core::clone::Clone::clone(given),
+            );
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __add(
+            builder: &mut ::graph_runtime::GraphBuilder,
+            bound: (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+                    >,
+                    (
+                        ::core::option::Option<
+                            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+                        >,
+                        (),
+                    ),
+                ),
+            ),
+        ) -> ::graph_runtime::Result<()> {
+            const {
+                ::graph_runtime::private::check_launch::<
+                    __kernel_forward,
+                >(
+                    &["forward"],
+                    [(1) as ::core::primitive::i128, 1, 1],
+                    [(N) as ::core::primitive::i128, 1, 1],
+                    0,
+                    &[
+                        ::graph_runtime::private::plan::Argument::Buffer(
+                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
+                        ),
+                    ],
+                )
+            };
+            const {
+                ::graph_runtime::private::check_launch::<
+                    __kernel_backward,
+                >(
+                    &["backward"],
+                    [(1) as ::core::primitive::i128, 1, 1],
+                    [(N) as ::core::primitive::i128, 1, 1],
+                    0,
+                    &[
+                        ::graph_runtime::private::plan::Argument::Buffer(
+                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
+                        ),
+                    ],
+                )
+            };
+            let __place_input: ::graph_runtime::Place<
+                [f32; N],
+                ::graph_runtime::OnHost,
+            > = ::graph_runtime::private::bound(bound.0, builder, "input")?;
+            let __place_data: ::graph_runtime::Place<
+                [f32; N],
+                ::graph_runtime::OnDevice,
+            > = ::graph_runtime::private::bound(bound.1.0, builder, "data")?;
+            let __place_output: ::graph_runtime::Place<
+                [f32; N],
+                ::graph_runtime::OnHost,
+            > = ::graph_runtime::private::bound(bound.1.1.0, builder, "output")?;
+            let _ = ::graph_runtime::GraphBuilder::memcpy(
+                builder,
+                "upload",
+                &::graph_runtime::Place::<[f32; N], _>::whole(&__place_input),
+                &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
+            );
+            let _ = ::graph_runtime::GraphBuilder::kernel(
+                builder,
+                "forward",
+                ::graph_runtime::Launch::new(1, N),
+                __kernel_forward::call(
+                    &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
+                ),
+            );
+            let _ = ::graph_runtime::GraphBuilder::kernel(
+                builder,
+                "backward",
+                ::graph_runtime::Launch::new(1, N),
+                __kernel_backward::call(
+                    &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
+                ),
+            );
+            let _ = ::graph_runtime::GraphBuilder::memcpy(
+                builder,
+                "download",
+                &::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
+                &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_output),
+            );
+            ::graph_runtime::GraphBuilder::repeated_edges(
+                builder,
+                &[
+                    (0usize, 1usize, 0usize),
+                    (1usize, 2usize, 0usize),
+                    (2usize, 3usize, 0usize),
+                ],
+            );
+            ::core::result::Result::Ok(())
+        }
     }
 };
 /// The graph `Sample`, declared with `cuda_graph!`.

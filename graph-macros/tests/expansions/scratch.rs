@@ -395,6 +395,127 @@ const _: () = {
                 __marker: ::core::marker::PhantomData,
             })
         }
+        #[doc(hidden)]
+        pub const __INTERFACE: ::graph_runtime::private::Interface = ::graph_runtime::private::Interface {
+            graph: "Layer",
+            memory: &[("x", true)],
+            values: &[],
+        };
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __slots() -> (
+            ::core::option::Option<
+                ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+            >,
+            (),
+        ) {
+            (::core::option::Option::None, ())
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __place_x(
+            bound: &mut (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+                >,
+                (),
+            ),
+            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+        ) {
+            bound.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
+        }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __add(
+            builder: &mut ::graph_runtime::GraphBuilder,
+            bound: (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+                >,
+                (),
+            ),
+        ) -> ::graph_runtime::Result<()> {
+            const {
+                ::graph_runtime::private::check_launch::<
+                    __kernel_ask,
+                >(
+                    &["ask"],
+                    [(1) as ::core::primitive::i128, 1, 1],
+                    [(N) as ::core::primitive::i128, 1, 1],
+                    0,
+                    &[
+                        ::graph_runtime::private::plan::Argument::Buffer(
+                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
+                        ),
+                        ::graph_runtime::private::plan::Argument::Buffer(
+                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
+                        ),
+                    ],
+                )
+            };
+            const {
+                ::graph_runtime::private::check_launch::<
+                    __kernel_answer,
+                >(
+                    &["answer"],
+                    [(1) as ::core::primitive::i128, 1, 1],
+                    [(N) as ::core::primitive::i128, 1, 1],
+                    0,
+                    &[
+                        ::graph_runtime::private::plan::Argument::Buffer(
+                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
+                        ),
+                        ::graph_runtime::private::plan::Argument::Buffer(
+                            ::core::mem::size_of::<[[f32; N]; 4]>()
+                                as ::core::primitive::u64,
+                        ),
+                    ],
+                )
+            };
+            let __place_x: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice> = ::graph_runtime::private::bound(
+                bound.0,
+                builder,
+                "x",
+            )?;
+            let __place_hidden = ::graph_runtime::GraphBuilder::scratch::<
+                [[f32; N]; 4],
+            >(builder, "hidden");
+            let __place_query = ::graph_runtime::GraphBuilder::scratch::<
+                [f32; N],
+            >(builder, "query");
+            let _ = ::graph_runtime::GraphBuilder::kernel(
+                builder,
+                "ask",
+                ::graph_runtime::Launch::new(1, N),
+                __kernel_ask::call(
+                    &::graph_runtime::Place::<[f32; N], _>::whole(&__place_x),
+                    &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_query),
+                ),
+            );
+            let _ = ::graph_runtime::GraphBuilder::kernel(
+                builder,
+                "answer",
+                ::graph_runtime::Launch::new(1, N),
+                __kernel_answer::call(
+                    &::graph_runtime::Place::<[f32; N], _>::whole(&__place_query),
+                    &mut ::graph_runtime::Place::<
+                        [[f32; N]; 4],
+                        _,
+                    >::whole(&__place_hidden),
+                ),
+            );
+            let _ = ::graph_runtime::GraphBuilder::memcpy(
+                builder,
+                "back",
+                &::graph_runtime::Place::<[[f32; N]; 4], _>::row(&__place_hidden, 0),
+                &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_x),
+            );
+            ::graph_runtime::GraphBuilder::repeated_edges(
+                builder,
+                &[(0usize, 1usize, 0usize), (1usize, 2usize, 0usize)],
+            );
+            ::core::result::Result::Ok(())
+        }
     }
     #[cfg(not(rust_analyzer))]
     const _: () = ::graph_runtime::private::check_initializes::<

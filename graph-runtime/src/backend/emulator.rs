@@ -128,6 +128,7 @@ impl Executable {
             }
             let touch = match &program.ops[node] {
                 Op::Conditional(conditional) => self.conditional(draft, program, node, conditional, run)?,
+                Op::Child(body) => self.child(draft, program, *body, run)?,
                 _ => self
                     .run(draft, program, node, &self.others(node, run))
                     .map_err(|message| (node, message))?,
@@ -191,7 +192,7 @@ impl Executable {
                 Ok(touch)
             }
             // The order of nodes is all that events ask for here.
-            Op::Join | Op::Record(_) | Op::Wait(_) | Op::Conditional(_) => Ok(Touch::default()),
+            Op::Join | Op::Record(_) | Op::Wait(_) | Op::Conditional(_) | Op::Child(_) => Ok(Touch::default()),
             Op::Capture(_) | Op::Raw(_) => Err("needs a CUDA device".to_owned()), // `support` has refused them
         }
     }

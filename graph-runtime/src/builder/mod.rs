@@ -2,6 +2,7 @@
 
 mod attribute;
 mod body;
+mod child;
 mod host;
 mod library;
 mod plane;
@@ -25,6 +26,7 @@ use crate::scratch::{Arena, Packed, first_reads};
 use crate::shape::{ArrayOf, Element, SameShape};
 use crate::shares::Shares;
 use attribute::Attribute;
+use child::Outer;
 use graph_plan::{Diagnostic, Draft, LaunchConfig, Mode, NodeKind, Sharing, Space};
 use record::Checked;
 use repeat::Repeats;
@@ -91,6 +93,10 @@ pub struct GraphBuilder {
     attributes: Vec<(NodeId, Attribute)>,
     /// The body that nodes are being added to, as an index into the draft's.
     body: usize,
+    /// What stands before names: those of the child graphs around, each with a dot.
+    prefix: String,
+    /// The graphs around the child at hand, from the outermost.
+    outer: Vec<Outer>,
     /// Where scratch memory lies, if that is known before building.
     packed: Option<Packed>,
     /// Does every scratch resource get memory of its own?
@@ -123,6 +129,8 @@ impl GraphBuilder {
             changing: Vec::new(),
             attributes: Vec::new(),
             body: 0,
+            prefix: String::new(),
+            outer: Vec::new(),
             packed: None,
             apart: false,
             repeats: None,
@@ -140,6 +148,11 @@ impl GraphBuilder {
         self.draft.edges.reserve(nodes);
         self.program.ops.reserve(nodes);
         self.program.arguments.reserve(2 * nodes);
+    }
+
+    /// The graph's name.
+    pub(crate) fn name(&self) -> &str {
+        &self.draft.name
     }
 
     /// Declares host memory of shape `S`, zeroed when the graph is built; page-locked on CUDA.
@@ -171,6 +184,7 @@ impl GraphBuilder {
         bytes: usize,
         align: usize,
     ) -> Place<S, M> {
+        let name = self.named(name);
         self.layouts.push(Some(Layout { bytes, align }));
         Place::new(Span {
             graph: self.id,

@@ -101,10 +101,11 @@ impl GraphBuilder {
 
     /// Declares a node of the body at hand and returns its index; [`GraphBuilder::push`] must follow.
     pub(super) fn node(&mut self, name: impl Into<Cow<'static, str>>, kind: NodeKind) -> usize {
+        let name = self.named(name.into());
         match &mut self.repeats {
             None => self.draft.node_in(self.body, name, kind),
             Some(repeats) => {
-                let name = repeats.declare(name.into(), self.draft.nodes.len());
+                let name = repeats.declare(name, self.draft.nodes.len());
                 self.draft.node_in(self.body, name, kind)
             }
         }

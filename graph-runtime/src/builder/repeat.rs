@@ -73,6 +73,24 @@ impl Repeats {
         numbered(name.into_owned(), &self.open).into()
     }
 
+    /// Notes declarations from now on; each of `nodes` so far is one.
+    pub(super) fn declare_all(&mut self, nodes: usize) {
+        self.declared.get_or_insert_with(|| Declared {
+            next: nodes,
+            instances: Instances::identity(nodes),
+        });
+    }
+
+    /// Leaves to the builder of the graph around a child what it needs to know of the child's `for`s.
+    pub(super) fn end_in(self, outer: &mut Option<Box<Self>>) {
+        if self.ended.is_empty() && self.failure.is_none() {
+            return;
+        }
+        let outer = outer.get_or_insert_default();
+        outer.ended.extend(self.ended);
+        outer.failure = outer.failure.take().or(self.failure);
+    }
+
     /// What became of the declarations.
     pub(super) fn into_instances(self) -> Option<Instances> {
         self.declared.map(|declared| declared.instances)
@@ -131,10 +149,7 @@ impl GraphBuilder {
     pub fn begin_loop(&mut self, declarations: &[Declaration], range: impl Iterations) -> RangeInclusive<usize> {
         let nodes = self.draft.nodes.len();
         let repeats = self.repeats.get_or_insert_default();
-        repeats.declared.get_or_insert_with(|| Declared {
-            next: nodes,
-            instances: Instances::identity(nodes),
-        });
+        repeats.declare_all(nodes);
         self.open(declarations, range)
     }
 

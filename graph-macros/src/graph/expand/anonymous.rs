@@ -30,7 +30,10 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
     let (device, generic) = (device(graph), generic_assertions(graph));
     let resources = resources(graph, &quote!(&mut #builder));
     let (initial, changing) = (build::initial(graph), changing(graph));
-    let (nodes, edges) = (build::nodes(graph, &builder), programmatic::edges(graph, &builder));
+    let (nodes, edges) = (
+        build::nodes(graph, &quote!(&mut #builder)),
+        programmatic::edges(graph, &builder),
+    );
     let orders = programmatic::assertions(graph, outcome);
     let constructed = construct(graph, &quote!(#built));
     quote! {{

@@ -42,7 +42,7 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
     let resources = graph.resources.iter().map(|resource| declare(graph, resource, &sink));
     let (initial, nodes, edges) = (
         initial(graph),
-        nodes(graph, &builder),
+        nodes(graph, &sink),
         programmatic::edges(graph, &builder),
     );
     let fields = graph.resources.iter().map(|resource| {
@@ -85,9 +85,14 @@ pub(super) fn initial(graph: &Graph<'_>) -> TokenStream {
     initial.collect()
 }
 
-/// All nodes, added to the builder.
-pub(super) fn nodes(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
-    Steps::of(graph).tokens(&quote!(&mut #builder))
+/// The initial value of a param.
+pub(super) fn initial_of(graph: &Graph<'_>, param: usize) -> TokenStream {
+    graph.params[param].initial.to_token_stream()
+}
+
+/// All nodes, added to the builder, which is a `&mut GraphBuilder`.
+pub(super) fn nodes(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
+    Steps::of(graph).tokens(builder)
 }
 
 /// The declaration of a resource, whose place becomes a local variable. `builder` is a `&mut GraphBuilder`.

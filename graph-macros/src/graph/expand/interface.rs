@@ -357,7 +357,7 @@ fn handle(graph: &Graph<'_>, index: usize, node: &Node, bodies: Bodies) -> Token
         false => (*variable).clone(),
     };
     let variables: Vec<Ident> = variables.iter().enumerate().map(distinct).collect();
-    let get = if graph.loops.is_empty() {
+    let get = if !graph.is_translated() {
         quote!(::graph_runtime::Graph::node(&mut self.__graph, ::graph_runtime::NodeId::new(#index)))
     } else {
         let name = name.to_string();

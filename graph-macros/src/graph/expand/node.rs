@@ -2,7 +2,7 @@
 
 use super::part::{bounds_assertions, bytes, generic, inner, local, select, spanned_call};
 use super::plane::{columns, memset};
-use super::{attribute, closure, library};
+use super::{attribute, child, closure, library};
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant};
 use crate::graph::resolve::Graph;
@@ -46,8 +46,8 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
         Action::Raw(raw) => library::raw(graph, node, raw, builder),
         Action::Record(event) => closure::event(graph, node, event, builder, "record"),
         Action::Wait(event) => closure::event(graph, node, event, builder, "wait"),
-        // Others are left out by `later`.
-        _ => quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::join(#builder, #name);),
+        Action::Graph(child) => child::add(graph, node, child, builder),
+        Action::Join => quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::join(#builder, #name);),
     }
 }
 
@@ -130,8 +130,10 @@ pub(super) fn alias(node: &Node) -> Ident {
 /// The declarations of all [`alias`]es.
 pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
     let declare = |node: &&Node| {
-        let Action::Kernel(launch) = &node.action else {
-            return None;
+        let launch = match &node.action {
+            Action::Kernel(launch) => launch,
+            Action::Graph(child) => return child::declared_alias(graph, node, child),
+            _ => return None,
         };
         let (alias, path) = (alias(node), launch.path()?);
         Some(quote!(#[allow(non_camel_case_types, dead_code)] type #alias = #path;))
@@ -236,12 +238,13 @@ pub(super) fn places(node: &Node) -> Vec<&Place> {
         Action::Memcpy { from, to } => vec![from, to],
         Action::Memset { to, .. } => vec![to],
         Action::Call(call) => call.parameters.iter().map(|parameter| &parameter.place).collect(),
+        Action::Graph(child) => borrowed(child.bindings.iter().map(|binding| &binding.argument)),
         other => other.condition().into_iter().collect(),
     }
 }
 
-fn borrowed(arguments: &[Argument]) -> Vec<&Place> {
-    let places = arguments.iter().filter_map(|argument| match argument {
+fn borrowed<'a>(arguments: impl IntoIterator<Item = &'a Argument>) -> Vec<&'a Place> {
+    let places = arguments.into_iter().filter_map(|argument| match argument {
         Argument::Borrow { place, .. } => Some(place),
         Argument::Value(_) => None,
     });
@@ -332,6 +335,7 @@ fn each(graph: &Graph<'_>, generics: bool) -> Vec<(Span, TokenStream)> {
             let assertions = bounds_assertions(graph, place).into_iter();
             found.extend(assertions.map(|assertion| (place.name.span(), assertion)));
         }
+        found.extend(child::assertions(graph, node));
         let Action::Kernel(launch) = &node.action else { continue };
         let (Some(path), Some(operands)) = (launch.path(), operands(graph, node, launch)) else {
             continue;

@@ -11,24 +11,34 @@ use std::collections::HashSet;
 
 /// The calls that add all edges, in order. In a graph with `for`s each comes with how many of them are around both of its nodes.
 pub(super) fn edges(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
+    calls(graph, &quote!(&mut #builder), graph.is_translated())
+}
+
+/// The same in the function of a child, whose nodes are counted from its first. `builder` is a `&mut GraphBuilder`.
+pub(super) fn edges_of_child(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
+    calls(graph, &builder.to_token_stream(), true)
+}
+
+/// The calls; with `common`, of the methods that take numbers of declarations.
+fn calls(graph: &Graph<'_>, builder: &TokenStream, common: bool) -> TokenStream {
     let indices: Vec<usize> = (0..graph.draft.edges.len()).collect();
     let programmatic = |edge: &usize| graph.draft.is_programmatic(*edge);
     let runs = indices.chunk_by(|a, b| programmatic(a) == programmatic(b));
     let calls = runs.map(|run| {
-        let method = match (graph.loops.is_empty(), programmatic(&run[0])) {
-            (true, false) => quote!(edges),
-            (true, true) => quote!(programmatic_edges),
-            (false, false) => quote!(repeated_edges),
-            (false, true) => quote!(repeated_programmatic_edges),
+        let method = match (common, programmatic(&run[0])) {
+            (false, false) => quote!(edges),
+            (false, true) => quote!(programmatic_edges),
+            (true, false) => quote!(repeated_edges),
+            (true, true) => quote!(repeated_programmatic_edges),
         };
-        let edges = run.iter().map(|&edge| operands(graph, graph.draft.edges[edge]));
-        quote!(::graph_runtime::GraphBuilder::#method(&mut #builder, &[#(#edges),*]);)
+        let edges = run.iter().map(|&edge| operands(graph, graph.draft.edges[edge], common));
+        quote!(::graph_runtime::GraphBuilder::#method(#builder, &[#(#edges),*]);)
     });
     calls.collect()
 }
 
-fn operands(graph: &Graph<'_>, Edge { from, to }: Edge) -> TokenStream {
-    if graph.loops.is_empty() {
+fn operands(graph: &Graph<'_>, Edge { from, to }: Edge, common: bool) -> TokenStream {
+    if !common {
         return quote!((#from, #to));
     }
     let both = graph.loops_around(from).into_iter().zip(graph.loops_around(to));

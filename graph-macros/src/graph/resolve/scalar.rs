@@ -112,6 +112,10 @@ pub(crate) fn expressions(node: &Node) -> TokenStream {
         }
         Action::Memcpy { from, to } => [bounds(from), bounds(to)].into_iter().flatten().collect(),
         Action::Memset { to, value } => [bounds(to), value.to_token_stream()].into_iter().flatten().collect(),
+        Action::Graph(child) => {
+            let bindings = child.bindings.iter().map(|binding| argument(&binding.argument));
+            bindings.flatten().collect()
+        }
         other => other.condition().map_or_else(TokenStream::new, bounds),
     }
 }

@@ -98,7 +98,8 @@ impl Executable {
                     self.kernels.load_condition(draft)?;
                 }
                 Op::Capture(call) => self.capture(node, call, site)?,
-                Op::Memcpy { .. }
+                Op::Child(_)
+                | Op::Memcpy { .. }
                 | Op::CopyRows(_)
                 | Op::Join
                 | Op::Call(_)
@@ -129,7 +130,7 @@ impl Executable {
         // SAFETY: the driver is initialised.
         let graph = unsafe { driver::graph_create() }.at(|| Site::graph(&draft.name))?;
         // SAFETY: the graph was created above.
-        match unsafe { self.add_prefix(blueprint, graph, blueprint.order.sequence(0)) } {
+        match unsafe { self.add_prefix(blueprint, graph, blueprint.order.sequence(0), &[]) } {
             Ok(()) => Ok(graph),
             Err(failure) => {
                 // SAFETY: the graph was created above and given to nobody.
@@ -139,16 +140,18 @@ impl Executable {
         }
     }
 
-    /// Adds the nodes of `sequence`, which holds the predecessors of each before it, with their bodies. An error comes with its node.
+    /// Adds the nodes of `sequence`, which holds the predecessors of each before it, with their bodies; those that have none after
+    /// `roots`. An error comes with its node.
     ///
     /// # Safety
     ///
-    /// `graph` lives and is of the context of `self`; `sequence` begins with the nodes that nothing comes before.
+    /// `graph` lives, has `roots` and is of the context of `self`; `sequence` begins with the nodes that nothing comes before.
     pub(super) unsafe fn add_prefix(
         &mut self,
         blueprint: &Blueprint<'_>,
         graph: CUgraph,
         sequence: impl Iterator<Item = usize>,
+        roots: &[CUgraphNode],
     ) -> Result<(), Failure> {
         let mut after: Vec<CUgraphNode> = Vec::new();
         let mut early: Vec<CUgraphNode> = Vec::new();
@@ -162,6 +165,9 @@ impl Executable {
                 };
                 edges.push(self.nodes[before as usize]);
             }
+            if after.is_empty() && early.is_empty() {
+                after.extend_from_slice(roots);
+            }
             // A delay between the two kernels of a programmatic edge would make it a plain one.
             if let (Some(seed), []) = (blueprint.delays, &early[..]) {
                 // SAFETY: the graph lives, `after` are nodes of it since `sequence` is in order; the context is current.
@@ -174,6 +180,8 @@ impl Executable {
                     // SAFETY: the graph lives, and `after` are nodes of it since `sequence` is in order.
                     unsafe { self.add_conditional(blueprint, graph, &after, node, conditional) }?
                 }
+                // SAFETY: as above.
+                Op::Child(body) => unsafe { self.add_child(blueprint, graph, &after, node, *body) }?,
                 // SAFETY: as above.
                 Op::Call(_) => unsafe { self.add_call(graph, &after, node, name) }.map_err(|error| (node, error))?,
                 Op::Record(event) | Op::Wait(event) => {
@@ -245,7 +253,7 @@ impl Executable {
 
     /// Finds the first node, in topological order, with which the graph cannot be instantiated. CUDA often does not say.
     fn bisect(&mut self, blueprint: &Blueprint<'_>) -> Option<usize> {
-        let whole = |node: &Node| node.kind.is_conditional() || node.kind == NodeKind::Raw;
+        let whole = |node: &Node| node.kind.is_conditional() || matches!(node.kind, NodeKind::Raw | NodeKind::Graph);
         if blueprint.draft.nodes.iter().any(whole) {
             return None; // bodies cannot be left out node by node, and closures of `raw` nodes run once
         }
@@ -272,7 +280,7 @@ impl Executable {
             return false;
         };
         // SAFETY: the graph was created above, and `sequence` is a prefix of all nodes in order.
-        let added = unsafe { self.add_prefix(blueprint, graph, sequence.iter().copied()) }.is_ok();
+        let added = unsafe { self.add_prefix(blueprint, graph, sequence.iter().copied(), &[]) }.is_ok();
         // SAFETY: the graph was created above.
         let exec = added.then(|| unsafe { driver::graph_instantiate(graph, attribute::flags(blueprint.program)) });
         let works = matches!(exec, Some(Ok(_)));

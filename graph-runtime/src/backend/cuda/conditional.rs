@@ -155,7 +155,7 @@ impl Executable {
         let (added, graphs) = added.map_err(at_node)?;
         for (&body, graph) in choice.bodies.iter().zip(graphs) {
             // SAFETY: the body's graph lives as long as its node, and no node of it was added before.
-            unsafe { self.add_prefix(blueprint, graph, blueprint.order.sequence(body)) }?;
+            unsafe { self.add_prefix(blueprint, graph, blueprint.order.sequence(body), &[]) }?;
             let last: Vec<CUgraphNode> = sinks(blueprint, body).map(|sink| self.nodes[sink]).collect();
             let closed = if choice.kind == ConditionalType::While {
                 // SAFETY: `last` were just added to the body's graph; the handle is that of the node whose body it is.
@@ -215,7 +215,7 @@ impl Executable {
 }
 
 /// The nodes of a body that none of its nodes runs after.
-fn sinks(blueprint: &Blueprint<'_>, body: usize) -> impl Iterator<Item = usize> {
+pub(super) fn sinks(blueprint: &Blueprint<'_>, body: usize) -> impl Iterator<Item = usize> {
     let nodes: Vec<usize> = blueprint.order.sequence(body).collect();
     let before = nodes.iter().flat_map(|&node| blueprint.after.of(node));
     let before: HashSet<usize> = before.map(|&node| node as usize).collect();

@@ -4,6 +4,7 @@ mod add;
 mod attribute;
 mod build;
 mod capture;
+mod child;
 mod conditional;
 mod context;
 mod delay;

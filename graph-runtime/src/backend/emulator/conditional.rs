@@ -1,4 +1,4 @@
-//! Conditional nodes on the emulator.
+//! Conditional nodes and child graphs on the emulator.
 
 use super::{Executable, Fault, Run, Touch};
 use crate::program::{Conditional, Part, Program};
@@ -41,6 +41,21 @@ impl Executable {
                 return Ok(touch);
             }
         }
+    }
+
+    /// Runs the nodes of a child graph. What they touch belongs to its node, once they have run.
+    pub(super) fn child(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        body: usize,
+        run: &mut Run,
+    ) -> Result<Touch, Fault> {
+        let outside = run.touched.len();
+        self.body(draft, program, body, run)?;
+        let mut touch = Touch::default();
+        run.touched.drain(outside..).for_each(|(_, inner)| touch.merge(inner));
+        Ok(touch)
     }
 
     /// The condition's value.

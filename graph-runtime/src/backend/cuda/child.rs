@@ -1,0 +1,61 @@
+//! Child graphs as CUDA nodes.
+
+use super::Executable;
+use super::conditional::sinks;
+use super::failure::Failure;
+use crate::backend::Blueprint;
+use crate::driver::{self, CUgraph, CUgraphNode};
+use crate::program::Op;
+use tracing::trace;
+
+impl Executable {
+    /// Adds a child graph: as a CUDA node, or, since CUDA takes no conditionals there, its nodes between two empty ones.
+    ///
+    /// # Safety
+    ///
+    /// The graph and the nodes in `after` live and belong together; the graph is of the context of `self`.
+    pub(super) unsafe fn add_child(
+        &mut self,
+        blueprint: &Blueprint<'_>,
+        graph: CUgraph,
+        after: &[CUgraphNode],
+        node: usize,
+        body: usize,
+    ) -> Result<CUgraphNode, Failure> {
+        let at_node = |error| (node, error);
+        let sequence = blueprint.order.sequence(body);
+        if holds_conditionals(blueprint, body) {
+            // SAFETY: by the caller's promise.
+            let first = unsafe { driver::add_empty_node(graph, after) }.map_err(at_node)?;
+            // SAFETY: by the caller's promise; `first` was just added, and no node of the body before.
+            unsafe { self.add_prefix(blueprint, graph, sequence, &[first]) }?;
+            let last: Vec<CUgraphNode> = sinks(blueprint, body).map(|sink| self.nodes[sink]).collect();
+            // SAFETY: by the caller's promise; `last` are nodes of the graph.
+            return Ok(unsafe { driver::add_empty_node(graph, &last) }.map_err(at_node)?);
+        }
+        let name = &blueprint.draft.nodes[node].name;
+        trace!(target: "graph_runtime", node = %name, after = after.len(), "cuGraphAddChildGraphNode");
+        // SAFETY: the driver is initialised.
+        let empty = unsafe { driver::graph_create() }.map_err(at_node)?;
+        // SAFETY: by the caller's promise; `empty` was just made.
+        let added = unsafe { driver::add_child_graph_node(graph, after, empty) };
+        // SAFETY: it was made above, and the node has a copy.
+        unsafe { driver::graph_destroy(empty) }.map_err(at_node)?;
+        let added = added.map_err(at_node)?;
+        // SAFETY: the node is a child graph's, and was just added.
+        let child = unsafe { driver::child_graph(added) }.map_err(at_node)?;
+        // SAFETY: the child lives as long as its node, and has no nodes yet.
+        unsafe { self.add_prefix(blueprint, child, sequence, &[]) }?;
+        Ok(added)
+    }
+}
+
+/// Are there conditionals among the nodes of a body and of the child graphs in it?
+fn holds_conditionals(blueprint: &Blueprint<'_>, body: usize) -> bool {
+    let mut nodes = blueprint.order.sequence(body);
+    nodes.any(|node| match &blueprint.program.ops[node] {
+        Op::Conditional(_) => true,
+        Op::Child(inner) => holds_conditionals(blueprint, *inner),
+        _ => false,
+    })
+}

@@ -1,0 +1,111 @@
+//! Graphs as nodes of others. The nodes of a child are nodes of the whole graph, in a body of the node that stands for it: so the analysis
+//! and both backends see through it.
+
+use super::GraphBuilder;
+use super::repeat::Repeats;
+use crate::error::Result;
+use crate::node::NodeId;
+use crate::program::Op;
+use graph_plan::{NodeKind, Role};
+use std::borrow::Cow;
+
+/// How deep children stand in each other. More is a graph that holds itself.
+const DEEPEST: usize = 64;
+
+/// The graph around a child that nodes are being added to.
+pub(super) struct Outer {
+    body: usize,
+    prefix: String,
+    repeats: Option<Box<Repeats>>,
+}
+
+impl GraphBuilder {
+    /// Adds a node that runs what `add` adds: on CUDA a child graph, or, if conditionals are among it, its nodes between two empty ones.
+    ///
+    /// Names of nodes and of memory that `add` declares have that of the node before them: `step.scale`. Its nodes may run after each
+    /// other, not after nodes outside: those go before or after the whole.
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder};
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Parent");
+    /// let mut data = builder.device::<[f32; 4]>("data");
+    /// let mut output = builder.host::<[f32; 4]>("output");
+    /// let step = builder.child("step", |child| {
+    ///     child.memset("set", &mut data, 1.0_f32);
+    /// });
+    /// let download = builder.memcpy("download", &data, &mut output);
+    /// builder.after(download, &[step]);
+    ///
+    /// let mut graph = builder.build()?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.host(&output)?, &[1.0; 4]);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    pub fn child(&mut self, name: impl Into<Cow<'static, str>>, add: impl FnOnce(&mut Self)) -> NodeId {
+        let node = self.open_child(name.into(), None);
+        add(self);
+        self.close_child();
+        node
+    }
+
+    /// Begins a child that `cuda_graph!` has declared: from now on the graph is the child, whose declarations are counted from 0. False, and
+    /// nothing is begun, where children stand in each other without end.
+    #[doc(hidden)]
+    pub fn begin_child(&mut self, name: &'static str) -> bool {
+        let nodes = self.draft.nodes.len();
+        self.repeats.get_or_insert_default().declare_all(nodes);
+        if self.outer.len() < DEEPEST {
+            let mut repeats = Box::<Repeats>::default();
+            repeats.declare_all(0);
+            self.open_child(name.into(), Some(repeats));
+            return true;
+        }
+        let node = self.join(name).index();
+        self.fail(
+            node,
+            "more than 64 child graphs stand in each other: does a graph hold itself?",
+        );
+        false
+    }
+
+    /// Ends the child that was begun last, which could be added or not.
+    #[doc(hidden)]
+    pub fn end_child(&mut self, added: Result<()>) {
+        if let Err(error) = added {
+            self.failure.get_or_insert(error);
+        }
+        self.close_child();
+    }
+
+    fn open_child(&mut self, name: Cow<'static, str>, repeats: Option<Box<Repeats>>) -> NodeId {
+        let node = self.node(name, NodeKind::Graph);
+        let body = self.draft.body(node, Role::Child);
+        let prefix = format!("{}.", self.draft.nodes[node].name);
+        let id = self.push(Op::Child(body));
+        self.outer.push(Outer {
+            body: std::mem::replace(&mut self.body, body),
+            prefix: std::mem::replace(&mut self.prefix, prefix),
+            repeats: std::mem::replace(&mut self.repeats, repeats),
+        });
+        id
+    }
+
+    fn close_child(&mut self) {
+        let Some(Outer { body, prefix, repeats }) = self.outer.pop() else {
+            return;
+        };
+        (self.body, self.prefix) = (body, prefix);
+        if let Some(inner) = std::mem::replace(&mut self.repeats, repeats) {
+            inner.end_in(&mut self.repeats);
+        }
+    }
+
+    /// A name as one of the child at hand.
+    pub(super) fn named(&self, name: Cow<'static, str>) -> Cow<'static, str> {
+        if self.prefix.is_empty() {
+            return name;
+        }
+        format!("{}{name}", self.prefix).into()
+    }
+}

@@ -1,0 +1,129 @@
+//! What graphs that `cuda_graph!` declares tell those that they are nodes of, and the checks of what they are bound to.
+
+use crate::builder::GraphBuilder;
+use crate::error::{Error, Result, Site};
+use crate::programmatic::same;
+use graph_plan::Text;
+
+/// What can be bound in a graph.
+#[derive(Clone, Copy, Debug)]
+pub struct Interface {
+    /// The graph's name.
+    pub graph: &'static str,
+    /// The memory, and whether some node writes it.
+    pub memory: &'static [(&'static str, bool)],
+    /// Build arguments and params, and whether they must be bound.
+    pub values: &'static [(&'static str, bool)],
+}
+
+/// What stands behind the name of a binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// `&memory`
+    Read,
+    /// `&mut memory`
+    Write,
+    /// An expression.
+    Value,
+}
+
+/// Something is bound as `name` in the child graph of `node`.
+#[track_caller]
+pub const fn check_binding(child: &Interface, node: &str, name: &str, bound: Bound) {
+    let text = Text::new().str("node `").str(node).str("`: ");
+    let text = match (find(child.memory, name), find(child.values, name), bound) {
+        (Some(true), _, Bound::Read) => text
+            .str("`")
+            .str(child.graph)
+            .str("` writes `")
+            .str(name)
+            .str("` [access]\nhelp: pass `&mut`"),
+        (Some(_), _, Bound::Value) => text
+            .str("`")
+            .str(name)
+            .str("` of `")
+            .str(child.graph)
+            .str("` is memory, but bound by value [signature]\nhelp: borrow it: `&` or `&mut`"),
+        (_, Some(_), Bound::Read | Bound::Write) => text
+            .str("`")
+            .str(name)
+            .str("` of `")
+            .str(child.graph)
+            .str("` is a value, but bound to memory [signature]\nhelp: pass a value, without `&`"),
+        (None, None, _) => {
+            let text = text.str("`").str(child.graph).str("` has nothing named `").str(name);
+            listed(text.str("` to bind [signature]"), child)
+        }
+        _ => return,
+    };
+    panic!("{}", text.as_str());
+}
+
+/// Exactly these names are bound in the child graph of `node`: all that must be.
+#[track_caller]
+pub const fn check_bound(child: &Interface, node: &str, names: &[&str]) {
+    let mut index = 0;
+    while index < child.memory.len() + child.values.len() {
+        let (name, needed) = if index < child.memory.len() {
+            (child.memory[index].0, true)
+        } else {
+            child.values[index - child.memory.len()]
+        };
+        index += 1;
+        if needed && !contains(names, name) {
+            let text = Text::new().str("node `").str(node).str("` does not bind `").str(name);
+            let text = text
+                .str("` of `")
+                .str(child.graph)
+                .str("` [signature]\nhelp: add `")
+                .str(name);
+            panic!("{}", text.str(": ..` to its bindings").as_str());
+        }
+    }
+}
+
+/// What a name says, if it is one of these.
+const fn find(names: &[(&str, bool)], name: &str) -> Option<bool> {
+    let mut index = 0;
+    while index < names.len() {
+        if same(names[index].0, name) {
+            return Some(names[index].1);
+        }
+        index += 1;
+    }
+    None
+}
+
+const fn contains(names: &[&str], name: &str) -> bool {
+    let mut index = 0;
+    while index < names.len() {
+        if same(names[index], name) {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+/// A note of what can be bound.
+const fn listed(mut text: Text, child: &Interface) -> Text {
+    let mut index = 0;
+    while index < child.memory.len() + child.values.len() {
+        let name = if index < child.memory.len() {
+            child.memory[index].0
+        } else {
+            child.values[index - child.memory.len()].0
+        };
+        text = text.str(if index == 0 { "\nnote: it has `" } else { "`, `" }).str(name);
+        index += 1;
+    }
+    text.str(if index > 0 { "`" } else { "" })
+}
+
+/// What was bound as `name`. The macro has checked that something is.
+pub fn bound<T>(slot: Option<T>, builder: &GraphBuilder, name: &str) -> Result<T> {
+    slot.ok_or_else(|| Error::Node {
+        site: Site::graph(builder.name()),
+        message: format!("`{name}` of a child graph is not bound"),
+    })
+}
