@@ -243,3 +243,34 @@ fn expressions_have_children() -> Result<()> {
     assert_eq!(*graph.output()?, [7; 4]);
     Ok(())
 }
+
+cuda_graph! {
+    graph Sized(len: usize) {
+        device from: [u32; len];
+        device to: [u32; len];
+
+        memcpy save = from -> to;
+    }
+}
+
+cuda_graph! {
+    graph Around(outer: usize, inner: usize) {
+        device from: [u32; outer];
+        device to: [u32; outer];
+
+        memset set = from <- 3;
+        graph save = Sized(from: &from, to: &mut to, len: inner) after set;
+    }
+}
+
+#[test]
+fn lengths_known_at_build_must_agree() -> Result<()> {
+    let mut graph = Around::build(&device(), 5, 5)?;
+    graph.launch()?;
+    let mut to = [0; 5];
+    graph.to()?.copy_to(&mut to)?;
+    assert_eq!(to, [3; 5]);
+    let error = Around::build(&device(), 5, 6).unwrap_err().to_string();
+    assert!(error.contains("from"), "{error}");
+    Ok(())
+}

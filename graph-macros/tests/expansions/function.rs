@@ -424,10 +424,8 @@ const _: () = {
                 builder,
                 "functions",
             )?;
-            let factor: f32 = match bound.1.1.0 {
-                ::core::option::Option::Some(value) => value,
-                ::core::option::Option::None => 0.5,
-            };
+            let factor: f32 = 0.5;
+            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.1.0, factor);
             let _ = ::graph_runtime::GraphBuilder::kernel(
                 builder,
                 "first",

@@ -782,11 +782,20 @@ const _: () = {
                 ::graph_runtime::OnDevice,
             > = ::graph_runtime::private::bound(bound.1.1.0, builder, "flags")?;
             let n: usize = ::graph_runtime::private::bound(bound.1.1.1.0, builder, "n")?;
-            ::graph_runtime::GraphBuilder::require_len(builder, &__place_weights, n);
-            let factor: f32 = match bound.1.1.1.1.0 {
-                ::core::option::Option::Some(value) => value,
-                ::core::option::Option::None => 0.5,
+            let like = {
+                let mut blank = ::graph_runtime::GraphBuilder::blank(builder);
+                let __place_weights = ::graph_runtime::GraphBuilder::device_slice::<
+                    [f32; 4],
+                >(&mut blank, "weights", n);
+                __place_weights
             };
+            ::graph_runtime::GraphBuilder::require_like(
+                builder,
+                &__place_weights,
+                &like,
+            );
+            let factor: f32 = 0.5;
+            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.1.1.1.0, factor);
             for layer in ::graph_runtime::GraphBuilder::begin_loop(
                 builder,
                 &[("scale", 1usize), ("choice", 2usize), ("one", 0usize)],

@@ -373,10 +373,8 @@ const _: () = {
                 [[f32; 4]; 8],
                 ::graph_runtime::OnDevice,
             > = ::graph_runtime::private::bound(bound.0, builder, "data")?;
-            let factor: f32 = match bound.1.0 {
-                ::core::option::Option::Some(value) => value,
-                ::core::option::Option::None => 0.5,
-            };
+            let factor: f32 = 0.5;
+            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.0, factor);
             let _ = ::graph_runtime::GraphBuilder::memset::<
                 _,
                 f32,

@@ -5,6 +5,7 @@ use super::GraphBuilder;
 use super::repeat::Repeats;
 use crate::error::Result;
 use crate::node::NodeId;
+use crate::place::Place;
 use crate::program::Op;
 use graph_plan::{NodeKind, Role};
 use std::borrow::Cow;
@@ -76,6 +77,18 @@ impl GraphBuilder {
             self.failure.get_or_insert(error);
         }
         self.close_child();
+    }
+
+    /// A builder for the same device, to declare what is not to be part of the graph.
+    #[doc(hidden)]
+    pub fn blank(&self) -> Self {
+        Self::new(&self.device, "")
+    }
+
+    /// Demands that what is bound in a child is as long as what the child declares.
+    #[doc(hidden)]
+    pub fn require_like<S: ?Sized, M>(&mut self, place: &Place<S, M>, declared: &Place<S, M>) {
+        self.require_bytes(place, declared.span.bytes);
     }
 
     fn open_child(&mut self, name: Cow<'static, str>, repeats: Option<Box<Repeats>>) -> NodeId {

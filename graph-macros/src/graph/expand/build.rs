@@ -18,7 +18,7 @@ use crate::graph::ast::{Node, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Scalar, Value, added_scalars, params, scalars};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{format_ident, quote};
 
 /// The documentation of every `build`.
 const SUMMARY: &str = " Allocates the graph's memory, zeroed, builds it on the device and uploads it.";
@@ -83,11 +83,6 @@ pub(super) fn initial(graph: &Graph<'_>) -> TokenStream {
         quote!(let #name: #ty = #value;)
     });
     initial.collect()
-}
-
-/// The initial value of a param.
-pub(super) fn initial_of(graph: &Graph<'_>, param: usize) -> TokenStream {
-    graph.params[param].initial.to_token_stream()
 }
 
 /// All nodes, added to the builder, which is a `&mut GraphBuilder`.

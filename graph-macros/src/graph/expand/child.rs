@@ -1,6 +1,6 @@
 //! Graphs as nodes of others: what a graph offers to those that it is a node of, and the calls of these.
 
-use super::build::{declare, initial_of, nodes};
+use super::build::{declare, nodes};
 use super::interface::{Bodies, place_type};
 use super::node::borrow;
 use super::part::{generic, local, spanned_call};
@@ -154,25 +154,14 @@ fn added(graph: &Graph<'_>, slots: &[Slot<'_>], builder: &Ident, bound: &Ident) 
             Kind::Param => TokenStream::new(),
         }
     });
-    let lengths = slots.iter().filter_map(|slot| match slot.kind {
-        Kind::Memory(_, resource) => match Shape::of(graph, resource) {
-            Shape::Dynamic { length, .. } => {
-                let place = local(&resource.name);
-                Some(quote!(::graph_runtime::GraphBuilder::require_len(#builder, &#place, #length);))
-            }
-            _ => None,
-        },
-        _ => None,
-    });
+    let lengths = slots.iter().filter_map(|slot| length(graph, slot, builder));
     let first_param = slots.len() - graph.params.len();
     let params = (0..graph.params.len()).map(|param| {
         let (place, name) = (of_index(first_param + param), &graph.params[param].name);
-        let (ty, initial) = (&graph.params[param].ty, initial_of(graph, param));
+        let (ty, initial) = (&graph.params[param].ty, &graph.params[param].initial);
         quote! {
-            let #name: #ty = match #bound #place {
-                ::core::option::Option::Some(value) => value,
-                ::core::option::Option::None => #initial,
-            };
+            let #name: #ty = #initial;
+            let #name: #ty = ::core::option::Option::unwrap_or(#bound #place, #name);
         }
     });
     let scratch = graph
@@ -192,6 +181,31 @@ fn added(graph: &Graph<'_>, slots: &[Slot<'_>], builder: &Ident, bound: &Ident) 
         #edges
         ::core::result::Result::Ok(())
     }
+}
+
+/// The check that memory has the length that the child declares. As in `build`, where the child is a graph of its own, the length is an
+/// argument of what declares memory: so rustc says only once what is wrong with it.
+fn length(graph: &Graph<'_>, slot: &Slot<'_>, builder: &Ident) -> Option<TokenStream> {
+    let Kind::Memory(_, resource) = slot.kind else {
+        return None;
+    };
+    let Shape::Dynamic { length, .. } = Shape::of(graph, resource) else {
+        return None;
+    };
+    let place = local(&resource.name);
+    if let ResourceKind::Shared { .. } = resource.kind {
+        return Some(quote!(::graph_runtime::GraphBuilder::require_len(#builder, &#place, #length);));
+    }
+    let (blank, like) = (hidden("blank"), hidden("like"));
+    let declared = declare(graph, resource, &quote!(&mut #blank));
+    Some(quote! {
+        let #like = {
+            let mut #blank = ::graph_runtime::GraphBuilder::blank(#builder);
+            #declared
+            #place
+        };
+        ::graph_runtime::GraphBuilder::require_like(#builder, &#place, &#like);
+    })
 }
 
 /// The child's type: by its alias, so that a wrong path is one error, unless it mentions generics of the graph around.
