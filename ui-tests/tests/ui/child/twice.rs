@@ -20,7 +20,7 @@ cuda_graph! {
         param factor: f32 = 2.0;
         memset keep = short <- factor;
         memcpy up = h -> b;
-        graph step = Save(from: &mut a, to: &mut b, to: &mut b) after up, keep;
+        graph step = Save(from: &mut a, to: &mut b, to: &mut short) after up, keep;
     }
 }
 

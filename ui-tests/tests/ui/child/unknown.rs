@@ -20,7 +20,7 @@ cuda_graph! {
         param factor: f32 = 2.0;
         memset keep = short <- factor;
         memcpy up = h -> b;
-        graph step = Save(from: &mut a, to: &mut b, sink: &a) after up, keep;
+        graph step = Save(from: &mut a, to: &mut b, sink: &short) after up, keep;
     }
 }
 
