@@ -17,10 +17,11 @@ cuda_graph! {
         device b: [f32; 32];
         host h: [f32; 32];
         device short: [f32; 16];
+        device c: [f32; 32];
         param factor: f32 = 2.0;
         memset keep = short <- factor;
         memcpy up = h -> b;
-        graph step = Save(from: &mut a, to: &mut b, to: &mut short) after up, keep;
+        graph step = Save(from: &mut a, to: &mut b, to: &mut c) after up, keep;
     }
 }
 
