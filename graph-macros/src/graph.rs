@@ -1,7 +1,7 @@
 //! `cuda_graph!`: parse -> resolve -> check -> expand.
 
 mod anonymous;
-#[expect(dead_code, reason = "statements are parsed before they are built: see `later`")]
+#[expect(dead_code, reason = "the syntax tree keeps what only messages and tests look at")]
 mod ast;
 mod check;
 mod constant;

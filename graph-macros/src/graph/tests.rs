@@ -6,7 +6,7 @@ mod syntax;
 mod value;
 
 use super::ast::Input;
-use super::{check, expand, later, parse, resolve};
+use super::{check, expand, parse, resolve};
 use crate::report::Report;
 
 /// The messages for a graph's body, in source order.
@@ -16,10 +16,9 @@ fn messages(body: &str) -> Vec<String> {
 
 fn item_messages(text: &str) -> Vec<String> {
     let mut report = Report::default();
-    if let Some(Input::Items(mut items)) = parse::input(text.parse().unwrap(), &mut report)
-        && let [item] = &mut items[..]
+    if let Some(Input::Items(items)) = parse::input(text.parse().unwrap(), &mut report)
+        && let [item] = &items[..]
     {
-        later::leave_out(item, &mut report);
         let graph = resolve::resolve(item, &mut report);
         check::check(&graph, &mut report);
     }

@@ -18,7 +18,7 @@ use crate::graph::ast::{Node, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Scalar, Value, added_scalars, params, scalars};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 
 /// The documentation of every `build`.
 const SUMMARY: &str = " Allocates the graph's memory, zeroed, builds it on the device and uploads it.";

@@ -27,9 +27,14 @@ enum Kind<'a> {
     Param,
 }
 
+/// Does a child have the resource for itself?
+fn is_own(resource: &Resource) -> bool {
+    matches!(resource.kind, ResourceKind::Scratch | ResourceKind::Rng)
+}
+
 fn slots<'a>(graph: &Graph<'a>) -> Vec<Slot<'a>> {
     let memory = graph.resources.iter().enumerate();
-    let memory = memory.filter(|(_, resource)| resource.kind != ResourceKind::Scratch);
+    let memory = memory.filter(|(_, resource)| !is_own(resource));
     let memory = memory.map(|(index, &resource)| Slot {
         name: &resource.name,
         ty: place_type(graph, resource),
@@ -164,10 +169,7 @@ fn added(graph: &Graph<'_>, slots: &[Slot<'_>], builder: &Ident, bound: &Ident) 
             let #name: #ty = ::core::option::Option::unwrap_or(#bound #place, #name);
         }
     });
-    let scratch = graph
-        .resources
-        .iter()
-        .filter(|resource| resource.kind == ResourceKind::Scratch);
+    let scratch = graph.resources.iter().filter(|resource| is_own(resource));
     let scratch = scratch.map(|resource| declare(graph, resource, &builder.to_token_stream()));
     let (nodes, edges) = (nodes(graph, &builder.to_token_stream()), edges_of_child(graph, builder));
     let assertions = generic_assertions(graph);
