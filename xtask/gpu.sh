@@ -73,7 +73,7 @@ set_command_line() { # kind file tool
             command_line=(compute-sanitizer --tool "$3" --error-exitcode 1)
             [[ $3 != memcheck ]] || command_line+=(--report-api-errors no)
             command_line+=("$program")
-            [[ $2 != tests-* ]] || command_line+=($(left_out "$3"))
+            [[ $2 != tests-* ]] || command_line+=(--test-threads 1 $(left_out "$3"))
             ;;
         delays) command_line=(env CUDA_GRAPH_TEST_DELAYS=1 "$program") ;;
         bench) command_line+=(--bench) ;; # as `cargo bench` does
