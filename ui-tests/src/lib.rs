@@ -98,3 +98,8 @@ unsafe extern "C" {
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/diagnostics.md")]
 struct Diagnostics;
+
+/// The examples of `docs/language.md`: one for each statement, compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../docs/language.md")]
+struct Language;
