@@ -103,11 +103,14 @@ pub use graph::{Graph, RawGraph};
 ///           | NAME ":" "mut"? ("device" | "host") shape   memory that the graph shares
 /// statement = "host" NAME ":" shape ";"               page-locked host memory, owned by the graph
 ///           | "device" NAME ":" shape ";"             device memory, zeroed at build, kept between launches
+///           | "scratch" NAME ":" shape ";"            device memory whose contents last one launch at most
 ///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
+///           | "rng" NAME "=" seed "," "draws" number ";"   random numbers: a Philox state; draws for each thread and use
 ///           | "kernel" NAME "=" kernel "<<<" grid "," block ("," shared)? ">>>" "(" argument,* ")" after? ";"
 ///           | "memcpy" NAME "=" place "->" place after? ";"
 ///           | "memset" NAME "=" place "<-" value after? ";"
 ///           | "call" NAME "=" "|" ("&" "mut"? NAME),* "|" body after? ";"     a host function
+///           | "graph" NAME "=" path "(" (NAME ":" argument),* ")" after? ";"     another declared graph, its memory bound by name
 ///           | "capture" NAME "=" "(" argument,* ")" "|" NAME "|" body after? ";"   library calls on a stream, captured
 ///           | "raw" NAME "=" "unsafe" "(" argument,* ")" "|" NAME "," NAME "|" body after? ";"   nodes added by the driver's calls
 ///           | "record" NAME "=" event after? ";"      records an [`Event`] for other streams
