@@ -6,6 +6,7 @@ use crate::place::{OnDevice, Place};
 use crate::rng::{self, Generator, Philox, Rng};
 use graph_plan::{Mode, Region, Role, Space};
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 /// A declared `rng`.
 pub(super) struct Declared {
@@ -48,26 +49,25 @@ impl GraphBuilder {
             align: align_of::<u64>(),
         });
         let accesses = self.draft.accesses.iter().filter(|access| access.resource == resource);
-        let users: Vec<(usize, Option<usize>)> = accesses
-            .map(|access| (access.node, access.region.start().map(rng::use_at)))
-            .collect();
         let mut scopes = vec![0; rng.uses()];
-        for &(node, of_use) in &users {
-            if let Some(scope) = of_use.and_then(|of_use| scopes.get_mut(of_use)) {
-                *scope = self.scopes(node)[0].0;
+        // The nodes that use states, by each of the bodies around them that are repeated; and those bodies at whose end some state advances.
+        let (mut users, mut ends) = (BTreeSet::new(), BTreeSet::new());
+        for access in accesses {
+            let around = self.scopes(access.node);
+            let (innermost, _) = around[0];
+            if let Some(start) = access.region.start()
+                && let Some(scope) = scopes.get_mut(rng::use_at(start))
+            {
+                *scope = innermost;
             }
+            ends.insert(innermost);
+            users.extend(around);
         }
-        let mut ends: Vec<usize> = users.iter().map(|&(node, _)| self.scopes(node)[0].0).collect();
-        ends.sort_unstable();
-        ends.dedup();
         for scope in ends {
-            let mut before: Vec<usize> = users
-                .iter()
-                .flat_map(|&(node, _)| self.scopes(node))
-                .filter_map(|(around, node)| (around == scope).then_some(node))
+            let before: Vec<usize> = users
+                .range((scope, 0)..=(scope, usize::MAX))
+                .map(|user| user.1)
                 .collect();
-            before.sort_unstable();
-            before.dedup();
             self.advance(rng, scope, &scopes, &before);
         }
         Generator {
@@ -105,10 +105,11 @@ impl GraphBuilder {
             Some(owner) => format!("advance {name} in {}", self.draft.nodes[owner].name),
         };
         let around = std::mem::replace(&mut self.body, scope);
+        let accesses = self.draft.accesses.len();
         let advance = self.kernel(name, launch, call).index();
         self.body = around;
         // The kernel gets all states and changes those of its scope; of others it reads the scope alone, which nothing writes.
-        self.draft.accesses.retain(|access| access.node != advance);
+        self.draft.accesses.truncate(accesses);
         for of_use in (0..scopes.len()).filter(|&of_use| scopes[of_use] == scope) {
             let region = Region::span(rng::bytes(of_use) as u64, rng::bytes(of_use + 1) as u64);
             self.draft.access(advance, rng.resource(), region, Mode::ReadWrite);

@@ -3,9 +3,10 @@
 use super::scratch;
 use super::shape::Shape;
 use crate::graph::resolve::Graph;
-use graph_plan::{Mode, NodeKind, Outcome, Role, Space};
-use proc_macro2::TokenStream;
-use quote::quote;
+use graph_plan::Outcome;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use std::fmt::Debug;
 
 /// `PLAN` of a right graph.
 pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
@@ -13,10 +14,7 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let resources = graph.resources.iter().map(|resource| {
         let name = resource.name.to_string();
         let bytes = Shape::of(graph, resource).bytes().unwrap_or_else(|| quote!(0));
-        let space = match resource.space() {
-            Space::Host => quote!(Host),
-            Space::Device => quote!(Device),
-        };
+        let space = variant(resource.space());
         match scratch::offset(graph, resource) {
             Some(offset) => quote!(#plan::PlanResource::scratch(#name, #bytes, #offset)),
             None => quote!(#plan::PlanResource::new(#name, #plan::Space::#space, #bytes)),
@@ -34,11 +32,11 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     }
     let mut accesses = vec![Vec::new(); graph.nodes.len()];
     for access in &graph.draft.accesses {
-        let (resource, mode) = (access.resource, mode(access.mode));
+        let (resource, mode) = (access.resource, variant(access.mode));
         accesses[access.node].push(quote!(#plan::PlanAccess { resource: #resource, mode: #plan::Mode::#mode }));
     }
     let nodes = graph.nodes.iter().enumerate().map(|(index, node)| {
-        let (name, kind) = (node.name.to_string(), kind(graph.draft.nodes[index].kind));
+        let (name, kind) = (node.name.to_string(), variant(graph.draft.nodes[index].kind));
         let (accesses, after, level) = (&accesses[index], &after[index], outcome.order.level(index));
         let body = graph.draft.nodes[index].body;
         let body = (body != 0).then(|| quote!(.in_body(#body)));
@@ -66,7 +64,7 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
 fn bodies(graph: &Graph<'_>, plan: &TokenStream) -> (TokenStream, TokenStream) {
     let name = graph.item.name.to_string();
     let bodies = graph.draft.bodies.iter().filter_map(|body| {
-        let (node, role) = (body.node?, role(body.role));
+        let (node, role) = (body.node?, variant(body.role));
         Some(quote!(#plan::PlanBody::new(#node, #plan::Role::#role)))
     });
     let loops = graph.draft.loops.iter().map(|repeated| {
@@ -103,39 +101,7 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-fn role(role: Role) -> TokenStream {
-    match role {
-        Role::Graph => quote!(Graph),
-        Role::Child => quote!(Child),
-        Role::Then => quote!(Then),
-        Role::Else => quote!(Else),
-        Role::While => quote!(While),
-        Role::Case => quote!(Case),
-    }
-}
-
-fn mode(mode: Mode) -> TokenStream {
-    match mode {
-        Mode::Read => quote!(Read),
-        Mode::Write => quote!(Write),
-        Mode::ReadWrite => quote!(ReadWrite),
-    }
-}
-
-fn kind(kind: NodeKind) -> TokenStream {
-    match kind {
-        NodeKind::Kernel => quote!(Kernel),
-        NodeKind::Memcpy => quote!(Memcpy),
-        NodeKind::Memset => quote!(Memset),
-        NodeKind::Call => quote!(Call),
-        NodeKind::Graph => quote!(Graph),
-        NodeKind::Capture => quote!(Capture),
-        NodeKind::Raw => quote!(Raw),
-        NodeKind::Join => quote!(Join),
-        NodeKind::Record => quote!(Record),
-        NodeKind::Wait => quote!(Wait),
-        NodeKind::If => quote!(If),
-        NodeKind::While => quote!(While),
-        NodeKind::Switch => quote!(Switch),
-    }
+/// The name of an enum's variant without fields, which is how `Debug` shows it.
+fn variant(value: impl Debug) -> Ident {
+    format_ident!("{value:?}")
 }

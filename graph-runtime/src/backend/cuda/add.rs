@@ -5,9 +5,12 @@ use super::fill::Fill;
 use super::kernels::Kernels;
 use super::memory_nodes::FillArguments;
 use crate::backend::Storage;
-use crate::driver::{self, CUcontext, CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelNodeParams};
+use crate::driver::{
+    self, CUcontext, CUfunction, CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelNodeParams,
+};
 use crate::error::CudaError;
 use crate::program::{Argument, KernelOp, Op, Part, Program, Strided};
+use graph_plan::LaunchConfig;
 use std::ffi::c_void;
 use std::ptr;
 use tracing::trace;
@@ -196,21 +199,7 @@ impl Adder {
             Argument::Buffer { .. } => ptr::from_ref(buffer).cast::<c_void>().cast_mut(),
             Argument::Value(value) => value.bytes().as_ptr().cast::<c_void>().cast_mut(),
         }));
-        let config = &kernel.config;
-        KernelNodeParams {
-            func: kernels.handle(kernel.function),
-            gridDimX: config.grid[0],
-            gridDimY: config.grid[1],
-            gridDimZ: config.grid[2],
-            blockDimX: config.block[0],
-            blockDimY: config.block[1],
-            blockDimZ: config.block[2],
-            sharedMemBytes: config.shared,
-            kernelParams: self.pointers.as_mut_ptr(),
-            extra: ptr::null_mut(),
-            kern: ptr::null_mut(),
-            ctx: ptr::null_mut(),
-        }
+        launch(kernels.handle(kernel.function), &kernel.config, &mut self.pointers)
     }
 
     /// The parameters of the kernel that sets a condition to what `flag` holds, or to whether that equals `number`; they point into
@@ -233,19 +222,31 @@ impl Adder {
             (&raw mut self.condition.flag).cast(),
             (&raw mut self.condition.number).cast(), // one too many for the kernel without a number, which CUDA does not read
         ]);
-        KernelNodeParams {
-            func: kernels.condition(number.is_some()),
-            gridDimX: 1,
-            gridDimY: 1,
-            gridDimZ: 1,
-            blockDimX: 1,
-            blockDimY: 1,
-            blockDimZ: 1,
-            sharedMemBytes: 0,
-            kernelParams: self.pointers.as_mut_ptr(),
-            extra: ptr::null_mut(),
-            kern: ptr::null_mut(),
-            ctx: ptr::null_mut(),
-        }
+        launch(kernels.condition(number.is_some()), &ONE_THREAD, &mut self.pointers)
+    }
+}
+
+/// The launch of a built-in kernel that one thread is enough for.
+pub(super) const ONE_THREAD: LaunchConfig = LaunchConfig {
+    grid: [1; 3],
+    block: [1; 3],
+    shared: 0,
+};
+
+/// The parameters of a kernel node, whose arguments lie where `pointers` say; they point into these.
+pub(super) fn launch(function: CUfunction, config: &LaunchConfig, pointers: &mut [*mut c_void]) -> KernelNodeParams {
+    KernelNodeParams {
+        func: function,
+        gridDimX: config.grid[0],
+        gridDimY: config.grid[1],
+        gridDimZ: config.grid[2],
+        blockDimX: config.block[0],
+        blockDimY: config.block[1],
+        blockDimZ: config.block[2],
+        sharedMemBytes: config.shared,
+        kernelParams: pointers.as_mut_ptr(),
+        extra: ptr::null_mut(),
+        kern: ptr::null_mut(),
+        ctx: ptr::null_mut(),
     }
 }

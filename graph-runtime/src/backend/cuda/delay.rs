@@ -1,10 +1,10 @@
 //! Artificial delays before nodes, which bring missing edges to light: see [`Device::with_delays`](crate::Device::with_delays).
 
+use super::add::{ONE_THREAD, launch};
 use super::kernels::Kernels;
-use crate::driver::{self, CUgraph, CUgraphNode, KernelNodeParams};
+use crate::driver::{self, CUgraph, CUgraphNode};
 use crate::error::CudaError;
 use std::ffi::c_void;
-use std::ptr;
 
 /// The longest delay, in nanoseconds: many times what a small kernel takes.
 const LONGEST: u64 = 50_000;
@@ -32,20 +32,7 @@ pub(super) unsafe fn add(
 ) -> Result<CUgraphNode, CudaError> {
     let mut time = nanoseconds(seed, node);
     let mut arguments = [(&raw mut time).cast::<c_void>()];
-    let params = KernelNodeParams {
-        func: kernels.delay(),
-        gridDimX: 1,
-        gridDimY: 1,
-        gridDimZ: 1,
-        blockDimX: 1,
-        blockDimY: 1,
-        blockDimZ: 1,
-        sharedMemBytes: 0,
-        kernelParams: arguments.as_mut_ptr(),
-        extra: ptr::null_mut(),
-        kern: ptr::null_mut(),
-        ctx: ptr::null_mut(),
-    };
+    let params = launch(kernels.delay(), &ONE_THREAD, &mut arguments);
     // SAFETY: by the caller's promise; the argument is copied by the call (fact 6 of `Executable`).
     unsafe { driver::add_kernel_node(graph, after, &params) }
 }

@@ -1,12 +1,13 @@
 //! Copies and memsets as driver calls: their parameters, adding memsets, and changing these in place.
 
-use super::add::{Adder, Address};
+use super::add::{Adder, Address, launch};
 use super::fill::{Fill, LONGEST_PATTERN};
 use super::kernels::Kernels;
 use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
 use crate::error::CudaError;
 use crate::program::{Part, Strided};
 use cudarc::driver::sys::CUmemorytype;
+use graph_plan::LaunchConfig;
 use std::ffi::c_void;
 use std::ptr;
 use tracing::trace;
@@ -124,20 +125,13 @@ impl Adder {
             (&raw mut self.fill.pitch).cast(),
             (&raw mut self.fill.rows).cast(),
         ]);
-        KernelNodeParams {
-            func: kernels.fill(words),
-            gridDimX: count.div_ceil(FILL_BLOCK).clamp(1, MOST_FILL_BLOCKS) as u32,
-            gridDimY: rows.clamp(1, MOST_FILL_ROWS) as u32,
-            gridDimZ: 1,
-            blockDimX: FILL_BLOCK as u32,
-            blockDimY: 1,
-            blockDimZ: 1,
-            sharedMemBytes: 0,
-            kernelParams: self.pointers.as_mut_ptr(),
-            extra: ptr::null_mut(),
-            kern: ptr::null_mut(),
-            ctx: ptr::null_mut(),
-        }
+        let blocks = count.div_ceil(FILL_BLOCK).clamp(1, MOST_FILL_BLOCKS);
+        let config = LaunchConfig {
+            grid: [blocks as u32, rows.clamp(1, MOST_FILL_ROWS) as u32, 1],
+            block: [FILL_BLOCK as u32, 1, 1],
+            shared: 0,
+        };
+        launch(kernels.fill(words), &config, &mut self.pointers)
     }
 
     /// Rows of so many elements.
