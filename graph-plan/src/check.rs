@@ -12,7 +12,8 @@ mod warning;
 
 use crate::{Diagnostic, Draft, Edge, Nest, Order};
 pub use body::{condition_writers, other_body, siblings};
-use edge::Members;
+use edge::{Edges, Members};
+use std::borrow::Cow;
 
 /// What came of checking a graph.
 #[derive(Debug)]
@@ -48,6 +49,22 @@ impl Outcome {
 /// Nodes marked [`broken`](crate::Node::broken) and whatever comes after them take no part in the race rule: their order is not what
 /// the author meant.
 pub fn check(draft: &Draft) -> Outcome {
+    let mut outcome = check_errors(draft);
+    outcome.warnings = warnings(draft, &outcome);
+    outcome
+}
+
+/// What [`check_errors`] has left out.
+pub fn warnings(draft: &Draft, outcome: &Outcome) -> Vec<Diagnostic> {
+    if outcome.errors.is_empty() {
+        warning::warnings(draft, &outcome.order, &outcome.redundant)
+    } else {
+        Vec::new()
+    }
+}
+
+/// The same as [`check`], without warnings.
+pub fn check_errors(draft: &Draft) -> Outcome {
     let mut errors = Vec::new();
     let mut broken: Vec<bool> = draft.nodes.iter().map(|node| node.broken).collect();
     let usable = edge::usable_edges(draft, &mut errors, &mut broken);
@@ -61,14 +78,9 @@ pub fn check(draft: &Draft) -> Outcome {
     unordered::unordered(draft, &order, &broken, &mut errors);
     let scratch = scratch::uninitialized(draft, &order, &broken);
     errors.extend(scratch.errors);
-    let warnings = if errors.is_empty() {
-        warning::warnings(draft, &order, &redundant)
-    } else {
-        Vec::new()
-    };
     Outcome {
         errors,
-        warnings,
+        warnings: Vec::new(),
         first_writes: scratch.first_writes,
         order,
         redundant,
@@ -78,10 +90,17 @@ pub fn check(draft: &Draft) -> Outcome {
 /// Orders the nodes of every body, and finds the edges that are redundant.
 fn order(draft: &Draft, usable: &[usize], errors: &mut Vec<Diagnostic>, broken: &mut [bool]) -> (Nest, Vec<usize>) {
     if draft.bodies.len() == 1 {
-        let edges: Vec<(usize, Edge)> = usable.iter().map(|&index| (index, draft.edges[index])).collect();
+        let edges = Edges {
+            indices: Cow::Borrowed(usable),
+            local: if usable.len() == draft.edges.len() {
+                Cow::Borrowed(&draft.edges)
+            } else {
+                usable.iter().map(|&index| draft.edges[index]).collect()
+            },
+        };
         let members = Members::All(draft.nodes.len());
         let (order, kept) = edge::order(draft, &members, &edges, errors, broken);
-        let redundant = redundant(draft, &members, &edges, &order, &kept);
+        let redundant = redundant(draft, &members, &edges, &order, kept.as_deref());
         return (Nest::flat(order), redundant);
     }
     let mut members = vec![Vec::new(); draft.bodies.len()];
@@ -90,46 +109,49 @@ fn order(draft: &Draft, usable: &[usize], errors: &mut Vec<Diagnostic>, broken: 
         local[node] = members[declared.body].len();
         members[declared.body].push(node);
     }
-    let mut edges = vec![Vec::new(); draft.bodies.len()];
+    let mut edges = vec![Edges::default(); draft.bodies.len()];
     for &index in usable {
         let Edge { from, to } = draft.edges[index];
         debug_assert_eq!(draft.nodes[from].body, draft.nodes[to].body, "edges stay within a body");
-        edges[draft.nodes[to].body].push((
-            index,
-            Edge {
-                from: local[from],
-                to: local[to],
-            },
-        ));
+        let edges = &mut edges[draft.nodes[to].body];
+        edges.indices.to_mut().push(index);
+        edges.local.to_mut().push(Edge {
+            from: local[from],
+            to: local[to],
+        });
     }
     let (mut orders, mut all_redundant) = (Vec::new(), Vec::new());
     for (nodes, edges) in members.iter().zip(&edges) {
         let members = Members::Listed(nodes);
         let (order, kept) = edge::order(draft, &members, edges, errors, broken);
-        all_redundant.extend(redundant(draft, &members, edges, &order, &kept));
+        all_redundant.extend(redundant(draft, &members, edges, &order, kept.as_deref()));
         orders.push(order);
     }
     all_redundant.sort_unstable();
     (Nest::new(draft, members, orders), all_redundant)
 }
 
-/// The indices in [`Draft::edges`] of a body's redundant edges. A path that a programmatic edge is part of makes none redundant, and
-/// no programmatic edge is.
+/// The indices in [`Draft::edges`] of a body's redundant edges, of which the order was made of those at the places `kept`, or of all. A
+/// path that a programmatic edge is part of makes none redundant, and no programmatic edge is.
 fn redundant(
     draft: &Draft,
     members: &Members<'_>,
-    edges: &[(usize, Edge)],
+    edges: &Edges<'_>,
     order: &Order,
-    kept: &[usize],
+    kept: Option<&[usize]>,
 ) -> Vec<usize> {
-    let plain = |&&kept: &&usize| !draft.is_programmatic(edges[kept].0);
-    if draft.programmatic.is_empty() || kept.iter().all(|kept| plain(&kept)) {
-        return order.redundant().iter().map(|&index| edges[kept[index]].0).collect();
+    let place = |index: usize| kept.map_or(index, |kept| kept[index]);
+    let plain = |&place: &usize| !draft.is_programmatic(edges.indices[place]);
+    let used = kept.map_or(edges.local.len(), <[usize]>::len);
+    if draft.programmatic.is_empty() || (0..used).map(place).all(|place| plain(&place)) {
+        let redundant = order.redundant().iter();
+        return redundant.map(|&index| edges.indices[place(index)]).collect();
     }
-    let plain: Vec<usize> = kept.iter().filter(plain).copied().collect();
-    let local: Vec<Edge> = plain.iter().map(|&index| edges[index].1).collect();
+    let plain: Vec<usize> = (0..used).map(place).filter(plain).collect();
+    let local: Vec<Edge> = plain.iter().map(|&place| edges.local[place]).collect();
     let order = Order::new(members.len(), &local).expect("edges without a cycle have none if some are left out");
-    order.redundant().iter().map(|&index| edges[plain[index]].0).collect()
+    let redundant = order.redundant().iter();
+    redundant.map(|&index| edges.indices[plain[index]]).collect()
 }
 
 #[cfg(test)]

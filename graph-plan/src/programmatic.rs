@@ -89,7 +89,7 @@ mod tests {
         let mut draft = Draft::new("Test");
         let data = draft.resource("data", Space::Device);
         let repeated = draft.repeat("i", None);
-        let split = || Bound::Iteration("i".into(), repeated);
+        let split = || Bound::iteration("i", repeated);
         for (name, region, mode) in [
             ("read", Region::Range(Bound::Known(0), split()), Mode::Read),
             ("write", Region::Range(split(), Bound::End), Mode::Write),

@@ -12,8 +12,9 @@ pub enum Bound {
     Known(u64),
     /// A path such as a constant or a const generic: equal text means equal value.
     Symbol(String),
-    /// An expression of the variable of a `for`, which is given by its index: equal text means equal value within one iteration of it.
-    Iteration(String, usize),
+    /// An expression of the variable of a `for`, which is given by its index: equal text means equal value within one iteration of it. Boxed
+    /// since it is rare, and graphs have very many bounds.
+    Iteration(Box<(String, usize)>),
     /// An expression whose value the analysis does not follow.
     Unknown,
     /// The end of the resource.
@@ -21,6 +22,11 @@ pub enum Bound {
 }
 
 impl Bound {
+    /// An expression of the variable of the `for` with this index.
+    pub fn iteration(text: impl Into<String>, variable: usize) -> Self {
+        Bound::Iteration(Box::new((text.into(), variable)))
+    }
+
     /// Is `self <= other` certain?
     fn certainly_at_most(&self, other: &Bound) -> bool {
         match (self, other) {
@@ -36,7 +42,8 @@ impl fmt::Display for Bound {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Bound::Known(value) => write!(f, "{value}"),
-            Bound::Symbol(text) | Bound::Iteration(text, _) => f.write_str(text),
+            Bound::Symbol(text) => f.write_str(text),
+            Bound::Iteration(iteration) => f.write_str(&iteration.0),
             Bound::Unknown => f.write_str("_"),
             Bound::End => Ok(()),
         }
@@ -96,6 +103,7 @@ impl Region {
             return a.max(c) < b.min(d);
         }
         match (self, other) {
+            (Region::Whole, Region::Whole) => return true,
             (Region::Parts(a), Region::Parts(b)) => return a[0].overlaps(&b[0]) && a[1].overlaps(&b[1]),
             // All of the other dimension meets whatever is not empty.
             (Region::Parts(parts), other) | (other, Region::Parts(parts)) => {
@@ -228,7 +236,7 @@ mod tests {
 
     #[test]
     fn variables_of_two_loops_are_not_equal() {
-        let split = |of| Bound::Iteration("i".into(), of);
+        let split = |of| Bound::iteration("i", of);
         let (before, after) = (Region::Range(Bound::Known(0), split(0)), |of| {
             Region::Range(split(of), Bound::End)
         });
@@ -236,7 +244,7 @@ mod tests {
         assert!(before.overlaps(&after(1)));
         assert!(before.overlaps_in_some_iterations(&after(0)));
         assert!(before.overlaps(&Region::Range(symbol("i"), Bound::End)));
-        assert!(Region::Index(split(0)).overlaps(&Region::Index(Bound::Iteration("i + 1".into(), 0))));
+        assert!(Region::Index(split(0)).overlaps(&Region::Index(Bound::iteration("i + 1", 0))));
         assert_eq!(Region::Index(split(0)).to_string(), "[i]");
     }
 

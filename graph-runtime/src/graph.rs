@@ -314,7 +314,7 @@ impl Graph {
 
     /// The graph as data: to draw it, or to look at its order.
     pub fn plan(&self) -> Plan {
-        let outcome = graph_plan::check(&self.draft);
+        let outcome = graph_plan::check_errors(&self.draft);
         let bytes = |resource: usize| self.layouts[resource].map_or(0, |layout| layout.bytes);
         Plan::of(&self.draft, &outcome, bytes).with_arena(self.arena.offsets.iter().copied())
     }

@@ -117,6 +117,23 @@ pub(crate) enum Op {
     Raw(Arc<RawCall>),
 }
 
+impl Op {
+    fn is_other(&self) -> bool {
+        match self {
+            Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::CopyRows(_) | Op::SetRows(_) | Op::Join => {
+                false
+            }
+            Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => true,
+        }
+    }
+}
+
 /// An `if`, a `while` or a `switch`; the draft says which.
 #[derive(Clone, Debug)]
 pub(crate) struct Conditional {
@@ -159,16 +176,23 @@ impl Argument {
     }
 }
 
-impl From<CallArgument> for Argument {
-    fn from(argument: CallArgument) -> Self {
-        match argument.0 {
-            ArgumentKind::Value(value) => Argument::Value(value),
-            ArgumentKind::Buffer(span, mode) => Argument::Buffer {
+impl Argument {
+    /// Takes what an argument of a call is, and puts it last. Each field is written once, where it stays: moving arguments that were just put
+    /// together makes up a good part of what adding a node costs.
+    pub(crate) fn put(argument: &mut CallArgument, arguments: &mut Vec<Self>) {
+        match &mut argument.0 {
+            ArgumentKind::Value(Value::Small(bytes, len)) => {
+                arguments.push(Argument::Value(Value::Small(*bytes, *len)));
+            }
+            ArgumentKind::Value(Value::Large(bytes)) => {
+                arguments.push(Argument::Value(Value::Large(std::mem::take(bytes))));
+            }
+            ArgumentKind::Buffer(span, mode) => arguments.push(Argument::Buffer {
                 resource: span.resource as u32,
-                mode,
+                mode: *mode,
                 start: span.start,
                 bytes: span.bytes,
-            },
+            }),
         }
     }
 }
@@ -209,6 +233,11 @@ impl KernelAttributes {
 }
 
 impl KernelOp {
+    /// Does a device that takes the one launch take the other?
+    pub(crate) fn is_launched_like(&self, other: &Self) -> bool {
+        self.function == other.function && self.config == other.config && self.attributes == other.attributes
+    }
+
     /// Must all blocks run at the same time?
     pub(crate) fn is_cooperative(&self) -> bool {
         self.attributes
@@ -254,6 +283,8 @@ impl Function {
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     pub(crate) ops: Vec<Op>,
+    /// Those that are no work on memory: see [`Program::others`].
+    others: Vec<usize>,
     /// The arguments of all kernel nodes, one after the other.
     pub(crate) arguments: Vec<Argument>,
     pub(crate) functions: Vec<Function>,
@@ -267,6 +298,21 @@ pub(crate) struct Program {
 }
 
 impl Program {
+    /// Adds what the next node does, and returns the node's index.
+    pub(crate) fn push(&mut self, op: Op) -> usize {
+        let node = self.ops.len();
+        if op.is_other() {
+            self.others.push(node);
+        }
+        self.ops.push(op);
+        node
+    }
+
+    /// The nodes that are neither kernels nor copies, memsets or joins, of which graphs may have very many.
+    pub(crate) fn others(&self) -> impl Iterator<Item = (usize, &Op)> {
+        self.others.iter().map(|&node| (node, &self.ops[node]))
+    }
+
     /// The arguments of a kernel node.
     pub(crate) fn arguments(&self, kernel: &KernelOp) -> &[Argument] {
         &self.arguments[kernel.arguments.start as usize..kernel.arguments.end as usize]
@@ -295,17 +341,18 @@ impl Program {
     /// Facts are constants, which the compiler may place more than once: equal addresses mean one kernel, different
     /// ones nothing. A kernel is the entry of a name in a PTX `static`, which exists once.
     pub(crate) fn find_function(&self, facts: &'static KernelFacts) -> Option<u32> {
-        let address = ptr::from_ref(facts).addr();
-        if let Some((recent, function)) = self.recent
-            && recent == address
-        {
-            return Some(function);
-        }
-        self.known.get(&address).copied().or_else(|| {
+        let known = || self.known.get(&ptr::from_ref(facts).addr()).copied();
+        self.recent(facts).or_else(known).or_else(|| {
             let same =
                 |function: &Function| function.facts.source.is(&facts.source) && function.facts.entry == facts.entry;
             self.functions.iter().position(same).map(|index| index as u32)
         })
+    }
+
+    /// The same, if it is the kernel that was looked for last.
+    pub(crate) fn recent(&self, facts: &'static KernelFacts) -> Option<u32> {
+        let (recent, function) = self.recent?;
+        (recent == ptr::from_ref(facts).addr()).then_some(function)
     }
 
     /// The index of the kernel in [`Program::functions`], where one that is not there yet is put. Its code is `ptx`. `variables` finds those

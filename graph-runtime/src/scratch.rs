@@ -62,7 +62,7 @@ impl Arena {
     ) -> Option<&'static str> {
         let mut left = draft.clone();
         left.accesses.retain(|access| runs(access.node));
-        let outcome = graph_plan::check(&left);
+        let outcome = graph_plan::check_errors(&left);
         let reads = |error: &Diagnostic| error.code == Code::Uninitialized;
         if outcome.errors.iter().any(reads) || !first_reads(&left, &outcome, program).is_empty() {
             return Some("a node would read scratch memory that no enabled node before it has written");

@@ -56,7 +56,7 @@ impl Update<'_> {
     /// [`Error::Invalid`] where the launch breaks a limit or a contract of the kernel, [`Error::Kernel`] where the device does not allow
     /// it, [`Error::Unsupported`] for another kernel or other buffers, [`Error::UnknownNode`] for a node that the graph does not
     /// have. The graph is as it was then.
-    pub fn kernel<const N: usize>(&mut self, node: NodeId, launch: Launch, call: KernelCall<N>) -> Result<()> {
+    pub fn kernel<const N: usize>(&mut self, node: NodeId, launch: Launch, mut call: KernelCall<N>) -> Result<()> {
         let (index, site) = self.find(node)?;
         let graph = self.graph;
         let Op::Kernel(built) = &graph.program.ops[index] else {
@@ -111,7 +111,11 @@ impl Update<'_> {
             config,
             ..built.clone()
         });
-        self.push(index, op, call.arguments.map(Argument::from).into())
+        let mut arguments = Vec::with_capacity(N);
+        for argument in &mut call.arguments {
+            Argument::put(argument, &mut arguments);
+        }
+        self.push(index, op, arguments)
     }
 
     /// Changes the value of a memset node. The memory stays as it was built.

@@ -7,14 +7,16 @@ use crate::{Access, Code, Diagnostic, Draft, NodeKind, Space, Subject};
 pub(super) fn wrong_memory(draft: &Draft, errors: &mut Vec<Diagnostic>) {
     for (index, access) in draft.accesses.iter().enumerate() {
         let (node, resource) = (&draft.nodes[access.node], &draft.resources[access.resource]);
-        let (needed, help) = match node.kind {
-            NodeKind::Kernel | NodeKind::Memset | NodeKind::If | NodeKind::While | NodeKind::Switch => {
-                (Space::Device, use_device_memory(draft, access))
-            }
-            NodeKind::Call => (Space::Host, use_host_memory(draft, access)),
+        let needed = match node.kind {
+            NodeKind::Kernel | NodeKind::Memset | NodeKind::If | NodeKind::While | NodeKind::Switch => Space::Device,
+            NodeKind::Call => Space::Host,
             _ => continue,
         };
         if resource.space != needed {
+            let help = match needed {
+                Space::Device => use_device_memory(draft, access),
+                Space::Host => use_host_memory(draft, access),
+            };
             let (name, user, node) = (&resource.name, node.kind.keyword(), &node.name);
             let (is, needed) = (memory(resource.space), memory(needed));
             let message = format!("`{name}` is {is} memory, but {user} node `{node}` needs {needed} memory");

@@ -1,21 +1,12 @@
 //! Edges: loops, repetitions and cycles.
 
 use crate::{Code, Diagnostic, Draft, Edge, Order, Subject, cycles};
+use std::borrow::Cow;
 
 /// The indices of edges that are neither loops nor repetitions; reports those that are.
 pub(super) fn usable_edges(draft: &Draft, errors: &mut Vec<Diagnostic>, broken: &mut [bool]) -> Vec<usize> {
     let name = |node: usize| &draft.nodes[node].name;
-    let mut seen: Vec<(Edge, usize)> = draft.edges.iter().copied().zip(0..).collect();
-    if !seen.is_sorted() {
-        seen.sort_unstable();
-    }
-    let mut repeated: Vec<usize> = seen
-        .windows(2)
-        .filter(|pair| pair[0].0 == pair[1].0)
-        .map(|pair| pair[1].1)
-        .collect();
-    repeated.sort_unstable();
-    let mut repeated = repeated.into_iter().peekable();
+    let mut repeated = repeated_edges(draft).into_iter().peekable();
     let mut usable = Vec::with_capacity(draft.edges.len());
     for (index, edge) in draft.edges.iter().enumerate() {
         let again = repeated.next_if_eq(&index).is_some();
@@ -43,22 +34,37 @@ pub(super) fn usable_edges(draft: &Draft, errors: &mut Vec<Diagnostic>, broken: 
     usable
 }
 
-/// Orders the nodes of one body, which `edges` names by their local indices; reports cycles and leaves the edges inside them out.
-/// Also returns the positions in `edges` of those that were used.
+/// The indices, ascending, of edges that are equal to one before them.
+fn repeated_edges(draft: &Draft) -> Vec<usize> {
+    if draft.edges.is_sorted_by(|a, b| a < b) {
+        return Vec::new();
+    }
+    let mut seen: Vec<(Edge, usize)> = draft.edges.iter().copied().zip(0..).collect();
+    seen.sort_unstable();
+    let mut repeated: Vec<usize> = seen
+        .windows(2)
+        .filter(|pair| pair[0].0 == pair[1].0)
+        .map(|pair| pair[1].1)
+        .collect();
+    repeated.sort_unstable();
+    repeated
+}
+
+/// Orders the nodes of one body; reports cycles and leaves the edges inside them out. Also returns the places in `edges` of those that were
+/// used, unless all were.
 pub(super) fn order(
     draft: &Draft,
     members: &Members<'_>,
-    edges: &[(usize, Edge)],
+    edges: &Edges<'_>,
     errors: &mut Vec<Diagnostic>,
     broken: &mut [bool],
-) -> (Order, Vec<usize>) {
-    let local: Vec<Edge> = edges.iter().map(|(_, edge)| *edge).collect();
-    let all = || (0..edges.len()).collect();
-    if let Some(order) = Order::new(members.len(), &local) {
-        return (order, all());
+) -> (Order, Option<Vec<usize>>) {
+    let local = &edges.local;
+    if let Some(order) = Order::new(members.len(), local) {
+        return (order, None);
     }
     let mut component = vec![usize::MAX; members.len()];
-    for (number, cycle) in cycles(members.len(), &local).iter().enumerate() {
+    for (number, cycle) in cycles(members.len(), local).iter().enumerate() {
         for &node in &cycle.component {
             component[node] = number;
             broken[members.node(node)] = true;
@@ -67,11 +73,20 @@ pub(super) fn order(
         errors.push(cyclic(draft, &shortest));
     }
     let inside = |edge: Edge| component[edge.from] != usize::MAX && component[edge.from] == component[edge.to];
-    let kept: Vec<usize> = (0..edges.len()).filter(|&index| !inside(local[index])).collect();
+    let kept: Vec<usize> = (0..local.len()).filter(|&index| !inside(local[index])).collect();
     let left: Vec<Edge> = kept.iter().map(|&index| local[index]).collect();
     let order =
         Order::new(members.len(), &left).expect("no cycle is left once no edge joins two nodes of one component");
-    (order, kept)
+    (order, Some(kept))
+}
+
+/// The edges of a body.
+#[derive(Clone, Default)]
+pub(super) struct Edges<'a> {
+    /// Their indices in [`Draft::edges`].
+    pub(super) indices: Cow<'a, [usize]>,
+    /// The same edges, by their nodes' indices in the body.
+    pub(super) local: Cow<'a, [Edge]>,
 }
 
 /// The nodes of a body: all of the graph, or those listed.

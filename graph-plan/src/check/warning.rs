@@ -17,14 +17,18 @@ pub(super) fn warnings(draft: &Draft, order: &Nest, redundant: &[usize]) -> Vec<
             Diagnostic::new(Code::UnusedResource, Subject::Resource(index), message)
                 .help("remove it, or use it in a node")
         });
+    let mut into: Vec<Vec<usize>> = Vec::new();
+    if !redundant.is_empty() {
+        into.resize(draft.nodes.len(), Vec::new());
+        draft.edges.iter().for_each(|edge| into[edge.to].push(edge.from));
+    }
     let implied = redundant.iter().map(|&index| {
         let edge = draft.edges[index];
         let name = |node: usize| &draft.nodes[node].name;
-        let over = draft
-            .edges
-            .iter()
-            .find(|other| other.to == edge.to && order.before(edge.from, other.from))
-            .map_or(edge.from, |other| other.from);
+        let mut others = into[edge.to].iter().copied();
+        let over = others
+            .find(|&other| order.before(edge.from, other))
+            .unwrap_or(edge.from);
         let message = format!("`{}` already runs after `{}`", name(edge.to), name(edge.from));
         Diagnostic::new(Code::RedundantEdge, Subject::Edge(index), message)
             .note(format!(

@@ -54,7 +54,7 @@ impl Calls {
             Some((node, Arc::new(bound)))
         };
         Self {
-            bound: blueprint.program.ops.iter().enumerate().filter_map(bind).collect(),
+            bound: blueprint.program.others().filter_map(bind).collect(),
             retired: Vec::new(),
             panic,
         }

@@ -12,7 +12,7 @@ pub(super) fn check(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<()> 
         let site = Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         Some(Error::Unsupported { site, message })
     };
-    let mut refusals = blueprint.program.ops.iter().enumerate().filter_map(refusal);
+    let mut refusals = blueprint.program.others().filter_map(refusal);
     refusals.next().map_or(Ok(()), Err)
 }
 

@@ -205,7 +205,7 @@ impl GraphBuilder {
         &mut self,
         name: impl Into<Cow<'static, str>>,
         launch: Launch,
-        call: KernelCall<N>,
+        mut call: KernelCall<N>,
     ) -> NodeId {
         let node = self.node(name, NodeKind::Kernel);
         let mut places = true;
@@ -219,9 +219,9 @@ impl GraphBuilder {
         let config = if places {
             self.check_launch(node, facts, launch, &call)
         } else {
+            self.checked = None;
             None
         };
-        self.checked = config.map(|config| Checked { facts, launch, config });
         let config = config.unwrap_or(LaunchConfig {
             grid: [1; 3],
             block: [1; 3],
@@ -229,9 +229,9 @@ impl GraphBuilder {
         });
         let start = self.program.arguments.len() as u32;
         let arguments = start..start + N as u32;
-        self.program
-            .arguments
-            .extend(call.arguments.into_iter().map(Argument::from));
+        for argument in &mut call.arguments {
+            Argument::put(argument, &mut self.program.arguments);
+        }
         self.push(Op::Kernel(KernelOp {
             function,
             config,
@@ -323,7 +323,7 @@ impl GraphBuilder {
         let rngs = self.advance_rngs();
         self.check_names_and_edges();
         self.apply_attributes();
-        let outcome = graph_plan::check(&self.draft);
+        let outcome = graph_plan::check_errors(&self.draft);
         self.check_programmatic(&outcome.order);
         let Self {
             device,
@@ -355,8 +355,10 @@ impl GraphBuilder {
         if let Some(failure) = failure {
             return Err(failure);
         }
-        for warning in &outcome.warnings {
-            tracing::debug!(target: "graph_runtime", graph = %draft.name, "{warning}");
+        if tracing::enabled!(target: "graph_runtime", tracing::Level::DEBUG) {
+            for warning in graph_plan::warnings(&draft, &outcome) {
+                tracing::debug!(target: "graph_runtime", graph = %draft.name, "{warning}");
+            }
         }
         shares.check_device(&draft, &device.backend)?;
         program.enabled = draft.nodes.iter().map(|node| !node.disabled).collect();
@@ -383,7 +385,9 @@ impl GraphBuilder {
             children,
         };
         let executable = Executable::build(&device.backend, &blueprint)?;
-        draft.nodes.iter_mut().for_each(|node| node.disabled = false); // `program.enabled` says so from now on
+        if program.enabled.contains(&false) {
+            draft.nodes.iter_mut().for_each(|node| node.disabled = false); // `program.enabled` says so from now on
+        }
         let graph = Graph::new(device, id, draft, layouts, shares, program, executable);
         graph.with_arena(arena).with_instances(instances).with_rngs(rngs)
     }

@@ -49,13 +49,16 @@ impl GraphBuilder {
 
     /// Collects edges between nodes of different bodies as mistakes, and leaves them out.
     fn check_bodies_of_edges(&mut self) {
+        if self.draft.bodies.len() == 1 {
+            return;
+        }
         let bodies: Vec<usize> = self.draft.nodes.iter().map(|node| node.body).collect();
         let body = |node: usize| bodies.get(node);
         let crosses = |edge: &Edge| match (body(edge.from), body(edge.to)) {
             (Some(from), Some(to)) => from != to,
             _ => false,
         };
-        if self.draft.bodies.len() == 1 || !self.draft.edges.iter().any(crosses) {
+        if !self.draft.edges.iter().any(crosses) {
             return;
         }
         let crossing = self.draft.edges.iter().filter(|edge| crosses(edge)).copied();
@@ -90,13 +93,10 @@ impl GraphBuilder {
         {
             return Some(last.config);
         }
-        match launch_mistake(&self.draft.nodes[node].name, node, facts, launch, call) {
-            Ok(config) => Some(config),
-            Err(mistake) => {
-                self.mistakes.push(mistake);
-                None
-            }
-        }
+        let checked = launch_mistake(&self.draft.nodes[node].name, node, facts, launch, call);
+        let config = checked.map_err(|mistake| self.mistakes.push(mistake)).ok();
+        self.checked = config.map(|config| Checked { facts, launch, config });
+        config
     }
 
     /// Declares a node of the body at hand and returns its index; [`GraphBuilder::push`] must follow.
@@ -112,8 +112,7 @@ impl GraphBuilder {
     }
 
     pub(super) fn push(&mut self, op: Op) -> NodeId {
-        self.program.ops.push(op);
-        NodeId::new(self.program.ops.len() - 1)
+        NodeId::new(self.program.push(op))
     }
 
     /// Records that the newest node touches a place, or why it cannot.
@@ -189,6 +188,10 @@ impl GraphBuilder {
 
     /// A declared kernel, and the newest node's accesses to the variables of its module.
     fn declared(&mut self, node: usize, facts: &'static KernelFacts) -> (u32, &'static KernelFacts) {
+        if let Some(function) = self.program.recent(facts) {
+            self.touch_variables(node, function);
+            return (function, facts);
+        }
         let facts = match resolve(facts, || self.device.backend.architecture()) {
             Ok(facts) => facts,
             Err(unresolved) => {
@@ -243,9 +246,14 @@ impl GraphBuilder {
             });
             variables.collect()
         });
-        for &(resource, mode) in &program.functions[function as usize].variables {
-            draft.access(node, resource, Region::Whole, mode);
-        }
+        self.touch_variables(node, function);
         function
+    }
+
+    /// Records that the newest node touches the variables of its kernel's module.
+    fn touch_variables(&mut self, node: usize, function: u32) {
+        for &(resource, mode) in &self.program.functions[function as usize].variables {
+            self.draft.access(node, resource, Region::Whole, mode);
+        }
     }
 }

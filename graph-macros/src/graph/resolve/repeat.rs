@@ -100,7 +100,7 @@ impl<'a> Graph<'a> {
         };
         match bound(expr) {
             Bound::Symbol(text) => match self.draft.loops_around(self.draft.loop_around(node)).find(mentioned) {
-                Some(repeated) => Bound::Iteration(text, repeated),
+                Some(repeated) => Bound::iteration(text, repeated),
                 None => Bound::Symbol(text),
             },
             other => other,

@@ -2,11 +2,11 @@
 
 use super::Cuda;
 use super::kernels::Kernels;
-use crate::backend::Blueprint;
 use crate::driver::{
     self, CUdevice_attribute as DeviceAttribute, CUfunction_attribute as FunctionAttribute, CUgraphNode,
 };
-use crate::error::{At, CudaError, Error, Result, Site};
+use crate::error::CudaError;
+use crate::kernel::KernelFacts;
 use crate::program::{KernelAttributes, KernelOp, Op, Program};
 
 /// The first compute capability with clusters.
@@ -32,36 +32,20 @@ pub(super) fn flags(program: &Program) -> u64 {
     }
 }
 
-/// Asks the device about the attributes of all nodes, and sets functions up for them. The context is current; functions have the shared memory
-/// that they are to have.
-pub(super) fn prepare(cuda: &Cuda, kernels: &Kernels, blueprint: &Blueprint<'_>) -> Result<()> {
-    let (draft, program) = (blueprint.draft, blueprint.program);
-    for (node, op) in program.ops.iter().enumerate() {
-        let Op::Kernel(kernel) = op else { continue };
-        if let Err(message) = check(cuda, kernels, kernel) {
-            return Err(Error::Kernel {
-                site: Site::graph(&draft.name).at_node(&draft.nodes[node].name),
-                kernel: program.functions[kernel.function as usize].facts.name,
-                message,
-            });
-        }
-        let large = |[x, y, z]: [u32; 3]| u64::from(x) * u64::from(y) * u64::from(z) > PORTABLE_CLUSTER;
-        let required = program.functions[kernel.function as usize]
-            .facts
-            .limits
-            .required_cluster;
-        if kernel.cluster().or(required).is_some_and(large) {
-            let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
-            // SAFETY: the function's module is loaded until `unload`.
-            unsafe { driver::set_function_attribute(kernels.handle(kernel.function), attribute, 1) }
-                .at(|| Site::graph(&draft.name).at_node(&draft.nodes[node].name))?;
-        }
+/// Sets a function up for the clusters that a node is launched in.
+pub(super) fn permit(kernels: &Kernels, facts: &KernelFacts, kernel: &KernelOp) -> Result<(), CudaError> {
+    let large = |[x, y, z]: [u32; 3]| u64::from(x) * u64::from(y) * u64::from(z) > PORTABLE_CLUSTER;
+    if !kernel.cluster().or(facts.limits.required_cluster).is_some_and(large) {
+        return Ok(());
     }
-    Ok(())
+    let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
+    // SAFETY: the function's module is loaded until `unload`.
+    unsafe { driver::set_function_attribute(kernels.handle(kernel.function), attribute, 1) }
 }
 
-/// Does the device allow a node of these attributes to be launched like this? The error says why not. The context is current.
-fn check(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result<(), String> {
+/// Does the device allow a node of these attributes to be launched like this? The error says why not. The context is current, and the function
+/// has the shared memory that it is to have.
+pub(super) fn check(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result<(), String> {
     let Some(attributes) = &kernel.attributes else {
         return Ok(());
     };

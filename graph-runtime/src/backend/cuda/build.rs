@@ -13,7 +13,7 @@ use super::{Cuda, Executable, attribute, delay, programmatic};
 use crate::backend::{Backend, Blueprint, Programmatic, allocate};
 use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
-use crate::program::Op;
+use crate::program::{KernelOp, Op, Program};
 use graph_plan::{Code, Diagnostic, Draft, Node, NodeKind, Subject};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -70,23 +70,19 @@ impl Executable {
         if blueprint.delays.is_some() {
             self.kernels.load_delay(draft)?;
         }
+        let mut last: Option<&KernelOp> = None;
         for (node, op) in program.ops.iter().enumerate() {
             let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
             match op {
                 Op::Kernel(kernel) => {
-                    if let Err(message) = self.kernels.check(kernel.function, &kernel.config) {
-                        let kernel = program.functions[kernel.function as usize].facts.name;
-                        return Err(Error::Kernel {
-                            site: site(),
-                            kernel,
-                            message,
-                        });
+                    // Neighbours are often launched alike.
+                    if !last.replace(kernel).is_some_and(|last| last.is_launched_like(kernel)) {
+                        self.prepare_launch(program, kernel, site)?;
                     }
                     let arguments = program.arguments(kernel);
                     if let Err(message) = self.kernels.check_arguments(kernel.function, arguments) {
                         return Err(mistaken_arguments(draft, node, &message));
                     }
-                    self.kernels.permit(kernel.function, kernel.config.shared).at(site)?;
                 }
                 Op::Memset { to, value, changes } => {
                     let fill = Fill::new(value.bytes(), to.start, to.bytes, *changes);
@@ -108,7 +104,21 @@ impl Executable {
                 | Op::Raw(_) => {}
             }
         }
-        attribute::prepare(&self.cuda, &self.kernels, blueprint)
+        Ok(())
+    }
+
+    /// Asks the device about a launch, and sets the function up for it.
+    fn prepare_launch(&mut self, program: &Program, kernel: &KernelOp, site: impl Fn() -> Site) -> Result<()> {
+        let facts = program.functions[kernel.function as usize].facts;
+        let refuse = |message| Error::Kernel {
+            site: site(),
+            kernel: facts.name,
+            message,
+        };
+        self.kernels.check(kernel.function, &kernel.config).map_err(refuse)?;
+        self.kernels.permit(kernel.function, kernel.config.shared).at(&site)?;
+        attribute::check(&self.cuda, &self.kernels, kernel).map_err(refuse)?;
+        attribute::permit(&self.kernels, facts, kernel).at(&site)
     }
 
     /// Loads what a memset node needs.

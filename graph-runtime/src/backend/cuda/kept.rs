@@ -26,22 +26,22 @@ pub(super) struct Kept {
 
 impl Kept {
     pub(super) fn new(blueprint: &Blueprint<'_>, storage: &[Storage]) -> Self {
-        let event = |op: &Op| match op {
+        let event = |(_, op): (usize, &Op)| match op {
             Op::Record(event) | Op::Wait(event) => Some(event.clone()),
             _ => None,
         };
-        let closure = |op: &Op| -> Option<Arc<dyn Any + Send + Sync>> {
+        let closure = |(_, op): (usize, &Op)| -> Option<Arc<dyn Any + Send + Sync>> {
             match op {
                 Op::Capture(call) => Some(call.clone()),
                 Op::Raw(call) => Some(call.clone()),
                 _ => None,
             }
         };
-        let ops = &blueprint.program.ops;
+        let program = blueprint.program;
         Self {
             calls: Calls::new(blueprint, storage),
-            _closures: ops.iter().filter_map(closure).collect(),
-            _events: ops.iter().filter_map(event).collect(),
+            _closures: program.others().filter_map(closure).collect(),
+            _events: program.others().filter_map(event).collect(),
             captured: HashMap::new(),
             addresses: Arc::new(Addresses::new(storage)),
         }
