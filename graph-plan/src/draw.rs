@@ -34,7 +34,7 @@ impl Plan {
         written(draw)
     }
 
-    /// The graph in Mermaid's language, which GitHub and rustdoc themes draw: one subgraph a body or `for`.
+    /// The graph in Mermaid's language, which GitHub draws: one subgraph a body or `for`.
     pub fn to_mermaid(&self) -> String {
         let draw = |out: &mut String| -> fmt::Result {
             writeln!(out, "flowchart TD")?;

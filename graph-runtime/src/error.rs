@@ -113,7 +113,9 @@ impl fmt::Display for Site {
 }
 
 /// Why something failed.
-#[derive(Clone, Debug)]
+///
+/// `Debug` writes the message, as `Display` does: a `main` that returns this [`Result`] shows what to do, and so does `unwrap`.
+#[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
     /// No NVIDIA driver library is on this machine.
@@ -351,6 +353,12 @@ impl fmt::Display for Error {
     }
 }
 
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
 impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
@@ -392,6 +400,15 @@ mod tests {
             source,
         };
         assert_eq!(outside.to_string(), source.to_string());
+    }
+
+    /// `fn main() -> Result<()>` and `unwrap` show errors by `Debug`.
+    #[test]
+    fn debug_is_the_message() {
+        let error = Error::HalfRebound {
+            site: Site::graph("Train").at_memory("weights"),
+        };
+        assert_eq!(format!("{error:?}"), error.to_string());
     }
 
     #[test]

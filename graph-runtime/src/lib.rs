@@ -153,7 +153,7 @@ pub use graph::{Graph, RawGraph};
 /// * for each node: a [`NodeHandle`], of one in a `for` by the number of the iteration, `x(i)`; and `PLAN`, the graph as static data.
 ///
 /// A shape whose outermost length is a build argument, or an expression of some, is a slice: `x() -> Result<&[Row]>`, and the length is checked
-/// when the graph is built. In the static `PLAN` such memory has 0 bytes; [`Graph::plan`] knows the size.
+/// when the graph is built. In the static `PLAN` such memory has 0 bytes.
 ///
 /// An expression is a graph of a type without a name: `Result` of it, with the same methods but for `build` and `PLAN` (`plan()` stands for it).
 /// Its statements may mention locals: in launches, values, parts, initial values of params, and outermost lengths (a name written like a
@@ -201,7 +201,10 @@ pub use graph_macros::cuda_graph;
 /// The PTX is kept on disk, in `$CUDA_GRAPH_CACHE_DIR`, or else `$XDG_CACHE_HOME/cuda-graph`, or else `$HOME/.cache/cuda-graph`. A machine
 /// without NVRTC can use what another has left there; where NVRTC is installed, only what its version has compiled is used.
 pub use graph_macros::cuda_kernels;
-pub use graph_plan::Plan;
+pub use graph_plan::{
+    Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space,
+    Subject,
+};
 pub use host::{HostArgument, HostArguments};
 pub use host_split::HostSplit;
 pub use iterations::Iterations;

@@ -3,8 +3,7 @@
 mod common;
 
 use common::{cuda_only, device};
-use graph_runtime::private::plan::Code;
-use graph_runtime::{Device, Error, GraphBuilder, Launch, NodeId, Result, cuda_graph, cuda_kernels};
+use graph_runtime::{Code, Device, Error, GraphBuilder, Launch, NodeId, Result, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("tests/kernels/attributes.ptx")]
 unsafe extern "C" {

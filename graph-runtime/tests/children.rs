@@ -3,8 +3,7 @@
 mod common;
 
 use common::device;
-use graph_runtime::private::plan::NodeKind;
-use graph_runtime::{Error, GraphBuilder, Launch, Result, cuda_graph, cuda_kernels};
+use graph_runtime::{Error, GraphBuilder, Launch, NodeKind, Result, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("tests/kernels/conditionals.ptx")]
 unsafe extern "C" {

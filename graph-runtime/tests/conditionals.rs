@@ -3,10 +3,9 @@
 mod common;
 
 use common::device;
-use graph_runtime::private::plan::{NodeKind, Role};
 use graph_runtime::{
-    Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, cuda_graph,
-    cuda_kernels,
+    Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, NodeKind, OnDevice, Place, Result, Role,
+    cuda_graph, cuda_kernels,
 };
 
 #[cuda_kernels("tests/kernels/conditionals.ptx")]

@@ -3,8 +3,7 @@
 mod common;
 
 use common::*;
-use graph_runtime::private::plan::NodeKind;
-use graph_runtime::{GraphBuilder, Launch, NodeId, Result};
+use graph_runtime::{GraphBuilder, Launch, NodeId, NodeKind, Result};
 
 #[test]
 fn copy_compute_copy() -> Result<()> {

@@ -3,8 +3,7 @@
 mod common;
 
 use common::device;
-use graph_runtime::private::plan::{Mode, NodeKind, PlanAccess};
-use graph_runtime::{Event, Result, cuda_graph};
+use graph_runtime::{Event, Mode, NodeKind, PlanAccess, Result, cuda_graph};
 use std::fs::File;
 use std::io::Write as _;
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};

@@ -4,8 +4,7 @@
 mod common;
 
 use common::device;
-use graph_runtime::private::plan::Code;
-use graph_runtime::{Device, Error, GraphBuilder, NodeId, OnDevice, OnHost, Place, Rectangle, Result, Table};
+use graph_runtime::{Code, Device, Error, GraphBuilder, NodeId, OnDevice, OnHost, Place, Rectangle, Result, Table};
 use std::collections::BTreeSet;
 
 const ROWS: usize = 6;

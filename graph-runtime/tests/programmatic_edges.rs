@@ -4,9 +4,8 @@
 mod common;
 
 use common::{device, slow_steps};
-use graph_runtime::private::plan::Code;
 use graph_runtime::{
-    Device, Error, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, Plan, Result, cuda_graph,
+    Code, Device, Error, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, Plan, Result, cuda_graph,
     cuda_kernels,
 };
 
