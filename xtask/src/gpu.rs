@@ -25,7 +25,7 @@ const UNSANITIZED: [&str; 3] = ["sticky", "emulator", "nvrtc"];
 const TOOLS: [&str; 3] = ["memcheck", "initcheck", "racecheck"];
 /// The programs that do not run under racecheck: their kernels use no shared memory, which is all that it looks at, and under it they
 /// take minutes.
-const UNRACED: [&str; 3] = ["scratch_random", "shared_cuda", "shared_random"];
+const UNRACED: [&str; 5] = ["mlp", "roots", "scratch_random", "shared_cuda", "shared_random"];
 /// What may be sent to the GPU machine, all files together.
 const LIMIT_BYTES: u64 = 60 << 20;
 const RUN_SCRIPT: &str = include_str!("../gpu.sh");
@@ -145,6 +145,7 @@ fn build_programs(root: &Path, kinds: &[Kind]) -> Result<BTreeSet<Program>> {
         let message = serde_json::from_str(line).map_err(|error| format!("cargo's message `{line}`: {error}"))?;
         if let Some(program) = program(&message)
             && kinds.iter().any(|&kind| program.runs_as(kind))
+            && !program.runs_examples()
             && !program.is_empty_unit_test()
         {
             programs.insert(program);
@@ -189,6 +190,11 @@ impl Program {
                 wanted && !UNSANITIZED.contains(&self.target.as_str())
             }
         }
+    }
+
+    /// Is it the test that runs the examples on the emulator? The folder has the examples themselves.
+    fn runs_examples(&self) -> bool {
+        (self.package.as_str(), self.target_kind.as_str()) == ("examples", "test")
     }
 
     /// Whether this is a library or program built for its unit tests that has none.

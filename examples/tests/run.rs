@@ -1,0 +1,44 @@
+//! Every example runs on the CPU emulator to its end, and has checked what it computed or says why it computed nothing.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::process::Command;
+
+/// The examples and their executables.
+const EXAMPLES: [(&str, &str); 5] = [
+    ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
+    ("forward_backward_eager", env!("CARGO_BIN_EXE_forward_backward_eager")),
+    ("mlp", env!("CARGO_BIN_EXE_mlp")),
+    ("parallel_gemms", env!("CARGO_BIN_EXE_parallel_gemms")),
+    ("roots", env!("CARGO_BIN_EXE_roots")),
+];
+
+#[test]
+fn examples_run_on_the_emulator() {
+    for (name, executable) in EXAMPLES {
+        let output = Command::new(executable)
+            .env("CUDA_VISIBLE_DEVICES", "") // with a GPU, too
+            .output()
+            .unwrap();
+        let (stdout, stderr) = (
+            String::from_utf8_lossy(&output.stdout),
+            String::from_utf8_lossy(&output.stderr),
+        );
+        assert!(output.status.success(), "{name}:\n{stdout}{stderr}");
+        assert!(stdout.starts_with("device:  CPU emulator"), "{name}:\n{stdout}");
+        assert!(
+            stdout.contains("\ncheck:   ") || stdout.contains("nothing"),
+            "{name}:\n{stdout}"
+        );
+    }
+}
+
+#[test]
+fn no_example_is_left_out() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bin");
+    let files = folder.read_dir().unwrap().map(|file| file.unwrap().path());
+    let files: BTreeSet<String> = files
+        .map(|file| file.file_stem().unwrap().to_str().unwrap().to_owned())
+        .collect();
+    assert_eq!(files, EXAMPLES.map(|(name, _)| name.to_owned()).into());
+}
