@@ -164,7 +164,8 @@ impl Graph {
     /// Waits for all launches.
     ///
     /// # Errors
-    /// [`Error::Cuda`] or [`Error::Fault`] with what went wrong in them. CUDA's errors are sticky: every later call returns them too.
+    /// [`Error::Cuda`] or [`Error::Fault`] with what went wrong in them, [`Error::Panicked`] where a host function panicked. CUDA's errors of kernels are
+    /// sticky: every later call returns them too.
     pub fn synchronize(&self) -> Result<()> {
         self.executable.wait(&self.draft)
     }

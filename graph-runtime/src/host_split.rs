@@ -27,7 +27,7 @@ impl<'g> HostSplit<'g> {
     ///
     /// # Errors
     /// [`Error::AlreadyTaken`] where this resource, or a part of it, was taken before; [`Error::ForeignPlace`] and
-    /// [`Error::OutOfBounds`] for places that are not this graph's.
+    /// [`Error::OutOfBounds`] for places that are not this graph's; [`Error::Unsupported`] for memory that the graph shares.
     pub fn take<S>(&mut self, place: &Place<S, OnHost>) -> Result<&'g mut S> {
         let mut pointer = self.claim(place.span)?.cast::<S>();
         // SAFETY: as in `Graph::host_mut`: `split_host` has waited, and the graph stays exclusively borrowed for `'g`. Each resource is

@@ -1,8 +1,8 @@
 //! CUDA graphs as checked Rust declarations.
 //!
-//! [`cuda_graph!`] declares a graph: its memory, its kernel, memcpy, memset and join nodes, and the `after` edges between them. What
-//! compiles is acyclic, race-free, within its memory and well typed, and becomes explicit graph-building calls of the CUDA driver;
-//! one call launches it. It runs on a [`Device`]: a CUDA device, or the CPU emulator that executes the same PTX where there is none.
+//! [`cuda_graph!`] declares a graph: its memory, its nodes, and the `after` edges between them. What compiles is acyclic, race-free,
+//! within its memory and well typed, and becomes explicit graph-building calls of the CUDA driver; one call launches it. It runs on a
+//! [`Device`]: a CUDA device, or the CPU emulator that executes the same PTX where there is none. [`cuda_kernels`] declares the kernels.
 //!
 //! ```
 //! use graph_runtime::{Device, cuda_graph, cuda_kernels};
@@ -36,6 +36,24 @@
 //! ```
 //!
 //! Graphs whose nodes are known only at run time are declared call by call, with a [`GraphBuilder`]; it runs the same analysis.
+//!
+//! All that can fail returns an [`Error`], which names graph, node and memory; nothing panics. The repository's `docs/language.md` has every
+//! statement with an example, `docs/diagnostics.md` every mistake.
+//!
+//! # Beside cudarc
+//!
+//! [`cudarc`] is re-exported, so that its types are those that this crate takes. Its version of CUDA is chosen by a feature, of which
+//! exactly one is on: `cuda-12080` by default.
+//!
+//! | cudarc | here |
+//! | --- | --- |
+//! | [`CudaContext`](cudarc::driver::CudaContext) | [`Device::from`] and [`Device::context`] |
+//! | [`CudaStream`] | `launch_on(&stream)` of graphs: [`Graph::launch_on`] |
+//! | [`CudaSlice`](cudarc::driver::CudaSlice) | `DeviceBuffer::from(slice)` takes it over, [`DeviceBuffer::as_cudarc`] lends one |
+//! | [`CudaFunction`](cudarc::driver::CudaFunction) | `kernel k = unsafe (function)<<<..>>>(..)`: [`KernelCall::loaded`] |
+//! | [`CudaEvent`](cudarc::driver::CudaEvent) | [`Event::from`] and [`Event::as_cudarc`] |
+//! | its wrappers of cuBLAS and others | `capture` nodes: [`CaptureStream`] |
+//! | graphs that are captured as a whole | not here: a graph is what was declared, and keeps alive what it uses |
 //!
 //! # Layers
 //!

@@ -40,7 +40,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// A graph under construction: memory, nodes and edges are declared in any order, [`GraphBuilder::build`] checks and makes it.
 ///
 /// It runs the analysis that `cuda_graph!` runs at compile time, so that graphs whose nodes are known only at run time
-/// are just as sure to be acyclic, race-free and within their memory.
+/// are just as sure to be acyclic, race-free and within their memory. No call before `build` fails: what is wrong is noted, and `build`
+/// returns all of it at once.
 ///
 /// ```
 /// use graph_runtime::{Device, GraphBuilder};
