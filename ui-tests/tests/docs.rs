@@ -1,0 +1,120 @@
+//! What the documents say of the repository, held against it: that files which they name exist, and that every code has its entry.
+
+use graph_runtime::Code;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The repository.
+fn root() -> PathBuf {
+    Path::new(&std::env::var("CARGO_MANIFEST_DIR").unwrap()).join("..")
+}
+
+fn read(name: &str) -> String {
+    fs::read_to_string(root().join(name)).unwrap()
+}
+
+#[test]
+fn every_code_has_its_entry() {
+    let text = read("docs/diagnostics.md");
+    let entries: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("## ")).collect();
+    let codes: Vec<&str> = Code::ALL.iter().map(|code| code.as_str()).collect();
+    assert_eq!(entries, codes);
+    for code in codes {
+        assert!(
+            text.contains(&format!("[`{code}`](#{code})")),
+            "`{code}` is not among the codes"
+        );
+    }
+}
+
+/// Files in the tour's first columns, below the folder in the table's head, and with their whole path in the text.
+#[test]
+fn the_tour_names_files_that_exist() {
+    let (mut folder, mut named) = (String::new(), 0);
+    for line in read("docs/architecture.md").lines() {
+        if let Some(head) = line.strip_prefix("| in `") {
+            folder = head.split('`').next().unwrap().to_owned();
+            continue;
+        }
+        let (prefix, cell) = match line.strip_prefix("| ") {
+            Some(row) => (folder.as_str(), row.split(" | ").next().unwrap()),
+            None => ("", line),
+        };
+        for name in cell.split('`').skip(1).step_by(2) {
+            let is_path = name.ends_with('/') || name.ends_with(".rs") || name.ends_with(".md");
+            if is_path && (name.contains('/') || !prefix.is_empty()) {
+                assert!(root().join(prefix).join(name).exists(), "no `{prefix}{name}`: {line}");
+                named += 1;
+            }
+        }
+    }
+    assert!(named > 50, "{named} names of files: is the page still made of tables?");
+}
+
+/// Each module of the five crates that programs are made of stands in a table of the tour, by its file or its folder.
+#[test]
+fn the_tour_leaves_no_module_out() {
+    let text = read("docs/architecture.md");
+    for package in [
+        "graph-plan",
+        "graph-ptx",
+        "graph-emulator",
+        "graph-macros",
+        "graph-runtime",
+    ] {
+        let source = format!("{package}/src/");
+        let table = text.split(&format!("| in `{source}`")).nth(1).unwrap();
+        let table: Vec<&str> = table.lines().skip(1).take_while(|line| line.starts_with('|')).collect();
+        for entry in root().join(&source).read_dir().unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_name().unwrap().to_str().unwrap();
+            let module = match path.is_dir() {
+                true if path.with_extension("rs").exists() => continue, // the parts of that file
+                true => format!("`{name}/"),
+                false if name.ends_with(".rs") && name != "lib.rs" => format!("`{name}`"),
+                false => continue,
+            };
+            let listed = |row: &&str| row.split(" | ").next().is_some_and(|cell| cell.contains(&module));
+            assert!(table.iter().any(|row| listed(row)), "{source}{name} is in no row");
+        }
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for page in [
+        "README.md",
+        "CONTRIBUTING.md",
+        "docs/architecture.md",
+        "docs/language.md",
+        "docs/diagnostics.md",
+    ] {
+        let text = read(page);
+        for link in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
+            let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
+            if file.starts_with("https:") {
+                continue;
+            }
+            let target = match file {
+                "" => root().join(page),
+                file => root().join(page).parent().unwrap().join(file),
+            };
+            assert!(target.exists(), "{page}: `{link}`");
+            assert!(
+                anchor.is_empty() || has_heading(&fs::read_to_string(&target).unwrap(), anchor),
+                "{page}: `{link}`"
+            );
+        }
+    }
+}
+
+/// Does some heading of the page have this anchor, as GitHub makes it?
+fn has_heading(page: &str, anchor: &str) -> bool {
+    let headings = page.lines().filter(|line| line.starts_with('#'));
+    let anchors = headings.map(|line| {
+        let text = line.trim_start_matches('#').trim().to_lowercase();
+        let kept = text.chars().filter(|&c| c.is_alphanumeric() || " -_".contains(c));
+        kept.collect::<String>().replace(' ', "-")
+    });
+    anchors.into_iter().any(|found| found == anchor)
+}
