@@ -28,9 +28,11 @@ unsafe impl Sync for Storage {}
 impl Storage {
     /// An allocation of these words at an address.
     pub(crate) fn new(address: u64, words: Box<[AtomicU32]>) -> Storage {
+        // A box that is moved takes its contents for its own again: the pointer is made when it is where it stays.
+        let owner = Arc::new(words);
         Storage {
-            words: NonNull::from(&*words),
-            owner: Arc::new(words),
+            words: NonNull::from(&**owner),
+            owner,
             address,
             home: address,
             initialized: OnceLock::new(),
@@ -69,7 +71,7 @@ impl Storage {
     /// The words; the last one may be longer than the allocation.
     #[inline(always)]
     pub(crate) fn words(&self) -> &[AtomicU32] {
-        // SAFETY: `new` and `part`, which alone make it, took it from a slice of the box in `owner`, which is never changed or
+        // SAFETY: `new` and `part`, which alone make it, took it from a slice of the box in `owner`, which is never changed, moved or
         // replaced and lives as long as `self`.
         unsafe { self.words.as_ref() }
     }
