@@ -65,8 +65,25 @@ pub struct Rng {
 #[derive(Debug, Default)]
 struct Uses {
     count: usize,
-    /// The uses that an expansion has named.
-    named: HashMap<Box<[usize]>, usize>,
+    /// The graph is built, and has as much memory as there were uses.
+    closed: bool,
+    /// The states of uses that an expansion has named.
+    named: HashMap<Box<[usize]>, Place<Philox, OnDevice>>,
+}
+
+impl Uses {
+    /// The state of one more use of `rng`; outside of it, once that is closed.
+    fn next(&mut self, rng: &Rng) -> Place<Philox, OnDevice> {
+        let index = self.count;
+        self.count += usize::from(!self.closed);
+        Place::new(Span {
+            graph: rng.graph,
+            resource: rng.resource,
+            start: index * size_of::<State>(),
+            bytes: size_of::<Philox>(),
+            outside: self.closed,
+        })
+    }
 }
 
 impl Rng {
@@ -78,50 +95,47 @@ impl Rng {
         }
     }
 
-    /// The state of one more use: an argument for one node, which takes it by `&`. Nodes that share a state draw the same numbers.
+    /// The state of one more use: an argument for one node, which takes it by `&`. Nodes that share a state draw the same numbers. Once the
+    /// graph is built there are no more, and using one is an error.
     pub fn draw(&self) -> Place<Philox, OnDevice> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        uses.count += 1;
-        self.state(uses.count - 1)
+        uses.next(self)
     }
 
     /// The state of the use of this name: one more, if it has no state yet.
     #[doc(hidden)]
     pub fn named(&self, name: &[usize]) -> Place<Philox, OnDevice> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
-        let Uses { count, named } = &mut *uses;
-        let index = *named.entry(name.into()).or_insert_with(|| {
-            *count += 1;
-            *count - 1
-        });
-        self.state(index)
+        if let Some(&state) = uses.named.get(name) {
+            return state;
+        }
+        let state = uses.next(self);
+        uses.named.insert(name.into(), state);
+        state
     }
 
-    fn state(&self, index: usize) -> Place<Philox, OnDevice> {
-        Place::new(Span {
-            graph: self.graph,
-            resource: self.resource,
-            start: index * size_of::<State>(),
-            bytes: size_of::<Philox>(),
-            outside: false,
-        })
-    }
-
-    pub(crate) fn uses(&self) -> usize {
-        self.uses.lock().unwrap_or_else(PoisonError::into_inner).count
+    /// From now on there are no more uses. Returns how many there are.
+    pub(crate) fn close(&self) -> usize {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.closed = true;
+        uses.count
     }
 
     pub(crate) fn resource(&self) -> usize {
         self.resource
     }
 
-    /// All states, as words.
-    pub(crate) fn states(&self) -> Place<[u64], OnDevice> {
+    pub(crate) fn graph(&self) -> u64 {
+        self.graph
+    }
+
+    /// All states, of which there are so many, as words.
+    fn states(&self, uses: usize) -> Place<[u64], OnDevice> {
         Place::new(Span {
             graph: self.graph,
             resource: self.resource,
             start: 0,
-            bytes: self.uses() * size_of::<State>(),
+            bytes: bytes(uses),
             outside: false,
         })
     }
@@ -140,7 +154,7 @@ pub(crate) fn bytes(uses: usize) -> usize {
 /// An `rng` of a graph that is built.
 #[derive(Debug)]
 pub(crate) struct Generator {
-    pub(crate) rng: Rng,
+    pub(crate) resource: usize,
     pub(crate) seed: u64,
     pub(crate) draws: u64,
     /// For each use, the body at whose end it advances.
@@ -165,8 +179,8 @@ impl Generator {
 
     /// Writes the states of the beginning. No launch is in flight.
     pub(crate) fn start(&self, graph: &Graph) -> Result<()> {
-        let site = || Site::graph(&graph.draft.name).at_memory(&graph.draft.resources[self.rng.resource].name);
-        match graph.executable.storage()[self.rng.resource].device() {
+        let site = || Site::graph(&graph.draft.name).at_memory(&graph.draft.resources[self.resource].name);
+        match graph.executable.storage()[self.resource].device() {
             Some((memory, start)) => memory.write(start, &self.states(), site),
             None => Err(Error::ForeignPlace { site: site() }),
         }
@@ -241,16 +255,15 @@ unsafe impl Kernel for Advance {
     };
 }
 
-/// The launch that advances the states of `scope`.
-pub(crate) fn advance(rng: &Rng, scope: usize) -> (Launch, KernelCall<3>) {
+/// The launch that advances the states of `scope`. There are so many in all.
+pub(crate) fn advance(rng: &Rng, uses: usize, scope: usize) -> (Launch, KernelCall<3>) {
     const BLOCK: usize = 256;
-    let uses = rng.uses();
     let arguments = [
-        CallArgument::write(&mut rng.states()),
+        CallArgument::write(&mut rng.states(uses)),
         CallArgument::value(uses as u64),
         CallArgument::value(scope as u64),
     ];
-    // SAFETY: the arguments are those of `Advance::FACTS`, and `rng.states()` has as many states as `count` says, which is what the
+    // SAFETY: the arguments are those of `Advance::FACTS`, and the first has as many states as `count` says, which is what the
     // kernel looks at.
     let call = unsafe { KernelCall::new::<Advance>(arguments) };
     (Launch::new(uses.div_ceil(BLOCK), BLOCK), call)

@@ -43,13 +43,14 @@ impl GraphBuilder {
 
     fn advance_rng(&mut self, declared: &Declared) -> Generator {
         let Declared { rng, seed, draws } = declared;
-        let resource = rng.resource();
+        // Clones of `rng` may be elsewhere, and even on other threads.
+        let (resource, uses) = (rng.resource(), rng.close());
         self.layouts[resource] = Some(Layout {
-            bytes: rng::bytes(rng.uses()),
+            bytes: rng::bytes(uses),
             align: align_of::<u64>(),
         });
         let accesses = self.draft.accesses.iter().filter(|access| access.resource == resource);
-        let mut scopes = vec![0; rng.uses()];
+        let mut scopes = vec![0; uses];
         // The nodes that use states, by each of the bodies around them that are repeated; and those bodies at whose end some state advances.
         let (mut users, mut ends) = (BTreeSet::new(), BTreeSet::new());
         for access in accesses {
@@ -71,7 +72,7 @@ impl GraphBuilder {
             self.advance(rng, scope, &scopes, &before);
         }
         Generator {
-            rng: rng.clone(),
+            resource,
             seed: *seed,
             draws: *draws,
             scopes,
@@ -97,7 +98,7 @@ impl GraphBuilder {
 
     /// Adds the node that advances the states of one scope, behind all nodes there that use any.
     fn advance(&mut self, rng: &Rng, scope: usize, scopes: &[usize], before: &[usize]) {
-        let (launch, call) = rng::advance(rng, scope);
+        let (launch, call) = rng::advance(rng, scopes.len(), scope);
         let name = &self.draft.resources[rng.resource()].name;
         // A name that no statement can have.
         let name = match self.draft.bodies[scope].node {
