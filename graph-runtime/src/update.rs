@@ -1,7 +1,5 @@
 //! Changing nodes of a built graph in place.
 
-mod child;
-
 use crate::edit::Edit;
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
@@ -9,7 +7,7 @@ use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts,
 use crate::mistakes::{launch_mistake, same_length};
 use crate::node::NodeId;
 use crate::place::{OnDevice, Place, Span};
-use crate::program::{Argument, KernelOp, Op, Part, Program, Strided};
+use crate::program::{Argument, KernelOp, Op, Part, Strided};
 use crate::rectangle::Rectangle;
 use crate::shape::{ArrayOf, Element};
 use crate::source::resolve;
@@ -21,8 +19,6 @@ pub struct Update<'g> {
     changes: Vec<Change>,
     /// The node that [`Update::each`] is at, and the numbers of its iterations.
     current: Option<(usize, &'g [usize])>,
-    /// The node of the child whose declarations are meant; `None` for those of the graph itself.
-    child: Option<usize>,
 }
 
 /// A node as it will be.
@@ -32,21 +28,6 @@ struct Change {
     op: Op,
     /// Of a kernel node; they replace those it has.
     arguments: Vec<Argument>,
-}
-
-impl Change {
-    /// Is the node so already?
-    fn is_made(&self, program: &Program) -> bool {
-        match (&self.op, &program.ops[self.node]) {
-            (Op::Kernel(new), Op::Kernel(old)) => {
-                let mut arguments = program.arguments(old).iter().zip(&self.arguments);
-                new.config == old.config && arguments.all(|(old, new)| old.value() == new.value())
-            }
-            (Op::Memset { value: new, .. }, Op::Memset { value: old, .. }) => new.bytes() == old.bytes(),
-            (Op::SetRows(new), Op::SetRows(old)) => new.value.bytes() == old.value.bytes(),
-            _ => false,
-        }
-    }
 }
 
 impl Update<'_> {
@@ -93,6 +74,13 @@ impl Update<'_> {
         let before = graph.program.arguments(built);
         if before.len() != N || !before.iter().zip(&call.arguments).all(same) {
             return Err(unsupported(site, "an update cannot change which memory a node uses"));
+        }
+        // Races were looked for with the accesses that the node was built with; those of a loaded function no declaration fixes.
+        if before.iter().zip(&call.arguments).any(changes_access) {
+            return Err(unsupported(
+                site,
+                "an update cannot change whether a node writes its memory",
+            ));
         }
         let launch = same_attributes(launch, built).ok_or_else(|| {
             unsupported(
@@ -187,8 +175,7 @@ impl Update<'_> {
         declared: usize,
         mut change: impl FnMut(&mut Self, [usize; DEPTH]) -> Result<()>,
     ) -> Result<()> {
-        let (graph, child) = (self.graph, self.child);
-        let instances = graph.instances.of(child).into_iter();
+        let instances = self.graph.instances.iter();
         for (node, values) in instances.flat_map(|instances| instances.each(declared)) {
             self.current = Some((node, values));
             if let Ok(values) = values.try_into() {
@@ -202,7 +189,7 @@ impl Update<'_> {
     /// The node at hand, or the only one of a declaration.
     pub(crate) fn declared(&self, declared: usize) -> NodeId {
         let current = self.current.map(|(node, _)| node);
-        let node = current.or_else(|| self.graph.instances.find(self.child, declared, &[]));
+        let node = current.or_else(|| self.graph.find_declared(declared, &[]));
         NodeId::new(node.unwrap_or(usize::MAX))
     }
 
@@ -231,6 +218,14 @@ impl Update<'_> {
     }
 }
 
+/// Is a buffer passed to be written that was only read, or the other way round?
+fn changes_access((before, after): (&Argument, &CallArgument)) -> bool {
+    match (before, &after.0) {
+        (Argument::Buffer { mode: before, .. }, ArgumentKind::Buffer(_, after)) => before != after,
+        _ => false,
+    }
+}
+
 /// The launch, in the clusters that the node was built with; `None` where it asks for something else.
 fn same_attributes(launch: Launch, built: &KernelOp) -> Option<Launch> {
     let (cluster, cooperative) = (built.cluster(), built.is_cooperative());
@@ -256,17 +251,12 @@ pub(crate) fn update(
         graph,
         changes: Vec::new(),
         current: None,
-        child: None,
     };
     f(&mut update)?;
     let changes = update.changes;
-    let whole = graph.half_edited.is_empty();
     graph.begin(Edit::Update(what));
     for change in changes {
-        // Where an edit failed half-way, nobody knows which nodes are as the program says.
-        if !whole || !change.is_made(&graph.program) {
-            apply(graph, change)?;
-        }
+        apply(graph, change)?;
     }
     graph.finish(Edit::Update(what));
     Ok(())

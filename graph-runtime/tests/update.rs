@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use graph_runtime::{Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result};
+use graph_runtime::{CallArgument, Error, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, Result};
 
 struct Scaled {
     graph: Graph,
@@ -46,6 +46,28 @@ fn values_and_dimensions_change_in_place() -> Result<()> {
     let values = graph.device(&data)?.read()?;
     assert_eq!((values[15], values[16]), (15.0, 3.0));
     Ok(())
+}
+
+#[test]
+fn an_update_does_not_make_a_reader_a_writer() -> Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "Reader");
+    let (mut x, mut y) = (builder.device::<[f32; 64]>("x"), builder.device::<[f32; 64]>("y"));
+    let mut beside = builder.device::<[f32; 64]>("beside");
+    let node = builder.kernel("saxpy", Launch::new(1, 64), saxpy(1.0, &x, &mut y, 64));
+    builder.memcpy("copy", &x, &mut beside); // no edge: both only read `x`
+    let mut graph = builder.build()?;
+    // SAFETY: these are the kernel's parameters, and it writes the last buffer only.
+    let call = |x: CallArgument, y: CallArgument| unsafe {
+        KernelCall::built_with(None, [CallArgument::value(2.0_f32), x, y, CallArgument::value(64_u32)])
+    };
+    let writes_both = call(CallArgument::write(&mut x), CallArgument::write(&mut y));
+    let text = "graph `Reader`, node `saxpy`: an update cannot change whether a node writes its memory";
+    let error = graph.update("saxpy", |update| update.kernel(node, Launch::new(1, 64), writes_both));
+    assert_eq!(error.unwrap_err().to_string(), text);
+    let same = call(CallArgument::read(&x), CallArgument::write(&mut y));
+    graph.update("saxpy", |update| update.kernel(node, Launch::new(1, 64), same))?;
+    graph.launch()?;
+    graph.synchronize()
 }
 
 #[test]
