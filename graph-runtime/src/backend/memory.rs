@@ -7,10 +7,8 @@ use std::alloc::{alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Host memory is aligned at least so, as the driver aligns its own better still.
+/// Host memory is aligned at least so. The driver does that by itself (to 512 bytes or a page, but it promises nothing).
 const HOST_ALIGNMENT: usize = 64;
-/// What the driver aligns page-locked memory to.
-const PAGE: usize = 4096;
 
 /// Where a resource of a graph lies.
 pub(crate) enum Storage {
@@ -185,7 +183,8 @@ pub(crate) struct HostMemory {
 }
 
 enum HostOwner {
-    Cuda(Arc<cuda::Cuda>),
+    /// And what it allocated, where the first byte may lie behind.
+    Cuda(Arc<cuda::Cuda>, NonNull<u8>),
     Heap(std::alloc::Layout),
 }
 
@@ -198,18 +197,7 @@ impl HostMemory {
     pub(crate) fn zeroed(backend: &Backend, layout: Layout, site: impl Fn() -> Site) -> Result<Self> {
         let Layout { bytes, align } = layout;
         match backend {
-            Backend::Cuda(_) if align > PAGE => Err(Error::Unsupported {
-                site: site(),
-                message: "page-locked memory cannot be aligned to more than 4096 bytes",
-            }),
-            Backend::Cuda(cuda) => {
-                let pointer = cuda.host_alloc(bytes.max(1)).at(site)?;
-                Ok(Self {
-                    pointer,
-                    bytes,
-                    owner: HostOwner::Cuda(cuda.clone()),
-                })
-            }
+            Backend::Cuda(cuda) => Self::page_locked(cuda, layout, site),
             Backend::Emulator(_) => {
                 let failed = || Error::OutOfMemory { site: site(), bytes };
                 let layout = std::alloc::Layout::from_size_align(bytes.max(1), align.max(HOST_ALIGNMENT))
@@ -225,10 +213,32 @@ impl HostMemory {
         }
     }
 
+    /// The same of the driver's, aligned by hand where the type wants more than it is sure to give.
+    fn page_locked(cuda: &Arc<cuda::Cuda>, layout: Layout, site: impl Fn() -> Site) -> Result<Self> {
+        let Layout { bytes, align } = layout;
+        let slack = if align > HOST_ALIGNMENT { align } else { 0 };
+        let whole = cuda.host_alloc(bytes.max(1).saturating_add(slack)).at(&site)?;
+        let mut memory = Self {
+            pointer: whole,
+            bytes,
+            owner: HostOwner::Cuda(cuda.clone(), whole),
+        };
+        let offset = whole.align_offset(align);
+        if offset > slack {
+            return Err(Error::Unsupported {
+                site: site(),
+                message: "the driver has not aligned page-locked memory as this type needs it",
+            });
+        }
+        // SAFETY: so many bytes more than `bytes` were allocated, and initialised.
+        memory.pointer = unsafe { whole.add(offset) };
+        Ok(memory)
+    }
+
     /// Can graphs on `backend` use it? The emulator's is like any other memory of the host.
     pub(crate) fn is_usable_on(&self, backend: &Backend) -> bool {
         match (&self.owner, backend) {
-            (HostOwner::Cuda(owner), Backend::Cuda(cuda)) => owner.raw() == cuda.raw(),
+            (HostOwner::Cuda(owner, _), Backend::Cuda(cuda)) => owner.raw() == cuda.raw(),
             (HostOwner::Heap(_), Backend::Emulator(_)) => true,
             _ => false,
         }
@@ -248,7 +258,7 @@ impl HostMemory {
 impl Drop for HostMemory {
     fn drop(&mut self) {
         match &self.owner {
-            HostOwner::Cuda(cuda) => cuda.host_free(self.pointer),
+            HostOwner::Cuda(cuda, whole) => cuda.host_free(*whole),
             // SAFETY: the pointer was allocated with this layout and is freed only here.
             HostOwner::Heap(layout) => unsafe { dealloc(self.pointer.as_ptr(), *layout) },
         }

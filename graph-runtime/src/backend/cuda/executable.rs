@@ -84,7 +84,7 @@ pub(super) const OWN: u8 = 1;
 /// A launch behind which `event` is recorded.
 const EVENT: u8 = 2;
 /// A launch that neither of them stands for.
-const LOST: u8 = 4;
+pub(super) const LOST: u8 = 4;
 
 // SAFETY: fact 9; everything else in it may be sent.
 unsafe impl Send for Executable {}

@@ -2,6 +2,7 @@
 
 use super::Executable;
 use super::event::Event;
+use super::executable::LOST;
 use crate::backend::Storage;
 use crate::driver::{self, CUstream};
 use crate::error::{At, CudaError, Result, Site};
@@ -33,6 +34,10 @@ impl Executable {
                 (self.stream, self.stream_id)
             }
         };
+        // A launch that failed was to come after others and stands for them (`Launches::add`): this one is to, as well.
+        if self.in_flight.get() & LOST != 0 {
+            self.wait().at(graph)?;
+        }
         for claim in claims {
             for event in claim.launches_elsewhere(id, &self.event) {
                 // SAFETY: the stream lives and is of this context, as is all memory that a graph shares; the context is current.
