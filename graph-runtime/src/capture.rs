@@ -83,7 +83,8 @@ impl<'n, K> CaptureStream<'n, K> {
     ///
     /// # Safety
     ///
-    /// It is used on this stream only (cudarc's functions would copy it on others, too, while the graph runs).
+    /// It is used on this stream only (cudarc's functions would copy it on others, too, while the graph runs). It tells the stream: what
+    /// is done with that is as for [`CaptureStream::cudarc`].
     pub unsafe fn slice<T, S: ?Sized + ArrayOf<T>>(&self, memory: &Pointer<'n, S, OnDevice>) -> CaptureSlice<'n, T> {
         CaptureSlice {
             address: memory.address(),

@@ -119,6 +119,8 @@ impl<S: ?Sized, M> Place<S, M> {
         let count = rows.bytes.checked_div(pitch).unwrap_or(0);
         Area {
             span: Span {
+                // Behind the last row there may be no memory for columns to begin in.
+                start: if count == 0 { rows.start } else { columns.start },
                 bytes: count * columns.bytes,
                 ..columns
             },
@@ -223,6 +225,11 @@ mod tests {
         assert_eq!(numbers(matrix.column::<4>(0, 7)), Some([256 + 28, 4, 32, 4]));
         assert_eq!(numbers(matrix.column_rows(3.., 0)), Some([352, 4, 32, 1]));
         assert_eq!(numbers(matrix.rectangle_of(4..4, 0..8)), Some([384, 32, 32, 0]));
+        assert_eq!(
+            numbers(matrix.rectangle_of(4..4, 3..8)),
+            Some([384, 20, 32, 0]),
+            "nothing lies behind the resource"
+        );
         assert_eq!(numbers(Rectangle::from(&matrix)), Some([256, 32, 32, 4]));
         assert_eq!(
             matrix.rectangle::<2, 8>(1, 0).area.in_one_piece(),

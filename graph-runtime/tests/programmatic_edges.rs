@@ -93,6 +93,43 @@ fn disabling_a_kernel_in_the_middle_keeps_the_order() -> Result<()> {
     Ok(())
 }
 
+cuda_graph! {
+    /// What `first` writes is read behind `second`, which is what waits for it.
+    graph Around {
+        param  value: u32 = 0;
+        device a:      [u32; 64];
+        device b:      [u32; 64];
+        device c:      [u32; 64];
+        host   copied: [u32; 64];
+        host   output: [u32; 64];
+
+        kernel first  = slow_write<<<2, 32>>>(&mut a, value, steps());
+        kernel second = step<<<2, 32>>>(&a, &mut b)                     after programmatic(first);
+        memcpy copy   = a -> copied                                     after second;
+        #[allow(programmatic_edge)]
+        kernel third  = step<<<2, 32>>>(&a, &mut c)                     after programmatic(second);
+        memcpy down   = c -> output                                     after third;
+    }
+}
+
+#[test]
+fn what_runs_behind_a_disabled_kernel_runs_behind_what_that_waits_for() -> Result<()> {
+    let mut graph = Around::build(&device())?;
+    for enabled in [true, false] {
+        graph.second().set_enabled(enabled)?;
+        for value in 1..=LAUNCHES {
+            graph.set_value(value)?;
+            graph.launch()?;
+            assert_eq!(
+                (graph.copied()?[63], graph.output()?[0]),
+                (value, value + 1),
+                "enabled: {enabled}"
+            );
+        }
+    }
+    Ok(())
+}
+
 #[test]
 fn launches_in_a_row_are_in_order() -> Result<()> {
     let mut graph = Chain::build(&device())?;

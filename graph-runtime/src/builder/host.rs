@@ -50,13 +50,15 @@ impl GraphBuilder {
 
     /// Adds a node that records an event once the nodes before it have ended: other streams, and other graphs, can wait for it.
     pub fn record(&mut self, name: impl Into<Cow<'static, str>>, event: impl Into<Event>) -> NodeId {
+        let event = event.into(); // the caller's code, which may panic
         self.node(name, NodeKind::Record);
-        self.push(Op::Record(event.into()))
+        self.push(Op::Record(event))
     }
 
     /// Adds a node that ends when all is done that was recorded with the event before the launch.
     pub fn wait(&mut self, name: impl Into<Cow<'static, str>>, event: impl Into<Event>) -> NodeId {
+        let event = event.into(); // as in `record`
         self.node(name, NodeKind::Wait);
-        self.push(Op::Wait(event.into()))
+        self.push(Op::Wait(event))
     }
 }
