@@ -61,6 +61,8 @@ left_out() { # tool
     printf -- '--skip %s ' "${names[@]}"
 }
 
+[[ ! -d $binaries/bin/compute-sanitizer ]] || chmod -R +x "$binaries/bin/compute-sanitizer"
+
 # The command line of a run, in the array `command_line`.
 set_command_line() { # kind file tool
     local program=$binaries/bin/$2
@@ -70,7 +72,7 @@ set_command_line() { # kind file tool
         # Fails on an error it finds, and also when the program makes no CUDA call at all. Calls that fail are the tests' business:
         # some provoke them.
         sanitizer)
-            command_line=(compute-sanitizer --tool "$3" --error-exitcode 1)
+            command_line=("$binaries/bin/compute-sanitizer/compute-sanitizer" --tool "$3" --error-exitcode 1)
             [[ $3 != memcheck ]] || command_line+=(--report-api-errors no)
             command_line+=("$program")
             [[ $2 != tests-* ]] || command_line+=(--test-threads 1 $(left_out "$3"))

@@ -139,6 +139,20 @@ impl NodeSink for AnySink<'_, '_> {
         }
     }
 
+    fn child<B>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        bound: B,
+        add: impl FnOnce(&mut GraphBuilder, B) -> Result<()>,
+        update: impl FnOnce(&mut Update<'_>, B) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            AnySink::Builder(builder) => NodeSink::child(*builder, index, name, bound, add, update),
+            AnySink::Update(sink) => NodeSink::child(*sink, index, name, bound, add, update),
+        }
+    }
+
     fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {
         match self {
             AnySink::Builder(builder) => NodeSink::iterations(*builder),

@@ -3,6 +3,7 @@
 use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, Site};
 use crate::programmatic::same;
+use crate::update::Update;
 use graph_plan::Text;
 
 /// What can be bound in a graph.
@@ -25,6 +26,8 @@ pub enum Bound {
     Write,
     /// An expression.
     Value,
+    /// An expression that mentions a param.
+    Param,
 }
 
 /// Something is bound as `name` in the child graph of `node`.
@@ -38,7 +41,7 @@ pub const fn check_binding(child: &Interface, node: &str, name: &str, bound: Bou
             .str("` writes `")
             .str(name)
             .str("` [access]\nhelp: pass `&mut`"),
-        (Some(_), _, Bound::Value) => text
+        (Some(_), _, Bound::Value | Bound::Param) => text
             .str("`")
             .str(name)
             .str("` of `")
@@ -50,6 +53,14 @@ pub const fn check_binding(child: &Interface, node: &str, name: &str, bound: Bou
             .str("` of `")
             .str(child.graph)
             .str("` is a value, but bound to memory [signature]\nhelp: pass a value, without `&`"),
+        (_, Some(true), Bound::Param) => text
+            .str("`")
+            .str(name)
+            .str("` of `")
+            .str(child.graph)
+            .str("` is fixed when the graph is built, but bound to a `param` [signature]\nhelp: bind a literal, a constant or a build argument, or declare `")
+            .str(name)
+            .str("` as a `param`"),
         (None, None, _) => {
             let text = text.str("`").str(child.graph).str("` has nothing named `").str(name);
             listed(text.str("` to bind [signature]"), child)
@@ -121,9 +132,28 @@ const fn listed(mut text: Text, child: &Interface) -> Text {
 }
 
 /// What was bound as `name`. The macro has checked that something is.
-pub fn bound<T>(slot: Option<T>, builder: &GraphBuilder, name: &str) -> Result<T> {
+pub fn bound<T>(slot: Option<T>, graph: &impl Named, name: &str) -> Result<T> {
     slot.ok_or_else(|| Error::Node {
-        site: Site::graph(builder.name()),
+        site: Site::graph(graph.name()),
         message: format!("`{name}` of a child graph is not bound"),
     })
+}
+
+/// What adds the nodes of a graph, or changes them.
+pub trait Named {
+    /// The graph's name.
+    #[doc(hidden)]
+    fn name(&self) -> &str;
+}
+
+impl Named for GraphBuilder {
+    fn name(&self) -> &str {
+        GraphBuilder::name(self)
+    }
+}
+
+impl Named for Update<'_> {
+    fn name(&self) -> &str {
+        Update::graph_name(self)
+    }
 }

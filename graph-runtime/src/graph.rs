@@ -5,7 +5,7 @@ use crate::device::Device;
 use crate::edit::Edit;
 use crate::error::{Error, Result, Site};
 use crate::host_split::HostSplit;
-use crate::instances::Instances;
+use crate::instances::AllInstances;
 use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef, Piece, SharedMemory};
 use crate::node::{Missing, NodeHandle, NodeId};
 use crate::place::{OnDevice, OnHost, Place, Span};
@@ -55,13 +55,12 @@ pub struct Graph {
     /// That of the builder: what places must carry.
     pub(crate) id: u64,
     pub(crate) draft: Draft,
-    layouts: Vec<Option<Layout>>,
+    pub(crate) layouts: Vec<Option<Layout>>,
     pub(crate) shares: Shares,
     arena: Arena,
     pub(crate) program: Program,
     pub(crate) executable: Executable,
-    /// Of a graph with `for`s.
-    pub(crate) instances: Option<Instances>,
+    pub(crate) instances: AllInstances,
     /// What was last changed only half-way. Almost always empty.
     pub(crate) half_edited: Vec<Edit>,
     pub(crate) rngs: Vec<Generator>,
@@ -99,7 +98,7 @@ impl Graph {
             arena: Arena::default(),
             program,
             executable,
-            instances: None,
+            instances: AllInstances::default(),
             half_edited: Vec::new(),
             rngs: Vec::new(),
             not_sync: PhantomData,
@@ -112,7 +111,7 @@ impl Graph {
     }
 
     /// The graph, whose declarations became these nodes.
-    pub(crate) fn with_instances(self, instances: Option<Instances>) -> Self {
+    pub(crate) fn with_instances(self, instances: AllInstances) -> Self {
         Self { instances, ..self }
     }
 
@@ -272,7 +271,7 @@ impl Graph {
     }
 
     /// Changes nodes in place: `f` says how, by calls of [`Update`]. Nothing is changed unless `f` returns `Ok`, having checked every
-    /// change. Launches in flight are not touched. `what` names the update in messages.
+    /// change. Nodes that are so already are left alone. Launches in flight are not touched. `what` names the update in messages.
     ///
     /// # Errors
     /// Those of `f`; the graph is as it was then. [`Error::Cuda`] where the driver refuses a change: then [`Graph::launch`] refuses, too,
@@ -293,7 +292,7 @@ impl Graph {
     /// The node that `cuda_graph!` has declared with this index and name, in the iterations of these numbers.
     #[doc(hidden)]
     pub fn declared(&mut self, declared: usize, name: &'static str, values: &[usize]) -> NodeHandle<'_> {
-        match self.find_declared(declared, values) {
+        match self.instances.find(None, declared, values) {
             Some(index) => self.node(NodeId::new(index)),
             None => NodeHandle {
                 graph: self,
@@ -303,21 +302,13 @@ impl Graph {
         }
     }
 
-    /// The index of the node that `cuda_graph!` has declared with this one.
-    pub(crate) fn find_declared(&self, declared: usize, values: &[usize]) -> Option<usize> {
-        match &self.instances {
-            Some(instances) => instances.find(declared, values),
-            None => values.is_empty().then_some(declared),
-        }
-    }
-
     /// The random numbers that the builder declared as `rng`.
     pub fn rng(&mut self, rng: &Rng) -> RngHandle<'_> {
         let own = rng.graph() == self.id;
         let index = self
             .rngs
             .iter()
-            .position(|known| own && known.resource == rng.resource());
+            .position(|known| own && known.rng.resource() == rng.resource());
         RngHandle { graph: self, index }
     }
 

@@ -1,5 +1,7 @@
 //! What the nodes declared in `for`s of `cuda_graph!` have become: one node for each iteration.
 
+use std::collections::HashMap;
+
 /// The nodes of each declaration, by its index. Only graphs with `for`s have this; in others every declaration is one node, of the same
 /// index.
 #[derive(Debug, Default)]
@@ -20,6 +22,33 @@ struct Instance {
     node: usize,
     /// It only joins edges, since there are no iterations.
     stands_in: bool,
+}
+
+/// The nodes of all declarations of a graph.
+#[derive(Debug, Default)]
+pub(crate) struct AllInstances {
+    /// Those of the graph itself, if it has `for`s or children.
+    pub(crate) own: Option<Instances>,
+    /// Those of its children, and of theirs, by the node that each child is.
+    pub(crate) children: HashMap<usize, Instances>,
+}
+
+impl AllInstances {
+    /// Those of the graph itself, or of the child that a node is; `None` where each declaration is one node, of the same index.
+    pub(crate) fn of(&self, child: Option<usize>) -> Option<&Instances> {
+        match child {
+            Some(child) => self.children.get(&child),
+            None => self.own.as_ref(),
+        }
+    }
+
+    /// The node of a declaration in these iterations, of the graph itself or of a child.
+    pub(crate) fn find(&self, child: Option<usize>, declared: usize, values: &[usize]) -> Option<usize> {
+        match self.of(child) {
+            Some(instances) => instances.find(declared, values),
+            None => (child.is_none() && values.is_empty()).then_some(declared),
+        }
+    }
 }
 
 impl Declared {

@@ -104,7 +104,7 @@ impl NodeHandle<'_> {
         let Some(missing) = &self.missing else {
             return self.graph.check_node(self.node);
         };
-        let instances = self.graph.instances.as_ref();
+        let instances = self.graph.instances.own.as_ref();
         Err(Error::UnknownNode {
             site: Site::graph(&self.graph.draft.name).at_node(&missing.name),
             index: missing.iteration,

@@ -158,6 +158,14 @@ pub(crate) enum Argument {
 }
 
 impl Argument {
+    /// What is passed by value.
+    pub(crate) fn value(&self) -> Option<&[u8]> {
+        match self {
+            Argument::Value(value) => Some(value.bytes()),
+            Argument::Buffer { .. } => None,
+        }
+    }
+
     /// Are the two alike to a contract: buffers of one length, or equal values?
     pub(crate) fn is_like(&self, other: &CallArgument) -> bool {
         match (self, &other.0) {

@@ -154,7 +154,7 @@ pub(crate) fn bytes(uses: usize) -> usize {
 /// An `rng` of a graph that is built.
 #[derive(Debug)]
 pub(crate) struct Generator {
-    pub(crate) resource: usize,
+    pub(crate) rng: Rng,
     pub(crate) seed: u64,
     pub(crate) draws: u64,
     /// For each use, the body at whose end it advances.
@@ -179,8 +179,8 @@ impl Generator {
 
     /// Writes the states of the beginning. No launch is in flight.
     pub(crate) fn start(&self, graph: &Graph) -> Result<()> {
-        let site = || Site::graph(&graph.draft.name).at_memory(&graph.draft.resources[self.resource].name);
-        match graph.executable.storage()[self.resource].device() {
+        let site = || Site::graph(&graph.draft.name).at_memory(&graph.draft.resources[self.rng.resource].name);
+        match graph.executable.storage()[self.rng.resource].device() {
             Some((memory, start)) => memory.write(start, &self.states(), site),
             None => Err(Error::ForeignPlace { site: site() }),
         }

@@ -40,6 +40,17 @@ pub trait NodeSink {
         value: T,
     ) -> Result<()>;
 
+    /// The child graph that was declared with this index and name, and is bound so: `add` adds its nodes, `update` changes those that
+    /// mention params. Both are functions of the child.
+    fn child<B>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        bound: B,
+        add: impl FnOnce(&mut GraphBuilder, B) -> Result<()>,
+        update: impl FnOnce(&mut Update<'_>, B) -> Result<()>,
+    ) -> Result<()>;
+
     /// The numbers of the iterations at hand, from the outermost `for`.
     fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH];
 }
@@ -81,6 +92,21 @@ impl NodeSink for GraphBuilder {
         Ok(())
     }
 
+    fn child<B>(
+        &mut self,
+        _index: usize,
+        name: &'static str,
+        bound: B,
+        add: impl FnOnce(&mut GraphBuilder, B) -> Result<()>,
+        _update: impl FnOnce(&mut Update<'_>, B) -> Result<()>,
+    ) -> Result<()> {
+        if self.begin_child(name) {
+            let added = add(self, bound);
+            self.end_child(added);
+        }
+        Ok(())
+    }
+
     fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {
         std::array::from_fn(|depth| self.iteration(depth))
     }
@@ -116,6 +142,17 @@ impl NodeSink for Update<'_> {
         value: T,
     ) -> Result<()> {
         Update::memset_2d(self, self.declared(index), to, value)
+    }
+
+    fn child<B>(
+        &mut self,
+        index: usize,
+        _name: &'static str,
+        bound: B,
+        _add: impl FnOnce(&mut GraphBuilder, B) -> Result<()>,
+        update: impl FnOnce(&mut Update<'_>, B) -> Result<()>,
+    ) -> Result<()> {
+        self.within(index, |child| update(child, bound))
     }
 
     fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {

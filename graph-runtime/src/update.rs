@@ -1,5 +1,7 @@
 //! Changing nodes of a built graph in place.
 
+mod child;
+
 use crate::edit::Edit;
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
@@ -7,7 +9,7 @@ use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts,
 use crate::mistakes::{launch_mistake, same_length};
 use crate::node::NodeId;
 use crate::place::{OnDevice, Place, Span};
-use crate::program::{Argument, KernelOp, Op, Part, Strided};
+use crate::program::{Argument, KernelOp, Op, Part, Program, Strided};
 use crate::rectangle::Rectangle;
 use crate::shape::{ArrayOf, Element};
 use crate::source::resolve;
@@ -19,6 +21,8 @@ pub struct Update<'g> {
     changes: Vec<Change>,
     /// The node that [`Update::each`] is at, and the numbers of its iterations.
     current: Option<(usize, &'g [usize])>,
+    /// The node of the child whose declarations are meant; `None` for those of the graph itself.
+    child: Option<usize>,
 }
 
 /// A node as it will be.
@@ -28,6 +32,21 @@ struct Change {
     op: Op,
     /// Of a kernel node; they replace those it has.
     arguments: Vec<Argument>,
+}
+
+impl Change {
+    /// Is the node so already?
+    fn is_made(&self, program: &Program) -> bool {
+        match (&self.op, &program.ops[self.node]) {
+            (Op::Kernel(new), Op::Kernel(old)) => {
+                let mut arguments = program.arguments(old).iter().zip(&self.arguments);
+                new.config == old.config && arguments.all(|(old, new)| old.value() == new.value())
+            }
+            (Op::Memset { value: new, .. }, Op::Memset { value: old, .. }) => new.bytes() == old.bytes(),
+            (Op::SetRows(new), Op::SetRows(old)) => new.value.bytes() == old.value.bytes(),
+            _ => false,
+        }
+    }
 }
 
 impl Update<'_> {
@@ -175,7 +194,8 @@ impl Update<'_> {
         declared: usize,
         mut change: impl FnMut(&mut Self, [usize; DEPTH]) -> Result<()>,
     ) -> Result<()> {
-        let instances = self.graph.instances.iter();
+        let (graph, child) = (self.graph, self.child);
+        let instances = graph.instances.of(child).into_iter();
         for (node, values) in instances.flat_map(|instances| instances.each(declared)) {
             self.current = Some((node, values));
             if let Ok(values) = values.try_into() {
@@ -189,7 +209,7 @@ impl Update<'_> {
     /// The node at hand, or the only one of a declaration.
     pub(crate) fn declared(&self, declared: usize) -> NodeId {
         let current = self.current.map(|(node, _)| node);
-        let node = current.or_else(|| self.graph.find_declared(declared, &[]));
+        let node = current.or_else(|| self.graph.instances.find(self.child, declared, &[]));
         NodeId::new(node.unwrap_or(usize::MAX))
     }
 
@@ -251,12 +271,17 @@ pub(crate) fn update(
         graph,
         changes: Vec::new(),
         current: None,
+        child: None,
     };
     f(&mut update)?;
     let changes = update.changes;
+    let whole = graph.half_edited.is_empty();
     graph.begin(Edit::Update(what));
     for change in changes {
-        apply(graph, change)?;
+        // Where an edit failed half-way, nobody knows which nodes are as the program says.
+        if !whole || !change.is_made(&graph.program) {
+            apply(graph, change)?;
+        }
     }
     graph.finish(Edit::Update(what));
     Ok(())

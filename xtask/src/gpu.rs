@@ -14,6 +14,7 @@ use std::str::FromStr;
 use serde_json::Value;
 
 use crate::Result;
+use crate::wheels::SANITIZER;
 
 /// The packages whose programs use a GPU.
 const PACKAGES: [&str; 2] = ["graph-runtime", "examples"];
@@ -97,6 +98,9 @@ pub(crate) fn build(root: &Path, only: Option<Kind>) -> Result<()> {
         fs::remove_dir_all(&folder).map_err(|error| format!("cannot empty {}: {error}", folder.display()))?;
     }
     let manifest = install(&folder, &kinds, &programs)?;
+    if kinds.contains(&Kind::Sanitizer) {
+        install_sanitizer(root, &folder)?;
+    }
     if manifest.is_empty() {
         let names: Vec<&str> = kinds.iter().map(|kind| kind.name()).collect();
         return Err(format!("{} have no programs for {}", PACKAGES.join(" and "), names.join(", ")).into());
@@ -242,6 +246,21 @@ fn install(folder: &Path, kinds: &[Kind], programs: &BTreeSet<Program>) -> Resul
         }
     }
     Ok(manifest)
+}
+
+/// Copies compute-sanitizer beside the programs: the pinned one, whatever the GPU machine has.
+fn install_sanitizer(root: &Path, folder: &Path) -> Result<()> {
+    let from = SANITIZER.file(root, "nvidia/cu13/compute-sanitizer")?;
+    let to = folder.join("bin/compute-sanitizer");
+    fs::create_dir(&to).map_err(|error| format!("cannot create {}: {error}", to.display()))?;
+    for entry in fs::read_dir(&from).map_err(|error| format!("cannot list {}: {error}", from.display()))? {
+        let entry = entry?;
+        // The folders within are its manual, its headers and a tool for 32-bit programs.
+        if entry.file_type()?.is_file() {
+            copy(&entry.path(), &to.join(entry.file_name()))?;
+        }
+    }
+    Ok(())
 }
 
 /// Replaces the programs by one compressed archive (`tar` and `xz` must be there), since the way to the GPU machine may be narrow.

@@ -26,7 +26,7 @@ usage: cargo xtask <command>
   gpu [--only KIND]  build what a machine with a GPU needs into .gpu/;
                      KIND is tests, delays, examples, sanitizer or bench
 
-`ptx` and `ptxas` fetch their pinned NVIDIA wheels from PyPI into .wheels/ the first time (Linux x86-64 and Python needed).";
+They fetch their pinned NVIDIA wheels from PyPI into .wheels/ the first time (Linux x86-64 and Python needed).";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

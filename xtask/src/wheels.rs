@@ -12,7 +12,7 @@ pub(crate) struct Wheel {
     /// The project's name on PyPI.
     project: &'static str,
     version: &'static str,
-    /// Of the file for `manylinux2014_x86_64`.
+    /// Of the file for one of [`PLATFORMS`].
     sha256: &'static str,
 }
 
@@ -43,6 +43,17 @@ pub(crate) const NVCC_13: Wheel = Wheel {
     version: "13.5.37",
     sha256: "f5c4f7ead5d964fb4af42bbf1e6d3ec3c1e6e9d83b53749f691d387e7fcaa3a7",
 };
+
+/// compute-sanitizer. The one that comes with CUDA 13.0 fails on conditional nodes: launches end in CUDA_ERROR_ILLEGAL_ADDRESS at
+/// random, with no error found, and racecheck loses track of kernels; this one does neither (seen on an H200, driver 580).
+pub(crate) const SANITIZER: Wheel = Wheel {
+    project: "nvidia-cuda-sanitizer-api",
+    version: "13.5.25",
+    sha256: "5df2efbdf605a812c6bac07600dd3d801cb9d334a30376113a6f1e2bc0679f54",
+};
+
+/// What pip calls Linux on x86-64, with the C libraries that NVIDIA's files are built for.
+const PLATFORMS: [&str; 2] = ["--platform=manylinux2014_x86_64", "--platform=manylinux_2_25_x86_64"];
 
 impl Wheel {
     /// The path of `file` within this wheel, which is fetched and unpacked first unless it has been already.
@@ -93,7 +104,8 @@ impl Wheel {
             .map_err(|error| format!("cannot write {}: {error}", requirements.display()))?;
         let status = Command::new("python3")
             .args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-input", "--no-compile"])
-            .args(["--no-deps", "--only-binary=:all:", "--platform=manylinux2014_x86_64", "--require-hashes"])
+            .args(["--no-deps", "--only-binary=:all:", "--require-hashes"])
+            .args(PLATFORMS)
             .arg("--target")
             .arg(staging)
             .arg("--requirement")
@@ -103,7 +115,7 @@ impl Wheel {
             .map_err(|error| {
                 format!(
                     "cannot run python3 ({error}): NVIDIA's tools are fetched with `python3 -m pip`; install Python 3 with \
-                     pip and try again (only regenerating or assembling PTX needs it)"
+                     pip and try again (building, testing and using this workspace needs none of them)"
                 )
             })?;
         if status.success() {
@@ -130,7 +142,7 @@ mod tests {
 
     #[test]
     fn a_requirement_pins_version_and_hash() {
-        for wheel in [NVRTC, RUNTIME, NVCC, NVCC_13] {
+        for wheel in [NVRTC, RUNTIME, NVCC, NVCC_13, SANITIZER] {
             assert_eq!(wheel.sha256.len(), 64, "{}", wheel.project);
             assert!(
                 wheel

@@ -15,6 +15,8 @@ const DEEPEST: usize = 64;
 
 /// The graph around a child that nodes are being added to.
 pub(super) struct Outer {
+    /// The node that the child is.
+    child: usize,
     body: usize,
     prefix: String,
     repeats: Option<Box<Repeats>>,
@@ -97,6 +99,7 @@ impl GraphBuilder {
         let prefix = format!("{}.", self.draft.nodes[node].name);
         let id = self.push(Op::Child(body));
         self.outer.push(Outer {
+            child: node,
             body: std::mem::replace(&mut self.body, body),
             prefix: std::mem::replace(&mut self.prefix, prefix),
             repeats: std::mem::replace(&mut self.repeats, repeats),
@@ -105,12 +108,19 @@ impl GraphBuilder {
     }
 
     fn close_child(&mut self) {
-        let Some(Outer { body, prefix, repeats }) = self.outer.pop() else {
+        let Some(Outer {
+            child,
+            body,
+            prefix,
+            repeats,
+        }) = self.outer.pop()
+        else {
             return;
         };
         (self.body, self.prefix) = (body, prefix);
         if let Some(inner) = std::mem::replace(&mut self.repeats, repeats) {
-            inner.end_in(&mut self.repeats);
+            let declared = inner.end_in(&mut self.repeats);
+            self.children.extend(declared.map(|instances| (child, instances)));
         }
     }
 

@@ -17,6 +17,7 @@ use crate::backend::{After, Blueprint, Executable, Layout, Programmatic};
 use crate::device::Device;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
+use crate::instances::{AllInstances, Instances};
 use crate::kernel::{ArgumentKind, KernelCall, KernelFacts, Launch, Value};
 use crate::mistakes;
 use crate::node::NodeId;
@@ -32,6 +33,7 @@ use record::Checked;
 use repeat::Repeats;
 use shared::Shared;
 use std::borrow::Cow;
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -98,6 +100,8 @@ pub struct GraphBuilder {
     prefix: String,
     /// The graphs around the child at hand, from the outermost.
     outer: Vec<Outer>,
+    /// What the declarations of children have become, by the nodes that these are.
+    children: HashMap<usize, Instances>,
     /// Where scratch memory lies, if that is known before building.
     packed: Option<Packed>,
     /// Does every scratch resource get memory of its own?
@@ -132,6 +136,7 @@ impl GraphBuilder {
             body: 0,
             prefix: String::new(),
             outer: Vec::new(),
+            children: HashMap::new(),
             packed: None,
             apart: false,
             repeats: None,
@@ -334,6 +339,7 @@ impl GraphBuilder {
             driver,
             failure,
             repeats,
+            children,
             ..
         } = self;
         let shared = shared.into_iter().map(|shared| (shared.resource, shared.memory));
@@ -375,7 +381,10 @@ impl GraphBuilder {
             shares: &shares,
             arena: &arena,
         };
-        let instances = repeats.and_then(|repeats| repeats.into_instances());
+        let instances = AllInstances {
+            own: repeats.and_then(|repeats| repeats.into_instances()),
+            children,
+        };
         let executable = Executable::build(&device.backend, &blueprint)?;
         if program.enabled.contains(&false) {
             draft.nodes.iter_mut().for_each(|node| node.disabled = false); // `program.enabled` says so from now on

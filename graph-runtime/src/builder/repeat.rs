@@ -81,14 +81,14 @@ impl Repeats {
         });
     }
 
-    /// Leaves to the builder of the graph around a child what it needs to know of the child's `for`s.
-    pub(super) fn end_in(self, outer: &mut Option<Box<Self>>) {
-        if self.ended.is_empty() && self.failure.is_none() {
-            return;
+    /// Leaves to the builder of the graph around a child what it needs to know of the child's `for`s. What became of the child's declarations.
+    pub(super) fn end_in(self, outer: &mut Option<Box<Self>>) -> Option<Instances> {
+        if !self.ended.is_empty() || self.failure.is_some() {
+            let outer = outer.get_or_insert_default();
+            outer.ended.extend(self.ended);
+            outer.failure = outer.failure.take().or(self.failure);
         }
-        let outer = outer.get_or_insert_default();
-        outer.ended.extend(self.ended);
-        outer.failure = outer.failure.take().or(self.failure);
+        self.declared.map(|declared| declared.instances)
     }
 
     /// What became of the declarations.

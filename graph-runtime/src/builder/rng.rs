@@ -72,7 +72,7 @@ impl GraphBuilder {
             self.advance(rng, scope, &scopes, &before);
         }
         Generator {
-            resource,
+            rng: rng.clone(),
             seed: *seed,
             draws: *draws,
             scopes,
