@@ -62,7 +62,7 @@ impl<'n, K> CaptureStream<'n, K> {
         self.session.workspace(bytes)
     }
 
-    /// Runs `make` outside the capture: what it queues on the stream runs at once, and it may allocate, free and wait. The graph keeps
+    /// Runs `make` outside the capture: what it queues on the stream runs at once and is waited for, and it may allocate, free and wait. The graph keeps
     /// what it returns. It must come before anything is captured.
     ///
     /// Library handles are made so: creating one allocates, and destroying one waits, neither of which CUDA allows in a capture.

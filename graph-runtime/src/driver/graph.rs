@@ -91,8 +91,8 @@ pub(crate) struct InstantiateError {
     pub(crate) error: CudaError,
     /// The node at fault, or null where CUDA does not say.
     pub(crate) node: CUgraphNode,
-    /// CUDA's finer reason: `CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED`.
-    pub(crate) reason: String,
+    /// CUDA's finer reason, a `CUgraphInstantiateResult`. As a number: a driver may know reasons that the bindings do not.
+    pub(crate) reason: u32,
 }
 
 /// `cuGraphInstantiateWithParams`
@@ -109,7 +109,8 @@ pub(crate) unsafe fn graph_instantiate(graph: CUgraph, flags: u64) -> Result<CUg
         Err(error) => Err(InstantiateError {
             error,
             node: params.hErrNode_out,
-            reason: format!("{:?}", params.result_out),
+            // SAFETY: the field is a C enum in a local, of four bytes.
+            reason: unsafe { (&raw const params.result_out).cast::<u32>().read() },
         }),
     }
 }

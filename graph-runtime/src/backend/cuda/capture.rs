@@ -88,11 +88,14 @@ impl Session {
         if !self.capturing.get() {
             return Err(self.fail("`prepare` was called within `prepare`".to_owned()));
         }
-        let result = self.is_empty().map(|()| {
-            let _relaxed = RelaxedCapture::enter();
-            f()
-        });
-        let begun = self.cuda.bind().and_then(|()| self.begin());
+        let _relaxed = RelaxedCapture::enter();
+        let result = self.is_empty().map(|()| f());
+        // What runs at once has run before anything that it uses can be launched, or freed.
+        let begun = self
+            .cuda
+            .bind()
+            .and_then(|()| self.finish())
+            .and_then(|()| self.begin());
         match (result, begun) {
             (Ok(value), Ok(())) => Ok(value),
             (Err(message), _) => Err(self.fail(message)),
@@ -132,6 +135,12 @@ impl Session {
         trace!(target: "graph_runtime", "cuStreamEndCapture");
         // SAFETY: facts 1 and 2.
         unsafe { driver::end_capture(self.stream) }
+    }
+
+    /// Waits for what was queued while the stream did not capture.
+    fn finish(&self) -> Result<(), CudaError> {
+        // SAFETY: fact 1.
+        unsafe { driver::stream_synchronize(self.stream) }
     }
 
     /// Has a call inside ended the capture?
@@ -194,6 +203,7 @@ impl Drop for Session {
             // SAFETY: the graph was captured for nobody else.
             let _ = unsafe { driver::graph_destroy(graph) };
         }
+        let _ = self.finish(); // of a closure that went on after a panic in `prepare`
         self.prepared.get_mut().clear();
         self.workspaces.get_mut().clear();
         // SAFETY: fact 1.
