@@ -15,6 +15,9 @@ impl Graph {
     /// are changed in place. The old memory lives until launches in flight have ended, even if this was the last handle to it: then this waits for
     /// them.
     ///
+    /// CUDA changes neither copies of rows that lie apart nor copies that go on to memory of another kind, which are those of `Device::alloc` and of
+    /// a pool (what cudarc allocates). Where the memory is in such a copy, this waits for launches in flight and instantiates the graph again.
+    ///
     /// # Errors
     /// [`Error::Unsupported`] for memory that the graph owns, for a part of it, or where a node that uses it cannot be changed in place;
     /// [`Error::ForeignMemory`] for memory of another device; [`Error::Invalid`] where lengths differ, or where it overlaps with other memory that
@@ -45,9 +48,7 @@ fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory) -> Result<()> {
     graph.begin(Edit::Rebind(resource));
     graph.executable.rebind(resource, memory);
     graph.shares = shares;
-    for node in nodes {
-        graph.executable.apply(&graph.draft, &graph.program, node)?;
-    }
+    graph.executable.apply_memory(&graph.draft, &graph.program, &nodes)?;
     graph.finish(Edit::Rebind(resource));
     Ok(())
 }
@@ -89,11 +90,6 @@ fn check_node(graph: &Graph, node: usize) -> Result<()> {
         Op::Capture(_) | Op::Raw(_) => Err(Error::Unsupported {
             site: graph.site().at_node(&graph.draft.nodes[node].name),
             message: "the memory of a `capture` or `raw` node cannot be rebound: its closure had the old address",
-        }),
-        Op::CopyRows(_) => Err(Error::Unsupported {
-            site: graph.site().at_node(&graph.draft.nodes[node].name),
-            message: "the memory of a copy of rows that lie apart cannot be rebound: CUDA cannot change such a node; copy through memory of the \
-                      graph's own, or build another graph",
         }),
         _ => Ok(()),
     }

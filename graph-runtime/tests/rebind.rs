@@ -4,7 +4,7 @@ mod common;
 
 use common::*;
 use graph_runtime::{
-    Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, OnDevice, OnHost, Place, Result, SharedHost,
+    Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, OnDevice, OnHost, Place, Result, SharedHost, cuda_graph,
 };
 
 struct Pipeline {
@@ -253,5 +253,106 @@ fn nodes_in_bodies_get_other_memory_too() -> Result<()> {
     graph.rebind(&condition, &other)?;
     graph.launch()?;
     assert_eq!(*second.read()?, [1.0; 64], "so is one that was put in its place");
+    Ok(())
+}
+
+#[test]
+fn rows_that_lie_apart_get_other_memory_and_all_else_stays() -> Result<()> {
+    let device = device();
+    let table = |value: f32| -> Result<DeviceBuffer<[[f32; 8]; 8]>> {
+        let table = device.alloc::<[[f32; 8]; 8]>()?;
+        table.copy_from(&[[value; 8]; 8])?;
+        Ok(table)
+    };
+    let (first, second, third) = (table(1.0)?, table(2.0)?, table(3.0)?);
+    let (flag, data) = (device.alloc::<u32>()?, device.alloc::<[f32; 64]>()?);
+    flag.copy_from(&1)?;
+    let mut builder = GraphBuilder::new(&device, "Corner");
+    let from = builder.shared("table", &first, false);
+    let condition = builder.shared("condition", &flag, false);
+    let mut scaled = builder.shared("scaled", &data, true);
+    let corner = builder.host::<[[f32; 2]; 2]>("corner");
+    let mut output = builder.host::<[f32; 64]>("output");
+    let set = builder.memset("set", &mut scaled, 1.0_f32);
+    let node = builder.kernel("scale", Launch::new(1, 64), scale(&mut scaled, 2.0, 64));
+    let off = builder.kernel("off", Launch::new(1, 64), scale(&mut scaled, 100.0, 64));
+    let maybe = builder.if_then("maybe", &condition, |then| {
+        then.kernel("again", Launch::new(1, 32), scale(&mut scaled, 10.0, 32));
+    });
+    let down = builder.memcpy("down", &scaled, &mut output);
+    builder.memcpy_2d(
+        "cut",
+        &from.rectangle::<2, 2>(3, 5),
+        &mut corner.rectangle::<2, 2>(0, 0),
+    );
+    for (after, before) in [(node, set), (off, node), (maybe, off), (down, maybe)] {
+        builder.after(after, &[before]);
+    }
+    let mut graph = builder.build()?;
+    let expect = |graph: &mut Graph, value: f32, low: f32, high: f32| -> Result<()> {
+        graph.launch()?;
+        assert_eq!(graph.host(&corner)?, &[[value; 2]; 2]);
+        let output = graph.host(&output)?;
+        assert_eq!((output[0], output[63]), (low, high));
+        Ok(())
+    };
+    graph.node(off).set_enabled(false)?;
+    expect(&mut graph, 1.0, 20.0, 2.0)?;
+    graph.update("factor", |update| {
+        update.kernel(node, Launch::new(1, 64), scale(&mut scaled, 3.0, 64))
+    })?;
+    graph.rebind(&from, &second)?;
+    expect(&mut graph, 2.0, 30.0, 3.0)?;
+    let other = device.alloc::<u32>()?;
+    graph.rebind(&condition, &other)?;
+    expect(&mut graph, 2.0, 3.0, 3.0)?;
+    graph.rebind(&scaled, &device.alloc()?)?;
+    graph.rebind(&from, &third)?;
+    drop((first, second, data, flag));
+    graph.node(off).set_enabled(true)?;
+    expect(&mut graph, 3.0, 300.0, 300.0)?;
+    other.copy_from(&1)?;
+    expect(&mut graph, 3.0, 3000.0, 300.0)
+}
+
+cuda_graph! {
+    graph Columns(table: device [[u32; 4]; 4]) {
+        host column: [u32; 4];
+
+        memcpy cut = table[..][1] -> column;
+    }
+}
+
+cuda_graph! {
+    graph Cut(table: device [[u32; 4]; 4], all: mut host [[u32; 4]; 2]) {
+        host column: [u32; 4];
+
+        graph columns = Columns(table: &table, column: &mut column);
+        memcpy rows = table[1..3][..] -> all;
+        call note = |&column, &mut all| all[0][0] = column[0] after columns, rows;
+    }
+}
+
+#[test]
+fn rows_in_children_get_other_memory() -> Result<()> {
+    let device = device();
+    let table = |first: u32| -> Result<DeviceBuffer<[[u32; 4]; 4]>> {
+        let table = device.alloc::<[[u32; 4]; 4]>()?;
+        let row = |row: u32| std::array::from_fn(|column| first + 10 * row + column as u32);
+        table.copy_from(&[row(0), row(1), row(2), row(3)])?;
+        Ok(table)
+    };
+    let all = || Ok::<_, Error>(device.alloc_host::<[[u32; 4]; 2]>()?.share());
+    let (first, second) = (all()?, all()?);
+    let mut graph = Cut::build(&device, table(0)?, &first)?;
+    graph.launch()?;
+    assert_eq!(*graph.column()?, [1, 11, 21, 31]);
+    assert_eq!(*first.read()?, [[1, 11, 12, 13], [20, 21, 22, 23]]);
+    graph.rebind_all(&second)?;
+    graph.rebind_table(table(100)?)?;
+    graph.launch()?;
+    assert_eq!(*graph.column()?, [101, 111, 121, 131]);
+    assert_eq!(*second.read()?, [[101, 111, 112, 113], [120, 121, 122, 123]]);
+    assert_eq!(first.read()?[0][0], 1);
     Ok(())
 }

@@ -105,3 +105,29 @@ fn slices_of_cudarc_become_shared_memory() -> Result<()> {
     assert_eq!(stream.clone_dtoh(&*half.as_cudarc()?).expect("a copy"), [20.0; 32]);
     Ok(())
 }
+
+#[test]
+fn copies_go_on_to_memory_of_pools_and_back() -> Result<()> {
+    let Some(device) = cuda_only("copies_go_on_to_memory_of_pools_and_back") else {
+        return Ok(());
+    };
+    let stream = new_stream(&device);
+    let pool = |value: f32| DeviceBuffer::from(stream.clone_htod(&vec![value; 64]).expect("a copy"));
+    let own = device.alloc_slice::<f32>(64)?;
+    let mut builder = GraphBuilder::new(&device, "Copy");
+    let from = builder.shared("from", &own, false);
+    let mut to = builder.host::<[f32; 64]>("to");
+    builder.memcpy("copy", &from, &mut to);
+    let mut graph = builder.build()?;
+    for (round, value) in [1.0, 2.0, 3.0].into_iter().enumerate() {
+        graph.rebind(&from, &pool(value))?;
+        graph.launch()?;
+        assert_eq!(graph.host(&to)?, &[value; 64]);
+        if round == 1 {
+            graph.rebind(&from, &own)?;
+            graph.launch()?;
+            assert_eq!(graph.host(&to)?, &[0.0; 64]);
+        }
+    }
+    Ok(())
+}

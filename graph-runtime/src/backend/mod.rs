@@ -190,6 +190,17 @@ impl Executable {
         }
     }
 
+    /// The same for all nodes that use a resource which was put somewhere else.
+    pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.apply_memory(draft, program, nodes),
+            Executable::Emulator(exec) => {
+                nodes.iter().for_each(|&node| exec.apply(node));
+                Ok(())
+            }
+        }
+    }
+
     /// Puts a resource somewhere else. Nodes that use it must be applied again.
     pub(crate) fn rebind(&mut self, resource: usize, memory: SharedMemory) {
         match self {

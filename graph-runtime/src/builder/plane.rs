@@ -14,7 +14,7 @@ use std::borrow::Cow;
 impl GraphBuilder {
     /// Adds a node that copies columns of rows, or to them. Numbers of rows and columns that types do not tell are compared when the graph is built.
     ///
-    /// CUDA cannot change such a node in place: memory that it uses cannot be rebound, unless both sides are in one piece.
+    /// CUDA cannot change such a node in place: rebinding memory that it uses instantiates the graph again, unless both sides are in one piece.
     pub fn memcpy_2d<A, B, M1, M2>(
         &mut self,
         name: impl Into<Cow<'static, str>>,

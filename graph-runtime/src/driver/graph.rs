@@ -160,6 +160,16 @@ pub(crate) unsafe fn set_memcpy_node(
     call!(cuGraphExecMemcpyNodeSetParams(exec, node, params, context))
 }
 
+/// `cuGraphMemsetNodeSetParams`: of the graph itself
+pub(crate) unsafe fn move_memset_node(node: CUgraphNode, params: &MemsetNodeParams) -> Result<(), CudaError> {
+    call!(cuGraphMemsetNodeSetParams(node, params))
+}
+
+/// `cuGraphMemcpyNodeSetParams`: of the graph itself
+pub(crate) unsafe fn move_memcpy_node(node: CUgraphNode, params: &MemcpyNodeParams) -> Result<(), CudaError> {
+    call!(cuGraphMemcpyNodeSetParams(node, params))
+}
+
 /// `cuGraphNodeSetEnabled`
 pub(crate) unsafe fn set_node_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: bool) -> Result<(), CudaError> {
     call!(cuGraphNodeSetEnabled(exec, node, u32::from(enabled)))

@@ -4,7 +4,6 @@ use super::add::Adder;
 use super::conditional;
 use super::context::check_version;
 use super::event::Event;
-use super::executable::OWN;
 use super::failure::Failure;
 use super::fill::Fill;
 use super::kept::Kept;
@@ -39,6 +38,7 @@ impl Executable {
             rebound: false,
             graph: ptr::null_mut(),
             exec: ptr::null_mut(),
+            stale: false,
             nodes: vec![ptr::null_mut(); blueprint.program.ops.len()],
             setters: Vec::new(),
             kernels: Kernels::default(),
@@ -222,7 +222,7 @@ impl Executable {
         Ok(())
     }
 
-    /// Instantiates the graph and uploads it, so that the first launch costs what others do.
+    /// Instantiates the graph and uploads it.
     fn instantiate(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let draft = blueprint.draft;
         let graph = || Site::graph(&draft.name);
@@ -244,21 +244,7 @@ impl Executable {
                 });
             }
         };
-        for (node, _) in blueprint
-            .program
-            .enabled
-            .iter()
-            .enumerate()
-            .filter(|(_, enabled)| !**enabled)
-        {
-            self.set_enabled(draft, blueprint.program, node, false)?;
-        }
-        trace!(target: "graph_runtime", graph = %draft.name, "cuGraphUpload");
-        self.in_flight.set(OWN);
-        // SAFETY: fact 1 of `Executable`.
-        unsafe { driver::graph_upload(self.exec, self.stream) }.at(graph)?;
-        trace!(target: "graph_runtime", graph = %draft.name, "cuStreamSynchronize");
-        self.wait().at(graph)
+        self.make_ready(draft, blueprint.program)
     }
 
     /// Finds the first node, in topological order, with which the graph cannot be instantiated. CUDA often does not say.

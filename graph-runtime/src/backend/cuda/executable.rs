@@ -68,6 +68,8 @@ pub(crate) struct Executable {
     pub(super) rebound: bool,
     pub(super) graph: CUgraph,
     pub(super) exec: CUgraphExec,
+    /// Is `exec` null, or not as nodes were told to be? Then nothing is launched before it is made anew.
+    pub(super) stale: bool,
     /// One for each node of the program, by index.
     pub(super) nodes: Vec<CUgraphNode>,
     /// The kernels that set the conditions of nodes.
@@ -211,6 +213,9 @@ impl Executable {
 
     /// Makes later launches run `node` as the program now says.
     pub(crate) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
+        if self.stale {
+            return Ok(()); // it is done when the graph is made anew
+        }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;
         if let Op::Kernel(kernel) = &program.ops[node] {
@@ -234,8 +239,8 @@ impl Executable {
             Op::CopyRows(_) | Op::SetRows(_) => false,
             _ => true,
         };
-        if empty {
-            return Ok(()); // lowered to an empty node: it does nothing either way
+        if empty || self.stale {
+            return Ok(()); // it was lowered to an empty node, which does nothing either way; or it is done when the graph is made anew
         }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;

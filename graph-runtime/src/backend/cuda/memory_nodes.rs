@@ -5,7 +5,7 @@ use super::fill::{Fill, LONGEST_PATTERN};
 use super::kernels::Kernels;
 use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
 use crate::error::CudaError;
-use crate::program::{Part, Strided};
+use crate::program::{Op, Part, Program, Strided};
 use cudarc::driver::sys::CUmemorytype;
 use graph_plan::LaunchConfig;
 use std::ffi::c_void;
@@ -104,6 +104,46 @@ impl Adder {
                 unsafe { driver::set_kernel_node(exec, handle, &params) }
             }
             Fill::Nothing | Fill::TooLong => Ok(()),
+        }
+    }
+
+    /// Tells a node of the graph itself, not of an executable one, where its memory is, if it copies or sets memory: instantiating looks at that.
+    /// Kernels are told in the executable graph.
+    ///
+    /// # Safety
+    ///
+    /// `handle` is the program's node, of the same kind, and its graph lives.
+    pub(super) unsafe fn move_node(
+        &self,
+        handle: CUgraphNode,
+        program: &Program,
+        node: usize,
+    ) -> Result<(), CudaError> {
+        let set = |to: &Strided, fill: &Fill| match fill {
+            Fill::Memset { size, value } => {
+                let params = self.memset(to, *size, *value);
+                // SAFETY: by the caller's promise.
+                unsafe { driver::move_memset_node(handle, &params) }
+            }
+            _ => Ok(()),
+        };
+        match &program.ops[node] {
+            Op::Memcpy { from, to } if !to.is_empty() => {
+                let params = self.memcpy(&Strided::single(*from), &Strided::single(*to));
+                // SAFETY: by the caller's promise.
+                unsafe { driver::move_memcpy_node(handle, &params) }
+            }
+            Op::CopyRows(copy) => {
+                let params = self.memcpy(&copy.from, &copy.to);
+                // SAFETY: as above.
+                unsafe { driver::move_memcpy_node(handle, &params) }
+            }
+            Op::Memset { to, value, changes } => {
+                let fill = Fill::new(value.bytes(), to.start, to.bytes, *changes);
+                set(&Strided::single(*to), &fill)
+            }
+            Op::SetRows(rows) => set(&rows.to, &Fill::of_rows(rows)),
+            _ => Ok(()),
         }
     }
 

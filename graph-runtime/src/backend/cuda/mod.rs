@@ -19,6 +19,7 @@ mod library;
 mod memory;
 mod memory_nodes;
 mod programmatic;
+mod renew;
 mod shared;
 
 pub(crate) use capture::Session;

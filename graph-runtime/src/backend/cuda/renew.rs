@@ -1,0 +1,91 @@
+//! Making the executable graph anew, where CUDA does not change a node in place: a copy of rows that lie apart, or one that goes on to memory of
+//! another kind (of a pool, or of `cuMemAlloc`).
+
+use super::Executable;
+use super::attribute;
+use super::executable::OWN;
+use crate::driver::{self, RelaxedCapture};
+use crate::error::{At, Error, Result, Site};
+use crate::program::{Op, Program};
+use graph_plan::Draft;
+use std::ptr;
+use tracing::trace;
+
+impl Executable {
+    /// Makes later launches run nodes whose memory has moved. Where CUDA refuses to change one in place, this waits for launches in flight and
+    /// instantiates the graph again.
+    pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
+        for &node in nodes {
+            if self.stale {
+                break;
+            }
+            match &program.ops[node] {
+                Op::CopyRows(_) => self.stale = true,
+                Op::Memcpy { .. } => match self.apply(draft, program, node) {
+                    Err(error) if is_refusal(&error) => self.stale = true,
+                    applied => applied?,
+                },
+                _ => self.apply(draft, program, node)?,
+            }
+        }
+        if self.stale {
+            self.renew(draft, program)?;
+        }
+        Ok(())
+    }
+
+    /// Instantiates the graph again, as `program` and the memory are now. After an error this must be repeated before the next launch.
+    fn renew(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        let graph = || Site::graph(&draft.name);
+        let _relaxed = RelaxedCapture::enter();
+        // Launches of the new graph would not wait for those of the old one. And of a graph with conditionals there is never a second one.
+        self.wait().at(graph)?;
+        self.cuda.bind().at(graph)?;
+        if !self.exec.is_null() {
+            trace!(target: "graph_runtime", graph = %draft.name, "cuGraphExecDestroy");
+            // SAFETY: fact 1 of `Executable`; no launch is in flight, and the handle is not used again.
+            let destroyed = unsafe { driver::exec_destroy(self.exec) };
+            self.exec = ptr::null_mut();
+            destroyed.at(graph)?;
+        }
+        for node in 0..program.ops.len() {
+            let site = || graph().at_node(&draft.nodes[node].name);
+            // SAFETY: facts 1, 2 and 5 of `Executable`: `nodes[node]` is the program's node, of the same kind.
+            unsafe { self.adder.move_node(self.nodes[node], program, node) }.at(site)?;
+        }
+        trace!(target: "graph_runtime", graph = %draft.name, "cuGraphInstantiateWithParams");
+        // SAFETY: fact 1 of `Executable`.
+        let exec = unsafe { driver::graph_instantiate(self.graph, attribute::flags(program)) };
+        self.exec = exec.map_err(|failed| failed.error).at(graph)?;
+        self.stale = false;
+        let renewed = (0..program.ops.len()).try_for_each(|node| match &program.ops[node] {
+            // These have moved with the graph.
+            Op::Memcpy { .. } | Op::CopyRows(_) => Ok(()),
+            _ => self.apply(draft, program, node),
+        });
+        let ready = renewed.and_then(|()| self.make_ready(draft, program));
+        self.stale = ready.is_err();
+        ready
+    }
+
+    /// Disables what is to be disabled, and uploads the graph, so that the first launch costs what others do.
+    pub(super) fn make_ready(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        let graph = || Site::graph(&draft.name);
+        let disabled = program.enabled.iter().enumerate().filter(|(_, enabled)| !**enabled);
+        for (node, _) in disabled {
+            self.set_enabled(draft, program, node, false)?;
+        }
+        trace!(target: "graph_runtime", graph = %draft.name, "cuGraphUpload");
+        self.in_flight.set(self.in_flight.get() | OWN);
+        // SAFETY: fact 1 of `Executable`.
+        unsafe { driver::graph_upload(self.exec, self.stream) }.at(graph)?;
+        trace!(target: "graph_runtime", graph = %draft.name, "cuStreamSynchronize");
+        self.wait().at(graph)
+    }
+}
+
+/// Is this how CUDA says that it cannot change a node in place?
+fn is_refusal(error: &Error) -> bool {
+    const INVALID_VALUE: u32 = 1;
+    matches!(error, Error::Cuda { source, .. } if source.code() == INVALID_VALUE)
+}
