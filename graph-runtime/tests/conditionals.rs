@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::device;
+use common::{device, shuffling};
 use graph_runtime::{
     Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, NodeKind, OnDevice, Place, Result, Role,
     cuda_graph, cuda_kernels,
@@ -26,19 +26,6 @@ unsafe extern "C" {
 const MINUS_ONE: u32 = u32::MAX;
 /// Steps of `add_late` that take a GPU some 100 microseconds.
 const LATE: u64 = 6000;
-
-/// The emulator that orders what is unordered at random, another way at each launch, or the GPU.
-fn shuffling(seed: u64) -> Device {
-    let device = device();
-    if !device.is_emulator() {
-        return device;
-    }
-    Device::emulator_with(EmulatorOptions {
-        seed: Some(seed),
-        check_unordered: true,
-        ..Default::default()
-    })
-}
 
 cuda_graph! {
     /// What is not 0 takes one way, 0 the other.

@@ -2,9 +2,10 @@
 
 mod common;
 
-use common::device;
-use graph_runtime::private::plan::{NodeKind, PlanLoop, PlanNode};
-use graph_runtime::{Device, EmulatorOptions, Error, GraphBuilder, Launch, NodeId, Result, cuda_graph, cuda_kernels};
+use common::{device, shuffling};
+use graph_runtime::{
+    Device, Error, GraphBuilder, Launch, NodeId, NodeKind, PlanLoop, PlanNode, Result, cuda_graph, cuda_kernels,
+};
 
 #[cuda_kernels("tests/kernels/conditionals.ptx")]
 unsafe extern "C" {
@@ -15,19 +16,6 @@ unsafe extern "C" {
     /// `to[i] = 31 to[i] + from[i] + 1`
     #[requires(threads <= from.len() && threads <= to.len())]
     safe fn mix(from: &[u32], to: &mut [u32]);
-}
-
-/// The emulator that orders what is unordered at random, or the GPU.
-fn shuffling(seed: u64) -> Device {
-    let device = device();
-    if !device.is_emulator() {
-        return device;
-    }
-    Device::emulator_with(EmulatorOptions {
-        seed: Some(seed),
-        check_unordered: true,
-        ..Default::default()
-    })
 }
 
 /// What the kernel [`mix`] does.

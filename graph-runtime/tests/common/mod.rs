@@ -4,7 +4,8 @@
 
 use graph_runtime::private::plan::{Contract, KernelLimits, Mode, Op, Param, ParamKind, Scalar};
 use graph_runtime::{
-    ArrayOf, CallArgument, Device, GridDependency, Kernel, KernelCall, KernelFacts, OnDevice, Place, Ptx, Source,
+    ArrayOf, CallArgument, Device, EmulatorOptions, GridDependency, Kernel, KernelCall, KernelFacts, OnDevice, Place,
+    Ptx, Source,
 };
 
 /// The device that `CUDA_GRAPH_TEST_DEVICE` asks for: `cuda`, or the emulator. With `CUDA_GRAPH_TEST_DELAYS`, every node of its
@@ -16,6 +17,19 @@ pub(crate) fn device() -> Device {
         Device::emulator()
     };
     if delayed() { device.with_delays(41) } else { device }
+}
+
+/// The emulator that orders what is unordered at random, another way at each launch, and reports nodes that meet; or the GPU.
+pub(crate) fn shuffling(seed: u64) -> Device {
+    let device = device();
+    if !device.is_emulator() {
+        return device;
+    }
+    Device::emulator_with(EmulatorOptions {
+        seed: Some(seed),
+        check_unordered: true,
+        ..Default::default()
+    })
 }
 
 /// Is every node delayed? On CUDA it is two nodes then.
