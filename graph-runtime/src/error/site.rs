@@ -1,0 +1,109 @@
+//! The parts of an error: the driver call that failed, and what it was about.
+
+use std::fmt;
+
+/// A CUDA driver call that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CudaError {
+    pub(crate) call: &'static str,
+    pub(crate) name: &'static str,
+    pub(crate) code: u32,
+}
+
+impl CudaError {
+    /// The call: `cuGraphAddKernelNode_v2`.
+    pub fn call(&self) -> &'static str {
+        self.call
+    }
+
+    /// CUDA's name of the error: `CUDA_ERROR_INVALID_VALUE`.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its number in `CUresult`.
+    pub fn code(&self) -> u32 {
+        self.code
+    }
+}
+
+impl fmt::Display for CudaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} failed: {} ({})", self.call, self.name, self.code)
+    }
+}
+
+impl std::error::Error for CudaError {}
+
+/// What an [`Error`](crate::Error) is about: a graph, perhaps one of its nodes, perhaps a piece of memory.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Site {
+    graph: Option<Box<str>>,
+    pub(super) node: Option<Box<str>>,
+    memory: Option<Box<str>>,
+}
+
+impl Site {
+    /// A graph, by name.
+    pub(crate) fn graph(name: &str) -> Self {
+        Self {
+            graph: Some(name.into()),
+            ..Self::default()
+        }
+    }
+
+    /// Memory outside any graph.
+    pub(crate) fn buffer() -> Self {
+        Self::default().at_memory("buffer")
+    }
+
+    /// The same, and a node.
+    pub(crate) fn at_node(self, name: &str) -> Self {
+        Self {
+            node: Some(name.into()),
+            ..self
+        }
+    }
+
+    /// The same, and a piece of memory.
+    pub(crate) fn at_memory(self, name: &str) -> Self {
+        Self {
+            memory: Some(name.into()),
+            ..self
+        }
+    }
+
+    /// The graph's name.
+    pub fn graph_name(&self) -> Option<&str> {
+        self.graph.as_deref()
+    }
+
+    /// The node's name.
+    pub fn node_name(&self) -> Option<&str> {
+        self.node.as_deref()
+    }
+
+    /// The memory's name.
+    pub fn memory_name(&self) -> Option<&str> {
+        self.memory.as_deref()
+    }
+}
+
+/// As it stands before a message: ``graph `G`, node `n`, memory `m`: ``, or nothing.
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let parts = [("graph", &self.graph), ("node", &self.node), ("memory", &self.memory)];
+        let mut separator = "";
+        for (kind, name) in parts {
+            if let Some(name) = name {
+                write!(f, "{separator}{kind} `{name}`")?;
+                separator = ", ";
+            }
+        }
+        if separator.is_empty() {
+            Ok(())
+        } else {
+            f.write_str(": ")
+        }
+    }
+}
