@@ -217,7 +217,8 @@ pub use graph_macros::cuda_graph;
 /// device's compute capability unless the options name one.
 ///
 /// The PTX is kept on disk, in `$CUDA_GRAPH_CACHE_DIR`, or else `$XDG_CACHE_HOME/cuda-graph`, or else `$HOME/.cache/cuda-graph`. A machine
-/// without NVRTC can use what another has left there; where NVRTC is installed, only what its version has compiled is used.
+/// without NVRTC can use what another has left there; where NVRTC is installed, only what its version has compiled is used. Whoever can write
+/// there decides what runs. What is compiled with headers that options name (`-I`, `-include`) is not kept: they may change.
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::{
     Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space,

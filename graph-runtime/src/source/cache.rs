@@ -14,8 +14,18 @@ use tracing::debug;
 /// The first word of an entry. Another number for whatever changes what an entry means.
 const FORMAT: &str = "cuda-graph-ptx-1";
 
-/// What PTX is compiled from, as bytes. Texts are preceded by their lengths, so that no two sources have one key.
-pub(super) fn key(source: &CudaSource, architecture: Architecture) -> Vec<u8> {
+/// Does a key hold all that the source is compiled from? Headers in folders that options name it does not: they may have changed since.
+fn is_whole(source: &CudaSource) -> bool {
+    const ELSEWHERE: [&str; 4] = ["-I", "--include-path", "-include", "--pre-include"];
+    let elsewhere = |option: &&str| ELSEWHERE.iter().any(|named| option.starts_with(named));
+    !source.options.iter().any(elsewhere)
+}
+
+/// What PTX is compiled from, as bytes; `None` of what must not be kept. Texts are preceded by their lengths, so that no two sources have one key.
+pub(super) fn key(source: &CudaSource, architecture: Architecture) -> Option<Vec<u8>> {
+    if !is_whole(source) {
+        return None;
+    }
     let architecture = architecture.to_string();
     let headers = source.headers.iter().flat_map(|header| [header.0, header.1]);
     let lists: [Vec<&str>; 3] = [
@@ -30,7 +40,7 @@ pub(super) fn key(source: &CudaSource, architecture: Architecture) -> Vec<u8> {
             key.extend(format!("{}\n{text}\n", text.len()).bytes());
         }
     }
-    key
+    Some(key)
 }
 
 /// The PTX of an entry, if it is there, whole, and made by the compiler that is here.
@@ -161,7 +171,22 @@ mod tests {
     };
 
     fn key_of(source: &CudaSource) -> Vec<u8> {
-        key(source, Architecture::Emulator)
+        key(source, Architecture::Emulator).expect("it may be kept")
+    }
+
+    #[test]
+    fn what_is_compiled_from_headers_elsewhere_is_not_kept() {
+        for option in [
+            "-I/usr/include",
+            "-I",
+            "--include-path=/x",
+            "-include=a.h",
+            "--pre-include=a.h",
+        ] {
+            let options: &'static [&'static str] = vec!["--use_fast_math", option].leak();
+            let source = CudaSource { options, ..SOURCE };
+            assert_eq!(key(&source, Architecture::Emulator), None, "{option}");
+        }
     }
 
     #[test]
@@ -201,8 +226,8 @@ mod tests {
             CudaSource { options: &[], ..SOURCE },
         ];
         let mut keys: Vec<Vec<u8>> = sources.iter().map(key_of).collect();
-        keys.push(key(&SOURCE, Architecture::Device(70)));
-        keys.push(key(&SOURCE, Architecture::Device(90)));
+        keys.extend(key(&SOURCE, Architecture::Device(70)));
+        keys.extend(key(&SOURCE, Architecture::Device(90)));
         let count = keys.len();
         keys.sort();
         keys.dedup();

@@ -99,7 +99,7 @@ impl Compiled {
     /// From the cache, or from the compiler.
     fn new(source: &'static CudaSource, architecture: Architecture) -> Result<Self, Unresolved> {
         let (key, version) = (cache::key(source, architecture), compile::version());
-        let cached = cache::load(&key, version.as_deref());
+        let cached = key.as_ref().and_then(|key| cache::load(key, version.as_deref()));
         let cached = cached.and_then(|text| Some((graph_ptx::parse(&text).ok()?, text)));
         let (module, text) = match (cached, version) {
             (Some(cached), _) => cached,
@@ -109,7 +109,9 @@ impl Compiled {
                 let unreadable =
                     |fault| Unresolved::Failed(format!("the PTX of NVRTC {version} cannot be read: {fault}"));
                 let module = graph_ptx::parse(&text).map_err(unreadable)?;
-                cache::store(&key, &version, &text);
+                if let Some(key) = &key {
+                    cache::store(key, &version, &text);
+                }
                 (module, text)
             }
         };
