@@ -157,6 +157,7 @@ pub const fn constant<T: Element>(value: T) -> Argument {
     if size_of::<T>() > SIZE {
         return Argument::Unknown;
     }
+    #[repr(C)] // both fields begin at its first byte
     union Bytes<T: Copy> {
         value: T,
         bytes: [u8; SIZE],

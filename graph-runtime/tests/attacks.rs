@@ -264,6 +264,42 @@ fn a_host_function_cannot_borrow_what_its_launch_writes() -> Result<()> {
     Ok(())
 }
 
+/// Two graphs on two threads that write one memory, and guards on a third: an access that another does not keep off would lose an addition.
+#[test]
+fn host_functions_on_several_threads_have_shared_memory_for_themselves() -> Result<()> {
+    const LAUNCHES: u32 = 20;
+    let device = device();
+    let shared = device.alloc_host::<[u32; 4]>()?.share();
+    let graphs = ["first", "second"].map(|name| {
+        let mut builder = GraphBuilder::new(&device, name);
+        let mut all = builder.shared("all", &shared, true);
+        builder.call("add", (&mut all,), |(all,)| all.iter_mut().for_each(|one| *one += 1));
+        builder.build()
+    });
+    let added = std::thread::scope(|scope| {
+        for graph in graphs {
+            scope.spawn(|| -> Result<()> {
+                let mut graph = graph?;
+                for _ in 0..LAUNCHES {
+                    while matches!(graph.launch(), Err(Error::InUse { .. })) {
+                        std::thread::yield_now();
+                    }
+                }
+                graph.synchronize()
+            });
+        }
+        let mut added = 0;
+        while added < LAUNCHES {
+            let Ok(mut guard) = shared.write() else { continue };
+            guard.iter_mut().for_each(|one| *one += 1);
+            added += 1;
+        }
+        added
+    });
+    assert_eq!(*shared.read()?, [2 * LAUNCHES + added; 4]);
+    Ok(())
+}
+
 /// A function that owns another graph, and one that drops it while it runs.
 #[test]
 fn host_functions_own_graphs() -> Result<()> {
