@@ -90,7 +90,9 @@ fn links_lead_somewhere() {
         "docs/diagnostics.md",
     ] {
         let text = read(page);
-        for link in text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap()) {
+        let inline = text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap());
+        let defined = text.lines().filter(|line| line.starts_with("[`"));
+        for link in inline.chain(defined.filter_map(|line| Some(line.split_once("]: ")?.1))) {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
             if file.starts_with("https:") {
                 continue;
