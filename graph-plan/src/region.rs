@@ -117,15 +117,24 @@ impl Region {
             _ => {}
         }
         let ((start, end), (other_start, other_end)) = (self.ends(), other.ends());
-        let empty = |start: &Bound, end: &Bound| {
-            matches!((start, end), (Bound::Known(a), Bound::Known(b)) if a >= b)
-                || matches!(start, Bound::Symbol(_) | Bound::Iteration(..)) && start == end
-        };
         let apart = end.certainly_at_most(&other_start)
             || other_end.certainly_at_most(&start)
-            || empty(&start, &end)
-            || empty(&other_start, &other_end);
+            || self.is_empty()
+            || other.is_empty();
         !apart
+    }
+
+    /// Is there certainly nothing in it?
+    pub fn is_empty(&self) -> bool {
+        match self {
+            Region::Parts(parts) => parts.iter().any(Region::is_empty),
+            Region::Strided(rows) => rows.is_empty(),
+            _ => match self.ends() {
+                (Bound::Known(start), Bound::Known(end)) => start >= end,
+                (start @ (Bound::Symbol(_) | Bound::Iteration(..)), end) => start == end,
+                _ => false,
+            },
+        }
     }
 
     /// May the two touch the same memory in whatever iterations of the `for`s around them?
@@ -208,6 +217,29 @@ mod tests {
                 );
             }
         }
+    }
+
+    #[test]
+    fn nothing_is_in_ranges_that_end_where_they_begin() {
+        let range = |start, end| Region::Range(start, end);
+        let rows = |width| {
+            Region::Strided(Strided {
+                start: 4,
+                width,
+                pitch: 8,
+                rows: 2,
+            })
+        };
+        assert!(Region::span(3, 3).is_empty() && range(symbol("mid"), symbol("mid")).is_empty() && rows(0).is_empty());
+        assert!(Region::Parts(Box::new([Region::Whole, Region::span(2, 2)])).is_empty());
+        let unknown = [range(Bound::Unknown, Bound::Unknown), Region::Index(symbol("mid"))];
+        let not = [
+            Region::Whole,
+            Region::span(3, 4),
+            range(symbol("a"), symbol("b")),
+            rows(1),
+        ];
+        assert!(!unknown.iter().chain(&not).any(Region::is_empty));
     }
 
     #[test]

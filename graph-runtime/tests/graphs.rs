@@ -306,6 +306,20 @@ fn zero_length_copies_do_nothing() -> Result<()> {
 }
 
 #[test]
+fn what_is_of_no_length_needs_no_order_and_no_write() -> Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "Nothing");
+    let scratch = builder.scratch::<[f32; 8]>("scratch");
+    let (from, to) = (
+        builder.scratch_slice::<f32>("from", 0),
+        builder.device_slice::<f32>("to", 0),
+    );
+    builder.memcpy("part", &scratch.rows(4..4), &mut to.whole());
+    builder.memcpy("whole", &from, &mut to.whole());
+    builder.memset("set", &mut to.whole(), 1.0_f32);
+    builder.build()?.launch()
+}
+
+#[test]
 fn buffers_outside_graphs() -> Result<()> {
     let device = device();
     let buffer = device.alloc::<[f32; 16]>()?;

@@ -1,130 +1,15 @@
-//! Random programs with loops, against a model; and what the analysis of one copy of a loop's nodes says, against that of all.
+//! Random graphs with loops: what the analysis of one copy of a loop's nodes says, against that of all.
 
-mod common;
-
-use common::device;
 use graph_runtime::private::plan::{Draft, Mode, NodeKind, Region, Space, check};
-use graph_runtime::{Device, EmulatorOptions, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, cuda_kernels};
-
-#[cuda_kernels("tests/kernels/conditionals.ptx")]
-unsafe extern "C" {
-    /// `to[i] = 31 to[i] + from[i] + 1`
-    #[requires(threads <= from.len() && threads <= to.len())]
-    safe fn mix(from: &[u32], to: &mut [u32]);
-}
-
-/// The emulator that orders what is unordered at random, or the GPU.
-fn shuffling(seed: u64) -> Device {
-    let device = device();
-    if !device.is_emulator() {
-        return device;
-    }
-    Device::emulator_with(EmulatorOptions {
-        seed: Some(seed),
-        check_unordered: true,
-        ..Default::default()
-    })
-}
+use graph_runtime::{Device, GraphBuilder, OnDevice, Place};
 
 const CELLS: usize = 5;
-
-/// A part of a program on numbers.
-#[derive(Debug)]
-enum Step {
-    /// One into another.
-    Mix(usize, usize),
-    Repeat(usize, Vec<Step>),
-}
 
 fn random(state: &mut u64, below: usize) -> usize {
     *state ^= *state << 13;
     *state ^= *state >> 7;
     *state ^= *state << 17;
     (*state % below as u64) as usize
-}
-
-fn program(state: &mut u64, depth: usize) -> Vec<Step> {
-    let steps = 1 + random(state, 4);
-    let step = |_| {
-        if depth < 3 && random(state, 3) == 0 {
-            return Step::Repeat(random(state, 4), program(state, depth + 1));
-        }
-        let to = random(state, CELLS);
-        Step::Mix((to + 1 + random(state, CELLS - 1)) % CELLS, to)
-    };
-    (0..steps).map(step).collect()
-}
-
-fn run(program: &[Step], cells: &mut [u32; CELLS]) {
-    for step in program {
-        match step {
-            Step::Mix(from, to) => {
-                let from = cells[*from];
-                cells[*to] = cells[*to].wrapping_mul(31).wrapping_add(from).wrapping_add(1);
-            }
-            Step::Repeat(count, steps) => (0..*count).for_each(|_| run(steps, cells)),
-        }
-    }
-}
-
-/// The nodes that touched each cell last in the iteration at hand, or before all iterations.
-type Last = [Vec<NodeId>; CELLS];
-
-fn add(
-    builder: &mut GraphBuilder,
-    name: &str,
-    steps: &[Step],
-    cells: &[Place<[u32; 1], OnDevice>; CELLS],
-    last: &mut Last,
-) {
-    for (number, step) in steps.iter().enumerate() {
-        match step {
-            Step::Mix(from, to) => {
-                let call = mix::call(&cells[*from], &mut cells[*to].whole());
-                let node = builder.kernel(format!("{name}_{number}"), Launch::new(1, 1), call);
-                let mut before = [&last[*from][..], &last[*to][..]].concat();
-                before.sort_unstable();
-                before.dedup();
-                builder.after(node, &before);
-                last[*from].push(node);
-                last[*to] = vec![node];
-            }
-            Step::Repeat(count, steps) => {
-                let before = last.clone();
-                let mut inside = last.clone();
-                builder.repeat(0..*count, |builder, _| {
-                    inside = before.clone();
-                    add(builder, &format!("{name}_{number}"), steps, cells, &mut inside);
-                });
-                *last = inside;
-            }
-        }
-    }
-}
-
-#[test]
-fn random_loops_are_as_if_written_out() -> Result<()> {
-    let programs = if device().is_emulator() { 60 } else { 20 };
-    for seed in 1..=programs {
-        let program = program(&mut (seed * 0x9e37_79b9), 0);
-        let mut builder = GraphBuilder::new(&shuffling(seed), "Random");
-        let names = ["a", "b", "c", "d", "e"];
-        let cells = names.map(|name| builder.device::<[u32; 1]>(name));
-        builder.repeat(0..1, |builder, _| {
-            add(builder, "mix", &program, &cells, &mut Last::default())
-        });
-        let mut graph = builder.build()?;
-        let mut expected = std::array::from_fn(|cell| cell as u32);
-        for (cell, value) in cells.iter().zip(expected) {
-            graph.device_mut(cell)?.copy_from(&[value])?;
-        }
-        graph.launch()?;
-        run(&program, &mut expected);
-        for (cell, value) in cells.iter().zip(expected) {
-            assert_eq!(*graph.device(cell)?.read()?, [value], "{program:?}");
-        }
-    }
-    Ok(())
 }
 
 /// A declaration of a graph with loops.

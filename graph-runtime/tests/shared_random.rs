@@ -2,6 +2,7 @@
 
 mod common;
 
+use common::random::Random;
 use common::*;
 use graph_runtime::{
     CudaStream, Device, DeviceBuffer, Graph, GraphBuilder, Launch, OnDevice, Place, Result, SharedHost,
@@ -10,19 +11,6 @@ use std::sync::Arc;
 
 const BUFFERS: usize = 4;
 const STEPS: usize = 60;
-
-/// Numbers that look random: `splitmix64`.
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ mixed >> 31) % end as u64) as usize
-    }
-}
 
 /// One graph: to = a + b, where `to` may come in turn from the host; some take their time.
 struct Adder {

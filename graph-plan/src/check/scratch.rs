@@ -19,7 +19,7 @@ pub(super) fn uninitialized(draft: &Draft, order: &Nest, broken: &[bool]) -> Scr
     }
     let mut of_resources = vec![Vec::new(); draft.resources.len()];
     for (index, access) in draft.accesses.iter().enumerate() {
-        if draft.resources[access.resource].scratch {
+        if draft.resources[access.resource].scratch && !access.region.is_empty() {
             of_resources[access.resource].push(index);
         }
     }
@@ -248,6 +248,15 @@ mod tests {
             check(&draft).errors[0].notes,
             ["`fill` writes `tmp[0..4]`, `use` reads `tmp[4..8]`"]
         );
+    }
+
+    #[test]
+    fn who_reads_nothing_needs_no_write() {
+        let mut draft = row(&[("copy", Mode::Read), ("first", Mode::ReadWrite)]);
+        draft.accesses[0].region = Region::span(4, 4);
+        draft.accesses[1].region = Region::span(0, 0);
+        assert_eq!(found(&draft), []);
+        assert_eq!(check(&draft).first_writes, []);
     }
 
     #[test]

@@ -21,7 +21,7 @@ impl Strided {
         (self.start, if self.is_empty() { self.start } else { end })
     }
 
-    fn is_empty(&self) -> bool {
+    pub(super) fn is_empty(&self) -> bool {
         self.rows == 0 || self.width == 0
     }
 

@@ -118,7 +118,7 @@ impl GraphBuilder {
     /// Records that the newest node touches a place, or why it cannot.
     pub(super) fn touch(&mut self, node: usize, span: Span, mode: Mode) -> bool {
         self.touch_region(node, span, mode, |bytes| {
-            if span.start == 0 && span.bytes == bytes {
+            if span.start == 0 && span.bytes == bytes && bytes > 0 {
                 Region::Whole
             } else {
                 Region::span(span.start as u64, (span.start + span.bytes) as u64)

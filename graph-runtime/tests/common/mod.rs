@@ -2,6 +2,8 @@
 //! `#[cuda_kernels]` would declare them.
 #![expect(dead_code, reason = "every test binary uses a part of this")]
 
+pub(crate) mod random;
+
 use graph_runtime::private::plan::{Contract, KernelLimits, Mode, Op, Param, ParamKind, Scalar};
 use graph_runtime::{
     ArrayOf, CallArgument, Device, EmulatorOptions, GridDependency, Kernel, KernelCall, KernelFacts, OnDevice, Place,

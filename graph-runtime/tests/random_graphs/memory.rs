@@ -1,0 +1,249 @@
+//! The memory of a random graph in a `GraphBuilder`, and what it holds.
+
+use super::program::{Area, COLUMNS, MEMORIES, ROWS, SHARED, Space};
+use graph_runtime::{
+    Device, DeviceBuffer, Element, Graph, GraphBuilder, NodeId, OnDevice, OnHost, Place, Rectangle, Result, SharedHost,
+    Table, Update, bytemuck,
+};
+
+type Grid<T> = [[T; COLUMNS]; ROWS];
+
+/// A memory of elements of one type.
+#[derive(Clone, Copy)]
+enum Side<T> {
+    Device(Place<Grid<T>, OnDevice>),
+    Host(Place<Grid<T>, OnHost>),
+}
+
+/// A memory.
+#[derive(Clone, Copy)]
+enum Handle {
+    Bytes(Side<u8>),
+    Halves(Side<u16>),
+    Words(Side<u32>),
+}
+
+/// What two graphs share.
+pub(crate) struct Shared {
+    device: DeviceBuffer<Grid<u32>>,
+    host: SharedHost<Grid<u32>>,
+}
+
+impl Shared {
+    pub(crate) fn new(device: &Device) -> Result<Self> {
+        Ok(Self {
+            device: device.alloc()?,
+            host: device.alloc_host::<Grid<u32>>()?.share(),
+        })
+    }
+}
+
+/// All memory of a graph.
+pub(crate) struct Handles(Vec<Handle>);
+
+impl Handles {
+    pub(crate) fn declare(builder: &mut GraphBuilder, shared: &Shared) -> Self {
+        let declare = |memory: usize| match (memory, MEMORIES[memory].size) {
+            (memory, _) if memory == SHARED[0] => {
+                Handle::Words(Side::Device(builder.shared("shared", &shared.device, true)))
+            }
+            (memory, _) if memory == SHARED[1] => {
+                Handle::Words(Side::Host(builder.shared("shared_host", &shared.host, true)))
+            }
+            (_, 1) => Handle::Bytes(side(builder, memory)),
+            (_, 2) => Handle::Halves(side(builder, memory)),
+            _ => Handle::Words(side(builder, memory)),
+        };
+        Self((0..MEMORIES.len()).map(declare).collect())
+    }
+
+    /// Part of a row of words on the device.
+    pub(crate) fn words(&self, area: &Area) -> Place<[u32], OnDevice> {
+        let (Handle::Words(Side::Device(place)), 1) = (self.0[area.memory], area.rows) else {
+            panic!("{area:?} is no row of words on the device");
+        };
+        place.row(area.row).rows(columns(area))
+    }
+
+    /// The same on the host.
+    pub(crate) fn host(&self, area: &Area) -> Place<[u32], OnHost> {
+        let (Handle::Words(Side::Host(place)), 1) = (self.0[area.memory], area.rows) else {
+            panic!("{area:?} is no row of words on the host");
+        };
+        place.row(area.row).rows(columns(area))
+    }
+
+    /// What a condition looks at.
+    pub(crate) fn flag(&self, area: &Area) -> Place<u32, OnDevice> {
+        self.words(area).row(0)
+    }
+
+    pub(crate) fn copy(&self, builder: &mut GraphBuilder, name: String, from: &Area, to: &Area) -> NodeId {
+        match (self.0[from.memory], self.0[to.memory]) {
+            (Handle::Bytes(a), Handle::Bytes(b)) => copy(builder, name, (a, from), (b, to)),
+            (Handle::Halves(a), Handle::Halves(b)) => copy(builder, name, (a, from), (b, to)),
+            (Handle::Words(a), Handle::Words(b)) => copy(builder, name, (a, from), (b, to)),
+            _ => panic!("{from:?} and {to:?} have different elements"),
+        }
+    }
+
+    pub(crate) fn set(&self, builder: &mut GraphBuilder, name: String, to: &Area, value: u32) -> NodeId {
+        match self.0[to.memory] {
+            Handle::Bytes(place) => set(builder, name, place, to, value as u8),
+            Handle::Halves(place) => set(builder, name, place, to, value as u16),
+            Handle::Words(place) => set(builder, name, place, to, value),
+        }
+    }
+
+    /// Sets rows to the value and what follows it.
+    pub(crate) fn pattern(&self, builder: &mut GraphBuilder, name: String, to: &Area, value: u32) -> NodeId {
+        builder.memset(name, &mut self.rows(to), pattern(value))
+    }
+
+    pub(crate) fn reset_pattern(&self, update: &mut Update<'_>, node: NodeId, to: &Area, value: u32) -> Result<()> {
+        update.memset(node, &self.rows(to), pattern(value))
+    }
+
+    /// Rows of words on the device.
+    fn rows(&self, area: &Area) -> Place<[[u32; COLUMNS]], OnDevice> {
+        let (Handle::Words(Side::Device(place)), COLUMNS) = (self.0[area.memory], area.columns) else {
+            panic!("{area:?} is not made of rows of words on the device");
+        };
+        place.rows(area.row..area.row + area.rows)
+    }
+
+    pub(crate) fn reset(&self, update: &mut Update<'_>, node: NodeId, to: &Area, value: u32) -> Result<()> {
+        match self.0[to.memory] {
+            Handle::Bytes(place) => reset(update, node, place, to, value as u8),
+            Handle::Halves(place) => reset(update, node, place, to, value as u16),
+            Handle::Words(place) => reset(update, node, place, to, value),
+        }
+    }
+
+    /// Gives a memory that outlasts launches its contents.
+    pub(crate) fn write(&self, graph: &mut Graph, shared: &Shared, memory: usize, bytes: &[u8]) -> Result<()> {
+        if memory == SHARED[0] {
+            return shared.device.copy_from(&grid(bytes));
+        }
+        if memory == SHARED[1] {
+            *shared.host.write()? = grid(bytes);
+            return Ok(());
+        }
+        match self.0[memory] {
+            Handle::Bytes(place) => write(graph, place, bytes),
+            Handle::Halves(place) => write(graph, place, bytes),
+            Handle::Words(place) => write(graph, place, bytes),
+        }
+    }
+
+    /// What it holds.
+    pub(crate) fn read(&self, graph: &Graph, shared: &Shared, memory: usize) -> Result<Vec<u8>> {
+        if memory == SHARED[0] {
+            return Ok(bytemuck::bytes_of(&*shared.device.read()?).to_vec());
+        }
+        if memory == SHARED[1] {
+            return Ok(bytemuck::bytes_of(&*shared.host.read()?).to_vec());
+        }
+        match self.0[memory] {
+            Handle::Bytes(place) => read(graph, place),
+            Handle::Halves(place) => read(graph, place),
+            Handle::Words(place) => read(graph, place),
+        }
+    }
+}
+
+fn pattern(value: u32) -> [u32; COLUMNS] {
+    std::array::from_fn(|column| value + column as u32)
+}
+
+fn columns(area: &Area) -> std::ops::Range<usize> {
+    area.column..area.column + area.columns
+}
+
+fn grid<T: Element>(bytes: &[u8]) -> Grid<T> {
+    let elements: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
+    std::array::from_fn(|row| std::array::from_fn(|column| elements[row * COLUMNS + column]))
+}
+
+fn side<T: Element>(builder: &mut GraphBuilder, memory: usize) -> Side<T> {
+    let name = format!("m{memory}");
+    match MEMORIES[memory].space {
+        Space::Device => Side::Device(builder.device(name)),
+        // Some are the middle of larger ones.
+        Space::Scratch if memory.is_multiple_of(3) => {
+            let larger = builder.scratch::<[[T; COLUMNS]; 3 * ROWS]>(name);
+            Side::Device(larger.rows_from::<ROWS>(ROWS))
+        }
+        Space::Scratch => Side::Device(builder.scratch(name)),
+        Space::Host => Side::Host(builder.host(name)),
+    }
+}
+
+fn rectangle<T: Element, M>(place: Place<Grid<T>, M>, area: &Area) -> Rectangle<Table<T>, M> {
+    place.rectangle_of(area.row..area.row + area.rows, columns(area))
+}
+
+/// Parts of a row are copied as such, all else as rectangles.
+fn copy<T: Element>(
+    builder: &mut GraphBuilder,
+    name: String,
+    (from, from_area): (Side<T>, &Area),
+    (to, to_area): (Side<T>, &Area),
+) -> NodeId {
+    macro_rules! between {
+        ($from:expr, $to:expr) => {
+            if from_area.rows == 1 {
+                let from = $from.row(from_area.row).rows(columns(from_area));
+                let mut to = $to.row(to_area.row).rows(columns(to_area));
+                builder.memcpy(name, &from, &mut to)
+            } else {
+                builder.memcpy_2d(name, &rectangle($from, from_area), &mut rectangle($to, to_area))
+            }
+        };
+    }
+    match (from, to) {
+        (Side::Device(from), Side::Device(to)) => between!(from, to),
+        (Side::Device(from), Side::Host(to)) => between!(from, to),
+        (Side::Host(from), Side::Device(to)) => between!(from, to),
+        (Side::Host(from), Side::Host(to)) => between!(from, to),
+    }
+}
+
+fn on_device<T>(place: Side<T>) -> Place<Grid<T>, OnDevice> {
+    match place {
+        Side::Device(place) => place,
+        Side::Host(_) => panic!("memsets are on the device"),
+    }
+}
+
+fn set<T: Element>(builder: &mut GraphBuilder, name: String, place: Side<T>, to: &Area, value: T) -> NodeId {
+    let place = on_device(place);
+    if to.rows == 1 {
+        return builder.memset(name, &mut place.row(to.row).rows(columns(to)), value);
+    }
+    builder.memset_2d(name, &mut rectangle(place, to), value)
+}
+
+fn reset<T: Element>(update: &mut Update<'_>, node: NodeId, place: Side<T>, to: &Area, value: T) -> Result<()> {
+    let place = on_device(place);
+    if to.rows == 1 {
+        return update.memset(node, &place.row(to.row).rows(columns(to)), value);
+    }
+    update.memset_2d(node, &rectangle(place, to), value)
+}
+
+fn write<T: Element>(graph: &mut Graph, place: Side<T>, bytes: &[u8]) -> Result<()> {
+    match place {
+        Side::Device(place) => graph.device_mut(&place)?.copy_from(&grid(bytes))?,
+        Side::Host(place) => *graph.host_mut(&place)? = grid(bytes),
+    }
+    Ok(())
+}
+
+fn read<T: Element>(graph: &Graph, place: Side<T>) -> Result<Vec<u8>> {
+    let bytes = |grid: &Grid<T>| grid.iter().flat_map(|row| bytemuck::cast_slice(row)).copied().collect();
+    Ok(match place {
+        Side::Device(place) => bytes(&*graph.device(&place)?.read()?),
+        Side::Host(place) => bytes(graph.host(&place)?),
+    })
+}

@@ -1,0 +1,213 @@
+//! What a program does: its nodes one after the other, in plain Rust.
+
+use super::program::{Action, Area, Body, COLUMNS, MEMORIES, Node, Program, RNGS, SHARED, Space};
+
+/// The memory of two graphs.
+#[derive(Clone)]
+pub(crate) struct World {
+    /// That of the first graph, that of the second, of which the shared memory is not used.
+    memory: [Vec<Vec<u8>>; 2],
+    /// Where each use of each `rng` of each graph draws.
+    offsets: [[Vec<u64>; RNGS.len()]; 2],
+}
+
+impl World {
+    /// Memory as `first` says: by graph, memory, and index of the byte.
+    pub(crate) fn new(programs: &[Program; 2], first: impl Fn(usize, usize, usize) -> u8) -> Self {
+        let contents =
+            |graph: usize, memory: usize| (0..bytes(memory)).map(|byte| first(graph, memory, byte)).collect();
+        let all = |graph| (0..MEMORIES.len()).map(|memory| contents(graph, memory)).collect();
+        let mut world = Self {
+            memory: [all(0), all(1)],
+            offsets: programs
+                .each_ref()
+                .map(|program| program.uses.map(|uses| vec![0; uses])),
+        };
+        (0..2).for_each(|graph| world.reseed(graph));
+        world
+    }
+
+    /// Lets the random numbers of a graph begin.
+    pub(crate) fn reseed(&mut self, graph: usize) {
+        for (offsets, (_, draws)) in self.offsets[graph].iter_mut().zip(RNGS) {
+            (0..).zip(offsets).for_each(|(number, offset)| *offset = number * draws);
+        }
+    }
+
+    /// What a memory of a graph holds.
+    pub(crate) fn memory(&self, graph: usize, memory: usize) -> &[u8] {
+        &self.memory[home(graph, memory)][memory]
+    }
+
+    /// One launch.
+    pub(crate) fn launch(&mut self, graph: usize, program: &Program) {
+        Run { world: self, graph }.once(program, &program.body);
+    }
+}
+
+/// The size of a memory.
+pub(crate) fn bytes(memory: usize) -> usize {
+    let all = Area {
+        memory,
+        row: 0,
+        column: 0,
+        rows: super::program::ROWS,
+        columns: super::program::COLUMNS,
+    };
+    all.elements().count() * MEMORIES[memory].size
+}
+
+/// The graph whose copy of a memory counts.
+fn home(graph: usize, memory: usize) -> usize {
+    if SHARED.contains(&memory) { 0 } else { graph }
+}
+
+struct Run<'a> {
+    world: &'a mut World,
+    graph: usize,
+}
+
+impl Run<'_> {
+    /// The graph, or the body of a `while`, once.
+    fn once(&mut self, program: &Program, body: &Body) {
+        self.body(program, body);
+        self.advance(program, body);
+    }
+
+    fn body(&mut self, program: &Program, body: &Body) {
+        for node in body.nodes.iter().filter(|node| node.enabled) {
+            self.node(program, node);
+        }
+    }
+
+    fn node(&mut self, program: &Program, node: &Node) {
+        match &node.action {
+            Action::Mix { from, to } => self.combine(from, to, |from, to| mixed(from, to, 1)),
+            Action::Call { from, to } => self.combine(from, to, |from, to| mixed(from, to, 7)),
+            Action::Step { from, to } => self.combine(from, to, |from, _| from.wrapping_add(1)),
+            Action::Bump { to, by } => self.combine(to, to, |_, to| to.wrapping_add(*by)),
+            Action::Decrement { at } => self.combine(at, at, |_, at| at.wrapping_sub(1)),
+            Action::Remainder { from, divisor, to } => self.combine(from, to, |from, _| from % divisor),
+            Action::Weigh { weights, from, to } => {
+                let mut weights = self.words(weights).into_iter();
+                self.combine(from, to, |from, _| {
+                    weights.next().unwrap_or_default().wrapping_mul(from)
+                });
+            }
+            Action::Draw { rng, number, to } => {
+                let offset = self.world.offsets[self.graph][*rng][*number];
+                let numbers = (0..2)
+                    .map(|drawn| philox(RNGS[*rng].0, offset + drawn))
+                    .collect::<Vec<_>>();
+                let mut numbers = numbers.into_iter();
+                self.combine(to, to, |_, _| numbers.next().unwrap_or_default());
+            }
+            Action::Copy { from, to } => {
+                let (size, source) = (MEMORIES[from.memory].size, self.of(from.memory).clone());
+                let target = self.of(to.memory);
+                for (from, to) in from.elements().zip(to.elements()) {
+                    target[to..to + size].copy_from_slice(&source[from..from + size]);
+                }
+            }
+            Action::Set { to, value, pattern } => {
+                let (size, target) = (MEMORIES[to.memory].size, self.of(to.memory));
+                for (number, element) in (0..).zip(to.elements()) {
+                    let more = if *pattern { number % COLUMNS as u32 } else { 0 };
+                    target[element..element + size].copy_from_slice(&(value + more).to_le_bytes()[..size]);
+                }
+            }
+            Action::Join | Action::Record | Action::Wait => {}
+            Action::Child(body) => self.body(program, body),
+            Action::If { flag, bodies } => {
+                let chosen = usize::from(self.words(flag)[0] == 0);
+                bodies.get(chosen).into_iter().for_each(|body| self.body(program, body));
+            }
+            Action::Switch { flag, bodies } => {
+                let chosen = self.words(flag)[0] as usize;
+                bodies.get(chosen).into_iter().for_each(|body| self.body(program, body));
+            }
+            Action::While { flag, body } => {
+                while self.words(flag)[0] != 0 {
+                    self.once(program, body);
+                }
+            }
+        }
+    }
+
+    /// Moves on the random numbers of a body, and of those in it that are not repeated by themselves.
+    fn advance(&mut self, program: &Program, body: &Body) {
+        for node in &body.nodes {
+            match &node.action {
+                Action::Draw { rng, number, .. } => {
+                    let step = program.uses[*rng] as u64 * RNGS[*rng].1;
+                    self.world.offsets[self.graph][*rng][*number] += step;
+                }
+                Action::While { .. } => {}
+                action => action.bodies().iter().for_each(|body| self.advance(program, body)),
+            }
+        }
+    }
+
+    fn of(&mut self, memory: usize) -> &mut Vec<u8> {
+        &mut self.world.memory[home(self.graph, memory)][memory]
+    }
+
+    fn words(&mut self, area: &Area) -> Vec<u32> {
+        let memory = self.of(area.memory);
+        let word = |start: usize| u32::from_le_bytes(std::array::from_fn(|byte| memory[start + byte]));
+        area.elements().map(word).collect()
+    }
+
+    /// Makes each word of `to` what comes of it and of that of `from`.
+    fn combine(&mut self, from: &Area, to: &Area, mut f: impl FnMut(u32, u32) -> u32) {
+        let (from, before) = (self.words(from), self.words(to));
+        let memory = self.of(to.memory);
+        for ((start, from), before) in to.elements().zip(from).zip(before) {
+            memory[start..start + 4].copy_from_slice(&f(from, before).to_le_bytes());
+        }
+    }
+}
+
+/// What some kernels, and the host functions, make of two words.
+pub(crate) fn mixed(from: u32, to: u32, more: u32) -> u32 {
+    to.wrapping_mul(31).wrapping_add(from).wrapping_add(more)
+}
+
+/// The number at an offset of stream 0 of a Philox 4x32-10 generator. (Salmon et al., SC 2011)
+fn philox(seed: u64, offset: u64) -> u32 {
+    let (mut key, block) = ([seed as u32, (seed >> 32) as u32], offset / 4);
+    let mut counter = [block as u32, (block >> 32) as u32, 0, 0];
+    for _ in 0..10 {
+        let (a, b) = (0xD251_1F53 * u64::from(counter[0]), 0xCD9E_8D57 * u64::from(counter[2]));
+        let high = |product: u64| (product >> 32) as u32;
+        counter = [
+            high(b) ^ counter[1] ^ key[0],
+            b as u32,
+            high(a) ^ counter[3] ^ key[1],
+            a as u32,
+        ];
+        key = [key[0].wrapping_add(0x9E37_79B9), key[1].wrapping_add(0xBB67_AE85)];
+    }
+    counter[(offset % 4) as usize]
+}
+
+/// Is all that is read of scratch memory written before, by nodes that are enabled and certain to run?
+pub(crate) fn is_initialised(program: &Program) -> bool {
+    let written = MEMORIES.map(|memory| if memory.space == Space::Scratch { 0 } else { u128::MAX });
+    reads_written(&program.body, &mut { written })
+}
+
+fn reads_written(body: &Body, written: &mut [u128; MEMORIES.len()]) -> bool {
+    body.nodes.iter().filter(|node| node.enabled).all(|node| {
+        let (reads, write) = node.action.areas();
+        let known = reads
+            .iter()
+            .all(|area| written[area.memory] & area.mask() == area.mask());
+        write.iter().for_each(|area| written[area.memory] |= area.mask());
+        let inner = |body: &Body| match node.action {
+            Action::Child(_) => reads_written(body, written),
+            _ => reads_written(body, &mut written.clone()),
+        };
+        known && node.action.bodies().iter().all(inner)
+    })
+}
