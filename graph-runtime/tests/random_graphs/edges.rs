@@ -1,11 +1,12 @@
-//! Graphs with an edge less, and with an edge of another kind.
+//! Graphs with an edge less, an edge of another kind, or without a write.
 
 use super::author;
 use super::build::{Built, Options};
 use super::common::random::Random;
 use super::memory::Shared;
+use super::model::is_somewhat_initialised;
 use super::order::{all_ordered, conflicts};
-use super::program::{Action, Body, Edge, Program};
+use super::program::{Action, Body, Edge, MEMORIES, Program, Space};
 use super::seeds;
 use graph_runtime::private::plan::Code;
 use graph_runtime::{Device, Error, Result};
@@ -96,4 +97,47 @@ fn a_programmatic_edge_leads_to_kernels_that_wait() {
         }
     }
     assert!(refused > 50, "{refused} edges");
+}
+
+#[test]
+fn a_write_is_missed_where_something_reads_it() {
+    let (mut refused, mut built) = (0, 0);
+    for seed in seeds(0..100) {
+        let mut random = Random(seed);
+        for _ in 0..4 {
+            let mut program = author::program(seed);
+            let mut writers = Vec::new();
+            program.body.each_node_mut(&mut |node| {
+                let writes = node.action.areas().1;
+                let scratch = writes.is_some_and(|area| MEMORIES[area.memory].space == Space::Scratch);
+                if scratch && node.enabled && node.action.can_be_disabled() {
+                    writers.push(node.id);
+                }
+            });
+            if writers.is_empty() {
+                continue;
+            }
+            let disabled = random.of(&writers);
+            program
+                .body
+                .each_node_mut(&mut |node| node.enabled &= node.id != disabled);
+            let what = format!("seed {seed}, without node {disabled}");
+            match build(&program, Options::default()) {
+                Ok(_) => {
+                    assert!(is_somewhat_initialised(&program), "{what}: nobody noticed");
+                    built += 1;
+                }
+                Err(Error::Invalid { diagnostics, .. }) if !is_somewhat_initialised(&program) => {
+                    let fits = |code: Code| code == Code::Uninitialized;
+                    assert!(
+                        diagnostics.iter().all(|found| fits(found.code)),
+                        "{what}: {diagnostics:?}"
+                    );
+                    refused += 1;
+                }
+                Err(error) => panic!("{what}: {error}"),
+            }
+        }
+    }
+    assert!(refused > 50 && built > 50, "{refused} refused, {built} built");
 }

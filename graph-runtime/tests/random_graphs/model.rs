@@ -191,22 +191,35 @@ fn philox(seed: u64, offset: u64) -> u32 {
     counter[(offset % 4) as usize]
 }
 
-/// Is all that is read of scratch memory written before, by nodes that are enabled and certain to run?
+/// Is all that enabled nodes read of scratch memory written before, by nodes that are enabled and certain to run?
 pub(crate) fn is_initialised(program: &Program) -> bool {
-    let written = MEMORIES.map(|memory| if memory.space == Space::Scratch { 0 } else { u128::MAX });
-    reads_written(&program.body, &mut { written })
+    reads_written(program, |reader, written, read| {
+        !reader.enabled || written & read == read
+    })
 }
 
-fn reads_written(body: &Body, written: &mut [u128; MEMORIES.len()]) -> bool {
-    body.nodes.iter().filter(|node| node.enabled).all(|node| {
+/// Is some of what any node reads? That is what a graph is refused for when it is built.
+pub(crate) fn is_somewhat_initialised(program: &Program) -> bool {
+    reads_written(program, |_, written, read| written & read != 0 || read == 0)
+}
+
+/// Of a node, what is written of a memory and what it reads of it.
+type Enough<'a> = &'a dyn Fn(&Node, u128, u128) -> bool;
+
+fn reads_written(program: &Program, enough: impl Fn(&Node, u128, u128) -> bool) -> bool {
+    let mut written = MEMORIES.map(|memory| if memory.space == Space::Scratch { 0 } else { u128::MAX });
+    in_body(&program.body, &mut written, &enough)
+}
+
+fn in_body(body: &Body, written: &mut [u128; MEMORIES.len()], enough: Enough<'_>) -> bool {
+    body.nodes.iter().all(|node| {
         let (reads, write) = node.action.areas();
-        let known = reads
-            .iter()
-            .all(|area| written[area.memory] & area.mask() == area.mask());
+        let known = reads.iter().all(|area| enough(node, written[area.memory], area.mask()));
+        let write = write.filter(|_| node.enabled);
         write.iter().for_each(|area| written[area.memory] |= area.mask());
         let inner = |body: &Body| match node.action {
-            Action::Child(_) => reads_written(body, written),
-            _ => reads_written(body, &mut written.clone()),
+            Action::Child(_) => in_body(body, written, enough),
+            _ => in_body(body, &mut written.clone(), enough),
         };
         known && node.action.bodies().iter().all(inner)
     })
