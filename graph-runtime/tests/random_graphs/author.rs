@@ -1,6 +1,7 @@
 //! Writes random graphs that are right: nothing is read from scratch memory that was not written before, for certain.
 
 mod areas;
+mod revive;
 mod simple;
 
 use super::common::random::Random;
@@ -12,6 +13,9 @@ const MOST: usize = 100;
 
 struct Author {
     random: Random,
+    /// How many of a hundred areas of scratch memory are all of it, and how many nodes run after the one before: where both are many,
+    /// much of it shares addresses.
+    whole: usize,
     nodes: usize,
     bodies: usize,
     loops: usize,
@@ -37,6 +41,7 @@ struct At<'a> {
 pub(crate) fn program(seed: u64) -> Program {
     let mut author = Author {
         random: Random(seed),
+        whole: if seed.is_multiple_of(2) { 85 } else { 15 },
         nodes: 0,
         bodies: 0,
         loops: 0,
@@ -79,19 +84,20 @@ impl Author {
             self.statement(&mut body, &mut parts, at);
         }
         body.parts = parts;
-        add_edges(&mut self.random, &mut body);
+        add_edges(&mut self.random, &mut body, self.whole);
         body
     }
 
     fn statement(&mut self, body: &mut Body, parts: &mut Vec<Part>, at: At<'_>) {
         let deep = at.depth >= 3 || body.nodes.len() > MOST / 2;
-        match self.random.below(if deep { 20 } else { 27 }) {
+        match self.random.below(if deep { 20 } else { 28 }) {
             20 | 21 => self.repeat(body, parts, at),
             22 => {
                 let inner = self.body(at.depth + 1, at.conditional, None);
                 self.push(body, parts, at, Action::Child(inner), true);
             }
-            choice @ 23.. if self.flags < ROWS * COLUMNS => self.conditional(body, parts, at, choice),
+            27 => self.revive(body, parts, at),
+            choice @ 23..27 if self.flags < ROWS * COLUMNS => self.conditional(body, parts, at, choice),
             choice => {
                 let action = self.simple(choice, at.conditional);
                 let enabled = !action.can_be_disabled() || !self.random.chance(6);
@@ -142,18 +148,7 @@ impl Author {
 
     /// A conditional, and before it what computes its condition.
     fn conditional(&mut self, body: &mut Body, parts: &mut Vec<Part>, at: At<'_>, choice: usize) {
-        let flag = Area::cell(FLAGS[self.random.below(2)], self.flags);
-        self.flags += 1;
-        let cell = |area: Area| Area { columns: 1, ..area };
-        let from = Some(cell(self.readable(false))).filter(|from| !from.meets(&flag));
-        let from = from.unwrap_or_else(|| cell(self.segment(CONSTANT)));
-        let divisor = if choice == 23 { 2 } else { 4 };
-        let compute = Action::Remainder {
-            from,
-            divisor,
-            to: flag,
-        };
-        self.push(body, parts, at, compute, true);
+        let flag = self.condition(body, parts, at, if choice == 23 { 2 } else { 4 });
         let written = self.written;
         let inner = |author: &mut Self, needed| {
             author.written = written;
@@ -177,5 +172,21 @@ impl Author {
             }
         };
         self.push(body, parts, at, action, true);
+    }
+
+    /// The condition of the next conditional, and what computes it: a remainder.
+    fn condition(&mut self, body: &mut Body, parts: &mut Vec<Part>, at: At<'_>, divisor: u32) -> Area {
+        let flag = Area::cell(FLAGS[self.random.below(2)], self.flags);
+        self.flags += 1;
+        let cell = |area: Area| Area { columns: 1, ..area };
+        let from = Some(cell(self.readable(false))).filter(|from| !from.meets(&flag));
+        let from = from.unwrap_or_else(|| cell(self.segment(CONSTANT)));
+        let compute = Action::Remainder {
+            from,
+            divisor,
+            to: flag,
+        };
+        self.push(body, parts, at, compute, true);
+        flag
     }
 }

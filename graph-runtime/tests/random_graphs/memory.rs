@@ -1,6 +1,6 @@
 //! The memory of a random graph in a `GraphBuilder`, and what it holds.
 
-use super::program::{Area, COLUMNS, MEMORIES, ROWS, SHARED, Space};
+use super::program::{Area, COLUMNS, MEMORIES, ROWS, SCRATCH, SHARED, Space};
 use graph_runtime::{
     Device, DeviceBuffer, Element, Graph, GraphBuilder, NodeId, OnDevice, OnHost, Place, Rectangle, Result, SharedHost,
     Table, Update, bytemuck,
@@ -170,7 +170,7 @@ fn side<T: Element>(builder: &mut GraphBuilder, memory: usize) -> Side<T> {
     match MEMORIES[memory].space {
         Space::Device => Side::Device(builder.device(name)),
         // Some are the middle of larger ones.
-        Space::Scratch if memory.is_multiple_of(3) => {
+        Space::Scratch if memory.is_multiple_of(3) && SCRATCH.contains(&memory) => {
             let larger = builder.scratch::<[[T; COLUMNS]; 3 * ROWS]>(name);
             Side::Device(larger.rows_from::<ROWS>(ROWS))
         }

@@ -47,14 +47,7 @@ impl World {
 
 /// The size of a memory.
 pub(crate) fn bytes(memory: usize) -> usize {
-    let all = Area {
-        memory,
-        row: 0,
-        column: 0,
-        rows: super::program::ROWS,
-        columns: super::program::COLUMNS,
-    };
-    all.elements().count() * MEMORIES[memory].size
+    Area::whole(memory).elements().count() * MEMORIES[memory].size
 }
 
 /// The graph whose copy of a memory counts.

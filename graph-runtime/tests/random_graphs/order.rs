@@ -74,15 +74,15 @@ pub(crate) fn all_ordered(body: &Body, edges: &[Edge], conflicts: &[(usize, usiz
     conflicts.iter().all(|&(from, to)| before[to] >> from & 1 == 1)
 }
 
-/// Gives a body edges that order all that must be, and some more.
-pub(crate) fn add_edges(random: &mut Random, body: &mut Body) {
+/// Gives a body edges that order all that must be, and some more: from each node to the next, `chained` of a hundred.
+pub(crate) fn add_edges(random: &mut Random, body: &mut Body, chained: usize) {
     let idle = |node: &Node| matches!(node.action, Action::Join | Action::Record | Action::Wait);
     for to in 0..body.nodes.len() {
         for from in 0..to {
-            let percent = if idle(&body.nodes[from]) || idle(&body.nodes[to]) {
-                25
-            } else {
-                2
+            let percent = match to - from {
+                1 => chained,
+                _ if idle(&body.nodes[from]) || idle(&body.nodes[to]) => 25,
+                _ => 2,
             };
             if random.chance(percent) {
                 push(random, body, from, to);

@@ -4,7 +4,7 @@ use super::build::{Built, Options};
 use super::common::random::Random;
 use super::memory::Shared;
 use super::model::{World, is_initialised};
-use super::program::{Action, MEMORIES, Program, Space};
+use super::program::{Action, FLAGS, MEMORIES, Program, Space};
 use super::{programs, thorough};
 use graph_runtime::Result;
 
@@ -31,7 +31,11 @@ impl Pair {
             Built::new(&device, &programs[0], &shared, options)?,
             Built::new(&device, &programs[1], &shared, options)?,
         ];
+        // Conditions that nothing has computed hold for none: a `while` must end.
         let world = World::new(&programs, |graph, memory, byte| {
+            if FLAGS.contains(&memory) {
+                return 0;
+            }
             Random(seed ^ (graph << 20 | memory << 10 | byte) as u64).below(256) as u8
         });
         for (
@@ -95,7 +99,7 @@ impl Pair {
             .body
             .each_node_mut(&mut |node| all.push(node.clone()));
         all.retain(|node| node.action.can_be_disabled());
-        for _ in 0..4 {
+        for _ in 0..12 {
             let node = &all[random.below(all.len())];
             let mut edited = self.programs[graph].clone();
             let mut enabled = false;

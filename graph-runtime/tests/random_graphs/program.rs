@@ -34,7 +34,9 @@ pub(crate) const MEMORIES: [Memory; 22] = {
     all
 };
 /// Scratch of words, most of which lives for a part of a graph only.
-pub(crate) const SCRATCH: std::ops::Range<usize> = 2..12;
+pub(crate) const SCRATCH: std::ops::Range<usize> = 2..9;
+/// Scratch of words that is begun anew.
+pub(crate) const REVIVED: std::ops::Range<usize> = 9..12;
 pub(crate) const HOST: usize = 12;
 /// What conditions look at: on the device, and in scratch memory.
 pub(crate) const FLAGS: [usize; 2] = [17, 18];
@@ -56,6 +58,17 @@ pub(crate) struct Area {
 }
 
 impl Area {
+    /// All of a memory.
+    pub(crate) fn whole(memory: usize) -> Self {
+        Self {
+            memory,
+            row: 0,
+            column: 0,
+            rows: ROWS,
+            columns: COLUMNS,
+        }
+    }
+
     /// One element, counted row by row.
     pub(crate) fn cell(memory: usize, index: usize) -> Self {
         Self {

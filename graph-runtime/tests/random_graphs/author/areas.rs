@@ -6,9 +6,8 @@ use super::Author;
 impl Author {
     /// Words on the device that nodes write: scratch memory more often than not, and of it what is in use at the time.
     pub(super) fn writable(&mut self) -> usize {
-        let first = SCRATCH.start + (self.nodes / 3).min(SCRATCH.len() - 3);
         if self.random.chance(60) {
-            return first + self.random.below(3);
+            return SCRATCH.start + (self.nodes / 2 + self.random.below(3)) % SCRATCH.len();
         }
         self.random.of(&[0, 1, SHARED[0]])
     }
@@ -83,24 +82,24 @@ impl Author {
             _ => self.writable(),
         };
         if self.random.chance(40) {
-            let area = Area::cell(memory, 0);
-            return Area {
-                rows: ROWS,
-                columns: COLUMNS,
-                ..area
-            };
+            return Area::whole(memory);
         }
         self.rectangle(memory)
     }
 
     pub(super) fn segment(&mut self, memory: usize) -> Area {
+        let area = self.rectangle(memory);
         Area {
+            row: area.row + self.random.below(area.rows),
             rows: 1,
-            ..self.rectangle(memory)
+            ..area
         }
     }
 
     pub(super) fn rectangle(&mut self, memory: usize) -> Area {
+        if SCRATCH.contains(&memory) && self.random.chance(self.whole) {
+            return Area::whole(memory);
+        }
         let rows = 1 + self.random.below(ROWS);
         let columns = self.random.of(&[1, 2, 3, 5, 8, 8]);
         Area {
