@@ -8,8 +8,7 @@ use super::model::is_somewhat_initialised;
 use super::order::{all_ordered, conflicts};
 use super::program::{Action, Body, Edge, MEMORIES, Program, Space};
 use super::seeds;
-use graph_runtime::private::plan::Code;
-use graph_runtime::{Device, Error, Result};
+use graph_runtime::{Code, Device, Error, Result};
 
 /// Builds the first graph of a pair alone.
 fn build(program: &Program, options: Options) -> Result<Built> {
