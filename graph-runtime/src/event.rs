@@ -1,7 +1,7 @@
 //! Events: what `record` and `wait` nodes order a graph against other streams with.
 
 use crate::backend::Backend;
-use crate::backend::cuda::Cuda;
+use crate::backend::cuda::{self, Cuda};
 use crate::driver::{self, CUevent, RelaxedCapture};
 use crate::error::{At, Result, Site};
 use cudarc::driver::CudaEvent;
@@ -29,6 +29,7 @@ impl Event {
     pub(crate) fn new(backend: &Backend) -> Result<Self> {
         match backend {
             Backend::Cuda(cuda) => {
+                cuda::refuse_in_host_function().at(Site::default)?;
                 let _relaxed = RelaxedCapture::enter();
                 let made = cuda.context().new_event(None);
                 let made = made.map_err(|error| driver::error("cuEventCreate", error.0));
@@ -52,6 +53,7 @@ impl Event {
     /// [`Error::Cuda`](crate::Error::Cuda) with what went wrong in that work.
     pub fn synchronize(&self) -> Result<()> {
         let Kind::Cuda(event) = &self.0 else { return Ok(()) };
+        cuda::refuse_in_host_function().at(Site::default)?;
         let _relaxed = RelaxedCapture::enter();
         // SAFETY: `event` keeps the event and its context alive.
         unsafe { driver::event_synchronize(event.cu_event()) }.at(Site::default)

@@ -35,6 +35,16 @@ struct Change {
 }
 
 impl Change {
+    /// Puts the node as it will be in the place of how it is, and the other way round.
+    fn swap(&mut self, program: &mut Program) {
+        if let Op::Kernel(kernel) = &self.op {
+            let range = kernel.arguments.start as usize..kernel.arguments.end as usize;
+            let arguments = program.arguments[range].iter_mut().zip(&mut self.arguments);
+            arguments.for_each(|(one, other)| std::mem::swap(one, other));
+        }
+        std::mem::swap(&mut program.ops[self.node], &mut self.op);
+    }
+
     /// Is the node so already?
     fn is_made(&self, program: &Program) -> bool {
         match (&self.op, &program.ops[self.node]) {
@@ -287,16 +297,12 @@ pub(crate) fn update(
     Ok(())
 }
 
-fn apply(graph: &mut Graph, change: Change) -> Result<()> {
-    let Change { node, op, arguments } = change;
-    let program = &mut graph.program;
-    if let Op::Kernel(kernel) = &op {
-        let range = kernel.arguments.start as usize..kernel.arguments.end as usize;
-        program.arguments[range]
-            .iter_mut()
-            .zip(arguments)
-            .for_each(|(before, after)| *before = after);
+/// Changes a node. After an error it is as it was, in the program as on the device: the next update must not take it for changed.
+fn apply(graph: &mut Graph, mut change: Change) -> Result<()> {
+    change.swap(&mut graph.program);
+    let applied = graph.executable.apply(&graph.draft, &graph.program, change.node);
+    if applied.is_err() {
+        change.swap(&mut graph.program);
     }
-    program.ops[node] = op;
-    graph.executable.apply(&graph.draft, program, node)
+    applied
 }

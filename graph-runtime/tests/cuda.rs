@@ -302,3 +302,28 @@ fn raw_handles() -> Result<()> {
     assert_eq!((result, nodes), (sys::CUresult::CUDA_SUCCESS, 3));
     Ok(())
 }
+
+#[test]
+fn copies_of_more_than_a_pitch() -> Result<()> {
+    let Some((device, _turn)) = cuda("copies_of_more_than_a_pitch") else {
+        return Ok(());
+    };
+    // The longest pitch of CUDA's copies is one byte less than 2 GiB.
+    const LEN: usize = (1 << 28) + 3;
+    let mut builder = GraphBuilder::new(&device, "Large");
+    let mut from = builder.device_slice::<u64>("from", LEN);
+    let mut to = builder.device_slice::<u64>("to", LEN);
+    let mut last = builder.host::<[u64; 1]>("last");
+    let set = builder.memset("set", &mut from, 7_u64);
+    let copy = builder.memcpy("copy", &from, &mut to);
+    let down = builder.memcpy("down", &to.rows_from::<1>(LEN - 1), &mut last);
+    builder.after(copy, &[set]);
+    builder.after(down, &[copy]);
+    let mut graph = match builder.build() {
+        Err(Error::Cuda { source, .. }) if source.code() == 2 => return Ok(()), // a small device
+        built => built?,
+    };
+    graph.launch()?;
+    assert_eq!(graph.host(&last)?, &[7]);
+    Ok(())
+}

@@ -418,15 +418,24 @@ fn cuda_is_refused_in_host_functions() -> Result<()> {
     };
     let (sender, receiver) = mpsc::channel();
     let mut builder = GraphBuilder::new(&device, "Forbidden");
-    let inside = device.clone();
-    builder.call("call", (), move |()| sender.send(inside.alloc::<[f32; 4]>()).unwrap());
+    let (inside, behind) = (device.clone(), device.event()?);
+    let record = builder.record("record", &behind);
+    let call = builder.call("call", (), move |()| {
+        // The event is recorded behind this function, which would wait for itself.
+        let results = [
+            inside.alloc::<[f32; 4]>().map(drop),
+            inside.event().map(drop),
+            behind.synchronize(),
+        ];
+        sender.send(results).unwrap();
+    });
+    builder.after(record, &[call]);
     let mut graph = builder.build()?;
     graph.launch()?;
     graph.synchronize()?;
-    let error = receiver.recv().unwrap().unwrap_err();
-    assert!(
-        error.to_string().contains("a CUDA call in a host function failed"),
-        "{error}"
-    );
+    for result in receiver.recv().unwrap() {
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("a CUDA call in a host function failed"), "{error}");
+    }
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::event::Event;
 use super::failure::Failure;
 use super::fill::Fill;
 use super::kept::Kept;
-use super::kernels::Kernels;
+use super::kernels::{self, Kernels};
 use super::{Cuda, Executable, attribute, delay, programmatic};
 use crate::backend::{Backend, Blueprint, Programmatic, allocate};
 use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
@@ -59,7 +59,7 @@ impl Executable {
             ..*blueprint
         };
         built.prepare(blueprint)?;
-        built.graph = built.add_nodes(blueprint)?;
+        built.add_nodes(blueprint)?;
         built.instantiate(blueprint)?;
         Ok(built)
     }
@@ -116,6 +116,7 @@ impl Executable {
             message,
         };
         self.kernels.check(kernel.function, &kernel.config).map_err(refuse)?;
+        kernels::check_bytes(program.arguments(kernel)).map_err(refuse)?;
         self.kernels.permit(kernel.function, kernel.config.shared).at(&site)?;
         attribute::check(&self.cuda, &self.kernels, kernel).map_err(refuse)?;
         attribute::permit(&self.kernels, facts, kernel).at(&site)
@@ -133,21 +134,16 @@ impl Executable {
         }
     }
 
-    /// Creates the graph and adds all nodes, in topological order. Their handles come into `nodes`.
-    fn add_nodes(&mut self, blueprint: &Blueprint<'_>) -> Result<CUgraph> {
+    /// Creates the graph and adds all nodes, in topological order. Their handles come into `nodes`. Dropping `self` destroys the graph, also where
+    /// the closure of a node panics.
+    fn add_nodes(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let draft = blueprint.draft;
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphCreate");
         // SAFETY: the driver is initialised.
-        let graph = unsafe { driver::graph_create() }.at(|| Site::graph(&draft.name))?;
+        self.graph = unsafe { driver::graph_create() }.at(|| Site::graph(&draft.name))?;
         // SAFETY: the graph was created above.
-        match unsafe { self.add_prefix(blueprint, graph, blueprint.order.sequence(0), &[]) } {
-            Ok(()) => Ok(graph),
-            Err(failure) => {
-                // SAFETY: the graph was created above and given to nobody.
-                let _ = unsafe { driver::graph_destroy(graph) };
-                Err(failure.error(draft))
-            }
-        }
+        let added = unsafe { self.add_prefix(blueprint, self.graph, blueprint.order.sequence(0), &[]) };
+        added.map_err(|failure| failure.error(draft))
     }
 
     /// Adds the nodes of `sequence`, which holds the predecessors of each before it, with their bodies; those that have none after

@@ -61,13 +61,7 @@ impl Cuda {
     ///
     /// In host functions, where CUDA forbids its calls and some would wait for ever, it fails, and with it whatever needs a context.
     pub(crate) fn bind(&self) -> Result<(), CudaError> {
-        if host::is_running() {
-            return Err(CudaError {
-                call: "a CUDA call in a host function",
-                name: "CUDA_ERROR_NOT_PERMITTED",
-                code: 800,
-            });
-        }
+        refuse_in_host_function()?;
         // SAFETY: the driver is initialised, or there would be no context.
         if unsafe { driver::current_context() }? != self.raw() {
             // SAFETY: `self.context` keeps the context alive.
@@ -147,6 +141,18 @@ impl Drop for Cuda {
             let _ = unsafe { driver::stream_destroy(stream) };
         }
     }
+}
+
+/// An error in host functions, where CUDA forbids its calls, and waiting might be for what comes after the function.
+pub(crate) fn refuse_in_host_function() -> Result<(), CudaError> {
+    if !host::is_running() {
+        return Ok(());
+    }
+    Err(CudaError {
+        call: "a CUDA call in a host function",
+        name: "CUDA_ERROR_NOT_PERMITTED",
+        code: 800,
+    })
 }
 
 /// Refuses a driver that lacks calls which building a graph uses. The library must be loaded.

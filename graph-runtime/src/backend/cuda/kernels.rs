@@ -218,10 +218,6 @@ impl Kernels {
         let Some(params) = &self.functions[function as usize].params else {
             return Ok(());
         };
-        let size = |argument: &Argument| match argument {
-            Argument::Buffer { .. } => size_of::<CUdeviceptr>(),
-            Argument::Value(value) => value.bytes().len(),
-        };
         let given: Vec<usize> = arguments.iter().map(size).collect();
         if given.len() != params.len() {
             return Err(format!(
@@ -301,6 +297,30 @@ impl Function {
     }
 }
 
+/// The size of an argument in bytes.
+fn size(argument: &Argument) -> usize {
+    match argument {
+        Argument::Buffer { .. } => size_of::<CUdeviceptr>(),
+        Argument::Value(value) => value.bytes().len(),
+    }
+}
+
+/// Refuses more arguments than every driver adds to a graph: CUDA 12.1 and later launch kernels with up to 32 KiB of them, but adding a node
+/// with more than 4 KiB ends the process, of some versions at least (<https://github.com/openxla/xla/pull/19252>).
+pub(super) fn check_bytes(arguments: &[Argument]) -> Result<(), String> {
+    const MOST: usize = 4096;
+    let bytes: usize = arguments
+        .iter()
+        .map(|argument| size(argument).next_multiple_of(8))
+        .sum();
+    if bytes <= MOST {
+        return Ok(());
+    }
+    Err(format!(
+        "takes {bytes} bytes of arguments, but kernels in graphs take {MOST}: pass what is large in device memory"
+    ))
+}
+
 /// Takes a function that somebody has loaded, if it is of this context. The outer error says that it is not.
 fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<Function, CudaError>> {
     trace!(target: "graph_runtime", "cuFuncGetParamInfo");
@@ -367,6 +387,15 @@ fn runs_on(target: &str, (major, minor): (i32, i32)) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Value;
+
+    #[test]
+    fn arguments_have_4096_bytes_at_most() {
+        let value = |bytes: usize| Argument::Value(Value::Large(vec![0; bytes].into()));
+        assert_eq!(check_bytes(&[value(4088), Argument::Value(Value::new(&1_u8))]), Ok(()));
+        let message = check_bytes(&[value(4089), Argument::Value(Value::new(&1_u8))]).unwrap_err();
+        assert!(message.starts_with("takes 4104 bytes of arguments"), "{message}");
+    }
 
     #[test]
     fn targets_are_minimums_unless_they_are_of_one_architecture() {

@@ -23,7 +23,7 @@ mod renew;
 mod shared;
 
 pub(crate) use capture::Session;
-pub(crate) use context::Cuda;
+pub(crate) use context::{Cuda, refuse_in_host_function};
 pub(crate) use event::Event;
 pub(crate) use executable::{Executable, launch_error};
 pub use memory::CudarcSlice;
