@@ -51,6 +51,11 @@ impl Scopes {
         }
     }
 
+    /// The innermost scope of a node.
+    pub(crate) fn of(&self, node: usize) -> usize {
+        self.of_nodes[node]
+    }
+
     /// The scopes around a node, from the innermost to the graph itself.
     fn around(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(Some(self.of_nodes[node]), |&scope| self.parents[scope])
@@ -66,13 +71,21 @@ impl Scopes {
         self.around(node).any(|around| around == scope)
     }
 
-    /// Does `first` run each time that `second` is reached, if it comes before it?
-    pub(crate) fn always_with(&self, first: usize, second: usize) -> bool {
-        let mut inner = self.around(first);
-        let within = inner
-            .find(|&scope| self.kinds[scope] != Kind::Once || self.contains(scope, second))
-            .is_some_and(|scope| self.contains(scope, second));
-        within && !self.disabled[first]
+    /// The innermost scope around both the node and all that is in `scope`.
+    pub(crate) fn common(&self, scope: usize, node: usize) -> usize {
+        self.around(node).find(|&outer| self.holds(outer, scope)).unwrap_or(0)
+    }
+
+    /// Does a node run each time that something in `scope` is reached, if it comes before it?
+    pub(crate) fn always_before(&self, node: usize, scope: usize) -> bool {
+        let mut around = self.around(node);
+        let decides = around.find(|&scope| self.kinds[scope] != Kind::Once);
+        !self.disabled[node] && decides.is_none_or(|decides| self.holds(decides, scope))
+    }
+
+    /// Is the second scope the first, or in it?
+    fn holds(&self, outer: usize, inner: usize) -> bool {
+        std::iter::successors(Some(inner), |&scope| self.parents[scope]).any(|scope| scope == outer)
     }
 }
 
@@ -113,13 +126,13 @@ mod tests {
         draft.nodes[repeated].repeated = Some(1);
 
         let scopes = Scopes::new(&draft);
-        assert!(scopes.always_with(plain, deep) && scopes.always_with(inside, deep));
-        assert!(
-            scopes.always_with(deep, inside),
-            "a child graph runs with the nodes around it"
-        );
-        assert!(!scopes.always_with(deep, plain) && !scopes.always_with(inside, choice));
-        assert!(scopes.always_with(plain, repeated) && !scopes.always_with(repeated, plain));
+        let always = |first: usize, second: usize| scopes.always_before(first, scopes.of(second));
+        assert!(always(plain, deep) && always(inside, deep));
+        assert!(always(deep, inside), "a child graph runs with the nodes around it");
+        assert!(!always(deep, plain) && !always(inside, choice));
+        assert!(always(plain, repeated) && !always(repeated, plain));
+        assert_eq!(scopes.common(scopes.of(deep), inside), then);
+        assert_eq!(scopes.common(scopes.of(deep), repeated), 0);
         let loops = draft.bodies.len()..draft.bodies.len() + 2;
         assert_eq!(
             scopes.repetitions(repeated).collect::<Vec<_>>(),

@@ -116,7 +116,13 @@ impl Life {
                 .iter()
                 .all(|&a| second.first.iter().all(|&b| ordered((a, b))))
         };
-        let ordered = |a: &Range| other.ranges.iter().all(|b| apart(a, b) || apart(b, a));
+        // Ranges of one resource come one after the other: those that one of ours comes after, our later ones come after too, and what it
+        // comes before is followed by what it comes before. Nothing else holds of bodies of which only one runs.
+        let mut theirs = other.ranges.iter().peekable();
+        let ordered = |ours: &Range| {
+            while theirs.next_if(|theirs| apart(theirs, ours)).is_some() {}
+            theirs.peek().is_none_or(|theirs| apart(ours, theirs))
+        };
         let fresh = |&(scope, fresh): &(usize, bool)| {
             let theirs = other.repetitions.iter().find(|theirs| theirs.0 == scope);
             theirs.is_none_or(|theirs| fresh && theirs.1)
@@ -151,30 +157,48 @@ fn life(order: &Nest, scopes: &Scopes, resource: usize, accesses: &[&Access]) ->
         ranges: Vec::new(),
         repetitions: Vec::new(),
     };
-    let renews = |index: usize| renews(order, scopes, accesses, index);
+    let renews = renews(order, scopes, accesses);
     let starts: Vec<usize> = (0..accesses.len())
-        .filter(|&index| index == 0 || renews(index))
+        .filter(|&index| index == 0 || renews[index])
         .collect();
     for (number, &start) in starts.iter().enumerate() {
         let end = starts.get(number + 1).copied().unwrap_or(accesses.len());
         let nodes: Vec<usize> = accesses[start..end].iter().map(|access| access.node).collect();
-        life.repeat(scopes, &nodes, start > 0 || renews(start));
+        life.repeat(scopes, &nodes, renews[start]);
         life.ranges.push(Range::new(order, &nodes));
     }
     life
 }
 
-/// Does an access begin a range?
-fn renews(order: &Nest, scopes: &Scopes, accesses: &[&Access], index: usize) -> bool {
-    let access = accesses[index];
-    access.mode == Mode::Write
-        && access.region.covers(&Region::Whole)
-        && accesses[..index]
-            .iter()
-            .all(|other| order.before(other.node, access.node))
-        && accesses[index + 1..]
-            .iter()
-            .all(|other| order.before(access.node, other.node) && scopes.always_with(access.node, other.node))
+/// Which accesses begin a range? They come in an order that the graph allows.
+fn renews(order: &Nest, scopes: &Scopes, accesses: &[&Access]) -> Vec<bool> {
+    let whole = |access: &&Access| access.mode == Mode::Write && access.region.covers(&Region::Whole);
+    let mut renews: Vec<bool> = accesses.iter().map(whole).collect();
+    let mut before = Vec::new();
+    for (access, renews) in accesses.iter().zip(&mut renews) {
+        *renews &= before.iter().all(|&node| order.before(node, access.node));
+        keep_last(order, &mut before, access.node);
+    }
+    let (mut after, mut common) = (Vec::new(), None);
+    for (access, renews) in accesses.iter().zip(&mut renews).rev() {
+        *renews &= after.iter().all(|&node| order.before(access.node, node))
+            && common.is_none_or(|scope| scopes.always_before(access.node, scope));
+        keep_first(order, &mut after, access.node);
+        common = Some(common.map_or_else(|| scopes.of(access.node), |scope| scopes.common(scope, access.node)));
+    }
+    renews
+}
+
+/// Adds a node to those that none comes after, where it comes after some of them or none.
+fn keep_last(order: &Nest, last: &mut Vec<usize>, node: usize) {
+    last.retain(|&other| !order.before(other, node));
+    last.push(node);
+}
+
+/// Adds a node to those that none comes before, where it comes before some of them or none.
+fn keep_first(order: &Nest, first: &mut Vec<usize>, node: usize) {
+    first.retain(|&other| !order.before(node, other));
+    first.push(node);
 }
 
 impl Life {
@@ -196,14 +220,8 @@ impl Range {
     /// Nodes in an order that the graph allows.
     fn new(order: &Nest, nodes: &[usize]) -> Self {
         let (mut first, mut last): (Vec<usize>, Vec<usize>) = (Vec::new(), Vec::new());
-        for &node in nodes {
-            last.retain(|&other| !order.before(other, node));
-            last.push(node);
-        }
-        for &node in nodes.iter().rev() {
-            first.retain(|&other| !order.before(node, other));
-            first.push(node);
-        }
+        nodes.iter().for_each(|&node| keep_last(order, &mut last, node));
+        nodes.iter().rev().for_each(|&node| keep_first(order, &mut first, node));
         Self { first, last }
     }
 }

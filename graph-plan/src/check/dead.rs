@@ -27,7 +27,10 @@ pub(super) fn dead_nodes(draft: &Draft, order: &Nest) -> Vec<Diagnostic> {
     let mut dead = vec![false; draft.nodes.len()];
     loop {
         let used = |write: &Access| {
-            readers[write.resource].iter().any(|reader| {
+            // From the write on, since most are read soon after it.
+            let readers = &readers[write.resource];
+            let (before, after) = readers.split_at(readers.partition_point(|reader| reader.node <= write.node));
+            after.iter().chain(before).any(|reader| {
                 !dead[reader.node]
                     && reader.region.overlaps_in_some_iterations(&write.region)
                     && may_follow(order, &scopes, write, reader)
