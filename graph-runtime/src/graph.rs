@@ -339,8 +339,9 @@ impl Graph {
         &self.device
     }
 
-    /// The driver's handles, for what is not covered here; `None` on the emulator. They live as long as the graph. Using them is up to
-    /// the `unsafe` calls that take them: launches made so are not waited for.
+    /// The driver's handles, for what is not covered here; `None` on the emulator. They live as long as the graph, the executable form until
+    /// the next [`Graph::rebind`]. Using them is up to the `unsafe` calls that take them: launches made so are not waited for, and graphs that are
+    /// instantiated from the first have the memory and the functions that nodes were built with.
     pub fn raw(&self) -> Option<RawGraph> {
         match &self.executable {
             Executable::Cuda(executable) => {

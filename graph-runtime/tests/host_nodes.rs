@@ -419,6 +419,7 @@ fn cuda_is_refused_in_host_functions() -> Result<()> {
     let (sender, receiver) = mpsc::channel();
     let mut builder = GraphBuilder::new(&device, "Forbidden");
     let (inside, behind) = (device.clone(), device.event()?);
+    let mut other = GraphBuilder::new(&device, "Other").build()?;
     let record = builder.record("record", &behind);
     let call = builder.call("call", (), move |()| {
         // The event is recorded behind this function, which would wait for itself.
@@ -426,6 +427,7 @@ fn cuda_is_refused_in_host_functions() -> Result<()> {
             inside.alloc::<[f32; 4]>().map(drop),
             inside.event().map(drop),
             behind.synchronize(),
+            other.launch(),
         ];
         sender.send(results).unwrap();
     });

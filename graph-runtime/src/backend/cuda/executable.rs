@@ -4,6 +4,7 @@ use super::Cuda;
 use super::add::Adder;
 use super::attribute;
 use super::conditional::Setter;
+use super::context::refuse_in_host_function;
 use super::event::Event;
 use super::fill::Fill;
 use super::kept::Kept;
@@ -28,7 +29,8 @@ use std::sync::Arc;
 ///
 /// 1. *Handles are ours and live.* `graph`, `exec`, `stream`, `event`, `events`, the modules and `nodes` were made by `build` in the context of
 ///    `cuda`, are given to nobody who could destroy them without `unsafe`, and are destroyed in `drop` only (events, which are counted,
-///    after it). `cuda` keeps the context alive.
+///    after it). `exec` alone may be made anew before, when no launch is in flight (`renew`); it is null where that failed, and nothing is launched
+///    then. `cuda` keeps the context alive.
 /// 2. *Memory outlives its use.* What nodes refer to is `storage` (heap allocations; nothing inline, so moving or swapping graphs moves
 ///    nothing the driver knows) and the modules. Both are freed only in `drop`, after `wait` has returned `Ok`, which it does only
 ///    when no launch is in flight; where it fails they are leaked, and the events with them. A graph that is forgotten frees nothing. Shared memory
@@ -47,8 +49,9 @@ use std::sync::Arc;
 ///    made with, which fact 1 keeps. A handle is given to one conditional node of that graph and to built-in kernels that run before it, or
 ///    at the end of its `while` body, and read four bytes of `storage` that passed the plan's checks; the driver takes any value. What
 ///    is in a body is a node like others: in `nodes`, and under facts 2 and 5.
-/// 8. *Host functions stay, and have their memory for themselves.* What a host node points to is behind an `Arc` in `kept`, which
-///    is dropped with the memory of fact 2, or leaked with it; so are the events of event nodes, and the closures, streams and workspaces of captured
+/// 8. *Host functions stay, and have their memory for themselves.* What a host node of `exec` points to is behind an `Arc` in `kept`, which
+///    is dropped with the memory of fact 2, or leaked with it, or once other memory took its place and no launch is in flight (the node of `graph`
+///    may point there still: `renew` tells that of a new `exec`). Kept are also the events of event nodes, and the closures, streams and workspaces of captured
 ///    and raw ones. While a function runs, the references it gets
 ///    are the only ones: other nodes that touch the same memory come before or after it (the plan's race rule), one launch ends before
 ///    the next begins (fact 3), and the host has none (fact 4). A mutex around each function also keeps it from being entered twice at
@@ -116,6 +119,7 @@ impl Executable {
     /// and gets it.
     #[inline]
     pub(crate) fn launch(&mut self) -> Result<(), CudaError> {
+        refuse_in_host_function()?;
         self.in_flight.set(self.in_flight.get() | OWN);
         // SAFETY: facts 1 and 2.
         match unsafe { driver::graph_launch(self.exec, self.stream) } {
