@@ -216,14 +216,4 @@ impl Action {
             _ => Vec::new(),
         }
     }
-
-    /// The bodies, to change them.
-    pub(crate) fn bodies_mut(&mut self) -> Vec<&mut Body> {
-        match self {
-            Action::If(choice) => [&mut choice.then].into_iter().chain(&mut choice.otherwise).collect(),
-            Action::While(repeated) => vec![&mut repeated.body],
-            Action::Switch(switch) => switch.cases.iter_mut().collect(),
-            _ => Vec::new(),
-        }
-    }
 }

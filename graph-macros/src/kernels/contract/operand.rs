@@ -127,9 +127,12 @@ impl<'a> Compiler<'a> {
                 self.fault(&field.member, &format!("`{name}` has no such dimension"), &help)
             }
             ("grid" | "block", Some(_), _) => self.ambiguous(base),
-            (_, Some(_), _) => {
-                let help = "pass the number as a parameter of its own";
-                self.fault(field, &format!("a contract cannot read the fields of `{name}`"), help)
+            (_, Some((_, param)), _) => {
+                let help = match param.kind {
+                    Kind::Buffer(_) => format!("did you mean `{name}.len()`?"),
+                    _ => "pass the number as a parameter of its own".to_owned(),
+                };
+                self.fault(field, &format!("a contract cannot read the fields of `{name}`"), &help)
             }
             _ => self.fault(field, "a contract cannot read fields", FIELDS),
         }
