@@ -1,6 +1,7 @@
 //! Children: what they are bound to.
 
-use super::{Graph, argument_access, expressions};
+use super::access::argument_access;
+use super::{Graph, expressions};
 use crate::graph::ast::Child;
 use crate::graph::constant::mentions;
 use crate::report::{Report, error};

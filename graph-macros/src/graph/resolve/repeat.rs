@@ -1,6 +1,7 @@
 //! `for`s: their variables, and what is in them.
 
-use super::{Around, Entity, Graph, Owner, Owners, enter};
+use super::names::{Around, Owner, Owners, enter};
+use super::{Entity, Graph};
 use crate::graph::ast::For;
 use crate::graph::check::last_span;
 use crate::graph::constant::{bound, mentions};

@@ -1,0 +1,192 @@
+//! What nodes touch: the accesses of the draft.
+
+use super::{Entity, Graph, child, order, rng, scalar};
+use crate::graph::ast::{Action, Argument, CallParameter, Function, Launch, Node, Part, Place};
+use crate::graph::constant::mentions;
+use crate::report::{Report, error, line};
+use graph_plan::{Bound, Code, Mode, NodeKind, Region};
+use proc_macro2::{Ident, Span};
+use quote::ToTokens;
+use syn::Expr;
+
+/// The accesses of a node.
+pub(super) fn accesses<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut Report) {
+    match &node.action {
+        Action::Kernel(launch) => {
+            fixed_function(graph, launch, report);
+            graph.draft.nodes[index].opaque = launch.unsafety.is_some();
+            for argument in &launch.arguments {
+                argument_access(graph, index, argument, report);
+            }
+        }
+        Action::Memcpy { from, to } => {
+            access(graph, index, from, from.name.span(), Mode::Read, report);
+            access(graph, index, to, to.name.span(), Mode::Write, report);
+        }
+        Action::Memset { to, .. } => access(graph, index, to, to.name.span(), Mode::Write, report),
+        Action::Call(call) => {
+            for CallParameter { and, mutable, place } in &call.parameters {
+                borrow(graph, index, place, and.span, mutable.is_some(), report);
+            }
+        }
+        Action::Capture(capture) => library_access(graph, index, &capture.arguments, report),
+        Action::Raw(raw) => library_access(graph, index, &raw.arguments, report),
+        Action::Graph(child) => child::accesses(graph, index, child, report),
+        other => {
+            if let Some(flag) = other.condition() {
+                access(graph, index, flag, flag.name.span(), Mode::Read, report);
+            }
+        }
+    }
+}
+
+/// The accesses of a node that may do more than they tell.
+fn library_access<'a>(graph: &mut Graph<'a>, node: usize, arguments: &'a [Argument], report: &mut Report) {
+    graph.draft.nodes[node].opaque = true;
+    for argument in arguments {
+        argument_access(graph, node, argument, report);
+    }
+}
+
+/// A node's access to a place as `&` or `&mut`.
+fn borrow<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span, mutable: bool, report: &mut Report) {
+    let mode = if mutable { Mode::ReadWrite } else { Mode::Read };
+    access(graph, node, place, start, mode, report);
+}
+
+pub(super) fn argument_access<'a>(graph: &mut Graph<'a>, node: usize, argument: &'a Argument, report: &mut Report) {
+    match argument {
+        Argument::Borrow { and, mutable, place } => {
+            borrow(graph, node, place, and.span, mutable.is_some(), report);
+        }
+        Argument::Value(value) => {
+            if let Some(name) = resource_by_value(graph, value) {
+                let user = match graph.draft.nodes[node].kind {
+                    NodeKind::Kernel => "kernel",
+                    _ => "node",
+                };
+                let diagnostic = error(Code::Syntax, format!("resource `{name}` is passed by value")).help(format!(
+                    "borrow it: `&{name}` if the {user} only reads it, `&mut {name}` if it writes"
+                ));
+                report.push(name.span(), &diagnostic);
+            }
+        }
+    }
+}
+
+/// The resource that a by-value argument names, if it is nothing but that.
+fn resource_by_value<'e>(graph: &Graph<'_>, value: &'e Expr) -> Option<&'e Ident> {
+    let Expr::Path(path) = value else { return None };
+    let name = path.path.get_ident()?;
+    matches!(graph.entity(name), Some(Entity::Resource(_))).then_some(name)
+}
+
+/// A node's access to a place.
+fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span, mode: Mode, report: &mut Report) {
+    let name = &place.name;
+    let diagnostic = match graph.entity(name) {
+        Some(Entity::Resource(resource)) => {
+            if let Some(mistake) = rng::misuse(graph, node, place, resource, mode) {
+                report.push_between(start, place.end, &mistake);
+                return;
+            }
+            fixed(graph, place, report);
+            let access = graph.draft.access(node, resource, region(graph, node, place), mode);
+            graph.draft.accesses[access].line = line(name.span()).and_then(|line| u32::try_from(line).ok());
+            graph.accesses.push((place, start));
+            return;
+        }
+        Some(Entity::Broken) => return,
+        Some(Entity::Node(_)) => error(Code::UnknownResource, format!("`{name}` is a node, not a resource"))
+            .help("name the resource that it writes"),
+        Some(Entity::Value(_)) => error(
+            Code::UnknownResource,
+            format!("`{name}` is a plain value, not a resource"),
+        )
+        .help(format!(
+            "values are passed without `&`; shared memory is declared as `{name}: device [f32; 1024]`"
+        )),
+        Some(Entity::Param(_)) => {
+            let diagnostic = error(Code::UnknownResource, format!("`{name}` is a `param`, not a resource"));
+            diagnostic.help(match graph.draft.nodes[node].kind {
+                kind if kind.is_conditional() => {
+                    format!("set device memory to it, `memset set = ... <- {name}`, and let that be the condition")
+                }
+                NodeKind::Call => "keep the value in host memory instead, and borrow that".to_owned(),
+                _ => format!("params are passed by value: `{name}` without `&`"),
+            })
+        }
+        Some(Entity::Variable) => error(
+            Code::UnknownResource,
+            format!("`{name}` is the variable of a `for`, not a resource"),
+        )
+        .help(format!("it is passed by value: `{name} as u32` without `&`")),
+        None => {
+            let resources: Vec<String> = graph
+                .resources
+                .iter()
+                .map(|resource| resource.name.to_string())
+                .collect();
+            order::suggest(
+                error(Code::UnknownResource, format!("no resource is named `{name}`")),
+                name,
+                &resources,
+            )
+        }
+    };
+    report.push(name.span(), &diagnostic);
+}
+
+/// Places are fixed when the graph is built, so a param cannot select one.
+fn fixed(graph: &Graph<'_>, place: &Place, report: &mut Report) {
+    if mentions(scalar::bounds(place), &graph.param_names()) {
+        let message = format!("a `param` selects a part of `{}`", place.name);
+        let diagnostic = error(Code::Syntax, message)
+            .note("the memory a node touches is fixed when the graph is built; params change between launches")
+            .help("use a literal, a constant or a const generic");
+        report.push_between(place.name.span(), place.end, &diagnostic);
+    }
+}
+
+/// What a node launches is fixed when the graph is built, so a param cannot choose it.
+fn fixed_function(graph: &Graph<'_>, launch: &Launch, report: &mut Report) {
+    let Function::Value(value) = &launch.function else {
+        return;
+    };
+    if mentions(value.expr.to_token_stream(), &graph.param_names()) {
+        let diagnostic = error(Code::Syntax, "a `param` chooses what a node launches")
+            .note("the kernel of a node is fixed when the graph is built; params change between launches")
+            .help("use a build argument");
+        let (open, close) = (value.paren_token.span.open(), value.paren_token.span.close());
+        report.push_between(open, close, &diagnostic);
+    }
+}
+
+/// The part of the resource that a place is, as far as the text tells.
+fn region(graph: &Graph<'_>, node: usize, place: &Place) -> Region {
+    match &place.parts[..] {
+        [] => Region::Whole,
+        [part] => selected(graph, node, part),
+        [part, inner, ..] => Region::Parts(Box::new([part, inner].map(|part| selected(graph, node, part)))),
+    }
+}
+
+/// What a part selects from its dimension.
+fn selected(graph: &Graph<'_>, node: usize, part: &Part) -> Region {
+    let bound = |expr: &Expr| graph.bound(node, expr);
+    match part {
+        Part::Index(index) => Region::Index(bound(index)),
+        Part::Range {
+            start: None, end: None, ..
+        } => Region::Whole,
+        Part::Range { start, end, inclusive } => {
+            let start = start.as_ref().map_or(Bound::Known(0), |start| bound(start));
+            let end = match end.as_ref().map_or(Bound::End, |end| bound(end)) {
+                Bound::Known(last) if *inclusive => Bound::Known(last.saturating_add(1)),
+                Bound::Symbol(_) | Bound::Iteration(..) if *inclusive => Bound::Unknown,
+                end => end,
+            };
+            Region::Range(start, end)
+        }
+    }
+}

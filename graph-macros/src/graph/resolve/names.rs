@@ -1,0 +1,230 @@
+//! The one namespace: who has each name, and what it stands for.
+
+use super::{Entity, Graph, Value, repeat};
+use crate::graph::ast::{Action, BuildArgument, Item, Resource, ResourceKind, Statement};
+use crate::report::{Report, error, on_line};
+use graph_plan::{Code, Diagnostic, NodeKind};
+use proc_macro2::Ident;
+use std::collections::HashMap;
+use syn::Type;
+use syn::ext::IdentExt;
+
+/// The methods that every graph has, whose names nothing else may take.
+const METHODS: [&str; 6] = ["build", "launch", "launch_on", "synchronize", "memory_mut", "raw"];
+
+/// Those of graphs that are expressions, besides.
+const METHODS_OF_EXPRESSIONS: [&str; 2] = ["into_parts", "plan"];
+
+/// Enters all names of a graph.
+pub(super) fn declare(graph: &mut Graph<'_>, report: &mut Report) {
+    let item: &Item = graph.item;
+    let more = METHODS_OF_EXPRESSIONS.iter().filter(|_| graph.is_expression());
+    let mut owners: Owners<'_> = METHODS
+        .iter()
+        .chain(more)
+        .map(|&method| (method.to_owned(), Owner::Method))
+        .collect();
+    arguments(graph, &mut owners, report);
+    statements(graph, &item.statements, Around::GRAPH, &mut owners, report);
+}
+
+/// Enters the names of the build arguments, and of their accessors, into the one namespace.
+fn arguments<'a>(graph: &mut Graph<'a>, owners: &mut Owners<'a>, report: &mut Report) {
+    for argument in &graph.item.arguments {
+        let clash = enter(owners, argument.name(), accessors(argument), report);
+        let entity = match argument {
+            BuildArgument::Value { name, ty } if !clash => graph.value(name, ty),
+            BuildArgument::Memory(resource) if !clash => graph.memory(resource),
+            _ => Entity::Broken,
+        };
+        graph.name(argument.name(), entity);
+    }
+}
+
+/// Enters the names of a body's statements, of those in their bodies, and of their accessors into the one namespace.
+fn statements<'a>(
+    graph: &mut Graph<'a>,
+    found: &'a [Statement],
+    around: Around,
+    owners: &mut Owners<'a>,
+    report: &mut Report,
+) {
+    for statement in found {
+        if let Statement::For(repeated) = statement {
+            let inside = repeat::declare(graph, repeated, around, owners, report);
+            statements(graph, &repeated.statements, inside, owners, report);
+            continue;
+        }
+        let name = statement.name();
+        let clash = enter(owners, name, taken(statement), report);
+        let entity = match statement {
+            Statement::Resource(resource) if !clash => graph.memory(resource),
+            Statement::Param(param) if !clash => {
+                graph.params.push(param);
+                Entity::Param(graph.params.len() - 1)
+            }
+            Statement::Node(node) => {
+                graph.nodes.push(node);
+                let index = graph.draft.node_in(around.body, name.to_string(), kind(&node.action));
+                graph.draft.nodes[index].repeated = around.repeated;
+                graph.draft.nodes[index].disabled = node.attributes.node.disabled.is_some();
+                if clash {
+                    graph.draft.nodes[index].broken = true;
+                    graph.nameless.push(index);
+                }
+                Entity::Node(index)
+            }
+            _ => Entity::Broken,
+        };
+        graph.name(name, entity);
+        if let Statement::Node(node) = statement {
+            let index = graph.nodes.len() - 1;
+            for (role, inner) in node.action.bodies() {
+                let body = graph.draft.body(index, role);
+                graph.draft.bodies[body].broken = !inner.unparsed.is_empty();
+                let around = Around { body, repeated: None };
+                statements(graph, &inner.statements, around, owners, report);
+            }
+        }
+    }
+}
+
+/// Gives `name` its own and its accessors' names; says whether one of them is taken, which is reported.
+pub(super) fn enter<'a>(owners: &mut Owners<'a>, name: &'a Ident, accessors: Vec<String>, report: &mut Report) -> bool {
+    let own = (name.unraw().to_string(), false);
+    let taken: Vec<(String, bool)> = [own]
+        .into_iter()
+        .chain(accessors.into_iter().map(|accessor| (accessor, true)))
+        .collect();
+    let clash = taken
+        .iter()
+        .find_map(|(taken, _)| owners.get(taken).map(|owner| clashing(name, taken, *owner)));
+    match &clash {
+        Some(diagnostic) => report.push(name.span(), diagnostic),
+        None => owners.extend(
+            taken
+                .into_iter()
+                .map(|(taken, accessor)| (taken, Owner::Statement(name, accessor))),
+        ),
+    }
+    clash.is_some()
+}
+
+impl<'a> Graph<'a> {
+    fn memory(&mut self, resource: &'a Resource) -> Entity {
+        self.resources.push(resource);
+        let index = self.draft.resource(resource.name.to_string(), resource.space());
+        self.draft.resources[index].scratch = resource.kind == ResourceKind::Scratch;
+        Entity::Resource(index)
+    }
+
+    fn value(&mut self, name: &'a Ident, ty: &'a Type) -> Entity {
+        self.values.push(Value { name, ty });
+        Entity::Value(self.values.len() - 1)
+    }
+
+    /// Of a name that is declared twice nobody can say what it means.
+    pub(super) fn name(&mut self, name: &Ident, entity: Entity) {
+        let known = self.names.entry(name.to_string()).or_insert(entity);
+        if *known != entity {
+            *known = Entity::Broken;
+        }
+    }
+}
+
+/// Where a statement stands.
+#[derive(Clone, Copy)]
+pub(super) struct Around {
+    pub(super) body: usize,
+    /// The innermost `for` in that body.
+    pub(super) repeated: Option<usize>,
+}
+
+impl Around {
+    const GRAPH: Self = Self {
+        body: 0,
+        repeated: None,
+    };
+}
+
+/// Who has each name.
+pub(super) type Owners<'a> = HashMap<String, Owner<'a>>;
+
+/// Who has a name.
+#[derive(Clone, Copy)]
+pub(super) enum Owner<'a> {
+    /// A method of every graph.
+    Method,
+    /// A statement, or (`true`) an accessor made for it.
+    Statement(&'a Ident, bool),
+    /// A `for`, whose variable it is.
+    Variable(&'a Ident, usize),
+}
+
+fn kind(action: &Action) -> NodeKind {
+    match action {
+        Action::Kernel(_) => NodeKind::Kernel,
+        Action::Memcpy { .. } => NodeKind::Memcpy,
+        Action::Memset { .. } => NodeKind::Memset,
+        Action::Call(_) => NodeKind::Call,
+        Action::Capture(_) => NodeKind::Capture,
+        Action::Raw(_) => NodeKind::Raw,
+        Action::Record(_) => NodeKind::Record,
+        Action::Wait(_) => NodeKind::Wait,
+        Action::If(_) => NodeKind::If,
+        Action::While(_) => NodeKind::While,
+        Action::Switch(_) => NodeKind::Switch,
+        Action::Graph(_) => NodeKind::Graph,
+        Action::Join => NodeKind::Join,
+    }
+}
+
+/// The names of a statement's accessors.
+fn taken(statement: &Statement) -> Vec<String> {
+    let name = statement.name().unraw();
+    match statement {
+        Statement::Resource(resource) if resource.kind == ResourceKind::Scratch || resource.random.is_some() => {
+            Vec::new()
+        }
+        Statement::Resource(_) => vec![format!("{name}_mut")],
+        Statement::Param(_) => vec![format!("set_{name}")],
+        Statement::Node(_) | Statement::For(_) => Vec::new(),
+    }
+}
+
+/// The names of a build argument's accessors.
+fn accessors(argument: &BuildArgument) -> Vec<String> {
+    let name = argument.name().unraw();
+    match argument {
+        BuildArgument::Value { .. } => Vec::new(),
+        BuildArgument::Memory(memory) if memory.is_mutable() => vec![format!("{name}_mut"), format!("rebind_{name}")],
+        BuildArgument::Memory(_) => vec![format!("rebind_{name}")],
+    }
+}
+
+/// `name` cannot have `taken` (itself, or an accessor), since `owner` has it.
+fn clashing(name: &Ident, taken: &str, owner: Owner<'_>) -> Diagnostic {
+    let own = name.unraw() == taken;
+    let subject = if own {
+        format!("`{name}`")
+    } else {
+        format!("the accessor `{taken}` of `{name}`")
+    };
+    let duplicate = |message: String| {
+        error(Code::DuplicateName, message)
+            .help("nodes, resources, params, build arguments and the accessors made for them share one namespace: choose another name")
+    };
+    let first = match owner {
+        Owner::Method => return duplicate(format!("{subject} has the name of a method of every graph")),
+        Owner::Statement(first, _) | Owner::Variable(first, _) => first,
+    };
+    let declared = format!("`{first}` is declared {}", on_line(first.span()));
+    match owner {
+        Owner::Statement(_, false) | Owner::Variable(..) if own => {
+            duplicate(format!("the name `{name}` is declared twice"))
+        }
+        Owner::Statement(_, true) => duplicate(format!("{subject} has the name of an accessor of `{first}`")),
+        _ => duplicate(format!("{subject} has the name of another declaration")),
+    }
+    .note(declared)
+}

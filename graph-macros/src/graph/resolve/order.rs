@@ -1,0 +1,61 @@
+//! What nodes run after: the edges of the draft.
+
+use super::{Entity, Graph};
+use crate::graph::ast::{Dependency, Node};
+use crate::report::{Report, error};
+use graph_plan::{Code, Diagnostic, Subject, nearest, other_body, siblings};
+use proc_macro2::Ident;
+
+/// The edges of a node.
+pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut Report) {
+    for Dependency { name, programmatic } in &node.after {
+        match graph.entity(name) {
+            Some(Entity::Node(before)) if graph.draft.nodes[before].body == graph.draft.nodes[index].body => {
+                match programmatic {
+                    Some(_) => graph.draft.programmatic_edge(before, index),
+                    None => graph.draft.edge(before, index),
+                };
+                graph.edges.push(name);
+                continue;
+            }
+            Some(Entity::Node(before)) => {
+                let subject = Subject::Node(index);
+                report.push(name.span(), &other_body(&graph.draft, before, index, subject));
+                if let Some((_, later)) = siblings(&graph.draft, before, index) {
+                    graph.draft.nodes[later].broken = true; // its order is not what was meant either
+                }
+            }
+            Some(Entity::Broken) => {}
+            Some(Entity::Resource(_) | Entity::Param(_) | Entity::Value(_) | Entity::Variable) => {
+                let message = format!("`{name}` is no node, so `{}` cannot run after it", node.name);
+                report.push(
+                    name.span(),
+                    &error(Code::UnknownNode, message).help("name the node that uses it"),
+                );
+            }
+            None => {
+                let message = format!("no node is named `{name}`");
+                let others = graph.nodes.iter().filter(|other| other.name != node.name);
+                let nodes: Vec<String> = others.map(|other| other.name.to_string()).collect();
+                report.push(name.span(), &suggest(error(Code::UnknownNode, message), name, &nodes));
+            }
+        }
+        graph.draft.nodes[index].broken = true;
+    }
+}
+
+/// Says which name may have been meant, or which there are.
+pub(super) fn suggest(diagnostic: Diagnostic, name: &Ident, candidates: &[String]) -> Diagnostic {
+    match nearest(&name.to_string(), candidates.iter().map(String::as_str)) {
+        Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+        None if candidates.is_empty() && diagnostic.code == Code::UnknownResource => {
+            diagnostic.help(format!("declare it: `device {name}: [f32; 1024];`"))
+        }
+        None if candidates.is_empty() => diagnostic,
+        None => {
+            let listed: Vec<String> = candidates.iter().take(8).map(|name| format!("`{name}`")).collect();
+            let more = if candidates.len() > listed.len() { ", ..." } else { "" };
+            diagnostic.note(format!("declared are {}{more}", listed.join(", ")))
+        }
+    }
+}
