@@ -7,6 +7,7 @@ mod check;
 mod constant;
 mod editor;
 mod expand;
+mod items;
 mod parse;
 mod resolve;
 #[cfg(test)]
@@ -28,6 +29,8 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
 
 /// Graphs as items. With mistakes each still emits its type and every signature, so that one mistake gives one error.
 fn declared(items: Vec<Item>, statements: TokenStream, report: &mut Report) -> TokenStream {
+    let items = items::distinct(items, report);
+    items::endless(&items, report);
     let graphs: Vec<_> = items
         .iter()
         .map(|item| {

@@ -19,6 +19,8 @@ struct Entry {
     end: Span,
     code: Code,
     text: String,
+    /// Is nothing wrong with the statement whose name stands before it?
+    aside: bool,
 }
 
 impl Report {
@@ -34,6 +36,7 @@ impl Report {
             end,
             code: diagnostic.code,
             text: diagnostic.to_string(),
+            aside: false,
         };
         if diagnostic.code.is_warning() {
             self.warnings.push(entry)
@@ -54,14 +57,25 @@ impl Report {
         }
     }
 
+    /// The same, of tokens between statements, of which the one in front can be compiled.
+    pub(crate) fn aside(&mut self, error: &syn::Error) {
+        self.syn(error);
+        if let Some(entry) = self.errors.last_mut() {
+            entry.aside = true;
+        }
+    }
+
     /// Was anything wrong?
     pub(crate) fn has_errors(&self) -> bool {
         !self.errors.is_empty()
     }
 
-    /// Where the errors with these codes begin.
+    /// Where the errors with these codes begin that are about statements.
     pub(crate) fn places(&self, codes: &[Code]) -> impl Iterator<Item = LineColumn> {
-        let errors = self.errors.iter().filter(|entry| codes.contains(&entry.code));
+        let errors = self
+            .errors
+            .iter()
+            .filter(|entry| codes.contains(&entry.code) && !entry.aside);
         errors.map(|entry| entry.start.start())
     }
 

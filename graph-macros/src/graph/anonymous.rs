@@ -15,6 +15,7 @@ pub(crate) fn item(graph: Anonymous) -> Item {
         arrow,
         mut statements,
         unparsed,
+        kernels,
     } = graph;
     let mut declared: HashSet<String> = unparsed.iter().map(ToString::to_string).collect();
     let mut places: Vec<Mentioned> = Vec::new();
@@ -36,6 +37,7 @@ pub(crate) fn item(graph: Anonymous) -> Item {
         arguments: Vec::new(),
         statements: captured,
         unparsed,
+        kernels,
         form: Form::Expression(Box::new(device), arrow),
     }
 }

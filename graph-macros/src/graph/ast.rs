@@ -10,7 +10,7 @@ pub(crate) use node::{
 use graph_plan::Space;
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Attribute, Expr, Generics, Ident, Token, Type, Visibility};
+use syn::{Attribute, Expr, Generics, Ident, Path, Token, Type, Visibility};
 
 /// What one `cuda_graph!` holds.
 #[derive(Debug)]
@@ -27,6 +27,8 @@ pub(crate) struct Anonymous {
     pub(crate) statements: Vec<Statement>,
     /// As in [`Item`].
     pub(crate) unparsed: Vec<Ident>,
+    /// As in [`Item`].
+    pub(crate) kernels: Vec<Path>,
 }
 
 /// `pub graph Name<..>(..) { .. }`
@@ -42,6 +44,8 @@ pub(crate) struct Item {
     /// Names of arguments and statements, also of those inside bodies, that could not be parsed: whoever mentions them is
     /// not to blame.
     pub(crate) unparsed: Vec<Ident>,
+    /// The kernels of launches that could not be parsed.
+    pub(crate) kernels: Vec<Path>,
 }
 
 /// How a graph stands in the program.
@@ -60,6 +64,8 @@ pub(crate) enum BuildArgument {
     Value { name: Ident, ty: Box<Type> },
     /// `w: device [f32; N]`, `out: mut host [f32; N]`: memory shared with others.
     Memory(Box<Resource>),
+    /// One that could not be parsed, which is reported.
+    Unknown(Ident),
 }
 
 impl BuildArgument {
@@ -67,6 +73,7 @@ impl BuildArgument {
         match self {
             BuildArgument::Value { name, .. } => name,
             BuildArgument::Memory(resource) => &resource.name,
+            BuildArgument::Unknown(name) => name,
         }
     }
 }
@@ -80,6 +87,8 @@ pub(crate) struct Attributes {
     pub(crate) allowed: Vec<String>,
     /// What only nodes have.
     pub(crate) node: NodeAttributes,
+    /// Is something wrong with the statement that leaves open what it runs after? That is reported.
+    pub(crate) astray: bool,
 }
 
 /// The attributes of nodes, each with the span of its name.

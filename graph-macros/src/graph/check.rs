@@ -4,6 +4,7 @@ mod attribute;
 mod bounds;
 mod closure;
 mod length;
+mod mention;
 mod piece;
 mod shared;
 
@@ -26,6 +27,7 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
     }
     unused_params(graph, report);
     shared::shared(graph, report);
+    mention::values(graph, report);
     for resource in &graph.resources {
         length::lengths(graph, resource, report);
     }

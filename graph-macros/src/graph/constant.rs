@@ -78,7 +78,7 @@ impl Variables {
 }
 
 /// Is the name written as those of constants and const generics are?
-fn is_upper(name: &Ident) -> bool {
+pub(crate) fn is_upper(name: &Ident) -> bool {
     !name.to_string().contains(char::is_lowercase)
 }
 

@@ -22,15 +22,28 @@ use quote::ToTokens;
 use statement::starts_statement;
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, Ident, Token};
+use syn::{Expr, Ident, Path, Token};
 
 /// What is known while a graph is parsed.
 struct Context<'r> {
     report: &'r mut Report,
     /// The names of statements, at any depth, that could not be parsed.
     unparsed: Vec<Ident>,
+    /// The kernels of launches that could not be parsed.
+    kernels: Vec<Path>,
     /// The keyword of the innermost statement whose body is parsed; `None` outside of all.
     inside: Option<&'static str>,
+    /// Is what is wrong with the statement that is parsed reported already?
+    told: bool,
+}
+
+impl Context<'_> {
+    /// Reports why a statement could not be parsed.
+    fn tell(&mut self, error: &syn::Error) {
+        if !std::mem::take(&mut self.told) {
+            self.report.syn(error);
+        }
+    }
 }
 
 /// Parses the macro's input; `None` where not even the device of an expression could be made out.
@@ -41,7 +54,9 @@ pub(crate) fn input(input: TokenStream, report: &mut Report) -> Option<Input> {
         let mut context = Context {
             report,
             unparsed: Vec::new(),
+            kernels: Vec::new(),
             inside: None,
+            told: false,
         };
         found = Some(input::parse(input, &mut context)?);
         Ok(())

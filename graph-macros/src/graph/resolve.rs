@@ -61,6 +61,14 @@ impl Graph<'_> {
         self.names.get(&name.to_string()).copied()
     }
 
+    /// The resource of this name.
+    pub(crate) fn resource_of(&self, name: &Ident) -> Option<&Resource> {
+        match self.entity(name) {
+            Some(Entity::Resource(index)) => Some(self.resources[index]),
+            _ => None,
+        }
+    }
+
     /// The resource a place is in, once the graph is known to be right.
     pub(crate) fn resource(&self, place: &Place) -> Option<usize> {
         match self.entity(&place.name) {

@@ -36,6 +36,9 @@ pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
             _ if found.bound.contains(name) => continue,
             (Some(Entity::Param(_)), _) => of_param(node, name),
             (Some(Entity::Resource(_)), 0) => of_resource(node, name),
+            (Some(Entity::Node(_)), _) if matches!(node.action, Action::Record(_) | Action::Wait(_)) => {
+                no_event(node, &format!("the node `{name}`"))
+            }
             (Some(Entity::Resource(_)), 2..) => of_several(node, name),
             _ => continue,
         };
@@ -103,12 +106,19 @@ fn no_event(node: &Node, what: &str) -> Diagnostic {
 
 /// The names that an expression mentions alone, other than as a function, and those that patterns in it bind.
 #[derive(Default)]
-struct Names<'a> {
-    mentioned: Vec<&'a Ident>,
-    bound: HashSet<&'a Ident>,
+pub(super) struct Names<'a> {
+    pub(super) mentioned: Vec<&'a Ident>,
+    pub(super) bound: HashSet<&'a Ident>,
 }
 
 impl<'a> Names<'a> {
+    /// Those of one expression.
+    pub(super) fn of(expr: &'a Expr) -> Self {
+        let mut names = Self::default();
+        names.visit_expr(expr);
+        names
+    }
+
     /// Looks into a closure and what is passed by value; returns the names of what is borrowed.
     fn library(&mut self, arguments: &'a [Argument], body: &'a Expr) -> Vec<&'a Ident> {
         self.visit_expr(body);

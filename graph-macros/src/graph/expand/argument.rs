@@ -18,6 +18,7 @@ pub(super) fn parameters(graph: &Graph<'_>) -> TokenStream {
             let (name, ty) = (&memory.name, argument_type(graph, memory));
             quote!(, #name: #ty)
         }
+        BuildArgument::Unknown(_) => quote!(, _: impl ::core::marker::Sized),
     };
     graph.item.arguments.iter().map(parameter).collect()
 }

@@ -78,7 +78,8 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
 
 /// The params, as local variables with their initial values.
 pub(super) fn initial(graph: &Graph<'_>) -> TokenStream {
-    let initial = graph.params.iter().map(|param| {
+    let initial = graph.params_in_order().into_iter().map(|param| {
+        let param = graph.params[param];
         let (name, ty, value) = (&param.name, &param.ty, &param.initial);
         quote!(let #name: #ty = #value;)
     });

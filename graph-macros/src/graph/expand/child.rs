@@ -161,7 +161,7 @@ fn added(graph: &Graph<'_>, slots: &[Slot<'_>], builder: &Ident, bound: &Ident) 
     });
     let lengths = slots.iter().filter_map(|slot| length(graph, slot, builder));
     let first_param = slots.len() - graph.params.len();
-    let params = (0..graph.params.len()).map(|param| {
+    let params = graph.params_in_order().into_iter().map(|param| {
         let (place, name) = (of_index(first_param + param), &graph.params[param].name);
         let (ty, initial) = (&graph.params[param].ty, &graph.params[param].initial);
         quote! {

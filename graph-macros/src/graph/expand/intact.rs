@@ -5,7 +5,7 @@ use super::build::{Operands, hidden, operands, operands_of};
 use super::interface::implementation;
 use super::node::{add, places};
 use crate::graph::ast::{Action, Node, Param, Statement};
-use crate::graph::resolve::{Graph, added, mentioned};
+use crate::graph::resolve::{Entity, Graph, added, mentioned};
 use crate::report::Report;
 use graph_plan::Code;
 use proc_macro2::{Ident, LineColumn, TokenStream};
@@ -41,7 +41,10 @@ impl<'a> Intact<'a> {
 
     fn params(&self) -> impl Iterator<Item = (usize, &'a Param)> {
         let params = self.graph.params.iter().copied().enumerate();
-        params.filter(|(_, param)| self.is(&param.name, param.initial.to_token_stream()))
+        params.filter(|(_, param)| {
+            self.graph.entity(&param.name) != Some(Entity::Broken)
+                && self.is(&param.name, param.initial.to_token_stream())
+        })
     }
 
     fn nodes(&self) -> impl Iterator<Item = (usize, &'a Node)> {
@@ -58,7 +61,15 @@ pub(super) fn functions(graph: &Graph<'_>, report: &Report) -> TokenStream {
     let intact = Intact::new(graph, report);
     let params = intact.params().map(|(index, param)| initial(graph, index, param));
     let nodes = intact.nodes().map(|(index, node)| added_alone(graph, index, node));
-    implementation(graph, quote!(#(#params)* #(#nodes)*))
+    let (functions, kernels) = (implementation(graph, quote!(#(#params)* #(#nodes)*)), kernels(graph));
+    quote!(#functions #kernels)
+}
+
+/// Uses of the kernels that stand in launches which could not be parsed, so that their imports count as used.
+fn kernels(graph: &Graph<'_>) -> TokenStream {
+    let kernels = graph.item.kernels.iter();
+    let used = kernels.map(|path| quote!(const _: ::core::marker::PhantomData<#path> = ::core::marker::PhantomData;));
+    used.collect()
 }
 
 /// The nodes of a graph that is an expression, where its locals are.
@@ -71,7 +82,7 @@ pub(super) fn nodes(graph: &Graph<'_>, report: &Report, builder: &TokenStream) -
         );
         quote!({ #(let #variables: ::core::primitive::usize = 0;)* #add })
     });
-    nodes.collect()
+    nodes.chain([kernels(graph)]).collect()
 }
 
 /// The initial value of a param.

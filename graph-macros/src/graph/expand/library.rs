@@ -95,6 +95,17 @@ enum Ending {
     Value,
 }
 
+impl Ending {
+    /// That of several branches: a result only where all are.
+    fn of_all(branches: impl IntoIterator<Item = Self>) -> Self {
+        let mut branches = branches.into_iter();
+        match branches.all(|branch| matches!(branch, Ending::Result)) {
+            true => Ending::Result,
+            false => Ending::Value,
+        }
+    }
+}
+
 fn ending(body: &Expr) -> Ending {
     let block = |block: &Block| match block.stmts.last() {
         Some(Stmt::Expr(last, None)) => ending(last),
@@ -109,6 +120,11 @@ fn ending(body: &Expr) -> Ending {
             Expr::Path(path) if path.path.is_ident("Ok") || path.path.is_ident("Err") => Ending::Result,
             _ => Ending::Value,
         },
+        Expr::If(body) => match &body.else_branch {
+            Some((_, otherwise)) => Ending::of_all([block(&body.then_branch), ending(otherwise)]),
+            None => Ending::Value,
+        },
+        Expr::Match(body) => Ending::of_all(body.arms.iter().map(|arm| ending(&arm.body))),
         Expr::Return(_) => Ending::Result,
         Expr::Macro(body) if diverges(&body.mac) => Ending::Result,
         _ => Ending::Value,

@@ -28,7 +28,11 @@ pub(super) fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Re
             "doc" => found.docs.push(attribute),
             "allow" => allow(&attribute, &mut found, report)?,
             name if NodeAttributes::NAMES.contains(&name) => of_node(&attribute, name, &mut found.node, report),
-            name => unknown(&attribute, name, report),
+            name => {
+                // With `#[cfg]`, say, it would have another order.
+                found.astray = true;
+                unknown(&attribute, name, report);
+            }
         }
     }
     Ok(found)

@@ -113,9 +113,15 @@ fn closing_bar(input: ParseStream<'_>) -> syn::Result<()> {
     input
         .parse::<Token![|]>()
         .map(drop)
-        .map_err(|error| expected(error.span(), "`|`"))
+        .map_err(|error| expected(error.span(), "`|` behind the name"))
 }
 
 fn body(input: ParseStream<'_>) -> syn::Result<Expr> {
+    if input.peek(Token![->]) {
+        return Err(expected(
+            input.span(),
+            "an expression: what the closure returns is known",
+        ));
+    }
     expression(input, "an expression after `|..|`")
 }

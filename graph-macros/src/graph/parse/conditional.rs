@@ -1,7 +1,7 @@
 //! `if`, `while` and `switch`: nodes with bodies.
 
 use super::statement::nested;
-use super::{Context, expected};
+use super::{Context, expected, next_is};
 use crate::graph::ast::{Action, Body, If, Place, Switch, While};
 use proc_macro2::Span;
 use syn::parse::ParseStream;
@@ -52,12 +52,19 @@ pub(super) fn switch(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::
         let place = if content.is_empty() { end } else { content.span() };
         return Err(expected(place, message));
     }
+    if input.peek(Token![else]) {
+        let message = "a `switch` has no `else`: for a number that has no body nothing runs";
+        return Err(syn::Error::new(input.span(), message));
+    }
     Ok((Action::Switch(Box::new(Switch { condition, cases })), end))
 }
 
 /// A place with a `{` behind it.
 fn condition(input: ParseStream<'_>) -> syn::Result<Place> {
     let place = input.parse()?;
+    if next_is(input, "after") {
+        return Err(expected(input.span(), "`{ .. }`: `after` stands behind the bodies"));
+    }
     if !input.peek(syn::token::Brace) {
         return Err(expected(
             input.span(),

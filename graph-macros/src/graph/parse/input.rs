@@ -72,6 +72,7 @@ fn anonymous(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<A
         arrow,
         statements,
         unparsed: std::mem::take(&mut context.unparsed),
+        kernels: std::mem::take(&mut context.kernels),
     })
 }
 

@@ -6,6 +6,7 @@ use super::{Context, expected};
 use crate::graph::ast::{Attributes, BuildArgument, Form, Item, Resource, ResourceKind};
 use graph_plan::Space;
 use proc_macro2::TokenTree;
+use quote::format_ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Generics, Ident, Token, Visibility, braced, parenthesized};
@@ -47,6 +48,7 @@ pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Re
         statements,
         form: Form::Item,
         unparsed: std::mem::take(&mut context.unparsed),
+        kernels: std::mem::take(&mut context.kernels),
     })
 }
 
@@ -61,7 +63,8 @@ fn build_arguments(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Re
             Ok(argument) => arguments.push(argument),
             Err(error) => {
                 context.report.syn(&error);
-                context.unparsed.extend(name);
+                context.unparsed.extend(name.clone());
+                arguments.push(BuildArgument::Unknown(name.unwrap_or_else(|| format_ident!("_"))));
                 while !content.is_empty() && !content.peek(Token![,]) {
                     content.parse::<TokenTree>()?;
                 }

@@ -14,6 +14,7 @@ pub(super) fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
     let unsafety: Option<Token![unsafe]> = input.parse()?;
     let function = function(input, unsafety.is_some())?;
     let opening = input.span();
+    let start = input.fork();
     for _ in 0..3 {
         input
             .parse::<Token![<]>()
@@ -22,7 +23,7 @@ pub(super) fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
     let mut inside: Vec<TokenTree> = Vec::new();
     while !ends_launch(input) {
         if input.is_empty() || input.peek(Token![;]) {
-            return Err(expected(opening, "`>>>(arguments)` to close this `<<<`"));
+            return Err(unclosed(&start, opening));
         }
         inside.push(input.parse()?);
     }
@@ -46,6 +47,12 @@ pub(super) fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
 
 /// The path of a kernel, or a function value in parentheses.
 fn function(input: ParseStream<'_>, unsafety: bool) -> syn::Result<Function> {
+    if unsafety && input.peek(syn::token::Brace) {
+        return Err(expected(
+            input.span(),
+            "the path of a kernel: `unsafe` stands before it, without braces",
+        ));
+    }
     if !input.peek(syn::token::Paren) {
         let path = input.call(Path::parse_mod_style);
         return path
@@ -71,18 +78,41 @@ fn function(input: ParseStream<'_>, unsafety: bool) -> syn::Result<Function> {
     }))
 }
 
-/// `>>>`, then a parenthesised group, then `;`, `after` or the end. Whether the brackets are joint is not asked: `macro_rules!` does not
-/// keep that, and no expression has three in a row.
-fn ends_launch(input: ParseStream<'_>) -> bool {
-    if !input.peek(Token![>]) {
-        return false;
-    }
-    let ahead = input.fork();
-    for _ in 0..3 {
-        match ahead.parse::<TokenTree>() {
-            Ok(TokenTree::Punct(punct)) if punct.as_char() == '>' => {}
-            _ => return false,
+/// The path of the kernel of a launch, of which nothing else is looked at.
+pub(super) fn kernel(input: ParseStream<'_>) -> Option<Path> {
+    input.parse::<Option<Token![unsafe]>>().ok()?;
+    input.call(Path::parse_mod_style).ok()
+}
+
+/// What is wrong with a launch from its `<<<` on, in which no `>>>` ends it.
+fn unclosed(input: ParseStream<'_>, opening: Span) -> syn::Error {
+    while !input.is_empty() && !input.peek(Token![;]) {
+        let ahead = input.fork();
+        if closes(&ahead) {
+            let what = match ahead.peek(syn::token::Paren) {
+                true => {
+                    drop(ahead.parse::<TokenTree>());
+                    "`after` or `;` behind the arguments"
+                }
+                false => "`(arguments)` after `>>>`",
+            };
+            return expected(ahead.span(), what);
         }
+        drop(input.parse::<TokenTree>());
+    }
+    expected(opening, "`>>>(arguments)` to close this `<<<`")
+}
+
+/// Reads three `>`. Whether they are joint is not asked: `macro_rules!` does not keep that, and no expression has three in a row.
+fn closes(input: ParseStream<'_>) -> bool {
+    (0..3).all(|_| matches!(input.parse::<TokenTree>(), Ok(TokenTree::Punct(punct)) if punct.as_char() == '>'))
+}
+
+/// `>>>`, then a parenthesised group, then `;`, `after` or the end.
+fn ends_launch(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    if !input.peek(Token![>]) || !closes(&ahead) {
+        return false;
     }
     match ahead.parse::<TokenTree>() {
         Ok(TokenTree::Group(group)) if group.delimiter() == Delimiter::Parenthesis => {}

@@ -3,7 +3,8 @@
 use super::child::child;
 use super::closure::{call, capture, raw};
 use super::conditional::{conditional, repeated_while, switch};
-use super::launch::launch;
+use super::launch::{kernel, launch};
+use super::statement::{starts_statement, unfinished};
 use super::{Context, expected, expression, last_token, next_is, present, semicolon};
 use crate::graph::ast::{Action, Attributes, Dependency, Node, Place, Statement};
 use proc_macro2::Span;
@@ -15,7 +16,7 @@ use syn::{Ident, Token, parenthesized};
 /// A node from behind its name.
 pub(super) fn node(
     input: ParseStream<'_>,
-    attributes: Attributes,
+    mut attributes: Attributes,
     keyword: Ident,
     name: Ident,
     context: &mut Context<'_>,
@@ -30,14 +31,24 @@ pub(super) fn node(
             action(input, &keyword.to_string(), context)?
         }
     };
-    let after = after(input)?;
-    semicolon(input, after.last().map_or(end, |(_, end)| *end))?;
+    let mut found = Vec::new();
+    let order = after(input, &mut found);
+    let missing = order.is_ok() && (input.is_empty() || starts_statement(input));
+    let last = found.last().map_or(end, |(_, end)| *end);
+    if let Err(error) = order.and_then(|()| semicolon(input, last)) {
+        // What else stands there may be about its order.
+        if !missing {
+            attributes.astray = true;
+            found.clear();
+        }
+        unfinished(input, &error, context);
+    }
     Ok(Statement::Node(Box::new(Node {
         attributes,
         keyword,
         name,
         action,
-        after: after.into_iter().map(|(dependency, _)| dependency).collect(),
+        after: found.into_iter().map(|(dependency, _)| dependency).collect(),
     })))
 }
 
@@ -89,26 +100,35 @@ fn action(input: ParseStream<'_>, keyword: &str, context: &mut Context<'_>) -> s
         "while" => repeated_while(input, context)?,
         "switch" => switch(input, context)?,
         _ => {
-            let launch = launch(input)?;
+            let ahead = input.fork();
+            let launch = launch(input).inspect_err(|_| context.kernels.extend(kernel(&ahead)))?;
             let end = launch.parens;
             (Action::Kernel(Box::new(launch)), end)
         }
     })
 }
 
+/// The place that a copy or a memset is about.
+fn place(input: ParseStream<'_>) -> syn::Result<Place> {
+    if input.peek(Token![&]) {
+        return Err(expected(input.span(), "the name of a resource, without `&`"));
+    }
+    input.parse()
+}
+
 fn memcpy(input: ParseStream<'_>) -> syn::Result<(Action, Span)> {
-    let from = input.parse()?;
+    let from = place(input)?;
     let arrow: Token![->] = input
         .parse()
         .map_err(|error| expected(error.span(), "`-> destination`"))?;
     present(input, arrow.span(), "`destination` after `->`")?;
-    let to: Place = input.parse()?;
+    let to = place(input)?;
     let end = to.end;
     Ok((Action::Memcpy { from, to }, end))
 }
 
 fn memset(input: ParseStream<'_>) -> syn::Result<(Action, Span)> {
-    let to = input.parse()?;
+    let to = place(input)?;
     let arrow: Token![<-] = input.parse().map_err(|error| expected(error.span(), "`<- value`"))?;
     present(input, arrow.span(), "`value` after `<-`")?;
     let value = Box::new(input.parse()?);
@@ -123,17 +143,22 @@ fn event(input: ParseStream<'_>, action: fn(Box<syn::Expr>) -> Action) -> syn::R
 }
 
 /// `after a, programmatic(b)`, each with its last token.
-fn after(input: ParseStream<'_>) -> syn::Result<Vec<(Dependency, Span)>> {
+fn after(input: ParseStream<'_>, found: &mut Vec<(Dependency, Span)>) -> syn::Result<()> {
     if !next_is(input, "after") {
-        return Ok(Vec::new());
+        return Ok(());
     }
     let mut last = input.call(Ident::parse_any)?.span();
-    let mut found = Vec::new();
     loop {
         present(input, last, "the name of a node after `after`")?;
         found.push(dependency(input)?);
+        if next_is(input, "after") {
+            return Err(expected(
+                input.span(),
+                "`,`: one `after` has all that a node runs after",
+            ));
+        }
         if !input.peek(Token![,]) {
-            return Ok(found);
+            return Ok(());
         }
         last = input.parse::<Token![,]>()?.span;
     }

@@ -85,6 +85,10 @@ impl Parse for Shape {
 }
 
 fn parse_shape(input: ParseStream<'_>) -> syn::Result<Shape> {
+    if input.peek(Token![&]) || input.peek(Token![*]) {
+        let what = "a type such as `f32` or `[f32; 1024]`: memory holds plain data, no addresses";
+        return Err(expected(input.span(), what));
+    }
     if !input.peek(syn::token::Bracket) {
         let element = input
             .parse()

@@ -24,7 +24,7 @@ pub(super) fn statements(input: ParseStream<'_>, context: &mut Context<'_>) -> V
         match statement(input, &mut name, context) {
             Ok(statement) => found.extend(statement),
             Err(error) => {
-                context.report.syn(&error);
+                context.tell(&error);
                 context.unparsed.extend(name);
                 recover(input, start);
             }
@@ -35,7 +35,11 @@ pub(super) fn statements(input: ParseStream<'_>, context: &mut Context<'_>) -> V
 
 /// Skips to behind the next `;`, or to the next statement; at least one token if none was read since `start`.
 fn recover(input: ParseStream<'_>, start: Span) {
-    let mut first = stands_at(input, start);
+    skip(input, stands_at(input, start));
+}
+
+/// Skips to behind the next `;`, or to the next statement; at least one token if `first`.
+fn skip(input: ParseStream<'_>, mut first: bool) {
     while !input.is_empty() && (first || !starts_statement(input)) {
         first = false;
         match input.parse::<TokenTree>() {
@@ -72,6 +76,10 @@ fn statement(
     name: &mut Option<Ident>,
     context: &mut Context<'_>,
 ) -> syn::Result<Option<Statement>> {
+    if input.peek(Token![#]) && input.peek2(Token![!]) {
+        let message = "expected a statement: what documents the graph is `///` in front of it";
+        return Err(syn::Error::new(input.span(), message));
+    }
     let attributes = attributes(input, context.report)?;
     let start = input.span();
     let keyword = input.call(Ident::parse_any).map_err(|_| {
@@ -80,26 +88,61 @@ fn statement(
             "a statement such as `device x: shape;` or `kernel k = function<<<grid, block>>>(&x);`",
         )
     })?;
-    let word = keyword.to_string();
-    if !KEYWORDS.contains(&word.as_str()) {
-        return Err(unknown_keyword(&keyword));
+    if KEYWORDS.iter().any(|known| keyword == known) {
+        return known(input, attributes, keyword, name, context);
     }
+    let error = unknown_keyword(input, &keyword, name);
+    let Some(meant) = name.as_ref().and_then(|_| meant(&keyword)) else {
+        return Err(error);
+    };
+    // What was meant is clear enough to know what the other statements mean; if not, nothing more is said of it.
+    context.report.aside(&error);
+    let keyword = Ident::new(meant, keyword.span());
+    let found = known(input, attributes, keyword, name, context);
+    context.told = found.is_err();
+    found
+}
+
+/// A statement from behind its keyword.
+fn known(
+    input: ParseStream<'_>,
+    attributes: Attributes,
+    keyword: Ident,
+    name: &mut Option<Ident>,
+    context: &mut Context<'_>,
+) -> syn::Result<Option<Statement>> {
+    let (word, span) = (keyword.to_string(), keyword.span());
     misplaced(&attributes.node, &word, context.report);
     let declared: Ident = input
         .parse()
         .map_err(|error| expected(error.span(), &format!("a name after `{word}`")))?;
     *name = Some(declared.clone());
-    let span = keyword.span();
     let statement = match word.as_str() {
-        "host" => resource(input, attributes, span, ResourceKind::Host, declared),
-        "device" => resource(input, attributes, span, ResourceKind::Device, declared),
-        "scratch" => resource(input, attributes, span, ResourceKind::Scratch, declared),
-        "param" => param(input, attributes, declared),
-        "rng" => rng(input, attributes, span, declared),
         "for" => repeated(input, attributes, span, declared, context),
+        "host" | "device" | "scratch" | "param" | "rng" => {
+            let (statement, end) = match word.as_str() {
+                "host" => resource(input, attributes, span, ResourceKind::Host, declared),
+                "device" => resource(input, attributes, span, ResourceKind::Device, declared),
+                "scratch" => resource(input, attributes, span, ResourceKind::Scratch, declared),
+                "param" => param(input, attributes, declared),
+                _ => rng(input, attributes, span, declared),
+            }?;
+            if let Err(error) = semicolon(input, end) {
+                unfinished(input, &error, context);
+            }
+            Ok(statement)
+        }
         _ => node(input, attributes, keyword, declared, context),
     }?;
     Ok(belongs_here(&statement, &word, span, context).then_some(statement))
+}
+
+/// Reports what is wrong behind a statement, which stands all the same, and goes on at the next.
+pub(super) fn unfinished(input: ParseStream<'_>, error: &syn::Error, context: &mut Context<'_>) {
+    context.report.aside(error);
+    if !starts_statement(input) {
+        skip(input, false);
+    }
 }
 
 /// Bodies hold nodes and `for`s.
@@ -115,13 +158,37 @@ fn belongs_here(statement: &Statement, keyword: &str, span: Span, context: &mut 
     false
 }
 
-fn unknown_keyword(keyword: &Ident) -> syn::Error {
+/// The keyword for which another word may stand: one that is spelled otherwise.
+fn meant(word: &Ident) -> Option<&'static str> {
+    graph_plan::nearest(&word.to_string().to_lowercase(), KEYWORDS)
+}
+
+/// What is wrong with the first word of a statement, and `name`, what the statement seems to declare.
+fn unknown_keyword(input: ParseStream<'_>, keyword: &Ident, name: &mut Option<Ident>) -> syn::Error {
     let word = keyword.to_string();
     let mut text = format!("expected a statement, found `{word}`");
-    if word == "else" {
-        text.push_str(": `else` follows the body of an `if`, before its `;`");
-    } else if let Some(near) = graph_plan::nearest(&word, KEYWORDS) {
-        text.push_str(&format!("; did you mean `{near}`?"));
+    match word.as_str() {
+        "else" => text.push_str(": `else` follows the body of an `if`, before its `;`"),
+        "pub" => text.push_str(": statements have no visibility"),
+        "unsafe" => {
+            text.push_str(": it stands before the kernel, as in `kernel k = unsafe function<<<grid, block>>>(&x)`");
+            // Of the statement behind it nothing else is said.
+            if starts_statement(input) {
+                drop(input.call(Ident::parse_any));
+            }
+        }
+        _ => {
+            if let Some(near) = meant(keyword) {
+                text.push_str(&format!("; did you mean `{near}`?"));
+            }
+        }
+    }
+    let ahead = input.fork();
+    if ahead.peek(Token![mut]) {
+        drop(ahead.parse::<Token![mut]>());
+    }
+    if !starts_statement(input) {
+        *name = ahead.parse().ok();
     }
     syn::Error::new(keyword.span(), text)
 }
@@ -132,24 +199,25 @@ fn resource(
     keyword: Span,
     kind: ResourceKind,
     name: Ident,
-) -> syn::Result<Statement> {
+) -> syn::Result<(Statement, Span)> {
     let colon: Token![:] = input
         .parse()
         .map_err(|error| expected(error.span(), &format!("`: shape` after `{name}`")))?;
     present(input, colon.span, "a type such as `f32` or `[f32; 1024]`")?;
     let shape: Shape = input.parse()?;
-    semicolon(input, last_token(&shape))?;
-    Ok(Statement::Resource(Resource {
+    let end = last_token(&shape);
+    let resource = Resource {
         attributes,
         keyword,
         kind,
         name,
         shape,
         random: None,
-    }))
+    };
+    Ok((Statement::Resource(resource), end))
 }
 
-fn param(input: ParseStream<'_>, attributes: Attributes, name: Ident) -> syn::Result<Statement> {
+fn param(input: ParseStream<'_>, attributes: Attributes, name: Ident) -> syn::Result<(Statement, Span)> {
     input
         .parse::<Token![:]>()
         .map_err(|error| expected(error.span(), &format!("`: type = value` after `{name}`")))?;
@@ -159,17 +227,18 @@ fn param(input: ParseStream<'_>, attributes: Attributes, name: Ident) -> syn::Re
         .map_err(|error| expected(error.span(), "`= value`: a `param` has an initial value"))?;
     present(input, equals.span, "`value` after `=`")?;
     let initial: Expr = input.parse()?;
-    semicolon(input, last_token(&initial))?;
-    Ok(Statement::Param(Param {
+    let end = last_token(&initial);
+    let param = Param {
         attributes,
         name,
         ty,
         initial,
-    }))
+    };
+    Ok((Statement::Param(param), end))
 }
 
 /// `seed, draws n`, where `draws` is a keyword.
-fn rng(input: ParseStream<'_>, attributes: Attributes, keyword: Span, name: Ident) -> syn::Result<Statement> {
+fn rng(input: ParseStream<'_>, attributes: Attributes, keyword: Span, name: Ident) -> syn::Result<(Statement, Span)> {
     input
         .parse::<Token![=]>()
         .map_err(|error| expected(error.span(), &format!("`= seed, draws n` after `{name}`")))?;
@@ -178,16 +247,17 @@ fn rng(input: ParseStream<'_>, attributes: Attributes, keyword: Span, name: Iden
     input
         .parse::<Token![,]>()
         .map_err(|error| expected(error.span(), form))?;
+    let form = "`draws n`: how many numbers a thread draws at each use";
     if !next_is(input, "draws") {
-        return Err(expected(
-            input.span(),
-            "`draws n`: how many numbers a thread draws at each use",
-        ));
+        return Err(expected(input.span(), form));
     }
-    input.call(Ident::parse_any)?;
+    let word = input.call(Ident::parse_any)?;
+    if input.peek(Token![=]) {
+        return Err(expected(word.span(), form));
+    }
     let draws = expression(input, "how many numbers a thread draws at each use")?;
-    semicolon(input, last_token(&draws))?;
-    Ok(Statement::Resource(Resource {
+    let end = last_token(&draws);
+    let resource = Resource {
         attributes,
         keyword,
         kind: ResourceKind::Rng,
@@ -198,13 +268,14 @@ fn rng(input: ParseStream<'_>, attributes: Attributes, keyword: Span, name: Iden
             brackets: Vec::new(),
         },
         random: Some(Box::new(Random { seed, draws })),
-    }))
+    };
+    Ok((Statement::Resource(resource), end))
 }
 
 /// `for variable in range { .. }`, from `in` on.
 fn repeated(
     input: ParseStream<'_>,
-    attributes: Attributes,
+    mut attributes: Attributes,
     keyword: Span,
     variable: Ident,
     context: &mut Context<'_>,
@@ -223,9 +294,12 @@ fn repeated(
     braced!(content in input);
     let statements = nested(&content, "for", context);
     if next_is(input, "after") {
-        return Err(syn::Error::new(input.span(), "a `for` has no `after`: its nodes have"));
+        attributes.astray = true;
+        let error = syn::Error::new(input.span(), "a `for` has no `after`: its nodes have");
+        unfinished(input, &error, context);
+    } else {
+        input.parse::<Option<Token![;]>>()?;
     }
-    input.parse::<Option<Token![;]>>()?;
     Ok(Statement::For(Box::new(For {
         attributes,
         keyword,

@@ -65,9 +65,14 @@ pub(super) fn argument_access<'a>(graph: &mut Graph<'a>, node: usize, argument: 
                     NodeKind::Kernel => "kernel",
                     _ => "node",
                 };
-                let diagnostic = error(Code::Syntax, format!("resource `{name}` is passed by value")).help(format!(
-                    "borrow it: `&{name}` if the {user} only reads it, `&mut {name}` if it writes"
-                ));
+                let random = graph
+                    .resource_of(name)
+                    .is_some_and(|resource| resource.random.is_some());
+                let help = match random {
+                    true => format!("borrow it: `&{name}`"),
+                    false => format!("borrow it: `&{name}` if the {user} only reads it, `&mut {name}` if it writes"),
+                };
+                let diagnostic = error(Code::Syntax, format!("resource `{name}` is passed by value")).help(help);
                 report.push(name.span(), &diagnostic);
             }
         }
@@ -150,8 +155,16 @@ fn fixed(graph: &Graph<'_>, place: &Place, report: &mut Report) {
 
 /// What a node launches is fixed when the graph is built, so a param cannot choose it.
 fn fixed_function(graph: &Graph<'_>, launch: &Launch, report: &mut Report) {
-    let Function::Value(value) = &launch.function else {
-        return;
+    let value = match &launch.function {
+        Function::Value(value) => value,
+        Function::Path(path) => {
+            if let Some(name) = path.get_ident().filter(|name| graph.is_function_value(name)) {
+                let diagnostic = error(Code::Syntax, format!("`{name}` is a value, no declared kernel"));
+                let help = format!("launch it as `unsafe ({name})<<<grid, block>>>(arguments)`");
+                report.push(name.span(), &diagnostic.help(help));
+            }
+            return;
+        }
     };
     if mentions(value.expr.to_token_stream(), &graph.param_names()) {
         let diagnostic = error(Code::Syntax, "a `param` chooses what a node launches")

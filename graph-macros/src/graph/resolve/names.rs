@@ -9,8 +9,16 @@ use std::collections::HashMap;
 use syn::Type;
 use syn::ext::IdentExt;
 
-/// The methods that every graph has, whose names nothing else may take.
-const METHODS: [&str; 6] = ["build", "launch", "launch_on", "synchronize", "memory_mut", "raw"];
+/// The methods that every graph has, and its constant, whose names nothing else may take.
+const METHODS: [&str; 7] = [
+    "build",
+    "launch",
+    "launch_on",
+    "synchronize",
+    "memory_mut",
+    "raw",
+    "PLAN",
+];
 
 /// Those of graphs that are expressions, besides.
 const METHODS_OF_EXPRESSIONS: [&str; 2] = ["into_parts", "plan"];
@@ -26,11 +34,33 @@ pub(super) fn declare(graph: &mut Graph<'_>, report: &mut Report) {
         .collect();
     arguments(graph, &mut owners, report);
     statements(graph, &item.statements, Around::GRAPH, &mut owners, report);
+    const_generics(graph, report);
+}
+
+/// Reports variables with the names of const generics, which rustc would take for patterns.
+fn const_generics(graph: &mut Graph<'_>, report: &mut Report) {
+    for generic in graph.item.generics.const_params() {
+        let params = graph.params.iter().map(|param| &param.name);
+        let values = graph.values.iter().map(|value| value.name);
+        let variables = graph.loops.iter().map(|repeated| repeated.variable());
+        let mut all = params.chain(values).chain(variables);
+        if let Some(name) = all.find(|name| **name == generic.ident) {
+            let message = format!("`{name}` has the name of a const generic of the graph");
+            report.push(
+                name.span(),
+                &error(Code::DuplicateName, message).help("choose another name"),
+            );
+            graph.names.insert(name.to_string(), Entity::Broken);
+        }
+    }
 }
 
 /// Enters the names of the build arguments, and of their accessors, into the one namespace.
 fn arguments<'a>(graph: &mut Graph<'a>, owners: &mut Owners<'a>, report: &mut Report) {
     for argument in &graph.item.arguments {
+        if let BuildArgument::Unknown(_) = argument {
+            continue;
+        }
         let clash = enter(owners, argument.name(), accessors(argument), report);
         let entity = match argument {
             BuildArgument::Value { name, ty } if !clash => graph.value(name, ty),
@@ -67,6 +97,7 @@ fn statements<'a>(
                 graph.nodes.push(node);
                 let index = graph.draft.node_in(around.body, name.to_string(), kind(&node.action));
                 graph.draft.nodes[index].repeated = around.repeated;
+                graph.draft.nodes[index].broken = around.astray || node.attributes.astray;
                 graph.draft.nodes[index].disabled = node.attributes.node.disabled.is_some();
                 if clash {
                     graph.draft.nodes[index].broken = true;
@@ -82,7 +113,11 @@ fn statements<'a>(
             for (role, inner) in node.action.bodies() {
                 let body = graph.draft.body(index, role);
                 graph.draft.bodies[body].broken = !inner.unparsed.is_empty();
-                let around = Around { body, repeated: None };
+                let around = Around {
+                    body,
+                    repeated: None,
+                    ..around
+                };
                 statements(graph, &inner.statements, around, owners, report);
             }
         }
@@ -91,6 +126,14 @@ fn statements<'a>(
 
 /// Gives `name` its own and its accessors' names; says whether one of them is taken, which is reported.
 pub(super) fn enter<'a>(owners: &mut Owners<'a>, name: &'a Ident, accessors: Vec<String>, report: &mut Report) -> bool {
+    if name.unraw().to_string().starts_with("__") {
+        let message = format!("`{name}` begins with `__`, as the names do that the expansion makes up");
+        report.push(
+            name.span(),
+            &error(Code::DuplicateName, message).help("choose a name without the underscores"),
+        );
+        return true;
+    }
     let own = (name.unraw().to_string(), false);
     let taken: Vec<(String, bool)> = [own]
         .into_iter()
@@ -138,12 +181,15 @@ pub(super) struct Around {
     pub(super) body: usize,
     /// The innermost `for` in that body.
     pub(super) repeated: Option<usize>,
+    /// Is it open what the statements around run after?
+    pub(super) astray: bool,
 }
 
 impl Around {
     const GRAPH: Self = Self {
         body: 0,
         repeated: None,
+        astray: false,
     };
 }
 
@@ -196,7 +242,7 @@ fn taken(statement: &Statement) -> Vec<String> {
 fn accessors(argument: &BuildArgument) -> Vec<String> {
     let name = argument.name().unraw();
     match argument {
-        BuildArgument::Value { .. } => Vec::new(),
+        BuildArgument::Value { .. } | BuildArgument::Unknown(_) => Vec::new(),
         BuildArgument::Memory(memory) if memory.is_mutable() => vec![format!("{name}_mut"), format!("rebind_{name}")],
         BuildArgument::Memory(_) => vec![format!("rebind_{name}")],
     }
@@ -215,6 +261,9 @@ fn clashing(name: &Ident, taken: &str, owner: Owner<'_>) -> Diagnostic {
             .help("nodes, resources, params, build arguments and the accessors made for them share one namespace: choose another name")
     };
     let first = match owner {
+        Owner::Method if taken == "PLAN" => {
+            return duplicate(format!("{subject} has the name of a constant of every graph"));
+        }
         Owner::Method => return duplicate(format!("{subject} has the name of a method of every graph")),
         Owner::Statement(first, _) | Owner::Variable(first, _) => first,
     };

@@ -55,6 +55,7 @@ pub(super) fn declare<'a>(
     graph.name(name, if clash { Entity::Broken } else { Entity::Variable });
     Around {
         repeated: Some(index),
+        astray: around.astray || statement.attributes.astray,
         ..around
     }
 }

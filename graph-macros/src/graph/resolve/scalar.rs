@@ -33,6 +33,29 @@ impl<'a> Graph<'a> {
         }
     }
 
+    /// Is the name that of a build argument that can be launched?
+    pub(super) fn is_function_value(&self, name: &Ident) -> bool {
+        let is = |ty: &Type| matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "CudaFunction"));
+        self.values.iter().any(|value| value.name == name && is(value.ty))
+    }
+
+    /// The indices of the params, each behind those that its initial value mentions.
+    pub(crate) fn params_in_order(&self) -> Vec<usize> {
+        let mut order = Vec::new();
+        let mut left: Vec<usize> = (0..self.params.len()).collect();
+        while !left.is_empty() {
+            let ready = |&param: &usize| {
+                let others = left.iter().filter(|&&other| other != param);
+                let others: Vec<String> = others.map(|&other| self.params[other].name.to_string()).collect();
+                !mentions(self.params[param].initial.to_token_stream(), &others)
+            };
+            // Those that mention each other stay in their order: rustc says so of the first.
+            let next = left.iter().position(ready).unwrap_or(0);
+            order.push(left.remove(next));
+        }
+        order
+    }
+
     fn all_scalars(&self) -> impl Iterator<Item = Scalar> + use<> {
         let values = (0..self.values.len()).map(Scalar::Value);
         values.chain((0..self.params.len()).map(Scalar::Param))

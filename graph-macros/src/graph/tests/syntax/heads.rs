@@ -95,6 +95,7 @@ fn build_arguments() {
         .iter()
         .map(|argument| match argument {
             BuildArgument::Value { name, ty } => format!("{name}: {}", text(ty)),
+            BuildArgument::Unknown(name) => format!("{name}: ?"),
             BuildArgument::Memory(memory) => {
                 format!("{}: {:?} of {}", memory.name, memory.kind, memory.shape.lengths.len())
             }
@@ -128,7 +129,7 @@ fn build_arguments() {
         let [item] = &items(input)[..] else {
             panic!("{arguments}")
         };
-        assert_eq!((item.arguments.len(), item.statements.len()), (1, 1), "{arguments}");
+        assert_eq!((item.arguments.len(), item.statements.len()), (2, 1), "{arguments}");
     }
 }
 

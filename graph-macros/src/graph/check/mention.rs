@@ -1,0 +1,118 @@
+//! Expressions that mention memory or nodes as if these had values when the graph is built: rustc would only say that nothing of the
+//! name is there.
+
+use super::closure::Names;
+use crate::graph::ast::{Action, Argument, Extent, Node, Part, Place};
+use crate::graph::constant::is_upper;
+use crate::graph::resolve::{Entity, Graph};
+use crate::report::{Report, error};
+use graph_plan::{Code, Diagnostic};
+use syn::{Expr, Ident};
+
+/// All expressions of a graph but those of closures and events. Where locals are in scope, a name may be one of theirs.
+pub(super) fn values(graph: &Graph<'_>, report: &mut Report) {
+    if graph.is_expression() {
+        return;
+    }
+    let mut all: Vec<&Expr> = graph.params.iter().map(|param| &param.initial).collect();
+    for resource in &graph.resources {
+        all.extend(&resource.shape.lengths);
+        all.extend(resource.random.iter().flat_map(|random| [&random.seed, &random.draws]));
+    }
+    all.extend(graph.loops.iter().map(|repeated| &repeated.statement.range));
+    graph.nodes.iter().for_each(|node| of_node(graph, node, &mut all));
+    all.into_iter().for_each(|value| names(graph, value, report));
+}
+
+fn of_node<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a Expr>) {
+    found.extend(node.attributes.node.priority.iter().map(|(_, priority)| priority));
+    found.extend(
+        node.attributes
+            .node
+            .cluster
+            .iter()
+            .flat_map(|(_, cluster)| dimensions(cluster)),
+    );
+    match &node.action {
+        Action::Kernel(launch) => {
+            found.extend(dimensions(&launch.grid).chain(dimensions(&launch.block)));
+            found.extend(&launch.shared);
+            arguments(graph, launch.arguments.iter(), found);
+        }
+        Action::Memcpy { from, to } => [from, to].into_iter().for_each(|place| bounds(place, found)),
+        Action::Memset { to, value } => {
+            bounds(to, found);
+            found.push(value);
+        }
+        Action::Graph(child) => arguments(graph, child.bindings.iter().map(|binding| &binding.argument), found),
+        Action::Capture(capture) => places(&capture.arguments, found),
+        Action::Raw(raw) => places(&raw.arguments, found),
+        other => other.condition().into_iter().for_each(|place| bounds(place, found)),
+    }
+}
+
+fn dimensions(extent: &Extent) -> impl Iterator<Item = &Expr> {
+    extent.parts.iter()
+}
+
+fn arguments<'a>(graph: &Graph<'a>, arguments: impl Iterator<Item = &'a Argument>, found: &mut Vec<&'a Expr>) {
+    for argument in arguments {
+        match argument {
+            Argument::Borrow { place, .. } => bounds(place, found),
+            // That memory is passed by value is told elsewhere.
+            Argument::Value(value) if is_resource(graph, value) => {}
+            Argument::Value(value) => found.push(value),
+        }
+    }
+}
+
+fn is_resource(graph: &Graph<'_>, value: &Expr) -> bool {
+    let Expr::Path(path) = value else { return false };
+    path.path
+        .get_ident()
+        .is_some_and(|name| graph.resource_of(name).is_some())
+}
+
+fn places<'a>(arguments: &'a [Argument], found: &mut Vec<&'a Expr>) {
+    for argument in arguments {
+        if let Argument::Borrow { place, .. } = argument {
+            bounds(place, found);
+        }
+    }
+}
+
+fn bounds<'a>(place: &'a Place, found: &mut Vec<&'a Expr>) {
+    for part in &place.parts {
+        match part {
+            Part::Index(index) => found.push(index),
+            Part::Range { start, end, .. } => found.extend([start, end].into_iter().flatten().map(|end| &**end)),
+        }
+    }
+}
+
+/// Names of memory and of nodes, other than those that are written as constants are: they may be constants, too.
+fn names(graph: &Graph<'_>, value: &Expr, report: &mut Report) {
+    let found = Names::of(value);
+    let mut reported: Vec<&Ident> = Vec::new();
+    for name in found.mentioned {
+        if found.bound.contains(name) || reported.contains(&name) || is_upper(name) {
+            continue;
+        }
+        let diagnostic = match graph.entity(name) {
+            Some(Entity::Resource(_)) => of_memory(name),
+            Some(Entity::Node(_)) => error(Code::Syntax, format!("`{name}` is a node, which has no value"))
+                .help("a node leaves what it computes in memory that later nodes borrow"),
+            _ => continue,
+        };
+        reported.push(name);
+        report.push(name.span(), &diagnostic);
+    }
+}
+
+fn of_memory(name: &Ident) -> Diagnostic {
+    error(Code::Syntax, format!("memory `{name}` is used as a value"))
+        .note("values are known before the graph runs, what memory holds only while it runs")
+        .help(format!(
+            "lend it to a kernel as `&{name}`, or use a constant, a build argument or a `param`"
+        ))
+}

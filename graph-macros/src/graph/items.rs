@@ -1,0 +1,114 @@
+//! The graphs of one macro call among each other: each has a name of its own, and none is in itself.
+
+use super::ast::{Action, Item, Statement};
+use crate::report::{Report, error, on_line};
+use graph_plan::Code;
+use proc_macro2::Span;
+use std::collections::VecDeque;
+use syn::Path;
+
+/// Reports graphs whose name an earlier one has, and leaves them out.
+pub(super) fn distinct(items: Vec<Item>, report: &mut Report) -> Vec<Item> {
+    let mut kept: Vec<Item> = Vec::new();
+    for item in items {
+        match kept.iter().find(|earlier| earlier.name == item.name) {
+            Some(earlier) => {
+                let message = format!("the graph `{}` is declared twice", item.name);
+                let diagnostic = error(Code::DuplicateName, message)
+                    .note(format!(
+                        "`{}` is declared {}",
+                        earlier.name,
+                        on_line(earlier.name.span())
+                    ))
+                    .help("choose another name");
+                report.push(item.name.span(), &diagnostic);
+            }
+            None => kept.push(item),
+        }
+    }
+    kept
+}
+
+/// Reports graphs that have themselves as nodes, or as nodes of their nodes: they would be without end.
+pub(super) fn endless(items: &[Item], report: &mut Report) {
+    let children: Vec<Vec<(usize, Span)>> = items.iter().map(|item| children(item, items)).collect();
+    let mut told = vec![false; items.len()];
+    for start in 0..items.len() {
+        let Some(around) = circle(&children, start).filter(|_| !told[start]) else {
+            continue;
+        };
+        let names = around
+            .iter()
+            .chain([&start])
+            .map(|&item| format!("`{}`", items[item].name));
+        let message = match around.len() {
+            1 => format!("graph `{}` is a node of itself", items[start].name),
+            _ => format!(
+                "graphs are nodes of each other: {}",
+                names.collect::<Vec<_>>().join(" -> ")
+            ),
+        };
+        let diagnostic =
+            error(Code::Cycle, message).note("a child graph is built with each graph that it is a node of");
+        let next = *around.get(1).unwrap_or(&start);
+        let span = children[start].iter().find(|(child, _)| *child == next);
+        let span = span.map_or_else(|| items[start].name.span(), |(_, span)| *span);
+        report.push(
+            span,
+            &diagnostic.help("remove one of these nodes, or repeat its nodes with `for` or `while`"),
+        );
+        around.iter().for_each(|&item| told[item] = true);
+    }
+}
+
+/// The graphs on the shortest way from one back to itself, from that one on.
+fn circle(children: &[Vec<(usize, Span)>], start: usize) -> Option<Vec<usize>> {
+    let mut parents: Vec<Option<usize>> = vec![None; children.len()];
+    let mut queue = VecDeque::from([start]);
+    while let Some(item) = queue.pop_front() {
+        for &(child, _) in &children[item] {
+            if child == start {
+                let mut way: Vec<usize> = std::iter::successors(Some(item), |&item| parents[item]).collect();
+                way.reverse();
+                return Some(way);
+            }
+            if parents[child].is_none() {
+                parents[child] = Some(item);
+                queue.push_back(child);
+            }
+        }
+    }
+    None
+}
+
+/// Those of the graphs that a graph has as nodes, and where.
+fn children(item: &Item, items: &[Item]) -> Vec<(usize, Span)> {
+    let mut paths = Vec::new();
+    collect(&item.statements, &mut paths);
+    let known = |path: &Path| {
+        let [segment] = path.segments.iter().collect::<Vec<_>>()[..] else {
+            return None;
+        };
+        let index = items.iter().position(|other| other.name == segment.ident)?;
+        Some((index, segment.ident.span()))
+    };
+    paths.into_iter().filter_map(known).collect()
+}
+
+fn collect<'a>(statements: &'a [Statement], found: &mut Vec<&'a Path>) {
+    for statement in statements {
+        match statement {
+            Statement::Node(node) => {
+                if let Action::Graph(child) = &node.action {
+                    found.push(&child.path);
+                }
+                node.action
+                    .bodies()
+                    .into_iter()
+                    .for_each(|(_, body)| collect(&body.statements, found));
+            }
+            Statement::For(repeated) => collect(&repeated.statements, found),
+            Statement::Resource(_) | Statement::Param(_) => {}
+        }
+    }
+}
