@@ -67,6 +67,14 @@ impl NodeKind {
     pub const fn is_conditional(self) -> bool {
         matches!(self, NodeKind::If | NodeKind::While | NodeKind::Switch)
     }
+
+    /// Does CUDA allow it in conditional bodies?
+    pub const fn may_be_conditional(self) -> bool {
+        !matches!(
+            self,
+            NodeKind::Call | NodeKind::Capture | NodeKind::Raw | NodeKind::Record | NodeKind::Wait
+        )
+    }
 }
 
 /// How a node touches memory.

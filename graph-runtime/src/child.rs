@@ -2,6 +2,7 @@
 
 use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, Site};
+use crate::place::Place;
 use crate::programmatic::same;
 use crate::update::Update;
 use graph_plan::Text;
@@ -15,6 +16,73 @@ pub struct Interface {
     pub memory: &'static [(&'static str, bool)],
     /// Build arguments and params, and whether they must be bound.
     pub values: &'static [(&'static str, bool)],
+    /// A node that no conditional body may hold, and its keyword, where it or a child of it has one.
+    pub unconditional: Option<(&'static str, &'static str)>,
+}
+
+/// A type that `cuda_graph!` declares.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no graph",
+    label = "not declared by `cuda_graph!`",
+    note = "a child is another graph, bound by name: `graph step = Step(data: &mut data);`"
+)]
+pub trait DeclaredGraph {}
+
+/// Refuses what is no graph.
+pub const fn is_graph<G: DeclaredGraph>() {}
+
+/// Stands in for what graphs offer where [`is_graph`] refuses a type, so that this is told once.
+pub trait NoGraph: Sized {
+    /// Of nothing.
+    #[doc(hidden)]
+    const __INTERFACE: Interface = Interface {
+        graph: "",
+        memory: &[],
+        values: &[],
+        unconditional: None,
+    };
+
+    /// Nothing.
+    #[doc(hidden)]
+    fn __slots() {}
+
+    /// Adds nothing.
+    #[doc(hidden)]
+    fn __add<S>(_: &mut GraphBuilder, _: S) -> Result<()> {
+        Ok(())
+    }
+
+    /// Changes nothing.
+    #[doc(hidden)]
+    fn __update<S>(_: &mut Update<'_>, _: S) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<T> NoGraph for T {}
+
+/// Memory that can be bound where a child declares it as the place `P`, whose length it takes as a build argument.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is bound as `{P}` [shape-mismatch]",
+    label = "another shape",
+    note = "a child's memory of a length that is a build argument takes arrays of its elements, of any length"
+)]
+pub trait BindTo<P> {
+    /// The place for the child.
+    #[doc(hidden)]
+    fn bind(&self) -> P;
+}
+
+impl<S: ?Sized, M> BindTo<Place<S, M>> for Place<S, M> {
+    fn bind(&self) -> Place<S, M> {
+        *self
+    }
+}
+
+impl<T, const N: usize, M> BindTo<Place<[T], M>> for Place<[T; N], M> {
+    fn bind(&self) -> Place<[T], M> {
+        Place::new(self.span)
+    }
 }
 
 /// What stands behind the name of a binding.
@@ -33,6 +101,9 @@ pub enum Bound {
 /// Something is bound as `name` in the child graph of `node`.
 #[track_caller]
 pub const fn check_binding(child: &Interface, node: &str, name: &str, bound: Bound) {
+    if child.graph.is_empty() {
+        return;
+    }
     let text = Text::new().str("node `").str(node).str("`: ");
     let text = match (find(child.memory, name), find(child.values, name), bound) {
         (Some(true), _, Bound::Read) => text
@@ -91,6 +162,41 @@ pub const fn check_bound(child: &Interface, node: &str, names: &[&str]) {
             panic!("{}", text.str(": ..` to its bindings").as_str());
         }
     }
+}
+
+/// The first node of these graphs that no conditional body may hold.
+pub const fn unconditional(children: &[&Interface]) -> Option<(&'static str, &'static str)> {
+    let mut index = 0;
+    while index < children.len() {
+        if children[index].unconditional.is_some() {
+            return children[index].unconditional;
+        }
+        index += 1;
+    }
+    None
+}
+
+/// The child graph can be in a conditional body of `owner`.
+#[track_caller]
+pub const fn check_unconditional(child: &Interface, owner: &str) {
+    let Some((node, keyword)) = child.unconditional else {
+        return;
+    };
+    let text = Text::new()
+        .str(keyword)
+        .str(" node `")
+        .str(node)
+        .str("` of `")
+        .str(child.graph);
+    let text = text
+        .str("` cannot be in the body of `")
+        .str(owner)
+        .str("` [conditional-body]");
+    let text = text.str("\nnote: CUDA runs kernels, copies, memsets, joins, child graphs and conditionals in conditional bodies, and nothing else");
+    let text = text
+        .str("\nhelp: move the child out of the body, before or after `")
+        .str(owner);
+    panic!("{}", text.str("`").as_str());
 }
 
 /// What a name says, if it is one of these.

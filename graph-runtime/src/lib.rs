@@ -248,7 +248,10 @@ pub mod private {
         check_clusters, check_index, check_initializes, check_launch, check_programmatic, check_range, check_variables,
         constant, distance, integer,
     };
-    pub use crate::child::{Bound, Interface, bound, check_binding, check_bound};
+    pub use crate::child::{
+        BindTo, Bound, DeclaredGraph, Interface, NoGraph, bound, check_binding, check_bound, check_unconditional,
+        is_graph, unconditional,
+    };
     pub use crate::closure_value::{added, captured};
     pub use crate::kernel::CallArgument;
     pub use crate::memory::{Capture, Captured, CapturedSlot, capture};

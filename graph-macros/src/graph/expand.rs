@@ -74,9 +74,10 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
     let aliases = node::aliases(graph);
     let offered = child::offered(graph, Bodies::Real);
     let implementation = interface::implementation(graph, quote!(#plan #build #groups #updates #offered));
+    let declared = child::declared(graph);
     Expansion {
         seen: stub_methods(graph),
-        compiled: quote!(#methods #aliases #implementation #assertions #edges),
+        compiled: quote!(#methods #aliases #implementation #declared #assertions #edges),
         types: interface::types(graph),
     }
 }
@@ -86,9 +87,10 @@ pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
     let (types, methods) = (interface::types(graph), stub_methods(graph));
     let (aliases, statements) = (node::aliases(graph), intact::functions(graph, report));
     let offered = interface::implementation(graph, child::offered(graph, Bodies::Stub));
+    let declared = child::declared(graph);
     Expansion {
         seen: TokenStream::new(),
-        compiled: quote!(#aliases #statements #offered),
+        compiled: quote!(#aliases #statements #offered #declared),
         types: quote!(#types #methods),
     }
 }

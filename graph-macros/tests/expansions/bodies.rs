@@ -436,6 +436,11 @@ const _: () = {
             graph: "Loop",
             memory: &[("more", true), ("data", true)],
             values: &[("factor", false)],
+            unconditional: {
+                #[allow(unused_imports)]
+                use ::graph_runtime::private::NoGraph as _;
+                ::graph_runtime::private::unconditional(&[])
+            },
         };
         #[doc(hidden)]
         #[allow(clippy::type_complexity)]
@@ -568,7 +573,39 @@ const _: () = {
             );
             ::core::result::Result::Ok(())
         }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __update(
+            update: &mut ::graph_runtime::Update<'_>,
+            bound: (
+                ::core::option::Option<
+                    ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+                    >,
+                    (::core::option::Option<f32>, ()),
+                ),
+            ),
+        ) -> ::graph_runtime::Result<()> {
+            let __place_more: ::graph_runtime::Place<u32, ::graph_runtime::OnDevice> = ::graph_runtime::private::bound(
+                bound.0,
+                update,
+                "more",
+            )?;
+            let __place_data: ::graph_runtime::Place<
+                [f32; 4],
+                ::graph_runtime::OnDevice,
+            > = ::graph_runtime::private::bound(bound.1.0, update, "data")?;
+            let factor: f32 = 0.5;
+            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.1.0, factor);
+            Self::__node_1(update, __place_data, ::core::clone::Clone::clone(&factor))?;
+            ::core::result::Result::Ok(())
+        }
     }
+    #[cfg(not(rust_analyzer))]
+    impl ::graph_runtime::private::DeclaredGraph for Loop {}
     #[cfg(not(rust_analyzer))]
     const _: () = ::graph_runtime::private::check_launch::<
         __kernel_scale,

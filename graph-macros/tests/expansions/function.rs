@@ -351,6 +351,11 @@ const _: () = {
             graph: "Loaded",
             memory: &[("data", true)],
             values: &[("functions", true), ("factor", false)],
+            unconditional: {
+                #[allow(unused_imports)]
+                use ::graph_runtime::private::NoGraph as _;
+                ::graph_runtime::private::unconditional(&[])
+            },
         };
         #[doc(hidden)]
         #[allow(clippy::type_complexity)]
@@ -464,7 +469,39 @@ const _: () = {
             );
             ::core::result::Result::Ok(())
         }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __update(
+            update: &mut ::graph_runtime::Update<'_>,
+            bound: (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
+                >,
+                (::core::option::Option<Functions>, (::core::option::Option<f32>, ())),
+            ),
+        ) -> ::graph_runtime::Result<()> {
+            let __place_data: ::graph_runtime::Place<
+                [f32; 64],
+                ::graph_runtime::OnDevice,
+            > = ::graph_runtime::private::bound(bound.0, update, "data")?;
+            let functions: Functions = ::graph_runtime::private::bound(
+                bound.1.0,
+                update,
+                "functions",
+            )?;
+            let factor: f32 = 0.5;
+            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.1.0, factor);
+            Self::__node_1(
+                update,
+                __place_data,
+                ::core::clone::Clone::clone(&factor),
+                ::core::option::Option::None,
+            )?;
+            ::core::result::Result::Ok(())
+        }
     }
+    #[cfg(not(rust_analyzer))]
+    impl ::graph_runtime::private::DeclaredGraph for Loaded {}
 };
 /// The graph `Loaded`, declared with `cuda_graph!`.
 #[allow(dead_code, non_snake_case)]

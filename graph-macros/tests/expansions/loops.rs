@@ -580,6 +580,11 @@ const _: () = {
             graph: "Layers",
             memory: &[("weights", false), ("data", true), ("flags", false)],
             values: &[("n", true), ("factor", false)],
+            unconditional: {
+                #[allow(unused_imports)]
+                use ::graph_runtime::private::NoGraph as _;
+                ::graph_runtime::private::unconditional(&[])
+            },
         };
         #[doc(hidden)]
         #[allow(clippy::type_complexity)]
@@ -635,9 +640,13 @@ const _: () = {
                     ),
                 ),
             ),
-            given: &::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
+            given: &impl ::graph_runtime::private::BindTo<
+                ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
+            >,
         ) {
-            bound.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
+            bound.0 = ::core::option::Option::Some(
+                ::graph_runtime::private::BindTo::bind(given),
+            );
         }
         #[doc(hidden)]
         #[allow(clippy::type_complexity)]
@@ -782,6 +791,8 @@ const _: () = {
                 ::graph_runtime::OnDevice,
             > = ::graph_runtime::private::bound(bound.1.1.0, builder, "flags")?;
             let n: usize = ::graph_runtime::private::bound(bound.1.1.1.0, builder, "n")?;
+            let factor: f32 = 0.5;
+            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.1.1.1.0, factor);
             let like = {
                 let mut blank = ::graph_runtime::GraphBuilder::blank(builder);
                 let __place_weights = ::graph_runtime::GraphBuilder::device_slice::<
@@ -794,8 +805,6 @@ const _: () = {
                 &__place_weights,
                 &like,
             );
-            let factor: f32 = 0.5;
-            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.1.1.1.0, factor);
             for layer in ::graph_runtime::GraphBuilder::begin_loop(
                 builder,
                 &[("scale", 1usize), ("choice", 2usize), ("one", 0usize)],
@@ -845,7 +854,65 @@ const _: () = {
             );
             ::core::result::Result::Ok(())
         }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __update(
+            update: &mut ::graph_runtime::Update<'_>,
+            bound: (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+                    >,
+                    (
+                        ::core::option::Option<
+                            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
+                        >,
+                        (
+                            ::core::option::Option<usize>,
+                            (::core::option::Option<f32>, ()),
+                        ),
+                    ),
+                ),
+            ),
+        ) -> ::graph_runtime::Result<()> {
+            let __place_weights: ::graph_runtime::Place<
+                [[f32; 4]],
+                ::graph_runtime::OnDevice,
+            > = ::graph_runtime::private::bound(bound.0, update, "weights")?;
+            let __place_data: ::graph_runtime::Place<
+                [f32; 4],
+                ::graph_runtime::OnDevice,
+            > = ::graph_runtime::private::bound(bound.1.0, update, "data")?;
+            let __place_flags: ::graph_runtime::Place<
+                [u32; 4],
+                ::graph_runtime::OnDevice,
+            > = ::graph_runtime::private::bound(bound.1.1.0, update, "flags")?;
+            let n: usize = ::graph_runtime::private::bound(bound.1.1.1.0, update, "n")?;
+            let factor: f32 = 0.5;
+            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.1.1.1.0, factor);
+            ::graph_runtime::Update::each(
+                update,
+                0usize,
+                |update, [layer]| {
+                    Self::__node_0(
+                        update,
+                        __place_weights,
+                        __place_data,
+                        ::core::clone::Clone::clone(&factor),
+                        layer,
+                    )?;
+                    ::core::result::Result::Ok(())
+                },
+            )?;
+            Self::__node_3(update, __place_data, ::core::clone::Clone::clone(&factor))?;
+            ::core::result::Result::Ok(())
+        }
     }
+    #[cfg(not(rust_analyzer))]
+    impl ::graph_runtime::private::DeclaredGraph for Layers {}
     #[cfg(not(rust_analyzer))]
     const _: () = ::graph_runtime::private::check_launch::<
         __kernel_scale,

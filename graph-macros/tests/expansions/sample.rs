@@ -442,6 +442,11 @@ const _: () = {
             graph: "Sample",
             memory: &[("input", false), ("data", true), ("output", true)],
             values: &[],
+            unconditional: {
+                #[allow(unused_imports)]
+                use ::graph_runtime::private::NoGraph as _;
+                ::graph_runtime::private::unconditional(&[])
+            },
         };
         #[doc(hidden)]
         #[allow(clippy::type_complexity)]
@@ -638,7 +643,32 @@ const _: () = {
             );
             ::core::result::Result::Ok(())
         }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __update(
+            update: &mut ::graph_runtime::Update<'_>,
+            bound: (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+                >,
+                (
+                    ::core::option::Option<
+                        ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+                    >,
+                    (
+                        ::core::option::Option<
+                            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+                        >,
+                        (),
+                    ),
+                ),
+            ),
+        ) -> ::graph_runtime::Result<()> {
+            ::core::result::Result::Ok(())
+        }
     }
+    #[cfg(not(rust_analyzer))]
+    impl<const N: usize> ::graph_runtime::private::DeclaredGraph for Sample<N> {}
 };
 /// The graph `Sample`, declared with `cuda_graph!`.
 #[allow(dead_code, non_snake_case)]

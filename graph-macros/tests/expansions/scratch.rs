@@ -400,6 +400,11 @@ const _: () = {
             graph: "Layer",
             memory: &[("x", true)],
             values: &[],
+            unconditional: {
+                #[allow(unused_imports)]
+                use ::graph_runtime::private::NoGraph as _;
+                ::graph_runtime::private::unconditional(&[])
+            },
         };
         #[doc(hidden)]
         #[allow(clippy::type_complexity)]
@@ -516,7 +521,22 @@ const _: () = {
             );
             ::core::result::Result::Ok(())
         }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __update(
+            update: &mut ::graph_runtime::Update<'_>,
+            bound: (
+                ::core::option::Option<
+                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+                >,
+                (),
+            ),
+        ) -> ::graph_runtime::Result<()> {
+            ::core::result::Result::Ok(())
+        }
     }
+    #[cfg(not(rust_analyzer))]
+    impl<const N: usize> ::graph_runtime::private::DeclaredGraph for Layer<N> {}
     #[cfg(not(rust_analyzer))]
     const _: () = ::graph_runtime::private::check_initializes::<
         __kernel_ask,

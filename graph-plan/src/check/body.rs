@@ -1,6 +1,6 @@
 //! What conditional bodies may hold, what may run after what in them, and whether a `while` can end.
 
-use crate::{Code, Diagnostic, Draft, NodeKind, Role, Subject};
+use crate::{Code, Diagnostic, Draft, Role, Subject};
 
 /// `to` cannot run after `from`, which is in another body: the two, or the nodes around them that are in one body, can.
 pub fn other_body(draft: &Draft, from: usize, to: usize, subject: Subject) -> Diagnostic {
@@ -60,11 +60,7 @@ fn around(draft: &Draft, node: usize) -> Vec<usize> {
 /// Nodes that CUDA allows in no conditional body, however deep.
 pub(super) fn forbidden_nodes(draft: &Draft, errors: &mut Vec<Diagnostic>) {
     for (index, node) in draft.nodes.iter().enumerate() {
-        let forbidden = matches!(
-            node.kind,
-            NodeKind::Call | NodeKind::Capture | NodeKind::Raw | NodeKind::Record | NodeKind::Wait
-        );
-        if !forbidden {
+        if node.kind.may_be_conditional() {
             continue;
         }
         let owner = |body: usize| draft.bodies[body].node.map_or("", |owner| &draft.nodes[owner].name);

@@ -272,9 +272,24 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> TokenStream {
         let value = copy(name, &source);
         quote!(let #name = #value;)
     });
-    let calls = affected.iter().map(|&node| {
+    let calls = update_calls(graph, &affected, &update);
+    quote! {
+        #(#locals)*
+        #(#others)*
+        ::graph_runtime::Graph::update(&mut #this.__graph, #text, |#update| {
+            #calls
+            ::core::result::Result::Ok(())
+        })?;
+        #this.#name = #value;
+        ::core::result::Result::Ok(())
+    }
+}
+
+/// The calls of the functions of nodes that mention params, of all iterations, by an update. What they need is in local variables.
+pub(super) fn update_calls(graph: &Graph<'_>, nodes: &[usize], update: &Ident) -> TokenStream {
+    let calls = nodes.iter().map(|&node| {
         let unchanged = loaded(graph.nodes[node]).map(|_| quote!(::core::option::Option::None));
-        let operands = operands_of(graph, node, used[node].clone());
+        let operands = operands_of(graph, node, scalars(graph, graph.nodes[node]));
         let call = call(graph, &function(node), &operands, &quote!(#update), unchanged);
         let variables = graph.variables_up_to(operands.around);
         if variables.is_empty() {
@@ -287,20 +302,11 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> TokenStream {
             })?;
         }
     });
-    quote! {
-        #(#locals)*
-        #(#others)*
-        ::graph_runtime::Graph::update(&mut #this.__graph, #text, |#update| {
-            #(#calls)*
-            ::core::result::Result::Ok(())
-        })?;
-        #this.#name = #value;
-        ::core::result::Result::Ok(())
-    }
+    calls.collect()
 }
 
 /// The resources the nodes touch, each once, as they were declared.
-fn resources_of<'a>(graph: &Graph<'a>, nodes: &[usize]) -> impl Iterator<Item = &'a Resource> + use<'a> {
+pub(super) fn resources_of<'a>(graph: &Graph<'a>, nodes: &[usize]) -> impl Iterator<Item = &'a Resource> + use<'a> {
     let touched = nodes.iter().flat_map(|&node| places(graph.nodes[node]));
     let mut indices: Vec<usize> = touched.filter_map(|place| graph.resource(place)).collect();
     indices.sort_unstable();

@@ -1,18 +1,19 @@
 //! Graphs as nodes of others: what a graph offers to those that it is a node of, and the calls of these.
 
-use super::build::{declare, nodes};
-use super::interface::{Bodies, place_type};
+use super::build::{declare, nodes, resources_of, update_calls};
+use super::interface::{Bodies, generics, place_type};
 use super::node::borrow;
 use super::part::{generic, local, spanned_call};
 use super::programmatic::edges_of_child;
 use super::shape::Shape;
 use super::{build::hidden, node::generic_assertions};
 use crate::graph::ast::{Action, Argument, Binding, Child, Node, Resource, ResourceKind};
-use crate::graph::resolve::Graph;
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
-use syn::Type;
+use crate::graph::constant::mentions;
+use crate::graph::resolve::{Graph, params};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, TokenStreamExt, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
+use syn::{Lifetime, Type};
 
 /// Something that can be bound, with its type.
 struct Slot<'a> {
@@ -42,7 +43,7 @@ fn slots<'a>(graph: &Graph<'a>) -> Vec<Slot<'a>> {
     });
     let slot = |name: &'a Ident, ty: &'a Type, kind| Slot {
         name,
-        ty: ty.to_token_stream(),
+        ty: named(ty.to_token_stream()),
         kind,
     };
     let values = graph.values.iter().map(|value| slot(value.name, value.ty, Kind::Value));
@@ -53,6 +54,48 @@ fn slots<'a>(graph: &Graph<'a>) -> Vec<Slot<'a>> {
     memory.chain(values).chain(params).collect()
 }
 
+/// A type with a name in place of each lifetime that is left out: `build` may leave them out, a type that is returned may not.
+fn named(ty: TokenStream) -> TokenStream {
+    let lifetime = |span| Lifetime::new("'__bound", span);
+    let (mut found, mut tokens) = (TokenStream::new(), ty.into_iter().peekable());
+    while let Some(token) = tokens.next() {
+        let next =
+            |char: char| move |next: &TokenTree| matches!(next, TokenTree::Punct(punct) if punct.as_char() == char);
+        match token {
+            TokenTree::Punct(punct) if punct.as_char() == '&' => {
+                let span = punct.span();
+                found.append(punct);
+                if !tokens.peek().is_some_and(next('\'')) {
+                    lifetime(span).to_tokens(&mut found);
+                }
+            }
+            TokenTree::Punct(punct) if punct.as_char() == '\'' => match tokens.next() {
+                Some(TokenTree::Ident(name)) if name == "_" => lifetime(name.span()).to_tokens(&mut found),
+                name => {
+                    found.append(punct);
+                    found.extend(name);
+                }
+            },
+            TokenTree::Group(group) => {
+                let mut inner = Group::new(group.delimiter(), named(group.stream()));
+                inner.set_span(group.span());
+                found.append(inner);
+            }
+            other => found.append(other),
+        }
+    }
+    found
+}
+
+/// The name of these lifetimes as a parameter, if there are any.
+fn lifetime(graph: &Graph<'_>) -> Option<TokenStream> {
+    let values = graph.values.iter().map(|value| value.ty);
+    let types = values.chain(graph.params.iter().map(|param| &param.ty));
+    let mut types = types.map(|ty| ty.to_token_stream());
+    let left_out = |ty: TokenStream| ty.to_string() != named(ty).to_string();
+    types.any(left_out).then(|| quote!(<'__bound>))
+}
+
 /// The functions that a graph offers.
 pub(super) fn offered(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let slots = slots(graph);
@@ -60,35 +103,57 @@ pub(super) fn offered(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         quote!(()),
         |inner, Slot { ty, .. }| quote!((::core::option::Option<#ty>, #inner)),
     );
+    let lifetime = lifetime(graph);
     let none = slots
         .iter()
         .fold(quote!(()), |inner, _| quote!((::core::option::Option::None, #inner)));
-    let (interface, none) = (interface(graph, &slots), bodies.of(none));
+    let (interface, none) = (interface(graph, &slots, bodies), bodies.of(none));
     let setters = slots
         .iter()
         .enumerate()
-        .map(|(index, slot)| setter(index, slot, &types, bodies));
+        .map(|(index, slot)| setter(graph, index, slot, &types, bodies));
     let (builder, bound) = (hidden("builder"), hidden("bound"));
     let added = bodies.of(added(graph, &slots, &builder, &bound));
+    let (update, changed) = (
+        hidden("update"),
+        bodies.of(updated(graph, &slots, &hidden("update"), &bound)),
+    );
     quote! {
         #interface
         #[doc(hidden)]
         #[allow(clippy::type_complexity)]
-        pub fn __slots() -> #types { #none }
+        pub fn __slots #lifetime () -> #types { #none }
         #(#setters)*
         #[doc(hidden)]
         #[allow(clippy::type_complexity)]
-        pub fn __add(
+        pub fn __add #lifetime (
             #builder: &mut ::graph_runtime::GraphBuilder,
             #bound: #types,
         ) -> ::graph_runtime::Result<()> {
             #added
         }
+        #[doc(hidden)]
+        #[allow(clippy::type_complexity)]
+        pub fn __update #lifetime (
+            #update: &mut ::graph_runtime::Update<'_>,
+            #bound: #types,
+        ) -> ::graph_runtime::Result<()> {
+            #changed
+        }
+    }
+}
+
+/// What makes the type a graph that others can have as a node.
+pub(super) fn declared(graph: &Graph<'_>) -> TokenStream {
+    let (name, generics) = (&graph.item.name, generics(graph));
+    let (parameters, arguments, condition) = generics.split_for_impl();
+    quote! {
+        impl #parameters ::graph_runtime::private::DeclaredGraph for #name #arguments #condition {}
     }
 }
 
 /// The names that can be bound.
-fn interface(graph: &Graph<'_>, slots: &[Slot<'_>]) -> TokenStream {
+fn interface(graph: &Graph<'_>, slots: &[Slot<'_>], bodies: Bodies) -> TokenStream {
     let writes = |resource: usize| {
         let mut accesses = graph.draft.accesses.iter();
         accesses.any(|access| access.resource == resource && access.mode.writes())
@@ -106,30 +171,59 @@ fn interface(graph: &Graph<'_>, slots: &[Slot<'_>]) -> TokenStream {
         }
     }
     let name = graph.item.name.to_string();
+    let unconditional = match bodies {
+        Bodies::Real => unconditional(graph),
+        Bodies::Stub => quote!(::core::option::Option::None),
+    };
     quote! {
         #[doc(hidden)]
         pub const __INTERFACE: ::graph_runtime::private::Interface = ::graph_runtime::private::Interface {
             graph: #name,
             memory: &[#(#memory),*],
             values: &[#(#values),*],
+            unconditional: #unconditional,
         };
     }
 }
 
+/// The first node that cannot be in a conditional body: one of the graph's, or of those that it has as nodes.
+fn unconditional(graph: &Graph<'_>) -> TokenStream {
+    let own = graph.draft.nodes.iter().find(|node| !node.kind.may_be_conditional());
+    if let Some(node) = own {
+        let (name, keyword) = (&*node.name, node.kind.keyword());
+        return quote!(::core::option::Option::Some((#name, #keyword)));
+    }
+    let children = graph.nodes.iter().filter_map(|node| match &node.action {
+        Action::Graph(child) => Some(path(graph, node, child)),
+        _ => None,
+    });
+    quote!({
+        #[allow(unused_imports)]
+        use ::graph_runtime::private::NoGraph as _;
+        ::graph_runtime::private::unconditional(&[#(&#children::__INTERFACE),*])
+    })
+}
+
 /// The function that fills a slot.
-fn setter(index: usize, slot: &Slot<'_>, types: &TokenStream, bodies: Bodies) -> TokenStream {
+fn setter(graph: &Graph<'_>, index: usize, slot: &Slot<'_>, types: &TokenStream, bodies: Bodies) -> TokenStream {
     let (bound, given, place, ty) = (hidden("bound"), hidden("given"), of_index(index), &slot.ty);
     let memory = matches!(slot.kind, Kind::Memory(..));
     let function = function(slot.name, memory);
-    let (ty, value) = match memory {
-        true => (quote!(&#ty), quote!(::core::clone::Clone::clone(#given))),
-        false => (ty.clone(), given.to_token_stream()),
+    let (ty, value) = match slot.kind {
+        // Of a length that is known only when the graph is built, an array is also one.
+        Kind::Memory(_, resource) if graph.is_dynamic(resource) => (
+            quote!(&impl ::graph_runtime::private::BindTo<#ty>),
+            quote!(::graph_runtime::private::BindTo::bind(#given)),
+        ),
+        Kind::Memory(..) => (quote!(&#ty), quote!(::core::clone::Clone::clone(#given))),
+        Kind::Value | Kind::Param => (ty.clone(), given.to_token_stream()),
     };
+    let lifetime = lifetime(graph);
     let set = bodies.of(quote!(#bound #place = ::core::option::Option::Some(#value);));
     quote! {
         #[doc(hidden)]
         #[allow(clippy::type_complexity)]
-        pub fn #function(#bound: &mut #types, #given: #ty) { #set }
+        pub fn #function #lifetime (#bound: &mut #types, #given: #ty) { #set }
     }
 }
 
@@ -145,11 +239,11 @@ fn function(name: &Ident, memory: bool) -> Ident {
     format_ident!("__{kind}_{}", name.unraw(), span = name.span())
 }
 
-/// Adds the nodes to another graph's builder.
-fn added(graph: &Graph<'_>, slots: &[Slot<'_>], builder: &Ident, bound: &Ident) -> TokenStream {
+/// What is bound, as local variables; `sink` is the builder that nodes are added to, or the update that changes them.
+fn taken(graph: &Graph<'_>, slots: &[Slot<'_>], sink: &Ident, bound: &Ident) -> TokenStream {
     let taken = slots.iter().enumerate().map(|(index, slot)| {
         let (place, text, ty, name) = (of_index(index), slot.name.to_string(), &slot.ty, slot.name);
-        let given = quote!(::graph_runtime::private::bound(#bound #place, #builder, #text)?);
+        let given = quote!(::graph_runtime::private::bound(#bound #place, #sink, #text)?);
         match slot.kind {
             Kind::Memory(_, resource) => {
                 let place = local(&resource.name);
@@ -159,7 +253,6 @@ fn added(graph: &Graph<'_>, slots: &[Slot<'_>], builder: &Ident, bound: &Ident) 
             Kind::Param => TokenStream::new(),
         }
     });
-    let lengths = slots.iter().filter_map(|slot| length(graph, slot, builder));
     let first_param = slots.len() - graph.params.len();
     let params = graph.params_in_order().into_iter().map(|param| {
         let (place, name) = (of_index(first_param + param), &graph.params[param].name);
@@ -169,18 +262,52 @@ fn added(graph: &Graph<'_>, slots: &[Slot<'_>], builder: &Ident, bound: &Ident) 
             let #name: #ty = ::core::option::Option::unwrap_or(#bound #place, #name);
         }
     });
-    let scratch = graph.resources.iter().filter(|resource| is_own(resource));
-    let scratch = scratch.map(|resource| declare(graph, resource, &builder.to_token_stream()));
+    taken.chain(params).collect()
+}
+
+/// Adds the nodes to another graph's builder.
+fn added(graph: &Graph<'_>, slots: &[Slot<'_>], builder: &Ident, bound: &Ident) -> TokenStream {
+    let taken = taken(graph, slots, builder, bound);
+    let lengths = slots.iter().filter_map(|slot| length(graph, slot, builder));
+    let own = graph.resources.iter().filter(|resource| is_own(resource));
+    let own = own.map(|resource| declare(graph, resource, &builder.to_token_stream()));
     let (nodes, edges) = (nodes(graph, &builder.to_token_stream()), edges_of_child(graph, builder));
     let assertions = generic_assertions(graph);
     quote! {
         #assertions
-        #(#taken)*
+        #taken
         #(#lengths)*
-        #(#scratch)*
-        #(#params)*
+        #(#own)*
         #nodes
         #edges
+        ::core::result::Result::Ok(())
+    }
+}
+
+/// Changes the nodes in another graph that mention params: those of that graph may stand in what they are bound to.
+fn updated(graph: &Graph<'_>, slots: &[Slot<'_>], update: &Ident, bound: &Ident) -> TokenStream {
+    let changing: Vec<usize> = (0..graph.nodes.len())
+        .filter(|&node| !params(graph, graph.nodes[node]).is_empty())
+        .collect();
+    if changing.is_empty() {
+        return quote!(::core::result::Result::Ok(()));
+    }
+    let taken = taken(graph, slots, update, bound);
+    let own = resources_of(graph, &changing).filter(|resource| is_own(resource));
+    let own = own.map(|resource| {
+        let (place, name) = (local(&resource.name), resource.name.to_string());
+        let found = match Shape::of(graph, resource) {
+            _ if resource.random.is_some() => quote!(own_rng),
+            Shape::Dynamic { row, .. } => quote!(own_slice::<#row>),
+            shape => quote!(own::<#shape>),
+        };
+        quote!(let #place = ::graph_runtime::Update::#found(#update, #name)?;)
+    });
+    let calls = update_calls(graph, &changing, update);
+    quote! {
+        #taken
+        #(#own)*
+        #calls
         ::core::result::Result::Ok(())
     }
 }
@@ -230,9 +357,37 @@ pub(super) fn declared_alias(graph: &Graph<'_>, node: &Node, child: &Child) -> O
     own.then(|| quote!(#[allow(non_camel_case_types, dead_code)] type #alias = #path;))
 }
 
-/// Adds a child. A name that it does not have is told by [`assertions`] alone: here a trait stands in for its function.
+/// Adds a child that no param changes.
 pub(super) fn add(graph: &Graph<'_>, node: &Node, child: &Child, builder: &TokenStream) -> TokenStream {
     let (name, path, slots) = (node.name.to_string(), path(graph, node, child), hidden("slots"));
+    let bound = bound(graph, node, child, &slots);
+    quote! {
+        {
+            #bound
+            if ::graph_runtime::GraphBuilder::begin_child(#builder, #name) {
+                let added = #path::__add(#builder, #slots);
+                ::graph_runtime::GraphBuilder::end_child(#builder, added);
+            }
+        }
+    }
+}
+
+/// Adds a child, or changes it: params stand in what it is bound to.
+pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, child: &Child, sink: &Ident) -> TokenStream {
+    let (name, path, slots) = (node.name.to_string(), path(graph, node, child), hidden("slots"));
+    let bound = bound(graph, node, child, &slots);
+    quote! {
+        {
+            #bound
+            ::graph_runtime::private::NodeSink::child(#sink, #index, #name, #slots, #path::__add, #path::__update)
+        }
+    }
+}
+
+/// Fills the slots of a child. A name that it does not have is told by [`assertions`] alone, and so is a type that is no graph: here traits
+/// stand in for the functions.
+fn bound(graph: &Graph<'_>, node: &Node, child: &Child, slots: &Ident) -> TokenStream {
+    let path = path(graph, node, child);
     let functions: Vec<Ident> = child
         .bindings
         .iter()
@@ -253,18 +408,14 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, child: &Child, builder: &Token
     missing.sort_unstable();
     missing.dedup();
     quote! {
-        {
-            #[allow(dead_code)]
-            trait __Missing { #(fn #missing<S, T>(_: S, _: T) where Self: ::core::marker::Sized {})* }
-            impl<T> __Missing for T {}
-            #[allow(unused_mut)]
-            let mut #slots = #path::__slots();
-            #(#calls)*
-            if ::graph_runtime::GraphBuilder::begin_child(#builder, #name) {
-                let added = #path::__add(#builder, #slots);
-                ::graph_runtime::GraphBuilder::end_child(#builder, added);
-            }
-        }
+        #[allow(dead_code)]
+        trait __Missing { #(fn #missing<S, T>(_: S, _: T) where Self: ::core::marker::Sized {})* }
+        impl<T> __Missing for T {}
+        #[allow(unused_imports)]
+        use ::graph_runtime::private::NoGraph as _;
+        #[allow(unused_mut)]
+        let mut #slots = #path::__slots();
+        #(#calls)*
     }
 }
 
@@ -274,12 +425,20 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
         return Vec::new();
     };
     let (path, name) = (path(graph, node, child), node.name.to_string());
+    let interface = quote!({
+        #[allow(unused_imports)]
+        use ::graph_runtime::private::NoGraph as _;
+        &#path::__INTERFACE
+    });
     let bindings = child.bindings.iter().map(|binding| {
         let (bound, end) = match &binding.argument {
             Argument::Borrow {
                 mutable: None, place, ..
             } => ("Read", place.end),
             Argument::Borrow { place, .. } => ("Write", place.end),
+            Argument::Value(value) if mentions(value.to_token_stream(), &graph.param_names()) => {
+                ("Param", binding.name.span())
+            }
             Argument::Value(_) => ("Value", binding.name.span()),
         };
         let (bound, text, span) = (
@@ -288,7 +447,7 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
             binding.name.span(),
         );
         let function = quote_spanned!(span=> ::graph_runtime::private::check_binding);
-        let operands = quote!(&#path::__INTERFACE, #name, #text, ::graph_runtime::private::Bound::#bound);
+        let operands = quote!(#interface, #name, #text, ::graph_runtime::private::Bound::#bound);
         (span, spanned_call(function, operands, end))
     });
     let names = child.bindings.iter().map(|binding| binding.name.unraw().to_string());
@@ -298,10 +457,22 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
         .first()
         .map_or(child.parens, |segment| segment.ident.span());
     let function = quote_spanned!(span=> ::graph_runtime::private::check_bound);
-    let all = spanned_call(
-        function,
-        quote!(&#path::__INTERFACE, #name, &[#(#names),*]),
-        child.parens,
-    );
-    bindings.chain([(span, all)]).collect()
+    let all = spanned_call(function, quote!(#interface, #name, &[#(#names),*]), child.parens);
+    let inside = conditional_around(graph, node).map(|owner| {
+        let function = quote_spanned!(span=> ::graph_runtime::private::check_unconditional);
+        let call = spanned_call(function, quote!(#interface, #owner), child.parens);
+        (span, call)
+    });
+    let function = quote_spanned!(span=> ::graph_runtime::private::is_graph);
+    let graph = spanned_call(quote!(#function::<#path>), TokenStream::new(), child.parens);
+    bindings.chain([(span, graph), (span, all)]).chain(inside).collect()
+}
+
+/// The name of the node in whose conditional body a node is.
+fn conditional_around(graph: &Graph<'_>, node: &Node) -> Option<String> {
+    let index = graph.nodes.iter().position(|other| std::ptr::eq(*other, node))?;
+    let mut bodies = graph.draft.bodies_around(index);
+    let body = bodies.find(|&body| graph.draft.bodies[body].role.is_conditional())?;
+    let owner = graph.draft.bodies[body].node?;
+    Some(graph.draft.nodes[owner].name.to_string())
 }

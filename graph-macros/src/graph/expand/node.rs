@@ -77,6 +77,7 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) 
             let (element, value) = (element(graph, to), value_to_set(graph, to, value));
             quote_spanned!(span=> #trait_path::#method::<_, #element>(#sink, #index, #name, #place, #value))
         }
+        Action::Graph(child) => child::apply(graph, index, node, child, sink),
         _ => quote!(::core::result::Result::Ok(())),
     }
 }

@@ -5,7 +5,8 @@ use super::build::{Operands, add_or_apply, call, hidden, operands, scalars_of};
 use crate::graph::ast::Statement;
 use crate::graph::resolve::{Graph, mentioned};
 use proc_macro2::{Ident, TokenStream};
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
+use syn::spanned::Spanned;
 
 /// The most steps one function has: rustc's type inference takes more than linear time in the length of a function.
 const GROUP: usize = 128;
@@ -99,8 +100,9 @@ impl<'g, 'a> Steps<'g, 'a> {
             quote!((#name, #depth))
         });
         let steps = self.tokens_of(steps, builder);
+        let begin = quote_spanned!(range.span()=> ::graph_runtime::GraphBuilder::begin_loop);
         quote! {
-            for #variable in ::graph_runtime::GraphBuilder::begin_loop(#builder, &[#(#nodes),*], #range) {
+            for #variable in #begin(#builder, &[#(#nodes),*], #range) {
                 ::graph_runtime::GraphBuilder::begin_iteration(#builder, #variable);
                 #steps
             }

@@ -1,7 +1,7 @@
 //! The two forms of a graph: items, and an expression that captures what stands around it.
 
 use super::item::item;
-use super::statement::statements;
+use super::statement::{starts_statement, statements};
 use super::{Context, expected, last_token, next_is, stands_at};
 use crate::graph::ast::{Anonymous, Input, Item};
 use proc_macro2::TokenTree;
@@ -64,6 +64,9 @@ fn anonymous(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<A
         context
             .report
             .syntax(place, "expected `=> statements` after the device");
+        if !input.is_empty() && !starts_statement(input) {
+            input.parse::<TokenTree>()?;
+        }
         Token![=>](place)
     };
     let statements = statements(input, context);

@@ -92,10 +92,21 @@ fn build_argument(input: ParseStream<'_>, name: &mut Option<Ident>) -> syn::Resu
             &format!("`: type` or `: device shape` after `{declared}`"),
         )
     })?;
+    if borrows_memory(input) {
+        let what =
+            format!("`device` or `host` without `&`: memory that is shared is `{declared}: mut device [f32; 4]`");
+        return Err(expected(input.span(), &what));
+    }
     let mutable: Option<Token![mut]> = input.parse()?;
     let argument = match space(input) {
         Some(space) => {
             let keyword: Ident = input.parse()?;
+            if input.peek(Token![mut]) {
+                return Err(expected(
+                    input.span(),
+                    &format!("a shape: `mut` stands before `{keyword}`"),
+                ));
+            }
             BuildArgument::Memory(Box::new(Resource {
                 attributes: Attributes::default(),
                 keyword: mutable.map_or(keyword.span(), |mutable| mutable.span),
@@ -122,6 +133,13 @@ fn build_argument(input: ParseStream<'_>, name: &mut Option<Ident>) -> syn::Resu
         return Err(expected(input.span(), "`,` after the build argument"));
     }
     Ok(argument)
+}
+
+/// `&device [f32; 4]` or `&mut device [f32; 4]`, as a function would take memory?
+fn borrows_memory(input: ParseStream<'_>) -> bool {
+    let ahead = input.fork();
+    let borrowed = ahead.parse::<Token![&]>().is_ok() && ahead.parse::<Option<Token![mut]>>().is_ok();
+    borrowed && space(&ahead).is_some() && (ahead.peek2(syn::token::Bracket) || ahead.peek2(Ident))
 }
 
 /// `device` or `host`, unless it begins a path.

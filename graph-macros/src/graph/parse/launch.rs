@@ -88,30 +88,32 @@ pub(super) fn kernel(input: ParseStream<'_>) -> Option<Path> {
 fn unclosed(input: ParseStream<'_>, opening: Span) -> syn::Error {
     while !input.is_empty() && !input.peek(Token![;]) {
         let ahead = input.fork();
-        if closes(&ahead) {
-            let what = match ahead.peek(syn::token::Paren) {
-                true => {
-                    drop(ahead.parse::<TokenTree>());
-                    "`after` or `;` behind the arguments"
-                }
-                false => "`(arguments)` after `>>>`",
-            };
-            return expected(ahead.span(), what);
+        if let Some(closing) = closes(&ahead) {
+            if ahead.peek(syn::token::Paren) {
+                drop(ahead.parse::<TokenTree>());
+                return expected(ahead.span(), "`after` or `;` behind the arguments");
+            }
+            return expected(closing, "`(arguments)` after `>>>`");
         }
         drop(input.parse::<TokenTree>());
     }
     expected(opening, "`>>>(arguments)` to close this `<<<`")
 }
 
-/// Reads three `>`. Whether they are joint is not asked: `macro_rules!` does not keep that, and no expression has three in a row.
-fn closes(input: ParseStream<'_>) -> bool {
-    (0..3).all(|_| matches!(input.parse::<TokenTree>(), Ok(TokenTree::Punct(punct)) if punct.as_char() == '>'))
+/// Reads three `>` and returns the span of the last. Whether they are joint is not asked: `macro_rules!` does not keep that, and no
+/// expression has three in a row.
+fn closes(input: ParseStream<'_>) -> Option<Span> {
+    let brackets = (0..3).map(|_| match input.parse::<TokenTree>() {
+        Ok(TokenTree::Punct(punct)) if punct.as_char() == '>' => Some(punct.span()),
+        _ => None,
+    });
+    brackets.collect::<Option<Vec<_>>>()?.last().copied()
 }
 
 /// `>>>`, then a parenthesised group, then `;`, `after` or the end.
 fn ends_launch(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
-    if !input.peek(Token![>]) || !closes(&ahead) {
+    if !input.peek(Token![>]) || closes(&ahead).is_none() {
         return false;
     }
     match ahead.parse::<TokenTree>() {

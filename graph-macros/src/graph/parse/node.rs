@@ -170,6 +170,15 @@ fn dependency(input: ParseStream<'_>) -> syn::Result<(Dependency, Span)> {
         .map_err(|error| expected(error.span(), "the name of a node after `after`"))?;
     if name != "programmatic" || !input.peek(syn::token::Paren) {
         let end = name.span();
+        if input.peek(syn::token::Paren) {
+            let message = format!("`{name}(..)` is no edge: there is `programmatic(..)`");
+            return Err(syn::Error::new(end, message));
+        }
+        if input.peek(syn::token::Bracket) {
+            let message =
+                format!("a node of a `for` is named without an index: `after {name}` is after its last iteration");
+            return Err(syn::Error::new(input.span(), message));
+        }
         let programmatic = None;
         return Ok((Dependency { name, programmatic }, end));
     }

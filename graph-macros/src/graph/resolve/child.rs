@@ -1,9 +1,8 @@
 //! Children: what they are bound to.
 
+use super::Graph;
 use super::access::argument_access;
-use super::{Graph, expressions};
 use crate::graph::ast::Child;
-use crate::graph::constant::mentions;
 use crate::report::{Report, error};
 use graph_plan::Code;
 
@@ -20,11 +19,5 @@ pub(super) fn accesses<'a>(graph: &mut Graph<'a>, node: usize, child: &'a Child,
             );
         }
         argument_access(graph, node, &binding.argument, report);
-    }
-    if mentions(expressions(graph.nodes[node]), &graph.param_names()) {
-        let diagnostic = error(Code::Syntax, "a `param` is bound in a child graph")
-            .note("what a child is bound to is fixed when the graph is built; params change between launches")
-            .help("use a literal, a constant or a build argument");
-        report.push(graph.nodes[node].name.span(), &diagnostic);
     }
 }
