@@ -73,12 +73,14 @@ pub trait BindTo<P> {
     fn bind(&self) -> P;
 }
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized, M> BindTo<Place<S, M>> for Place<S, M> {
     fn bind(&self) -> Place<S, M> {
         *self
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T, const N: usize, M> BindTo<Place<[T], M>> for Place<[T; N], M> {
     fn bind(&self) -> Place<[T], M> {
         Place::new(self.span)

@@ -464,7 +464,13 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
         (span, call)
     });
     let function = quote_spanned!(span=> ::graph_runtime::private::is_graph);
-    let graph = spanned_call(quote!(#function::<#path>), TokenStream::new(), child.parens);
+    let mut named = path.clone();
+    if !generic(graph, child.path.to_token_stream()) {
+        let mut alias = alias(node);
+        alias.set_span(span);
+        named = alias.to_token_stream();
+    }
+    let graph = spanned_call(quote!(#function::<#named>), TokenStream::new(), child.parens);
     bindings.chain([(span, graph), (span, all)]).chain(inside).collect()
 }
 

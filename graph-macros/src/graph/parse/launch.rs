@@ -6,7 +6,7 @@ use crate::graph::ast::{Extent, Function, Launch};
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Expr, ExprParen, Path, Token, parenthesized};
+use syn::{Expr, ExprParen, Path, Token, braced, parenthesized};
 
 /// `unsafe? function<<<grid, block, shared>>>(arguments)`. What stands between the angle brackets is cut out before it is parsed, since
 /// Rust's expressions would swallow `>>>`.
@@ -79,9 +79,14 @@ fn function(input: ParseStream<'_>, unsafety: bool) -> syn::Result<Function> {
 }
 
 /// The path of the kernel of a launch, of which nothing else is looked at.
-pub(super) fn kernel(input: ParseStream<'_>) -> Option<Path> {
-    input.parse::<Option<Token![unsafe]>>().ok()?;
-    input.call(Path::parse_mod_style).ok()
+pub(super) fn kernel(input: ParseStream<'_>) -> syn::Result<Path> {
+    input.parse::<Option<Token![unsafe]>>()?;
+    if !input.peek(syn::token::Brace) {
+        return input.call(Path::parse_mod_style);
+    }
+    let content;
+    braced!(content in input);
+    content.call(Path::parse_mod_style)
 }
 
 /// What is wrong with a launch from its `<<<` on, in which no `>>>` ends it.

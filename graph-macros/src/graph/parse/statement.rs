@@ -3,7 +3,7 @@
 use super::attribute::{attributes, misplaced};
 use super::node::node;
 use super::{Context, expected, expression, last_token, next_is, present, semicolon, stands_at};
-use crate::graph::ast::{Attributes, For, Param, Random, Resource, ResourceKind, Shape, Statement};
+use crate::graph::ast::{Action, Attributes, For, Param, Random, Resource, ResourceKind, Shape, Statement};
 use proc_macro2::{Span, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
@@ -91,6 +91,9 @@ fn statement(
     if KEYWORDS.iter().any(|known| keyword == known) {
         return known(input, attributes, keyword, name, context);
     }
+    if keyword == "unsafe" && starts_statement(input) {
+        return misplaced_unsafe(input, attributes, &keyword, name, context);
+    }
     let error = unknown_keyword(input, &keyword, name);
     let Some(meant) = name.as_ref().and_then(|_| meant(&keyword)) else {
         return Err(error);
@@ -158,6 +161,27 @@ fn belongs_here(statement: &Statement, keyword: &str, span: Span, context: &mut 
     false
 }
 
+/// `unsafe` in front of a statement, which is taken as if it stood where it belongs.
+fn misplaced_unsafe(
+    input: ParseStream<'_>,
+    attributes: Attributes,
+    word: &Ident,
+    name: &mut Option<Ident>,
+    context: &mut Context<'_>,
+) -> syn::Result<Option<Statement>> {
+    let message = "expected a statement, found `unsafe`: it stands before the kernel, as in `kernel k = unsafe function<<<grid, block>>>(&x)`";
+    context.report.aside(&syn::Error::new(word.span(), message));
+    let keyword = input.call(Ident::parse_any)?;
+    let mut found = known(input, attributes, keyword, name, context);
+    context.told = found.is_err();
+    if let Ok(Some(Statement::Node(node))) = &mut found
+        && let Action::Kernel(launch) = &mut node.action
+    {
+        launch.unsafety = Some(Token![unsafe](word.span()));
+    }
+    found
+}
+
 /// The keyword for which another word may stand: one that is spelled otherwise.
 fn meant(word: &Ident) -> Option<&'static str> {
     graph_plan::nearest(&word.to_string().to_lowercase(), KEYWORDS)
@@ -170,13 +194,6 @@ fn unknown_keyword(input: ParseStream<'_>, keyword: &Ident, name: &mut Option<Id
     match word.as_str() {
         "else" => text.push_str(": `else` follows the body of an `if`, before its `;`"),
         "pub" => text.push_str(": statements have no visibility"),
-        "unsafe" => {
-            text.push_str(": it stands before the kernel, as in `kernel k = unsafe function<<<grid, block>>>(&x)`");
-            // Of the statement behind it nothing else is said.
-            if starts_statement(input) {
-                drop(input.call(Ident::parse_any));
-            }
-        }
         _ => {
             if let Some(near) = meant(keyword) {
                 text.push_str(&format!("; did you mean `{near}`?"));

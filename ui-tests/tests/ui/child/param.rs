@@ -1,26 +1,15 @@
-//! A param of the parent in a binding.
+//! A param of the parent is bound to a build argument of the child, which is fixed when the graph is built.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {
-    pub graph Save {
-        device from: [f32; 32];
-        device to: [f32; 32];
-        param value: f32 = 1.0;
-        memcpy save = from -> to;
-        memset clear = from <- value after save;
+    graph Clear(n: usize) {
+        device data: [f32; n];
+        memset clear = data <- 0.0;
     }
-}
-
-cuda_graph! {
-    pub graph Parent {
-        device a: [f32; 32];
-        device b: [f32; 32];
-        host h: [f32; 32];
-        device short: [f32; 16];
-        param factor: f32 = 2.0;
-        memset keep = short <- factor;
-        memcpy up = h -> b;
-        graph step = Save(from: &mut a, to: &mut b, value: factor) after up, keep;
+    graph Parent {
+        device data: [f32; 32];
+        param count: usize = 32;
+        graph step = Clear(data: &mut data, n: count);
     }
 }
 

@@ -1,0 +1,11 @@
+//! What a host function returns is known.
+use graph_runtime::cuda_graph;
+
+cuda_graph! {
+    graph Test {
+        host text: [u8; 4];
+        call print = |&text| -> () { println!("{text:?}") };
+    }
+}
+
+fn main() {}

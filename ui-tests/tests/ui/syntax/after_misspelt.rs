@@ -1,0 +1,14 @@
+//! What may be meant to order a node leaves its order open: no race is told.
+use graph_runtime::cuda_graph;
+use ui_tests::write;
+
+cuda_graph! {
+    graph Test {
+        device data: [f32; 4];
+        kernel fill = write<<<1, 4>>>(&mut data);
+        memset zero = data <- 0.0 aftr fill;
+        kernel again = write<<<1, 4>>>(&mut data) atfer zero;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,12 @@
+//! What documents a graph stands in front of it.
+use graph_runtime::cuda_graph;
+
+cuda_graph! {
+    graph Test {
+        //! A graph.
+        device data: [f32; 4];
+        memset zero = data <- 0.0;
+    }
+}
+
+fn main() {}
