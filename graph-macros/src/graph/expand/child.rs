@@ -464,8 +464,8 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
         (span, call)
     });
     let function = quote_spanned!(span=> ::graph_runtime::private::is_graph);
-    let mut named = path.clone();
-    if !generic(graph, child.path.to_token_stream()) {
+    let mut named = child.path.to_token_stream();
+    if !generic(graph, named.clone()) {
         let mut alias = alias(node);
         alias.set_span(span);
         named = alias.to_token_stream();
