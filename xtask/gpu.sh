@@ -53,12 +53,23 @@ find_libraries() {
 }
 find_libraries
 
-# What a tool cannot run, as arguments of a test program. All: a capture that the tool's own calls would end. racecheck: named barriers
-# with `bar.arrive`, which it takes for races, and blocks that spin until another one has written, which it never lets run.
+# What a tool cannot run, as arguments of a test program; `tool_faults.cu` beside this script in the repository shows some of it without
+# our code. All: a capture that the tool's own calls end. initcheck: batch memory operations that wait, which it never ends. racecheck:
+# blocks that spin until another one has written, which it never lets run.
 left_out() { # tool
-    local names=(a_capture_on_another_thread)
-    [[ $1 != racecheck ]] || names+=(warp_specialised control::relay control::spin_lock)
+    local names=(a_capture_on_another_thread_is_not_disturbed)
+    case $1 in
+        initcheck) names+=(raw_nodes_are_between_their_neighbours) ;;
+        racecheck) names+=(control::relay) ;;
+    esac
     printf -- '--skip %s ' "${names[@]}"
+}
+
+# Did the tool itself fail, rather than the program? At random it makes graphs with conditional nodes end in an illegal address that it has
+# not seen any kernel access: memcheck reports and counts those of kernels. `tool_faults.cu` shows it. Such a run says nothing, and is
+# made again.
+tool_failed() { # tool log
+    [[ $1 != - ]] && grep -q CUDA_ERROR_ILLEGAL_ADDRESS "$2" && grep -q 'SUMMARY: 0 errors' "$2"
 }
 
 [[ ! -d $binaries/bin/compute-sanitizer ]] || chmod -R +x "$binaries/bin/compute-sanitizer"
@@ -101,13 +112,17 @@ while IFS=$'\t' read -r kind name package file tool <&3; do
     log=$logs/$kind.$tool.$file.log
     set_command_line "$kind" "$file" "$tool"
     began=${EPOCHREALTIME/./}
-    (
-        # As Cargo does: in the package's folder, whose data files travelled along.
-        cd "$here/data/$package" || exit 1
-        export CARGO_MANIFEST_DIR=$PWD
-        exec timeout --kill-after=10 "$limit" "${command_line[@]}" </dev/null
-    ) >"$log" 2>&1
-    status=$?
+    for attempt in 1 2 3 4; do
+        (
+            # As Cargo does: in the package's folder, whose data files travelled along.
+            cd "$here/data/$package" || exit 1
+            export CARGO_MANIFEST_DIR=$PWD
+            exec timeout --kill-after=10 "$limit" "${command_line[@]}" </dev/null
+        ) >"$log" 2>&1
+        status=$?
+        tool_failed "$tool" "$log" || break
+        echo "the tool failed in attempt $attempt"
+    done
     milliseconds=$(((${EPOCHREALTIME/./} - began) / 1000))
     verdict=pass
     if ((status == 124 || status == 137)); then

@@ -44,8 +44,8 @@ pub(crate) const NVCC_13: Wheel = Wheel {
     sha256: "f5c4f7ead5d964fb4af42bbf1e6d3ec3c1e6e9d83b53749f691d387e7fcaa3a7",
 };
 
-/// compute-sanitizer. The one that comes with CUDA 13.0 fails on conditional nodes: launches end in CUDA_ERROR_ILLEGAL_ADDRESS at
-/// random, with no error found, and racecheck loses track of kernels; this one does neither (seen on an H200, driver 580).
+/// compute-sanitizer. The one of CUDA 13.0 fails more often on conditional nodes, its racecheck loses track of their kernels, and takes named
+/// barriers for races (`gpu.sh` says what the newer one still cannot do).
 pub(crate) const SANITIZER: Wheel = Wheel {
     project: "nvidia-cuda-sanitizer-api",
     version: "13.5.25",

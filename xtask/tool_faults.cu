@@ -1,0 +1,132 @@
+// What compute-sanitizer cannot do, in bare driver calls: why `gpu.sh` leaves tests out and makes runs again. When a newer version passes
+// both, so can the tests.
+//
+//   nvcc -arch=sm_90 -o tool_faults xtask/tool_faults.cu -lcuda
+//   compute-sanitizer --tool initcheck ./tool_faults batch                                             # never ends
+//   for i in 1 2 3 4; do compute-sanitizer --tool memcheck ./tool_faults conditional & done; wait     # CUDA_ERROR_ILLEGAL_ADDRESS, 0 errors
+//
+// Seen on an H200 with driver 580 and versions 2025.3.1 (CUDA 13.0) and 2026.4.0 (13.5). Without the tool all end well.
+#include <cuda.h>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#define CHECK(call) check(call, #call)
+static void check(CUresult result, const char *call) {
+    if (result == CUDA_SUCCESS) return;
+    const char *name;
+    cuGetErrorName(result, &name);
+    printf("%s: %s\n", call, name);
+    exit(3);
+}
+
+typedef std::vector<CUgraphNode> Nodes;
+static CUcontext context;
+static CUstream stream;
+
+extern "C" __global__ void set(cudaGraphConditionalHandle handle, const unsigned *flag) { cudaGraphSetConditional(handle, *flag); }
+extern "C" __global__ void work(float *a, const float *b) { a[threadIdx.x] = 0.5f * a[threadIdx.x] + b[threadIdx.x]; }
+
+static CUgraphNode fill(CUgraph graph, const Nodes &after, CUdeviceptr to, unsigned value, size_t elements) {
+    CUDA_MEMSET_NODE_PARAMS params = {};
+    params.dst = to, params.value = value, params.elementSize = 4, params.width = elements, params.height = 1;
+    CUgraphNode node;
+    CHECK(cuGraphAddMemsetNode(&node, graph, after.data(), after.size(), &params, context));
+    return node;
+}
+
+static CUgraphNode copy(CUgraph graph, const Nodes &after, CUdeviceptr from, CUdeviceptr to, size_t bytes) {
+    CUDA_MEMCPY3D params = {};
+    params.srcMemoryType = params.dstMemoryType = CU_MEMORYTYPE_DEVICE, params.srcDevice = from, params.dstDevice = to;
+    params.WidthInBytes = bytes, params.Height = params.Depth = 1;
+    CUgraphNode node;
+    CHECK(cuGraphAddMemcpyNode(&node, graph, after.data(), after.size(), &params, context));
+    return node;
+}
+
+template <typename A>
+static CUgraphNode kernel(CUgraph graph, const Nodes &after, const void *symbol, unsigned threads, A first, CUdeviceptr second) {
+    cudaFunction_t function;
+    if (cudaGetFuncBySymbol(&function, symbol) != cudaSuccess) exit(4);
+    void *arguments[] = {&first, &second};
+    CUDA_KERNEL_NODE_PARAMS params = {};
+    params.func = function, params.gridDimX = params.gridDimY = params.gridDimZ = params.blockDimY = params.blockDimZ = 1;
+    params.blockDimX = threads, params.kernelParams = arguments;
+    CUgraphNode node;
+    CHECK(cuGraphAddKernelNode(&node, graph, after.data(), after.size(), &params));
+    return node;
+}
+
+// A `while` whose condition is the first of five flags, which move by one in each iteration.
+static CUgraphNode loop(CUgraph graph, const Nodes &after, CUdeviceptr base, unsigned iterations, unsigned depth) {
+    CUdeviceptr flags = base, moved = base + 256, a = base + 512, b = base + 1024;
+    CUgraphNode ones = fill(graph, after, flags, 1, 5), zeros = fill(graph, {ones}, flags + 4 * iterations, 0, 5 - iterations);
+    CUgraphConditionalHandle handle;
+    CHECK(cuGraphConditionalHandleCreate(&handle, graph, context, 0, 0));
+    CUgraphNode begin = kernel(graph, {zeros}, (const void *)set, 1, handle, flags), node;
+    CUgraphNodeParams params;
+    memset(&params, 0, sizeof params);
+    params.type = CU_GRAPH_NODE_TYPE_CONDITIONAL, params.conditional.handle = handle;
+    params.conditional.type = CU_GRAPH_COND_TYPE_WHILE, params.conditional.size = 1, params.conditional.ctx = context;
+    CHECK(cuGraphAddNode(&node, graph, &begin, nullptr, 1, &params));
+    CUgraph body = params.conditional.phGraph_out[0];
+    CUgraphNode filled = fill(body, {}, a, 0x3f800000, 32), copied = copy(body, {filled}, a, b, 128);
+    CUgraphNode last = kernel(body, {copied}, (const void *)work, 32, a, b);
+    if (depth > 0) last = loop(body, {last}, base + 4096, depth, depth - 1);
+    CUgraphNode out = copy(body, {last}, flags + 4, moved, 16), back = copy(body, {out}, moved, flags, 16);
+    kernel(body, {back}, (const void *)set, 1, handle, flags);
+    return node;
+}
+
+static void launch(CUgraph graph) {
+    CUgraphExec exec;
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    for (int i = 0; i < 3; i++) CHECK(cuGraphLaunch(exec, stream));
+    CHECK(cuStreamSynchronize(stream));
+    CHECK(cuGraphExecDestroy(exec));
+    CHECK(cuGraphDestroy(graph));
+}
+
+static void conditional(unsigned round) {
+    std::vector<CUdeviceptr> blocks(20);
+    CUgraph graph;
+    CHECK(cuGraphCreate(&graph, 0));
+    for (CUdeviceptr &block : blocks) {
+        CHECK(cuMemAlloc(&block, 10752));
+        CHECK(cuMemsetD8Async(block, 0, 10752, stream));
+    }
+    CHECK(cuStreamSynchronize(stream));
+    Nodes last;
+    for (size_t i = 0; i < blocks.size(); i++) last = {loop(graph, last, blocks[i], (round + i) % 4, i % 2)};
+    launch(graph);
+    for (CUdeviceptr block : blocks) CHECK(cuMemFree(block));
+}
+
+// A word is set to 5; an operation waits for that and writes 6.
+static void batch() {
+    CUdeviceptr word;
+    CHECK(cuMemAlloc(&word, 4));
+    CUgraph graph;
+    CHECK(cuGraphCreate(&graph, 0));
+    CUgraphNode five = fill(graph, {}, word, 5, 1), node;
+    CUstreamBatchMemOpParams operations[2] = {};
+    operations[0].waitValue.operation = CU_STREAM_MEM_OP_WAIT_VALUE_32, operations[0].waitValue.address = word;
+    operations[0].waitValue.value = 5, operations[0].waitValue.flags = CU_STREAM_WAIT_VALUE_EQ;
+    operations[1].writeValue.operation = CU_STREAM_MEM_OP_WRITE_VALUE_32, operations[1].writeValue.address = word;
+    operations[1].writeValue.value = 6;
+    CUDA_BATCH_MEM_OP_NODE_PARAMS params = {};
+    params.ctx = context, params.count = 2, params.paramArray = operations;
+    CHECK(cuGraphAddBatchMemOpNode(&node, graph, &five, 1, &params));
+    launch(graph);
+}
+
+int main(int count, char **arguments) {
+    if (count != 2) return printf("usage: %s batch|conditional\n", arguments[0]), 2;
+    cudaFree(nullptr); // makes the primary context current
+    CHECK(cuCtxGetCurrent(&context));
+    CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
+    if (strcmp(arguments[1], "batch") == 0) batch();
+    else for (unsigned round = 0; round < 100; round++) conditional(round);
+    printf("ended well\n");
+}
