@@ -5,11 +5,12 @@ use crate::graph::ast::Argument;
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Token, parenthesized};
+use syn::{Lit, Token, parenthesized};
 
 impl Parse for Argument {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        if !input.peek(Token![&]) {
+        // `&"text"` and `&[1, 2]` are values: no place begins so.
+        if !input.peek(Token![&]) || input.peek2(Lit) || input.peek2(syn::token::Bracket) {
             return Ok(Argument::Value(input.parse()?));
         }
         let argument = Argument::Borrow {

@@ -119,6 +119,10 @@ fn build_argument(input: ParseStream<'_>, name: &mut Option<Ident>) -> syn::Resu
                 random: None,
             }))
         }
+        None if input.peek(Token![impl]) => {
+            let what = "a type: what may be of several is generic, as in `graph Name<T: Into<u32>>(n: T)`";
+            return Err(expected(input.span(), what));
+        }
         None if mutable.is_some() => return Err(expected(input.span(), "`device` or `host` after `mut`")),
         None => BuildArgument::Value {
             name: declared,

@@ -2,7 +2,7 @@
 
 use super::Graph;
 use crate::graph::ast::{Place, Resource};
-use crate::graph::constant::mentions;
+use crate::graph::constant::{mentions, value};
 use crate::report::{Report, error};
 use graph_plan::{Code, Diagnostic, Mode, NodeKind};
 use quote::ToTokens;
@@ -34,6 +34,14 @@ pub(super) fn misuse(graph: &Graph<'_>, node: usize, place: &Place, resource: us
 /// How an `rng` begins is fixed when the graph is built, so a param cannot say it.
 pub(super) fn fixed(graph: &Graph<'_>, resource: &Resource, report: &mut Report) {
     let Some(random) = &resource.random else { return };
+    if value(&random.draws) == Some(0) {
+        let message = format!(
+            "`{}` draws no numbers, so all its uses would get the same",
+            resource.name
+        );
+        let help = "say how many numbers a thread draws at most at each use: `draws 4`";
+        report.push(random.draws.span(), &error(Code::Syntax, message).help(help));
+    }
     for expr in [&random.seed, &random.draws] {
         if mentions(expr.to_token_stream(), &graph.param_names()) {
             let diagnostic = error(
