@@ -49,8 +49,8 @@ pub unsafe trait Kernel {
     const FACTS: &'static KernelFacts;
 }
 
-/// A call of a kernel: the kernel and its `N` arguments, checked by type. [`GraphBuilder::kernel`](crate::GraphBuilder::kernel) makes a
-/// node of it.
+/// A call of a kernel: the kernel and its `N` arguments, checked by type. Of a declared kernel, `name::call(arguments..)` makes it, and
+/// [`GraphBuilder::kernel`](crate::GraphBuilder::kernel) a node of it.
 #[derive(Clone, Debug)]
 pub struct KernelCall<const N: usize> {
     pub(crate) callee: Callee,

@@ -208,6 +208,9 @@ pub use graph_macros::cuda_graph;
 /// shape, `T` is passed by value. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`, the scalar arguments and
 /// the `.len()` of the others; it is checked at compile time where all of it is constant, else at build and at each update.
 ///
+/// Each becomes a type of its name, which implements [`Kernel`]. Its `name::call(arguments..)`, with a `&Place` for `&[T]`, a `&mut Place` for
+/// `&mut [T]` and values, makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes; of a kernel that is not `safe` it is `unsafe`.
+///
 /// # CUDA sources
 ///
 /// `#[cuda_kernels(cuda = "x.cu")]` takes CUDA C++, which NVRTC compiles when a graph first uses one of the kernels; `options =

@@ -201,7 +201,32 @@ impl GraphBuilder {
         })
     }
 
-    /// Adds a node that launches a kernel.
+    /// Adds a node that launches a kernel: `call` is `name::call(arguments..)` of a kernel that [`cuda_kernels`](crate::cuda_kernels) declares, or
+    /// [`KernelCall::loaded`].
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder, Launch, cuda_kernels};
+    ///
+    /// #[cuda_kernels("../examples/kernels/forward_backward.ptx")] // relative to the crate's manifest
+    /// unsafe extern "C" {
+    ///     /// `data[i] *= 2`, one thread for each element
+    ///     #[requires(threads <= data.len())]
+    ///     safe fn kernel_forward(data: &mut [f32]);
+    /// }
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Forward");
+    /// let mut data = builder.device::<[f32; 64]>("data");
+    /// let forward = builder.kernel("forward", Launch::new(1, 64), kernel_forward::call(&mut data));
+    ///
+    /// let mut graph = builder.build()?;
+    /// graph.device_mut(&data)?.copy_from(&[1.0; 64])?;
+    /// graph.launch()?;
+    /// graph.update("half", |update| update.kernel(forward, Launch::new(1, 32), kernel_forward::call(&mut data)))?;
+    /// graph.launch()?;
+    /// let data = graph.device(&data)?.read()?;
+    /// assert_eq!((data[31], data[32]), (4.0, 2.0));
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
     pub fn kernel<const N: usize>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
