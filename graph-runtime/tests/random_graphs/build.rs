@@ -1,5 +1,6 @@
 //! Random graphs as calls of `GraphBuilder`.
 
+use super::common::count;
 use super::memory::{Handles, Shared};
 use super::model::mixed;
 use super::program::{Action, Area, Body, Node, Part, Program, RNGS};
@@ -179,6 +180,7 @@ impl Adder<'_> {
                 let call = draw_numbers::call(&self.uses[*rng][*number], &mut words(to), 2);
                 builder.kernel(name, Launch::new(1, 1), call)
             }
+            Action::Count { to } => builder.kernel(name, Launch::new(1, 1), count(&mut words(to))),
             Action::Remainder { from, divisor, to } => {
                 let call = remainder_of::call(&words(from), *divisor, &mut words(to));
                 builder.kernel(name, launch(to), call)

@@ -78,7 +78,11 @@ fn a_programmatic_edge_leads_to_kernels_that_wait() {
         for body in bodies(&program) {
             let early = |edge: &Edge| {
                 let [from, to] = [edge.from, edge.to].map(|node| &body.nodes[node].action);
-                from.is_kernel() && matches!(to, Action::Mix { .. } | Action::Draw { .. } | Action::Remainder { .. })
+                from.is_kernel()
+                    && matches!(
+                        to,
+                        Action::Mix { .. } | Action::Draw { .. } | Action::Count { .. } | Action::Remainder { .. }
+                    )
             };
             let Some(edge) = body.edges.iter().position(early) else {
                 continue;

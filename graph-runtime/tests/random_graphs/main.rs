@@ -8,6 +8,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod area;
 mod author;
 mod build;
 mod edges;
@@ -110,6 +111,7 @@ fn every_statement_is_tried() {
         "Bump",
         "Weigh",
         "Draw",
+        "Count",
         "Remainder",
         "Decrement",
         "Copy",

@@ -1,6 +1,6 @@
 //! What a program does: its nodes one after the other, in plain Rust.
 
-use super::program::{Action, Area, Body, COLUMNS, MEMORIES, Node, Program, RNGS, SHARED, Space};
+use super::program::{Action, Area, Body, COLUMNS, MEMORIES, Node, Program, RNGS, SHARED, Space, VARIABLE};
 
 /// The memory of two graphs.
 #[derive(Clone)]
@@ -80,6 +80,11 @@ impl Run<'_> {
             Action::Step { from, to } => self.combine(from, to, |from, _| from.wrapping_add(1)),
             Action::Bump { to, by } => self.combine(to, to, |_, to| to.wrapping_add(*by)),
             Action::Decrement { at } => self.combine(at, at, |_, at| at.wrapping_sub(1)),
+            Action::Count { to } => {
+                let variable = Area::cell(VARIABLE, 0);
+                self.combine(&variable, &variable, |count, _| count.wrapping_add(1));
+                self.combine(&variable, to, |count, _| count);
+            }
             Action::Remainder { from, divisor, to } => self.combine(from, to, |from, _| from % divisor),
             Action::Weigh { weights, from, to } => {
                 let mut weights = self.words(weights).into_iter();

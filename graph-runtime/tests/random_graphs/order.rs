@@ -23,7 +23,8 @@ impl Touched {
     fn add(&mut self, node: &Node) {
         let (reads, write) = node.action.areas();
         reads.iter().for_each(|area| self.reads[area.memory] |= area.mask());
-        write.iter().for_each(|area| self.writes[area.memory] |= area.mask());
+        let writes = write.into_iter().chain(node.action.hidden());
+        writes.for_each(|area| self.writes[area.memory] |= area.mask());
         for body in node.action.bodies() {
             body.nodes.iter().for_each(|node| self.add(node));
         }

@@ -4,7 +4,7 @@ use super::build::{Built, Options};
 use super::common::random::Random;
 use super::memory::Shared;
 use super::model::{World, is_initialised};
-use super::program::{Action, FLAGS, MEMORIES, Program, Space};
+use super::program::{Action, FLAGS, MEMORIES, Program, Space, VARIABLE};
 use super::{programs, thorough};
 use graph_runtime::Result;
 
@@ -31,9 +31,9 @@ impl Pair {
             Built::new(&device, &programs[0], &shared, options)?,
             Built::new(&device, &programs[1], &shared, options)?,
         ];
-        // Conditions that nothing has computed hold for none: a `while` must end.
+        // Conditions that nothing has computed are 0: a `while` must end. So is the variable at first.
         let world = World::new(&programs, |graph, memory, byte| {
-            if FLAGS.contains(&memory) {
+            if FLAGS.contains(&memory) || memory == VARIABLE {
                 return 0;
             }
             Random(seed ^ (graph << 20 | memory << 10 | byte) as u64).below(256) as u8
@@ -138,7 +138,7 @@ impl Pair {
     }
 }
 
-/// All memory but scratch.
+/// All memory that has a name, but scratch.
 fn lasting() -> impl Iterator<Item = usize> {
-    (0..MEMORIES.len()).filter(|&memory| MEMORIES[memory].space != Space::Scratch)
+    (0..VARIABLE).filter(|&memory| MEMORIES[memory].space != Space::Scratch)
 }

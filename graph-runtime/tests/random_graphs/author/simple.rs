@@ -34,7 +34,14 @@ impl Author {
                 Action::Call { from, to }
             }
             10 if !conditional => [Action::Record, Action::Wait][self.random.below(2)].clone(),
-            11 => Action::Join,
+            11 if self.random.chance(50) => Action::Join,
+            10 | 11 => {
+                let memory = self.writable();
+                let to = self.segment(memory);
+                Action::Count {
+                    to: Area { columns: 1, ..to },
+                }
+            }
             12..=14 => {
                 let (to, value) = (self.settable(), self.random.below(1 << 30) as u32);
                 let fits = to.columns == COLUMNS && MEMORIES[to.memory].size == 4;
@@ -79,7 +86,7 @@ impl Author {
     fn copy(&mut self) -> Action {
         const OF_SIZES: [&[usize]; 3] = [&[0, 1, 12, 20, 21], &[13, 14], &[15, 16]];
         loop {
-            let choice = self.random.below(5).min(3);
+            let choice = self.random.below(7).min(3);
             let (from, to) = if choice == 3 {
                 let (from, any) = (self.readable(true), self.random.of(OF_SIZES[0]));
                 let memory = if self.random.chance(50) { self.writable() } else { any };
