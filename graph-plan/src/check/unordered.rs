@@ -1,6 +1,7 @@
 //! Races in each body: between its nodes, each standing for all that is in its bodies.
 
 use crate::{Access, Code, Diagnostic, Draft, Nest, Order, Subject, race, races};
+use std::collections::BTreeSet;
 
 /// Races between nodes whose order is what the author meant.
 pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &mut Vec<Diagnostic>) {
@@ -84,14 +85,28 @@ impl Scope {
             .map(|local| order.node(body, local))
             .collect();
         let mut scope = Draft::new("");
-        scope.resources.clone_from(&draft.resources);
+        // Of the resources, in order, those that it touches: there may be many bodies, and many resources.
+        let touched = |node: &usize| inner[*node].iter().map(|&access| draft.accesses[access].resource);
+        let resources: Vec<usize> = nodes
+            .iter()
+            .flat_map(touched)
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
+        scope.resources = resources
+            .iter()
+            .map(|&resource| draft.resources[resource].clone())
+            .collect();
+        let local_resource = |resource: usize| resources.partition_point(|&other| other < resource);
         let mut accesses = Vec::new();
         for (local, &node) in nodes.iter().enumerate() {
             scope.nodes.push(draft.nodes[node].clone());
             for &access in &inner[node] {
+                let declared = &draft.accesses[access];
                 scope.accesses.push(Access {
                     node: local,
-                    ..draft.accesses[access].clone()
+                    resource: local_resource(declared.resource),
+                    ..declared.clone()
                 });
                 accesses.push(access);
             }
