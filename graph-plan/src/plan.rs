@@ -17,6 +17,8 @@ pub struct Plan {
     pub bodies: Cow<'static, [PlanBody]>,
     /// The `for`s, whose nodes stand here once; each comes after those around it.
     pub loops: Cow<'static, [PlanLoop]>,
+    /// What the arena takes at least, in bytes: in static data, child graphs have scratch memory of which no resource tells.
+    pub least_arena: usize,
 }
 
 /// Nodes of a [`Plan`] that belong together: the graph itself, or a body of a node.
@@ -189,7 +191,14 @@ impl Plan {
             nodes: Cow::Borrowed(nodes),
             bodies: Cow::Borrowed(bodies),
             loops: Cow::Borrowed(loops),
+            least_arena: 0,
         }
+    }
+
+    /// The plan, whose arena takes so many bytes.
+    pub const fn with_least_arena(mut self, bytes: usize) -> Self {
+        self.least_arena = bytes;
+        self
     }
 
     /// The plan of a checked draft; `bytes` gives each resource's size.
@@ -250,6 +259,7 @@ impl Plan {
             nodes: nodes.collect(),
             bodies: bodies.collect(),
             loops: loops.collect(),
+            least_arena: 0,
         }
     }
 
@@ -261,14 +271,16 @@ impl Plan {
         self
     }
 
-    /// The size of the arena in which all scratch memory lies, in bytes. Buffers that are never live at once may overlap in it.
+    /// The size of the arena in which all scratch memory lies, in bytes. Buffers that are never live at once may overlap in it. In static data that
+    /// of a child graph counts as one piece; building looks into the child, and may find a way to need less.
     pub fn arena(&self) -> usize {
         let end = |resource: &PlanResource| {
             resource
                 .offset
                 .map(|offset| offset.saturating_add(aligned(resource.bytes)))
         };
-        self.resources.iter().filter_map(end).max().unwrap_or(0)
+        let ends = self.resources.iter().filter_map(end);
+        ends.max().unwrap_or(0).max(self.least_arena)
     }
 
     /// The number of levels of the graph itself: the length in nodes of its longest path.

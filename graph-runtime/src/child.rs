@@ -18,6 +18,8 @@ pub struct Interface {
     pub values: &'static [(&'static str, bool)],
     /// A node that no conditional body may hold, and its keyword, where it or a child of it has one.
     pub unconditional: Option<(&'static str, &'static str)>,
+    /// The size of its arena, with the scratch memory of its children, in bytes; 0 where only building tells.
+    pub scratch: usize,
 }
 
 /// A type that `cuda_graph!` declares.
@@ -40,6 +42,7 @@ pub trait NoGraph: Sized {
         memory: &[],
         values: &[],
         unconditional: None,
+        scratch: 0,
     };
 
     /// Nothing.

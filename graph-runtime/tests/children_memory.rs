@@ -11,6 +11,9 @@ use std::collections::BTreeSet;
 unsafe extern "C" {
     #[requires(threads == 1 && log.len() == 100)]
     safe fn log_offset(rng: &[graph_runtime::Philox], log: &mut [u64]);
+    /// Appends the offset times `factor`.
+    #[requires(threads == 1 && log.len() == 100)]
+    safe fn log_scaled(rng: &[graph_runtime::Philox], log: &mut [u64], factor: u32);
     #[requires(threads == 1)]
     safe fn count_down(count: &mut [u32]);
 }
@@ -59,6 +62,41 @@ fn each_child_draws_from_a_generator_of_its_own() -> Result<()> {
     let expected = [0, 4, 0, 4, 8, 12, 8, 12];
     assert_eq!(logged(&*graph.log()?.read()?), expected);
     assert_eq!(logged(&*graph.other()?.read()?), [0, 4, 8, 12]);
+    Ok(())
+}
+
+cuda_graph! {
+    /// A node that takes random numbers and a param.
+    graph Scaled {
+        rng    noise = 1, draws 4;
+        device log: [u64; 100];
+        param  factor: u32 = 1;
+
+        for i in 0..2 {
+            kernel scaled = log_scaled<<<1, 1>>>(&noise, &mut log, factor + i as u32);
+        }
+    }
+}
+
+cuda_graph! {
+    graph Scales {
+        device log: [u64; 100];
+        param  by: u32 = 1;
+
+        graph first  = Scaled(log: &mut log);
+        graph second = Scaled(log: &mut log, factor: by * 10) after first;
+    }
+}
+
+#[test]
+fn params_of_nodes_with_random_numbers_are_set_in_children() -> Result<()> {
+    let mut graph = Scales::build(&device())?;
+    graph.launch()?;
+    graph.set_by(2)?;
+    graph.launch()?;
+    // Offsets 0 and 4, then 8 and 12.
+    let expected = [0, 4 * 2, 0, 4 * 11, 8, 12 * 2, 8 * 20, 12 * 21];
+    assert_eq!(logged(&*graph.log()?.read()?), expected);
     Ok(())
 }
 
@@ -218,5 +256,51 @@ fn lengths_of_children_are_known_when_the_graph_is_built() -> Result<()> {
         matches!(error, Error::Invalid { .. }),
         "two elements are not four: {error}"
     );
+    Ok(())
+}
+
+cuda_graph! {
+    /// Scratch of its own beside that of children, of which two run at once.
+    graph Network2(weights: device [u32; 80], sums: mut device [u32; 80]) {
+        scratch before: [u32; 100];
+        device one: [u32; 80];
+        device two: [u32; 80];
+
+        memset start = before <- 1;
+        memcpy seed  = before[..80] -> one                                   after start;
+        graph first  = Layer::<80>(weights: &weights, sums: &mut one)        after seed;
+        graph other  = Layer::<80>(weights: &weights, sums: &mut two)        after seed;
+        graph last   = Layer::<80>(weights: &one, sums: &mut sums)           after first, other;
+    }
+}
+
+cuda_graph! {
+    graph Deep(weights: device [u32; 80], sums: mut device [u32; 80]) {
+        device one: [u32; 80];
+        device two: [u32; 80];
+
+        graph inner = Network2(weights: &weights, sums: &mut sums, one: &mut one, two: &mut two);
+    }
+}
+
+#[test]
+fn the_static_plan_counts_the_scratch_memory_of_children() -> Result<()> {
+    let layer = 512; // 320 bytes, in units of 256
+    assert_eq!(Layer::<80>::PLAN.arena(), layer);
+    assert_eq!(
+        Network2::PLAN.arena(),
+        2 * layer,
+        "two at once; what was before is where one of them is"
+    );
+    assert_eq!(Deep::PLAN.arena(), 2 * layer);
+    assert_eq!(Network::PLAN.arena(), 2 * 256);
+    assert_eq!(Swaps::<u8, f64, 5>::PLAN.arena(), 2 * 256);
+    assert_eq!(Sums::PLAN.arena(), 0, "only building knows");
+    let device = device();
+    let (weights, sums) = (device.alloc::<[u32; 80]>()?, device.alloc::<[u32; 80]>()?);
+    weights.copy_from(&[2; 80])?;
+    let mut graph = Deep::build(&device, &weights, &sums)?;
+    graph.launch()?;
+    assert_eq!(*sums.read()?, [10; 80]);
     Ok(())
 }

@@ -447,6 +447,7 @@ const _: () = {
                 use ::graph_runtime::private::NoGraph as _;
                 ::graph_runtime::private::unconditional(&[])
             },
+            scratch: 0,
         };
         #[doc(hidden)]
         #[allow(clippy::type_complexity)]

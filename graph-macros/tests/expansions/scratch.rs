@@ -405,6 +405,7 @@ const _: () = {
                 use ::graph_runtime::private::NoGraph as _;
                 ::graph_runtime::private::unconditional(&[])
             },
+            scratch: Self::__PACKED.bytes,
         };
         #[doc(hidden)]
         #[allow(clippy::type_complexity)]

@@ -5,6 +5,7 @@ use super::interface::{Bodies, generics, place_type};
 use super::node::borrow;
 use super::part::{generic, local, spanned_call};
 use super::programmatic::edges_of_child;
+use super::scratch;
 use super::shape::Shape;
 use super::{build::hidden, node::generic_assertions};
 use crate::graph::ast::{Action, Argument, Binding, Child, Node, Resource, ResourceKind};
@@ -171,9 +172,9 @@ fn interface(graph: &Graph<'_>, slots: &[Slot<'_>], bodies: Bodies) -> TokenStre
         }
     }
     let name = graph.item.name.to_string();
-    let unconditional = match bodies {
-        Bodies::Real => unconditional(graph),
-        Bodies::Stub => quote!(::core::option::Option::None),
+    let (unconditional, scratch) = match bodies {
+        Bodies::Real => (unconditional(graph), scratch::bytes(graph)),
+        Bodies::Stub => (quote!(::core::option::Option::None), quote!(0)),
     };
     quote! {
         #[doc(hidden)]
@@ -182,6 +183,7 @@ fn interface(graph: &Graph<'_>, slots: &[Slot<'_>], bodies: Bodies) -> TokenStre
             memory: &[#(#memory),*],
             values: &[#(#values),*],
             unconditional: #unconditional,
+            scratch: #scratch,
         };
     }
 }
@@ -201,6 +203,16 @@ fn unconditional(graph: &Graph<'_>) -> TokenStream {
         #[allow(unused_imports)]
         use ::graph_runtime::private::NoGraph as _;
         ::graph_runtime::private::unconditional(&[#(&#children::__INTERFACE),*])
+    })
+}
+
+/// The size of a child's scratch memory, where that is a constant.
+pub(super) fn scratch(graph: &Graph<'_>, node: &Node, child: &Child) -> TokenStream {
+    let path = path(graph, node, child);
+    quote!({
+        #[allow(unused_imports)]
+        use ::graph_runtime::private::NoGraph as _;
+        #path::__INTERFACE.scratch
     })
 }
 

@@ -48,6 +48,7 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         quote!(#plan::PlanNode::new(#name, #plan::NodeKind::#kind, &[#(#accesses),*], &[#(#after),*], #level) #body #repeated #early)
     });
     let (bodies, plan_of) = bodies(graph, &plan);
+    let least = scratch::of_children(graph).map(|bytes| quote!(.with_least_arena(#bytes)));
     quote! {
         #arena
         #[doc(hidden)]
@@ -56,7 +57,7 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         const __NODES: &'static [#plan::PlanNode] = &[#(#nodes),*];
         #bodies
         /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
-        pub const PLAN: #plan::Plan = #plan::Plan::#plan_of;
+        pub const PLAN: #plan::Plan = #plan::Plan::#plan_of #least;
     }
 }
 

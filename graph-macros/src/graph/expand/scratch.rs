@@ -1,9 +1,10 @@
 //! The arena of scratch memory: which may share addresses is found here, where they lie is found by rustc, which knows their sizes.
 
+use super::child;
 use super::shape::Shape;
-use crate::graph::ast::{Resource, ResourceKind};
+use crate::graph::ast::{Action, Child, Node, Resource, ResourceKind};
 use crate::graph::resolve::Graph;
-use graph_plan::{Outcome, Sharing};
+use graph_plan::{Draft, Mode, Outcome, Region, Sharing};
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
@@ -13,11 +14,32 @@ fn scratch<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = &'a Resource> {
     resources.filter(|resource| resource.kind == ResourceKind::Scratch)
 }
 
-/// Are there scratch resources, and are the sizes of all of them constants? Else `build` finds their places, and so it does for graphs
+/// The nodes that are child graphs. The scratch memory of each is one piece here.
+fn children<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = (usize, &'a Node, &'a Child)> {
+    let nodes = graph.nodes.iter().enumerate();
+    nodes.filter_map(|(index, &node)| match &node.action {
+        Action::Graph(child) => Some((index, node, &**child)),
+        _ => None,
+    })
+}
+
+/// Is there scratch memory, and are the sizes of all of the graph's own constants? Else `build` finds its places, and so it does for graphs
 /// as expressions, whose type cannot name the types around them.
 fn is_packed(graph: &Graph<'_>) -> bool {
     let dynamic = |resource: &Resource| graph.is_dynamic(resource);
-    scratch(graph).next().is_some() && !scratch(graph).any(dynamic) && !graph.is_expression()
+    let any = scratch(graph).next().is_some() || children(graph).next().is_some();
+    any && !scratch(graph).any(dynamic) && !graph.is_expression()
+}
+
+/// The draft, with a scratch resource for each child behind all others.
+fn with_children(graph: &Graph<'_>) -> Draft {
+    let mut draft = graph.draft.clone();
+    for (index, node, _) in children(graph) {
+        let scratch = draft.scratch(node.name.to_string());
+        draft.access(index, scratch, Region::Whole, Mode::Write);
+    }
+    draft.accesses.sort_by_key(|access| access.node);
+    draft
 }
 
 /// The packing, as a constant of the type, and the place of each scratch resource in it.
@@ -25,18 +47,25 @@ pub(super) fn arena(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     if !is_packed(graph) {
         return TokenStream::new();
     }
-    let sharing = Sharing::of(&graph.draft, &outcome.order);
-    let sizes = sharing
-        .resources()
-        .iter()
-        .map(|&resource| Shape::of(graph, graph.resources[resource]).bytes());
+    let sharing = Sharing::of(&with_children(graph), &outcome.order);
+    let inner: Vec<TokenStream> = children(graph)
+        .map(|(_, node, child)| child::scratch(graph, node, child))
+        .collect();
+    let sizes = sharing.resources().iter().map(|&resource| {
+        let behind = resource.checked_sub(graph.draft.resources.len());
+        match behind {
+            Some(child) => Some(inner[child].clone()),
+            None => Shape::of(graph, graph.resources[resource]).bytes(),
+        }
+    });
     let apart = sharing.apart().into_iter().map(|others| quote!(&[#(#others),*]));
-    let count = sharing.resources().len();
+    let (count, own) = (sharing.resources().len(), scratch(graph).count());
     // By declaration, where each is in the order of first use.
     let mut places: Vec<(usize, usize)> = sharing.resources().iter().copied().zip(0..).collect();
     places.sort_unstable();
     let places = places
         .into_iter()
+        .take(own)
         .map(|(_, place)| quote!(Self::__PACKED.offsets[#place]));
     let plan = quote!(::graph_runtime::private::plan);
     quote! {
@@ -44,11 +73,24 @@ pub(super) fn arena(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         #[allow(long_running_const_eval)]
         const __PACKED: #plan::Arena<#count> = #plan::Arena::new([#(#sizes),*], &[#(#apart),*]);
         #[doc(hidden)]
-        const __ARENA: #plan::Arena<#count> = #plan::Arena {
+        const __ARENA: #plan::Arena<#own> = #plan::Arena {
             offsets: [#(#places),*],
             bytes: Self::__PACKED.bytes,
         };
     }
+}
+
+/// The size of the arena, where it is a constant.
+pub(super) fn bytes(graph: &Graph<'_>) -> TokenStream {
+    match is_packed(graph) {
+        true => quote!(Self::__PACKED.bytes),
+        false => quote!(0),
+    }
+}
+
+/// The same of a graph with children, of which the resources do not tell all.
+pub(super) fn of_children(graph: &Graph<'_>) -> Option<TokenStream> {
+    (is_packed(graph) && children(graph).next().is_some()).then(|| bytes(graph))
 }
 
 /// Where a scratch resource begins in the arena.
@@ -59,7 +101,8 @@ pub(super) fn offset(graph: &Graph<'_>, resource: &Resource) -> Option<TokenStre
 
 /// Tells the builder where scratch memory lies.
 pub(super) fn places(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
-    if !is_packed(graph) {
+    // With children, `build` has more to place than this tells.
+    if !is_packed(graph) || children(graph).next().is_some() {
         return TokenStream::new();
     }
     quote! {
