@@ -15,6 +15,8 @@ pub struct Nest {
     places: Vec<(u32, u32)>,
     /// The node whose body it is, and the body's role.
     owners: Vec<(Option<usize>, Role)>,
+    /// How many bodies are around each.
+    depths: Vec<u32>,
 }
 
 impl Nest {
@@ -25,6 +27,7 @@ impl Nest {
             members: Vec::new(),
             places: Vec::new(),
             owners: vec![(None, Role::Graph)],
+            depths: vec![0],
         }
     }
 
@@ -36,10 +39,16 @@ impl Nest {
                 places[node] = (body as u32, local as u32);
             }
         }
+        // A body comes after the one that its node is in.
+        let mut depths = vec![0; draft.bodies.len()];
+        for (body, declared) in draft.bodies.iter().enumerate() {
+            depths[body] = declared.node.map_or(0, |node| depths[draft.nodes[node].body] + 1);
+        }
         Self {
             orders,
             members,
             places,
+            depths,
             owners: draft.bodies.iter().map(|body| (body.node, body.role)).collect(),
         }
     }
@@ -73,7 +82,7 @@ impl Nest {
             if self.owners[first].0.is_some() && self.owners[first].0 == self.owners[second].0 {
                 return true;
             }
-            let inner = if self.depth(first) >= self.depth(second) {
+            let inner = if self.depths[first] >= self.depths[second] {
                 &mut first
             } else {
                 &mut second
@@ -125,10 +134,6 @@ impl Nest {
         self.owners[body].0.map(|node| self.body(node))
     }
 
-    fn depth(&self, body: usize) -> usize {
-        std::iter::successors(Some(body), |&body| self.enclosing(body)).count()
-    }
-
     /// The innermost body that both nodes are in, and the local indices there of the nodes they are, or are in.
     fn common(&self, first: usize, second: usize) -> (usize, usize, usize) {
         let ((mut a, mut first), (mut b, mut second)) = (self.place(first), self.place(second));
@@ -138,7 +143,7 @@ impl Nest {
             }
         };
         while a != b {
-            if self.depth(a) >= self.depth(b) {
+            if self.depths[a] >= self.depths[b] {
                 out(&mut a, &mut first);
             } else {
                 out(&mut b, &mut second);
