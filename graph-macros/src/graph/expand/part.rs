@@ -254,9 +254,14 @@ fn bounds_assertion(
         if !is_constant(index, &graph.variables()) || (value(index).is_some() && value(length).is_some()) {
             return None;
         }
+        // Where the place is selected, rustc says of another type that it is no `usize`: once is enough.
+        let number = match value(index) {
+            Some(_) => index.to_token_stream(),
+            None => quote!((#index) as ::core::primitive::usize),
+        };
         return Some((
             quote_spanned!(place.name.span()=> ::graph_runtime::private::check_index),
-            quote!(#name, #index, #length),
+            quote!(#name, #number, #length),
         ));
     }
     let range = range(graph, resource, dimension, part)?;

@@ -27,12 +27,15 @@
 use graph_runtime::{Device, DeviceBuffer, Event, Result, cuda_graph};
 use ui_tests::{read, scaled};
 
+const FIRST: usize = 0;
+
 cuda_graph! {
     /// Documented.
     pub graph Test<T: graph_runtime::Element, const N: usize> {
         host input: [f32; N];
         device data: [f32; N];
         device pairs: [[f32; N]; 2];
+        device input_rows: [[f32; N]; 2];
         host output: [f32; N];
         host flag: T;
         device flags: T;
@@ -43,6 +46,7 @@ cuda_graph! {
         kernel scale = scaled<<<count, 1>>>(&mut data, factor, count) after upload;
         kernel copy = read<<<1, N>>>(&data, &mut pairs[0]) after scale;
         memset clear = pairs[1..] <- factor;
+        memset first = input_rows[FIRST] <- factor;
         join all after copy, clear;
         memcpy download = pairs[0] -> output after all;
     }
@@ -50,11 +54,11 @@ cuda_graph! {
 
 cuda_graph! {
     /// What `build` takes.
-    pub graph Arguments(n: usize, value: f32, w: mut device [f32; n], out: mut host [f32; 4]) {
+    pub graph Arguments(n: usize, value: f32, names: &[&str], w: mut device [f32; n], out: mut host [f32; 4]) {
         device data: [f32; 4];
         param factor: f32 = value;
         memset clear = w[..n] <- factor * value;
-        memset zeros = data <- 0.0;
+        memset zeros = data <- names.len() as f32;
         memcpy download = data -> out after zeros;
     }
 }
