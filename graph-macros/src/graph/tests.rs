@@ -93,7 +93,7 @@ fn syntax_errors_are_reported_each_and_parsing_goes_on() {
             "expected `<<<grid, block>>>` after the kernel [syntax]",
             "expected `-> destination` [syntax]",
             "expected a statement, found `blah` [syntax]",
-            "expected an expression [syntax]",
+            "expected `value` after `<-` [syntax]",
             "expected the name of a node after `after` [syntax]",
             "expected `,`: a borrowed argument is a resource or a part of one [syntax]",
         ],

@@ -131,7 +131,7 @@ fn memset(input: ParseStream<'_>) -> syn::Result<(Action, Span)> {
     let to = place(input)?;
     let arrow: Token![<-] = input.parse().map_err(|error| expected(error.span(), "`<- value`"))?;
     present(input, arrow.span(), "`value` after `<-`")?;
-    let value = Box::new(input.parse()?);
+    let value = Box::new(expression(input, "`value` after `<-`")?);
     let end = last_token(&value);
     Ok((Action::Memset { to, value }, end))
 }

@@ -80,7 +80,7 @@ fn statement(
         let message = "expected a statement: what documents the graph is `///` in front of it";
         return Err(syn::Error::new(input.span(), message));
     }
-    let attributes = attributes(input, context.report)?;
+    let mut attributes = attributes(input, context.report)?;
     let start = input.span();
     let keyword = input.call(Ident::parse_any).map_err(|_| {
         expected(
@@ -98,8 +98,9 @@ fn statement(
     let Some(meant) = name.as_ref().and_then(|_| meant(&keyword)) else {
         return Err(error);
     };
-    // What was meant is clear enough to know what the other statements mean; if not, nothing more is said of it.
+    // What was meant is clear enough to know what the other statements mean, not to say more of this one's order or of what is wrong in it.
     context.report.aside(&error);
+    attributes.astray = true;
     let keyword = Ident::new(meant, keyword.span());
     let found = known(input, attributes, keyword, name, context);
     context.told = found.is_err();
@@ -243,7 +244,7 @@ fn param(input: ParseStream<'_>, attributes: Attributes, name: Ident) -> syn::Re
         .parse()
         .map_err(|error| expected(error.span(), "`= value`: a `param` has an initial value"))?;
     present(input, equals.span, "`value` after `=`")?;
-    let initial: Expr = input.parse()?;
+    let initial = expression(input, "`value` after `=`")?;
     let end = last_token(&initial);
     let param = Param {
         attributes,
