@@ -176,3 +176,90 @@ fn long_values_that_change() -> Result<()> {
     }
     Ok(())
 }
+
+/// Without the fix of `backend/cuda/skip.rs`, launches with disabled memsets were taken for done before they were.
+#[test]
+fn what_comes_before_a_disabled_node_is_done_before_what_comes_behind() -> Result<()> {
+    for kind in [
+        "kernel",
+        "memcpy",
+        "memcpy of rows",
+        "memset",
+        "memset of rows",
+        "memset of bytes",
+    ] {
+        let mut builder = GraphBuilder::new(&device(), "Skipped");
+        let mut flag = builder.device::<[u32; 1]>("flag");
+        let (mut data, other) = (
+            builder.device::<[[f32; 4]; 4]>("data"),
+            builder.device::<[[f32; 4]; 4]>("other"),
+        );
+        let mut bytes = builder.device::<[u8; 32]>("bytes");
+        let mut seen = builder.host::<[u32; 1]>("seen");
+        let clear = builder.memset("clear", &mut flag, 0_u32);
+        let before = builder.kernel("before", Launch::new(1, 1), slow(slow_steps() / 8, &mut flag));
+        let middle = match kind {
+            "kernel" => builder.kernel("middle", Launch::new(1, 4), scale(&mut data.row(0), 2.0, 4)),
+            "memcpy" => builder.memcpy("middle", &other, &mut data.whole()),
+            "memcpy of rows" => builder.memcpy_2d(
+                "middle",
+                &other.rectangle::<4, 2>(0, 0),
+                &mut data.rectangle::<4, 2>(0, 0),
+            ),
+            "memset" => builder.memset("middle", &mut data, 7.0_f32),
+            "memset of rows" => builder.memset_2d("middle", &mut data.rectangle::<4, 2>(0, 1), 7.0_f32),
+            _ => builder.memset("middle", &mut bytes, 7_u8),
+        };
+        let behind = builder.memcpy("behind", &flag, &mut seen);
+        for (node, after) in [(before, clear), (middle, before), (behind, middle)] {
+            builder.after(node, &[after]);
+        }
+        builder.disable(middle);
+        let mut graph = builder.build()?;
+        graph.device_mut(&data)?.copy_from(&[[3.0; 4]; 4])?;
+        for round in 0..4 {
+            graph.node(middle).set_enabled(round == 2)?;
+            graph.launch()?;
+            assert_ne!(
+                graph.host(&seen)?[0],
+                0,
+                "{kind}, launch {round}: the host looks too early, or `behind` ran too early"
+            );
+            graph.launch()?;
+            graph.launch()?;
+            assert_ne!(
+                graph.device(&flag)?.read()?[0],
+                0,
+                "{kind}, launch {round}: launches are not waited for"
+            );
+            let expected = match (kind, round >= 2) {
+                (_, false) | ("memset of bytes", _) => [3.0; 4],
+                ("kernel", true) => [24.0; 4], // thrice doubled
+                ("memcpy", true) => [0.0; 4],
+                ("memcpy of rows", true) => [0.0, 0.0, 3.0, 3.0],
+                ("memset", true) => [7.0; 4],
+                (_, true) => [3.0, 7.0, 7.0, 3.0],
+            };
+            assert_eq!(graph.device(&data)?.read()?[0], expected, "{kind}, launch {round}");
+            let set = u8::from(kind == "memset of bytes" && round >= 2) * 7;
+            assert_eq!(*graph.device(&bytes)?.read()?, [set; 32]);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn values_set_while_a_memset_is_disabled_are_those_it_sets_later() -> Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "Later");
+    let mut data = builder.device::<[u16; 6]>("data");
+    let set = builder.memset("set", &mut data, 1_u16);
+    builder.disable(set);
+    let mut graph = builder.build()?;
+    graph.update("value", |update| update.memset(set, &data, 2_u16))?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&data)?.read()?, [0; 6]);
+    graph.node(set).set_enabled(true)?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&data)?.read()?, [2; 6]);
+    Ok(())
+}

@@ -9,6 +9,7 @@ use super::event::Event;
 use super::fill::Fill;
 use super::kept::Kept;
 use super::kernels::Kernels;
+use super::skip;
 use crate::backend::Storage;
 use crate::backend::calls::Calls;
 use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, CUstream, CUstreamCaptureStatus, RelaxedCapture};
@@ -220,6 +221,9 @@ impl Executable {
         if self.stale {
             return Ok(()); // it is done when the graph is made anew
         }
+        if skip::is_skipped_memset(program, node) {
+            return Ok(()); // it is done when the node is enabled
+        }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;
         if let Op::Kernel(kernel) = &program.ops[node] {
@@ -233,23 +237,6 @@ impl Executable {
         let handle = self.nodes[node];
         // SAFETY: facts 1, 2 and 5; `nodes[node]` is the program's node, whose kind `check_change` keeps.
         unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node) }.at(site)
-    }
-
-    /// Makes later launches run, or skip, `node`.
-    pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
-        let empty = match &program.ops[node] {
-            Op::Kernel(_) => false,
-            Op::Memcpy { to, .. } | Op::Memset { to, .. } => to.is_empty(),
-            Op::CopyRows(_) | Op::SetRows(_) => false,
-            _ => true,
-        };
-        if empty || self.stale {
-            return Ok(()); // it was lowered to an empty node, which does nothing either way; or it is done when the graph is made anew
-        }
-        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
-        self.cuda.bind().at(site)?;
-        // SAFETY: fact 1; CUDA allows this for kernel, memcpy and memset nodes, which this is.
-        unsafe { driver::set_node_enabled(self.exec, self.nodes[node], enabled) }.at(site)
     }
 }
 

@@ -49,15 +49,24 @@ impl Fill {
 }
 
 impl Fill {
-    /// How to set rows that lie apart.
+    /// How to set rows that lie apart: by the kernel, since CUDA's memset of rows can neither be disabled (see [`super::skip`]) nor be made
+    /// smaller.
     pub(super) fn of_rows(set: &SetRows) -> Self {
         let Strided { part, width, pitch } = set.to;
-        let fill = Self::new(set.value.bytes(), part.start, width, set.changes);
-        match fill {
+        let aligned = [part.start, width, pitch].iter().all(|number| number.is_multiple_of(4));
+        match Self::new(set.value.bytes(), part.start, width, set.changes) {
+            Fill::Memset { size, value } => {
+                let element = &value.to_le_bytes()[..size as usize];
+                let elements = if aligned { 4 / element.len() } else { 1 };
+                Fill::Kernel {
+                    pattern: element.repeat(elements),
+                    words: aligned,
+                }
+            }
             // Words, if each row begins at one.
             Fill::Kernel { pattern, words } => Fill::Kernel {
                 pattern,
-                words: words && pitch.is_multiple_of(4),
+                words: words && aligned,
             },
             other => other,
         }
@@ -183,7 +192,10 @@ mod tests {
         let value = [1, 2, 3, 4, 5, 6, 7, 8];
         assert!(matches!(rows(&value, 16, 32), Fill::Kernel { words: true, .. }));
         assert!(matches!(rows(&value, 16, 18), Fill::Kernel { words: false, .. }));
-        assert_eq!(rows(&[7; 8], 16, 18), Fill::Memset { size: 1, value: 7 });
+        let (pattern, words) = (vec![7; 4], true);
+        assert_eq!(rows(&[7; 8], 16, 32), Fill::Kernel { pattern, words });
+        let (pattern, words) = (vec![7], false);
+        assert_eq!(rows(&[7; 8], 16, 18), Fill::Kernel { pattern, words });
     }
 
     #[test]

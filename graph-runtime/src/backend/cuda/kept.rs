@@ -1,6 +1,7 @@
 //! What a graph keeps of the user's as long as it lives.
 
 use super::capture::Captured;
+use super::memory::Memory;
 use crate::backend::calls::Calls;
 use crate::backend::{Blueprint, Storage};
 use crate::event::Event;
@@ -22,6 +23,8 @@ pub(super) struct Kept {
     pub(super) captured: HashMap<usize, Captured>,
     /// As they were when the graph was built, for closures of `capture` and `raw` nodes.
     pub(super) addresses: Arc<Addresses>,
+    /// What memsets that are skipped set.
+    pub(super) nowhere: Option<Memory>,
 }
 
 impl Kept {
@@ -44,6 +47,7 @@ impl Kept {
             _events: program.others().filter_map(event).collect(),
             captured: HashMap::new(),
             addresses: Arc::new(Addresses::new(storage)),
+            nowhere: None,
         }
     }
 }

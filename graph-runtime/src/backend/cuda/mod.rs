@@ -21,6 +21,7 @@ mod memory_nodes;
 mod programmatic;
 mod renew;
 mod shared;
+mod skip;
 
 pub(crate) use capture::Session;
 pub(crate) use context::{Cuda, refuse_in_host_function};

@@ -1,11 +1,14 @@
-// What compute-sanitizer cannot do, in bare driver calls: why `gpu.sh` leaves tests out and makes runs again. When a newer version passes
-// both, so can the tests.
+// Faults of NVIDIA's that we work around, in bare driver calls. Where a newer version passes, the workaround can go.
 //
-//   nvcc -arch=sm_90 -o tool_faults xtask/tool_faults.cu -lcuda
-//   compute-sanitizer --tool initcheck ./tool_faults batch                                             # never ends
-//   for i in 1 2 3 4; do compute-sanitizer --tool memcheck ./tool_faults conditional & done; wait     # CUDA_ERROR_ILLEGAL_ADDRESS, 0 errors
+//   nvcc -arch=sm_90 -o faults xtask/faults.cu -lcuda
 //
-// Seen on an H200 with driver 580 and versions 2025.3.1 (CUDA 13.0) and 2026.4.0 (13.5). Without the tool all end well.
+// `backend/cuda/skip.rs`: with a disabled memset node, a launch is taken for done before it is.
+//   ./faults disabled                                                                             # reads 0 after waiting
+// `gpu.sh`: what compute-sanitizer cannot do.
+//   compute-sanitizer --tool initcheck ./faults batch                                             # never ends
+//   for i in 1 2 3 4; do compute-sanitizer --tool memcheck ./faults conditional & done; wait      # CUDA_ERROR_ILLEGAL_ADDRESS, 0 errors
+//
+// Seen on an H200 with driver 580.159, and compute-sanitizer 2025.3.1 (CUDA 13.0) and 2026.4.0 (13.5).
 #include <cuda.h>
 #include <cstdio>
 #include <cstdlib>
@@ -27,6 +30,11 @@ static CUstream stream;
 
 extern "C" __global__ void set(cudaGraphConditionalHandle handle, const unsigned *flag) { cudaGraphSetConditional(handle, *flag); }
 extern "C" __global__ void work(float *a, const float *b) { a[threadIdx.x] = 0.5f * a[threadIdx.x] + b[threadIdx.x]; }
+
+extern "C" __global__ void count_late(unsigned *counter, CUdeviceptr cycles) {
+    for (long long began = clock64(); clock64() - began < (long long)cycles;) {}
+    *counter += 1;
+}
 
 static CUgraphNode fill(CUgraph graph, const Nodes &after, CUdeviceptr to, unsigned value, size_t elements) {
     CUDA_MEMSET_NODE_PARAMS params = {};
@@ -121,12 +129,35 @@ static void batch() {
     launch(graph);
 }
 
+// A kernel counts after a while; a disabled memset stands behind it, and a copy behind that.
+static void disabled() {
+    CUdeviceptr data;
+    CHECK(cuMemAlloc(&data, 4096));
+    CHECK(cuMemsetD8Async(data, 0, 4096, stream));
+    CUgraph graph;
+    CHECK(cuGraphCreate(&graph, 0));
+    CUgraphNode before = kernel(graph, {}, (const void *)count_late, 1, data, 600000), middle = fill(graph, {before}, data + 2048, 1, 32);
+    copy(graph, {middle}, data, data + 1024, 4);
+    CUgraphExec exec;
+    CHECK(cuGraphInstantiate(&exec, graph, 0));
+    CHECK(cuGraphNodeSetEnabled(exec, middle, 0));
+    for (unsigned launches = 1; launches <= 5; launches++) {
+        unsigned counted, copied;
+        CHECK(cuGraphLaunch(exec, stream));
+        CHECK(cuStreamSynchronize(stream));
+        CHECK(cuMemcpyDtoH(&counted, data, 4));
+        CHECK(cuMemcpyDtoH(&copied, data + 1024, 4));
+        printf("%u launches: counted %u, copied %u\n", launches, counted, copied);
+    }
+}
+
 int main(int count, char **arguments) {
-    if (count != 2) return printf("usage: %s batch|conditional\n", arguments[0]), 2;
+    if (count != 2) return printf("usage: %s disabled|batch|conditional\n", arguments[0]), 2;
     cudaFree(nullptr); // makes the primary context current
     CHECK(cuCtxGetCurrent(&context));
     CHECK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-    if (strcmp(arguments[1], "batch") == 0) batch();
+    if (strcmp(arguments[1], "disabled") == 0) disabled();
+    else if (strcmp(arguments[1], "batch") == 0) batch();
     else for (unsigned round = 0; round < 100; round++) conditional(round);
     printf("ended well\n");
 }
