@@ -2,7 +2,7 @@
 //!
 //! Kernels and copies are disabled as CUDA offers. A memset is not: where a memset node is disabled, driver 580 takes a launch for done before it
 //! is, so that waiting returns early and what comes next on the stream starts early (`xtask/faults.cu` shows it). One that is to be
-//! skipped sets a few bytes that nothing else uses instead; rows that lie apart are set by a kernel ([`Fill::of_rows`]).
+//! skipped sets a few bytes that nothing reads instead; rows that lie apart are set by a kernel ([`Fill::of_rows`]).
 
 use super::Executable;
 use super::fill::Fill;
@@ -42,7 +42,7 @@ impl Executable {
         .at(site)
     }
 
-    /// Lets a memset node set one element that nothing else uses.
+    /// Lets a memset node set one element that nothing reads; several may set it at once.
     fn set_nothing(&mut self, node: usize, size: u32, value: u32) -> Result<(), CudaError> {
         let nowhere = match &mut self.kept.nowhere {
             Some(memory) => memory,
