@@ -53,7 +53,7 @@ find_libraries() {
 }
 find_libraries
 
-# What a tool cannot run, as arguments of a test program; `faults.cu` beside this script in the repository shows some of it without
+# What a tool cannot run, as arguments of a test program; `faults.cpp` beside this script in the repository shows some of it without
 # our code. All: a capture that the tool's own calls end. initcheck: batch memory operations that wait, which it never ends. racecheck:
 # blocks that spin until another one has written, which it never lets run.
 left_out() { # tool
@@ -66,7 +66,7 @@ left_out() { # tool
 }
 
 # Did the tool itself fail, rather than the program? At random it makes graphs with conditional nodes end in an illegal address that it has
-# not seen any kernel access: memcheck reports and counts those of kernels. `faults.cu` shows it. Such a run says nothing, and is
+# not seen any kernel access: memcheck reports and counts those of kernels. `faults.cpp` shows it. Such a run says nothing, and is
 # made again.
 tool_failed() { # tool log
     [[ $1 != - ]] && grep -q CUDA_ERROR_ILLEGAL_ADDRESS "$2" && grep -q 'SUMMARY: 0 errors' "$2"

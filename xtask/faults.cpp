@@ -1,6 +1,6 @@
 // Faults of NVIDIA's that we work around, in bare driver calls. Where a newer version passes, the workaround can go.
 //
-//   nvcc -arch=sm_90 -o faults xtask/faults.cu -lcuda
+//   nvcc -x cu -arch=sm_90 -o faults xtask/faults.cpp -lcuda     # named so since `cargo xtask ptx` compiles every .cu
 //
 // `backend/cuda/skip.rs`: with a disabled memset node, a launch is taken for done before it is.
 //   ./faults disabled                                                                             # reads 0 after waiting
