@@ -2,7 +2,7 @@
 //! name is there.
 
 use super::closure::Names;
-use crate::graph::ast::{Action, Argument, Extent, Node, Part, Place};
+use crate::graph::ast::{Action, Argument, Node, Part, Place};
 use crate::graph::constant::is_upper;
 use crate::graph::resolve::{Entity, Graph};
 use crate::report::{Report, error};
@@ -25,17 +25,12 @@ pub(super) fn values(graph: &Graph<'_>, report: &mut Report) {
 }
 
 fn of_node<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a Expr>) {
-    found.extend(node.attributes.node.priority.iter().map(|(_, priority)| priority));
-    found.extend(
-        node.attributes
-            .node
-            .cluster
-            .iter()
-            .flat_map(|(_, cluster)| dimensions(cluster)),
-    );
+    let attributes = &node.attributes.node;
+    found.extend(attributes.priority.iter().map(|(_, priority)| priority));
+    found.extend(attributes.cluster.iter().flat_map(|(_, cluster)| &cluster.parts));
     match &node.action {
         Action::Kernel(launch) => {
-            found.extend(dimensions(&launch.grid).chain(dimensions(&launch.block)));
+            found.extend(launch.grid.parts.iter().chain(&launch.block.parts));
             found.extend(&launch.shared);
             arguments(graph, launch.arguments.iter(), found);
         }
@@ -49,10 +44,6 @@ fn of_node<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a Expr>) {
         Action::Raw(raw) => places(&raw.arguments, found),
         other => other.condition().into_iter().for_each(|place| bounds(place, found)),
     }
-}
-
-fn dimensions(extent: &Extent) -> impl Iterator<Item = &Expr> {
-    extent.parts.iter()
 }
 
 fn arguments<'a>(graph: &Graph<'a>, arguments: impl Iterator<Item = &'a Argument>, found: &mut Vec<&'a Expr>) {

@@ -112,12 +112,9 @@ pub(crate) fn offered(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         .iter()
         .enumerate()
         .map(|(index, slot)| setter(graph, index, slot, &types, bodies));
-    let (builder, bound) = (hidden("builder"), hidden("bound"));
+    let (builder, update, bound) = (hidden("builder"), hidden("update"), hidden("bound"));
     let added = bodies.of(added(graph, &slots, &builder, &bound));
-    let (update, changed) = (
-        hidden("update"),
-        bodies.of(updated(graph, &slots, &hidden("update"), &bound)),
-    );
+    let changed = bodies.of(updated(graph, &slots, &update, &bound));
     quote! {
         #interface
         #[doc(hidden)]
