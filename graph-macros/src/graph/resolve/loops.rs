@@ -3,9 +3,9 @@
 use super::names::{Around, Owner, Owners, enter};
 use super::{Entity, Graph};
 use crate::graph::ast::For;
-use crate::graph::check::last_span;
 use crate::graph::constant::{bound, mentions};
 use crate::report::{Report, error};
+use crate::span::last_span;
 use graph_plan::{Bound, Code};
 use proc_macro2::Ident;
 use quote::ToTokens;
@@ -15,13 +15,13 @@ use syn::spanned::Spanned;
 
 /// A `for`.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Repeated<'a> {
+pub(crate) struct Loop<'a> {
     pub(crate) statement: &'a For,
     /// The body it stands in.
     pub(crate) body: usize,
 }
 
-impl<'a> Repeated<'a> {
+impl<'a> Loop<'a> {
     pub(crate) fn variable(&self) -> &'a Ident {
         &self.statement.variable
     }
@@ -39,7 +39,7 @@ pub(super) fn declare<'a>(
     let owner = graph.draft.bodies[around.body].node;
     let parent = around.repeated.or_else(|| graph.draft.loop_around(owner?));
     let index = graph.draft.repeat(name.to_string(), parent);
-    graph.loops.push(Repeated {
+    graph.loops.push(Loop {
         statement,
         body: around.body,
     });

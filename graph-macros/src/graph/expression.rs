@@ -1,7 +1,7 @@
 //! The expression form as an item: what is no resource of the graph but named like one is a local that it captures.
 
 use super::ast::{
-    Action, Anonymous, Argument, Attributes, Form, Item, Node, Place, Resource, ResourceKind, Shape, Statement,
+    Action, Argument, Attributes, Expression, Form, Item, Node, Place, Resource, ResourceKind, Shape, Statement,
 };
 use graph_plan::Space;
 use proc_macro2::{Ident, Span};
@@ -9,8 +9,8 @@ use std::collections::HashSet;
 use syn::{Generics, Visibility, parse_quote_spanned};
 
 /// The item that the rest of the macro works on.
-pub(crate) fn item(graph: Anonymous) -> Item {
-    let Anonymous {
+pub(crate) fn item(graph: Expression) -> Item {
+    let Expression {
         device,
         arrow,
         mut statements,
@@ -20,22 +20,22 @@ pub(crate) fn item(graph: Anonymous) -> Item {
     let mut declared: HashSet<String> = unparsed.iter().map(ToString::to_string).collect();
     let mut places: Vec<Mentioned> = Vec::new();
     walk(&statements, &mut declared, &mut places);
-    let mut captured: Vec<Statement> = Vec::new();
+    let mut moved: Vec<Statement> = Vec::new();
     for place in &places {
         if declared.insert(place.name.to_string()) {
             let on_host = |other: &&Mentioned| other.name == place.name && other.space == Space::Host;
             let space = places.iter().find(on_host).map_or(Space::Device, |other| other.space);
-            captured.push(Statement::Resource(capture(place.name.clone(), space)));
+            moved.push(Statement::Resource(local(place.name.clone(), space)));
         }
     }
-    captured.append(&mut statements);
+    moved.append(&mut statements);
     Item {
         attributes: Attributes::default(),
         visibility: Visibility::Public(syn::token::Pub(Span::mixed_site())),
-        name: Ident::new("Anonymous", Span::mixed_site()),
+        name: Ident::new("Expression", Span::mixed_site()),
         generics: Generics::default(),
         arguments: Vec::new(),
-        statements: captured,
+        statements: moved,
         unparsed,
         kernels,
         form: Form::Expression(Box::new(device), arrow),
@@ -49,11 +49,11 @@ struct Mentioned {
 }
 
 /// A local whose memory only types tell.
-fn capture(name: Ident, space: Space) -> Resource {
+fn local(name: Ident, space: Space) -> Resource {
     Resource {
         attributes: Attributes::default(),
         keyword: name.span(),
-        kind: ResourceKind::Captured(space),
+        kind: ResourceKind::Moved(space),
         shape: Shape {
             element: parse_quote_spanned!(name.span()=> _),
             lengths: Vec::new(),
