@@ -16,12 +16,12 @@ use syn::{Attribute, Expr, Generics, Ident, Path, Token, Type, Visibility};
 #[derive(Debug)]
 pub(crate) enum Input {
     Items(Vec<Item>),
-    Expression(Box<Anonymous>),
+    Expression(Box<Expression>),
 }
 
 /// `&device => statements`
 #[derive(Debug)]
-pub(crate) struct Anonymous {
+pub(crate) struct Expression {
     pub(crate) device: Expr,
     pub(crate) arrow: Token![=>],
     pub(crate) statements: Vec<Statement>,
@@ -176,15 +176,15 @@ pub(crate) enum ResourceKind {
         space: Space,
         mutable: bool,
     },
-    /// A local that an expression captures. Of which shape it is only its type tells; where it is, too, but host functions take only one
-    /// kind, and kernels only the other.
-    Captured(Space),
+    /// A local that an expression takes over. Only its type tells its shape. The space is what its nodes need: host functions take only
+    /// host memory, and kernels only device memory.
+    Moved(Space),
 }
 
 impl Resource {
-    /// Is it a local that an expression captures?
-    pub(crate) fn is_captured(&self) -> bool {
-        matches!(self.kind, ResourceKind::Captured(_))
+    /// Is it a local that an expression takes over?
+    pub(crate) fn is_moved(&self) -> bool {
+        matches!(self.kind, ResourceKind::Moved(_))
     }
 
     /// May the graph write it?
@@ -200,7 +200,7 @@ impl Resource {
     pub(crate) fn space(&self) -> Space {
         match self.kind {
             ResourceKind::Host => Space::Host,
-            ResourceKind::Shared { space, .. } | ResourceKind::Captured(space) => space,
+            ResourceKind::Shared { space, .. } | ResourceKind::Moved(space) => space,
             ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Rng => Space::Device,
         }
     }

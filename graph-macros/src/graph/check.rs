@@ -12,6 +12,7 @@ use super::ast::{Action, Attributes, Extent, Launch, Part, Place, Shape};
 use super::constant::value;
 use super::resolve::{Graph, params};
 use crate::report::{Report, error};
+use crate::span::last_span;
 use graph_plan::{Code, Diagnostic, LaunchConfig, LaunchFault, Outcome, Subject, Text};
 use quote::ToTokens;
 use syn::Expr;
@@ -126,14 +127,6 @@ fn launch_limits(launch: &Launch, report: &mut Report) {
     if let Some(shared) = &launch.shared {
         check(shared, LaunchConfig::new(one, one, value(shared).unwrap_or(0)));
     }
-}
-
-/// The span of an expression's last token.
-pub(super) fn last_span(expr: &Expr) -> proc_macro2::Span {
-    expr.to_token_stream()
-        .into_iter()
-        .last()
-        .map_or_else(|| expr.span(), |token| token.span())
 }
 
 /// The values of an extent; 1 where a part is no literal or missing.

@@ -2,13 +2,13 @@
 
 mod access;
 mod child;
+mod loops;
 mod names;
 mod order;
-mod repeat;
 mod rng;
 mod scalar;
 
-pub(crate) use repeat::Repeated;
+pub(crate) use loops::Loop;
 pub(crate) use scalar::{Scalar, Value, added, added_scalars, expressions, mentioned, params, scalars};
 
 use super::ast::{Action, Attributes, Form, Item, Node, Param, Place, Resource};
@@ -30,7 +30,7 @@ pub(crate) struct Graph<'a> {
     pub(crate) values: Vec<Value<'a>>,
     pub(crate) nodes: Vec<&'a Node>,
     /// The `for`s, as in the draft.
-    pub(crate) loops: Vec<Repeated<'a>>,
+    pub(crate) loops: Vec<Loop<'a>>,
     /// Nodes whose name an earlier statement has: no handle is emitted for them.
     pub(crate) nameless: Vec<usize>,
     pub(crate) draft: Draft,
@@ -141,7 +141,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
             .collect(),
     };
     names::declare(&mut graph, report);
-    repeat::fixed_ranges(&graph, report);
+    loops::fixed_ranges(&graph, report);
     graph
         .resources
         .iter()

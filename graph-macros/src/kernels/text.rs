@@ -1,6 +1,6 @@
-//! Tokens as an author writes them, and where they begin and end.
+//! Tokens as an author writes them.
 
-use proc_macro2::{Span, TokenStream, TokenTree};
+use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 
 /// Types and paths with the usual spaces: `&mut [[f32; 16]; 16]`.
@@ -44,13 +44,6 @@ fn needs_space(before: &str, piece: &str) -> bool {
     let after_word = before.ends_with(word) && piece.starts_with(word);
     let after_keyword = ["mut", "const", "dyn"].iter().any(|keyword| before.ends_with(keyword));
     after_word || before.ends_with([',', ';']) || (after_keyword && piece.starts_with(['[', '(', '&', '*']))
-}
-
-/// The spans of the first and the last token; stable Rust cannot join them.
-pub(super) fn ends(tokens: &impl ToTokens) -> (Span, Span) {
-    let mut spans = tokens.to_token_stream().into_iter().map(|token| token.span());
-    let first = spans.next().unwrap_or_else(Span::call_site);
-    (first, spans.last().unwrap_or(first))
 }
 
 #[cfg(test)]

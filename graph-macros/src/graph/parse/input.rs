@@ -3,14 +3,14 @@
 use super::item::item;
 use super::statement::{starts_statement, statements};
 use super::{Context, expected, last_token, next_is, stands_at};
-use crate::graph::ast::{Anonymous, Input, Item};
+use crate::graph::ast::{Expression, Input, Item};
 use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
 use syn::{Expr, Ident, Token, parse_quote};
 
 pub(super) fn parse(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Input> {
     if is_expression(input) {
-        return Ok(Input::Expression(Box::new(anonymous(input, context)?)));
+        return Ok(Input::Expression(Box::new(graph(input, context)?)));
     }
     items(input, context).map(Input::Items)
 }
@@ -51,7 +51,7 @@ fn is_expression(input: ParseStream<'_>) -> bool {
 }
 
 /// `&device => statements`
-fn anonymous(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Anonymous> {
+fn graph(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Expression> {
     let device = device(input, context)?;
     let arrow = if input.peek(Token![=>]) {
         input.parse()?
@@ -70,7 +70,7 @@ fn anonymous(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<A
         Token![=>](place)
     };
     let statements = statements(input, context);
-    Ok(Anonymous {
+    Ok(Expression {
         device,
         arrow,
         statements,

@@ -3,7 +3,8 @@
 use super::{Entity, Graph, child, order, rng, scalar};
 use crate::graph::ast::{Action, Argument, CallParameter, Function, Launch, Node, Part, Place};
 use crate::graph::constant::mentions;
-use crate::report::{Report, error, line};
+use crate::report::{Report, error};
+use crate::span::line;
 use graph_plan::{Bound, Code, Mode, NodeKind, Region};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;

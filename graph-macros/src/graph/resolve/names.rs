@@ -1,8 +1,9 @@
 //! The one namespace: who has each name, and what it stands for.
 
-use super::{Entity, Graph, Value, repeat};
+use super::{Entity, Graph, Value, loops};
 use crate::graph::ast::{Action, BuildArgument, Item, Resource, ResourceKind, Statement};
-use crate::report::{Report, error, on_line};
+use crate::report::{Report, error};
+use crate::span::on_line;
 use graph_plan::{Code, Diagnostic, NodeKind};
 use proc_macro2::Ident;
 use std::collections::HashMap;
@@ -81,7 +82,7 @@ fn statements<'a>(
 ) {
     for statement in found {
         if let Statement::For(repeated) = statement {
-            let inside = repeat::declare(graph, repeated, around, owners, report);
+            let inside = loops::declare(graph, repeated, around, owners, report);
             statements(graph, &repeated.statements, inside, owners, report);
             continue;
         }
