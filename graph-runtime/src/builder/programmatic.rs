@@ -1,10 +1,10 @@
 //! Programmatic edges: declaring them, and whether the kernels make them an order.
 
 use super::GraphBuilder;
-use crate::node::NodeId;
+use crate::graph::node::NodeId;
+use crate::kernel::programmatic::{ProgrammaticEdge, Sharing};
+use crate::kernel::source::Source;
 use crate::program::{Argument, Function, KernelOp, Op, Program};
-use crate::programmatic::{ProgrammaticEdge, Sharing};
-use crate::source::Source;
 use graph_plan::{Access, Diagnostic, Draft, Edge, Nest, Writers};
 
 impl GraphBuilder {

@@ -1,13 +1,13 @@
 //! What declarations leave behind: nodes, accesses, functions, and mistakes.
 
 use super::GraphBuilder;
+use crate::error::mistakes::{self, launch_mistake};
 use crate::error::{Error, Site};
+use crate::graph::node::NodeId;
+use crate::kernel::source::{Ptx, Unresolved, resolve};
 use crate::kernel::{Callee, KernelCall, KernelFacts, LOADED, Launch};
-use crate::mistakes::{self, launch_mistake};
-use crate::node::NodeId;
-use crate::place::Span;
 use crate::program::Op;
-use crate::source::{Ptx, Unresolved, resolve};
+use crate::shape::place::Span;
 use graph_plan::{Edge, LaunchConfig, Mode, NodeKind, Region, Space, Subject};
 use std::borrow::Cow;
 use std::ptr;

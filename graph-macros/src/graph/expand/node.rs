@@ -115,7 +115,7 @@ pub(super) fn reference(place: &Place, mutable: bool, selected: &TokenStream) ->
 fn on_device(graph: &Graph<'_>, place: &Place) -> TokenStream {
     let selected = select(graph, place);
     match graph.resource(place) {
-        Some(index) if graph.resources[index].is_captured() => {
+        Some(index) if graph.resources[index].is_moved() => {
             quote_spanned!(place.name.span()=> ::graph_runtime::private::on_device(#selected))
         }
         _ => selected,
@@ -211,7 +211,7 @@ fn call_of_path(launch: &Launch, kernel: &Ident, arguments: TokenStream) -> Toke
 /// The value that a memset sets.
 fn value_to_set(graph: &Graph<'_>, to: &Place, value: &Expr) -> TokenStream {
     match graph.resource(to).map(|index| graph.resources[index]) {
-        Some(resource) if resource.is_captured() => {
+        Some(resource) if resource.is_moved() => {
             let place = local(&resource.name);
             quote_spanned!(value.span()=> ::graph_runtime::private::element_of(&#place, #value))
         }
@@ -224,7 +224,7 @@ fn element(graph: &Graph<'_>, place: &Place) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return quote!(_);
     };
-    if place.parts.len() > resource.shape.lengths.len() && !resource.is_captured() {
+    if place.parts.len() > resource.shape.lengths.len() && !resource.is_moved() {
         return inner(resource, place.parts.len());
     }
     resource.shape.element.to_token_stream()
