@@ -4,7 +4,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use quote::ToTokens;
 
 /// Types and paths with the usual spaces: `&mut [[f32; 16]; 16]`.
-pub(super) fn text(tokens: &impl ToTokens) -> String {
+pub(crate) fn text(tokens: &impl ToTokens) -> String {
     let mut text = String::new();
     append(tokens.to_token_stream(), &mut text);
     text
@@ -44,6 +44,16 @@ fn needs_space(before: &str, piece: &str) -> bool {
     let after_word = before.ends_with(word) && piece.starts_with(word);
     let after_keyword = ["mut", "const", "dyn"].iter().any(|keyword| before.ends_with(keyword));
     after_word || before.ends_with([',', ';']) || (after_keyword && piece.starts_with(['[', '(', '&', '*']))
+}
+
+/// Expressions as text, without the spaces that `to_string` puts around `::` and the like.
+pub(crate) fn plain(tokens: &impl ToTokens) -> String {
+    let text = tokens.to_token_stream().to_string();
+    text.replace(" :: ", "::")
+        .replace(":: ", "::")
+        .replace(" <", "<")
+        .replace("< ", "<")
+        .replace(" >", ">")
 }
 
 #[cfg(test)]
