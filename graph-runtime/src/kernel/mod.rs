@@ -3,12 +3,13 @@
 pub(crate) mod source;
 pub(crate) mod programmatic;
 
+use crate::error::mistakes;
 use crate::kernel::programmatic::GridDependency;
 use crate::kernel::source::Source;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use cudarc::driver::CudaFunction;
-use graph_plan::{Argument, Contract, KernelLimits, LaunchConfig, Mode, Param, Text, Verdict};
+use graph_plan::{Argument, Contract, Diagnostic, KernelLimits, LaunchConfig, Mode, Param, Text, Verdict};
 use std::sync::Arc;
 
 /// What is known of a kernel at compile time.
@@ -150,6 +151,11 @@ impl Value {
             Value::Small(bytes, len) => &bytes[..usize::from(*len)],
             Value::Large(bytes) => bytes,
         }
+    }
+
+    /// Whether the two values have one length.
+    pub(crate) fn is_as_long_as(&self, other: &Self) -> bool {
+        self.bytes().len() == other.bytes().len()
     }
 }
 
@@ -383,4 +389,15 @@ pub(crate) const fn launch_fault(
 const fn kernel_note(text: Text, facts: &KernelFacts) -> Text {
     let text = text.str(" [launch-config]\nnote: the kernel is `");
     text.str(facts.name).str("`")
+}
+
+/// The checked dimensions of a launch, or why they are wrong.
+pub(crate) fn launch_mistake<const N: usize>(
+    name: &str,
+    node: usize,
+    facts: &KernelFacts,
+    launch: Launch,
+    call: &KernelCall<N>,
+) -> Result<LaunchConfig, Diagnostic> {
+    launch_fault(name, facts, launch, &call.contract_arguments(), true).map_err(|text| mistakes::parse(node, &text))
 }

@@ -2,7 +2,6 @@
 //! an order of the two is read off the PTX; and the messages where it is none.
 
 use crate::error::mistakes;
-use crate::kernel::source::Source;
 use crate::kernel::{Kernel, KernelFacts};
 use graph_plan::{Diagnostic, Text};
 
@@ -76,7 +75,7 @@ impl ProgrammaticEdge<'_> {
             return None;
         }
         let mut text = self.text("node `", "` may run before `", "` has ended [programmatic-edge]");
-        if matches!(kernel.source, Source::Loaded) {
+        if kernel.source.is_loaded() {
             text = text
                 .str("\nnote: it launches a `CudaFunction`, of which nobody can tell whether it waits")
                 .str("\nhelp: declare the kernel with `#[cuda_kernels]`, or write `after ");

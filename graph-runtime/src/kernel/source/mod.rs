@@ -1,8 +1,8 @@
 //! Where a kernel's code comes from: PTX that is compiled into the program, or CUDA C++ that is compiled when it is first used.
 
+mod resolve;
 mod cache;
 mod compile;
-mod resolve;
 
 pub(crate) use compile::Architecture;
 pub(crate) use resolve::{Unresolved, resolve};
@@ -32,6 +32,11 @@ impl Source {
     /// Is it a CUDA source, of whose PTX nothing is known before the graph is built?
     pub(crate) const fn is_cuda(&self) -> bool {
         matches!(self, Source::Cuda(..))
+    }
+
+    /// Whether it is in a module that somebody else has loaded.
+    pub(crate) const fn is_loaded(&self) -> bool {
+        matches!(self, Source::Loaded)
     }
 
     /// The PTX, if it is there.
