@@ -5,6 +5,7 @@
 
 mod access;
 mod missing;
+mod proposal;
 mod signature;
 
 use crate::ast::Module;
@@ -148,8 +149,8 @@ pub fn check(
     match &summary {
         None => mistakes.push(missing::missing(&declaration.entry, module, path, nearest)),
         Some(summary) => {
-            if signature::check(declaration, summary, path, &mut mistakes) {
-                access::check(declaration, summary, path, &mut mistakes);
+            if signature::check(declaration, summary, module, path, &mut mistakes) {
+                access::check(declaration, summary, module, path, &mut mistakes);
             }
         }
     }

@@ -1,5 +1,6 @@
 //! A kernel that is not there: what is there instead.
 
+use super::proposal::declaration;
 use super::{Mistake, Place, Rule, list};
 use crate::ast::Module;
 
@@ -31,12 +32,18 @@ pub(super) fn missing(
     {
         return fault
             .note(format!("`{name}` is there: the name as C++ mangles it"))
+            .note(format!("it is `{}`", declaration(entry, name, module, &[])))
             .help(format!(
                 "declare it `extern \"C\"` in the CUDA source, or add `#[link_name = \"{name}\"]` here"
             ));
     }
     if let Some(near) = nearest(entry, &names) {
-        return fault.help(format!("did you mean `{near}`?"));
+        return fault
+            .note(format!(
+                "the kernel `{near}` is `{}`",
+                declaration(&near, &near, module, &[])
+            ))
+            .help(format!("did you mean `{near}`?"));
     }
     fault.note(match names.is_empty() {
         true => "it has no kernels at all".to_owned(),
