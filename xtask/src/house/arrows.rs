@@ -216,10 +216,10 @@ fn describe(source: &Source, folder: ModuleId, ties: &Ties<'_>, start: usize, si
     while at < next.len() && !came.contains_key(&start) {
         let here = next[at];
         for &(from, to) in ties.keys().filter(|(from, _)| *from == here) {
-            if !came.contains_key(&to) {
-                came.insert(to, from);
+            came.entry(to).or_insert_with(|| {
                 next.push(to);
-            }
+                from
+            });
         }
         at += 1;
     }
