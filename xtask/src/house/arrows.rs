@@ -246,8 +246,8 @@ fn describe(source: &Source, folder: ModuleId, ties: &Ties<'_>, start: usize, si
 }
 
 /// An order of `count` children, top first, in which few arrows run up; none if there is no circle. The method is that
-/// of Eades, Lin and Smyth: modules that nothing else uses go to the top, those that use nothing to the bottom; if there
-/// are neither, the one that uses most and is used least goes to the top.
+/// of Eades, Lin and Smyth: modules that nothing else uses go to the top, those that use nothing to the bottom; if
+/// there are neither, the one that uses most and is used least goes to the top.
 fn order(ties: &Ties<'_>, count: usize) -> Vec<usize> {
     let mut left: Vec<usize> = (0..count).collect();
     let (mut top, mut bottom) = (Vec::new(), Vec::new());

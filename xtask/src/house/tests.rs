@@ -10,9 +10,7 @@ const NOT_YET: &[&str] = &[
     "graph-emulator",
     "graph-macros",
     "graph-runtime",
-    "examples",
     "ui-tests",
-    "xtask",
     "files",
 ];
 
