@@ -1,15 +1,17 @@
 //! `cuda_graph!`: parse -> resolve -> check -> expand.
 
+mod expand;
+mod editor;
+mod items;
+mod check;
+mod resolve;
+mod expression;
+mod parse;
 #[expect(dead_code, reason = "the syntax tree keeps what only messages and tests look at")]
 mod ast;
-mod check;
+mod boundary;
+mod keyword;
 mod constant;
-mod editor;
-mod expand;
-mod expression;
-mod items;
-mod parse;
-mod resolve;
 #[cfg(test)]
 mod tests;
 

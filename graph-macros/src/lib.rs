@@ -8,6 +8,7 @@
 mod graph;
 mod kernels;
 mod report;
+mod text;
 mod span;
 
 // The documentation of both macros is where users find them: on the re-exports of `graph_runtime`.

@@ -105,18 +105,37 @@ pub(crate) struct NodeAttributes {
 }
 
 impl NodeAttributes {
-    pub(crate) const NAMES: [&str; 4] = ["priority", "cluster", "cooperative", "disabled"];
+    /// The span of an attribute, if it is given.
+    pub(crate) fn span(&self, attribute: NodeAttribute) -> Option<Span> {
+        match attribute {
+            NodeAttribute::Priority => self.priority.as_ref().map(|(span, _)| *span),
+            NodeAttribute::Cluster => self.cluster.as_ref().map(|(span, _)| *span),
+            NodeAttribute::Cooperative => self.cooperative,
+            NodeAttribute::Disabled => self.disabled,
+        }
+    }
+}
 
-    /// Those that are given, with their spans.
-    pub(crate) fn present(&self) -> Vec<(&'static str, Span)> {
-        let spans = [
-            self.priority.as_ref().map(|(span, _)| *span),
-            self.cluster.as_ref().map(|(span, _)| *span),
-            self.cooperative,
-            self.disabled,
-        ];
-        let given = Self::NAMES.into_iter().zip(spans);
-        given.filter_map(|(name, span)| Some((name, span?))).collect()
+/// An attribute that only nodes have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NodeAttribute {
+    Priority,
+    Cluster,
+    Cooperative,
+    Disabled,
+}
+
+impl NodeAttribute {
+    pub(crate) const ALL: [Self; 4] = [Self::Priority, Self::Cluster, Self::Cooperative, Self::Disabled];
+
+    /// The word in the brackets.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Priority => "priority",
+            Self::Cluster => "cluster",
+            Self::Cooperative => "cooperative",
+            Self::Disabled => "disabled",
+        }
     }
 }
 

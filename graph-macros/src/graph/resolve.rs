@@ -1,9 +1,9 @@
 //! Names to indices: an [`Item`] to a [`Graph`] whose nodes, edges and accesses are a [`Draft`].
 
-mod access;
-mod child;
-mod loops;
 mod names;
+mod loops;
+mod owner;
+mod access;
 mod order;
 mod rng;
 mod scalar;
@@ -113,6 +113,16 @@ impl Graph<'_> {
     pub(crate) fn is_translated(&self) -> bool {
         let child = |node: &&Node| matches!(node.action, Action::Graph(_));
         !self.loops.is_empty() || self.nodes.iter().any(child)
+    }
+
+    /// Whether a warning about a node is silenced: at the node, at a `for` around it, or for the whole graph.
+    pub(crate) fn allows(&self, node: usize, code: Code) -> bool {
+        let around = self.loops_around(node);
+        let mut loops = around
+            .iter()
+            .map(|&repeated| &self.loops[repeated].statement.attributes);
+        let allows = |attributes: &Attributes| attributes.allow(code);
+        allows(&self.nodes[node].attributes) || loops.any(allows) || allows(&self.item.attributes)
     }
 
     /// Does it stand where local variables are in scope?

@@ -1,6 +1,6 @@
 //! `for`s: their variables, and what is in them.
 
-use super::names::{Around, Owner, Owners, enter};
+use super::owner::{Owner, Owners, enter};
 use super::{Entity, Graph};
 use crate::graph::ast::For;
 use crate::graph::constant::{bound, mentions};
@@ -25,6 +25,24 @@ impl<'a> Loop<'a> {
     pub(crate) fn variable(&self) -> &'a Ident {
         &self.statement.variable
     }
+}
+
+/// Where a statement stands.
+#[derive(Clone, Copy)]
+pub(super) struct Around {
+    pub(super) body: usize,
+    /// The innermost `for` in that body.
+    pub(super) repeated: Option<usize>,
+    /// Is it open what the statements around run after?
+    pub(super) astray: bool,
+}
+
+impl Around {
+    pub(super) const GRAPH: Self = Self {
+        body: 0,
+        repeated: None,
+        astray: false,
+    };
 }
 
 /// Enters a `for` and its variable; where its statements stand. One after the other may count by one variable.
