@@ -3,7 +3,7 @@
 //
 //   nvcc -x cu -arch=sm_90 -o faults xtask/faults.cpp -lcuda
 //
-// `backend/cuda/skip.rs`: a launch with a disabled memset node is taken for done before it is. It reads 0 after waiting:
+// `backend/cuda/skip.rs`: a launch with a disabled memset node is taken for done before it is. Reads 0 after waiting:
 //   ./faults disabled
 // `gpu.sh`: compute-sanitizer cannot run some programs. The first of these never ends. The second ends in
 // CUDA_ERROR_ILLEGAL_ADDRESS, with 0 errors.
