@@ -1,11 +1,12 @@
-//! The parameters of a declaration against those of the PTX: number, size, alignment, floats and integers.
+//! The rules about parameters: number, size, alignment, floats and integers, compared with the PTX.
 
 use super::proposal::{self, Proposal};
+use super::text::{bytes, list};
 use super::{Declaration, Kind, Mistake, Param, Place, Rule};
 use crate::ast::{Module, Type};
 use crate::{KernelSummary, ParamSummary};
 
-/// Do the parameters fit, as far as can be told here?
+/// Whether the parameters fit, as far as their sizes are known.
 pub(super) fn check(
     declaration: &Declaration,
     summary: &KernelSummary,
@@ -50,10 +51,10 @@ fn wrong_count(declaration: &Declaration, summary: &KernelSummary, module: &Modu
         if actual == 1 { "" } else { "s" },
         if declared == 1 { "is" } else { "are" },
     );
-    let list: Vec<String> = summary.params.iter().map(directive).collect();
-    let note = match list.is_empty() {
+    let directives: Vec<String> = summary.params.iter().map(directive).collect();
+    let note = match directives.is_empty() {
         true => format!("on line {} of `{path}`", summary.line),
-        false => format!("on line {} of `{path}`: {}", summary.line, list.join(", ")),
+        false => format!("on line {} of `{path}`: {}", summary.line, directives.join(", ")),
     };
     let fitting = declaration.params.iter().zip(&summary.params);
     let fitting: Vec<(&str, &str)> = fitting
@@ -63,7 +64,7 @@ fn wrong_count(declaration: &Declaration, summary: &KernelSummary, module: &Modu
     let help = match declaration.params.get(actual..) {
         Some(more @ [_, ..]) if fitting.len() == actual => {
             let more: Vec<&str> = more.iter().map(|param| param.name.as_str()).collect();
-            format!("remove {}", super::list(&more))
+            format!("remove {}", list(&more))
         }
         _ => {
             let paste = proposal::declaration(&declaration.name, &declaration.entry, module, &fitting);
@@ -78,7 +79,7 @@ fn wrong_count(declaration: &Declaration, summary: &KernelSummary, module: &Modu
         .help(help)
 }
 
-/// Which parameter of the PTX this is, as a note.
+/// Returns a note that says which parameter of the PTX this is.
 pub fn whereabouts(summary: &KernelSummary, param: &ParamSummary, path: &str) -> String {
     format!("it is {} of `{}` in `{path}`", directive(param), summary.name)
 }
@@ -96,7 +97,7 @@ fn directive(param: &ParamSummary) -> String {
     }
 }
 
-/// As it is written: `.f32`.
+/// The type as PTX writes it: `.f32`.
 fn type_name(ty: Type) -> String {
     format!(".{ty:?}").to_lowercase()
 }
@@ -164,15 +165,6 @@ fn suggestion(param: &Param, facts: &ParamSummary, proposal: Option<Proposal>) -
         }
         Some(Proposal::Value(ty)) => format!("`{name}: {ty}`"),
         None => "as the PTX does".to_owned(),
-    }
-}
-
-/// `1 byte` and `12 bytes`
-pub fn bytes(size: u64) -> String {
-    if size == 1 {
-        "1 byte".to_owned()
-    } else {
-        format!("{size} bytes")
     }
 }
 
