@@ -75,7 +75,7 @@ tool_failed() { # tool log
 [[ ! -d $binaries/bin/compute-sanitizer ]] || chmod -R +x "$binaries/bin/compute-sanitizer"
 
 # The command line of a run, in the array `command_line`.
-set_command_line() { # kind file tool
+set_command_line() { # kind file tool module
     local program=$binaries/bin/$2
     chmod +x "$program"
     command_line=("$program")
@@ -91,6 +91,7 @@ set_command_line() { # kind file tool
         delays) command_line=(env CUDA_GRAPH_TEST_DELAYS=1 "$program") ;;
         bench) command_line+=(--bench) ;; # as `cargo bench` does
     esac
+    [[ $4 == - ]] || command_line+=("$4::") # the tests of one module
 }
 
 # Most of a passing run's output is in its log only, so that what matters stays in sight.
@@ -104,13 +105,13 @@ show() { # kind verdict log
 }
 
 table=() failed=0
-while IFS=$'\t' read -r kind name package file tool <&3; do
+while IFS=$'\t' read -r kind name package file tool module <&3; do
     [[ $tool == - ]] || name+=" ($tool)"
     [[ -z $only || $kind == "$only" ]] || continue
     [[ $name == *"$name_part"* ]] || continue
     echo "=== $kind $name"
-    log=$logs/$kind.$tool.$file.log
-    set_command_line "$kind" "$file" "$tool"
+    log=$logs/$kind.$tool.$file.$module.log
+    set_command_line "$kind" "$file" "$tool" "$module"
     began=${EPOCHREALTIME/./}
     for attempt in {1..12}; do
         (

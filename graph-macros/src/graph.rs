@@ -1,20 +1,22 @@
 //! `cuda_graph!`: parse -> resolve -> check -> expand.
 
-mod anonymous;
+mod expand;
+mod editor;
+mod items;
+mod check;
+mod resolve;
+mod expression;
+mod parse;
 #[expect(dead_code, reason = "the syntax tree keeps what only messages and tests look at")]
 mod ast;
-mod check;
+mod boundary;
+mod keyword;
 mod constant;
-mod editor;
-mod expand;
-mod items;
-mod parse;
-mod resolve;
 #[cfg(test)]
 mod tests;
 
 use crate::report::Report;
-use ast::{Anonymous, Input, Item};
+use ast::{Expression, Input, Item};
 use proc_macro2::TokenStream;
 
 /// The whole macro.
@@ -48,8 +50,8 @@ fn declared(items: Vec<Item>, statements: TokenStream, report: &mut Report) -> T
 }
 
 /// A graph as an expression. With mistakes it is still one of the right type.
-fn expression(graph: Anonymous, statements: TokenStream, report: &mut Report) -> TokenStream {
-    let item = anonymous::item(graph);
+fn expression(graph: Expression, statements: TokenStream, report: &mut Report) -> TokenStream {
+    let item = expression::item(graph);
     let graph = resolve::resolve(&item, report);
     let outcome = check::check(&graph, report);
     let compiled = match report.has_errors() {

@@ -4,19 +4,19 @@
 //! Each declared kernel becomes an empty enum that implements `graph_runtime::Kernel` and has a typed `call`. With mistakes
 //! it still does, so that one mistake gives one error.
 
-mod attribute;
+mod expand;
 mod check;
 mod contract;
-mod cuda;
-mod declaration;
-mod expand;
 mod layout;
-mod param;
 mod parse;
+mod declaration;
+mod param;
 mod source;
+mod cuda;
+mod file;
+mod attribute;
 #[cfg(test)]
 mod tests;
-mod text;
 
 use crate::report::Report;
 use proc_macro2::TokenStream;

@@ -8,6 +8,8 @@
 mod graph;
 mod kernels;
 mod report;
+mod text;
+mod span;
 
 // The documentation of both macros is where users find them: on the re-exports of `graph_runtime`.
 #[expect(missing_docs, reason = "documented on the re-export of graph_runtime")]

@@ -110,16 +110,6 @@ pub(crate) fn error(code: Code, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(code, Subject::Node(0), message)
 }
 
-/// The line of a span. There is none in rust-analyzer, whose spans all say the first, where no statement can be told from another.
-pub(crate) fn line(span: Span) -> Option<usize> {
-    Some(span.start().line).filter(|&line| line > 1)
-}
-
-/// The line of a span in words.
-pub(crate) fn on_line(span: Span) -> String {
-    line(span).map_or_else(|| "elsewhere".to_owned(), |line| format!("on line {line}"))
-}
-
 fn sorted(entries: &[Entry]) -> impl Iterator<Item = &Entry> {
     let mut entries: Vec<&Entry> = entries.iter().collect();
     entries.sort_by_key(|entry| (entry.start.start().line, entry.start.start().column));

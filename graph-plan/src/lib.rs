@@ -24,25 +24,27 @@
 //! ```
 #![forbid(unsafe_code)]
 
+mod draw;
+mod plan;
+mod sharing;
 mod arena;
 mod check;
-mod cluster;
-mod code;
+mod race;
+mod variables;
+mod programmatic;
+mod kernel;
 mod contract;
+mod cluster;
+mod launch;
+mod scope;
+mod nest;
 mod cycle;
+mod order;
+mod names;
 mod diagnostic;
 mod draft;
-mod draw;
-mod launch;
-mod names;
-mod nest;
-mod order;
-mod plan;
-mod programmatic;
-mod race;
 mod region;
-mod scope;
-mod sharing;
+mod code;
 mod text;
 
 pub use arena::{ARENA_ALIGNMENT, Arena, is_packing, pack};
@@ -53,13 +55,15 @@ pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};
 pub use cycle::{Cycle, cycles};
 pub use diagnostic::{Diagnostic, Subject};
 pub use draft::{Access, Body, Draft, Edge, Loop, Mode, Node, NodeKind, Resource, Role, Space};
+pub use kernel::{GridDependency, KernelCode, LaunchRequest, Touched, same};
 pub use launch::{KernelLimits, LaunchConfig, LaunchFault};
-pub use names::{NameClash, clashes, nearest};
+pub use names::{NameClash, clashes, duplicate_names, nearest};
 pub use nest::Nest;
 pub use order::Order;
 pub use plan::{Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource};
-pub use programmatic::Writers;
+pub use programmatic::{Exposed, ProgrammaticEdge, SharedParam, Writers};
 pub use race::{Race, races};
 pub use region::{Bound, Region, Strided};
 pub use sharing::Sharing;
 pub use text::Text;
+pub use variables::{unordered_launches, variable_race};

@@ -2,11 +2,11 @@
 
 use crate::backend::cuda::Cuda;
 use crate::backend::emulator::Emulated;
+use crate::backend::emulator::options::EmulatorOptions;
 use crate::backend::{Backend, DeviceMemory, HostMemory, Layout};
-use crate::emulator_options::EmulatorOptions;
 use crate::error::{Error, Result, Site};
-use crate::event::Event;
 use crate::memory::{DeviceBuffer, HostBuffer};
+use crate::program::event::Event;
 use crate::shape::Element;
 use cudarc::driver::CudaContext;
 use std::fmt;

@@ -61,55 +61,31 @@
 //! (builder, graph, updates) does not know which. The safety argument stands once, on `backend::cuda::Executable`, and for memory
 //! that graphs share on `memory::uses::Uses`.
 
-mod anonymous;
-mod argument;
-mod assert;
-mod backend;
+mod expansion;
 mod builder;
-mod capture;
-mod child;
-mod closure_value;
-mod device;
-mod driver;
-mod edit;
-mod emulator_options;
-mod error;
-mod event;
 mod graph;
-mod host;
-mod host_split;
-mod instances;
-mod iterations;
-mod kernel;
+mod device;
 mod memory;
-mod mistakes;
-mod node;
-mod place;
-mod pointer;
+mod backend;
 mod program;
-mod programmatic;
-mod raw;
-mod rebind;
-mod rectangle;
-mod rng;
-mod scratch;
+mod kernel;
+mod driver;
 mod shape;
-mod shares;
-mod sink;
-mod source;
-mod update;
+mod error;
 
-pub use argument::{DeviceShare, HostShare};
 pub use backend::CudarcSlice;
+pub use backend::emulator::options::EmulatorOptions;
 pub use builder::GraphBuilder;
 pub use bytemuck;
-pub use capture::{BoxError, CaptureSlice, CaptureSliceMut, CaptureStream};
 pub use cudarc;
 pub use cudarc::driver::CudaStream;
 pub use device::Device;
-pub use emulator_options::EmulatorOptions;
 pub use error::{CudaError, Error, Result, Site};
-pub use event::Event;
+pub use expansion::argument::{DeviceShare, HostShare};
+pub use graph::host_split::HostSplit;
+pub use graph::node::{NodeHandle, NodeId};
+pub use graph::rng::{Philox, Rng, RngHandle};
+pub use graph::update::Update;
 pub use graph::{Graph, RawGraph};
 /// Declares CUDA graphs as types, or builds one where it stands.
 ///
@@ -224,42 +200,42 @@ pub use graph_macros::cuda_graph;
 /// there decides what runs. What is compiled with headers that options name (`-I`, `-include`) is not kept: they may change.
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::{
-    Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space,
-    Subject,
+    Code, Diagnostic, GridDependency, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource,
+    Role, Space, Subject, Touched,
 };
-pub use host::{HostArgument, HostArguments};
-pub use host_split::HostSplit;
-pub use iterations::Iterations;
+pub use kernel::source::{CudaSource, Declaration, ParamType, Ptx, Source};
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, KernelFacts, Launch, LoadedFunction};
 pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, Shareable, SharedHost};
-pub use node::{NodeHandle, NodeId};
-pub use place::{Memory, OnDevice, OnHost, Place};
-pub use pointer::{ByValue, NodeArgument, NodeArguments, Pointer, PointerMut};
-pub use programmatic::{GridDependency, Touched};
-pub use raw::RawNode;
-pub use rectangle::Rectangle;
-pub use rng::{Philox, Rng, RngHandle};
+pub use program::capture::{BoxError, CaptureSlice, CaptureSliceMut, CaptureStream};
+pub use program::event::Event;
+pub use program::host::{HostArgument, HostArguments};
+pub use program::pointer::{ByValue, NodeArgument, NodeArguments, Pointer, PointerMut};
+pub use program::raw::RawNode;
+pub use shape::iterations::Iterations;
+pub use shape::place::{Memory, OnDevice, OnHost, Place};
+pub use shape::rectangle::Rectangle;
 pub use shape::{ArrayOf, Element, Extent, Rows, SameShape, Table};
-pub use source::{CudaSource, Declaration, ParamType, Ptx, Source};
-pub use update::Update;
 
 /// What expansions of the macros use besides the public items. Not part of the interface.
 #[doc(hidden)]
 pub mod private {
-    pub use crate::anonymous::{AnySink, HostSlot, Nodes, Numbers, Slot, add, element_of, nodes, on_device, stub};
-    pub use crate::assert::{
+    pub use crate::expansion::anonymous::{
+        AnySink, HostSlot, Nodes, Numbers, Slot, add, element_of, nodes, on_device, stub,
+    };
+    pub use crate::expansion::assert::{
         check_clusters, check_index, check_initializes, check_launch, check_programmatic, check_range, check_variables,
         constant, distance, integer,
     };
-    pub use crate::child::{
+    pub use crate::expansion::capture::{Capture, Captured, CapturedSlot, capture};
+    pub use crate::expansion::child::{
         BindTo, Bound, DeclaredGraph, Interface, NoGraph, bound, check_binding, check_bound, check_unconditional,
         is_graph, unconditional,
     };
-    pub use crate::closure_value::{added, captured};
+    pub use crate::expansion::closure_value::{added, captured};
+    pub use crate::expansion::sink::NodeSink;
     pub use crate::kernel::CallArgument;
-    pub use crate::memory::{Capture, Captured, CapturedSlot, capture};
-    pub use crate::programmatic::{ProgrammaticEdge, Sharing, Upstream, reads_uninitialized, triggers};
+    pub use crate::kernel::programmatic::{ProgrammaticEdge, Upstream, reads_uninitialized, triggers};
     pub use crate::shape::Condition;
-    pub use crate::sink::NodeSink;
     pub use graph_plan as plan;
+    pub use graph_plan::SharedParam as Sharing;
 }

@@ -2,10 +2,9 @@
 //!
 //! Which programs there are is read from Cargo's own messages: a new test, example or benchmark of [`PACKAGES`] is
 //! taken along without a change here. Running them is `gpu.sh`'s part, which travels in the folder as `run.sh` and reads
-//! its `manifest`: one line for each run, of kind, name, package, file and tool, separated by tabs.
+//! its `manifest`: one line for each run, of kind, name, package, file, tool and module, separated by tabs.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -18,14 +17,16 @@ use crate::wheels::SANITIZER;
 
 /// The packages whose programs use a GPU.
 const PACKAGES: [&str; 2] = ["graph-runtime", "examples"];
-/// The programs that do not run under compute-sanitizer: one does on purpose what it reports, two use no GPU, one leaves that to processes
-/// that it starts.
-const UNSANITIZED: [&str; 4] = ["sticky", "emulator", "loops_random", "nvrtc"];
+/// The programs, and modules of them, that do not run under compute-sanitizer: one does on purpose what it reports, two use
+/// no GPU, one leaves that to processes that it starts.
+const UNSANITIZED: [&str; 4] = ["sticky", "safety::emulator", "random::loops", "launching::nvrtc"];
+/// The program whose modules compute-sanitizer runs together: each is short, and none makes the tool fail.
+const UNDIVIDED: [&str; 1] = ["corpus"];
 /// The tools of compute-sanitizer: accesses outside memory, reads of memory that nothing wrote, races on shared memory.
 const TOOLS: [&str; 3] = ["memcheck", "initcheck", "racecheck"];
-/// The program that does not run under racecheck: its kernels use no shared memory, which is all that it looks at, and under it it
-/// takes minutes.
-const UNRACED: [&str; 1] = ["random_graphs"];
+/// The module that does not run under racecheck: its kernels use no shared memory, which is all that racecheck looks at,
+/// and it would take minutes.
+const UNRACED: [&str; 1] = ["random::graphs"];
 /// What may be sent to the GPU machine, all files together.
 const LIMIT_BYTES: u64 = 60 << 20;
 const RUN_SCRIPT: &str = include_str!("../gpu.sh");
@@ -185,10 +186,7 @@ impl Program {
         match kind {
             Kind::Tests | Kind::Examples | Kind::Bench => self.kind == kind,
             Kind::Delays => self.target_kind == "test",
-            Kind::Sanitizer => {
-                let wanted = self.target_kind == "test" || self.kind == Kind::Examples;
-                wanted && !UNSANITIZED.contains(&self.target.as_str())
-            }
+            Kind::Sanitizer => self.target_kind == "test" || self.kind == Kind::Examples,
         }
     }
 
@@ -199,28 +197,74 @@ impl Program {
 
     /// Whether this is a library or program built for its unit tests that has none.
     fn is_empty_unit_test(&self) -> bool {
-        if self.kind != Kind::Tests || self.target_kind == "test" {
-            return false;
-        }
-        let listed = Command::new(&self.executable)
-            .arg("--list")
-            .stdin(Stdio::null())
-            .output();
-        listed.is_ok_and(|output| {
-            output.status.success() && !String::from_utf8_lossy(&output.stdout).contains(": test\n")
-        })
+        self.kind == Kind::Tests && self.target_kind != "test" && self.tests().is_ok_and(|tests| tests.is_empty())
     }
 
-    /// The lines of the manifest that run `file`, this program, as `kind`: one for each tool that looks on.
-    fn manifest_lines(&self, kind: Kind, file: &str) -> String {
-        let tools: &[&str] = if kind == Kind::Sanitizer { &TOOLS } else { &["-"] };
-        let line = |tool: &&str| {
-            let (package, target) = (&self.package, &self.target);
-            format!("{}\t{package}::{target}\t{package}\t{file}\t{tool}\n", kind.name())
-        };
-        let unraced = |tool: &&&str| **tool == "racecheck" && UNRACED.contains(&self.target.as_str());
-        tools.iter().filter(|tool| !unraced(tool)).map(line).collect()
+    /// The names of the program's tests, as it lists them.
+    fn tests(&self) -> Result<Vec<String>> {
+        let output = Command::new(&self.executable)
+            .arg("--list")
+            .stdin(Stdio::null())
+            .output()?;
+        if !output.status.success() {
+            return Err(format!("{} --list failed ({})", self.executable.display(), output.status).into());
+        }
+        let listed = String::from_utf8(output.stdout)?;
+        let tests = listed.lines().filter_map(|line| line.strip_suffix(": test"));
+        Ok(tests.map(str::to_owned).collect())
     }
+
+    /// The modules that runs of this kind have to themselves; none if the program runs as a whole.
+    ///
+    /// compute-sanitizer runs one module at a time: it fails at random, and `gpu.sh` then repeats the run.
+    fn modules(&self, kind: Kind) -> Result<BTreeSet<String>> {
+        if kind != Kind::Sanitizer || self.target_kind != "test" || UNDIVIDED.contains(&self.target.as_str()) {
+            return Ok(BTreeSet::new());
+        }
+        modules_of(&self.target, &self.tests()?)
+    }
+
+    /// The lines of the manifest that run `file`, this program, as `kind`: one for each module and each tool.
+    fn manifest_lines(&self, kind: Kind, file: &str, modules: &BTreeSet<String>) -> String {
+        let whole = BTreeSet::from(["-".to_owned()]);
+        let modules = if modules.is_empty() { &whole } else { modules };
+        let tools: &[&str] = if kind == Kind::Sanitizer { &TOOLS } else { &["-"] };
+        let (package, target) = (&self.package, &self.target);
+        let mut lines = String::new();
+        for module in modules {
+            let name = match module.as_str() {
+                "-" => target.clone(),
+                module => format!("{target}::{module}"),
+            };
+            for tool in tools {
+                let left_out = match *tool {
+                    "-" => false,
+                    "racecheck" if UNRACED.contains(&name.as_str()) => true,
+                    _ => UNSANITIZED.contains(&name.as_str()),
+                };
+                if !left_out {
+                    let kind = kind.name();
+                    lines += &format!("{kind}\t{package}::{name}\t{package}\t{file}\t{tool}\t{module}\n");
+                }
+            }
+        }
+        lines
+    }
+}
+
+/// The outermost modules of a program's tests; none if a test is in no module.
+///
+/// A module is run by giving the program `module::` as a filter, which tests pass that contain it: so no module's name may
+/// end with another's.
+fn modules_of(target: &str, tests: &[String]) -> Result<BTreeSet<String>> {
+    let modules = tests.iter().map(|test| Some(test.split_once("::")?.0.to_owned()));
+    let modules = modules.collect::<Option<BTreeSet<String>>>().unwrap_or_default();
+    for short in &modules {
+        if let Some(long) = modules.iter().find(|long| *long != short && long.ends_with(short)) {
+            return Err(format!("{target}: tests of `{long}` would run with those of `{short}`: rename one").into());
+        }
+    }
+    Ok(modules)
 }
 
 /// Copies the programs into `folder` and returns the manifest.
@@ -241,8 +285,11 @@ fn install(folder: &Path, kinds: &[Kind], programs: &BTreeSet<Program>) -> Resul
                 executable,
             } = program;
             let file = format!("{}-{package}-{target_kind}-{target}", built_as.name());
-            copy(executable, &binaries.join(&file))?;
-            manifest.write_str(&program.manifest_lines(*kind, &file))?;
+            let lines = program.manifest_lines(*kind, &file, &program.modules(*kind)?);
+            if !lines.is_empty() {
+                copy(executable, &binaries.join(&file))?;
+                manifest += &lines;
+            }
         }
     }
     Ok(manifest)
@@ -365,28 +412,68 @@ mod tests {
     }
 
     #[test]
-    fn manifest_lines_name_kind_program_package_file_and_tool() {
+    fn manifest_lines_name_kind_program_package_file_tool_and_module() {
         let example = program(&artifact("bin", false)).expect("an executable");
-        let file = "examples-examples-bin-forward_backward";
+        let (file, whole) = ("examples-examples-bin-forward_backward", BTreeSet::new());
         assert_eq!(
-            example.manifest_lines(Kind::Examples, file),
-            format!("examples\texamples::forward_backward\texamples\t{file}\t-\n")
+            example.manifest_lines(Kind::Examples, file, &whole),
+            format!("examples\texamples::forward_backward\texamples\t{file}\t-\t-\n")
         );
-        let sanitized = example.manifest_lines(Kind::Sanitizer, file);
+        let sanitized = example.manifest_lines(Kind::Sanitizer, file, &whole);
         let tools: Vec<_> = sanitized.lines().filter_map(|line| line.split('\t').nth(4)).collect();
         assert_eq!(tools, TOOLS);
     }
 
     #[test]
+    fn tools_run_one_module_at_a_time_and_leave_some_out() {
+        let mut random = program(&artifact("test", true)).expect("an executable");
+        random.target = "random".to_owned();
+        let tests = ["graphs::one", "graphs::two", "loops::one", "shared::deep::one"].map(str::to_owned);
+        let modules = modules_of("random", &tests).expect("three modules");
+        let lines = random.manifest_lines(Kind::Sanitizer, "file", &modules);
+        let runs: Vec<_> = lines
+            .lines()
+            .map(|line| line.split('\t').skip(4).collect::<Vec<_>>().join(" "))
+            .collect();
+        assert_eq!(
+            runs,
+            [
+                "memcheck graphs",
+                "initcheck graphs",
+                "memcheck shared",
+                "initcheck shared",
+                "racecheck shared"
+            ]
+        );
+        assert!(lines.starts_with("sanitizer\texamples::random::graphs\texamples\tfile\t"));
+        random.target = "sticky".to_owned();
+        let whole = BTreeSet::new();
+        assert_eq!(random.manifest_lines(Kind::Sanitizer, "file", &whole), "");
+        assert_eq!(random.manifest_lines(Kind::Tests, "file", &whole).lines().count(), 1);
+    }
+
+    #[test]
+    fn a_program_with_tests_outside_modules_is_not_divided() {
+        assert_eq!(
+            modules_of("mixed", &["one".to_owned(), "module::two".to_owned()]).expect("no module"),
+            BTreeSet::new()
+        );
+    }
+
+    #[test]
+    fn modules_that_one_filter_would_run_together_are_refused() {
+        let tests = ["language::one", "host_language::two"].map(str::to_owned);
+        assert!(modules_of("statements", &tests).is_err());
+    }
+
+    #[test]
     fn what_runs_as_what() {
-        let (mut test, example) = (
+        let (test, example) = (
             program(&artifact("test", true)).expect("an executable"),
             program(&artifact("bin", false)).expect("an executable"),
         );
         assert!(test.runs_as(Kind::Tests) && test.runs_as(Kind::Delays) && test.runs_as(Kind::Sanitizer));
         assert!(example.runs_as(Kind::Examples) && example.runs_as(Kind::Sanitizer) && !example.runs_as(Kind::Delays));
-        test.target = "sticky".to_owned();
-        assert!(test.runs_as(Kind::Tests) && !test.runs_as(Kind::Sanitizer));
     }
 
     #[test]

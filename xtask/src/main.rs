@@ -2,16 +2,18 @@
 //!
 //! * `ptx` ([`ptx`]): compile every `.cu` to the `.ptx` beside it, or check that they agree.
 //! * `ptxas` ([`ptx`]): assemble every `.ptx`, to know that a GPU will take it.
+//! * `house` ([`house`]): hold every crate against the order of its modules, and the texts against their width.
 //! * `gpu` ([`gpu`]): build what a machine with a GPU, and without Rust, needs to run tests, examples and benchmarks.
 //!
 //! [`wheels`] fetches NVIDIA's tools from PyPI, [`nvrtc`] calls the compiler among them.
 
 mod gpu;
-mod nvrtc;
+mod house;
 mod ptx;
+mod nvrtc;
 mod wheels;
+mod workspace;
 
-use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 /// What every command returns: errors here are only ever shown, so a message is all that is kept of them.
@@ -23,6 +25,8 @@ usage: cargo xtask <command>
   ptx [--check]      compile every .cu to the .ptx beside it with NVRTC 12.4;
                      with --check write nothing and fail where a .ptx differs
   ptxas              assemble every .ptx with ptxas 12.4, for its own .target
+  house [CRATE]...   say which modules use a module above them or each other in a
+                     circle, and which comments run past column 120
   gpu [--only KIND]  build what a machine with a GPU needs into .gpu/;
                      KIND is tests, delays, examples, sanitizer or bench
 
@@ -40,10 +44,11 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(arguments: &[&str]) -> Result<()> {
-    let root = workspace_root()?;
+    let root = workspace::root()?;
     match arguments {
         ["ptx"] => ptx::regenerate(&root),
         ["ptx", "--check"] => ptx::check(&root),
+        ["house", crates @ ..] => house::check(&root, crates),
         ["ptxas"] => ptx::assemble(&root),
         ["gpu"] => gpu::build(&root, None),
         ["gpu", "--only", kind] => gpu::build(&root, Some(kind.parse()?)),
@@ -53,26 +58,4 @@ fn dispatch(arguments: &[&str]) -> Result<()> {
         }
         _ => Err(format!("unknown arguments `{}`\n\n{USAGE}", arguments.join(" ")).into()),
     }
-}
-
-/// The folder that holds the workspace's `Cargo.toml`: the parent of this crate's.
-///
-/// Cargo sets `CARGO_MANIFEST_DIR` for what it runs; the value from compile time serves when the binary is started
-/// by hand.
-fn workspace_root() -> Result<PathBuf> {
-    let manifest_dir =
-        std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
-    match manifest_dir.parent() {
-        Some(root) if root.join("Cargo.toml").is_file() => Ok(root.to_owned()),
-        _ => Err(format!(
-            "no workspace around {}; run this through `cargo xtask`",
-            manifest_dir.display()
-        )
-        .into()),
-    }
-}
-
-/// `path` as the user knows it, seen from the workspace's root.
-fn relative<'a>(root: &Path, path: &'a Path) -> std::path::Display<'a> {
-    path.strip_prefix(root).unwrap_or(path).display()
 }

@@ -12,7 +12,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::nvrtc::Nvrtc;
-use crate::{Result, relative, wheels};
+use crate::workspace::relative;
+use crate::{Result, wheels};
 
 /// What starts the first line of a file that says something to this module.
 const DIRECTIVE: &str = "// xtask:";

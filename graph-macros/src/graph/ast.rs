@@ -16,12 +16,12 @@ use syn::{Attribute, Expr, Generics, Ident, Path, Token, Type, Visibility};
 #[derive(Debug)]
 pub(crate) enum Input {
     Items(Vec<Item>),
-    Expression(Box<Anonymous>),
+    Expression(Box<Expression>),
 }
 
 /// `&device => statements`
 #[derive(Debug)]
-pub(crate) struct Anonymous {
+pub(crate) struct Expression {
     pub(crate) device: Expr,
     pub(crate) arrow: Token![=>],
     pub(crate) statements: Vec<Statement>,
@@ -105,18 +105,37 @@ pub(crate) struct NodeAttributes {
 }
 
 impl NodeAttributes {
-    pub(crate) const NAMES: [&str; 4] = ["priority", "cluster", "cooperative", "disabled"];
+    /// The span of an attribute, if it is given.
+    pub(crate) fn span(&self, attribute: NodeAttribute) -> Option<Span> {
+        match attribute {
+            NodeAttribute::Priority => self.priority.as_ref().map(|(span, _)| *span),
+            NodeAttribute::Cluster => self.cluster.as_ref().map(|(span, _)| *span),
+            NodeAttribute::Cooperative => self.cooperative,
+            NodeAttribute::Disabled => self.disabled,
+        }
+    }
+}
 
-    /// Those that are given, with their spans.
-    pub(crate) fn present(&self) -> Vec<(&'static str, Span)> {
-        let spans = [
-            self.priority.as_ref().map(|(span, _)| *span),
-            self.cluster.as_ref().map(|(span, _)| *span),
-            self.cooperative,
-            self.disabled,
-        ];
-        let given = Self::NAMES.into_iter().zip(spans);
-        given.filter_map(|(name, span)| Some((name, span?))).collect()
+/// An attribute that only nodes have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NodeAttribute {
+    Priority,
+    Cluster,
+    Cooperative,
+    Disabled,
+}
+
+impl NodeAttribute {
+    pub(crate) const ALL: [Self; 4] = [Self::Priority, Self::Cluster, Self::Cooperative, Self::Disabled];
+
+    /// The word in the brackets.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Priority => "priority",
+            Self::Cluster => "cluster",
+            Self::Cooperative => "cooperative",
+            Self::Disabled => "disabled",
+        }
     }
 }
 
@@ -176,15 +195,15 @@ pub(crate) enum ResourceKind {
         space: Space,
         mutable: bool,
     },
-    /// A local that an expression captures. Of which shape it is only its type tells; where it is, too, but host functions take only one
-    /// kind, and kernels only the other.
-    Captured(Space),
+    /// A local that an expression takes over. Only its type tells its shape. The space is what its nodes need: host functions take only
+    /// host memory, and kernels only device memory.
+    Moved(Space),
 }
 
 impl Resource {
-    /// Is it a local that an expression captures?
-    pub(crate) fn is_captured(&self) -> bool {
-        matches!(self.kind, ResourceKind::Captured(_))
+    /// Is it a local that an expression takes over?
+    pub(crate) fn is_moved(&self) -> bool {
+        matches!(self.kind, ResourceKind::Moved(_))
     }
 
     /// May the graph write it?
@@ -200,7 +219,7 @@ impl Resource {
     pub(crate) fn space(&self) -> Space {
         match self.kind {
             ResourceKind::Host => Space::Host,
-            ResourceKind::Shared { space, .. } | ResourceKind::Captured(space) => space,
+            ResourceKind::Shared { space, .. } | ResourceKind::Moved(space) => space,
             ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Rng => Space::Device,
         }
     }

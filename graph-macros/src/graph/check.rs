@@ -2,16 +2,18 @@
 
 mod attribute;
 mod bounds;
+mod piece;
+mod mention;
 mod closure;
 mod length;
-mod mention;
-mod piece;
 mod shared;
 
 use super::ast::{Action, Attributes, Extent, Launch, Part, Place, Shape};
 use super::constant::value;
 use super::resolve::{Graph, params};
 use crate::report::{Report, error};
+use crate::span::last_span;
+use crate::text::plain;
 use graph_plan::{Code, Diagnostic, LaunchConfig, LaunchFault, Outcome, Subject, Text};
 use quote::ToTokens;
 use syn::Expr;
@@ -71,18 +73,6 @@ fn allowed(graph: &Graph<'_>, diagnostic: &Diagnostic) -> bool {
     graph.allows(node, diagnostic.code)
 }
 
-impl Graph<'_> {
-    /// Is a warning about a node silenced: at the node, at a `for` around it, or for the whole graph?
-    pub(crate) fn allows(&self, node: usize, code: Code) -> bool {
-        let around = self.loops_around(node);
-        let mut loops = around
-            .iter()
-            .map(|&repeated| &self.loops[repeated].statement.attributes);
-        let allows = |attributes: &Attributes| attributes.allow(code);
-        allows(&self.nodes[node].attributes) || loops.any(allows) || allows(&self.item.attributes)
-    }
-}
-
 /// Reports a diagnostic of the draft at the tokens it is about.
 fn place(graph: &Graph<'_>, diagnostic: &Diagnostic, report: &mut Report) {
     match diagnostic.subject {
@@ -126,14 +116,6 @@ fn launch_limits(launch: &Launch, report: &mut Report) {
     if let Some(shared) = &launch.shared {
         check(shared, LaunchConfig::new(one, one, value(shared).unwrap_or(0)));
     }
-}
-
-/// The span of an expression's last token.
-pub(super) fn last_span(expr: &Expr) -> proc_macro2::Span {
-    expr.to_token_stream()
-        .into_iter()
-        .last()
-        .map_or_else(|| expr.span(), |token| token.span())
 }
 
 /// The values of an extent; 1 where a part is no literal or missing.
@@ -233,14 +215,4 @@ fn written(graph: &Graph<'_>, place: &Place) -> String {
             format!("[{inner}; {}]", plain(length))
         })
     })
-}
-
-/// Tokens as text without the spaces that `to_string` puts around `::` and the like.
-fn plain(tokens: &impl ToTokens) -> String {
-    let text = tokens.to_token_stream().to_string();
-    text.replace(" :: ", "::")
-        .replace(":: ", "::")
-        .replace(" <", "<")
-        .replace("< ", "<")
-        .replace(" >", ">")
 }

@@ -9,17 +9,24 @@
 //! other: what the macro does not give back is not even parsed, so one mistake stays one error, and no hidden mention of a name tells
 //! the user what it is.
 
-mod form;
 mod statement;
+mod form;
+mod tokens;
 #[cfg(test)]
 mod tests;
-mod tokens;
 
+use super::boundary::starts_graph;
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
-use statement::Memory;
 use syn::{Generics, WhereClause};
-use tokens::{angle_end, commas, is_group, is_word, single_punct, split_at_puncts, without_words};
+use tokens::{angle_end, commas, is_group, single_punct, split_at_puncts, stream, without_words};
+
+/// Memory by its name, with the tokens of its shape.
+#[derive(Clone)]
+struct Memory {
+    name: String,
+    shape: TokenStream,
+}
 
 /// Items for a graph that is an item: those that editors see, and those that rustc compiles.
 pub(super) fn items(seen: TokenStream, compiled: TokenStream) -> TokenStream {
@@ -55,13 +62,8 @@ fn either(seen: TokenStream, compiled: TokenStream) -> TokenStream {
 /// The statements of graphs that are items.
 pub(super) fn statements(input: TokenStream) -> TokenStream {
     let input: Vec<TokenTree> = input.into_iter().collect();
-    let starts = (0..input.len()).filter(|&start| starts_graph(&input[start..]));
+    let starts = (0..input.len()).filter(|&start| starts_graph(input[start..].iter().cloned()));
     starts.filter_map(|start| item(&input[start + 1..])).collect()
-}
-
-/// `graph Name`
-fn starts_graph(tokens: &[TokenTree]) -> bool {
-    matches!(tokens, [word, TokenTree::Ident(_), ..] if is_word(word, "graph"))
 }
 
 /// `device => statements` as a statement among the user's own.
@@ -86,7 +88,7 @@ pub(super) fn expression(input: TokenStream) -> TokenStream {
 
 /// `Name<..>(..) where .. { .. }` as a function in an `impl` of the type.
 fn item(input: &[TokenTree]) -> Option<TokenStream> {
-    let next = (1..input.len()).find(|&index| starts_graph(&input[index..]));
+    let next = (1..input.len()).find(|&index| starts_graph(input[index..].iter().cloned()));
     let input = &input[..next.unwrap_or(input.len())];
     let end = input.iter().rposition(|token| is_group(token, Delimiter::Brace))?;
     let (name, head) = input[..end].split_first()?;
@@ -129,8 +131,4 @@ fn build_arguments(arguments: TokenStream) -> (TokenStream, Vec<Memory>) {
         memory.extend(place.map(|(_, memory)| memory));
     }
     (variables, memory)
-}
-
-fn stream(tokens: &[TokenTree]) -> TokenStream {
-    tokens.iter().cloned().collect()
 }

@@ -1,7 +1,8 @@
 //! The graphs of one macro call among each other: each has a name of its own, and none is in itself.
 
 use super::ast::{Action, Item, Statement};
-use crate::report::{Report, error, on_line};
+use crate::report::{Report, error};
+use crate::span::on_line;
 use graph_plan::Code;
 use proc_macro2::Span;
 use std::collections::VecDeque;

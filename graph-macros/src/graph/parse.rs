@@ -1,28 +1,25 @@
-//! Text to [`Input`]. A statement that cannot be parsed is reported, and parsing goes on at the next `;` or at the next
-//! keyword that is followed by a name.
+//! Text to [`Input`]. A statement that cannot be parsed is reported, and parsing goes on after the next `;` or where the next
+//! statement begins (see [`boundary`](super::boundary)).
 
-mod argument;
-mod attribute;
-mod child;
-mod closure;
-mod conditional;
 mod input;
 mod item;
-mod launch;
-mod node;
-mod place;
 mod statement;
+mod node;
+mod launch;
+mod closure;
+mod child;
+mod conditional;
+mod argument;
+mod place;
+mod attribute;
+mod base;
 
-pub(super) use statement::KEYWORDS;
-
-use super::ast::Input;
+use super::ast::{Input, Statement};
+use super::keyword::Keyword;
 use crate::report::Report;
-use proc_macro2::{Span, TokenStream};
-use quote::ToTokens;
-use statement::starts_statement;
-use syn::ext::IdentExt;
+use proc_macro2::TokenStream;
 use syn::parse::{ParseStream, Parser};
-use syn::{Expr, Ident, Path, Token};
+use syn::{Ident, Path};
 
 /// What is known while a graph is parsed.
 struct Context<'r> {
@@ -32,9 +29,11 @@ struct Context<'r> {
     /// The kernels of launches that could not be parsed.
     kernels: Vec<Path>,
     /// The keyword of the innermost statement whose body is parsed; `None` outside of all.
-    inside: Option<&'static str>,
-    /// Is what is wrong with the statement that is parsed reported already?
+    inside: Option<Keyword>,
+    /// Whether the mistake in the current statement is reported already.
     told: bool,
+    /// Parses the statements of a body, for the statements that have bodies.
+    statements: fn(ParseStream<'_>, &mut Context<'_>) -> Vec<Statement>,
 }
 
 impl Context<'_> {
@@ -43,6 +42,14 @@ impl Context<'_> {
         if !std::mem::take(&mut self.told) {
             self.report.syn(error);
         }
+    }
+
+    /// Parses the body of a statement with the keyword `inside`.
+    fn body(&mut self, input: ParseStream<'_>, inside: Keyword) -> Vec<Statement> {
+        let outer = self.inside.replace(inside);
+        let found = (self.statements)(input, self);
+        self.inside = outer;
+        found
     }
 }
 
@@ -57,6 +64,7 @@ pub(crate) fn input(input: TokenStream, report: &mut Report) -> Option<Input> {
             kernels: Vec::new(),
             inside: None,
             told: false,
+            statements: statement::statements,
         };
         found = Some(input::parse(input, &mut context)?);
         Ok(())
@@ -67,62 +75,4 @@ pub(crate) fn input(input: TokenStream, report: &mut Report) -> Option<Input> {
         report.syn(&error);
     }
     found
-}
-
-fn expected(span: Span, what: &str) -> syn::Error {
-    syn::Error::new(span, format!("expected {what}"))
-}
-
-/// An expression where the grammar has nothing but one; `what` is said where there is none.
-fn expression(input: ParseStream<'_>, what: &str) -> syn::Result<Expr> {
-    if input.is_empty() || input.peek(Token![;]) || input.peek(Token![,]) || starts_after(input) {
-        return Err(expected(input.span(), what));
-    }
-    input.parse()
-}
-
-/// Where the next statement begins, `what` is missing behind `last`.
-fn present(input: ParseStream<'_>, last: Span, what: &str) -> syn::Result<()> {
-    match starts_statement(input) {
-        true => Err(expected(last, what)),
-        false => Ok(()),
-    }
-}
-
-/// The `;` behind a statement whose last token is at `end`.
-fn semicolon(input: ParseStream<'_>, end: Span) -> syn::Result<()> {
-    if input.peek(Token![;]) {
-        input.parse::<Token![;]>()?;
-        return Ok(());
-    }
-    // Another statement follows: what is missing is missing here. Anything else is what should not be there.
-    let place = if input.is_empty() || starts_statement(input) {
-        end
-    } else {
-        input.span()
-    };
-    Err(expected(place, "`;` at the end of the statement"))
-}
-
-/// The span of the last token.
-fn last_token(tokens: &impl ToTokens) -> Span {
-    tokens
-        .to_token_stream()
-        .into_iter()
-        .last()
-        .map_or_else(Span::call_site, |token| token.span())
-}
-
-/// Is the next token the one at `start`?
-fn stands_at(input: ParseStream<'_>, start: Span) -> bool {
-    format!("{:?}", input.span()) == format!("{start:?}")
-}
-
-fn next_is(input: ParseStream<'_>, word: &str) -> bool {
-    input.fork().call(Ident::parse_any).is_ok_and(|next| next == word)
-}
-
-/// Does `after` and the name of a node come next?
-fn starts_after(input: ParseStream<'_>) -> bool {
-    next_is(input, "after") && input.peek2(Ident)
 }

@@ -1,14 +1,14 @@
 //! Names to indices: an [`Item`] to a [`Graph`] whose nodes, edges and accesses are a [`Draft`].
 
-mod access;
-mod child;
 mod names;
+mod loops;
+mod owner;
+mod access;
 mod order;
-mod repeat;
 mod rng;
 mod scalar;
 
-pub(crate) use repeat::Repeated;
+pub(crate) use loops::Loop;
 pub(crate) use scalar::{Scalar, Value, added, added_scalars, expressions, mentioned, params, scalars};
 
 use super::ast::{Action, Attributes, Form, Item, Node, Param, Place, Resource};
@@ -30,7 +30,7 @@ pub(crate) struct Graph<'a> {
     pub(crate) values: Vec<Value<'a>>,
     pub(crate) nodes: Vec<&'a Node>,
     /// The `for`s, as in the draft.
-    pub(crate) loops: Vec<Repeated<'a>>,
+    pub(crate) loops: Vec<Loop<'a>>,
     /// Nodes whose name an earlier statement has: no handle is emitted for them.
     pub(crate) nameless: Vec<usize>,
     pub(crate) draft: Draft,
@@ -115,6 +115,16 @@ impl Graph<'_> {
         !self.loops.is_empty() || self.nodes.iter().any(child)
     }
 
+    /// Whether a warning about a node is silenced: at the node, at a `for` around it, or for the whole graph.
+    pub(crate) fn allows(&self, node: usize, code: Code) -> bool {
+        let around = self.loops_around(node);
+        let mut loops = around
+            .iter()
+            .map(|&repeated| &self.loops[repeated].statement.attributes);
+        let allows = |attributes: &Attributes| attributes.allow(code);
+        allows(&self.nodes[node].attributes) || loops.any(allows) || allows(&self.item.attributes)
+    }
+
     /// Does it stand where local variables are in scope?
     pub(crate) fn is_expression(&self) -> bool {
         matches!(self.item.form, Form::Expression(..))
@@ -141,7 +151,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
             .collect(),
     };
     names::declare(&mut graph, report);
-    repeat::fixed_ranges(&graph, report);
+    loops::fixed_ranges(&graph, report);
     graph
         .resources
         .iter()

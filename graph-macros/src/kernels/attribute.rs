@@ -1,7 +1,7 @@
 //! The attribute's own arguments: which file the kernels are in, and how it is compiled.
 
-use super::text::ends;
 use crate::report::{Report, error};
+use crate::span::ends;
 use graph_plan::Code;
 use proc_macro2::{Span, TokenStream};
 use syn::parse::{ParseStream, Parser};

@@ -5,8 +5,9 @@ mod operator;
 
 use self::operator::{METHODS, Sort, common, operator, result};
 use super::declaration::Declaration;
-use super::text::{ends, text};
 use crate::report::{Report, error};
+use crate::span::ends;
+use crate::text::text;
 use graph_plan::Code;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, format_ident, quote};

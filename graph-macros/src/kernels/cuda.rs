@@ -2,7 +2,7 @@
 //!
 //! Nothing is compiled here, so that a machine without CUDA builds the program.
 
-use super::source::{find, shown};
+use super::file::{find, shown};
 use crate::report::error;
 use graph_plan::{Code, Diagnostic};
 use std::fs;

@@ -2,7 +2,7 @@
 
 use super::declaration::Declaration;
 use super::param::{Kind, Param};
-use super::text::text;
+use crate::text::text;
 use graph_ptx::declaration::{bytes, whereabouts};
 use graph_ptx::{KernelSummary, ParamSummary};
 

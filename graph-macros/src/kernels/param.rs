@@ -1,7 +1,8 @@
 //! The parameters of a declared kernel: which Rust types they may have, and what these mean.
 
-use super::text::{ends, text};
 use crate::report::{Report, error};
+use crate::span::ends;
+use crate::text::text;
 use graph_plan::{Code, Diagnostic, Scalar};
 use proc_macro2::Ident;
 use quote::format_ident;

@@ -3,8 +3,8 @@
 use super::attribute::{self, File};
 use super::declaration::Declaration;
 use super::param::push;
-use super::text::ends;
-use crate::report::{Report, error, on_line};
+use crate::report::{Report, error};
+use crate::span::{ends, on_line};
 use graph_plan::Code;
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote};

@@ -9,9 +9,9 @@ fn main() {
                 clippy::pedantic
             )]
             mod __cuda_graph {
-                /// The graph `Anonymous`, declared with `cuda_graph!`.
+                /// The graph `Expression`, declared with `cuda_graph!`.
                 #[allow(dead_code, non_snake_case)]
-                pub struct Anonymous<
+                pub struct Expression<
                     R0: ::graph_runtime::private::CapturedSlot,
                     R1: ::graph_runtime::private::HostSlot,
                     P0,
@@ -24,9 +24,9 @@ fn main() {
                     __nodes: F,
                     __marker: ::core::marker::PhantomData<fn() -> (R0, R1, P0, F)>,
                 }
-                /// All host memory of a [`Anonymous`], lent at once.
+                /// All host memory of a [`Expression`], lent at once.
                 #[allow(dead_code, non_snake_case)]
-                pub struct AnonymousMemory<
+                pub struct ExpressionMemory<
                     'memory,
                     R0: ::graph_runtime::private::CapturedSlot,
                     R1: ::graph_runtime::private::HostSlot,
@@ -50,7 +50,7 @@ fn main() {
                     R1: ::graph_runtime::private::HostSlot,
                     P0,
                     F: ::graph_runtime::private::Nodes<(P0,)>,
-                > Anonymous<R0, R1, P0, F> {
+                > Expression<R0, R1, P0, F> {
                     /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
                     #[inline]
                     pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
@@ -76,11 +76,11 @@ fn main() {
                     /// Waits for launches in flight and lends all host memory at once, for writing.
                     pub fn memory_mut(
                         &mut self,
-                    ) -> ::graph_runtime::Result<AnonymousMemory<'_, R0, R1, P0, F>> {
+                    ) -> ::graph_runtime::Result<ExpressionMemory<'_, R0, R1, P0, F>> {
                         let mut __split = ::graph_runtime::Graph::split_host(
                             &mut self.__graph,
                         )?;
-                        ::core::result::Result::Ok(AnonymousMemory {
+                        ::core::result::Result::Ok(ExpressionMemory {
                             output: ::graph_runtime::private::HostSlot::take(
                                 &mut __split,
                                 &self.output,
@@ -154,7 +154,7 @@ fn main() {
                     R1: ::graph_runtime::private::HostSlot,
                     P0,
                     F: ::graph_runtime::private::Nodes<(P0,)>,
-                > ::core::fmt::Debug for Anonymous<R0, R1, P0, F> {
+                > ::core::fmt::Debug for Expression<R0, R1, P0, F> {
                     fn fmt(
                         &self,
                         formatter: &mut ::core::fmt::Formatter<'_>,
@@ -175,7 +175,7 @@ fn main() {
                     R1: ::graph_runtime::private::HostSlot,
                     P0,
                     F: ::graph_runtime::private::Nodes<(P0,)>,
-                > Anonymous<R0, R1, P0, F> {
+                > Expression<R0, R1, P0, F> {
                     #[doc(hidden)]
                     pub fn __new(
                         __graph: ::graph_runtime::Graph,
@@ -226,7 +226,7 @@ fn main() {
                 }
                 /// What a graph has captured, given back.
                 #[derive(Debug)]
-                pub struct AnonymousParts<R0> {
+                pub struct ExpressionParts<R0> {
                     pub data: R0,
                 }
                 #[allow(
@@ -242,18 +242,18 @@ fn main() {
                     R1: ::graph_runtime::private::HostSlot,
                     P0,
                     F: ::graph_runtime::private::Nodes<(P0,)>,
-                > Anonymous<R0, R1, P0, F> {
+                > Expression<R0, R1, P0, F> {
                     /// Waits for launches in flight, and gives back what the graph has captured.
                     pub fn into_parts(
                         self,
                     ) -> ::graph_runtime::Result<
-                        AnonymousParts<
+                        ExpressionParts<
                             <R0 as ::graph_runtime::private::CapturedSlot>::Handle,
                         >,
                     > {
                         ::graph_runtime::Graph::synchronize(&self.__graph)?;
                         ::core::mem::drop(self.__graph);
-                        ::core::result::Result::Ok(AnonymousParts {
+                        ::core::result::Result::Ok(ExpressionParts {
                             data: ::graph_runtime::private::CapturedSlot::give_back(
                                 self.data,
                             )?,
@@ -315,7 +315,7 @@ fn main() {
             ::graph_runtime::GraphBuilder::edges(&mut builder, &[(0usize, 1usize)]);
             ::core::result::Result::map(
                 ::graph_runtime::GraphBuilder::build(builder),
-                move |graph| __cuda_graph::Anonymous::__new(
+                move |graph| __cuda_graph::Expression::__new(
                     graph,
                     data,
                     __place_output,

@@ -2,7 +2,7 @@
 
 use super::{Blueprint, Storage};
 use crate::error::{Error, Result, Site};
-use crate::host::HostCall;
+use crate::program::host::HostCall;
 use crate::program::{Op, Part};
 use graph_plan::Draft;
 use std::collections::HashMap;

@@ -8,11 +8,11 @@ mod sequence;
 mod support;
 
 use crate::error::{CudaError, Error, Result, Site};
+use crate::graph::shares::Shares;
+use crate::kernel::source::Architecture;
 use crate::memory::SharedMemory;
+use crate::program::scratch::Arena;
 use crate::program::{Op, Part, Program};
-use crate::scratch::Arena;
-use crate::shares::Shares;
-use crate::source::Architecture;
 use graph_plan::{Draft, Edge, Nest, Space};
 use std::collections::HashSet;
 use std::sync::Arc;

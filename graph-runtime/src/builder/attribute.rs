@@ -1,7 +1,7 @@
 //! What is said of single nodes: their priority, and whether they run at all.
 
 use super::GraphBuilder;
-use crate::node::NodeId;
+use crate::graph::node::NodeId;
 use crate::program::Op;
 use graph_plan::NodeKind;
 

@@ -1,10 +1,10 @@
 //! Nodes that a condition decides about, and the bodies they run: `if`, `while`, `switch`.
 
 use super::GraphBuilder;
-use crate::node::NodeId;
-use crate::place::{OnDevice, Place, Span};
+use crate::graph::node::NodeId;
 use crate::program::{Conditional, Op, Part};
 use crate::shape::Condition;
+use crate::shape::place::{OnDevice, Place, Span};
 use graph_plan::{Mode, NodeKind, Role};
 use std::borrow::Cow;
 

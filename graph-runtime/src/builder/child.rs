@@ -4,9 +4,9 @@
 use super::GraphBuilder;
 use super::repeat::Repeats;
 use crate::error::Result;
-use crate::node::NodeId;
-use crate::place::Place;
+use crate::graph::node::NodeId;
 use crate::program::Op;
+use crate::shape::place::Place;
 use graph_plan::{NodeKind, Role};
 use std::borrow::Cow;
 

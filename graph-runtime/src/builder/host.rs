@@ -1,10 +1,10 @@
 //! Nodes that reach out of the GPU's work: host functions, and events of other streams.
 
 use super::GraphBuilder;
-use crate::event::Event;
-use crate::host::{HostArguments, HostCall};
-use crate::node::NodeId;
+use crate::graph::node::NodeId;
 use crate::program::Op;
+use crate::program::event::Event;
+use crate::program::host::{HostArguments, HostCall};
 use graph_plan::NodeKind;
 use std::borrow::Cow;
 use std::sync::Arc;

@@ -1,12 +1,12 @@
 //! Nodes that are made by calls of CUDA or of libraries: captured, or added by hand.
 
 use super::GraphBuilder;
-use crate::capture::{BoxError, CaptureCall, CaptureStream};
-use crate::node::NodeId;
-use crate::place::Declared;
-use crate::pointer::NodeArguments;
+use crate::graph::node::NodeId;
 use crate::program::Op;
-use crate::raw::{RawCall, RawNode};
+use crate::program::capture::{BoxError, CaptureCall, CaptureStream};
+use crate::program::pointer::NodeArguments;
+use crate::program::raw::{RawCall, RawNode};
+use crate::shape::place::Declared;
 use cudarc::driver::sys::CUgraphNode;
 use graph_plan::NodeKind;
 use std::borrow::Cow;

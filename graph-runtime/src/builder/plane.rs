@@ -1,12 +1,12 @@
 //! Copies and memsets of rectangles.
 
 use super::GraphBuilder;
+use crate::error::mistakes;
+use crate::graph::node::NodeId;
 use crate::kernel::Value;
-use crate::mistakes;
-use crate::node::NodeId;
-use crate::place::{Memory, OnDevice};
 use crate::program::{CopyRows, Op, Part, SetRows};
-use crate::rectangle::{Area, Rectangle};
+use crate::shape::place::{Memory, OnDevice};
+use crate::shape::rectangle::{Area, Rectangle};
 use crate::shape::{ArrayOf, Element, SameShape};
 use graph_plan::{Mode, NodeKind};
 use std::borrow::Cow;

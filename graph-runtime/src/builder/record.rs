@@ -1,13 +1,13 @@
 //! What declarations leave behind: nodes, accesses, functions, and mistakes.
 
 use super::GraphBuilder;
+use crate::error::mistakes::{self, launch_mistake};
 use crate::error::{Error, Site};
+use crate::graph::node::NodeId;
+use crate::kernel::source::{Ptx, Unresolved, resolve};
 use crate::kernel::{Callee, KernelCall, KernelFacts, LOADED, Launch};
-use crate::mistakes::{self, launch_mistake};
-use crate::node::NodeId;
-use crate::place::Span;
 use crate::program::Op;
-use crate::source::{Ptx, Unresolved, resolve};
+use crate::shape::place::Span;
 use graph_plan::{Edge, LaunchConfig, Mode, NodeKind, Region, Space, Subject};
 use std::borrow::Cow;
 use std::ptr;
@@ -22,7 +22,7 @@ pub(super) struct Checked {
 impl GraphBuilder {
     /// Collects mistakes in names and edges, and leaves out edges of nodes that do not exist.
     pub(super) fn check_names_and_edges(&mut self) {
-        let mut duplicates = mistakes::duplicates(&self.draft);
+        let mut duplicates = graph_plan::duplicate_names(&self.draft);
         self.mistakes.append(&mut duplicates);
         self.check_bodies_of_edges();
         let nodes = self.draft.nodes.len();

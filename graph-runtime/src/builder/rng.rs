@@ -2,8 +2,8 @@
 
 use super::GraphBuilder;
 use crate::backend::Layout;
-use crate::place::{OnDevice, Place};
-use crate::rng::{self, Generator, Philox, Rng};
+use crate::graph::rng::{self, Generator, Philox, Rng};
+use crate::shape::place::{OnDevice, Place};
 use graph_plan::{Mode, Region, Role, Space};
 use std::borrow::Cow;
 use std::collections::BTreeSet;

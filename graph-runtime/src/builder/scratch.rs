@@ -1,9 +1,9 @@
 //! Scratch memory: what nodes of one launch hand to each other.
 
 use super::GraphBuilder;
-use crate::place::{OnDevice, Place};
-use crate::scratch::Packed;
+use crate::program::scratch::Packed;
 use crate::shape::Element;
+use crate::shape::place::{OnDevice, Place};
 use graph_plan::Space;
 use std::borrow::Cow;
 

@@ -1,10 +1,10 @@
 //! Declaring memory that the graph uses but does not own.
 
 use super::GraphBuilder;
+use crate::error::mistakes;
 use crate::memory::{Shareable, SharedMemory};
-use crate::mistakes;
-use crate::place::{Place, Span};
 use crate::shape::Rows;
+use crate::shape::place::{Place, Span};
 use std::borrow::Cow;
 
 /// A resource that is shared.

@@ -21,7 +21,7 @@ pub trait Shareable: sealed::Shareable {
     /// The memory's shape.
     type Shape: ?Sized;
     /// Where it lies.
-    type Memory: crate::place::Memory;
+    type Memory: crate::shape::place::Memory;
 }
 
 /// One allocation and its uses.

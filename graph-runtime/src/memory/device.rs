@@ -6,7 +6,7 @@ use super::view::DeviceRef;
 use crate::backend::cuda::Memory;
 use crate::backend::{CudarcSlice, DeviceMemory};
 use crate::error::{At, Error, Result, Site};
-use crate::place::{OnDevice, Place, select};
+use crate::shape::place::{OnDevice, Place, select};
 use crate::shape::{Element, Rows};
 use cudarc::driver::CudaSlice;
 use std::fmt;

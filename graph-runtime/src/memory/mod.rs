@@ -1,7 +1,6 @@
 //! Memory with a shape: buffers outside graphs, which graphs may share, and views of a graph's device memory.
 
 mod block;
-mod capture;
 mod device;
 mod host;
 mod launches;
@@ -11,7 +10,6 @@ mod view;
 
 pub use block::Shareable;
 pub(crate) use block::{Piece, SharedMemory};
-pub use capture::{Capture, Captured, CapturedSlot, capture};
 pub use device::DeviceBuffer;
 pub use host::HostBuffer;
 pub use shared_host::{HostMut, HostRef, SharedHost};

@@ -5,7 +5,7 @@ use super::host::HostBuffer;
 use super::uses::{Claim, Kind};
 use crate::backend::HostMemory;
 use crate::error::{Result, Site};
-use crate::place::{OnHost, Place, select};
+use crate::shape::place::{OnHost, Place, select};
 use crate::shape::{Element, Extent, Rows};
 use std::fmt;
 use std::marker::PhantomData;
@@ -69,7 +69,7 @@ impl<S: ?Sized> SharedHost<S> {
     }
 
     /// The memory, as its shape.
-    pub(super) fn pointer(&self) -> NonNull<S> {
+    pub(crate) fn pointer(&self) -> NonNull<S> {
         self.pointer
     }
 

@@ -3,7 +3,7 @@
 use super::launches::Launches;
 use crate::backend::cuda::Event;
 use crate::error::{CudaError, Error, Site};
-use crate::host;
+use crate::program::host;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
@@ -81,7 +81,7 @@ impl Refused {
 ///    events or since it is on their stream ([`Claim::launches_elsewhere`]).
 /// 4. *Memory outlives its uses.* A graph holds a counted handle to what its nodes refer to. The last handle frees the memory once the launches that are
 ///    remembered are done, or, where waiting fails, leaks it. A block under a claim is borrowed.
-/// 5. *Many launches are claimed in one order* (that of [`Shares`](crate::shares::Shares)), so that no two wait for each other.
+/// 5. *Many launches are claimed in one order* (that of [`Shares`](crate::graph::shares::Shares)), so that no two wait for each other.
 #[derive(Default)]
 pub(crate) struct Uses {
     state: Mutex<State>,

@@ -1,6 +1,7 @@
 //! Nodes as they are written.
 
 use super::{Attributes, Place, Statement};
+use crate::graph::keyword::Keyword;
 use graph_plan::Role;
 use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
@@ -10,7 +11,7 @@ use syn::{Expr, ExprParen, Ident, Path, Token};
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) attributes: Attributes,
-    pub(crate) keyword: Ident,
+    pub(crate) keyword: Keyword,
     pub(crate) name: Ident,
     pub(crate) action: Action,
     pub(crate) after: Vec<Dependency>,

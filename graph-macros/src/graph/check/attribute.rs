@@ -1,10 +1,10 @@
 //! Attributes of nodes: what they say is fixed when the graph is built.
 
-use super::last_span;
 use crate::graph::ast::Node;
 use crate::graph::constant::mentions;
 use crate::graph::resolve::Graph;
 use crate::report::{Report, error};
+use crate::span::last_span;
 use graph_plan::Code;
 use proc_macro2::Span;
 use quote::ToTokens;

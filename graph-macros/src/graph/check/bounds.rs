@@ -1,10 +1,11 @@
 //! Indices and ranges that leave their memory, as far as literals tell.
 
-use super::{piece, plain};
+use super::piece;
 use crate::graph::ast::{Part, Place, Shape};
 use crate::graph::constant::{mentions, value, value_with};
 use crate::graph::resolve::Graph;
 use crate::report::{Report, error};
+use crate::text::plain;
 use graph_plan::{Code, Diagnostic};
 use proc_macro2::Ident;
 use quote::ToTokens;

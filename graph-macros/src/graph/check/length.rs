@@ -4,6 +4,7 @@ use crate::graph::ast::Resource;
 use crate::graph::constant::mentions;
 use crate::graph::resolve::Graph;
 use crate::report::{Report, error};
+use crate::span::last_span;
 use graph_plan::Code;
 use quote::ToTokens;
 use syn::Expr;
@@ -24,7 +25,7 @@ fn param(resource: &Resource, length: &Expr, report: &mut Report) {
     let diagnostic = error(Code::Syntax, format!("a `param` gives a length of `{}`", resource.name))
         .note("memory is allocated when the graph is built; params change between launches")
         .help("use a build argument, a literal, a constant or a const generic");
-    report.push_between(length.span(), super::last_span(length), &diagnostic);
+    report.push_between(length.span(), last_span(length), &diagnostic);
 }
 
 fn inner(resource: &Resource, length: &Expr, report: &mut Report) {
@@ -35,5 +36,5 @@ fn inner(resource: &Resource, length: &Expr, report: &mut Report) {
     let diagnostic = error(Code::Syntax, message)
         .note("rows are of one type, whose length is a constant; only the outermost length may be a build argument")
         .help("use a literal, a constant or a const generic, or make this the outermost dimension");
-    report.push_between(length.span(), super::last_span(length), &diagnostic);
+    report.push_between(length.span(), last_span(length), &diagnostic);
 }

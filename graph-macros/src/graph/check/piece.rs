@@ -1,8 +1,8 @@
 //! Memory that must be in one piece: all but that of copies and memsets.
 
-use super::plain;
 use crate::graph::ast::{Action, Argument, Node, Part, Place};
 use crate::report::{Report, error};
+use crate::text::plain;
 use graph_plan::Code;
 
 /// Reports columns of several rows where they cannot be.

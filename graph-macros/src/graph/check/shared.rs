@@ -2,7 +2,8 @@
 
 use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::resolve::Graph;
-use crate::report::{Report, error, on_line};
+use crate::report::{Report, error};
+use crate::span::on_line;
 use graph_plan::{Code, Space};
 
 /// Reports writes through arguments without `mut`, and `mut` that nothing needs.

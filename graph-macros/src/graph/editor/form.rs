@@ -1,8 +1,7 @@
 //! What nodes do, as Rust: every place, path, expression and closure stands where it would in a function.
 
-use super::statement::Memory;
-use super::stream;
-use super::tokens::{commas, is_word, split_at_puncts, without_words};
+use super::Memory;
+use super::tokens::{commas, is_word, split_at_puncts, stream, without_words};
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::quote;
 

@@ -1,26 +1,22 @@
 //! Statements, and the variables that their names become.
 
+use super::Memory;
 use super::form::{call, child, closure, launch, list, pair};
-use super::stream;
-use super::tokens::{is_group, is_punct, is_word, single_punct, split_at_puncts};
-use crate::graph::parse::KEYWORDS;
+use super::tokens::{is_group, is_punct, is_word, single_punct, split_at_puncts, stream};
+use crate::graph::boundary::starts_statement;
+use crate::graph::keyword::Keyword;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 
 /// A statement by its parts, without its attributes and its `;`.
 #[derive(Clone, Copy)]
 struct Statement<'t> {
-    keyword: &'t TokenTree,
+    keyword: Keyword,
+    /// The token of the keyword.
+    word: &'t TokenTree,
     name: &'t TokenTree,
     /// All behind the name and its `:`, `=` or `in`.
     rest: &'t [TokenTree],
-}
-
-/// Memory by its name, with the tokens of its shape.
-#[derive(Clone)]
-pub(super) struct Memory {
-    pub(super) name: String,
-    pub(super) shape: TokenStream,
 }
 
 /// The nodes of a body, and what is written behind `after`.
@@ -74,7 +70,7 @@ fn split(tokens: &[TokenTree]) -> Vec<&[TokenTree]> {
     for (index, token) in tokens.iter().enumerate() {
         let ends = is_punct(token, ';');
         let loops = is_group(token, Delimiter::Brace) && is_word(&tokens[start], "for");
-        if ends || begins(&tokens[index..]) {
+        if ends || starts_statement(tokens[index..].iter().cloned()) {
             parts.push(&tokens[start..index]);
             start = index + usize::from(ends);
         } else if loops {
@@ -86,27 +82,6 @@ fn split(tokens: &[TokenTree]) -> Vec<&[TokenTree]> {
     parts
 }
 
-/// Does a statement or an attribute begin here? What follows its name tells it from an expression such as `if x { .. }`.
-fn begins(tokens: &[TokenTree]) -> bool {
-    match tokens {
-        [hash, brackets, ..] if is_punct(hash, '#') && is_group(brackets, Delimiter::Bracket) => true,
-        [keyword, TokenTree::Ident(_), rest @ ..] if is_keyword(keyword) => {
-            let separated = single_punct(rest, '=') || single_punct(rest, ':');
-            let next = rest.first();
-            match () {
-                () if is_word(keyword, "for") => next.is_some_and(|next| is_word(next, "in")),
-                () if is_word(keyword, "join") => next.is_none_or(|next| is_punct(next, ';') || is_word(next, "after")),
-                () => separated,
-            }
-        }
-        _ => false,
-    }
-}
-
-fn is_keyword(token: &TokenTree) -> bool {
-    KEYWORDS.iter().any(|word| is_word(token, word))
-}
-
 impl<'t> Statement<'t> {
     fn new(mut tokens: &'t [TokenTree]) -> Option<Self> {
         while let [hash, brackets, rest @ ..] = tokens
@@ -115,61 +90,73 @@ impl<'t> Statement<'t> {
         {
             tokens = rest;
         }
-        let [keyword @ TokenTree::Ident(_), name @ TokenTree::Ident(_), rest @ ..] = tokens else {
+        let [word @ TokenTree::Ident(first), name @ TokenTree::Ident(_), rest @ ..] = tokens else {
             return None;
         };
-        if !is_keyword(keyword) {
-            return None;
-        }
+        let keyword = Keyword::of(first)?;
         let separated =
             single_punct(rest, ':') || single_punct(rest, '=') || rest.first().is_some_and(|next| is_word(next, "in"));
         let rest = &rest[usize::from(separated)..];
-        Some(Self { keyword, name, rest })
+        Some(Self {
+            keyword,
+            word,
+            name,
+            rest,
+        })
     }
 
-    fn is(&self, words: &[&str]) -> bool {
-        words.iter().any(|word| is_word(self.keyword, word))
-    }
-
+    /// If the statement declares memory: the type of its place, and what a closure may know of it.
     fn place(&self) -> Option<(TokenStream, Memory)> {
-        place(self.keyword, self.name, self.rest)
+        place(self.word, self.name, self.rest)
     }
 
     /// The variable of memory or a param.
     fn declaration(&self) -> TokenStream {
         let (name, rest) = (self.name, stream(self.rest));
-        match self.place() {
-            Some((ty, memory)) => {
-                let lengths = lengths(memory.shape);
-                quote!(#lengths let mut #name: #ty;)
+        match self.keyword {
+            Keyword::Host | Keyword::Device | Keyword::Scratch => {
+                self.place().map_or_else(TokenStream::new, |(ty, memory)| {
+                    let lengths = lengths(memory.shape);
+                    quote!(#lengths let mut #name: #ty;)
+                })
             }
-            None if self.is(&["rng"]) => quote!(let mut #name;),
-            None if self.is(&["param"]) => quote!(let mut #name: #rest;),
-            None => TokenStream::new(),
+            Keyword::Rng => quote!(let mut #name;),
+            Keyword::Param => quote!(let mut #name: #rest;),
+            Keyword::Kernel
+            | Keyword::Memcpy
+            | Keyword::Memset
+            | Keyword::Call
+            | Keyword::Graph
+            | Keyword::Capture
+            | Keyword::Raw
+            | Keyword::Join
+            | Keyword::Record
+            | Keyword::Wait
+            | Keyword::If
+            | Keyword::While
+            | Keyword::Switch
+            | Keyword::For => TokenStream::new(),
         }
     }
 
-    /// What the statement mentions; if it is a node, its name and what it runs after go to `order`.
+    /// What the statement mentions; the name of a node and what it runs after go to `order`.
     fn uses(&self, memory: &[Memory], order: &mut Order) -> TokenStream {
-        if self.is(&["host", "device", "scratch", "param"]) {
-            return TokenStream::new();
-        }
         let (action, after) = self.action();
-        if self.is(&["for"]) {
-            return self.repeated(action, memory, order);
-        }
+        let uses = match self.keyword {
+            Keyword::Host | Keyword::Device | Keyword::Scratch | Keyword::Param => return TokenStream::new(),
+            Keyword::For => return self.iterations(action, memory, order),
+            Keyword::Kernel => launch(action),
+            Keyword::Memcpy => pair(action, "->"),
+            Keyword::Memset => pair(action, "<-"),
+            Keyword::Call => call(action, memory),
+            Keyword::Capture | Keyword::Raw => closure(self.word, action),
+            Keyword::Graph => child(action),
+            Keyword::If | Keyword::While | Keyword::Switch => self.conditional(action, memory),
+            Keyword::Rng | Keyword::Join | Keyword::Record | Keyword::Wait => list(action, "draws"),
+        };
         order.nodes.push(self.name.to_token_stream());
         order.lists.extend(after.map(|after| list(after, "programmatic")));
-        match () {
-            () if self.is(&["kernel"]) => launch(action),
-            () if self.is(&["memcpy"]) => pair(action, "->"),
-            () if self.is(&["memset"]) => pair(action, "<-"),
-            () if self.is(&["call"]) => call(action, memory),
-            () if self.is(&["capture", "raw"]) => closure(self.keyword, action),
-            () if self.is(&["graph"]) => child(action),
-            () if self.is(&["if", "while", "switch"]) => self.conditional(action, memory),
-            () => list(action, "draws"),
-        }
+        uses
     }
 
     /// What the node does, and the list behind `after`, which may also be the name of a variable.
@@ -185,13 +172,13 @@ impl<'t> Statement<'t> {
     /// A condition, and what is done in each body.
     fn conditional(&self, action: &[TokenTree], memory: &[Memory]) -> TokenStream {
         let (head, bodies) = split_at_braces(action);
-        let (head, cases) = (stream(head), self.is(&["switch"]));
+        let (head, cases) = (stream(head), self.keyword == Keyword::Switch);
         let bodies: TokenStream = bodies.iter().map(|token| nested(token, cases, memory)).collect();
         quote!(let _ = &(#head); #bodies)
     }
 
     /// The iterations, and what is done in each. The nodes are nodes of the body around.
-    fn repeated(&self, action: &[TokenTree], memory: &[Memory], order: &mut Order) -> TokenStream {
+    fn iterations(&self, action: &[TokenTree], memory: &[Memory], order: &mut Order) -> TokenStream {
         let (head, bodies) = split_at_braces(action);
         let body = match bodies.first() {
             Some(TokenTree::Group(group)) => statements(group.stream(), memory, order),

@@ -1,6 +1,10 @@
 //! Looking at tokens without parsing them: they may be of a statement that is half typed.
 
-use proc_macro2::{Delimiter, Spacing, TokenTree};
+use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
+
+pub(super) fn stream(tokens: &[TokenTree]) -> TokenStream {
+    tokens.iter().cloned().collect()
+}
 
 /// Is the token this word?
 pub(super) fn is_word(token: &TokenTree, word: &str) -> bool {

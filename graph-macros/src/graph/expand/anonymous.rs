@@ -111,7 +111,7 @@ fn device(graph: &Graph<'_>) -> TokenStream {
 /// The declarations of all resources. `builder` is a `&mut GraphBuilder`.
 fn resources(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
     let declare = |resource: &&Resource| match resource.kind {
-        ResourceKind::Captured(_) => capture(resource, builder),
+        ResourceKind::Moved(_) => capture(resource, builder),
         _ => declare(graph, resource, builder),
     };
     graph.resources.iter().map(declare).collect()
@@ -200,7 +200,7 @@ pub(super) fn add(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> Tok
 /// The value of the whole expression, once the graph is built.
 fn construct(graph: &Graph<'_>, built: &TokenStream) -> TokenStream {
     let resources = graph.resources.iter().map(|resource| match resource.kind {
-        ResourceKind::Captured(_) => made(resource).to_token_stream(),
+        ResourceKind::Moved(_) => made(resource).to_token_stream(),
         _ => local(&resource.name).to_token_stream(),
     });
     let params = graph.params.iter().map(|param| &param.name);

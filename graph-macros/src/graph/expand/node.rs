@@ -6,11 +6,11 @@ use super::{attribute, child, closure, library};
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant};
 use crate::graph::resolve::Graph;
-use graph_plan::Outcome;
+use graph_plan::{Outcome, unordered_launches};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::ptr;
 use syn::Expr;
 use syn::ext::IdentExt;
@@ -115,7 +115,7 @@ pub(super) fn reference(place: &Place, mutable: bool, selected: &TokenStream) ->
 fn on_device(graph: &Graph<'_>, place: &Place) -> TokenStream {
     let selected = select(graph, place);
     match graph.resource(place) {
-        Some(index) if graph.resources[index].is_captured() => {
+        Some(index) if graph.resources[index].is_moved() => {
             quote_spanned!(place.name.span()=> ::graph_runtime::private::on_device(#selected))
         }
         _ => selected,
@@ -211,7 +211,7 @@ fn call_of_path(launch: &Launch, kernel: &Ident, arguments: TokenStream) -> Toke
 /// The value that a memset sets.
 fn value_to_set(graph: &Graph<'_>, to: &Place, value: &Expr) -> TokenStream {
     match graph.resource(to).map(|index| graph.resources[index]) {
-        Some(resource) if resource.is_captured() => {
+        Some(resource) if resource.is_moved() => {
             let place = local(&resource.name);
             quote_spanned!(value.span()=> ::graph_runtime::private::element_of(&#place, #value))
         }
@@ -224,7 +224,7 @@ fn element(graph: &Graph<'_>, place: &Place) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return quote!(_);
     };
-    if place.parts.len() > resource.shape.lengths.len() && !resource.is_captured() {
+    if place.parts.len() > resource.shape.lengths.len() && !resource.is_moved() {
         return inner(resource, place.parts.len());
     }
     resource.shape.element.to_token_stream()
@@ -295,26 +295,18 @@ fn unordered_kernels(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenSt
         .enumerate()
         .filter_map(|(index, node)| Some((index, path(node)?)))
         .collect();
-    let mut known: HashSet<(&str, &str)> = HashSet::new();
-    let mut found = Vec::new();
-    for (position, (second, second_path)) in launches.iter().enumerate() {
-        for (first, first_path) in &launches[..position] {
-            let pair = (first_path.as_str(), second_path.as_str());
-            if known.contains(&pair) || outcome.order.ordered(*first, *second) {
-                continue;
-            }
-            known.insert(pair);
-            let (first, second) = (graph.nodes[*first], graph.nodes[*second]);
-            let (kernel, other) = (alias(first), alias(second));
-            let (name, other_name) = (first.name.to_string(), second.name.to_string());
-            let function = quote_spanned! {second.name.span()=>
-                ::graph_runtime::private::check_variables::<#kernel, #other>
-            };
-            let assertion = spanned_call(function, quote!(#name, #other_name), second.name.span());
-            found.push((second.name.span(), assertion));
-        }
-    }
-    found
+    let assertion = |(first, second): (usize, usize)| {
+        let (first, second) = (graph.nodes[launches[first].0], graph.nodes[launches[second].0]);
+        let (kernel, other) = (alias(first), alias(second));
+        let (name, other_name) = (first.name.to_string(), second.name.to_string());
+        let function = quote_spanned! {second.name.span()=>
+            ::graph_runtime::private::check_variables::<#kernel, #other>
+        };
+        let assertion = spanned_call(function, quote!(#name, #other_name), second.name.span());
+        (second.name.span(), assertion)
+    };
+    let pairs = unordered_launches(&outcome.order, &launches);
+    pairs.into_iter().map(assertion).collect()
 }
 
 /// Assertions that depend on the graph's generics: constants in `build`, evaluated where the graph is used.

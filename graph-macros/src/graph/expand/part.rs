@@ -207,7 +207,7 @@ pub(super) fn inner(resource: &Resource, parts: usize) -> TokenStream {
 /// The size of a place in bytes, as an expression of type `u64`; `None` where its bounds are no constants.
 pub(super) fn bytes(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     let resource = graph.resources[graph.resource(place)?];
-    if resource.is_captured() || place.is_rectangle() {
+    if resource.is_moved() || place.is_rectangle() {
         return None;
     }
     let Some(last) = place.parts.last() else {

@@ -26,7 +26,7 @@ pub(super) fn memset(graph: &Graph<'_>, to: &Place, call: Span) -> (Ident, Token
     }
     let (name, span) = (whole(graph, to), to.name.span());
     let whole = match graph.resource(to) {
-        Some(index) if graph.resources[index].is_captured() => {
+        Some(index) if graph.resources[index].is_moved() => {
             quote_spanned!(span=> ::graph_runtime::private::on_device(::graph_runtime::Place::<_, _>::whole(&#name)))
         }
         _ => name,

@@ -18,7 +18,7 @@ pub(super) enum Shape<'a> {
 
 impl<'a> Shape<'a> {
     pub(super) fn of(graph: &Graph<'_>, resource: &'a Resource) -> Self {
-        if resource.is_captured() {
+        if resource.is_moved() {
             return Shape::Inferred;
         }
         if resource

@@ -1,6 +1,6 @@
 //! Arguments: of kernels, captures and raw nodes.
 
-use super::expected;
+use super::base::expected;
 use crate::graph::ast::Argument;
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};

@@ -1,6 +1,7 @@
 //! Attributes of graphs and statements: documentation, `#[allow(rule)]`, and what only nodes have.
 
-use crate::graph::ast::{Attributes, Extent, NodeAttributes};
+use crate::graph::ast::{Attributes, Extent, NodeAttribute, NodeAttributes};
+use crate::graph::keyword::Keyword;
 use crate::report::{Report, error};
 use graph_plan::{Code, nearest};
 use quote::ToTokens;
@@ -27,19 +28,21 @@ pub(super) fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Re
         match name.as_str() {
             "doc" => found.docs.push(attribute),
             "allow" => allow(&attribute, &mut found, report)?,
-            name if NodeAttributes::NAMES.contains(&name) => of_node(&attribute, name, &mut found.node, report),
-            name => {
-                // With `#[cfg]`, say, it would have another order.
-                found.astray = true;
-                unknown(&attribute, name, report);
-            }
+            name => match NodeAttribute::ALL.into_iter().find(|known| known.as_str() == name) {
+                Some(known) => of_node(&attribute, known, &mut found.node, report),
+                None => {
+                    // With `#[cfg]`, say, the statement would have another order.
+                    found.astray = true;
+                    unknown(&attribute, name, report);
+                }
+            },
         }
     }
     Ok(found)
 }
 
 fn unknown(attribute: &Attribute, name: &str, report: &mut Report) {
-    let help = match nearest(name, NodeAttributes::NAMES) {
+    let help = match nearest(name, NodeAttribute::ALL.map(NodeAttribute::as_str)) {
         Some(near) => format!("did you mean `#[{near}]`?"),
         None => "use `///` or `#[allow(rule)]`".to_owned(),
     };
@@ -67,34 +70,34 @@ fn allow(attribute: &Attribute, found: &mut Attributes, report: &mut Report) -> 
     Ok(())
 }
 
-/// One of [`NodeAttributes::NAMES`].
-fn of_node(attribute: &Attribute, name: &str, found: &mut NodeAttributes, report: &mut Report) {
+/// An attribute that only nodes have.
+fn of_node(attribute: &Attribute, known: NodeAttribute, found: &mut NodeAttributes, report: &mut Report) {
     let span = attribute.path().span();
-    if found.present().iter().any(|(known, _)| *known == name) {
-        report.syntax(span, format!("`#[{name}]` is given twice"));
+    if found.span(known).is_some() {
+        report.syntax(span, format!("`#[{}]` is given twice", known.as_str()));
         return;
     }
     let word = matches!(attribute.meta, Meta::Path(_)).then_some(span);
-    let form = match name {
-        "priority" => {
+    let form = match known {
+        NodeAttribute::Priority => {
             let priority = attribute.parse_args::<Expr>().ok();
             found.priority = priority.map(|priority| (span, priority));
             "#[priority(n)]"
         }
-        "cluster" => {
+        NodeAttribute::Cluster => {
             found.cluster = extent(attribute).map(|extent| (span, extent));
             "#[cluster(x, y, z)]"
         }
-        "cooperative" => {
+        NodeAttribute::Cooperative => {
             found.cooperative = word;
             "#[cooperative]"
         }
-        _ => {
+        NodeAttribute::Disabled => {
             found.disabled = word;
             "#[disabled]"
         }
     };
-    if !found.present().iter().any(|(known, _)| *known == name) {
+    if found.span(known).is_none() {
         report.syntax(span, format!("expected `{form}`"));
     }
 }
@@ -108,14 +111,20 @@ fn extent(attribute: &Attribute) -> Option<Extent> {
     (1..=3).contains(&parts.len()).then_some(Extent { whole, parts })
 }
 
-/// Reports attributes that a statement with this keyword cannot have.
-pub(super) fn misplaced(attributes: &NodeAttributes, keyword: &str, report: &mut Report) {
-    for (name, span) in attributes.present() {
-        let (kinds, belongs): (&[&str], _) = match name {
-            "disabled" => (&["kernel", "memcpy", "memset"], "a `kernel`, `memcpy` or `memset` node"),
-            _ => (&["kernel"], "a `kernel` node"),
+/// Reports attributes of nodes that a statement with this keyword cannot have.
+pub(super) fn misplaced(attributes: &NodeAttributes, keyword: Keyword, report: &mut Report) {
+    for attribute in NodeAttribute::ALL {
+        let (fits, belongs): (&[Keyword], _) = match attribute {
+            NodeAttribute::Disabled => (
+                &[Keyword::Kernel, Keyword::Memcpy, Keyword::Memset],
+                "a `kernel`, `memcpy` or `memset` node",
+            ),
+            NodeAttribute::Priority | NodeAttribute::Cluster | NodeAttribute::Cooperative => {
+                (&[Keyword::Kernel], "a `kernel` node")
+            }
         };
-        if !kinds.contains(&keyword) {
+        if let Some(span) = attributes.span(attribute).filter(|_| !fits.contains(&keyword)) {
+            let name = attribute.as_str();
             report.syntax(span, format!("`#[{name}]` belongs on {belongs}, not on a `{keyword}`"));
         }
     }

@@ -1,6 +1,6 @@
 //! `Layer::<N>(x: &mut a, lr: 0.5)`: another graph as a node.
 
-use super::expected;
+use super::base::expected;
 use crate::graph::ast::{Binding, Child};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};

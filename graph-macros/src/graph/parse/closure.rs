@@ -2,7 +2,7 @@
 //! parsed by hand; the body is any expression, which ends where `after` follows.
 
 use super::argument::arguments;
-use super::{expected, expression};
+use super::base::{expected, expression};
 use crate::graph::ast::{Argument, Call, CallParameter, Capture, Place, Raw};
 use proc_macro2::Span;
 use syn::parse::ParseStream;

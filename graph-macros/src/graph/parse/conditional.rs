@@ -1,8 +1,9 @@
 //! `if`, `while` and `switch`: nodes with bodies.
 
-use super::statement::nested;
-use super::{Context, expected, next_is};
+use super::Context;
+use super::base::{expected, next_is};
 use crate::graph::ast::{Action, Body, If, Place, Switch, While};
+use crate::graph::keyword::Keyword;
 use proc_macro2::Span;
 use syn::parse::ParseStream;
 use syn::{Token, braced};
@@ -10,7 +11,7 @@ use syn::{Token, braced};
 /// `flag { .. } else { .. }`
 pub(super) fn conditional(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<(Action, Span)> {
     let condition = condition(input)?;
-    let (then, mut end) = body(input, "if", context)?;
+    let (then, mut end) = body(input, Keyword::If, context)?;
     let mut otherwise = None;
     if input.peek(Token![else]) {
         input.parse::<Token![else]>()?;
@@ -20,7 +21,7 @@ pub(super) fn conditional(input: ParseStream<'_>, context: &mut Context<'_>) -> 
                 "`{ .. }` after `else`: another `if` is a node inside it",
             ));
         }
-        let (body, last) = body(input, "if", context)?;
+        let (body, last) = body(input, Keyword::If, context)?;
         (otherwise, end) = (Some(body), last);
     }
     let action = If {
@@ -32,9 +33,9 @@ pub(super) fn conditional(input: ParseStream<'_>, context: &mut Context<'_>) -> 
 }
 
 /// `flag { .. }`
-pub(super) fn repeated_while(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<(Action, Span)> {
+pub(super) fn loop_while(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<(Action, Span)> {
     let condition = condition(input)?;
-    let (body, end) = body(input, "while", context)?;
+    let (body, end) = body(input, Keyword::While, context)?;
     Ok((Action::While(Box::new(While { condition, body })), end))
 }
 
@@ -45,7 +46,7 @@ pub(super) fn switch(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::
     let end = braced!(content in input).span.close();
     let mut cases = Vec::new();
     while content.peek(syn::token::Brace) {
-        cases.push(body(&content, "switch", context)?.0);
+        cases.push(body(&content, Keyword::Switch, context)?.0);
     }
     if !content.is_empty() || cases.is_empty() {
         let message = "`{ .. }`: a `switch` holds a body for each value from 0 on, and nothing else";
@@ -75,12 +76,12 @@ fn condition(input: ParseStream<'_>) -> syn::Result<Place> {
 }
 
 /// A body and its closing brace.
-fn body(input: ParseStream<'_>, inside: &'static str, context: &mut Context<'_>) -> syn::Result<(Body, Span)> {
+fn body(input: ParseStream<'_>, inside: Keyword, context: &mut Context<'_>) -> syn::Result<(Body, Span)> {
     let content;
     let braces = braced!(content in input).span;
     let known = context.unparsed.len();
     let body = Body {
-        statements: nested(&content, inside, context),
+        statements: context.body(&content, inside),
         unparsed: context.unparsed[known..].to_vec(),
         brace: braces.join(),
     };

@@ -1,16 +1,18 @@
 //! The two forms of a graph: items, and an expression that captures what stands around it.
 
+use super::Context;
+use super::base::{expected, stands_at, starts_graph, starts_statement};
 use super::item::item;
-use super::statement::{starts_statement, statements};
-use super::{Context, expected, last_token, next_is, stands_at};
-use crate::graph::ast::{Anonymous, Input, Item};
+use super::statement::statements;
+use crate::graph::ast::{Expression, Input, Item};
+use crate::span::last_span;
 use proc_macro2::TokenTree;
 use syn::parse::ParseStream;
-use syn::{Expr, Ident, Token, parse_quote};
+use syn::{Expr, Token, parse_quote};
 
 pub(super) fn parse(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Input> {
     if is_expression(input) {
-        return Ok(Input::Expression(Box::new(anonymous(input, context)?)));
+        return Ok(Input::Expression(Box::new(graph(input, context)?)));
     }
     items(input, context).map(Input::Items)
 }
@@ -38,7 +40,7 @@ fn items(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Vec<I
 }
 
 fn starts_item(input: ParseStream<'_>) -> bool {
-    input.peek(Token![#]) || input.peek(Token![pub]) || (next_is(input, "graph") && input.peek2(Ident))
+    input.peek(Token![#]) || input.peek(Token![pub]) || starts_graph(input)
 }
 
 /// Does the text begin as no item can, or does a `=>` stand before the first `;`?
@@ -51,13 +53,13 @@ fn is_expression(input: ParseStream<'_>) -> bool {
 }
 
 /// `&device => statements`
-fn anonymous(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Anonymous> {
+fn graph(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Expression> {
     let device = device(input, context)?;
     let arrow = if input.peek(Token![=>]) {
         input.parse()?
     } else {
         let place = if input.is_empty() {
-            last_token(&device)
+            last_span(&device)
         } else {
             input.span()
         };
@@ -70,7 +72,7 @@ fn anonymous(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<A
         Token![=>](place)
     };
     let statements = statements(input, context);
-    Ok(Anonymous {
+    Ok(Expression {
         device,
         arrow,
         statements,

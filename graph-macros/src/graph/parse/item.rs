@@ -1,9 +1,11 @@
 //! A graph as an item: its head and what it takes when it is built.
 
+use super::Context;
 use super::attribute::{attributes, misplaced};
+use super::base::expected;
 use super::statement::statements;
-use super::{Context, expected};
 use crate::graph::ast::{Attributes, BuildArgument, Form, Item, Resource, ResourceKind};
+use crate::graph::keyword::Keyword;
 use graph_plan::Space;
 use proc_macro2::TokenTree;
 use quote::format_ident;
@@ -13,7 +15,7 @@ use syn::{Generics, Ident, Token, Visibility, braced, parenthesized};
 
 pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Item> {
     let attributes = attributes(input, context.report)?;
-    misplaced(&attributes.node, "graph", context.report);
+    misplaced(&attributes.node, Keyword::Graph, context.report);
     let visibility: Visibility = input.parse()?;
     let keyword: Option<Ident> = input
         .peek(Ident::peek_any)

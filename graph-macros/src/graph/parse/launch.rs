@@ -1,7 +1,7 @@
 //! `path<<<grid, block>>>(arguments)`: a launch.
 
 use super::argument::arguments;
-use super::{expected, expression, next_is, starts_statement};
+use super::base::{expected, expression, next_is, starts_statement};
 use crate::graph::ast::{Extent, Function, Launch};
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};

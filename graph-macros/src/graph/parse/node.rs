@@ -1,34 +1,37 @@
 //! Nodes: what each does, and what it runs after.
 
+use super::Context;
+use super::base::{expected, last_expression, next_is, present, semicolon, starts_statement, unfinished};
 use super::child::child;
 use super::closure::{call, capture, raw};
-use super::conditional::{conditional, repeated_while, switch};
+use super::conditional::{conditional, loop_while, switch};
 use super::launch::{kernel, launch};
-use super::statement::{starts_statement, unfinished};
-use super::{Context, expected, expression, last_token, next_is, present, semicolon};
 use crate::graph::ast::{Action, Attributes, Dependency, Node, Place, Statement};
+use crate::graph::keyword::Keyword;
+use crate::span::last_span;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{Ident, Token, parenthesized};
 
-/// A node from behind its name.
+/// A node from after its name.
 pub(super) fn node(
     input: ParseStream<'_>,
     mut attributes: Attributes,
-    keyword: Ident,
+    keyword: Keyword,
+    form: Form,
     name: Ident,
     context: &mut Context<'_>,
 ) -> syn::Result<Statement> {
-    let (action, end) = match form(&keyword.to_string()) {
-        None => (Action::Join, name.span()),
-        Some(form) => {
+    let (action, end) = match form {
+        Form::Bare => (Action::Join, name.span()),
+        Form::Action(form, parse) => {
             let equals: Token![=] = input
                 .parse()
                 .map_err(|error| expected(error.span(), &format!("`= {form}` after `{name}`")))?;
             present(input, equals.span, &format!("`{form}` after `=`"))?;
-            action(input, &keyword.to_string(), context)?
+            parse(input, context)?
         }
     };
     let mut found = Vec::new();
@@ -52,71 +55,24 @@ pub(super) fn node(
     })))
 }
 
-/// What stands behind the `=` of a node; `None` for a node that has none.
-fn form(keyword: &str) -> Option<&'static str> {
-    Some(match keyword {
-        "kernel" => "kernel<<<grid, block>>>(arguments)",
-        "memcpy" => "source -> destination",
-        "memset" => "destination <- value",
-        "call" => "|&input, &mut output| expression",
-        "graph" => "Graph(name: &memory)",
-        "capture" => "(&input, &mut output) |stream| expression",
-        "raw" => "unsafe (&input, &mut output) |graph, after| expression",
-        "record" | "wait" => "event",
-        "if" | "while" => "flag { .. }",
-        "switch" => "index { { .. } { .. } }",
-        _ => return None,
-    })
+/// What follows the name of a node.
+pub(super) enum Form {
+    /// Nothing but `after`.
+    Bare,
+    /// `=` and what the node does: how that is written, and its parser, which also returns the last token.
+    Action(&'static str, ActionParser),
 }
 
-/// What a node does, and its last token.
-fn action(input: ParseStream<'_>, keyword: &str, context: &mut Context<'_>) -> syn::Result<(Action, Span)> {
-    Ok(match keyword {
-        "memcpy" => memcpy(input)?,
-        "memset" => memset(input)?,
-        "call" => {
-            let call = call(input)?;
-            let end = last_token(&call.body);
-            (Action::Call(Box::new(call)), end)
-        }
-        "graph" => {
-            let child = child(input)?;
-            let end = child.parens;
-            (Action::Graph(Box::new(child)), end)
-        }
-        "capture" => {
-            let capture = capture(input)?;
-            let end = last_token(&capture.body);
-            (Action::Capture(Box::new(capture)), end)
-        }
-        "raw" => {
-            let raw = raw(input)?;
-            let end = last_token(&raw.body);
-            (Action::Raw(Box::new(raw)), end)
-        }
-        "record" => event(input, Action::Record)?,
-        "wait" => event(input, Action::Wait)?,
-        "if" => conditional(input, context)?,
-        "while" => repeated_while(input, context)?,
-        "switch" => switch(input, context)?,
-        _ => {
-            let ahead = input.fork();
-            let launch = launch(input).inspect_err(|_| context.kernels.extend(kernel(&ahead)))?;
-            let end = launch.parens;
-            (Action::Kernel(Box::new(launch)), end)
-        }
-    })
-}
+type ActionParser = fn(ParseStream<'_>, &mut Context<'_>) -> syn::Result<(Action, Span)>;
 
-/// The place that a copy or a memset is about.
-fn place(input: ParseStream<'_>) -> syn::Result<Place> {
-    if input.peek(Token![&]) {
-        return Err(expected(input.span(), "the name of a resource, without `&`"));
-    }
-    input.parse()
-}
+pub(super) const KERNEL: Form = Form::Action("kernel<<<grid, block>>>(arguments)", |input, context| {
+    let ahead = input.fork();
+    let launch = launch(input).inspect_err(|_| context.kernels.extend(kernel(&ahead)))?;
+    let end = launch.parens;
+    Ok((Action::Kernel(Box::new(launch)), end))
+});
 
-fn memcpy(input: ParseStream<'_>) -> syn::Result<(Action, Span)> {
+pub(super) const MEMCPY: Form = Form::Action("source -> destination", |input, _| {
     let from = place(input)?;
     let arrow: Token![->] = input
         .parse()
@@ -125,21 +81,61 @@ fn memcpy(input: ParseStream<'_>) -> syn::Result<(Action, Span)> {
     let to = place(input)?;
     let end = to.end;
     Ok((Action::Memcpy { from, to }, end))
-}
+});
 
-fn memset(input: ParseStream<'_>) -> syn::Result<(Action, Span)> {
+pub(super) const MEMSET: Form = Form::Action("destination <- value", |input, _| {
     let to = place(input)?;
     let arrow: Token![<-] = input.parse().map_err(|error| expected(error.span(), "`<- value`"))?;
     present(input, arrow.span(), "`value` after `<-`")?;
-    let value = Box::new(expression(input, "`value` after `<-`")?);
-    let end = last_token(&value);
+    let (value, end) = last_expression(input, "`value` after `<-`")?;
+    let value = Box::new(value);
     Ok((Action::Memset { to, value }, end))
-}
+});
 
-fn event(input: ParseStream<'_>, action: fn(Box<syn::Expr>) -> Action) -> syn::Result<(Action, Span)> {
-    let event = expression(input, "an event")?;
-    let end = last_token(&event);
-    Ok((action(Box::new(event)), end))
+pub(super) const CALL: Form = Form::Action("|&input, &mut output| expression", |input, _| {
+    let call = call(input)?;
+    let end = last_span(&call.body);
+    Ok((Action::Call(Box::new(call)), end))
+});
+
+pub(super) const GRAPH: Form = Form::Action("Graph(name: &memory)", |input, _| {
+    let child = child(input)?;
+    let end = child.parens;
+    Ok((Action::Graph(Box::new(child)), end))
+});
+
+pub(super) const CAPTURE: Form = Form::Action("(&input, &mut output) |stream| expression", |input, _| {
+    let capture = capture(input)?;
+    let end = last_span(&capture.body);
+    Ok((Action::Capture(Box::new(capture)), end))
+});
+
+pub(super) const RAW: Form = Form::Action("unsafe (&input, &mut output) |graph, after| expression", |input, _| {
+    let raw = raw(input)?;
+    let end = last_span(&raw.body);
+    Ok((Action::Raw(Box::new(raw)), end))
+});
+
+pub(super) const RECORD: Form = Form::Action("event", |input, _| {
+    let (event, end) = last_expression(input, "an event")?;
+    Ok((Action::Record(Box::new(event)), end))
+});
+
+pub(super) const WAIT: Form = Form::Action("event", |input, _| {
+    let (event, end) = last_expression(input, "an event")?;
+    Ok((Action::Wait(Box::new(event)), end))
+});
+
+pub(super) const IF: Form = Form::Action("flag { .. }", conditional);
+pub(super) const WHILE: Form = Form::Action("flag { .. }", loop_while);
+pub(super) const SWITCH: Form = Form::Action("index { { .. } { .. } }", switch);
+
+/// The place that a copy or a memset is about.
+fn place(input: ParseStream<'_>) -> syn::Result<Place> {
+    if input.peek(Token![&]) {
+        return Err(expected(input.span(), "the name of a resource, without `&`"));
+    }
+    input.parse()
 }
 
 /// `after a, programmatic(b)`, each with its last token.

@@ -1,6 +1,6 @@
 //! Shapes, and places in them.
 
-use super::expected;
+use super::base::expected;
 use crate::graph::ast::{Part, Place, Shape};
 use proc_macro2::Span;
 use syn::parse::{Parse, ParseStream};

@@ -1,19 +1,18 @@
 //! Statements, one after the other; here those that are no nodes.
 
+use super::Context;
 use super::attribute::{attributes, misplaced};
-use super::node::node;
-use super::{Context, expected, expression, last_token, next_is, present, semicolon, stands_at};
+use super::base::{
+    expected, expression, last_expression, next_is, present, recover, semicolon, starts_statement, unfinished,
+};
+use super::node::{self, Form, node};
 use crate::graph::ast::{Action, Attributes, For, Param, Random, Resource, ResourceKind, Shape, Statement};
-use proc_macro2::{Span, TokenTree};
+use crate::graph::keyword::Keyword;
+use crate::span::last_span;
+use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::{Expr, Ident, Token, braced, parse_quote};
-
-/// The keywords that start a statement.
-pub(crate) const KEYWORDS: [&str; 19] = [
-    "host", "device", "scratch", "param", "rng", "kernel", "memcpy", "memset", "call", "graph", "capture", "raw",
-    "join", "record", "wait", "if", "while", "switch", "for",
-];
 
 /// Parses statements up to the end and returns those that could be parsed.
 pub(super) fn statements(input: ParseStream<'_>, context: &mut Context<'_>) -> Vec<Statement> {
@@ -31,43 +30,6 @@ pub(super) fn statements(input: ParseStream<'_>, context: &mut Context<'_>) -> V
         }
     }
     found
-}
-
-/// Skips to behind the next `;`, or to the next statement; at least one token if none was read since `start`.
-fn recover(input: ParseStream<'_>, start: Span) {
-    skip(input, stands_at(input, start));
-}
-
-/// Skips to behind the next `;`, or to the next statement; at least one token if `first`.
-fn skip(input: ParseStream<'_>, mut first: bool) {
-    while !input.is_empty() && (first || !starts_statement(input)) {
-        first = false;
-        match input.parse::<TokenTree>() {
-            Ok(TokenTree::Punct(punct)) if punct.as_char() == ';' => return,
-            Ok(_) => {}
-            Err(_) => return,
-        }
-    }
-}
-
-/// Does a statement keyword followed by a name (or an attribute of one) come next?
-pub(super) fn starts_statement(input: ParseStream<'_>) -> bool {
-    let ahead = input.fork();
-    if ahead.peek(Token![#]) {
-        return ahead.peek2(syn::token::Bracket);
-    }
-    let Ok(keyword) = ahead.call(Ident::parse_any) else {
-        return false;
-    };
-    if !KEYWORDS.iter().any(|known| keyword == known) || ahead.parse::<Ident>().is_err() {
-        return false;
-    }
-    // Rust's own keywords also stand inside expressions.
-    match keyword.to_string().as_str() {
-        "for" => ahead.peek(Token![in]),
-        "if" | "while" => ahead.peek(Token![=]) && !ahead.peek(Token![==]),
-        _ => true,
-    }
 }
 
 /// `None` where the statement does not belong here, which is reported.
@@ -88,78 +50,95 @@ fn statement(
             "a statement such as `device x: shape;` or `kernel k = function<<<grid, block>>>(&x);`",
         )
     })?;
-    if KEYWORDS.iter().any(|known| keyword == known) {
-        return known(input, attributes, keyword, name, context);
+    if let Some(known) = Keyword::of(&keyword) {
+        return statement_of(input, attributes, known, start, name, context);
     }
     if keyword == "unsafe" && starts_statement(input) {
         return misplaced_unsafe(input, attributes, &keyword, name, context);
     }
     let error = unknown_keyword(input, &keyword, name);
-    let Some(meant) = name.as_ref().and_then(|_| meant(&keyword)) else {
+    let Some(meant) = name.as_ref().and_then(|_| Keyword::nearest(&keyword)) else {
         return Err(error);
     };
-    // What was meant is clear enough to know what the other statements mean, not to say more of this one's order or of what is wrong in it.
+    // The statement is read as if it had the nearest keyword, so that the other statements keep their meaning. Nothing more is said of
+    // its order or of other mistakes in it.
     context.report.aside(&error);
     attributes.astray = true;
-    let keyword = Ident::new(meant, keyword.span());
-    let found = known(input, attributes, keyword, name, context);
+    let found = statement_of(input, attributes, meant, keyword.span(), name, context);
     context.told = found.is_err();
     found
 }
 
-/// A statement from behind its keyword.
-fn known(
+/// A statement from after its keyword, which is at `span`.
+fn statement_of(
     input: ParseStream<'_>,
     attributes: Attributes,
-    keyword: Ident,
+    keyword: Keyword,
+    span: Span,
     name: &mut Option<Ident>,
     context: &mut Context<'_>,
 ) -> syn::Result<Option<Statement>> {
-    let (word, span) = (keyword.to_string(), keyword.span());
-    misplaced(&attributes.node, &word, context.report);
+    misplaced(&attributes.node, keyword, context.report);
     let declared: Ident = input
         .parse()
-        .map_err(|error| expected(error.span(), &format!("a name after `{word}`")))?;
+        .map_err(|error| expected(error.span(), &format!("a name after `{keyword}`")))?;
     *name = Some(declared.clone());
-    let statement = match word.as_str() {
-        "for" => repeated(input, attributes, span, declared, context),
-        "host" | "device" | "scratch" | "param" | "rng" => {
-            let (statement, end) = match word.as_str() {
-                "host" => resource(input, attributes, span, ResourceKind::Host, declared),
-                "device" => resource(input, attributes, span, ResourceKind::Device, declared),
-                "scratch" => resource(input, attributes, span, ResourceKind::Scratch, declared),
-                "param" => param(input, attributes, declared),
-                _ => rng(input, attributes, span, declared),
-            }?;
-            if let Err(error) = semicolon(input, end) {
-                unfinished(input, &error, context);
-            }
-            Ok(statement)
-        }
-        _ => node(input, attributes, keyword, declared, context),
+    let (statement, end) = match Kind::of(keyword) {
+        Kind::Node(form) => return node(input, attributes, keyword, form, declared, context).map(Some),
+        Kind::For => return for_loop(input, attributes, span, declared, context).map(Some),
+        Kind::Memory(kind) => resource(input, attributes, span, kind, declared),
+        Kind::Param => param(input, attributes, declared),
+        Kind::Rng => rng(input, attributes, span, declared),
     }?;
-    Ok(belongs_here(&statement, &word, span, context).then_some(statement))
-}
-
-/// Reports what is wrong behind a statement, which stands all the same, and goes on at the next.
-pub(super) fn unfinished(input: ParseStream<'_>, error: &syn::Error, context: &mut Context<'_>) {
-    context.report.aside(error);
-    if !starts_statement(input) {
-        skip(input, false);
+    if let Err(error) = semicolon(input, end) {
+        unfinished(input, &error, context);
+    }
+    match context.inside {
+        None => Ok(Some(statement)),
+        Some(inside) => {
+            let name = statement.name();
+            let message =
+                format!("expected a node or a `for`, found `{keyword}`: declare `{name}` outside of the `{inside}`");
+            context.report.syntax(span, message);
+            context.unparsed.push(name.clone());
+            Ok(None)
+        }
     }
 }
 
-/// Bodies hold nodes and `for`s.
-fn belongs_here(statement: &Statement, keyword: &str, span: Span, context: &mut Context<'_>) -> bool {
-    let Some(inside) = context.inside else { return true };
-    if matches!(statement, Statement::Node(_) | Statement::For(_)) {
-        return true;
+/// How a statement is written. Bodies hold nodes and `for`s only.
+enum Kind {
+    Memory(ResourceKind),
+    Param,
+    Rng,
+    For,
+    Node(Form),
+}
+
+impl Kind {
+    fn of(keyword: Keyword) -> Self {
+        match keyword {
+            Keyword::Host => Self::Memory(ResourceKind::Host),
+            Keyword::Device => Self::Memory(ResourceKind::Device),
+            Keyword::Scratch => Self::Memory(ResourceKind::Scratch),
+            Keyword::Param => Self::Param,
+            Keyword::Rng => Self::Rng,
+            Keyword::For => Self::For,
+            Keyword::Kernel => Self::Node(node::KERNEL),
+            Keyword::Memcpy => Self::Node(node::MEMCPY),
+            Keyword::Memset => Self::Node(node::MEMSET),
+            Keyword::Call => Self::Node(node::CALL),
+            Keyword::Graph => Self::Node(node::GRAPH),
+            Keyword::Capture => Self::Node(node::CAPTURE),
+            Keyword::Raw => Self::Node(node::RAW),
+            Keyword::Join => Self::Node(Form::Bare),
+            Keyword::Record => Self::Node(node::RECORD),
+            Keyword::Wait => Self::Node(node::WAIT),
+            Keyword::If => Self::Node(node::IF),
+            Keyword::While => Self::Node(node::WHILE),
+            Keyword::Switch => Self::Node(node::SWITCH),
+        }
     }
-    let name = statement.name();
-    let message = format!("expected a node or a `for`, found `{keyword}`: declare `{name}` outside of the `{inside}`");
-    context.report.syntax(span, message);
-    context.unparsed.push(name.clone());
-    false
 }
 
 /// `unsafe` in front of a statement, which is taken as if it stood where it belongs.
@@ -172,8 +151,12 @@ fn misplaced_unsafe(
 ) -> syn::Result<Option<Statement>> {
     let message = "expected a statement, found `unsafe`: it stands before the kernel, as in `kernel k = unsafe function<<<grid, block>>>(&x)`";
     context.report.aside(&syn::Error::new(word.span(), message));
-    let keyword = input.call(Ident::parse_any)?;
-    let mut found = known(input, attributes, keyword, name, context);
+    let span = input.span();
+    let next = input.call(Ident::parse_any)?;
+    let Some(keyword) = Keyword::of(&next) else {
+        return Err(expected(span, "a statement"));
+    };
+    let mut found = statement_of(input, attributes, keyword, span, name, context);
     context.told = found.is_err();
     if let Ok(Some(Statement::Node(node))) = &mut found
         && let Action::Kernel(launch) = &mut node.action
@@ -181,11 +164,6 @@ fn misplaced_unsafe(
         launch.unsafety = Some(Token![unsafe](word.span()));
     }
     found
-}
-
-/// The keyword for which another word may stand: one that is spelled otherwise.
-fn meant(word: &Ident) -> Option<&'static str> {
-    graph_plan::nearest(&word.to_string().to_lowercase(), KEYWORDS)
 }
 
 /// What is wrong with the first word of a statement, and `name`, what the statement seems to declare.
@@ -196,7 +174,7 @@ fn unknown_keyword(input: ParseStream<'_>, keyword: &Ident, name: &mut Option<Id
         "else" => text.push_str(": `else` follows the body of an `if`, before its `;`"),
         "pub" => text.push_str(": statements have no visibility"),
         _ => {
-            if let Some(near) = meant(keyword) {
+            if let Some(near) = Keyword::nearest(keyword) {
                 text.push_str(&format!("; did you mean `{near}`?"));
             }
         }
@@ -223,7 +201,7 @@ fn resource(
         .map_err(|error| expected(error.span(), &format!("`: shape` after `{name}`")))?;
     present(input, colon.span, "a type such as `f32` or `[f32; 1024]`")?;
     let shape: Shape = input.parse()?;
-    let end = last_token(&shape);
+    let end = last_span(&shape);
     let resource = Resource {
         attributes,
         keyword,
@@ -244,8 +222,7 @@ fn param(input: ParseStream<'_>, attributes: Attributes, name: Ident) -> syn::Re
         .parse()
         .map_err(|error| expected(error.span(), "`= value`: a `param` has an initial value"))?;
     present(input, equals.span, "`value` after `=`")?;
-    let initial = expression(input, "`value` after `=`")?;
-    let end = last_token(&initial);
+    let (initial, end) = last_expression(input, "`value` after `=`")?;
     let param = Param {
         attributes,
         name,
@@ -273,8 +250,7 @@ fn rng(input: ParseStream<'_>, attributes: Attributes, keyword: Span, name: Iden
     if input.peek(Token![=]) {
         return Err(expected(word.span(), form));
     }
-    let draws = expression(input, "how many numbers a thread draws at each use")?;
-    let end = last_token(&draws);
+    let (draws, end) = last_expression(input, "how many numbers a thread draws at each use")?;
     let resource = Resource {
         attributes,
         keyword,
@@ -291,7 +267,7 @@ fn rng(input: ParseStream<'_>, attributes: Attributes, keyword: Span, name: Iden
 }
 
 /// `for variable in range { .. }`, from `in` on.
-fn repeated(
+fn for_loop(
     input: ParseStream<'_>,
     mut attributes: Attributes,
     keyword: Span,
@@ -310,7 +286,7 @@ fn repeated(
     }
     let content;
     braced!(content in input);
-    let statements = nested(&content, "for", context);
+    let statements = context.body(&content, Keyword::For);
     if next_is(input, "after") {
         attributes.astray = true;
         let error = syn::Error::new(input.span(), "a `for` has no `after`: its nodes have");
@@ -325,12 +301,4 @@ fn repeated(
         range,
         statements,
     })))
-}
-
-/// The statements of a body that belongs to a statement with the keyword `inside`.
-pub(super) fn nested(input: ParseStream<'_>, inside: &'static str, context: &mut Context<'_>) -> Vec<Statement> {
-    let outer = context.inside.replace(inside);
-    let found = statements(input, context);
-    context.inside = outer;
-    found
 }

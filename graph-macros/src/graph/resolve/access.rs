@@ -1,9 +1,10 @@
 //! What nodes touch: the accesses of the draft.
 
-use super::{Entity, Graph, child, order, rng, scalar};
-use crate::graph::ast::{Action, Argument, CallParameter, Function, Launch, Node, Part, Place};
+use super::{Entity, Graph, order, rng, scalar};
+use crate::graph::ast::{Action, Argument, CallParameter, Child, Function, Launch, Node, Part, Place};
 use crate::graph::constant::mentions;
-use crate::report::{Report, error, line};
+use crate::report::{Report, error};
+use crate::span::line;
 use graph_plan::{Bound, Code, Mode, NodeKind, Region};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
@@ -31,12 +32,13 @@ pub(super) fn accesses<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, 
         }
         Action::Capture(capture) => library_access(graph, index, &capture.arguments, report),
         Action::Raw(raw) => library_access(graph, index, &raw.arguments, report),
-        Action::Graph(child) => child::accesses(graph, index, child, report),
-        other => {
-            if let Some(flag) = other.condition() {
+        Action::Graph(child) => child_accesses(graph, index, child, report),
+        Action::If(_) | Action::While(_) | Action::Switch(_) => {
+            if let Some(flag) = node.action.condition() {
                 access(graph, index, flag, flag.name.span(), Mode::Read, report);
             }
         }
+        Action::Join | Action::Record(_) | Action::Wait(_) => {}
     }
 }
 
@@ -48,13 +50,29 @@ fn library_access<'a>(graph: &mut Graph<'a>, node: usize, arguments: &'a [Argume
     }
 }
 
+/// The accesses of a child's node. What its nodes do besides, only the child knows.
+fn child_accesses<'a>(graph: &mut Graph<'a>, node: usize, child: &'a Child, report: &mut Report) {
+    graph.draft.nodes[node].opaque = true;
+    for (index, binding) in child.bindings.iter().enumerate() {
+        let name = &binding.name;
+        if child.bindings[..index].iter().any(|other| other.name == *name) {
+            let message = format!("node `{}` binds `{name}` twice", graph.nodes[node].name);
+            report.push(
+                name.span(),
+                &error(Code::Signature, message).help("remove one of the two"),
+            );
+        }
+        argument_access(graph, node, &binding.argument, report);
+    }
+}
+
 /// A node's access to a place as `&` or `&mut`.
 fn borrow<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span, mutable: bool, report: &mut Report) {
     let mode = if mutable { Mode::ReadWrite } else { Mode::Read };
     access(graph, node, place, start, mode, report);
 }
 
-pub(super) fn argument_access<'a>(graph: &mut Graph<'a>, node: usize, argument: &'a Argument, report: &mut Report) {
+fn argument_access<'a>(graph: &mut Graph<'a>, node: usize, argument: &'a Argument, report: &mut Report) {
     match argument {
         Argument::Borrow { and, mutable, place } => {
             borrow(graph, node, place, and.span, mutable.is_some(), report);

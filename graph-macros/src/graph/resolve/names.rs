@@ -1,11 +1,12 @@
 //! The one namespace: who has each name, and what it stands for.
 
-use super::{Entity, Graph, Value, repeat};
+use super::loops::{self, Around};
+use super::owner::{Owner, Owners, enter};
+use super::{Entity, Graph, Value};
 use crate::graph::ast::{Action, BuildArgument, Item, Resource, ResourceKind, Statement};
-use crate::report::{Report, error, on_line};
-use graph_plan::{Code, Diagnostic, NodeKind};
+use crate::report::{Report, error};
+use graph_plan::{Code, NodeKind};
 use proc_macro2::Ident;
-use std::collections::HashMap;
 use syn::Type;
 use syn::ext::IdentExt;
 
@@ -81,7 +82,7 @@ fn statements<'a>(
 ) {
     for statement in found {
         if let Statement::For(repeated) = statement {
-            let inside = repeat::declare(graph, repeated, around, owners, report);
+            let inside = loops::declare(graph, repeated, around, owners, report);
             statements(graph, &repeated.statements, inside, owners, report);
             continue;
         }
@@ -124,35 +125,6 @@ fn statements<'a>(
     }
 }
 
-/// Gives `name` its own and its accessors' names; says whether one of them is taken, which is reported.
-pub(super) fn enter<'a>(owners: &mut Owners<'a>, name: &'a Ident, accessors: Vec<String>, report: &mut Report) -> bool {
-    if name.unraw().to_string().starts_with("__") {
-        let message = format!("`{name}` begins with `__`, as the names do that the expansion makes up");
-        report.push(
-            name.span(),
-            &error(Code::DuplicateName, message).help("choose a name without the underscores"),
-        );
-        return true;
-    }
-    let own = (name.unraw().to_string(), false);
-    let taken: Vec<(String, bool)> = [own]
-        .into_iter()
-        .chain(accessors.into_iter().map(|accessor| (accessor, true)))
-        .collect();
-    let clash = taken
-        .iter()
-        .find_map(|(taken, _)| owners.get(taken).map(|owner| clashing(name, taken, *owner)));
-    match &clash {
-        Some(diagnostic) => report.push(name.span(), diagnostic),
-        None => owners.extend(
-            taken
-                .into_iter()
-                .map(|(taken, accessor)| (taken, Owner::Statement(name, accessor))),
-        ),
-    }
-    clash.is_some()
-}
-
 impl<'a> Graph<'a> {
     fn memory(&mut self, resource: &'a Resource) -> Entity {
         self.resources.push(resource);
@@ -173,38 +145,6 @@ impl<'a> Graph<'a> {
             *known = Entity::Broken;
         }
     }
-}
-
-/// Where a statement stands.
-#[derive(Clone, Copy)]
-pub(super) struct Around {
-    pub(super) body: usize,
-    /// The innermost `for` in that body.
-    pub(super) repeated: Option<usize>,
-    /// Is it open what the statements around run after?
-    pub(super) astray: bool,
-}
-
-impl Around {
-    const GRAPH: Self = Self {
-        body: 0,
-        repeated: None,
-        astray: false,
-    };
-}
-
-/// Who has each name.
-pub(super) type Owners<'a> = HashMap<String, Owner<'a>>;
-
-/// Who has a name.
-#[derive(Clone, Copy)]
-pub(super) enum Owner<'a> {
-    /// A method of every graph.
-    Method,
-    /// A statement, or (`true`) an accessor made for it.
-    Statement(&'a Ident, bool),
-    /// A `for`, whose variable it is.
-    Variable(&'a Ident, usize),
 }
 
 fn kind(action: &Action) -> NodeKind {
@@ -246,34 +186,4 @@ fn accessors(argument: &BuildArgument) -> Vec<String> {
         BuildArgument::Memory(memory) if memory.is_mutable() => vec![format!("{name}_mut"), format!("rebind_{name}")],
         BuildArgument::Memory(_) => vec![format!("rebind_{name}")],
     }
-}
-
-/// `name` cannot have `taken` (itself, or an accessor), since `owner` has it.
-fn clashing(name: &Ident, taken: &str, owner: Owner<'_>) -> Diagnostic {
-    let own = name.unraw() == taken;
-    let subject = if own {
-        format!("`{name}`")
-    } else {
-        format!("the accessor `{taken}` of `{name}`")
-    };
-    let duplicate = |message: String| {
-        error(Code::DuplicateName, message)
-            .help("nodes, resources, params, build arguments and the accessors made for them share one namespace: choose another name")
-    };
-    let first = match owner {
-        Owner::Method if taken == "PLAN" => {
-            return duplicate(format!("{subject} has the name of a constant of every graph"));
-        }
-        Owner::Method => return duplicate(format!("{subject} has the name of a method of every graph")),
-        Owner::Statement(first, _) | Owner::Variable(first, _) => first,
-    };
-    let declared = format!("`{first}` is declared {}", on_line(first.span()));
-    match owner {
-        Owner::Statement(_, false) | Owner::Variable(..) if own => {
-            duplicate(format!("the name `{name}` is declared twice"))
-        }
-        Owner::Statement(_, true) => duplicate(format!("{subject} has the name of an accessor of `{first}`")),
-        _ => duplicate(format!("{subject} has the name of another declaration")),
-    }
-    .note(declared)
 }

@@ -3,7 +3,8 @@
 use super::Compiler;
 use super::operator::Sort;
 use crate::kernels::param::{Kind, Param};
-use crate::kernels::text::{ends, text};
+use crate::span::ends;
+use crate::text::text;
 use graph_plan::{Scalar, nearest};
 use proc_macro2::{Literal, TokenStream};
 use quote::{quote, quote_spanned};

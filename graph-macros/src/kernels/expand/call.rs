@@ -2,7 +2,7 @@
 
 use crate::kernels::check::Checked;
 use crate::kernels::param::{Kind, Param};
-use crate::kernels::text::ends;
+use crate::span::ends;
 use graph_plan::Scalar;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};

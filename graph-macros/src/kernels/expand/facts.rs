@@ -4,7 +4,7 @@ use crate::kernels::check::Checked;
 use crate::kernels::contract::Contract;
 use crate::kernels::param::{Buffer, Kind, Param};
 use crate::kernels::source::Source;
-use crate::kernels::text::ends;
+use crate::span::ends;
 use graph_plan::Scalar;
 use graph_ptx::ast::Cluster;
 use graph_ptx::{Access, KernelSummary, Touched, VariableAccess};

@@ -4,7 +4,7 @@ use crate::kernels::cuda::{Cuda, Header};
 use crate::kernels::declaration::Declaration;
 use crate::kernels::param::{Kind, Param};
 use crate::kernels::source::{Ptx, Source};
-use crate::kernels::text::text;
+use crate::text::text;
 use proc_macro2::TokenStream;
 use quote::quote;
 

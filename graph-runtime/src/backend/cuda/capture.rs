@@ -1,11 +1,11 @@
 //! Capturing library calls into a graph of their own, which becomes a child node.
 
 use super::{Cuda, Memory};
-use crate::capture::{BoxError, CaptureCall};
 use crate::driver::{self, CUgraph, CUstream, CUstreamCaptureStatus, RelaxedCapture, StrictCapture};
 use crate::error::{At, CudaError, Result, Site};
-use crate::place::OnDevice;
-use crate::pointer::{Addresses, PointerMut};
+use crate::program::capture::{BoxError, CaptureCall};
+use crate::program::pointer::{Addresses, PointerMut};
+use crate::shape::place::OnDevice;
 use cudarc::driver::{CudaContext, CudaStream};
 use std::any::Any;
 use std::cell::{Cell, RefCell};

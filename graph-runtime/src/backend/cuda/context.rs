@@ -2,7 +2,7 @@
 
 use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::host;
+use crate::program::host;
 use cudarc::driver::CudaContext;
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -4,7 +4,7 @@ use super::Executable;
 use crate::backend::calls::BoundCall;
 use crate::driver::{self, CUgraph, CUgraphNode};
 use crate::error::CudaError;
-use crate::event::Event;
+use crate::program::event::Event;
 use std::ffi::c_void;
 use std::sync::Arc;
 use tracing::trace;

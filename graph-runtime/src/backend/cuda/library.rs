@@ -3,10 +3,10 @@
 use super::Executable;
 use super::capture::Captured;
 use super::failure::Failure;
-use crate::capture::CaptureCall;
 use crate::driver::{self, CUgraph, CUgraphNode};
 use crate::error::{CudaError, Error, Result, Site};
-use crate::raw::{RawCall, RawSite};
+use crate::program::capture::CaptureCall;
+use crate::program::raw::{RawCall, RawSite};
 use tracing::trace;
 
 impl Executable {

@@ -47,8 +47,8 @@ fn generic<T: Element, const N: usize>(device: &Device, value: T) -> Result<[T; 
 }
 
 fn in_an_argument(device: &Device) -> bool {
-    struct Anonymous;
-    let _shadows_nothing = Anonymous;
+    struct Expression;
+    let _shadows_nothing = Expression;
     cuda_graph! { device => join start; }.is_ok()
 }
 

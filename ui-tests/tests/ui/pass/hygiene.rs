@@ -24,12 +24,12 @@ cuda_graph! {
     }
 }
 
-struct Anonymous;
+struct Expression;
 
 fn expression(builder: &Device, graph: DeviceBuffer<[f32; 4]>, index: u32, function: f32) -> Result<()> {
     let nodes = 1;
     let (sink, values) = (index, function);
-    let _ = Anonymous;
+    let _ = Expression;
     cuda_graph! { builder =>
         device device: [f32; 4];
         host hidden: [f32; 4];

@@ -50,7 +50,7 @@ pub(in crate::graph::expand) fn generics(graph: &Graph<'_>) -> Generics {
     for resource in &graph.resources {
         let name = resource_type(graph, resource);
         let bound = match resource.kind {
-            ResourceKind::Captured(_) => quote!(::graph_runtime::private::CapturedSlot),
+            ResourceKind::Moved(_) => quote!(::graph_runtime::private::CapturedSlot),
             ResourceKind::Host => quote!(::graph_runtime::private::HostSlot),
             ResourceKind::Rng => quote!(::core::borrow::Borrow<::graph_runtime::Rng>),
             _ => quote!(::graph_runtime::private::Slot),
@@ -203,7 +203,7 @@ fn parts(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         .resources
         .iter()
         .copied()
-        .filter(|resource| resource.is_captured())
+        .filter(|resource| resource.is_moved())
         .collect();
     let fields: Vec<&Ident> = captured.iter().map(|resource| &resource.name).collect();
     let types: Vec<Ident> = captured.iter().map(|resource| resource_type(graph, resource)).collect();

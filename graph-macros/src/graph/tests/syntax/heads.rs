@@ -1,7 +1,7 @@
 //! What stands in front of a graph and of its statements.
 
 use super::{assert_mistake, body, item, items, parsed, text};
-use crate::graph::ast::{BuildArgument, Input, Statement};
+use crate::graph::ast::{BuildArgument, Input, NodeAttribute, Statement};
 
 #[test]
 fn attributes_of_nodes() {
@@ -12,7 +12,11 @@ fn attributes_of_nodes() {
         panic!()
     };
     let attributes = &kernel.attributes.node;
-    assert_eq!(attributes.present().len(), 4);
+    assert!(
+        NodeAttribute::ALL
+            .iter()
+            .all(|&attribute| attributes.span(attribute).is_some())
+    );
     assert_eq!(
         attributes
             .priority

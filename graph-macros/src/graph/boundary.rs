@@ -1,0 +1,66 @@
+//! Where a statement or a graph begins, by the first few tokens alone. The parser goes on there after a mistake, and the view of editors
+//! is split there, so that both see the same statements in text that is half typed.
+
+use super::keyword::Keyword;
+use proc_macro2::{Delimiter, Ident, Spacing, TokenTree};
+use quote::ToTokens;
+
+/// Whether a statement begins here: a keyword and a name, or an attribute. At most four tokens are looked at.
+pub(crate) fn starts_statement(tokens: impl IntoIterator<Item = TokenTree>) -> bool {
+    let mut tokens = tokens.into_iter();
+    let keyword = match tokens.next() {
+        Some(TokenTree::Punct(punct)) if punct.as_char() == '#' => {
+            return matches!(tokens.next(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket);
+        }
+        Some(TokenTree::Ident(word)) => Keyword::of(&word),
+        _ => None,
+    };
+    let Some(keyword) = keyword else { return false };
+    if !matches!(tokens.next(), Some(TokenTree::Ident(name)) if is_name(&name)) {
+        return false;
+    }
+    match keyword {
+        // Rust's own keywords also stand inside expressions.
+        Keyword::For => matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "in"),
+        Keyword::If | Keyword::While => is_assignment(&mut tokens),
+        Keyword::Host
+        | Keyword::Device
+        | Keyword::Scratch
+        | Keyword::Param
+        | Keyword::Rng
+        | Keyword::Kernel
+        | Keyword::Memcpy
+        | Keyword::Memset
+        | Keyword::Call
+        | Keyword::Graph
+        | Keyword::Capture
+        | Keyword::Raw
+        | Keyword::Join
+        | Keyword::Record
+        | Keyword::Wait
+        | Keyword::Switch => true,
+    }
+}
+
+/// Whether a graph begins here, after what may stand before its keyword: `graph Name`.
+pub(crate) fn starts_graph(tokens: impl IntoIterator<Item = TokenTree>) -> bool {
+    let mut tokens = tokens.into_iter();
+    matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "graph")
+        && matches!(tokens.next(), Some(TokenTree::Ident(name)) if is_name(&name))
+}
+
+/// Whether the word is none of Rust's own.
+fn is_name(word: &Ident) -> bool {
+    syn::parse2::<Ident>(word.to_token_stream()).is_ok()
+}
+
+/// Whether `=` comes next, and not `==` or `=>`.
+fn is_assignment(tokens: &mut impl Iterator<Item = TokenTree>) -> bool {
+    match tokens.next() {
+        Some(TokenTree::Punct(equals)) if equals.as_char() == '=' => {
+            let joined = |next| matches!(next, TokenTree::Punct(punct) if matches!(punct.as_char(), '=' | '>'));
+            equals.spacing() == Spacing::Alone || !tokens.next().is_some_and(joined)
+        }
+        _ => false,
+    }
+}

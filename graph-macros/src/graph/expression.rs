@@ -1,0 +1,117 @@
+//! The expression form as an item: what is no resource of the graph but named like one is a local that it captures.
+
+use super::ast::{
+    Action, Argument, Attributes, Expression, Form, Item, Node, Place, Resource, ResourceKind, Shape, Statement,
+};
+use graph_plan::Space;
+use proc_macro2::{Ident, Span};
+use std::collections::HashSet;
+use syn::{Generics, Visibility, parse_quote_spanned};
+
+/// The item that the rest of the macro works on.
+pub(crate) fn item(graph: Expression) -> Item {
+    let Expression {
+        device,
+        arrow,
+        mut statements,
+        unparsed,
+        kernels,
+    } = graph;
+    let mut declared: HashSet<String> = unparsed.iter().map(ToString::to_string).collect();
+    let mut places: Vec<Mentioned> = Vec::new();
+    walk(&statements, &mut declared, &mut places);
+    let mut moved: Vec<Statement> = Vec::new();
+    for place in &places {
+        if declared.insert(place.name.to_string()) {
+            let on_host = |other: &&Mentioned| other.name == place.name && other.space == Space::Host;
+            let space = places.iter().find(on_host).map_or(Space::Device, |other| other.space);
+            moved.push(Statement::Resource(local(place.name.clone(), space)));
+        }
+    }
+    moved.append(&mut statements);
+    Item {
+        attributes: Attributes::default(),
+        visibility: Visibility::Public(syn::token::Pub(Span::mixed_site())),
+        name: Ident::new("Expression", Span::mixed_site()),
+        generics: Generics::default(),
+        arguments: Vec::new(),
+        statements: moved,
+        unparsed,
+        kernels,
+        form: Form::Expression(Box::new(device), arrow),
+    }
+}
+
+/// The name of a place, and where a node that mentions it needs it to be.
+struct Mentioned {
+    name: Ident,
+    space: Space,
+}
+
+/// A local whose memory only types tell.
+fn local(name: Ident, space: Space) -> Resource {
+    Resource {
+        attributes: Attributes::default(),
+        keyword: name.span(),
+        kind: ResourceKind::Moved(space),
+        shape: Shape {
+            element: parse_quote_spanned!(name.span()=> _),
+            lengths: Vec::new(),
+            brackets: Vec::new(),
+        },
+        random: None,
+        name,
+    }
+}
+
+/// Collects the names that statements declare, and those of the places that they mention.
+fn walk(statements: &[Statement], declared: &mut HashSet<String>, places: &mut Vec<Mentioned>) {
+    for statement in statements {
+        declared.insert(statement.name().to_string());
+        match statement {
+            Statement::Node(node) => {
+                mentioned(node, places);
+                for (_, body) in node.action.bodies() {
+                    declared.extend(body.unparsed.iter().map(ToString::to_string));
+                    walk(&body.statements, declared, places);
+                }
+            }
+            Statement::For(repeated) => walk(&repeated.statements, declared, places),
+            Statement::Resource(_) | Statement::Param(_) => {}
+        }
+    }
+}
+
+/// The names of the places that a node mentions, other than in its bodies.
+fn mentioned(node: &Node, places: &mut Vec<Mentioned>) {
+    let space = match &node.action {
+        Action::Call(_) => Space::Host,
+        _ => Space::Device,
+    };
+    let mut place = |place: &Place| {
+        let name = place.name.clone();
+        places.push(Mentioned { name, space });
+    };
+    let mut arguments = |arguments: &[Argument]| {
+        for argument in arguments {
+            if let Argument::Borrow { place: borrowed, .. } = argument {
+                place(borrowed);
+            }
+        }
+    };
+    match &node.action {
+        Action::Kernel(launch) => arguments(&launch.arguments),
+        Action::Capture(capture) => arguments(&capture.arguments),
+        Action::Raw(raw) => arguments(&raw.arguments),
+        Action::Graph(child) => {
+            for binding in &child.bindings {
+                arguments(std::slice::from_ref(&binding.argument));
+            }
+        }
+        Action::Memcpy { from, to } => [from, to].into_iter().for_each(place),
+        Action::Memset { to, .. } => place(to),
+        Action::Call(call) => call.parameters.iter().for_each(|parameter| place(&parameter.place)),
+        Action::Join | Action::Record(_) | Action::Wait(_) => {}
+        Action::If(_) | Action::While(_) | Action::Switch(_) => node.action.condition().into_iter().for_each(place),
+    }
+}

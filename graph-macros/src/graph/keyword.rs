@@ -1,0 +1,68 @@
+//! The keywords that begin statements. A new one does not compile until parser and editor have decided what it means.
+
+use proc_macro2::Ident;
+use std::fmt;
+
+macro_rules! keywords {
+    ($($keyword:ident = $word:literal,)*) => {
+        /// The first word of a statement.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Keyword {
+            $($keyword,)*
+        }
+
+        impl Keyword {
+            /// All keywords.
+            pub(crate) const ALL: &[Self] = &[$(Self::$keyword),*];
+
+            /// The word as it is written.
+            pub(crate) fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$keyword => $word,)*
+                }
+            }
+        }
+    };
+}
+
+keywords! {
+    Host = "host",
+    Device = "device",
+    Scratch = "scratch",
+    Param = "param",
+    Rng = "rng",
+    Kernel = "kernel",
+    Memcpy = "memcpy",
+    Memset = "memset",
+    Call = "call",
+    Graph = "graph",
+    Capture = "capture",
+    Raw = "raw",
+    Join = "join",
+    Record = "record",
+    Wait = "wait",
+    If = "if",
+    While = "while",
+    Switch = "switch",
+    For = "for",
+}
+
+impl Keyword {
+    /// The keyword that a word is.
+    pub(crate) fn of(word: &Ident) -> Option<Self> {
+        Self::ALL.iter().copied().find(|keyword| word == keyword.as_str())
+    }
+
+    /// The keyword that a misspelt word was probably meant to be.
+    pub(crate) fn nearest(word: &Ident) -> Option<Self> {
+        let words = Self::ALL.iter().map(|keyword| keyword.as_str());
+        let nearest = graph_plan::nearest(&word.to_string().to_lowercase(), words)?;
+        Self::ALL.iter().copied().find(|keyword| keyword.as_str() == nearest)
+    }
+}
+
+impl fmt::Display for Keyword {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.as_str())
+    }
+}

@@ -1,0 +1,106 @@
+//! What all parsers share: errors, the ends of statements, and going on after a mistake.
+
+use super::Context;
+use crate::graph::boundary;
+use crate::span::last_span;
+use proc_macro2::{Span, TokenTree};
+use syn::ext::IdentExt;
+use syn::parse::ParseStream;
+use syn::{Expr, Ident, Token};
+
+pub(super) fn expected(span: Span, what: &str) -> syn::Error {
+    syn::Error::new(span, format!("expected {what}"))
+}
+
+/// An expression where the grammar has nothing but one; `what` is said where there is none.
+pub(super) fn expression(input: ParseStream<'_>, what: &str) -> syn::Result<Expr> {
+    if input.is_empty() || input.peek(Token![;]) || input.peek(Token![,]) || starts_after(input) {
+        return Err(expected(input.span(), what));
+    }
+    input.parse()
+}
+
+/// An expression that ends a statement, and its last token.
+pub(super) fn last_expression(input: ParseStream<'_>, what: &str) -> syn::Result<(Expr, Span)> {
+    let expression = expression(input, what)?;
+    let end = last_span(&expression);
+    Ok((expression, end))
+}
+
+/// Fails where the next statement begins: `what` is missing after `last`.
+pub(super) fn present(input: ParseStream<'_>, last: Span, what: &str) -> syn::Result<()> {
+    match starts_statement(input) {
+        true => Err(expected(last, what)),
+        false => Ok(()),
+    }
+}
+
+/// The `;` after a statement whose last token is at `end`.
+pub(super) fn semicolon(input: ParseStream<'_>, end: Span) -> syn::Result<()> {
+    if input.peek(Token![;]) {
+        input.parse::<Token![;]>()?;
+        return Ok(());
+    }
+    // If another statement follows, the `;` is missing at the end of this one. Any other token is one too many.
+    let place = if input.is_empty() || starts_statement(input) {
+        end
+    } else {
+        input.span()
+    };
+    Err(expected(place, "`;` at the end of the statement"))
+}
+
+/// Reports what is wrong after a statement that is itself right, and skips to the next.
+pub(super) fn unfinished(input: ParseStream<'_>, error: &syn::Error, context: &mut Context<'_>) {
+    context.report.aside(error);
+    if !starts_statement(input) {
+        skip(input, false);
+    }
+}
+
+/// Skips a statement that could not be parsed from its `start`: at least one token.
+pub(super) fn recover(input: ParseStream<'_>, start: Span) {
+    skip(input, stands_at(input, start));
+}
+
+/// Skips past the next `;`, or to the next statement; at least one token if `first`.
+fn skip(input: ParseStream<'_>, mut first: bool) {
+    while !input.is_empty() && (first || !starts_statement(input)) {
+        first = false;
+        match input.parse::<TokenTree>() {
+            Ok(TokenTree::Punct(punct)) if punct.as_char() == ';' => return,
+            Ok(_) => {}
+            Err(_) => return,
+        }
+    }
+}
+
+/// Whether the next token is the one at `start`.
+pub(super) fn stands_at(input: ParseStream<'_>, start: Span) -> bool {
+    format!("{:?}", input.span()) == format!("{start:?}")
+}
+
+/// Whether a statement begins here.
+pub(super) fn starts_statement(input: ParseStream<'_>) -> bool {
+    boundary::starts_statement(ahead(input))
+}
+
+/// Whether a graph begins here, after its attributes and visibility.
+pub(super) fn starts_graph(input: ParseStream<'_>) -> bool {
+    boundary::starts_graph(ahead(input))
+}
+
+/// The next tokens, which stay where they are.
+fn ahead<'a>(input: ParseStream<'a>) -> impl Iterator<Item = TokenTree> + use<'a> {
+    let ahead = input.fork();
+    std::iter::from_fn(move || ahead.parse().ok())
+}
+
+pub(super) fn next_is(input: ParseStream<'_>, word: &str) -> bool {
+    input.fork().call(Ident::parse_any).is_ok_and(|next| next == word)
+}
+
+/// Whether `after` and the name of a node come next.
+fn starts_after(input: ParseStream<'_>) -> bool {
+    next_is(input, "after") && input.peek2(Ident)
+}

@@ -1,0 +1,129 @@
+//! `for`s: their variables, and what is in them.
+
+use super::owner::{Owner, Owners, enter};
+use super::{Entity, Graph};
+use crate::graph::ast::For;
+use crate::graph::constant::{bound, mentions};
+use crate::report::{Report, error};
+use crate::span::last_span;
+use graph_plan::{Bound, Code};
+use proc_macro2::Ident;
+use quote::ToTokens;
+use syn::Expr;
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
+
+/// A `for`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loop<'a> {
+    pub(crate) statement: &'a For,
+    /// The body it stands in.
+    pub(crate) body: usize,
+}
+
+impl<'a> Loop<'a> {
+    pub(crate) fn variable(&self) -> &'a Ident {
+        &self.statement.variable
+    }
+}
+
+/// Where a statement stands.
+#[derive(Clone, Copy)]
+pub(super) struct Around {
+    pub(super) body: usize,
+    /// The innermost `for` in that body.
+    pub(super) repeated: Option<usize>,
+    /// Is it open what the statements around run after?
+    pub(super) astray: bool,
+}
+
+impl Around {
+    pub(super) const GRAPH: Self = Self {
+        body: 0,
+        repeated: None,
+        astray: false,
+    };
+}
+
+/// Enters a `for` and its variable; where its statements stand. One after the other may count by one variable.
+pub(super) fn declare<'a>(
+    graph: &mut Graph<'a>,
+    statement: &'a For,
+    around: Around,
+    owners: &mut Owners<'a>,
+    report: &mut Report,
+) -> Around {
+    let name = &statement.variable;
+    let owner = graph.draft.bodies[around.body].node;
+    let parent = around.repeated.or_else(|| graph.draft.loop_around(owner?));
+    let index = graph.draft.repeat(name.to_string(), parent);
+    graph.loops.push(Loop {
+        statement,
+        body: around.body,
+    });
+    let key = name.unraw().to_string();
+    let beside = match owners.get(&key) {
+        Some(&Owner::Variable(_, other)) => !graph.draft.loops_around(parent).any(|around| around == other),
+        _ => false,
+    };
+    let clash = !beside && enter(owners, name, Vec::new(), report);
+    if !clash {
+        owners.insert(key, Owner::Variable(name, index));
+    }
+    graph.name(name, if clash { Entity::Broken } else { Entity::Variable });
+    Around {
+        repeated: Some(index),
+        astray: around.astray || statement.attributes.astray,
+        ..around
+    }
+}
+
+/// Nodes are fixed when the graph is built, so a param cannot say how many there are.
+pub(super) fn fixed_ranges(graph: &Graph<'_>, report: &mut Report) {
+    for repeated in &graph.loops {
+        let range = &repeated.statement.range;
+        if mentions(range.to_token_stream(), &graph.param_names()) {
+            let message = format!("a `param` is in the range of `{}`", repeated.variable());
+            let diagnostic = error(Code::Syntax, message)
+                .note("the nodes of a graph are fixed when it is built; params change between launches")
+                .help("use a build argument, a literal, a constant or a const generic");
+            report.push_between(range.span(), last_span(range), &diagnostic);
+        }
+    }
+}
+
+impl<'a> Graph<'a> {
+    /// The `for`s around a node, in its body and in those around that, from the outermost.
+    pub(crate) fn loops_around(&self, node: usize) -> Vec<usize> {
+        self.loops_up_to(self.draft.loop_around(node))
+    }
+
+    /// A `for` and those around it, from the outermost.
+    pub(crate) fn loops_up_to(&self, innermost: Option<usize>) -> Vec<usize> {
+        let mut found: Vec<usize> = self.draft.loops_around(innermost).collect();
+        found.reverse();
+        found
+    }
+
+    /// The variables of a `for` and of those around it, from the outermost.
+    pub(crate) fn variables_up_to(&self, innermost: Option<usize>) -> Vec<&'a Ident> {
+        let loops = self.loops_up_to(innermost).into_iter();
+        loops.map(|repeated| self.loops[repeated].variable()).collect()
+    }
+
+    /// The end of a range, or an index, of a node's place: an expression that mentions the variable of a `for` is something else in another
+    /// `for`.
+    pub(super) fn bound(&self, node: usize, expr: &Expr) -> Bound {
+        let mentioned = |&repeated: &usize| {
+            let variable = self.loops[repeated].variable().to_string();
+            mentions(expr.to_token_stream(), &[variable])
+        };
+        match bound(expr) {
+            Bound::Symbol(text) => match self.draft.loops_around(self.draft.loop_around(node)).find(mentioned) {
+                Some(repeated) => Bound::iteration(text, repeated),
+                None => Bound::Symbol(text),
+            },
+            other => other,
+        }
+    }
+}

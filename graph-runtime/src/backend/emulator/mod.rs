@@ -1,0 +1,412 @@
+//! The CPU emulator: a launch runs all nodes, in an order that the graph allows, before it returns.
+
+mod attribute;
+mod conditional;
+mod copy;
+pub(crate) mod options;
+
+use super::calls::Calls;
+use super::sequence::Sequence;
+use super::{Backend, Blueprint, DeviceMemory, Storage};
+use crate::backend::emulator::options::EmulatorOptions;
+use crate::error::{Error, Result, Site};
+use crate::program::{Argument, KernelOp, Op, Part, Program, Strided};
+use graph_emulator::{Access, Allocation, Buffer, Footprint, Launch, Memory, Module, Options, Unordered};
+use graph_plan::{Draft, Mode};
+use std::sync::Arc;
+
+/// An emulated device.
+#[derive(Clone)]
+pub(crate) struct Emulated {
+    pub(crate) memory: Memory,
+    options: EmulatorOptions,
+}
+
+impl Emulated {
+    pub(crate) fn new(options: EmulatorOptions) -> Self {
+        Self {
+            memory: Memory::new(),
+            options,
+        }
+    }
+
+    /// The same device; graphs run their nodes in random orders.
+    pub(crate) fn with_seed(&self, seed: u64) -> Self {
+        let options = EmulatorOptions {
+            seed: Some(seed),
+            ..self.options
+        };
+        Self {
+            memory: self.memory.clone(),
+            options,
+        }
+    }
+}
+
+/// A graph made for the emulator.
+pub(crate) struct Executable {
+    storage: Vec<Storage>,
+    /// One for each of the program's modules, so that every graph has variables of its own.
+    modules: Vec<Module>,
+    sequence: Sequence,
+    /// What the last launch did wrong, and in which node. As with CUDA, whoever waits is told.
+    fault: Option<Fault>,
+    options: EmulatorOptions,
+    calls: Calls,
+}
+
+/// A launch that is going on.
+#[derive(Default)]
+struct Run {
+    /// What nodes touched, by node, in the body at hand and in those around it; only where unordered ones are compared.
+    touched: Vec<(usize, Touch)>,
+    /// Of all `while`s so far.
+    iterations: u64,
+}
+
+/// What went wrong, and in which node.
+type Fault = (usize, String);
+
+/// What a node touches of device memory and of host memory.
+#[derive(Clone, Default)]
+struct Touch {
+    device: Arc<Footprint>,
+    host: Arc<Footprint>,
+}
+
+impl Executable {
+    pub(crate) fn build(device: &Emulated, blueprint: &Blueprint<'_>) -> Result<Self> {
+        let modules = load(&device.memory, blueprint)?;
+        attribute::check(blueprint)?;
+        let options = device.options;
+        let backend = Backend::Emulator(device.clone());
+        let storage = super::allocate(&backend, blueprint)?;
+        let calls = Calls::new(blueprint, &storage);
+        Ok(Self {
+            storage,
+            modules,
+            sequence: Sequence::new(blueprint, options.seed, options.check_unordered),
+            fault: None,
+            options,
+            calls,
+        })
+    }
+
+    pub(crate) fn storage(&self) -> &[Storage] {
+        &self.storage
+    }
+
+    /// The host functions.
+    pub(crate) fn calls(&self) -> &Calls {
+        &self.calls
+    }
+
+    /// Would the emulator refuse a node that is changed like this?
+    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<()> {
+        match op {
+            Op::Kernel(kernel) => attribute::check_node(draft, program, node, kernel),
+            _ => Ok(()),
+        }
+    }
+
+    /// Runs the graph. Faults are kept for whoever waits; after one the remaining nodes do not run.
+    pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) {
+        if self.options.check_uninitialized {
+            for storage in &self.storage {
+                if let Storage::Scratch(scratch) = storage {
+                    scratch.forget();
+                }
+            }
+        }
+        self.fault = self.body(draft, program, 0, &mut Run::default()).err();
+    }
+
+    /// Runs the nodes of a body once, each with its own bodies.
+    fn body(&mut self, draft: &Draft, program: &Program, body: usize, run: &mut Run) -> Result<(), Fault> {
+        for node in self.sequence.next(body) {
+            if !program.enabled[node] {
+                continue;
+            }
+            let touch = match &program.ops[node] {
+                Op::Conditional(conditional) => self.conditional(draft, program, node, conditional, run)?,
+                Op::Child(body) => self.child(draft, program, *body, run)?,
+                _ => self
+                    .run(draft, program, node, &self.others(node, run))
+                    .map_err(|message| (node, message))?,
+            };
+            if self.options.check_unordered {
+                run.touched.push((node, touch));
+            }
+        }
+        Ok(())
+    }
+
+    /// The nodes that have run and that `node` could as well have run before, or with.
+    fn others<'a>(&self, node: usize, run: &'a Run) -> Vec<(usize, &'a Touch)> {
+        let touched = run.touched.iter().map(|(other, touch)| (*other, touch));
+        touched
+            .filter(|&(other, _)| self.sequence.unordered(other, node))
+            .collect()
+    }
+
+    /// The fault of the last launch.
+    pub(crate) fn fault(&self, draft: &Draft) -> Result<()> {
+        match &self.fault {
+            None => Ok(()),
+            Some((node, message)) => Err(Error::Fault {
+                site: Site::graph(&draft.name).at_node(&draft.nodes[*node].name),
+                message: message.clone(),
+            }),
+        }
+    }
+
+    /// Runs a node, and says what it touched where that is asked for.
+    fn run(&self, draft: &Draft, program: &Program, node: usize, others: &[(usize, &Touch)]) -> Result<Touch, String> {
+        match &program.ops[node] {
+            Op::Kernel(kernel) => self.kernel(draft, program, kernel, others),
+            Op::Memcpy { from, to } => {
+                let touch = self.touch(&[(*from, Mode::Read), (*to, Mode::Write)]);
+                self.compare(draft, &touch, others)?;
+                self.copy(*from, *to).map(|()| touch)
+            }
+            Op::Memset { to, value, .. } => {
+                let touch = self.touch(&[(*to, Mode::Write)]);
+                self.compare(draft, &touch, others)?;
+                self.set(*to, value).map(|()| touch)
+            }
+            Op::CopyRows(copy) => {
+                let touch = self.touch_rows(&[(copy.from, Mode::Read), (copy.to, Mode::Write)]);
+                self.compare(draft, &touch, others)?;
+                let mut rows = copy.from.parts().zip(copy.to.parts());
+                rows.try_for_each(|(from, to)| self.copy(from, to)).map(|()| touch)
+            }
+            Op::SetRows(set) => {
+                let touch = self.touch_rows(&[(set.to, Mode::Write)]);
+                self.compare(draft, &touch, others)?;
+                let mut rows = set.to.parts();
+                rows.try_for_each(|to| self.set(to, &set.value)).map(|()| touch)
+            }
+            Op::Call(call) => {
+                let touch = self.touch(&call.declared);
+                self.compare(draft, &touch, others)?;
+                self.call(node);
+                Ok(touch)
+            }
+            // The order of nodes is all that events ask for here.
+            Op::Join | Op::Record(_) | Op::Wait(_) | Op::Conditional(_) | Op::Child(_) => Ok(Touch::default()),
+            Op::Capture(_) | Op::Raw(_) => Err("needs a CUDA device".to_owned()), // `support` has refused them
+        }
+    }
+
+    /// What a node other than a kernel touches.
+    fn touch(&self, parts: &[(Part, Mode)]) -> Touch {
+        let (mut device, mut host) = (Footprint::new(), Footprint::new());
+        for (part, mode) in parts.iter().filter(|_| self.options.check_unordered) {
+            let storage = &self.storage[part.resource as usize];
+            let Some(first) = address(storage) else {
+                continue;
+            };
+            let footprint = if storage.host().is_some() {
+                &mut host
+            } else {
+                &mut device
+            };
+            let (start, len) = (first + part.start as u64, part.bytes as u64);
+            if mode.writes() {
+                footprint.write(start, len);
+            } else {
+                footprint.read(start, len);
+            }
+        }
+        Touch {
+            device: device.into(),
+            host: host.into(),
+        }
+    }
+
+    /// The same of rows that lie apart.
+    fn touch_rows(&self, rows: &[(Strided, Mode)]) -> Touch {
+        if !self.options.check_unordered {
+            return Touch::default();
+        }
+        let parts = rows
+            .iter()
+            .flat_map(|(rows, mode)| rows.parts().map(|part| (part, *mode)));
+        self.touch(&parts.collect::<Vec<_>>())
+    }
+
+    /// Fails where a node other than a kernel touches what an unordered node does.
+    fn compare(&self, draft: &Draft, touch: &Touch, others: &[(usize, &Touch)]) -> Result<(), String> {
+        for (other, theirs) in others {
+            let found = touch.device.conflict(&theirs.device);
+            if let Some(conflict) = found.or_else(|| touch.host.conflict(&theirs.host)) {
+                let (verb, theirs) = (
+                    if conflict.first_writes { "writes" } else { "reads" },
+                    if conflict.second_writes { "writes" } else { "reads" },
+                );
+                let bytes = conflict.addresses.end - conflict.addresses.start;
+                let other = &draft.nodes[*other].name;
+                return Err(format!(
+                    "{verb} {bytes} bytes{} which node `{other}` {theirs}, and neither comes before the other",
+                    self.place(draft, conflict.addresses.start)
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where an address is, in words.
+    fn place(&self, draft: &Draft, address: u64) -> String {
+        let found = self.storage.iter().enumerate().find_map(|(resource, storage)| {
+            let start = self::address(storage)?;
+            let offset = address
+                .checked_sub(start)
+                .filter(|&offset| offset < storage.bytes() as u64)?;
+            Some(format!(" at offset {offset} of `{}`", draft.resources[resource].name))
+        });
+        found.unwrap_or_default()
+    }
+
+    fn kernel(
+        &self,
+        draft: &Draft,
+        program: &Program,
+        kernel: &KernelOp,
+        others: &[(usize, &Touch)],
+    ) -> Result<Touch, String> {
+        let function = &program.functions[kernel.function as usize];
+        let arguments = program.arguments(kernel);
+        let mut buffers = Vec::with_capacity(arguments.len());
+        let mut words = Vec::with_capacity(arguments.len());
+        for argument in arguments {
+            let (word, buffer) = match argument {
+                Argument::Value(_) => ([0; 8], None),
+                Argument::Buffer {
+                    resource,
+                    mode,
+                    start,
+                    bytes,
+                } => {
+                    let resource = *resource as usize;
+                    let (allocation, first) = self.device(resource)?;
+                    let buffer = Buffer {
+                        name: &draft.resources[resource].name,
+                        address: allocation.address() + (first + *start) as u64,
+                        len: *bytes,
+                        access: match mode {
+                            Mode::Read => Access::Read,
+                            Mode::Write | Mode::ReadWrite => Access::ReadWrite,
+                        },
+                    };
+                    (buffer.address.to_le_bytes(), Some(buffer))
+                }
+            };
+            words.push(word);
+            buffers.extend(buffer);
+        }
+        let bytes: Vec<&[u8]> = arguments
+            .iter()
+            .zip(&words)
+            .map(|(argument, word)| match argument {
+                Argument::Buffer { .. } => word.as_slice(),
+                Argument::Value(value) => value.bytes(),
+            })
+            .collect();
+        let launch = Launch {
+            grid: kernel.config.grid,
+            block: kernel.config.block,
+            shared_bytes: kernel.config.shared,
+            arguments: &bytes,
+            buffers: &buffers,
+            options: &self.launch_options(draft, others, kernel.is_cooperative()),
+        };
+        let module = function.module().ok_or("the kernel has no PTX")?;
+        let report = self.modules[module]
+            .run(function.facts.entry, &launch)
+            .map_err(|fault| fault.to_string())?;
+        Ok(Touch {
+            device: report.footprint.into(),
+            host: Arc::default(),
+        })
+    }
+
+    /// Calls a host function.
+    fn call(&self, node: usize) {
+        if let Some(call) = self.calls.get(node) {
+            // SAFETY: `self` keeps the memory. `launch`, which has the graph exclusively and claims what it shares (fact 1 of `Uses`), runs one
+            // node after the other: nobody else has references into it, or writes it.
+            unsafe { call.run() };
+        }
+    }
+
+    fn launch_options(&self, draft: &Draft, others: &[(usize, &Touch)], cooperative: bool) -> Options {
+        let unordered = others.iter().map(|(other, touch)| Unordered {
+            name: format!("node `{}`", draft.nodes[*other].name).into(),
+            footprint: touch.device.clone(),
+        });
+        Options {
+            step_limit: self.options.step_limit,
+            threads: self.options.threads,
+            cooperative,
+            check_uninitialized: self.options.check_uninitialized,
+            check_shared_races: self.options.check_shared_races,
+            record_footprint: self.options.check_unordered,
+            unordered: unordered.collect(),
+        }
+    }
+
+    /// A resource's device memory, and where in it the resource starts.
+    fn device(&self, resource: usize) -> Result<(&Allocation, usize), String> {
+        match self.storage[resource].device() {
+            Some((DeviceMemory::Emulator(allocation), start)) => Ok((allocation, start)),
+            _ => Err("the memory is not the emulator's".to_owned()),
+        }
+    }
+
+    /// Makes later launches run `node` with its memory where it is now; what else it does they are told.
+    pub(crate) fn apply(&mut self, node: usize) {
+        self.calls.renew(node, &self.storage);
+        self.calls.forget_retired();
+    }
+
+    /// Puts a resource somewhere else. Nodes that use it must be applied again.
+    pub(crate) fn rebind(&mut self, resource: usize, storage: Storage) {
+        self.storage[resource] = storage;
+    }
+}
+
+/// Where a resource starts, on the device or the host.
+fn address(storage: &Storage) -> Option<u64> {
+    let host = storage.host().map(|first| first.addr().get() as u64);
+    host.or_else(|| storage.device().map(|(memory, start)| memory.home() + start as u64))
+}
+
+/// Loads the modules and finds every kernel in its own.
+fn load(memory: &Memory, blueprint: &Blueprint<'_>) -> Result<Vec<Module>> {
+    let Blueprint { draft, program, .. } = blueprint;
+    let mut modules = Vec::with_capacity(program.modules.len());
+    for ptx in &program.modules {
+        let module = Module::load(memory, ptx.text).map_err(|error| Error::Module {
+            site: Site::graph(&draft.name),
+            path: ptx.path,
+            message: error.to_string(),
+        })?;
+        modules.push(module);
+    }
+    for function in &program.functions {
+        let module = function.module().and_then(|module| modules.get(module));
+        let message = match module.and_then(|module| module.kernel(function.facts.entry)) {
+            None => format!("is not in `{}`", function.facts.source.path()),
+            Some(kernel) if kernel.is_clustered() => {
+                "runs in clusters of several blocks, which the emulator does not have".to_owned()
+            }
+            Some(_) => continue,
+        };
+        return Err(Error::Kernel {
+            site: Site::graph(&draft.name),
+            kernel: function.facts.name,
+            message,
+        });
+    }
+    Ok(modules)
+}

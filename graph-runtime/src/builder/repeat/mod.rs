@@ -1,0 +1,274 @@
+//! Nodes that are repeated: `for`. Each iteration adds them anew, and runs after the one before.
+
+mod order;
+
+use super::GraphBuilder;
+use crate::error::{Error, Site};
+use crate::program::Op;
+use crate::program::instances::Instances;
+use crate::shape::iterations::{Iterations, NONE, count};
+use graph_plan::NodeKind;
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::ops::RangeInclusive;
+
+/// The most nodes that a graph with `for`s has: a count that is a mistake is told, instead of taking all memory.
+const MOST: usize = 1 << 20;
+
+/// A node as `cuda_graph!` declares it in a `for`: its name, and how many `for`s are around it up to that one; 0 for a node in a body of
+/// another node of the `for`.
+type Declaration = (&'static str, usize);
+
+/// What a builder knows of its `for`s.
+#[derive(Default)]
+pub(super) struct Repeats {
+    /// Those that nodes are being added in, from the outermost.
+    open: Vec<Open>,
+    /// Those that have ended, each before those around it.
+    ended: Vec<Repeated>,
+    declared: Option<Declared>,
+    /// Why one was not repeated.
+    pub(super) failure: Option<Error>,
+}
+
+/// What `cuda_graph!` has declared so far.
+struct Declared {
+    /// The index of the next declaration.
+    next: usize,
+    instances: Instances,
+}
+
+/// A `for` in which nodes are being added.
+struct Open {
+    /// The number of the iteration.
+    value: usize,
+    /// The index of its first declaration.
+    first: usize,
+    /// How many there are.
+    declarations: usize,
+    repeated: Repeated,
+}
+
+/// The nodes of a `for`.
+struct Repeated {
+    /// The body it stands in.
+    body: usize,
+    /// The first node of each iteration.
+    starts: Vec<usize>,
+    /// The node behind the last iteration.
+    end: usize,
+}
+
+impl Repeats {
+    /// Notes a node of the draft; the name it has as one of an iteration.
+    pub(super) fn declare(&mut self, name: Cow<'static, str>, node: usize) -> Cow<'static, str> {
+        if let Some(declared) = &mut self.declared {
+            let values = self.open.iter().map(|open| open.value);
+            declared.instances.add(declared.next, values, node, false);
+            declared.next += 1;
+        }
+        if self.open.is_empty() {
+            return name;
+        }
+        numbered(name.into_owned(), &self.open).into()
+    }
+
+    /// Notes declarations from now on; each of `nodes` so far is one.
+    pub(super) fn declare_all(&mut self, nodes: usize) {
+        self.declared.get_or_insert_with(|| Declared {
+            next: nodes,
+            instances: Instances::identity(nodes),
+        });
+    }
+
+    /// Leaves to the builder of the graph around a child what it needs to know of the child's `for`s. What became of the child's declarations.
+    pub(super) fn end_in(self, outer: &mut Option<Box<Self>>) -> Option<Instances> {
+        if !self.ended.is_empty() || self.failure.is_some() {
+            let outer = outer.get_or_insert_default();
+            outer.ended.extend(self.ended);
+            outer.failure = outer.failure.take().or(self.failure);
+        }
+        self.declared.map(|declared| declared.instances)
+    }
+
+    /// What became of the declarations.
+    pub(super) fn into_instances(self) -> Option<Instances> {
+        self.declared.map(|declared| declared.instances)
+    }
+}
+
+/// `name[2][3]`
+fn numbered(mut name: String, open: &[Open]) -> String {
+    for open in open {
+        write!(name, "[{}]", open.value).expect("writing to a string does not fail");
+    }
+    name
+}
+
+impl GraphBuilder {
+    /// Repeats the nodes that `iteration` adds, for each number of the range. What no other node of an iteration comes before runs after
+    /// all that nothing in the iteration before comes after, so each iteration ends before the next begins.
+    ///
+    /// Nodes of an iteration have its number behind their names: `scale[3]`.
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder};
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Layers");
+    /// let weights = builder.device::<[[f32; 4]; 3]>("weights");
+    /// let mut layer = builder.device::<[f32; 4]>("layer");
+    /// let mut history = builder.host::<[[f32; 4]; 3]>("history");
+    /// builder.repeat(0..3, |builder, i| {
+    ///     let load = builder.memcpy("load", &weights.row(i), &mut layer);
+    ///     let save = builder.memcpy("save", &layer, &mut history.row(i));
+    ///     builder.after(save, &[load]);
+    /// });
+    ///
+    /// let mut graph = builder.build()?;
+    /// graph.device_mut(&weights)?.copy_from(&[[1.0; 4], [2.0; 4], [3.0; 4]])?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.host(&history)?, &[[1.0; 4], [2.0; 4], [3.0; 4]]);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// More than about a million nodes are refused, when the graph is built.
+    pub fn repeat(&mut self, range: impl Iterations, mut iteration: impl FnMut(&mut Self, usize)) {
+        for value in self.open(&[], range) {
+            if self.draft.nodes.len() > MOST {
+                self.refuse("");
+                break;
+            }
+            self.begin_iteration(value);
+            iteration(self, value);
+        }
+        self.end_loop();
+    }
+
+    /// Begins a `for` that `cuda_graph!` has declared with these nodes; the numbers of its iterations.
+    #[doc(hidden)]
+    pub fn begin_loop(&mut self, declarations: &[Declaration], range: impl Iterations) -> RangeInclusive<usize> {
+        let nodes = self.draft.nodes.len();
+        let repeats = self.repeats.get_or_insert_default();
+        repeats.declare_all(nodes);
+        self.open(declarations, range)
+    }
+
+    /// Begins the iteration of this number.
+    #[doc(hidden)]
+    pub fn begin_iteration(&mut self, value: usize) {
+        let nodes = self.draft.nodes.len();
+        let Some(repeats) = &mut self.repeats else { return };
+        let Some(open) = repeats.open.last_mut() else { return };
+        open.value = value;
+        open.repeated.starts.push(nodes);
+        if let Some(declared) = &mut repeats.declared {
+            declared.next = open.first;
+        }
+    }
+
+    /// Ends the `for` that was begun last.
+    #[doc(hidden)]
+    pub fn end_loop(&mut self) {
+        let nodes = self.draft.nodes.len();
+        let Some(repeats) = &mut self.repeats else { return };
+        let Some(mut open) = repeats.open.pop() else { return };
+        open.repeated.end = nodes;
+        repeats.ended.push(open.repeated);
+        if let Some(declared) = &mut repeats.declared {
+            declared.next = open.first + open.declarations;
+        }
+    }
+
+    /// The number of the iteration at hand, of the `for` that so many others are around.
+    pub(crate) fn iteration(&self, depth: usize) -> usize {
+        let open = self.repeats.as_ref().and_then(|repeats| repeats.open.get(depth));
+        open.map_or(0, |open| open.value)
+    }
+
+    /// Edges between declarations, from the first of each to the second, with the number of `for`s that are around both: what
+    /// `cuda_graph!` expands `after` to.
+    #[doc(hidden)]
+    pub fn repeated_edges(&mut self, edges: &[(usize, usize, usize)]) {
+        for (from, to) in self.instances_of(edges) {
+            self.draft.edge(from, to);
+        }
+    }
+
+    /// The same for programmatic edges. Those of joins that stand in for kernels are plain ones.
+    #[doc(hidden)]
+    pub fn repeated_programmatic_edges(&mut self, edges: &[(usize, usize, usize)]) {
+        for (from, to) in self.instances_of(edges) {
+            if [from, to]
+                .iter()
+                .any(|&node| matches!(self.program.ops[node], Op::Join))
+            {
+                self.draft.edge(from, to);
+            } else {
+                self.draft.programmatic_edge(from, to);
+            }
+        }
+    }
+
+    /// The edges between nodes that edges between declarations stand for.
+    fn instances_of(&self, edges: &[(usize, usize, usize)]) -> Vec<(usize, usize)> {
+        let declared = self.repeats.as_ref().and_then(|repeats| repeats.declared.as_ref());
+        let of_each = declared.into_iter().flat_map(|Declared { instances, .. }| {
+            let edges = edges.iter();
+            edges.flat_map(|&(from, to, common)| instances.edges(from, to, common))
+        });
+        of_each.collect()
+    }
+
+    fn open(&mut self, declarations: &[Declaration], range: impl Iterations) -> RangeInclusive<usize> {
+        let mut values = range.values();
+        let room = MOST.saturating_sub(self.draft.nodes.len());
+        if count(&values).saturating_mul(declarations.len().max(1)) > room {
+            self.refuse(declarations.first().map_or("", |(name, _)| name));
+            values = NONE;
+        }
+        let body = self.body;
+        let repeats = self.repeats.get_or_insert_default();
+        repeats.open.push(Open {
+            value: 0,
+            first: repeats.declared.as_ref().map_or(0, |declared| declared.next),
+            declarations: declarations.len(),
+            repeated: Repeated {
+                body,
+                starts: Vec::new(),
+                end: 0,
+            },
+        });
+        if values.is_empty() {
+            self.stand_in(declarations);
+        }
+        values
+    }
+
+    /// Adds the nodes of a `for` without iterations as joins, so that what they order stays ordered.
+    fn stand_in(&mut self, declarations: &[Declaration]) {
+        self.begin_iteration(0);
+        for (offset, &(name, depth)) in declarations.iter().enumerate().filter(|(_, (_, depth))| *depth > 0) {
+            let node = self.draft.nodes.len();
+            let Some(repeats) = &mut self.repeats else { return };
+            let Some((last, around)) = repeats.open.split_last() else {
+                return;
+            };
+            let name = numbered(name.to_owned(), around) + &"[]".repeat(depth);
+            if let Some(declared) = &mut repeats.declared {
+                let inner = std::iter::repeat_n(0, depth - 1);
+                let values = repeats.open.iter().map(|open| open.value).chain(inner);
+                declared.instances.add(last.first + offset, values, node, true);
+            }
+            self.draft.node_in(self.body, name, NodeKind::Join);
+            self.push(Op::Join);
+        }
+    }
+
+    #[cold]
+    fn refuse(&mut self, node: &str) {
+        let graph = Site::graph(&self.draft.name);
+        let site = if node.is_empty() { graph } else { graph.at_node(node) };
+        let failure = &mut self.repeats.get_or_insert_default().failure;
+        failure.get_or_insert(Error::TooManyNodes { site, most: MOST });
+    }
+}

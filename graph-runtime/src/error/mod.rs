@@ -1,0 +1,318 @@
+//! What can go wrong, in words: which graph, node and memory it is about and, for driver calls, CUDA's own name for it.
+
+pub(crate) mod mistakes;
+mod site;
+
+pub use site::{CudaError, Site};
+
+use graph_plan::Diagnostic;
+use std::fmt;
+
+/// The result of everything here that can fail.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Why something failed.
+///
+/// `Debug` writes the message, as `Display` does: a `main` that returns this [`Result`] shows what to do, and so does `unwrap`.
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum Error {
+    /// No NVIDIA driver library is on this machine.
+    NoDriver,
+    /// The driver is older than CUDA 12.0, whose graph calls are used.
+    DriverTooOld {
+        /// As `cuDriverGetVersion` gives it: 1000 x major + 10 x minor.
+        version: u32,
+    },
+    /// There is no such CUDA device.
+    NoDevice {
+        /// The one asked for.
+        ordinal: usize,
+        /// How many there are.
+        devices: usize,
+    },
+    /// A driver call failed.
+    Cuda {
+        /// What it was about.
+        site: Site,
+        /// The call.
+        source: CudaError,
+    },
+    /// The graph has mistakes. All of them are listed.
+    Invalid {
+        /// The graph.
+        graph: Box<str>,
+        /// Its mistakes.
+        diagnostics: Vec<Diagnostic>,
+    },
+    /// PTX that the device, or the emulator, does not take.
+    Module {
+        /// What it was loaded for.
+        site: Site,
+        /// The PTX file.
+        path: &'static str,
+        /// What the loader said.
+        message: String,
+    },
+    /// A CUDA source cannot be compiled, since NVIDIA's compiler for that is not on this machine.
+    NoNvrtc {
+        /// What it is for.
+        site: Site,
+        /// The CUDA source.
+        path: &'static str,
+        /// Where compiled sources are kept; this one is not there.
+        cache: String,
+    },
+    /// A CUDA source with mistakes.
+    Compile {
+        /// What it is for.
+        site: Site,
+        /// The CUDA source.
+        path: &'static str,
+        /// What the compiler said.
+        message: String,
+    },
+    /// A kernel that cannot run on the device, or not with this launch.
+    Kernel {
+        /// The node that launches it.
+        site: Site,
+        /// The kernel.
+        kernel: &'static str,
+        /// Why not.
+        message: String,
+    },
+    /// A kernel did something wrong while it ran on the emulator. Every accessor returns this until a later launch succeeds.
+    Fault {
+        /// The node that was running.
+        site: Site,
+        /// What it did, with the thread, the PTX line and the buffer.
+        message: String,
+    },
+    /// A host function of the graph panicked. The nodes after it ran, and the graph can be launched again.
+    Panicked {
+        /// The `call` node.
+        site: Site,
+        /// What the panic said.
+        message: String,
+    },
+    /// What the closure of a `capture` or `raw` node did cannot become a node.
+    Node {
+        /// The node.
+        site: Site,
+        /// What the closure returned, or what CUDA said of what it did.
+        message: String,
+    },
+    /// The host has no memory for this.
+    OutOfMemory {
+        /// What it was for.
+        site: Site,
+        /// Bytes asked for.
+        bytes: usize,
+    },
+    /// A place of one graph was used with another.
+    ForeignPlace {
+        /// The graph it was used with.
+        site: Site,
+    },
+    /// A place reaches outside its memory.
+    OutOfBounds {
+        /// The memory.
+        site: Site,
+    },
+    /// A slice has another length than the memory it is copied from or to.
+    Length {
+        /// The memory.
+        site: Site,
+        /// The memory's length in bytes.
+        expected: usize,
+        /// The slice's length in bytes.
+        given: usize,
+    },
+    /// Memory was taken from a [`HostSplit`](crate::HostSplit) twice.
+    AlreadyTaken {
+        /// The memory.
+        site: Site,
+    },
+    /// Memory that graphs share is being used by somebody else.
+    InUse {
+        /// The memory.
+        site: Site,
+        /// By whom.
+        message: &'static str,
+    },
+    /// Memory of another device cannot be used here.
+    ForeignMemory {
+        /// The memory.
+        site: Site,
+    },
+    /// The graph has no such node.
+    UnknownNode {
+        /// The graph; and the node, if it is one of a `for` that has no such iteration.
+        site: Site,
+        /// The index asked for, or the number of the iteration.
+        index: usize,
+        /// How many nodes there are, or how often the node is repeated.
+        nodes: usize,
+    },
+    /// A `for` makes more nodes than a graph can have.
+    TooManyNodes {
+        /// The graph, and the first node of the `for`.
+        site: Site,
+        /// How many there can be.
+        most: usize,
+    },
+    /// A graph cannot be launched on this stream.
+    Stream {
+        /// The graph.
+        site: Site,
+        /// Why not.
+        message: &'static str,
+    },
+    /// An earlier update failed half-way, so the graph does not launch until the same update succeeds.
+    HalfUpdated {
+        /// The graph.
+        site: Site,
+        /// What was updated.
+        what: &'static str,
+    },
+    /// Rebinding memory failed half-way, so the graph does not launch until it succeeds.
+    HalfRebound {
+        /// The memory.
+        site: Site,
+    },
+    /// This cannot be done here.
+    Unsupported {
+        /// What it is about.
+        site: Site,
+        /// What cannot be done, and why.
+        message: &'static str,
+    },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NoDriver => f.write_str("no NVIDIA driver (libcuda) was found"),
+            Error::DriverTooOld { version } => write!(
+                f,
+                "the NVIDIA driver is too old: it supports CUDA {}.{}, but 12.0 is needed",
+                version / 1000,
+                version % 1000 / 10
+            ),
+            Error::NoDevice { ordinal, devices } => {
+                write!(f, "there is no CUDA device {ordinal}; there are {devices}")
+            }
+            Error::Cuda { site, source } => write!(f, "{site}{source}"),
+            Error::Invalid { graph, diagnostics } => {
+                let plural = if diagnostics.len() == 1 { "" } else { "s" };
+                write!(f, "graph `{graph}` has {} mistake{plural}", diagnostics.len())?;
+                diagnostics
+                    .iter()
+                    .try_for_each(|diagnostic| write!(f, "\n{diagnostic}"))
+            }
+            Error::Module { site, path, message } => write!(f, "{site}cannot load `{path}`: {message}"),
+            Error::NoNvrtc { site, path, cache } => write!(
+                f,
+                "{site}cannot compile `{path}`: NVRTC (libnvrtc), NVIDIA's compiler for that, was not found\n\
+                 note: nor has it been compiled before: it is not in the cache, `{cache}`\n\
+                 help: install the CUDA toolkit, or `pip install nvidia-cuda-nvrtc-cu12`, and set `LD_LIBRARY_PATH` to the folder of \
+                 `libnvrtc.so`; or compile the file with `nvcc -ptx`, check that in, and name it: `#[cuda_kernels(\"x.ptx\")]`"
+            ),
+            Error::Compile { site, path, message } => write!(f, "{site}cannot compile `{path}`: {message}"),
+            Error::Kernel { site, kernel, message } => write!(f, "{site}kernel `{kernel}` {message}"),
+            Error::Fault { site, message } | Error::Node { site, message } => write!(f, "{site}{message}"),
+            Error::Panicked { site, message } => write!(f, "{site}the host function panicked: {message}"),
+            Error::OutOfMemory { site, bytes } => write!(f, "{site}the host has no memory for {bytes} bytes"),
+            Error::ForeignPlace { site } => write!(f, "{site}the place belongs to another graph"),
+            Error::OutOfBounds { site } => write!(f, "{site}the place reaches outside"),
+            Error::Length { site, expected, given } => {
+                write!(f, "{site}has {expected} bytes, but the slice has {given}")
+            }
+            Error::AlreadyTaken { site } => write!(f, "{site}already taken from this split"),
+            Error::UnknownNode { site, nodes, .. } if site.node.is_some() => {
+                write!(
+                    f,
+                    "{site}the `for` around it has no such iteration; the node is repeated {nodes} times"
+                )
+            }
+            Error::UnknownNode { site, index, nodes } => {
+                write!(f, "{site}no node has index {index}; there are {nodes}")
+            }
+            Error::ForeignMemory { site } => write!(f, "{site}the memory belongs to another device"),
+            Error::TooManyNodes { site, most } => write!(f, "{site}a `for` makes more than {most} nodes"),
+            Error::Stream { site, message } | Error::Unsupported { site, message } | Error::InUse { site, message } => {
+                write!(f, "{site}{message}")
+            }
+            Error::HalfRebound { site } => write!(f, "{site}rebinding failed half-way; rebind again before launching"),
+            Error::HalfUpdated { site, what } => write!(
+                f,
+                "{site}an update of `{what}` failed half-way; update `{what}` again before launching"
+            ),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Cuda { source, .. } => Some(source),
+            _ => None,
+        }
+    }
+}
+
+/// Says what a failed driver call was about.
+pub(crate) trait At<T> {
+    fn at(self, site: impl FnOnce() -> Site) -> Result<T>;
+}
+
+impl<T> At<T> for Result<T, CudaError> {
+    fn at(self, site: impl FnOnce() -> Site) -> Result<T> {
+        self.map_err(|source| Error::Cuda { site: site(), source })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_name_graph_node_call_and_error() {
+        let source = CudaError {
+            call: "cuGraphAddKernelNode_v2",
+            name: "CUDA_ERROR_INVALID_VALUE",
+            code: 1,
+        };
+        let failed: Result<()> = Err(source).at(|| Site::graph("ForwardBackward").at_node("forward"));
+        assert_eq!(
+            failed.unwrap_err().to_string(),
+            "graph `ForwardBackward`, node `forward`: cuGraphAddKernelNode_v2 failed: CUDA_ERROR_INVALID_VALUE (1)"
+        );
+        let outside = Error::Cuda {
+            site: Site::default(),
+            source,
+        };
+        assert_eq!(outside.to_string(), source.to_string());
+    }
+
+    /// `fn main() -> Result<()>` and `unwrap` show errors by `Debug`.
+    #[test]
+    fn debug_is_the_message() {
+        let error = Error::HalfRebound {
+            site: Site::graph("Train").at_memory("weights"),
+        };
+        assert_eq!(format!("{error:?}"), error.to_string());
+    }
+
+    #[test]
+    fn errors_cross_threads() {
+        fn check<T: Send + Sync + std::error::Error + 'static>() {}
+        check::<Error>();
+    }
+}

@@ -1,0 +1,238 @@
+//! What `cuda_graph!` makes of a graph that is an expression: its type is generic over its resources, its params, and the closure
+//! that holds the nodes which params change.
+
+use crate::builder::GraphBuilder;
+use crate::device::Device;
+use crate::error::Result;
+use crate::expansion::sink::NodeSink;
+use crate::graph::Graph;
+use crate::graph::host_split::HostSplit;
+use crate::graph::update::Update;
+use crate::kernel::{KernelCall, Launch};
+use crate::memory::{DeviceMut, DeviceRef};
+use crate::shape::place::{OnDevice, OnHost, Place};
+use crate::shape::rectangle::Rectangle;
+use crate::shape::{ArrayOf, Element};
+use cudarc::driver::CudaFunction;
+
+/// A resource of the graph: what its accessors lend.
+pub trait Slot {
+    /// What is lent to read.
+    type Ref<'g>
+    where
+        Self: 'g;
+    /// What is lent to write.
+    type Mut<'g>
+    where
+        Self: 'g;
+
+    /// Waits, and lends it.
+    fn lend<'g>(&'g self, graph: &'g Graph) -> Result<Self::Ref<'g>>;
+
+    /// Waits, and lends it to write.
+    fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<Self::Mut<'g>>;
+}
+
+/// Host memory of the graph's own.
+pub trait HostSlot: Slot {
+    /// Its shape.
+    type Shape: ?Sized;
+
+    /// Lends it to write, together with others.
+    fn take<'g>(split: &mut HostSplit<'g>, place: &Self) -> Result<&'g mut Self::Shape>;
+}
+
+impl<S: ?Sized> Slot for Place<S, OnDevice> {
+    type Ref<'g>
+        = DeviceRef<'g, S>
+    where
+        Self: 'g;
+    type Mut<'g>
+        = DeviceMut<'g, S>
+    where
+        Self: 'g;
+
+    fn lend<'g>(&'g self, graph: &'g Graph) -> Result<DeviceRef<'g, S>> {
+        graph.device(self)
+    }
+
+    fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<DeviceMut<'g, S>> {
+        graph.device_mut(self)
+    }
+}
+
+macro_rules! host_slots {
+    ($([$($bound:tt)*] $shape:ty: $lend:ident, $lend_mut:ident, $take:ident;)*) => {$(
+        impl<$($bound)*> Slot for Place<$shape, OnHost> {
+            type Ref<'g> = &'g $shape where Self: 'g;
+            type Mut<'g> = &'g mut $shape where Self: 'g;
+
+            fn lend<'g>(&'g self, graph: &'g Graph) -> Result<&'g $shape> {
+                graph.$lend(self)
+            }
+
+            fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<&'g mut $shape> {
+                graph.$lend_mut(self)
+            }
+        }
+
+        impl<$($bound)*> HostSlot for Place<$shape, OnHost> {
+            type Shape = $shape;
+
+            fn take<'g>(split: &mut HostSplit<'g>, place: &Self) -> Result<&'g mut $shape> {
+                split.$take(place)
+            }
+        }
+    )*};
+}
+host_slots! {
+    [S] S: host, host_mut, take;
+    [T: Element] [T]: host_slice, host_slice_mut, take_slice;
+}
+
+/// What the nodes that mention params are applied to.
+#[derive(Debug)]
+pub enum AnySink<'a, 'g> {
+    /// Adds them.
+    Builder(&'a mut GraphBuilder),
+    /// Changes them.
+    Update(&'a mut Update<'g>),
+}
+
+impl NodeSink for AnySink<'_, '_> {
+    fn kernel<const N: usize>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        launch: Launch,
+        call: KernelCall<N>,
+    ) -> Result<()> {
+        match self {
+            AnySink::Builder(builder) => NodeSink::kernel(*builder, index, name, launch, call),
+            AnySink::Update(update) => NodeSink::kernel(*update, index, name, launch, call),
+        }
+    }
+
+    fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        to: &mut Place<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        match self {
+            AnySink::Builder(builder) => NodeSink::memset(*builder, index, name, to, value),
+            AnySink::Update(update) => NodeSink::memset(*update, index, name, to, value),
+        }
+    }
+
+    fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        to: &mut Rectangle<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        match self {
+            AnySink::Builder(builder) => NodeSink::memset_2d(*builder, index, name, to, value),
+            AnySink::Update(update) => NodeSink::memset_2d(*update, index, name, to, value),
+        }
+    }
+
+    fn child<B>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        bound: B,
+        add: impl FnOnce(&mut GraphBuilder, B) -> Result<()>,
+        update: impl FnOnce(&mut Update<'_>, B) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            AnySink::Builder(builder) => NodeSink::child(*builder, index, name, bound, add, update),
+            AnySink::Update(sink) => NodeSink::child(*sink, index, name, bound, add, update),
+        }
+    }
+
+    fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {
+        match self {
+            AnySink::Builder(builder) => NodeSink::iterations(*builder),
+            AnySink::Update(update) => NodeSink::iterations(*update),
+        }
+    }
+}
+
+/// The closure that holds the nodes that mention params: it applies the one with the given index, for these values of all params. The third
+/// argument is the function value that the node launches, which only adding it evaluates.
+pub trait Nodes<P>: FnMut(&mut AnySink<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()> {}
+
+impl<P, F: FnMut(&mut AnySink<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>> Nodes<P> for F {}
+
+/// Tells rustc what the closure takes.
+pub fn nodes<P, F: FnMut(&mut AnySink<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>>(nodes: F) -> F {
+    nodes
+}
+
+/// Adds a node that mentions params. What is wrong with it is reported when the graph is built.
+pub fn add<P>(
+    nodes: &mut impl Nodes<P>,
+    builder: &mut GraphBuilder,
+    index: usize,
+    function: Option<CudaFunction>,
+    params: P,
+) {
+    let added = nodes(&mut AnySink::Builder(builder), index, function, params);
+    debug_assert!(added.is_ok(), "a builder takes every node");
+}
+
+/// Of a graph with mistakes: an expression of the right type.
+pub fn stub<G>(_device: &Device, _graph: impl FnOnce(&mut GraphBuilder) -> G) -> Result<G> {
+    unreachable!("this graph has mistakes and did not compile")
+}
+
+/// Shapes made of numbers.
+#[diagnostic::on_unimplemented(
+    message = "a memset of captured memory sets numbers, but the memory has shape `{Self}`",
+    label = "its elements are no numbers",
+    note = "declare the memory, or share it as `x: mut device {Self}`, which tells the type of its elements"
+)]
+pub trait Numbers {
+    /// The innermost type.
+    type Number: Element;
+}
+
+macro_rules! numbers {
+    ($($ty:ty)*) => {$(
+        impl Numbers for $ty {
+            type Number = $ty;
+        }
+    )*};
+}
+numbers!(u8 u16 u32 u64 u128 i8 i16 i32 i64 i128 usize isize f32 f64);
+
+impl<T: Numbers, const N: usize> Numbers for [T; N] {
+    type Number = T::Number;
+}
+
+impl<T: Numbers> Numbers for [T] {
+    type Number = T::Number;
+}
+
+/// The value that a memset of captured memory sets: its type is that of the memory's elements.
+pub fn element_of<S: ?Sized + Numbers, M>(_place: &Place<S, M>, value: S::Number) -> S::Number {
+    value
+}
+
+/// Memory that kernels can reach.
+#[diagnostic::on_unimplemented(
+    message = "this is host memory, but kernels, memsets and conditions need device memory [wrong-memory]",
+    label = "host memory",
+    note = "declare a `device` resource of the same shape, use it here, and copy: `memcpy upload = ... -> ...`"
+)]
+pub trait DeviceMemory {}
+
+impl DeviceMemory for OnDevice {}
+
+/// A place in captured memory, where it must be device memory.
+pub fn on_device<S: ?Sized, M: DeviceMemory>(place: Place<S, M>) -> Place<S, OnDevice> {
+    Place::new(place.span)
+}

@@ -1,0 +1,201 @@
+//! Compile-time assertions that `cuda_graph!` expands to, for what only rustc can evaluate. A failure is a compile error at
+//! the user's tokens. Build checks all of it again: these only report it earlier.
+
+use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
+use crate::kernel::{Kernel, KernelFacts};
+use crate::shape::Element;
+use graph_plan::{Argument, LaunchRequest, SharedParam, Text, variable_race};
+
+/// What is known of kernel nodes that launch `K` in the same way: limits of the launch and the kernel's contracts.
+#[track_caller]
+pub const fn check_launch<K: Kernel>(
+    nodes: &[&str],
+    grid: [i128; 3],
+    block: [i128; 3],
+    shared: i128,
+    arguments: &[Argument],
+) {
+    check_clusters::<K>(nodes, grid, block, shared, arguments, None);
+}
+
+/// The same of nodes that say in which clusters their blocks run.
+#[track_caller]
+pub const fn check_clusters<K: Kernel>(
+    nodes: &[&str],
+    grid: [i128; 3],
+    block: [i128; 3],
+    shared: i128,
+    arguments: &[Argument],
+    cluster: Option<[i128; 3]>,
+) {
+    let launch = LaunchRequest {
+        grid,
+        block,
+        shared,
+        cluster,
+    };
+    let Err(mut text) = K::FACTS.code().check_launch(nodes[0], &launch, arguments, false) else {
+        return;
+    };
+    let mut index = 1;
+    while index < nodes.len() {
+        text = text
+            .str(if index == 1 {
+                "\nnote: the same launch: `"
+            } else {
+                "`, `"
+            })
+            .str(nodes[index]);
+        index += 1;
+    }
+    text = text.str(if index > 1 { "`" } else { "" });
+    panic!("{}", text.as_str());
+}
+
+/// Nodes that can run at the same time launch `A` and `B`: no module-scope variable that both touch is written.
+#[track_caller]
+pub const fn check_variables<A: Kernel, B: Kernel>(first: &str, second: &str) {
+    if let Some(text) = variable_race(first, &A::FACTS.code(), second, &B::FACTS.code()) {
+        panic!("{}", text.as_str());
+    }
+}
+
+/// `programmatic(upstream)` is an order of the two nodes, which launch `D` after `U`. `memory` says of each buffer of the node after
+/// what other nodes do to it, `all` has the kernels of all nodes.
+#[track_caller]
+pub const fn check_programmatic<D: Kernel, U: Kernel>(
+    downstream: &str,
+    upstream: &str,
+    memory: &[SharedParam],
+    all: &[&KernelFacts],
+) {
+    let edge = ProgrammaticEdge { upstream, downstream };
+    if D::FACTS.source.is_cuda() {
+        return; // build asks again, when its PTX is known
+    }
+    if let Some(text) = edge.fault(D::FACTS, memory, all) {
+        panic!("{}", text.as_str());
+    }
+}
+
+/// A node that launches `K` is the first to get `memory`, as its parameter `param`, and as `&mut`: it only writes there.
+#[track_caller]
+pub const fn check_initializes<K: Kernel>(node: &str, memory: &str, param: usize) {
+    if let Some(text) = reads_uninitialized(node, memory, K::FACTS, param) {
+        panic!("{}", text.as_str());
+    }
+}
+
+/// `resource[index]` is one of `length` elements.
+#[track_caller]
+pub const fn check_index(resource: &str, index: usize, length: usize) {
+    if index < length {
+        return;
+    }
+    let text = Text::new()
+        .str("index ")
+        .int(index as i128)
+        .str(" is out of bounds of `")
+        .str(resource);
+    let text = text
+        .str("`, which has ")
+        .int(length as i128)
+        .str(" elements [out-of-bounds]\n");
+    let text = text.str("help: use an index below ").int(length as i128);
+    panic!("{}", text.as_str());
+}
+
+/// `resource[start..end]` lies within `length` elements.
+#[track_caller]
+pub const fn check_range(resource: &str, start: usize, end: usize, length: usize) {
+    if start <= end && end <= length {
+        return;
+    }
+    let text = Text::new()
+        .str("range ")
+        .int(start as i128)
+        .str("..")
+        .int(end as i128)
+        .str(" is out of bounds of `");
+    let text = text
+        .str(resource)
+        .str("`, which has ")
+        .int(length as i128)
+        .str(" elements [out-of-bounds]\n");
+    let text = text.str("help: use a range within 0..").int(length as i128);
+    panic!("{}", text.as_str());
+}
+
+/// The length of a range; 0 where it is reversed, which [`check_range`] reports.
+pub const fn distance(start: usize, end: usize) -> usize {
+    end.saturating_sub(start)
+}
+
+/// A constant as a contract's argument, by its bytes. [`Element`]s have no padding, so all of them are initialised.
+pub const fn constant<T: Element>(value: T) -> Argument {
+    const SIZE: usize = 16;
+    if size_of::<T>() > SIZE {
+        return Argument::Unknown;
+    }
+    #[repr(C)] // both fields begin at its first byte
+    union Bytes<T: Copy> {
+        value: T,
+        bytes: [u8; SIZE],
+    }
+    let mut bits = Bytes { bytes: [0; SIZE] };
+    bits.value = value;
+    // SAFETY: all 16 bytes were initialised as `bytes`; `value` then replaced the first `size_of::<T>()` of them by
+    // initialised ones, since `Element: Pod` rules out padding.
+    Argument::Bytes(unsafe { bits.bytes }, size_of::<T>())
+}
+
+/// An integer type: what a constant in a `#[requires]` may have.
+#[diagnostic::on_unimplemented(
+    message = "a constant in a contract is an integer, but this is `{Self}` [contract]",
+    label = "not an integer"
+)]
+pub trait Integer: Element {
+    /// Can it be negative?
+    const SIGNED: bool;
+}
+
+macro_rules! integers {
+    ($signed:literal: $($ty:ty)*) => {$(
+        impl Integer for $ty {
+            const SIGNED: bool = $signed;
+        }
+    )*};
+}
+integers!(false: u8 u16 u32 u64 u128 usize);
+integers!(true: i8 i16 i32 i64 i128 isize);
+
+/// The value of a constant in a contract.
+pub const fn integer<T: Integer>(value: T) -> i128 {
+    let Argument::Bytes(bytes, len) = constant(value) else {
+        return 0;
+    };
+    let bits = i128::from_le_bytes(bytes);
+    let unused = 128 - 8 * len as u32;
+    if T::SIGNED {
+        return (bits << unused) >> unused;
+    }
+    // What no `i128` can hold, a `u128` above its half, stands for "very large".
+    if bits < 0 { i128::MAX } else { bits }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::integer;
+
+    #[test]
+    fn integers_keep_their_value() {
+        const CONSTANTS: [i128; 5] = [
+            integer(-3_i8),
+            integer(u32::MAX),
+            integer(i64::MIN),
+            integer(7_usize),
+            integer(i128::MIN),
+        ];
+        assert_eq!(CONSTANTS, [-3, u32::MAX.into(), i64::MIN.into(), 7, i128::MIN]);
+    }
+}

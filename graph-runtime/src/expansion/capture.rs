@@ -1,0 +1,300 @@
+//! Buffers that an anonymous graph captures: it owns the handles, lends the memory as if it were its own, and gives the handles back.
+
+use crate::builder::GraphBuilder;
+use crate::error::{Error, Result, Site};
+use crate::expansion::anonymous::Slot;
+use crate::graph::Graph;
+use crate::memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, SharedHost, SharedMemory};
+use crate::shape::place::{OnDevice, OnHost, Place};
+use std::fmt;
+use std::ops::Deref;
+
+mod sealed {
+    use super::{Graph, Place, Result, SharedMemory};
+
+    /// What only this crate can look into.
+    pub struct Handle(pub(super) SharedMemory);
+
+    /// What a graph does with what it captures.
+    pub trait Capture: Sized {
+        /// The memory's shape.
+        type Shape: ?Sized;
+        /// Where it lies.
+        type Memory;
+        /// What is kept of the handle.
+        type Kept;
+        type Ref<'g>
+        where
+            Self: 'g;
+        type Mut<'g>
+        where
+            Self: 'g;
+
+        fn keep(self) -> Self::Kept;
+        fn handle(kept: &Self::Kept) -> Handle;
+        fn give_back(kept: Self::Kept) -> Result<Self>;
+        /// The graph has the place.
+        fn lend<'g>(
+            kept: &'g Self::Kept,
+            place: &Place<Self::Shape, Self::Memory>,
+            graph: &'g Graph,
+        ) -> Result<Self::Ref<'g>>;
+        fn lend_mut<'g>(
+            kept: &'g mut Self::Kept,
+            place: &Place<Self::Shape, Self::Memory>,
+            graph: &'g mut Graph,
+        ) -> Result<Self::Mut<'g>>;
+    }
+}
+
+/// A local that an anonymous graph can capture: a [`DeviceBuffer`] or a [`SharedHost`], or a reference to one, or a [`HostBuffer`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no memory that a graph can capture [unknown-resource]",
+    label = "expected a `DeviceBuffer`, a `SharedHost` or a `HostBuffer`",
+    note = "memory of the graph itself is declared: `device x: [f32; 1024];`"
+)]
+pub trait Capture: sealed::Capture {
+    /// What the graph makes of it.
+    type Captured: CapturedSlot<Handle = Self>;
+
+    /// Declares the memory to the builder of the graph.
+    #[doc(hidden)]
+    fn captured(self, builder: &mut GraphBuilder, name: &'static str) -> Self::Captured;
+}
+
+/// Captured memory, as a resource of a graph.
+pub trait CapturedSlot: Slot {
+    /// The local that was captured.
+    type Handle;
+    /// The memory's shape.
+    type Shape: ?Sized;
+    /// Where it lies.
+    type Memory;
+
+    /// The memory's name in the graph.
+    fn place(&self) -> Place<Self::Shape, Self::Memory>;
+
+    /// The handle, once the graph is gone.
+    fn give_back(self) -> Result<Self::Handle>;
+}
+
+/// Declares memory to the builder of a graph that will own the handle.
+pub fn capture<H: Capture>(builder: &mut GraphBuilder, name: &'static str, handle: H) -> H::Captured {
+    handle.captured(builder, name)
+}
+
+/// What a graph has captured. In the expressions of the graph it stands for the handle.
+pub struct Captured<H: sealed::Capture> {
+    kept: H::Kept,
+    place: Place<H::Shape, H::Memory>,
+}
+
+impl<H: sealed::Capture> Captured<H> {
+    fn new(builder: &mut GraphBuilder, name: &'static str, handle: H) -> Self {
+        let kept = handle.keep();
+        let memory = H::handle(&kept).0;
+        Self {
+            place: builder.share(name.into(), memory, true),
+            kept,
+        }
+    }
+
+    /// The size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.place.bytes()
+    }
+}
+
+impl<H: sealed::Capture> Slot for Captured<H> {
+    type Ref<'g>
+        = H::Ref<'g>
+    where
+        Self: 'g;
+    type Mut<'g>
+        = H::Mut<'g>
+    where
+        Self: 'g;
+
+    fn lend<'g>(&'g self, graph: &'g Graph) -> Result<H::Ref<'g>> {
+        graph.check_place(self.place.span)?;
+        H::lend(&self.kept, &self.place, graph)
+    }
+
+    fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<H::Mut<'g>> {
+        graph.check_place(self.place.span)?;
+        H::lend_mut(&mut self.kept, &self.place, graph)
+    }
+}
+
+impl<H: sealed::Capture> CapturedSlot for Captured<H> {
+    type Handle = H;
+    type Shape = H::Shape;
+    type Memory = H::Memory;
+
+    fn place(&self) -> Place<H::Shape, H::Memory> {
+        self.place
+    }
+
+    fn give_back(self) -> Result<H> {
+        H::give_back(self.kept)
+    }
+}
+
+impl<H: sealed::Capture> fmt::Debug for Captured<H> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Captured({} bytes)", self.bytes())
+    }
+}
+
+/// Handles that others may have, too: they are kept as they are, and can be used in expressions.
+macro_rules! handles {
+    ($([$($lifetime:lifetime)?] $ty:ty: $memory:ty, $shared:ident, $exclusive:ident, $memory_of:ident, $lend:ident, $lend_mut:ident;)*) => {$(
+        impl<$($lifetime,)? S: ?Sized> sealed::Capture for $ty {
+            type Shape = S;
+            type Memory = $memory;
+            type Kept = Self;
+            type Ref<'g> = $shared<'g, S> where Self: 'g;
+            type Mut<'g> = $exclusive<'g, S> where Self: 'g;
+
+            fn keep(self) -> Self {
+                self
+            }
+
+            fn handle(kept: &Self) -> sealed::Handle {
+                sealed::Handle($memory_of(kept))
+            }
+
+            fn give_back(kept: Self) -> Result<Self> {
+                Ok(kept)
+            }
+
+            fn lend<'g>(kept: &'g Self, place: &Place<S, $memory>, graph: &'g Graph) -> Result<$shared<'g, S>> {
+                $lend(kept, place, graph)
+            }
+
+            fn lend_mut<'g>(
+                kept: &'g mut Self,
+                place: &Place<S, $memory>,
+                graph: &'g mut Graph,
+            ) -> Result<$exclusive<'g, S>> {
+                $lend_mut(kept, place, graph)
+            }
+        }
+
+        #[diagnostic::do_not_recommend]
+        impl<$($lifetime,)? S: ?Sized> Capture for $ty {
+            type Captured = Captured<Self>;
+
+            fn captured(self, builder: &mut GraphBuilder, name: &'static str) -> Captured<Self> {
+                Captured::new(builder, name, self)
+            }
+        }
+
+        impl<$($lifetime,)? S: ?Sized> Deref for Captured<$ty> {
+            type Target = $ty;
+
+            fn deref(&self) -> &$ty {
+                &self.kept
+            }
+        }
+    )*};
+}
+handles! {
+    [] DeviceBuffer<S>: OnDevice, DeviceRef, DeviceMut, device_memory, device, device_mut;
+    ['a] &'a DeviceBuffer<S>: OnDevice, DeviceRef, DeviceMut, device_memory, device, device_mut;
+    [] SharedHost<S>: OnHost, HostRef, HostMut, host_memory, host, host_mut;
+    ['a] &'a SharedHost<S>: OnHost, HostRef, HostMut, host_memory, host, host_mut;
+}
+
+fn device_memory<S: ?Sized>(kept: &DeviceBuffer<S>) -> SharedMemory {
+    SharedMemory::of(kept)
+}
+
+fn host_memory<S: ?Sized>(kept: &SharedHost<S>) -> SharedMemory {
+    SharedMemory::of(kept)
+}
+
+fn device<'g, S: ?Sized>(
+    _: &DeviceBuffer<S>,
+    place: &Place<S, OnDevice>,
+    graph: &'g Graph,
+) -> Result<DeviceRef<'g, S>> {
+    graph.device(place)
+}
+
+fn device_mut<'g, S: ?Sized>(
+    _: &DeviceBuffer<S>,
+    place: &Place<S, OnDevice>,
+    graph: &'g mut Graph,
+) -> Result<DeviceMut<'g, S>> {
+    graph.device_mut(place)
+}
+
+fn host<'g, S: ?Sized>(kept: &'g SharedHost<S>, _: &Place<S, OnHost>, graph: &'g Graph) -> Result<HostRef<'g, S>> {
+    graph.synchronize()?;
+    kept.read()
+}
+
+fn host_mut<'g, S: ?Sized>(
+    kept: &'g SharedHost<S>,
+    _: &Place<S, OnHost>,
+    graph: &'g mut Graph,
+) -> Result<HostMut<'g, S>> {
+    graph.synchronize()?;
+    kept.write()
+}
+
+/// A unique buffer that a graph has: nobody else gets the handle, so the memory is lent by plain references.
+pub struct Unique<S: ?Sized>(SharedHost<S>);
+
+impl<S: ?Sized> sealed::Capture for HostBuffer<S> {
+    type Shape = S;
+    type Memory = OnHost;
+    type Kept = Unique<S>;
+    type Ref<'g>
+        = &'g S
+    where
+        Self: 'g;
+    type Mut<'g>
+        = &'g mut S
+    where
+        Self: 'g;
+
+    fn keep(self) -> Unique<S> {
+        Unique(self.share())
+    }
+
+    fn handle(kept: &Unique<S>) -> sealed::Handle {
+        sealed::Handle(SharedMemory::of(&kept.0))
+    }
+
+    fn give_back(kept: Unique<S>) -> Result<Self> {
+        kept.0.into_unique().map_err(|_| Error::InUse {
+            site: Site::buffer(),
+            message: "is still used by a graph that could not be waited for",
+        })
+    }
+
+    fn lend<'g>(kept: &'g Unique<S>, _: &Place<S, OnHost>, graph: &'g Graph) -> Result<&'g S> {
+        graph.synchronize()?;
+        // SAFETY: the pointer is to an aligned, initialised `S` (`HostBuffer`), in memory that `kept` keeps alive. Nobody else touches it: the handle was the only
+        // one when it was kept, `Unique` gives none away, and the one other is that of the graph that `Captured` was declared to, which is
+        // this one (`check_place`). That has just been waited for, and no launch starts while it is borrowed.
+        Ok(unsafe { kept.0.pointer().as_ref() })
+    }
+
+    fn lend_mut<'g>(kept: &'g mut Unique<S>, _: &Place<S, OnHost>, graph: &'g mut Graph) -> Result<&'g mut S> {
+        graph.synchronize()?;
+        // SAFETY: as in `lend`; `kept` is borrowed exclusively.
+        Ok(unsafe { kept.0.pointer().as_mut() })
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: ?Sized> Capture for HostBuffer<S> {
+    type Captured = Captured<Self>;
+
+    fn captured(self, builder: &mut GraphBuilder, name: &'static str) -> Captured<Self> {
+        Captured::new(builder, name, self)
+    }
+}

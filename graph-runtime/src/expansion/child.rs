@@ -1,0 +1,269 @@
+//! What graphs that `cuda_graph!` declares tell those that they are nodes of, and the checks of what they are bound to.
+
+use crate::builder::GraphBuilder;
+use crate::error::{Error, Result, Site};
+use crate::graph::update::Update;
+use crate::shape::place::Place;
+use graph_plan::{Text, same};
+
+/// What can be bound in a graph.
+#[derive(Clone, Copy, Debug)]
+pub struct Interface {
+    /// The graph's name.
+    pub graph: &'static str,
+    /// The memory, and whether some node writes it.
+    pub memory: &'static [(&'static str, bool)],
+    /// Build arguments and params, and whether they must be bound.
+    pub values: &'static [(&'static str, bool)],
+    /// A node that no conditional body may hold, and its keyword, where it or a child of it has one.
+    pub unconditional: Option<(&'static str, &'static str)>,
+    /// The size of its arena, with the scratch memory of its children, in bytes; 0 where only building tells.
+    pub scratch: usize,
+}
+
+/// A type that `cuda_graph!` declares.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no graph",
+    label = "not declared by `cuda_graph!`",
+    note = "a child is another graph, bound by name: `graph step = Step(data: &mut data);`"
+)]
+pub trait DeclaredGraph {}
+
+/// Refuses what is no graph.
+pub const fn is_graph<G: DeclaredGraph>() {}
+
+/// Stands in for what graphs offer where [`is_graph`] refuses a type, so that this is told once.
+pub trait NoGraph: Sized {
+    /// Of nothing.
+    #[doc(hidden)]
+    const __INTERFACE: Interface = Interface {
+        graph: "",
+        memory: &[],
+        values: &[],
+        unconditional: None,
+        scratch: 0,
+    };
+
+    /// Nothing.
+    #[doc(hidden)]
+    fn __slots() {}
+
+    /// Adds nothing.
+    #[doc(hidden)]
+    fn __add<S>(_: &mut GraphBuilder, _: S) -> Result<()> {
+        Ok(())
+    }
+
+    /// Changes nothing.
+    #[doc(hidden)]
+    fn __update<S>(_: &mut Update<'_>, _: S) -> Result<()> {
+        Ok(())
+    }
+}
+
+impl<T> NoGraph for T {}
+
+/// Memory that can be bound where a child declares it as the place `P`, whose length it takes as a build argument.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is bound as `{P}` [shape-mismatch]",
+    label = "another shape",
+    note = "a child's memory of a length that is a build argument takes arrays of its elements, of any length"
+)]
+pub trait BindTo<P> {
+    /// The place for the child.
+    #[doc(hidden)]
+    fn bind(&self) -> P;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S: ?Sized, M> BindTo<Place<S, M>> for Place<S, M> {
+    fn bind(&self) -> Place<S, M> {
+        *self
+    }
+}
+
+#[diagnostic::do_not_recommend]
+impl<T, const N: usize, M> BindTo<Place<[T], M>> for Place<[T; N], M> {
+    fn bind(&self) -> Place<[T], M> {
+        Place::new(self.span)
+    }
+}
+
+/// What stands behind the name of a binding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// `&memory`
+    Read,
+    /// `&mut memory`
+    Write,
+    /// An expression.
+    Value,
+    /// An expression that mentions a param.
+    Param,
+}
+
+/// Something is bound as `name` in the child graph of `node`.
+#[track_caller]
+pub const fn check_binding(child: &Interface, node: &str, name: &str, bound: Bound) {
+    if child.graph.is_empty() {
+        return;
+    }
+    let text = Text::new().str("node `").str(node).str("`: ");
+    let text = match (find(child.memory, name), find(child.values, name), bound) {
+        (Some(true), _, Bound::Read) => text
+            .str("`")
+            .str(child.graph)
+            .str("` writes `")
+            .str(name)
+            .str("` [access]\nhelp: pass `&mut`"),
+        (Some(_), _, Bound::Value | Bound::Param) => text
+            .str("`")
+            .str(name)
+            .str("` of `")
+            .str(child.graph)
+            .str("` is memory, but bound by value [signature]\nhelp: borrow it: `&` or `&mut`"),
+        (_, Some(_), Bound::Read | Bound::Write) => text
+            .str("`")
+            .str(name)
+            .str("` of `")
+            .str(child.graph)
+            .str("` is a value, but bound to memory [signature]\nhelp: pass a value, without `&`"),
+        (_, Some(true), Bound::Param) => text
+            .str("`")
+            .str(name)
+            .str("` of `")
+            .str(child.graph)
+            .str("` is fixed when the graph is built, but bound to a `param` [signature]\nhelp: bind a literal, a constant or a build argument, or declare `")
+            .str(name)
+            .str("` as a `param`"),
+        (None, None, _) => {
+            let text = text.str("`").str(child.graph).str("` has nothing named `").str(name);
+            listed(text.str("` to bind [signature]"), child)
+        }
+        _ => return,
+    };
+    panic!("{}", text.as_str());
+}
+
+/// Exactly these names are bound in the child graph of `node`: all that must be.
+#[track_caller]
+pub const fn check_bound(child: &Interface, node: &str, names: &[&str]) {
+    let mut index = 0;
+    while index < child.memory.len() + child.values.len() {
+        let (name, needed) = if index < child.memory.len() {
+            (child.memory[index].0, true)
+        } else {
+            child.values[index - child.memory.len()]
+        };
+        index += 1;
+        if needed && !contains(names, name) {
+            let text = Text::new().str("node `").str(node).str("` does not bind `").str(name);
+            let text = text
+                .str("` of `")
+                .str(child.graph)
+                .str("` [signature]\nhelp: add `")
+                .str(name);
+            panic!("{}", text.str(": ..` to its bindings").as_str());
+        }
+    }
+}
+
+/// The first node of these graphs that no conditional body may hold.
+pub const fn unconditional(children: &[&Interface]) -> Option<(&'static str, &'static str)> {
+    let mut index = 0;
+    while index < children.len() {
+        if children[index].unconditional.is_some() {
+            return children[index].unconditional;
+        }
+        index += 1;
+    }
+    None
+}
+
+/// The child graph can be in a conditional body of `owner`.
+#[track_caller]
+pub const fn check_unconditional(child: &Interface, owner: &str) {
+    let Some((node, keyword)) = child.unconditional else {
+        return;
+    };
+    let text = Text::new()
+        .str(keyword)
+        .str(" node `")
+        .str(node)
+        .str("` of `")
+        .str(child.graph);
+    let text = text
+        .str("` cannot be in the body of `")
+        .str(owner)
+        .str("` [conditional-body]");
+    let text = text.str("\nnote: CUDA runs kernels, copies, memsets, joins, child graphs and conditionals in conditional bodies, and nothing else");
+    let text = text
+        .str("\nhelp: move the child out of the body, before or after `")
+        .str(owner);
+    panic!("{}", text.str("`").as_str());
+}
+
+/// What a name says, if it is one of these.
+const fn find(names: &[(&str, bool)], name: &str) -> Option<bool> {
+    let mut index = 0;
+    while index < names.len() {
+        if same(names[index].0, name) {
+            return Some(names[index].1);
+        }
+        index += 1;
+    }
+    None
+}
+
+const fn contains(names: &[&str], name: &str) -> bool {
+    let mut index = 0;
+    while index < names.len() {
+        if same(names[index], name) {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
+/// A note of what can be bound.
+const fn listed(mut text: Text, child: &Interface) -> Text {
+    let mut index = 0;
+    while index < child.memory.len() + child.values.len() {
+        let name = if index < child.memory.len() {
+            child.memory[index].0
+        } else {
+            child.values[index - child.memory.len()].0
+        };
+        text = text.str(if index == 0 { "\nnote: it has `" } else { "`, `" }).str(name);
+        index += 1;
+    }
+    text.str(if index > 0 { "`" } else { "" })
+}
+
+/// What was bound as `name`. The macro has checked that something is.
+pub fn bound<T>(slot: Option<T>, graph: &impl Named, name: &str) -> Result<T> {
+    slot.ok_or_else(|| Error::Node {
+        site: Site::graph(graph.name()),
+        message: format!("`{name}` of a child graph is not bound"),
+    })
+}
+
+/// What adds the nodes of a graph, or changes them.
+pub trait Named {
+    /// The graph's name.
+    #[doc(hidden)]
+    fn name(&self) -> &str;
+}
+
+impl Named for GraphBuilder {
+    fn name(&self) -> &str {
+        GraphBuilder::name(self)
+    }
+}
+
+impl Named for Update<'_> {
+    fn name(&self) -> &str {
+        Update::graph_name(self)
+    }
+}

@@ -1,0 +1,10 @@
+//! What expansions of the macros call besides the public items: public as [`private`](crate::private).
+
+pub(crate) mod anonymous;
+pub(crate) mod capture;
+pub(crate) mod child;
+pub(crate) mod sink;
+mod update;
+pub(crate) mod argument;
+pub(crate) mod assert;
+pub(crate) mod closure_value;

@@ -1,0 +1,161 @@
+//! What a node that mentions a `param` is applied to: the builder that adds it, or the update that changes it.
+//!
+//! `cuda_graph!` expands such a node to one function over [`NodeSink`], so that the user's expressions are compiled once and cannot
+//! differ between `build` and `set_x`.
+
+use crate::builder::GraphBuilder;
+use crate::error::Result;
+use crate::graph::update::Update;
+use crate::kernel::{KernelCall, Launch};
+use crate::shape::place::{OnDevice, Place};
+use crate::shape::rectangle::Rectangle;
+use crate::shape::{ArrayOf, Element};
+
+/// Adds nodes, or changes those that are there.
+pub trait NodeSink {
+    /// The kernel node that was declared with this index and name.
+    fn kernel<const N: usize>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        launch: Launch,
+        call: KernelCall<N>,
+    ) -> Result<()>;
+
+    /// The memset node that was declared with this index and name.
+    fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        to: &mut Place<S, OnDevice>,
+        value: T,
+    ) -> Result<()>;
+
+    /// The memset node of a rectangle that was declared with this index and name.
+    fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        to: &mut Rectangle<S, OnDevice>,
+        value: T,
+    ) -> Result<()>;
+
+    /// The child graph that was declared with this index and name, and is bound so: `add` adds its nodes, `update` changes those that
+    /// mention params. Both are functions of the child.
+    fn child<B>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        bound: B,
+        add: impl FnOnce(&mut GraphBuilder, B) -> Result<()>,
+        update: impl FnOnce(&mut Update<'_>, B) -> Result<()>,
+    ) -> Result<()>;
+
+    /// The numbers of the iterations at hand, from the outermost `for`.
+    fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH];
+}
+
+/// Adds a node; its index is the number of those declared before it.
+impl NodeSink for GraphBuilder {
+    fn kernel<const N: usize>(
+        &mut self,
+        _index: usize,
+        name: &'static str,
+        launch: Launch,
+        call: KernelCall<N>,
+    ) -> Result<()> {
+        GraphBuilder::kernel(self, name, launch, call);
+        Ok(())
+    }
+
+    fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        _index: usize,
+        name: &'static str,
+        to: &mut Place<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        let node = GraphBuilder::memset(self, name, to, value);
+        self.changes(node);
+        Ok(())
+    }
+
+    fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        _index: usize,
+        name: &'static str,
+        to: &mut Rectangle<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        let node = GraphBuilder::memset_2d(self, name, to, value);
+        self.changes(node);
+        Ok(())
+    }
+
+    fn child<B>(
+        &mut self,
+        _index: usize,
+        name: &'static str,
+        bound: B,
+        add: impl FnOnce(&mut GraphBuilder, B) -> Result<()>,
+        _update: impl FnOnce(&mut Update<'_>, B) -> Result<()>,
+    ) -> Result<()> {
+        if self.begin_child(name) {
+            let added = add(self, bound);
+            self.end_child(added);
+        }
+        Ok(())
+    }
+
+    fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {
+        std::array::from_fn(|depth| self.iteration(depth))
+    }
+}
+
+/// Changes a node; of one in a `for`, that of the iteration at hand.
+impl NodeSink for Update<'_> {
+    fn kernel<const N: usize>(
+        &mut self,
+        index: usize,
+        _name: &'static str,
+        launch: Launch,
+        call: KernelCall<N>,
+    ) -> Result<()> {
+        Update::kernel(self, self.declared(index), launch, call)
+    }
+
+    fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        index: usize,
+        _name: &'static str,
+        to: &mut Place<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        Update::memset(self, self.declared(index), to, value)
+    }
+
+    fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        index: usize,
+        _name: &'static str,
+        to: &mut Rectangle<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        Update::memset_2d(self, self.declared(index), to, value)
+    }
+
+    fn child<B>(
+        &mut self,
+        index: usize,
+        _name: &'static str,
+        bound: B,
+        _add: impl FnOnce(&mut GraphBuilder, B) -> Result<()>,
+        update: impl FnOnce(&mut Update<'_>, B) -> Result<()>,
+    ) -> Result<()> {
+        self.within(index, |child| update(child, bound))
+    }
+
+    fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {
+        std::array::from_fn(|depth| self.iteration(depth))
+    }
+}

@@ -1,0 +1,143 @@
+//! Changing nodes of child graphs, as `cuda_graph!` has declared them.
+
+use crate::error::{Error, Result, Site};
+use crate::graph::rng::Rng;
+use crate::graph::update::Update;
+use crate::shape::Element;
+use crate::shape::place::{OnDevice, Place, Span};
+
+impl Update<'_> {
+    /// Runs `change` in the child that was declared with this index: indices of declarations, and names of memory, are those of the child then.
+    pub(crate) fn within(&mut self, declared: usize, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
+        let (child, _) = self.find(self.declared(declared))?;
+        let (around, current) = (self.child.replace(child), self.current.take());
+        let changed = change(self);
+        (self.child, self.current) = (around, current);
+        changed
+    }
+
+    pub(crate) fn graph_name(&self) -> &str {
+        &self.graph.draft.name
+    }
+
+    /// Scratch memory that the child at hand has declared for itself.
+    ///
+    /// # Errors
+    /// [`Error::Node`] where it has none of that name and size.
+    #[doc(hidden)]
+    pub fn own<S: Element>(&self, name: &str) -> Result<Place<S, OnDevice>> {
+        self.own_memory(name, |bytes| bytes == size_of::<S>()).map(Place::new)
+    }
+
+    /// The same, where its length was fixed when the graph was built.
+    ///
+    /// # Errors
+    /// As [`Update::own`].
+    #[doc(hidden)]
+    pub fn own_slice<T: Element>(&self, name: &str) -> Result<Place<[T], OnDevice>> {
+        let whole = |bytes: usize| bytes.checked_rem(size_of::<T>()).unwrap_or(bytes) == 0;
+        self.own_memory(name, whole).map(Place::new)
+    }
+
+    /// Random numbers that the child at hand has declared.
+    ///
+    /// # Errors
+    /// [`Error::Node`] where it has none of that name.
+    #[doc(hidden)]
+    pub fn own_rng(&self, name: &str) -> Result<Rng> {
+        let resource = self.own_resource(name);
+        let rng = self.graph.rngs.iter().find(|rng| Some(rng.rng.resource()) == resource);
+        rng.map(|rng| rng.rng.clone()).ok_or_else(|| self.no_memory(name))
+    }
+
+    fn own_memory(&self, name: &str, fits: impl FnOnce(usize) -> bool) -> Result<Span> {
+        let scratch = |&resource: &usize| self.graph.draft.resources[resource].scratch;
+        let resource = self.own_resource(name).filter(scratch);
+        let layout = resource.and_then(|resource| Some((resource, self.graph.layouts[resource]?)));
+        match layout {
+            Some((resource, layout)) if fits(layout.bytes) => Ok(Span {
+                graph: self.graph.id,
+                resource,
+                start: 0,
+                bytes: layout.bytes,
+                outside: false,
+            }),
+            _ => Err(self.no_memory(name)),
+        }
+    }
+
+    /// The resource that the builder called `child.name`.
+    fn own_resource(&self, name: &str) -> Option<usize> {
+        let child = &self.graph.draft.nodes[self.child?].name;
+        let own = |full: &str| {
+            let rest = full.strip_prefix(&**child).and_then(|rest| rest.strip_prefix('.'));
+            rest == Some(name)
+        };
+        let mut resources = self.graph.draft.resources.iter();
+        resources.position(|resource| own(&resource.name))
+    }
+
+    fn no_memory(&self, name: &str) -> Error {
+        let site = Site::graph(self.graph_name());
+        Error::Node {
+            site: match self.child {
+                Some(child) => site.at_node(&self.graph.draft.nodes[child].name),
+                None => site,
+            },
+            message: format!("the child has no memory named `{name}`"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::expansion::sink::NodeSink;
+    use crate::{Device, GraphBuilder, NodeId, OnDevice, Place, Result, Update};
+
+    type Bound = (Place<[u32; 4], OnDevice>, u32);
+
+    fn nodes(sink: &mut impl NodeSink, (mut data, value): Bound) -> Result<()> {
+        sink.memset(0, "set", &mut data, value)
+    }
+
+    fn add(builder: &mut GraphBuilder, bound: Bound) -> Result<()> {
+        builder.scratch::<[u32; 4]>("own");
+        builder.rng("random", 1, 1);
+        nodes(builder, bound)
+    }
+
+    fn update(update: &mut Update<'_>, bound: Bound) -> Result<()> {
+        assert!(update.own::<[u32; 4]>("own").is_ok() && update.own_slice::<u64>("own").is_ok());
+        let wrong = update.own::<[u32; 5]>("own").unwrap_err();
+        assert_eq!(
+            wrong.to_string(),
+            "graph `Parent`, node `second`: the child has no memory named `own`"
+        );
+        assert!(update.own::<[u32; 4]>("data").is_err() && update.own_slice::<[u8; 3]>("own").is_err());
+        assert!(update.own_rng("random").is_ok() && update.own_rng("own").is_err());
+        nodes(update, bound)
+    }
+
+    fn child(sink: &mut impl NodeSink, index: usize, name: &'static str, bound: Bound) -> Result<()> {
+        sink.child(index, name, bound, add, update)
+    }
+
+    #[test]
+    fn nodes_of_children_are_changed_by_their_declarations() -> Result<()> {
+        let device = Device::emulator();
+        let mut builder = GraphBuilder::new(&device, "Parent");
+        let (one, two) = (builder.device::<[u32; 4]>("one"), builder.device::<[u32; 4]>("two"));
+        child(&mut builder, 0, "first", (one, 1))?;
+        child(&mut builder, 1, "second", (two, 2))?;
+        let mut graph = builder.build()?;
+        assert_eq!(graph.node(NodeId::new(3)).name(), "second.set");
+        graph.update("value", |update| child(update, 1, "second", (two, 5)))?;
+        graph.launch()?;
+        assert_eq!((graph.device(&one)?.read()?[0], graph.device(&two)?.read()?[0]), (1, 5));
+        let other = graph.update("value", |update| child(update, 1, "second", (one, 5)));
+        assert!(other.is_err(), "the node sets other memory");
+        let missing = graph.update("value", |update| child(update, 9, "ninth", (one, 5)));
+        assert!(missing.is_err());
+        Ok(())
+    }
+}

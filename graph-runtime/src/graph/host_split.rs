@@ -1,0 +1,57 @@
+//! Borrowing several pieces of a graph's host memory at once.
+
+use crate::error::{Error, Result};
+use crate::graph::{Graph, host_pointer};
+use crate::shape::Element;
+use crate::shape::place::{OnHost, Place, Span};
+use std::ptr::NonNull;
+
+/// All host memory of a graph, to borrow several pieces at once: see [`Graph::split_host`].
+#[derive(Debug)]
+pub struct HostSplit<'g> {
+    graph: &'g mut Graph,
+    /// For each resource.
+    taken: Vec<bool>,
+}
+
+impl<'g> HostSplit<'g> {
+    /// The caller has waited.
+    pub(crate) fn new(graph: &'g mut Graph) -> Self {
+        Self {
+            taken: vec![false; graph.draft.resources.len()],
+            graph,
+        }
+    }
+
+    /// Lends host memory to write, for as long as the graph is borrowed.
+    ///
+    /// # Errors
+    /// [`Error::AlreadyTaken`] where this resource, or a part of it, was taken before; [`Error::ForeignPlace`] and
+    /// [`Error::OutOfBounds`] for places that are not this graph's; [`Error::Unsupported`] for memory that the graph shares.
+    pub fn take<S>(&mut self, place: &Place<S, OnHost>) -> Result<&'g mut S> {
+        let mut pointer = self.claim(place.span)?.cast::<S>();
+        // SAFETY: as in `Graph::host_mut`: `split_host` has waited, and the graph stays exclusively borrowed for `'g`. Each resource is
+        // given out once, so no two references overlap.
+        Ok(unsafe { pointer.as_mut() })
+    }
+
+    /// Lends host memory whose length was fixed when the graph was built.
+    ///
+    /// # Errors
+    /// As [`HostSplit::take`].
+    pub fn take_slice<T: Element>(&mut self, place: &Place<[T], OnHost>) -> Result<&'g mut [T]> {
+        let pointer = self.claim(place.span)?.cast::<T>();
+        let len = place.span.bytes.checked_div(size_of::<T>()).unwrap_or(0);
+        let mut slice = NonNull::slice_from_raw_parts(pointer, len);
+        // SAFETY: as in `take`; the span is a whole number of elements.
+        Ok(unsafe { slice.as_mut() })
+    }
+
+    fn claim(&mut self, span: Span) -> Result<NonNull<u8>> {
+        let site = self.graph.check_place(span)?;
+        if std::mem::replace(&mut self.taken[span.resource], true) {
+            return Err(Error::AlreadyTaken { site });
+        }
+        host_pointer(&self.graph.executable.storage()[span.resource], span, site)
+    }
+}

@@ -1,0 +1,135 @@
+//! Putting other memory in the place of what a graph shares.
+
+use crate::error::mistakes;
+use crate::error::{Error, Result};
+use crate::graph::Graph;
+use crate::graph::edit::Edit;
+use crate::graph::shares::Shares;
+use crate::memory::{Shareable, SharedMemory};
+use crate::program::Op;
+use crate::shape::place::{Place, Span};
+use graph_plan::Diagnostic;
+
+impl Graph {
+    /// Puts `buffer` in the place of memory that was declared with [`GraphBuilder::shared`](crate::GraphBuilder::shared), for later launches. Nodes
+    /// are changed in place. The old memory lives until launches in flight have ended, even if this was the last handle to it: then this waits for
+    /// them.
+    ///
+    /// CUDA changes neither copies of rows that lie apart nor copies that go on to memory of another kind, which are those of `Device::alloc` and of
+    /// a pool (what cudarc allocates). Where the memory is in such a copy, this waits for launches in flight and instantiates the graph again.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for memory that the graph owns, for a part of it, or where a node that uses it cannot be changed in place;
+    /// [`Error::ForeignMemory`] for memory of another device; [`Error::Invalid`] where lengths differ, or where it overlaps with other memory that
+    /// the graph shares, unless neither is written. The graph is as it was then. [`Error::Cuda`] where the driver refuses a change: then
+    /// [`Graph::launch`] refuses, too, until the same memory has been rebound.
+    pub fn rebind<B: Shareable>(&mut self, place: &Place<B::Shape, B::Memory>, buffer: &B) -> Result<()> {
+        self.rebind_memory(place.span, SharedMemory::of(buffer))
+    }
+
+    /// The memory has the shape of the place, if lengths are equal.
+    pub(crate) fn rebind_memory(&mut self, span: Span, memory: SharedMemory) -> Result<()> {
+        rebind(self, span, memory)
+    }
+}
+
+fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory) -> Result<()> {
+    let shares = check(graph, span, &memory)?;
+    let resource = span.resource;
+    let mut nodes: Vec<usize> = Vec::new();
+    let accesses = graph.draft.accesses.iter();
+    nodes.extend(
+        accesses
+            .filter(|access| access.resource == resource)
+            .map(|access| access.node),
+    );
+    nodes.dedup(); // accesses are grouped by node
+    nodes.iter().try_for_each(|&node| check_node(graph, node))?;
+    graph.begin(Edit::Rebind(resource));
+    graph.executable.rebind(resource, memory);
+    graph.shares = shares;
+    graph.executable.apply_memory(&graph.draft, &graph.program, &nodes)?;
+    graph.finish(Edit::Rebind(resource));
+    Ok(())
+}
+
+/// What the graph will share then.
+fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<Shares> {
+    let site = graph.check_place(span)?;
+    let unsupported = |message| Error::Unsupported {
+        site: site.clone(),
+        message,
+    };
+    let resource = span.resource;
+    let Some(share) = graph.shares.find(resource) else {
+        return Err(unsupported("only memory that is shared can be rebound"));
+    };
+    let bytes = share.memory.bytes();
+    if (span.start, span.bytes) != (0, bytes) {
+        return Err(unsupported("a part of shared memory cannot be rebound"));
+    }
+    if memory.bytes() != bytes {
+        let name = &graph.draft.resources[resource].name;
+        return Err(invalid(
+            graph,
+            vec![mistakes::wrong_length(resource, name, memory.bytes(), bytes, "bytes")],
+        ));
+    }
+    memory.check_device(&graph.device_used().backend, || site.clone())?;
+    let shares = graph.shares.with(resource, memory.clone());
+    let overlaps = shares.overlaps(&graph.draft);
+    if !overlaps.is_empty() {
+        return Err(invalid(graph, overlaps));
+    }
+    Ok(shares)
+}
+
+/// Can the node get other memory?
+fn check_node(graph: &Graph, node: usize) -> Result<()> {
+    match &graph.program.ops[node] {
+        Op::Capture(_) | Op::Raw(_) => Err(Error::Unsupported {
+            site: graph.site().at_node(&graph.draft.nodes[node].name),
+            message: "the memory of a `capture` or `raw` node cannot be rebound: its closure had the old address",
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn invalid(graph: &Graph, diagnostics: Vec<Diagnostic>) -> Error {
+    Error::Invalid {
+        graph: graph.draft.name.as_ref().into(),
+        diagnostics,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Device, GraphBuilder};
+
+    #[test]
+    fn a_rebinding_that_failed_half_way_must_be_repeated() -> Result<()> {
+        let device = Device::emulator();
+        let data = device.alloc::<[f32; 4]>()?;
+        let mut builder = GraphBuilder::new(&device, "Half");
+        let mut place = builder.shared("w", &data, true);
+        builder.memset("set", &mut place, 1.0_f32);
+        let mut graph = builder.build()?;
+        graph.begin(Edit::Rebind(place.span.resource)); // as the driver's refusal of a node leaves it
+        let text = "graph `Half`, memory `w`: rebinding failed half-way; rebind again before launching";
+        assert_eq!(graph.launch().unwrap_err().to_string(), text);
+        graph.update("w", |_| Ok(()))?;
+        assert_eq!(
+            graph.launch().unwrap_err().to_string(),
+            text,
+            "an update of that name is something else"
+        );
+        let other = device.alloc_slice::<f32>(4)?;
+        assert!(rebind(&mut graph, place.span, SharedMemory::of(&other.rows(1..)?)).is_err());
+        assert!(matches!(graph.launch(), Err(Error::HalfRebound { .. })));
+        graph.rebind(&place, &data)?;
+        graph.launch()?;
+        assert_eq!(*data.read()?, [1.0; 4]);
+        Ok(())
+    }
+}

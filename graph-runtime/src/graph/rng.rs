@@ -1,0 +1,269 @@
+//! Random numbers: the states of Philox generators in device memory, which the graph advances by itself.
+//!
+//! Each use of an `rng` (a node that takes its state, in one iteration of a `for`) has a state of its own: the seed, and the offset at which it
+//! draws. With `users` uses that draw at most `draws` numbers a thread, use `i` starts at offset `i * draws` and goes on by `users * draws`
+//! whenever a built-in kernel advances it: after all uses, at the end of each launch, or of each iteration of the `while` that it is in. So the
+//! offsets of one use differ from each other, and from those of all others by what is no multiple of `users * draws`: no two draws
+//! overlap, in whatever order and however often bodies run.
+
+use crate::error::{Error, Result, Site};
+use crate::graph::Graph;
+use crate::kernel::source::{Ptx, Source};
+use crate::kernel::{CallArgument, Kernel, KernelCall, KernelFacts, Launch};
+use crate::shape::place::{OnDevice, Place, Span};
+use bytemuck::{Pod, Zeroable};
+use graph_plan::{GridDependency, KernelLimits, Param, ParamKind, Scalar};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What a kernel gets of an `rng`, as `&[Philox]`: where in the sequence of a Philox 4x32-10 generator its threads begin to draw.
+///
+/// In CUDA C++ it is `struct { unsigned long long seed, offset; }`, to be used as `curand_init(seed, thread, offset, &state)` or
+/// by a Philox of the kernel's own. Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Philox {
+    /// The key of the generator.
+    pub seed: u64,
+    /// How many numbers each thread leaves out.
+    pub offset: u64,
+}
+
+// SAFETY: all zeroes is a value of both fields.
+unsafe impl Zeroable for Philox {}
+// SAFETY: `repr(C)`, two fields of eight bytes that are `Pod`, so without padding.
+unsafe impl Pod for Philox {}
+
+/// A state as it lies in device memory: its first two words are the [`Philox`] that kernels get.
+#[derive(Clone, Copy)]
+#[repr(C)]
+struct State {
+    philox: Philox,
+    /// What advancing adds to the offset.
+    step: u64,
+    /// The body at whose end it advances; the graph itself is 0.
+    scope: u64,
+}
+
+// SAFETY: all zeroes is a value of every field.
+unsafe impl Zeroable for State {}
+// SAFETY: `repr(C)`, four words of eight bytes, so without padding.
+unsafe impl Pod for State {}
+
+/// Random numbers of a graph under construction: see [`GraphBuilder::rng`](crate::GraphBuilder::rng).
+///
+/// A clone is another handle to the same generator.
+#[derive(Clone, Debug)]
+pub struct Rng {
+    graph: u64,
+    resource: usize,
+    uses: Arc<Mutex<Uses>>,
+}
+
+/// The uses of an `rng` so far.
+#[derive(Debug, Default)]
+struct Uses {
+    count: usize,
+    /// The graph is built, and has as much memory as there were uses.
+    closed: bool,
+    /// The states of uses that an expansion has named.
+    named: HashMap<Box<[usize]>, Place<Philox, OnDevice>>,
+}
+
+impl Uses {
+    /// The state of one more use of `rng`; outside of it, once that is closed.
+    fn next(&mut self, rng: &Rng) -> Place<Philox, OnDevice> {
+        let index = self.count;
+        self.count += usize::from(!self.closed);
+        Place::new(Span {
+            graph: rng.graph,
+            resource: rng.resource,
+            start: index * size_of::<State>(),
+            bytes: size_of::<Philox>(),
+            outside: self.closed,
+        })
+    }
+}
+
+impl Rng {
+    pub(crate) fn new(graph: u64, resource: usize) -> Self {
+        Self {
+            graph,
+            resource,
+            uses: Arc::default(),
+        }
+    }
+
+    /// The state of one more use: an argument for one node, which takes it by `&`. Nodes that share a state draw the same numbers. Once the
+    /// graph is built there are no more, and using one is an error.
+    pub fn draw(&self) -> Place<Philox, OnDevice> {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.next(self)
+    }
+
+    /// The state of the use of this name: one more, if it has no state yet.
+    #[doc(hidden)]
+    pub fn named(&self, name: &[usize]) -> Place<Philox, OnDevice> {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(&state) = uses.named.get(name) {
+            return state;
+        }
+        let state = uses.next(self);
+        uses.named.insert(name.into(), state);
+        state
+    }
+
+    /// From now on there are no more uses. Returns how many there are.
+    pub(crate) fn close(&self) -> usize {
+        let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
+        uses.closed = true;
+        uses.count
+    }
+
+    pub(crate) fn resource(&self) -> usize {
+        self.resource
+    }
+
+    pub(crate) fn graph(&self) -> u64 {
+        self.graph
+    }
+
+    /// All states, of which there are so many, as words.
+    fn states(&self, uses: usize) -> Place<[u64], OnDevice> {
+        Place::new(Span {
+            graph: self.graph,
+            resource: self.resource,
+            start: 0,
+            bytes: bytes(uses),
+            outside: false,
+        })
+    }
+}
+
+/// The use whose state begins at this byte.
+pub(crate) fn use_at(start: usize) -> usize {
+    start / size_of::<State>()
+}
+
+/// The size of the states of so many uses, in bytes.
+pub(crate) fn bytes(uses: usize) -> usize {
+    uses * size_of::<State>()
+}
+
+/// An `rng` of a graph that is built.
+#[derive(Debug)]
+pub(crate) struct Generator {
+    pub(crate) rng: Rng,
+    pub(crate) seed: u64,
+    pub(crate) draws: u64,
+    /// For each use, the body at whose end it advances.
+    pub(crate) scopes: Vec<usize>,
+}
+
+impl Generator {
+    /// The states at the beginning, as bytes.
+    fn states(&self) -> Vec<u8> {
+        let step = self.draws.wrapping_mul(self.scopes.len() as u64);
+        let states = self.scopes.iter().zip(0_u64..).map(|(&scope, index)| State {
+            philox: Philox {
+                seed: self.seed,
+                offset: index.wrapping_mul(self.draws),
+            },
+            step,
+            scope: scope as u64,
+        });
+        let states: Vec<State> = states.collect();
+        bytemuck::cast_slice(&states).to_vec()
+    }
+
+    /// Writes the states of the beginning. No launch is in flight.
+    pub(crate) fn start(&self, graph: &Graph) -> Result<()> {
+        let site = || Site::graph(&graph.draft.name).at_memory(&graph.draft.resources[self.rng.resource].name);
+        match graph.executable.storage()[self.rng.resource].device() {
+            Some((memory, start)) => memory.write(start, &self.states(), site),
+            None => Err(Error::ForeignPlace { site: site() }),
+        }
+    }
+}
+
+/// The random numbers of a built graph, borrowed from it: [`Graph::rng`](crate::Graph::rng).
+#[derive(Debug)]
+pub struct RngHandle<'g> {
+    pub(crate) graph: &'g mut Graph,
+    pub(crate) index: Option<usize>,
+}
+
+impl RngHandle<'_> {
+    /// The seed.
+    pub fn seed(&self) -> u64 {
+        self.index.map_or(0, |index| self.graph.rngs[index].seed)
+    }
+
+    /// Starts all over with another seed, or with the same one: later launches draw what they would after building with it. Waits for
+    /// launches in flight.
+    ///
+    /// # Errors
+    /// As [`Graph::synchronize`]; [`Error::ForeignPlace`] for an `rng` of another graph.
+    pub fn reseed(&mut self, seed: u64) -> Result<()> {
+        let Some(index) = self.index else {
+            let site = Site::graph(&self.graph.draft.name);
+            return Err(Error::ForeignPlace { site });
+        };
+        self.graph.synchronize()?;
+        self.graph.rngs[index].seed = seed;
+        self.graph.rngs[index].start(self.graph)
+    }
+}
+
+static PTX: Ptx = Ptx {
+    path: "graph-runtime/src/rng.ptx",
+    text: include_str!("../rng.ptx"),
+};
+
+/// The built-in kernel that advances states.
+enum Advance {}
+
+const fn value(name: &'static str) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Value(Scalar::U64),
+    }
+}
+
+// SAFETY: the facts are those of `rng.ptx`: three parameters of eight bytes, and it loads and stores through the first alone.
+unsafe impl Kernel for Advance {
+    const FACTS: &'static KernelFacts = &KernelFacts {
+        name: "graph_runtime_rng_advance",
+        entry: "graph_runtime_rng_advance",
+        source: Source::Ptx(&PTX),
+        params: &[
+            Param {
+                name: "states",
+                kind: ParamKind::Buffer { unit: 8, mutable: true },
+            },
+            value("count"),
+            value("scope"),
+        ],
+        contracts: &[],
+        limits: KernelLimits::NONE,
+        static_shared: 0,
+        target: "sm_70",
+        variables: &[],
+        loads: &[(0, 34)],
+        dependency: GridDependency::NONE,
+    };
+}
+
+/// The launch that advances the states of `scope`. There are so many in all.
+pub(crate) fn advance(rng: &Rng, uses: usize, scope: usize) -> (Launch, KernelCall<3>) {
+    const BLOCK: usize = 256;
+    let arguments = [
+        CallArgument::write(&mut rng.states(uses)),
+        CallArgument::value(uses as u64),
+        CallArgument::value(scope as u64),
+    ];
+    // SAFETY: the arguments are those of `Advance::FACTS`, and the first has as many states as `count` says, which is what the
+    // kernel looks at.
+    let call = unsafe { KernelCall::new::<Advance>(arguments) };
+    (Launch::new(uses.div_ceil(BLOCK), BLOCK), call)
+}

@@ -1,0 +1,306 @@
+//! Changing nodes of a built graph in place.
+
+use crate::error::mistakes::{launch_mistake, same_length};
+use crate::error::{Error, Result, Site};
+use crate::graph::Graph;
+use crate::graph::edit::Edit;
+use crate::graph::node::NodeId;
+use crate::kernel::source::resolve;
+use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, Launch, Value};
+use crate::program::{Argument, KernelOp, Op, Part, Program, Strided};
+use crate::shape::place::{OnDevice, Place, Span};
+use crate::shape::rectangle::Rectangle;
+use crate::shape::{ArrayOf, Element};
+
+/// Changes to nodes, checked one by one and applied together: see [`Graph::update`].
+#[derive(Debug)]
+pub struct Update<'g> {
+    pub(crate) graph: &'g Graph,
+    changes: Vec<Change>,
+    /// The node that [`Update::each`] is at, and the numbers of its iterations.
+    pub(crate) current: Option<(usize, &'g [usize])>,
+    /// The node of the child whose declarations are meant; `None` for those of the graph itself.
+    pub(crate) child: Option<usize>,
+}
+
+/// A node as it will be.
+#[derive(Debug)]
+struct Change {
+    node: usize,
+    op: Op,
+    /// Of a kernel node; they replace those it has.
+    arguments: Vec<Argument>,
+}
+
+impl Change {
+    /// Puts the node as it will be in the place of how it is, and the other way round.
+    fn swap(&mut self, program: &mut Program) {
+        if let Op::Kernel(kernel) = &self.op {
+            let range = kernel.arguments.start as usize..kernel.arguments.end as usize;
+            let arguments = program.arguments[range].iter_mut().zip(&mut self.arguments);
+            arguments.for_each(|(one, other)| std::mem::swap(one, other));
+        }
+        std::mem::swap(&mut program.ops[self.node], &mut self.op);
+    }
+
+    /// Is the node so already?
+    fn is_made(&self, program: &Program) -> bool {
+        match (&self.op, &program.ops[self.node]) {
+            (Op::Kernel(new), Op::Kernel(old)) => {
+                let mut arguments = program.arguments(old).iter().zip(&self.arguments);
+                new.config == old.config && arguments.all(|(old, new)| old.value() == new.value())
+            }
+            (Op::Memset { value: new, .. }, Op::Memset { value: old, .. }) => new.bytes() == old.bytes(),
+            (Op::SetRows(new), Op::SetRows(old)) => new.value.bytes() == old.value.bytes(),
+            _ => false,
+        }
+    }
+}
+
+impl Update<'_> {
+    /// Changes launch dimensions and by-value arguments of a kernel node. Kernel and buffers stay as they were built.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] where the launch breaks a limit or a contract of the kernel, [`Error::Kernel`] where the device does not allow
+    /// it, [`Error::Unsupported`] for another kernel or other buffers, [`Error::UnknownNode`] for a node that the graph does not
+    /// have. The graph is as it was then.
+    pub fn kernel<const N: usize>(&mut self, node: NodeId, launch: Launch, mut call: KernelCall<N>) -> Result<()> {
+        let (index, site) = self.find(node)?;
+        let graph = self.graph;
+        let Op::Kernel(built) = &graph.program.ops[index] else {
+            return Err(unsupported(site, "the node launches no kernel"));
+        };
+        let built_facts = graph.program.functions[built.function as usize].facts;
+        let (function, facts) = match &call.callee {
+            Callee::Unchanged => (Some(built.function), built_facts),
+            Callee::Loaded(function) => (graph.program.find_loaded(function), built_facts),
+            Callee::Declared(facts) => {
+                let facts = self.resolve(index, facts)?;
+                (graph.program.find_function(facts), facts)
+            }
+        };
+        if function != Some(built.function) {
+            return Err(unsupported(
+                site,
+                "an update cannot change which kernel a node launches",
+            ));
+        }
+        let same = |(before, after): (&Argument, &CallArgument)| match (before, &after.0) {
+            (
+                &Argument::Buffer {
+                    resource, start, bytes, ..
+                },
+                ArgumentKind::Buffer(span, _),
+            ) => {
+                let part = Part { resource, start, bytes };
+                span.graph == graph.id && !span.outside && Part::of(*span) == part
+            }
+            (Argument::Value(before), ArgumentKind::Value(after)) => same_length(before, after),
+            _ => false,
+        };
+        let before = graph.program.arguments(built);
+        if before.len() != N || !before.iter().zip(&call.arguments).all(same) {
+            return Err(unsupported(site, "an update cannot change which memory a node uses"));
+        }
+        // Races were looked for with the accesses that the node was built with; those of a loaded function no declaration fixes.
+        if before.iter().zip(&call.arguments).any(changes_access) {
+            return Err(unsupported(
+                site,
+                "an update cannot change whether a node writes its memory",
+            ));
+        }
+        let launch = same_attributes(launch, built).ok_or_else(|| {
+            unsupported(
+                site,
+                "an update cannot change the clusters of a node, or whether it is cooperative",
+            )
+        })?;
+        let config =
+            launch_mistake(&graph.draft.nodes[index].name, index, facts, launch, &call).map_err(|mistake| {
+                Error::Invalid {
+                    graph: graph.draft.name.as_ref().into(),
+                    diagnostics: vec![mistake],
+                }
+            })?;
+        let op = Op::Kernel(KernelOp {
+            config,
+            ..built.clone()
+        });
+        let mut arguments = Vec::with_capacity(N);
+        for argument in &mut call.arguments {
+            Argument::put(argument, &mut arguments);
+        }
+        self.push(index, op, arguments)
+    }
+
+    /// Changes the value of a memset node. The memory stays as it was built.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for other memory or a value of another size, or where the old value was one that CUDA sets by itself and the
+    /// new one is not (see [`GraphBuilder::changes`](crate::GraphBuilder::changes)); [`Error::UnknownNode`] for a node that the graph does
+    /// not have. The graph is as it was then.
+    pub fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        node: NodeId,
+        to: &Place<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        self.set(node, to.span, None, Value::new(&value))
+    }
+
+    /// Changes the value of a memset node of a rectangle. The memory stays as it was built.
+    ///
+    /// # Errors
+    /// As [`Update::memset`].
+    pub fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        node: NodeId,
+        to: &Rectangle<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        let rows = to.area.in_one_piece().is_none().then(|| to.area.strided());
+        self.set(node, to.area.span, rows, Value::new(&value))
+    }
+
+    /// Changes the value of a memset node of `span`, or of rows that lie apart.
+    fn set(&mut self, node: NodeId, span: Span, rows: Option<Strided>, value: Value) -> Result<()> {
+        let (index, site) = self.find(node)?;
+        if span.graph != self.graph.id {
+            return Err(Error::ForeignPlace { site });
+        }
+        let (before, same) = match &self.graph.program.ops[index] {
+            Op::Memset { to, value, .. } => (value, rows.is_none() && Part::of(span) == *to),
+            Op::SetRows(set) => (&set.value, rows == Some(set.to)),
+            _ => return Err(unsupported(site, "the node sets no memory")),
+        };
+        if span.outside || !same || !same_length(before, &value) {
+            return Err(unsupported(site, "an update cannot change which memory a node uses"));
+        }
+        let mut op = self.graph.program.ops[index].clone();
+        match &mut op {
+            Op::Memset { value: before, .. } => *before = value,
+            Op::SetRows(set) => set.value = value,
+            _ => {}
+        }
+        self.push(index, op, Vec::new())
+    }
+
+    /// A kernel of a CUDA source as it was compiled when the graph was built.
+    fn resolve(&self, node: usize, facts: &'static KernelFacts) -> Result<&'static KernelFacts> {
+        let graph = self.graph;
+        resolve(facts, || graph.device_used().backend.architecture()).map_err(|unresolved| {
+            let name = &graph.draft.nodes[node].name;
+            unresolved.error(&graph.draft.name, node, name, facts.source.path())
+        })
+    }
+
+    /// Changes each node that a declaration in `for`s of `cuda_graph!` has become. `change` gets the numbers of its iterations, from the
+    /// outermost `for`.
+    #[doc(hidden)]
+    pub fn each<const DEPTH: usize>(
+        &mut self,
+        declared: usize,
+        mut change: impl FnMut(&mut Self, [usize; DEPTH]) -> Result<()>,
+    ) -> Result<()> {
+        let (graph, child) = (self.graph, self.child);
+        let instances = graph.instances.of(child).into_iter();
+        for (node, values) in instances.flat_map(|instances| instances.each(declared)) {
+            self.current = Some((node, values));
+            if let Ok(values) = values.try_into() {
+                change(self, values)?;
+            }
+        }
+        self.current = None;
+        Ok(())
+    }
+
+    /// The node at hand, or the only one of a declaration.
+    pub(crate) fn declared(&self, declared: usize) -> NodeId {
+        let current = self.current.map(|(node, _)| node);
+        let node = current.or_else(|| self.graph.instances.find(self.child, declared, &[]));
+        NodeId::new(node.unwrap_or(usize::MAX))
+    }
+
+    /// The number of the iteration at hand, of the `for` that so many others are around.
+    pub(crate) fn iteration(&self, depth: usize) -> usize {
+        let number = self.current.and_then(|(_, values)| values.get(depth));
+        number.copied().unwrap_or_default()
+    }
+
+    pub(crate) fn find(&self, node: NodeId) -> Result<(usize, Site)> {
+        let index = self.graph.check_node(node)?;
+        let draft = &self.graph.draft;
+        Ok((index, Site::graph(&draft.name).at_node(&draft.nodes[index].name)))
+    }
+
+    fn push(&mut self, node: usize, op: Op, arguments: Vec<Argument>) -> Result<()> {
+        let Graph {
+            draft,
+            program,
+            executable,
+            ..
+        } = self.graph;
+        executable.check_change(draft, program, node, &op)?;
+        self.changes.push(Change { node, op, arguments });
+        Ok(())
+    }
+}
+
+/// Is a buffer passed to be written that was only read, or the other way round?
+fn changes_access((before, after): (&Argument, &CallArgument)) -> bool {
+    match (before, &after.0) {
+        (Argument::Buffer { mode: before, .. }, ArgumentKind::Buffer(_, after)) => before != after,
+        _ => false,
+    }
+}
+
+/// The launch, in the clusters that the node was built with; `None` where it asks for something else.
+fn same_attributes(launch: Launch, built: &KernelOp) -> Option<Launch> {
+    let (cluster, cooperative) = (built.cluster(), built.is_cooperative());
+    let same = launch.cluster.is_none() || launch.request().cluster_blocks() == cluster;
+    (same && launch.cooperative <= cooperative).then(|| Launch {
+        cluster: cluster.map(|sides| sides.map(i128::from)),
+        cooperative,
+        ..launch
+    })
+}
+
+fn unsupported(site: Site, message: &'static str) -> Error {
+    Error::Unsupported { site, message }
+}
+
+/// Runs `f` and applies the changes it made, if it returns `Ok`. See [`Graph::update`].
+pub(crate) fn update(
+    graph: &mut Graph,
+    what: &'static str,
+    f: impl FnOnce(&mut Update<'_>) -> Result<()>,
+) -> Result<()> {
+    let mut update = Update {
+        graph,
+        changes: Vec::new(),
+        current: None,
+        child: None,
+    };
+    f(&mut update)?;
+    let changes = update.changes;
+    let whole = graph.half_edited.is_empty();
+    graph.begin(Edit::Update(what));
+    for change in changes {
+        // Where an edit failed half-way, nobody knows which nodes are as the program says.
+        if !whole || !change.is_made(&graph.program) {
+            apply(graph, change)?;
+        }
+    }
+    graph.finish(Edit::Update(what));
+    Ok(())
+}
+
+/// Changes a node. After an error it is as it was, in the program as on the device: the next update must not take it for changed.
+fn apply(graph: &mut Graph, mut change: Change) -> Result<()> {
+    change.swap(&mut graph.program);
+    let applied = graph.executable.apply(&graph.draft, &graph.program, change.node);
+    if applied.is_err() {
+        change.swap(&mut graph.program);
+    }
+    applied
+}

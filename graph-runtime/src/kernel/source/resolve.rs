@@ -1,0 +1,242 @@
+//! A declared kernel of a CUDA source as a device gets it: compiled, and held against its PTX.
+
+use super::{Architecture, CudaSource, Declaration, Ptx, Source, cache, compile};
+use crate::error::mistakes;
+use crate::error::{CudaError, Error, Site};
+use crate::kernel::KernelFacts;
+use graph_plan::{GridDependency, KernelLimits, Mode, Param, ParamKind, Scalar, Touched, nearest};
+use graph_ptx::ast::{Cluster, Module};
+use graph_ptx::declaration::{self as rules, Mistake, Rule};
+use graph_ptx::{Access, KernelSummary, VariableAccess};
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
+
+/// Why a kernel could not be resolved.
+#[derive(Debug)]
+pub(crate) enum Unresolved {
+    /// There is no NVRTC, and nothing in the cache, which is there.
+    NoCompiler { cache: String },
+    /// What CUDA said when asked for the device's kind.
+    Device(CudaError),
+    /// What the compiler said.
+    Failed(String),
+    /// What its PTX says differs from the declaration.
+    Mistakes(Vec<Mistake>),
+}
+
+impl Unresolved {
+    /// As an error about a node.
+    #[cold]
+    pub(crate) fn error(self, graph: &str, node: usize, name: &str, path: &'static str) -> Error {
+        let site = Site::graph(graph).at_node(name);
+        match self {
+            Unresolved::NoCompiler { cache } => Error::NoNvrtc { site, path, cache },
+            Unresolved::Failed(message) => Error::Compile { site, path, message },
+            Unresolved::Device(source) => Error::Cuda { site, source },
+            Unresolved::Mistakes(mistakes) => Error::Invalid {
+                graph: graph.into(),
+                diagnostics: mistakes
+                    .iter()
+                    .map(|mistake| mistakes::declaration(node, name, mistake))
+                    .collect(),
+            },
+        }
+    }
+}
+
+/// A source as it was compiled in this process for one architecture. These are never freed: there are no more than the program has
+/// sources and the machine kinds of devices, and graphs refer to them as to PTX that is part of the program.
+struct Slot {
+    source: &'static CudaSource,
+    architecture: Architecture,
+    /// Locked while it is being compiled.
+    compiled: Mutex<Option<Compiled>>,
+}
+
+struct Compiled {
+    ptx: &'static Ptx,
+    module: Module,
+    /// The declarations of its kernels that were resolved, and what they became.
+    kernels: Vec<(&'static KernelFacts, &'static KernelFacts)>,
+}
+
+/// The facts with all that only PTX tells. Those of a kernel that came with its PTX have it already.
+pub(crate) fn resolve(
+    facts: &'static KernelFacts,
+    architecture: impl FnOnce() -> Result<Architecture, CudaError>,
+) -> Result<&'static KernelFacts, Unresolved> {
+    let Source::Cuda(source, declaration) = facts.source else {
+        return Ok(facts);
+    };
+    let slot = slot(source, architecture().map_err(Unresolved::Device)?);
+    let mut compiled = slot.compiled.lock().unwrap_or_else(PoisonError::into_inner);
+    let compiled = match &mut *compiled {
+        Some(compiled) => compiled,
+        empty => empty.insert(Compiled::new(source, slot.architecture)?),
+    };
+    compiled.kernel(facts, &declaration)
+}
+
+/// The place for what a source is compiled to.
+fn slot(source: &'static CudaSource, architecture: Architecture) -> &'static Slot {
+    static SLOTS: Mutex<Vec<&'static Slot>> = Mutex::new(Vec::new());
+    let mut slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let same = |slot: &&&Slot| ptr::eq(slot.source, source) && slot.architecture == architecture;
+    if let Some(slot) = slots.iter().find(same) {
+        return slot;
+    }
+    let slot = Box::leak(Box::new(Slot {
+        source,
+        architecture,
+        compiled: Mutex::new(None),
+    }));
+    slots.push(slot);
+    slot
+}
+
+impl Compiled {
+    /// From the cache, or from the compiler.
+    fn new(source: &'static CudaSource, architecture: Architecture) -> Result<Self, Unresolved> {
+        let (key, version) = (cache::key(source, architecture), compile::version());
+        let cached = key.as_ref().and_then(|key| cache::load(key, version.as_deref()));
+        let cached = cached.and_then(|text| Some((graph_ptx::parse(&text).ok()?, text)));
+        let (module, text) = match (cached, version) {
+            (Some(cached), _) => cached,
+            (None, None) => return Err(Unresolved::NoCompiler { cache: cache::place() }),
+            (None, Some(version)) => {
+                let text = compile::compile(source, architecture).map_err(Unresolved::Failed)?;
+                let unreadable =
+                    |fault| Unresolved::Failed(format!("the PTX of NVRTC {version} cannot be read: {fault}"));
+                let module = graph_ptx::parse(&text).map_err(unreadable)?;
+                if let Some(key) = &key {
+                    cache::store(key, &version, &text);
+                }
+                (module, text)
+            }
+        };
+        let ptx = Box::leak(Box::new(Ptx {
+            path: source.path,
+            text: text.leak(),
+        }));
+        Ok(Self {
+            ptx,
+            module,
+            kernels: Vec::new(),
+        })
+    }
+
+    fn kernel(
+        &mut self,
+        facts: &'static KernelFacts,
+        declaration: &Declaration,
+    ) -> Result<&'static KernelFacts, Unresolved> {
+        let known = self.kernels.iter().find(|(declared, _)| ptr::eq(*declared, facts));
+        if let Some((_, resolved)) = known {
+            return Ok(resolved);
+        }
+        let suggest = |name: &str, names: &[&str]| nearest(name, names.iter().copied()).map(str::to_owned);
+        let findings = rules::check(&described(facts, declaration), &self.module, self.ptx.path, suggest);
+        let mut mistakes = findings.mistakes;
+        mistakes.retain(|mistake| mistake.rule != Rule::NeedlessMut); // a warning for authors, whom nobody here reaches
+        match findings.summary {
+            Some(summary) if mistakes.is_empty() => {
+                let resolved = Box::leak(Box::new(with_summary(facts, &summary, self.ptx)));
+                self.kernels.push((facts, resolved));
+                Ok(resolved)
+            }
+            _ => Err(Unresolved::Mistakes(mistakes)),
+        }
+    }
+}
+
+/// The declaration in the words of [`graph_ptx::declaration`].
+fn described(facts: &KernelFacts, declaration: &Declaration) -> rules::Declaration {
+    let kind = |param: &Param, size: usize, align: usize| match param.kind {
+        ParamKind::Buffer { mutable, .. } => rules::Kind::Buffer { mutable },
+        ParamKind::Value(Scalar::Other) => rules::Kind::Value {
+            size: size as u64,
+            align: align as u64,
+        },
+        ParamKind::Value(scalar) => rules::Kind::Number {
+            size: scalar.size() as u64,
+            float: matches!(scalar, Scalar::F32 | Scalar::F64),
+        },
+    };
+    let params = facts.params.iter().zip(declaration.types);
+    rules::Declaration {
+        name: facts.name.to_owned(),
+        entry: facts.entry.to_owned(),
+        safe: declaration.safe,
+        params: params
+            .map(|(param, ty)| rules::Param {
+                name: param.name.to_owned(),
+                ty: ty.text.to_owned(),
+                kind: kind(param, ty.size, ty.align),
+            })
+            .collect(),
+    }
+}
+
+/// What the macro records of a kernel whose PTX it has read.
+fn with_summary(facts: &KernelFacts, summary: &KernelSummary, ptx: &'static Ptx) -> KernelFacts {
+    let Cluster {
+        required: required_cluster,
+        max_blocks: max_cluster,
+        explicit: explicit_cluster,
+        counts_grid: grid_of_clusters,
+    } = summary.cluster;
+    let mutable = |param: &Param| matches!(param.kind, ParamKind::Buffer { mutable: true, .. });
+    let params = facts.params.iter().enumerate();
+    let loads = params.filter(|(_, param)| mutable(param));
+    KernelFacts {
+        source: Source::Ptx(ptx),
+        limits: KernelLimits {
+            required_block: summary.required_block,
+            max_block: summary.max_block,
+            required_cluster,
+            max_cluster,
+            explicit_cluster,
+            grid_of_clusters,
+        },
+        static_shared: summary.static_shared,
+        target: forever(&summary.target),
+        variables: summary.variables.iter().map(variable).collect::<Vec<_>>().leak(),
+        loads: loads
+            .filter_map(|(index, _)| Some((index, summary.load_through(index)?)))
+            .collect::<Vec<_>>()
+            .leak(),
+        dependency: GridDependency {
+            triggers: summary.launch_dependents,
+            waits: summary.dependency_wait,
+            early_exit: summary.early_exit,
+            early: touched(&summary.early()),
+            noncoherent: touched(&summary.noncoherent()),
+        },
+        ..*facts
+    }
+}
+
+fn forever(text: &str) -> &'static str {
+    text.to_owned().leak()
+}
+
+fn variable(variable: &VariableAccess) -> (&'static str, Mode) {
+    let Access {
+        loaded, stored, atomic, ..
+    } = variable.access;
+    let mode = match (loaded.or(atomic), stored) {
+        (_, None) => Mode::Read,
+        (None, Some(_)) => Mode::Write,
+        (Some(_), Some(_)) => Mode::ReadWrite,
+    };
+    (forever(&variable.name), mode)
+}
+
+fn touched(accesses: &[(graph_ptx::Touched<'_>, u32)]) -> &'static [(Touched, u32)] {
+    let touched = accesses.iter().map(|&(memory, line)| match memory {
+        graph_ptx::Touched::Param(index) => (Touched::Param(index), line),
+        graph_ptx::Touched::Variable(name) => (Touched::Variable(forever(name)), line),
+        graph_ptx::Touched::Unknown => (Touched::Unknown, line),
+    });
+    touched.collect::<Vec<_>>().leak()
+}

@@ -1,0 +1,259 @@
+//! Host functions: what a `call` node runs, and the host memory that it gets as Rust references.
+
+use crate::program::Part;
+use crate::shape::Element;
+use crate::shape::place::{Declared, OnHost, Place};
+use graph_plan::Mode;
+use std::any::Any;
+use std::cell::Cell;
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::ptr::NonNull;
+use std::sync::{Mutex, PoisonError};
+
+/// What a host function borrows is sealed: the references made of it are only as right as these implementations.
+mod sealed {
+    pub trait HostArgument {}
+    pub trait HostArguments {}
+}
+
+/// Host memory that a host function borrows: `&Place` to read it, `&mut Place` to read and write it.
+#[diagnostic::on_unimplemented(
+    message = "a host function cannot borrow `{Self}` [wrong-memory]",
+    label = "not a place in host memory",
+    note = "copy device memory to a `host` resource first, and borrow that"
+)]
+pub trait HostArgument: sealed::HostArgument {
+    /// What the function gets: `&S` or `&mut S`, where the memory has shape `S`.
+    type Reference<'a>;
+
+    #[doc(hidden)]
+    fn declared(&self) -> Declared;
+
+    /// # Safety
+    ///
+    /// From `pointer` on there are `bytes` bytes of the memory that the place was issued for, aligned for it; during `'a` nobody else
+    /// writes them or, where this borrows mutably, touches them.
+    #[doc(hidden)]
+    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> Self::Reference<'a>;
+}
+
+impl<S: ?Sized> sealed::HostArgument for &Place<S, OnHost> {}
+impl<S: ?Sized> sealed::HostArgument for &mut Place<S, OnHost> {}
+
+impl<S: Element> HostArgument for &Place<S, OnHost> {
+    type Reference<'a> = &'a S;
+
+    fn declared(&self) -> Declared {
+        Declared::new(self.span, Mode::Read)
+    }
+
+    unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize) -> &'a S {
+        // SAFETY: by the caller's promise; any bytes are an `S: Element`.
+        unsafe { pointer.cast().as_ref() }
+    }
+}
+
+impl<S: Element> HostArgument for &mut Place<S, OnHost> {
+    type Reference<'a> = &'a mut S;
+
+    fn declared(&self) -> Declared {
+        Declared::new(self.span, Mode::ReadWrite)
+    }
+
+    unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize) -> &'a mut S {
+        // SAFETY: by the caller's promise; any bytes are an `S: Element`.
+        unsafe { pointer.cast().as_mut() }
+    }
+}
+
+impl<T: Element> HostArgument for &Place<[T], OnHost> {
+    type Reference<'a> = &'a [T];
+
+    fn declared(&self) -> Declared {
+        Declared::new(self.span, Mode::Read)
+    }
+
+    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> &'a [T] {
+        // SAFETY: by the caller's promise; any bytes are `T: Element`s.
+        unsafe { slice::<T>(pointer, bytes).as_ref() }
+    }
+}
+
+impl<T: Element> HostArgument for &mut Place<[T], OnHost> {
+    type Reference<'a> = &'a mut [T];
+
+    fn declared(&self) -> Declared {
+        Declared::new(self.span, Mode::ReadWrite)
+    }
+
+    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> &'a mut [T] {
+        // SAFETY: by the caller's promise; any bytes are `T: Element`s.
+        unsafe { slice::<T>(pointer, bytes).as_mut() }
+    }
+}
+
+fn slice<T>(pointer: NonNull<u8>, bytes: usize) -> NonNull<[T]> {
+    NonNull::slice_from_raw_parts(pointer.cast(), bytes.checked_div(size_of::<T>()).unwrap_or(0))
+}
+
+/// All that a host function borrows: a tuple of up to twelve [`HostArgument`]s.
+#[diagnostic::on_unimplemented(
+    message = "a host function cannot borrow `{Self}`",
+    label = "not a tuple of places in host memory",
+    note = "the arguments are a tuple of `&Place` and `&mut Place`: `(&input, &mut output)`, and `(&input,)` for one"
+)]
+pub trait HostArguments: sealed::HostArguments {
+    /// What the function gets: a tuple of references.
+    type References<'a>;
+
+    #[doc(hidden)]
+    fn declared(&self) -> Vec<Declared>;
+
+    /// # Safety
+    ///
+    /// As for [`HostArgument::reference`]: a pointer and a length for each argument.
+    #[doc(hidden)]
+    unsafe fn references<'a>(memory: &[(NonNull<u8>, usize)]) -> Self::References<'a>;
+}
+
+impl sealed::HostArguments for () {}
+
+impl HostArguments for () {
+    type References<'a> = ();
+
+    fn declared(&self) -> Vec<Declared> {
+        Vec::new()
+    }
+
+    unsafe fn references<'a>(_memory: &[(NonNull<u8>, usize)]) -> Self::References<'a> {}
+}
+
+macro_rules! tuples {
+    ($([$($argument:ident $index:tt)*])*) => {$(
+        impl<$($argument: HostArgument),*> sealed::HostArguments for ($($argument,)*) {}
+
+        impl<$($argument: HostArgument),*> HostArguments for ($($argument,)*) {
+            type References<'a> = ($($argument::Reference<'a>,)*);
+
+            fn declared(&self) -> Vec<Declared> {
+                vec![$(self.$index.declared()),*]
+            }
+
+            unsafe fn references<'a>(memory: &[(NonNull<u8>, usize)]) -> Self::References<'a> {
+                ($({
+                    let (pointer, bytes) = memory[$index];
+                    // SAFETY: by the caller's promise about this argument.
+                    unsafe { $argument::reference(pointer, bytes) }
+                },)*)
+            }
+        }
+    )*};
+}
+tuples! {
+    [A 0]
+    [A 0 B 1]
+    [A 0 B 1 C 2]
+    [A 0 B 1 C 2 D 3]
+    [A 0 B 1 C 2 D 3 E 4]
+    [A 0 B 1 C 2 D 3 E 4 F 5]
+    [A 0 B 1 C 2 D 3 E 4 F 5 G 6]
+    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7]
+    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8]
+    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9]
+    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10]
+    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11]
+}
+
+type Function = Box<dyn FnMut(&[(NonNull<u8>, usize)]) + Send>;
+
+/// A host function, without the types of what it borrows.
+///
+/// The mutex is never waited for: CUDA runs the launches of a graph one after the other, and each node once in a launch. With it, that the
+/// function is not entered twice at once hangs on nothing that CUDA does.
+pub(crate) struct HostCall {
+    /// What it borrows, in order.
+    pub(crate) declared: Vec<(Part, Mode)>,
+    function: Mutex<Function>,
+}
+
+impl HostCall {
+    pub(crate) fn new<A, F>(arguments: &A, mut function: F) -> Self
+    where
+        A: HostArguments,
+        F: for<'a> FnMut(A::References<'a>) + Send + 'static,
+    {
+        let declared = arguments.declared().into_iter();
+        Self {
+            declared: declared
+                .map(|declared| (Part::of(declared.span), declared.mode))
+                .collect(),
+            function: Mutex::new(Box::new(move |memory| {
+                // SAFETY: `run`, the only caller, was promised this; the references end with the call.
+                function(unsafe { A::references(memory) });
+            })),
+        }
+    }
+
+    /// Calls the function; a panic's message comes back as the error.
+    ///
+    /// # Safety
+    ///
+    /// `memory` is, for each of `declared`, the first byte of that part and its length. While this runs nobody else writes what is declared
+    /// to be read, or touches what is declared to be written.
+    pub(crate) unsafe fn run(&self, memory: &[(NonNull<u8>, usize)]) -> Result<(), String> {
+        let mut function = self.function.lock().unwrap_or_else(PoisonError::into_inner);
+        let _running = Running::enter();
+        // What a panic leaves half-done is the function's own, as with a thread that panics: plain data, and what it captured.
+        catch_unwind(AssertUnwindSafe(|| function(memory))).map_err(message)
+    }
+}
+
+thread_local! {
+    static RUNNING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Is this thread in a host function? There it must not use CUDA.
+pub(crate) fn is_running() -> bool {
+    RUNNING.get()
+}
+
+/// Says so while it lives.
+struct Running {
+    before: bool,
+}
+
+impl Running {
+    fn enter() -> Self {
+        Self {
+            before: RUNNING.replace(true),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        RUNNING.set(self.before);
+    }
+}
+
+/// What a panic said.
+fn message(payload: Box<dyn Any + Send>) -> String {
+    let payload = match payload.downcast::<String>() {
+        Ok(text) => return *text,
+        Err(other) => other,
+    };
+    match payload.downcast::<&'static str>() {
+        Ok(text) => (*text).to_owned(),
+        Err(other) => {
+            std::mem::forget(other); // its own `drop` could panic, where no panic may pass
+            "a value that is no text".to_owned()
+        }
+    }
+}
+
+impl fmt::Debug for HostCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "HostCall({:?})", self.declared)
+    }
+}

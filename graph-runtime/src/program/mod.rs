@@ -1,0 +1,395 @@
+//! What the nodes of a graph do, as plain data: the builder writes it, the backends carry it out.
+
+pub(crate) mod capture;
+pub(crate) mod event;
+pub(crate) mod host;
+pub(crate) mod instances;
+pub(crate) mod pointer;
+pub(crate) mod raw;
+pub(crate) mod scratch;
+
+use crate::kernel::source::Ptx;
+use crate::kernel::{ArgumentKind, CallArgument, KernelFacts, LOADED, Launch, Value};
+use crate::program::capture::CaptureCall;
+use crate::program::event::Event;
+use crate::program::host::HostCall;
+use crate::program::raw::RawCall;
+use crate::shape::place::Span;
+use cudarc::driver::CudaFunction;
+use graph_plan::{LaunchConfig, Mode};
+use std::collections::HashMap;
+use std::ops::Range;
+use std::ptr;
+use std::sync::Arc;
+
+/// A part of a resource.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) resource: u32,
+    /// In bytes.
+    pub(crate) start: usize,
+    /// In bytes.
+    pub(crate) bytes: usize,
+}
+
+impl Part {
+    pub(crate) fn of(span: Span) -> Self {
+        Self {
+            resource: span.resource as u32,
+            start: span.start,
+            bytes: span.bytes,
+        }
+    }
+}
+
+/// Rows of bytes that lie apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Strided {
+    /// Where the first row begins, and the bytes of all rows together.
+    pub(crate) part: Part,
+    /// The bytes of a row; not 0.
+    pub(crate) width: usize,
+    /// From the beginning of a row to that of the next, in bytes.
+    pub(crate) pitch: usize,
+}
+
+impl Strided {
+    /// One row.
+    pub(crate) fn single(part: Part) -> Self {
+        Self {
+            part,
+            width: part.bytes,
+            pitch: part.bytes,
+        }
+    }
+
+    pub(crate) fn rows(&self) -> usize {
+        self.part.bytes.checked_div(self.width).unwrap_or(0)
+    }
+
+    /// Each row.
+    pub(crate) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
+        let Self { part, width, pitch } = *self;
+        (0..self.rows()).map(move |row| Part {
+            start: part.start + row * pitch,
+            bytes: width,
+            ..part
+        })
+    }
+}
+
+/// A copy of rows, of which one side at least lie apart.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CopyRows {
+    pub(crate) from: Strided,
+    /// As many rows of one width.
+    pub(crate) to: Strided,
+}
+
+/// A memset of rows that lie apart.
+#[derive(Clone, Debug)]
+pub(crate) struct SetRows {
+    pub(crate) to: Strided,
+    /// It repeats a whole number of times in each row.
+    pub(crate) value: Value,
+    /// As in [`Op::Memset`].
+    pub(crate) changes: bool,
+}
+
+/// What a node does.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    Kernel(KernelOp),
+    /// Both parts have one length.
+    Memcpy {
+        from: Part,
+        to: Part,
+    },
+    /// The value repeats a whole number of times.
+    Memset {
+        to: Part,
+        value: Value,
+        /// Will the value change? Then it must be lowered to something that takes every value.
+        changes: bool,
+    },
+    CopyRows(Box<CopyRows>),
+    SetRows(Box<SetRows>),
+    Join,
+    Conditional(Conditional),
+    /// The nodes of this body, once.
+    Child(usize),
+    Call(Arc<HostCall>),
+    Record(Event),
+    Wait(Event),
+    Capture(Arc<CaptureCall>),
+    Raw(Arc<RawCall>),
+}
+
+impl Op {
+    fn is_other(&self) -> bool {
+        match self {
+            Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::CopyRows(_) | Op::SetRows(_) | Op::Join => {
+                false
+            }
+            Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => true,
+        }
+    }
+}
+
+/// An `if`, a `while` or a `switch`; the draft says which.
+#[derive(Clone, Debug)]
+pub(crate) struct Conditional {
+    /// One `u32` in device memory.
+    pub(crate) condition: Part,
+    /// The bodies, as the draft numbers them: what to do where the condition is not 0 and, if there is that, where it is 0; what to
+    /// repeat; one for each number from 0 on.
+    pub(crate) bodies: Vec<usize>,
+}
+
+/// One argument of a kernel node: a [`CallArgument`] in half the space, since graphs have many.
+#[derive(Clone, Debug)]
+pub(crate) enum Argument {
+    /// A part of a resource, and how it is passed.
+    Buffer {
+        resource: u32,
+        mode: Mode,
+        start: usize,
+        bytes: usize,
+    },
+    Value(Value),
+}
+
+impl Argument {
+    /// What is passed by value.
+    pub(crate) fn value(&self) -> Option<&[u8]> {
+        match self {
+            Argument::Value(value) => Some(value.bytes()),
+            Argument::Buffer { .. } => None,
+        }
+    }
+
+    /// Are the two alike to a contract: buffers of one length, or equal values?
+    pub(crate) fn is_like(&self, other: &CallArgument) -> bool {
+        match (self, &other.0) {
+            (Argument::Buffer { bytes, .. }, ArgumentKind::Buffer(span, _)) => *bytes == span.bytes,
+            (Argument::Value(value), ArgumentKind::Value(other)) => value.bytes() == other.bytes(),
+            _ => false,
+        }
+    }
+}
+
+impl Argument {
+    /// Takes what an argument of a call is, and puts it last. Each field is written once, where it stays: moving arguments that were just put
+    /// together makes up a good part of what adding a node costs.
+    pub(crate) fn put(argument: &mut CallArgument, arguments: &mut Vec<Self>) {
+        match &mut argument.0 {
+            ArgumentKind::Value(Value::Small(bytes, len)) => {
+                arguments.push(Argument::Value(Value::Small(*bytes, *len)));
+            }
+            ArgumentKind::Value(Value::Large(bytes)) => {
+                arguments.push(Argument::Value(Value::Large(std::mem::take(bytes))));
+            }
+            ArgumentKind::Buffer(span, mode) => arguments.push(Argument::Buffer {
+                resource: span.resource as u32,
+                mode: *mode,
+                start: span.start,
+                bytes: span.bytes,
+            }),
+        }
+    }
+}
+
+/// A kernel launch.
+#[derive(Clone, Debug)]
+pub(crate) struct KernelOp {
+    /// The index into [`Program::functions`].
+    pub(crate) function: u32,
+    pub(crate) config: LaunchConfig,
+    /// The range of [`Program::arguments`].
+    pub(crate) arguments: Range<u32>,
+    /// Almost always `None`.
+    pub(crate) attributes: Option<Box<KernelAttributes>>,
+}
+
+/// How else a kernel node is launched.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct KernelAttributes {
+    /// In clusters of so many blocks.
+    pub(crate) cluster: Option<[u32; 3]>,
+    /// All blocks at the same time.
+    pub(crate) cooperative: bool,
+    /// As CUDA counts: less is sooner.
+    pub(crate) priority: Option<i32>,
+}
+
+impl KernelAttributes {
+    /// Those of a launch, if there are any.
+    pub(crate) fn of(launch: &Launch) -> Option<Box<Self>> {
+        let attributes = Self {
+            cluster: launch.request().cluster_blocks(),
+            cooperative: launch.cooperative,
+            priority: None,
+        };
+        (attributes != Self::default()).then(|| attributes.into())
+    }
+}
+
+impl KernelOp {
+    /// Does a device that takes the one launch take the other?
+    pub(crate) fn is_launched_like(&self, other: &Self) -> bool {
+        self.function == other.function && self.config == other.config && self.attributes == other.attributes
+    }
+
+    /// Must all blocks run at the same time?
+    pub(crate) fn is_cooperative(&self) -> bool {
+        self.attributes
+            .as_ref()
+            .is_some_and(|attributes| attributes.cooperative)
+    }
+
+    /// The cluster that the node asks for.
+    pub(crate) fn cluster(&self) -> Option<[u32; 3]> {
+        self.attributes.as_ref().and_then(|attributes| attributes.cluster)
+    }
+}
+
+/// A kernel that the graph launches.
+#[derive(Debug)]
+pub(crate) struct Function {
+    pub(crate) facts: &'static KernelFacts,
+    pub(crate) code: Code,
+    /// Resources that stand for the module-scope variables it touches.
+    pub(crate) variables: Vec<(usize, Mode)>,
+}
+
+/// Where a kernel's code is.
+#[derive(Debug)]
+pub(crate) enum Code {
+    /// In the module of this index into [`Program::modules`], which the graph loads.
+    Module(usize),
+    /// In a module that somebody has loaded.
+    Loaded(CudaFunction),
+}
+
+impl Function {
+    /// The index into [`Program::modules`] of the module that the graph loads for it.
+    pub(crate) fn module(&self) -> Option<usize> {
+        match self.code {
+            Code::Module(module) => Some(module),
+            Code::Loaded(_) => None,
+        }
+    }
+}
+
+/// All nodes of a graph, by index.
+#[derive(Debug, Default)]
+pub(crate) struct Program {
+    pub(crate) ops: Vec<Op>,
+    /// Those that are no work on memory: see [`Program::others`].
+    others: Vec<usize>,
+    /// The arguments of all kernel nodes, one after the other.
+    pub(crate) arguments: Vec<Argument>,
+    pub(crate) functions: Vec<Function>,
+    /// One for each distinct PTX text.
+    pub(crate) modules: Vec<&'static Ptx>,
+    pub(crate) enabled: Vec<bool>,
+    /// The function of each `KernelFacts` seen, by address.
+    known: HashMap<usize, u32>,
+    /// The last answer of `known`, since neighbours often launch one kernel.
+    recent: Option<(usize, u32)>,
+}
+
+impl Program {
+    /// Adds what the next node does, and returns the node's index.
+    pub(crate) fn push(&mut self, op: Op) -> usize {
+        let node = self.ops.len();
+        if op.is_other() {
+            self.others.push(node);
+        }
+        self.ops.push(op);
+        node
+    }
+
+    /// The nodes that are neither kernels nor copies, memsets or joins, of which graphs may have very many.
+    pub(crate) fn others(&self) -> impl Iterator<Item = (usize, &Op)> {
+        self.others.iter().map(|&node| (node, &self.ops[node]))
+    }
+
+    /// The arguments of a kernel node.
+    pub(crate) fn arguments(&self, kernel: &KernelOp) -> &[Argument] {
+        &self.arguments[kernel.arguments.start as usize..kernel.arguments.end as usize]
+    }
+
+    /// The index of a loaded function in [`Program::functions`], if a node launches it.
+    pub(crate) fn find_loaded(&self, function: &CudaFunction) -> Option<u32> {
+        let same = |known: &Function| matches!(&known.code, Code::Loaded(known) if known.cu_function() == function.cu_function());
+        self.functions.iter().position(same).map(|index| index as u32)
+    }
+
+    /// The same, where one that is not there yet is put.
+    pub(crate) fn loaded(&mut self, function: CudaFunction) -> u32 {
+        self.find_loaded(&function).unwrap_or_else(|| {
+            self.functions.push(Function {
+                facts: &LOADED,
+                code: Code::Loaded(function),
+                variables: Vec::new(),
+            });
+            (self.functions.len() - 1) as u32
+        })
+    }
+
+    /// The index of a kernel with PTX in [`Program::functions`], if a node launches it.
+    ///
+    /// Facts are constants, which the compiler may place more than once: equal addresses mean one kernel, different
+    /// ones nothing. A kernel is the entry of a name in a PTX `static`, which exists once.
+    pub(crate) fn find_function(&self, facts: &'static KernelFacts) -> Option<u32> {
+        let known = || self.known.get(&ptr::from_ref(facts).addr()).copied();
+        self.recent(facts).or_else(known).or_else(|| {
+            let same =
+                |function: &Function| function.facts.source.is(&facts.source) && function.facts.entry == facts.entry;
+            self.functions.iter().position(same).map(|index| index as u32)
+        })
+    }
+
+    /// The same, if it is the kernel that was looked for last.
+    pub(crate) fn recent(&self, facts: &'static KernelFacts) -> Option<u32> {
+        let (recent, function) = self.recent?;
+        (recent == ptr::from_ref(facts).addr()).then_some(function)
+    }
+
+    /// The index of the kernel in [`Program::functions`], where one that is not there yet is put. Its code is `ptx`. `variables` finds those
+    /// of a new one, given all functions so far and its module.
+    pub(crate) fn function(
+        &mut self,
+        facts: &'static KernelFacts,
+        ptx: &'static Ptx,
+        variables: impl FnOnce(&[Function], usize) -> Vec<(usize, Mode)>,
+    ) -> u32 {
+        let address = ptr::from_ref(facts).addr();
+        let function = self.find_function(facts).unwrap_or_else(|| {
+            let known = self.modules.iter().position(|module| ptr::eq(*module, ptx));
+            let module = known.unwrap_or_else(|| {
+                self.modules.push(ptx);
+                self.modules.len() - 1
+            });
+            let variables = variables(&self.functions, module);
+            self.functions.push(Function {
+                facts,
+                code: Code::Module(module),
+                variables,
+            });
+            (self.functions.len() - 1) as u32
+        });
+        if self.recent.is_none_or(|(recent, _)| recent != address) {
+            self.known.insert(address, function);
+            self.recent = Some((address, function));
+        }
+        function
+    }
+}

@@ -1,0 +1,302 @@
+//! Memory as `capture` and `raw` nodes get it: addresses with a shape, and a lifetime that ends with the closure.
+
+use crate::backend::Storage;
+use crate::shape::ArrayOf;
+use crate::shape::place::{Declared, Memory, OnDevice, OnHost, Place, Span};
+use cudarc::driver::sys::CUdeviceptr;
+use graph_plan::Mode;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::ptr;
+
+/// Memory of a graph that a `capture` or `raw` node declared to read: an address and a length.
+///
+/// Having one is safe; what is done with the address is up to the `unsafe` calls that take it. They must not write.
+pub struct Pointer<'n, S: ?Sized, M> {
+    /// Of device memory, an address without provenance.
+    first: *mut u8,
+    bytes: usize,
+    marker: Marker<'n, S, M>,
+}
+
+/// The memory is the graph's, and the pointer is of use only in the closure that it was given to.
+type Marker<'n, S, M> = PhantomData<(&'n (), fn() -> M, fn(&S))>;
+
+impl<S: ?Sized, M> Pointer<'_, S, M> {
+    pub(crate) fn new(first: *mut u8, bytes: usize) -> Self {
+        Self {
+            first,
+            bytes,
+            marker: PhantomData,
+        }
+    }
+
+    /// The size in bytes.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// The number of elements of type `T`, of all dimensions together.
+    pub fn count<T>(&self) -> usize
+    where
+        S: ArrayOf<T>,
+    {
+        self.bytes.checked_div(size_of::<T>()).unwrap_or(0)
+    }
+}
+
+impl<S: ?Sized> Pointer<'_, S, OnDevice> {
+    /// The address on the device.
+    pub fn address(&self) -> CUdeviceptr {
+        self.first.addr() as CUdeviceptr
+    }
+}
+
+impl<S: ?Sized> Pointer<'_, S, OnHost> {
+    /// The first element, of page-locked host memory.
+    pub fn as_ptr<T>(&self) -> *const T
+    where
+        S: ArrayOf<T>,
+    {
+        self.first.cast_const().cast()
+    }
+}
+
+impl<S: ?Sized, M> Clone for Pointer<'_, S, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: ?Sized, M> Copy for Pointer<'_, S, M> {}
+
+impl<S: ?Sized, M> fmt::Debug for Pointer<'_, S, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:p}, {} bytes", self.first, self.bytes)
+    }
+}
+
+/// Memory of a graph that a `capture` or `raw` node declared to read and write.
+pub struct PointerMut<'n, S: ?Sized, M>(Pointer<'n, S, M>);
+
+impl<S: ?Sized, M> PointerMut<'_, S, M> {
+    pub(crate) fn new(first: *mut u8, bytes: usize) -> Self {
+        Self(Pointer::new(first, bytes))
+    }
+}
+
+impl<S: ?Sized> PointerMut<'_, S, OnHost> {
+    /// The first element, of page-locked host memory.
+    pub fn as_mut_ptr<T>(&self) -> *mut T
+    where
+        S: ArrayOf<T>,
+    {
+        self.0.first.cast()
+    }
+}
+
+impl<'n, S: ?Sized, M> Deref for PointerMut<'n, S, M> {
+    type Target = Pointer<'n, S, M>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl<S: ?Sized, M> fmt::Debug for PointerMut<'_, S, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Where each resource of a graph begins.
+pub struct Addresses(Vec<*mut u8>);
+
+// SAFETY: the pointers are numbers here; whoever uses one is in an `unsafe` block of his own.
+unsafe impl Send for Addresses {}
+// SAFETY: as above.
+unsafe impl Sync for Addresses {}
+
+impl Addresses {
+    pub(crate) fn new(storage: &[Storage]) -> Self {
+        let first = |storage: &Storage| match (storage.host(), storage.device()) {
+            (Some(host), _) => host.as_ptr(),
+            (None, Some((memory, start))) => ptr::without_provenance_mut(memory.address() as usize + start),
+            (None, None) => ptr::null_mut(),
+        };
+        Self(storage.iter().map(first).collect())
+    }
+
+    /// The first byte of a span.
+    fn of(&self, span: Span) -> *mut u8 {
+        self.0[span.resource].wrapping_add(span.start)
+    }
+}
+
+mod sealed {
+    pub trait NodeArgument {}
+    pub trait NodeArguments {}
+}
+
+/// What a `capture` or `raw` node takes: `&Place` to read, `&mut Place` to read and write, or a value as a [`ByValue`].
+#[diagnostic::on_unimplemented(
+    message = "a `capture` or `raw` node cannot take `{Self}`",
+    label = "neither a borrowed place nor a value",
+    note = "pass `&place` or `&mut place`"
+)]
+pub trait NodeArgument: sealed::NodeArgument {
+    /// What is kept of it until the graph is built.
+    #[doc(hidden)]
+    type Kept: Kept;
+
+    #[doc(hidden)]
+    fn keep(self) -> (Option<Declared>, Self::Kept);
+}
+
+/// What a closure gets its arguments from.
+#[doc(hidden)]
+pub trait Kept: Send + 'static {
+    /// What the closure gets.
+    type Given<'n>;
+
+    fn give<'n>(&self, addresses: &'n Addresses) -> Self::Given<'n>;
+}
+
+/// A place that is read.
+#[doc(hidden)]
+pub struct Read<S: ?Sized, M>(Place<S, M>);
+
+/// A place that is read and written.
+#[doc(hidden)]
+pub struct Write<S: ?Sized, M>(Place<S, M>);
+
+impl<S: ?Sized, M: Memory> sealed::NodeArgument for &Place<S, M> {}
+impl<S: ?Sized, M: Memory> sealed::NodeArgument for &mut Place<S, M> {}
+
+impl<S: ?Sized + 'static, M: Memory + 'static> NodeArgument for &Place<S, M> {
+    type Kept = Read<S, M>;
+
+    fn keep(self) -> (Option<Declared>, Read<S, M>) {
+        (Some(Declared::new(self.span, Mode::Read)), Read(*self))
+    }
+}
+
+impl<S: ?Sized + 'static, M: Memory + 'static> NodeArgument for &mut Place<S, M> {
+    type Kept = Write<S, M>;
+
+    fn keep(self) -> (Option<Declared>, Write<S, M>) {
+        (Some(Declared::new(self.span, Mode::ReadWrite)), Write(*self))
+    }
+}
+
+impl<S: ?Sized + 'static, M: Memory + 'static> Kept for Read<S, M> {
+    type Given<'n> = Pointer<'n, S, M>;
+
+    fn give<'n>(&self, addresses: &'n Addresses) -> Pointer<'n, S, M> {
+        Pointer::new(addresses.of(self.0.span), self.0.span.bytes)
+    }
+}
+
+impl<S: ?Sized + 'static, M: Memory + 'static> Kept for Write<S, M> {
+    type Given<'n> = PointerMut<'n, S, M>;
+
+    fn give<'n>(&self, addresses: &'n Addresses) -> PointerMut<'n, S, M> {
+        PointerMut::new(addresses.of(self.0.span), self.0.span.bytes)
+    }
+}
+
+/// An argument by value: the closure gets a clone.
+#[derive(Clone, Copy, Debug)]
+pub struct ByValue<T>(pub T);
+
+impl<T> sealed::NodeArgument for ByValue<T> {}
+
+impl<T: Clone + Send + 'static> NodeArgument for ByValue<T> {
+    type Kept = Self;
+
+    fn keep(self) -> (Option<Declared>, Self) {
+        (None, self)
+    }
+}
+
+impl<T: Clone + Send + 'static> Kept for ByValue<T> {
+    type Given<'n> = T;
+
+    fn give(&self, _addresses: &Addresses) -> T {
+        self.0.clone()
+    }
+}
+
+/// All that a `capture` or `raw` node takes: a tuple of up to twelve [`NodeArgument`]s.
+#[diagnostic::on_unimplemented(
+    message = "a `capture` or `raw` node cannot take `{Self}`",
+    label = "not a tuple of borrowed places",
+    note = "the arguments are a tuple of `&Place` and `&mut Place`: `(&a, &mut b)`, and `(&a,)` for one"
+)]
+pub trait NodeArguments: sealed::NodeArguments {
+    /// What is kept of them until the graph is built.
+    #[doc(hidden)]
+    type Kept: Kept;
+
+    #[doc(hidden)]
+    fn keep(self) -> (Vec<Declared>, Self::Kept);
+}
+
+impl sealed::NodeArguments for () {}
+
+impl NodeArguments for () {
+    type Kept = ();
+
+    fn keep(self) -> (Vec<Declared>, ()) {
+        (Vec::new(), ())
+    }
+}
+
+impl Kept for () {
+    type Given<'n> = ();
+
+    fn give<'n>(&self, _addresses: &'n Addresses) -> Self::Given<'n> {}
+}
+
+macro_rules! tuples {
+    ($([$($argument:ident $index:tt)*])*) => {$(
+        impl<$($argument: NodeArgument),*> sealed::NodeArguments for ($($argument,)*) {}
+
+        impl<$($argument: NodeArgument),*> NodeArguments for ($($argument,)*) {
+            type Kept = ($($argument::Kept,)*);
+
+            fn keep(self) -> (Vec<Declared>, Self::Kept) {
+                let mut declared = Vec::new();
+                let kept = ($({
+                    let (place, kept) = self.$index.keep();
+                    declared.extend(place);
+                    kept
+                },)*);
+                (declared, kept)
+            }
+        }
+
+        impl<$($argument: Kept),*> Kept for ($($argument,)*) {
+            type Given<'n> = ($($argument::Given<'n>,)*);
+
+            fn give<'n>(&self, addresses: &'n Addresses) -> Self::Given<'n> {
+                ($(self.$index.give(addresses),)*)
+            }
+        }
+    )*};
+}
+tuples! {
+    [A 0]
+    [A 0 B 1]
+    [A 0 B 1 C 2]
+    [A 0 B 1 C 2 D 3]
+    [A 0 B 1 C 2 D 3 E 4]
+    [A 0 B 1 C 2 D 3 E 4 F 5]
+    [A 0 B 1 C 2 D 3 E 4 F 5 G 6]
+    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7]
+    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8]
+    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9]
+    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10]
+    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11]
+}

@@ -1,0 +1,251 @@
+//! Columns of a matrix: parts of memory that lie apart, which copies and memsets take and kernels do not.
+
+use crate::program::{Part, Strided};
+use crate::shape::place::{Marker, Place, Span};
+use crate::shape::{Rows, Table};
+use graph_plan::Region;
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::RangeBounds;
+
+/// Some columns of some rows of a resource, of shape `S` in memory `M`: [`Place::rectangle`] and its kin select them.
+///
+/// It is no [`Place`], since its rows lie apart: kernels cannot have it. A place of two dimensions can stand for one, by `Rectangle::from`.
+pub struct Rectangle<S: ?Sized, M> {
+    pub(crate) area: Area,
+    marker: Marker<S, M>,
+}
+
+/// The untyped part of a [`Rectangle`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Area {
+    /// Where the first row begins, and the bytes of all rows together.
+    pub(crate) span: Span,
+    /// The bytes of a row.
+    pub(crate) width: usize,
+    /// From the beginning of a row to that of the next, in bytes; at least `width`.
+    pub(crate) pitch: usize,
+}
+
+/// The elements of the rows of a shape.
+type Inner<S> = <<S as Rows>::Row as Rows>::Row;
+
+impl<S: ?Sized, M> Rectangle<S, M> {
+    fn new(area: Area) -> Self {
+        Self {
+            area,
+            marker: PhantomData,
+        }
+    }
+}
+
+impl<S: ?Sized, M> Place<S, M> {
+    /// `R` rows from `row` on, and of each `C` elements from `column` on: `x[row..row + R][column..column + C]`. What is out of bounds is
+    /// reported when a node uses it.
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder};
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Corner");
+    /// let input = builder.host::<[[f32; 8]; 8]>("input");
+    /// let mut corner = builder.device::<[[f32; 3]; 2]>("corner");
+    /// builder.memcpy_2d("cut", &input.rectangle::<2, 3>(6, 5), &mut (&corner).into());
+    ///
+    /// let mut graph = builder.build()?;
+    /// graph.host_mut(&input)?[7][5..].copy_from_slice(&[1.0, 2.0, 3.0]);
+    /// graph.launch()?;
+    /// assert_eq!(*graph.device(&corner)?.read()?, [[0.0; 3], [1.0, 2.0, 3.0]]);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    pub fn rectangle<const R: usize, const C: usize>(
+        &self,
+        row: usize,
+        column: usize,
+    ) -> Rectangle<[[Inner<S>; C]; R], M>
+    where
+        S: Rows<Row: Rows>,
+    {
+        Rectangle::new(self.area(row..row.saturating_add(R), column..column.saturating_add(C)))
+    }
+
+    /// The same of rows whose number only build knows.
+    pub fn rectangle_rows<const C: usize>(
+        &self,
+        rows: impl RangeBounds<usize>,
+        column: usize,
+    ) -> Rectangle<[[Inner<S>; C]], M>
+    where
+        S: Rows<Row: Rows>,
+    {
+        Rectangle::new(self.area(rows, column..column.saturating_add(C)))
+    }
+
+    /// The same where only build knows how many elements of each row there are.
+    pub fn rectangle_of(
+        &self,
+        rows: impl RangeBounds<usize>,
+        columns: impl RangeBounds<usize>,
+    ) -> Rectangle<Table<Inner<S>>, M>
+    where
+        S: Rows<Row: Rows>,
+    {
+        Rectangle::new(self.area(rows, columns))
+    }
+
+    /// Of `R` rows from `row` on, the element `column` of each: `x[row..row + R][column]`.
+    pub fn column<const R: usize>(&self, row: usize, column: usize) -> Rectangle<[Inner<S>; R], M>
+    where
+        S: Rows<Row: Rows>,
+    {
+        Rectangle::new(self.area(row..row.saturating_add(R), column..column.saturating_add(1)))
+    }
+
+    /// The same of rows whose number only build knows.
+    pub fn column_rows(&self, rows: impl RangeBounds<usize>, column: usize) -> Rectangle<[Inner<S>], M>
+    where
+        S: Rows<Row: Rows>,
+    {
+        Rectangle::new(self.area(rows, column..column.saturating_add(1)))
+    }
+
+    fn area(&self, rows: impl RangeBounds<usize>, columns: impl RangeBounds<usize>) -> Area
+    where
+        S: Rows<Row: Rows>,
+    {
+        let (rows, pitch) = (self.rows(rows).span, size_of::<S::Row>());
+        // Columns are selected from the first row; where there is none, from one that would be there.
+        let first = Place::<S::Row, M>::new(Span { bytes: pitch, ..rows });
+        let columns = first.rows(columns).span;
+        let count = rows.bytes.checked_div(pitch).unwrap_or(0);
+        Area {
+            span: Span {
+                // Behind the last row there may be no memory for columns to begin in.
+                start: if count == 0 { rows.start } else { columns.start },
+                bytes: count * columns.bytes,
+                ..columns
+            },
+            width: columns.bytes,
+            pitch,
+        }
+    }
+}
+
+/// All of a place, row by row.
+impl<S: ?Sized + Rows, M> From<Place<S, M>> for Rectangle<S, M> {
+    fn from(place: Place<S, M>) -> Self {
+        let width = size_of::<S::Row>();
+        Self::new(Area {
+            span: place.span,
+            width,
+            pitch: width,
+        })
+    }
+}
+
+impl<S: ?Sized + Rows, M> From<&Place<S, M>> for Rectangle<S, M> {
+    fn from(place: &Place<S, M>) -> Self {
+        Self::from(*place)
+    }
+}
+
+impl Area {
+    pub(crate) fn rows(&self) -> usize {
+        self.span.bytes.checked_div(self.width).unwrap_or(0)
+    }
+
+    /// The part of memory that it is, if that is in one piece.
+    pub(crate) fn in_one_piece(&self) -> Option<Span> {
+        (self.pitch == self.width || self.rows() <= 1).then_some(self.span)
+    }
+
+    /// The rows, for a backend.
+    pub(crate) fn strided(&self) -> Strided {
+        Strided {
+            part: Part::of(self.span),
+            width: self.width,
+            pitch: self.pitch,
+        }
+    }
+
+    /// The part of memory that it is, for the analysis.
+    pub(crate) fn region(&self) -> Region {
+        Region::Strided(graph_plan::Strided {
+            start: self.span.start as u64,
+            width: self.width as u64,
+            pitch: self.pitch as u64,
+            rows: self.rows() as u64,
+        })
+    }
+}
+
+impl<S: ?Sized, M> Clone for Rectangle<S, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<S: ?Sized, M> Copy for Rectangle<S, M> {}
+
+impl<S: ?Sized, M> fmt::Debug for Rectangle<S, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Rectangle").field(&self.area).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::shape::place::OnDevice;
+
+    fn matrix() -> Place<[[f32; 8]; 4], OnDevice> {
+        Place::new(Span {
+            graph: 1,
+            resource: 0,
+            start: 256,
+            bytes: 128,
+            outside: false,
+        })
+    }
+
+    /// Start, width, pitch and rows.
+    fn numbers<S: ?Sized>(rectangle: Rectangle<S, OnDevice>) -> Option<[usize; 4]> {
+        let area = rectangle.area;
+        (!area.span.outside).then(|| [area.span.start, area.width, area.pitch, area.rows()])
+    }
+
+    #[test]
+    fn rows_and_columns_are_selected() {
+        let matrix = matrix();
+        assert_eq!(
+            numbers(matrix.rectangle::<2, 3>(1, 5)),
+            Some([256 + 32 + 20, 12, 32, 2])
+        );
+        assert_eq!(numbers(matrix.rectangle_rows::<3>(1..3, 5)), Some([308, 12, 32, 2]));
+        assert_eq!(numbers(matrix.rectangle_of(1..=2, 5..)), Some([308, 12, 32, 2]));
+        assert_eq!(numbers(matrix.column::<4>(0, 7)), Some([256 + 28, 4, 32, 4]));
+        assert_eq!(numbers(matrix.column_rows(3.., 0)), Some([352, 4, 32, 1]));
+        assert_eq!(numbers(matrix.rectangle_of(4..4, 0..8)), Some([384, 32, 32, 0]));
+        assert_eq!(
+            numbers(matrix.rectangle_of(4..4, 3..8)),
+            Some([384, 20, 32, 0]),
+            "nothing lies behind the resource"
+        );
+        assert_eq!(numbers(Rectangle::from(&matrix)), Some([256, 32, 32, 4]));
+        assert_eq!(
+            matrix.rectangle::<2, 8>(1, 0).area.in_one_piece(),
+            Some(matrix.rows(1..3).span)
+        );
+        assert_eq!(matrix.rectangle::<2, 7>(1, 0).area.in_one_piece(), None);
+    }
+
+    #[test]
+    fn leaving_either_dimension_is_remembered() {
+        let matrix = matrix();
+        assert_eq!(numbers(matrix.rectangle::<2, 3>(3, 0)), None);
+        assert_eq!(numbers(matrix.rectangle::<2, 3>(0, 6)), None);
+        assert_eq!(numbers(matrix.column::<1>(0, 8)), None);
+        assert_eq!(numbers(matrix.rectangle_of(.., 9..)), None);
+        assert_eq!(numbers(matrix.rectangle_of(..5, 0..0)), None);
+        assert_eq!(numbers(matrix.column_rows(usize::MAX.., 0)), None);
+    }
+}

@@ -1,0 +1,11 @@
+//! Statements that hold other statements: `if`, `while`, `switch`, `for`, and graphs as nodes of others.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod children;
+mod children_memory;
+mod children_params;
+mod conditional_calls;
+mod conditionals;
+mod loops;

@@ -1,0 +1,296 @@
+//! Attributes of nodes: priorities, clusters, cooperative launches, and nodes that are built disabled.
+
+use crate::common::{cuda_only, device, meet, number, rank};
+use graph_runtime::{Code, Device, Error, GraphBuilder, Launch, NodeId, Result, cuda_graph};
+
+const NUMBERS: [u32; 256] = {
+    let mut numbers = [0; 256];
+    let mut index = 0;
+    while index < 256 {
+        numbers[index] = index as u32;
+        index += 1;
+    }
+    numbers
+};
+
+const LOW: i32 = 0;
+
+cuda_graph! {
+    graph Attributes(side: usize) {
+        device a:   [u32; 256];
+        device b:   [u32; 256];
+        device c:   [u32; 256];
+        device all: [[u32; 64]; 2];
+
+        #[priority(LOW - 1)]
+        kernel soon  = number<<<8, 32>>>(&mut a);
+        #[priority(0)]
+        #[cluster(2)]
+        kernel pairs = number<<<8, 32>>>(&mut b);
+        #[cluster(side, 2, 1)]
+        kernel tiles = number<<<(4, 2), 32>>>(&mut c);
+        for i in 0..2 {
+            #[priority(-(i as i32))]
+            kernel each = number<<<2, 32>>>(&mut all[i]);
+        }
+    }
+}
+
+#[test]
+fn priorities_and_clusters_change_no_results() -> Result<()> {
+    let mut graph = Attributes::build(&device(), 2)?;
+    for _ in 0..3 {
+        graph.launch()?;
+    }
+    assert_eq!((*graph.a()?.read()?, *graph.b()?.read()?), (NUMBERS, NUMBERS));
+    assert_eq!(graph.c()?.read()?[32..64], NUMBERS[32..64]);
+    assert_eq!(graph.all()?.read()?[1][..], NUMBERS[..64]);
+    Ok(())
+}
+
+#[test]
+fn clusters_that_only_build_knows_are_checked_there() {
+    let Err(Error::Invalid { diagnostics, .. }) = Attributes::build(&device(), 3) else {
+        panic!("4 blocks are no clusters of 3");
+    };
+    assert_eq!(diagnostics[0].code, Code::LaunchConfig);
+    assert_eq!(
+        diagnostics[0].message,
+        "node `tiles`: the grid (4, 2, 1) is not made of whole clusters of (3, 2, 1) blocks"
+    );
+}
+
+#[test]
+fn an_update_keeps_clusters_whole() -> Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "Update");
+    let mut data = builder.device::<[u32; 256]>("data");
+    let node = builder.kernel("node", Launch::new(4, 32).cluster(4), number::call(&mut data));
+    let mut graph = builder.build()?;
+    let mut update = |launch| graph.update("grid", |update| update.kernel(node, launch, number::call(&mut data)));
+    update(Launch::new(8, 32))?;
+    let error = update(Launch::new(6, 32)).unwrap_err();
+    assert!(
+        error
+            .to_string()
+            .contains("is not made of whole clusters of (4, 1, 1) blocks"),
+        "{error}"
+    );
+    let error = update(Launch::new(8, 32).cluster(2)).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    assert!(matches!(
+        update(Launch::new(8, 32).cooperative()),
+        Err(Error::Unsupported { .. })
+    ));
+    graph.launch()?;
+    assert_eq!(*graph.device(&data)?.read()?, NUMBERS);
+    Ok(())
+}
+
+#[test]
+fn blocks_of_a_cluster_know_each_other() -> Result<()> {
+    let build = |device: &Device, blocks: usize| {
+        let mut builder = GraphBuilder::new(device, "Ranks");
+        let mut out = builder.device::<[u32; 16]>("out");
+        builder.kernel("node", Launch::new(16, 1).cluster(blocks), rank::call(&mut out));
+        builder.build().map(|graph| (graph, out))
+    };
+    let error = build(&Device::emulator(), 4).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "graph `Ranks`, node `node`: kernel `rank` runs in clusters of several blocks and uses them, which the emulator does not have"
+    );
+    build(&Device::emulator(), 1)?;
+    let Some(device) = cuda_only("blocks_of_a_cluster_know_each_other") else {
+        return Ok(());
+    };
+    for blocks in [1, 4, 16] {
+        let (mut graph, out) = build(&device, blocks)?;
+        graph.launch()?;
+        let expected: [u32; 16] = std::array::from_fn(|block| (block % blocks + 100 * blocks) as u32);
+        assert_eq!(*graph.device(&out)?.read()?, expected);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_priority_is_one_of_the_device() -> Result<()> {
+    let build = |device: &Device, priority| {
+        let mut builder = GraphBuilder::new(device, "Priority");
+        let mut data = builder.device::<[u32; 256]>("data");
+        let node = builder.kernel("node", Launch::new(8, 32), number::call(&mut data));
+        builder.priority(node, priority);
+        builder.build().map(|_| ())
+    };
+    build(&device(), 0)?;
+    let Some(device) = cuda_only("a_priority_is_one_of_the_device") else {
+        return build(&device(), 7); // the emulator has no order of its own
+    };
+    let error = build(&device, 7).unwrap_err().to_string();
+    assert!(
+        error.starts_with("graph `Priority`, node `node`: kernel `number` has the priority 7, but"),
+        "{error}"
+    );
+    Ok(())
+}
+
+#[test]
+fn attributes_are_of_nodes_that_can_have_them() {
+    let refused = |say: fn(&mut GraphBuilder, NodeId)| {
+        let mut builder = GraphBuilder::new(&Device::emulator(), "Refused");
+        let node = builder.join("node");
+        say(&mut builder, node);
+        builder.build().unwrap_err().to_string()
+    };
+    assert_eq!(
+        refused(|builder, node| builder.priority(node, 0)),
+        "graph `Refused`, node `node`: only kernel nodes have a priority"
+    );
+    assert_eq!(
+        refused(|builder, node| builder.disable(node)),
+        "graph `Refused`, node `node`: only kernel, memcpy and memset nodes can be disabled"
+    );
+    let error = refused(|builder, _| builder.disable(NodeId::new(5)));
+    assert!(error.contains("no node has index 5"), "{error}");
+}
+
+cuda_graph! {
+    graph Together {
+        device arrived: u32;
+        device input:   [u32; 64];
+        device out:     [u32; 64];
+
+        #[cooperative]
+        // SAFETY: all blocks run at the same time, so none waits for one that cannot start; every buffer has room for the 64 blocks.
+        kernel all = unsafe meet<<<64, 1>>>(&mut arrived, &mut input, &mut out);
+    }
+}
+
+#[test]
+fn blocks_of_a_cooperative_launch_wait_for_each_other() -> Result<()> {
+    let mut graph = Together::build(&device())?;
+    for _ in 0..3 {
+        graph.launch()?;
+    }
+    assert_eq!(*graph.out()?.read()?, [64 * 65 / 2; 64]);
+    Ok(())
+}
+
+#[test]
+fn a_cooperative_launch_that_is_too_large_is_refused() -> Result<()> {
+    const BLOCKS: usize = 1 << 20;
+    let device = device();
+    let build = |blocks: usize| {
+        let mut builder = GraphBuilder::new(&device, "Large");
+        let mut data = builder.device_slice::<u32>("data", BLOCKS);
+        let node = builder.kernel("node", Launch::new(blocks, 1).cooperative(), number::call(&mut data));
+        builder.build().map(|graph| (graph, node, data))
+    };
+    let text = "graph `Large`, node `node`: kernel `number` is launched cooperatively in 1048576 blocks";
+    let error = build(BLOCKS).map(|_| ()).unwrap_err().to_string();
+    assert!(
+        error.starts_with(text) && error.ends_with("at the same time"),
+        "{error}"
+    );
+    let (mut graph, node, mut data) = build(64)?;
+    let changed = graph.update("blocks", |update| {
+        update.kernel(node, Launch::new(BLOCKS, 1), number::call(&mut data))
+    });
+    assert_eq!(changed.unwrap_err().to_string(), error);
+    graph.launch()?;
+    graph.synchronize()
+}
+
+cuda_graph! {
+    graph Disabled {
+        device flag: u32;
+        device a:    [u32; 256];
+        device b:    [u32; 256];
+        host   out:  [u32; 256];
+
+        memset first  = a <- 7_u32;
+        #[disabled]
+        kernel second = number<<<8, 32>>>(&mut a) after first;
+        #[disabled]
+        memset third  = b <- 9_u32;
+        #[disabled]
+        memcpy fourth = a -> b                    after second, third;
+        memcpy down   = b -> out                  after fourth;
+        if maybe = flag {
+            #[disabled]
+            memset inner = b <- 1_u32;
+        } after down;
+    }
+}
+
+#[test]
+fn disabled_nodes_run_once_they_are_enabled() -> Result<()> {
+    let mut graph = Disabled::build(&device())?;
+    assert!(graph.first().is_enabled() && !graph.second().is_enabled());
+    graph.launch()?;
+    assert_eq!((*graph.a()?.read()?, graph.out()?), ([7; 256], &[0; 256]));
+    graph.third().set_enabled(true)?;
+    graph.launch()?;
+    assert_eq!((*graph.a()?.read()?, graph.out()?), ([7; 256], &[9; 256]));
+    graph.second().set_enabled(true)?;
+    graph.fourth().set_enabled(true)?;
+    graph.launch()?;
+    assert_eq!((*graph.a()?.read()?, graph.out()?), (NUMBERS, &NUMBERS));
+    graph.flag_mut()?.copy_from(&1)?;
+    graph.launch()?;
+    assert_eq!(*graph.b()?.read()?, NUMBERS, "in a body, too");
+    graph.inner().set_enabled(true)?;
+    graph.launch()?;
+    assert_eq!(*graph.b()?.read()?, [1; 256]);
+    graph.fourth().set_enabled(false)?;
+    assert!(!graph.fourth().is_enabled());
+    Ok(())
+}
+
+cuda_graph! {
+    graph OnlySometimes {
+        scratch tmp: [u32; 256];
+        device  a:   [u32; 256];
+
+        memset first  = tmp <- 1_u32;
+        #[disabled]
+        memset second = tmp <- 2_u32 after first;
+        memcpy use_it = tmp -> a     after second;
+    }
+}
+
+#[test]
+fn scratch_memory_keeps_what_a_disabled_node_does_not_write() -> Result<()> {
+    let mut graph = OnlySometimes::build(&device())?;
+    graph.launch()?;
+    assert_eq!(*graph.a()?.read()?, [1; 256]);
+    graph.second().set_enabled(true)?;
+    graph.launch()?;
+    assert_eq!(*graph.a()?.read()?, [2; 256]);
+    graph.first().set_enabled(false)?;
+    let error = graph.second().set_enabled(false).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+    Ok(())
+}
+
+#[test]
+fn what_only_a_disabled_node_does_is_missing() {
+    let mut builder = GraphBuilder::new(&device(), "Missing");
+    let mut tmp = builder.scratch::<[u32; 4]>("tmp");
+    let mut out = builder.host::<[u32; 4]>("out");
+    let mut flag = builder.device::<u32>("flag");
+    let fill = builder.memset("fill", &mut tmp, 1_u32);
+    let read = builder.memcpy("read", &tmp, &mut out);
+    builder.after(read, &[fill]);
+    builder.disable(fill);
+    let mut stop = None;
+    builder.while_loop("repeat", &flag.whole(), |body| {
+        stop = Some(body.memset("stop", &mut flag, 0_u32))
+    });
+    builder.disable(stop.unwrap());
+    let Err(Error::Invalid { diagnostics, .. }) = builder.build() else {
+        panic!("two mistakes")
+    };
+    let codes: Vec<Code> = diagnostics.iter().map(|mistake| mistake.code).collect();
+    assert_eq!(codes, [Code::EndlessWhile, Code::Uninitialized]);
+    assert_eq!(diagnostics[1].notes, ["`fill` writes it, but is disabled"]);
+}

@@ -1,0 +1,438 @@
+//! Kernels whose CUDA source is compiled when they are first used: compiling, the cache, and what is checked when a graph is built.
+//!
+//! The cache and the place of the compiler are read from the environment, so every test runs in a process of its own. Tests that need
+//! the compiler say so where it is missing (`.wheels` has one after `cargo xtask ptx`); the others use the entry that is
+//! checked in, which `CUDA_GRAPH_UPDATE_CACHE=1 cargo test -p graph-runtime --test launching kept` writes anew after a change to `scale.cu`.
+
+use crate::common::device;
+use graph_runtime::{Device, Error, GraphBuilder, Launch, Result, cuda_graph, cuda_kernels};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::{env, fs};
+
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+struct Weights {
+    slope: f32,
+    shift: f32,
+}
+
+// SAFETY: two fields of four bytes, of which every pattern is valid; no padding.
+unsafe impl graph_runtime::bytemuck::Pod for Weights {}
+// SAFETY: as above.
+unsafe impl graph_runtime::bytemuck::Zeroable for Weights {}
+
+#[cuda_kernels(cuda = "tests/sources/scale.cu", options = ["-DFACTOR=3"])]
+unsafe extern "C" {
+    #[requires(n <= data.len())]
+    safe fn scale(data: &mut [f32], by: f32, n: u32);
+    #[requires(threads <= out.len() && threads <= input.len())]
+    safe fn weigh(input: &[f32], out: &mut [f32], w: Weights);
+    safe fn count(out: &mut [u32]);
+}
+
+/// Declarations that are wrong, of the same file.
+mod wrong {
+    use super::{Weights, cuda_kernels};
+
+    #[cuda_kernels(cuda = "tests/sources/scale.cu", options = ["-DFACTOR=3"])]
+    unsafe extern "C" {
+        pub(super) safe fn scalee(data: &mut [f32], by: f32, n: u32);
+        #[link_name = "scale"]
+        pub(super) safe fn wide(data: &mut [f32], by: f64, n: u32);
+        #[link_name = "scale"]
+        pub(super) safe fn shared(data: &[f32], by: f32, n: u32);
+        #[link_name = "scale"]
+        pub(super) safe fn short(data: &mut [f32], by: f32);
+        #[link_name = "weigh"]
+        pub(super) safe fn structs(input: &[f32], out: &mut [f32], w: [Weights; 2]);
+    }
+}
+
+#[cuda_kernels(cuda = "tests/sources/broken.cu")]
+unsafe extern "C" {
+    safe fn broken(out: &mut [f32]);
+}
+
+cuda_graph! {
+    graph Scaled {
+        host   input:  [f32; 64];
+        device data:   [f32; 64];
+        device sums:   [f32; 64];
+        host   output: [f32; 64];
+        param  by: f32 = 2.0;
+
+        memcpy upload   = input -> data;
+        kernel scaled   = scale<<<1, 64>>>(&mut data, by, 64)                                    after upload;
+        kernel weighed  = weigh<<<1, 64>>>(&data, &mut sums, Weights { slope: 2.0, shift: 1.0 })  after scaled;
+        memcpy download = sums -> output                                                         after weighed;
+    }
+}
+
+/// What `scale.cu` is compiled to for the emulator, as the cache has it, and the name of that file.
+const KEPT: &[u8] = include_bytes!("../sources/scale.entry");
+const KEPT_NAME: &str = include_str!("../sources/scale.name");
+
+/// Builds the graph, launches it, changes it, launches it again.
+fn run(device: &Device) -> Result<()> {
+    let mut graph = Scaled::build(device)?;
+    graph.input_mut()?.fill(5.0);
+    graph.launch()?;
+    assert_eq!(graph.output()?, &[61.0; 64], "5 x 2 x FACTOR, x 2 + 1");
+    graph.set_by(1.0)?;
+    graph.launch()?;
+    assert_eq!(graph.output()?, &[31.0; 64]);
+    let mut second = Scaled::build(device)?; // compiled, and held against its declaration, already
+    second.input_mut()?.fill(1.0);
+    second.launch()?;
+    assert_eq!(second.output()?, &[13.0; 64]);
+    Ok(())
+}
+
+/// Set for the processes that the tests start: the name of the test.
+const CHILD: &str = "CUDA_GRAPH_TEST_CHILD";
+
+/// Is this a process that the test `name` has started?
+fn is_child(name: &str) -> bool {
+    env::var_os(CHILD).is_some_and(|child| child == name)
+}
+
+/// The test `name` in a process of its own.
+fn start(name: &str, cache: &Path, compiler: Option<&Path>) -> Child {
+    let named = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let others = env::split_paths(&named).filter(|folder| !has_compiler(folder));
+    let libraries = env::join_paths(compiler.map(PathBuf::from).into_iter().chain(others)).unwrap();
+    Command::new(env::current_exe().unwrap())
+        .args([&*format!("nvrtc::{name}"), "--exact", "--nocapture"])
+        .env(CHILD, name)
+        .env("CUDA_GRAPH_CACHE_DIR", cache)
+        .env("LD_LIBRARY_PATH", libraries)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn finish(child: Child) {
+    let output = child.wait_with_output().unwrap();
+    let (out, err) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert!(output.status.success() && out.contains("1 passed"), "{out}\n{err}");
+}
+
+/// Runs the test `name` again, in a process with this cache and this compiler.
+fn again(name: &str, cache: &Path, compiler: Option<&Path>) {
+    finish(start(name, cache, compiler));
+}
+
+/// The folder of NVRTC, or `None`, said aloud, where there is none.
+fn compiler(test: &str) -> Option<PathBuf> {
+    let wheels = Path::new(env!("CARGO_MANIFEST_DIR")).join("../.wheels");
+    let wheels = fs::read_dir(wheels).into_iter().flatten().flatten();
+    let wheels = wheels.map(|wheel| wheel.path().join("nvidia/cuda_nvrtc/lib"));
+    let named = env::var_os("LD_LIBRARY_PATH").unwrap_or_default();
+    let mut folders = wheels
+        .chain(env::split_paths(&named))
+        .chain(["/usr/local/cuda/lib64".into()]);
+    let found = folders.find(|folder| has_compiler(folder));
+    if found.is_none() {
+        eprintln!("{test}: skipped, since it needs NVRTC (`cargo xtask ptx` fetches it)");
+    }
+    found
+}
+
+fn has_compiler(folder: &Path) -> bool {
+    let names = ["libnvrtc.so", "libnvrtc.so.12"];
+    names.iter().any(|name| folder.join(name).is_file())
+}
+
+/// An empty folder that is there until the test ends.
+struct Cache(PathBuf);
+
+impl Cache {
+    fn new() -> Self {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("cuda-graph-test-{}-{}", std::process::id(), COUNT.fetch_add(1, Relaxed));
+        let folder = env::temp_dir().join(name);
+        fs::create_dir_all(&folder).unwrap();
+        Self(folder)
+    }
+
+    /// One with what is checked in.
+    fn prepared() -> Self {
+        let cache = Self::new();
+        fs::write(cache.0.join(KEPT_NAME), KEPT).unwrap();
+        cache
+    }
+}
+
+impl Drop for Cache {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The files of a folder, by name.
+fn entries(folder: &Path) -> Vec<(OsString, Vec<u8>)> {
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut entries: Vec<_> = files
+        .map(|file| (file.file_name(), fs::read(file.path()).unwrap()))
+        .collect();
+    entries.sort();
+    entries
+}
+
+#[test]
+fn a_cache_that_others_have_filled_needs_no_compiler() {
+    const NAME: &str = "a_cache_that_others_have_filled_needs_no_compiler";
+    if is_child(NAME) {
+        run(&Device::emulator()).unwrap();
+    } else {
+        again(NAME, &Cache::prepared().0, None);
+    }
+}
+
+#[test]
+fn what_is_compiled_is_kept() {
+    const NAME: &str = "what_is_compiled_is_kept";
+    if is_child(NAME) {
+        return run(&Device::emulator()).unwrap();
+    }
+    let Some(compiler) = compiler(NAME) else { return };
+    let cache = Cache::new();
+    again(NAME, &cache.0, Some(&compiler));
+    let [(name, entry)] = &entries(&cache.0)[..] else {
+        panic!("one entry, and nothing left over: {:?}", entries(&cache.0))
+    };
+    again(NAME, &cache.0, None);
+    if env::var_os("CUDA_GRAPH_UPDATE_CACHE").is_some() {
+        let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/sources");
+        fs::write(sources.join("scale.entry"), entry).unwrap();
+        fs::write(sources.join("scale.name"), name.as_encoded_bytes()).unwrap();
+    } else {
+        assert_eq!(name, KEPT_NAME, "the source has changed: see the head of this file");
+    }
+}
+
+#[test]
+fn the_device_gets_its_own() {
+    const NAME: &str = "the_device_gets_its_own";
+    if is_child(NAME) {
+        run(&device()).unwrap();
+    } else if let Some(compiler) = compiler(NAME) {
+        again(NAME, &Cache::new().0, Some(&compiler));
+    }
+}
+
+#[test]
+fn entries_that_are_damaged_or_of_another_compiler_are_replaced() {
+    const NAME: &str = "entries_that_are_damaged_or_of_another_compiler_are_replaced";
+    if is_child(NAME) {
+        return run(&Device::emulator()).unwrap();
+    }
+    let Some(compiler) = compiler(NAME) else { return };
+    let cache = Cache::new();
+    again(NAME, &cache.0, Some(&compiler));
+    let whole = entries(&cache.0);
+    let (name, entry) = &whole[0];
+    let text = String::from_utf8(entry.clone()).unwrap();
+    let version = text.split(' ').nth(1).unwrap();
+    for damaged in [
+        "",
+        "garbage",
+        &text[..text.len() / 2],
+        &text.replace("mul", "add"),
+        &text.replacen(version, "1.0", 1),
+    ] {
+        fs::write(cache.0.join(name), damaged).unwrap();
+        again(NAME, &cache.0, Some(&compiler));
+        assert_eq!(entries(&cache.0), whole, "{}", &damaged[..damaged.len().min(80)]);
+    }
+}
+
+#[test]
+fn processes_fill_one_cache_at_once() {
+    const NAME: &str = "processes_fill_one_cache_at_once";
+    if is_child(NAME) {
+        return run(&Device::emulator()).unwrap();
+    }
+    let Some(compiler) = compiler(NAME) else { return };
+    let cache = Cache::new();
+    let children: Vec<Child> = (0..4).map(|_| start(NAME, &cache.0, Some(&compiler))).collect();
+    children.into_iter().for_each(finish);
+    assert_eq!(entries(&cache.0).len(), 1, "{:?}", entries(&cache.0));
+}
+
+#[test]
+fn a_cache_that_cannot_be_written_is_no_error() {
+    const NAME: &str = "a_cache_that_cannot_be_written_is_no_error";
+    if is_child(NAME) {
+        return run(&Device::emulator()).unwrap();
+    }
+    let Some(compiler) = compiler(NAME) else { return };
+    let cache = Cache::new();
+    let file = cache.0.join("file");
+    fs::write(&file, "in the way").unwrap();
+    again(NAME, &file.join("folder"), Some(&compiler));
+}
+
+#[test]
+fn without_a_compiler_the_error_says_what_to_do() {
+    const NAME: &str = "without_a_compiler_the_error_says_what_to_do";
+    if !is_child(NAME) {
+        return again(NAME, &Cache::new().0, None);
+    }
+    let error = match Scaled::build(&Device::emulator()) {
+        Ok(_) => return eprintln!("{NAME}: skipped, since NVRTC is where every process finds it"),
+        Err(error) => error,
+    };
+    assert!(matches!(error, Error::NoNvrtc { .. }), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.starts_with(
+            "graph `Scaled`, node `scaled`: cannot compile `tests/sources/scale.cu`: NVRTC (libnvrtc), NVIDIA's compiler for that, was \
+             not found\nnote: "
+        ),
+        "{text}"
+    );
+    for part in [
+        &env::var("CUDA_GRAPH_CACHE_DIR").unwrap(),
+        "LD_LIBRARY_PATH",
+        "nvcc -ptx",
+        "#[cuda_kernels(\"x.ptx\")]",
+    ] {
+        assert!(text.contains(part), "no {part} in {text}");
+    }
+}
+
+#[test]
+fn the_compilers_messages_are_shown() {
+    const NAME: &str = "the_compilers_messages_are_shown";
+    if !is_child(NAME) {
+        if let Some(compiler) = compiler(NAME) {
+            again(NAME, &Cache::new().0, Some(&compiler));
+        }
+        return;
+    }
+    let mut builder = GraphBuilder::new(&device(), "Broken");
+    let mut out = builder.device::<[f32; 1]>("out");
+    builder.kernel("first", Launch::new(1, 1), broken::call(&mut out));
+    let error = builder.build().unwrap_err();
+    assert!(matches!(error, Error::Compile { .. }), "{error}");
+    let text = error.to_string();
+    assert!(
+        text.starts_with("graph `Broken`, node `first`: cannot compile `tests/sources/broken.cu`: nvrtcCompileProgram failed: NVRTC_ERROR_COMPILATION\n"),
+        "{text}"
+    );
+    assert!(
+        text.contains("tests/sources/broken.cu(4): error: identifier \"no_such_name\" is undefined"),
+        "{text}"
+    );
+}
+
+/// The mistakes of a graph with one node.
+fn mistakes(build: impl FnOnce(&mut GraphBuilder)) -> Vec<String> {
+    let mut builder = GraphBuilder::new(&Device::emulator(), "Wrong");
+    build(&mut builder);
+    match builder.build() {
+        Err(Error::Invalid { diagnostics, .. }) => diagnostics.iter().map(ToString::to_string).collect(),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn declarations_are_held_against_what_was_compiled() {
+    const NAME: &str = "declarations_are_held_against_what_was_compiled";
+    if !is_child(NAME) {
+        return again(NAME, &Cache::prepared().0, None);
+    }
+    let missing = mistakes(|builder| {
+        let mut data = builder.device::<[f32; 4]>("data");
+        let one = builder.kernel("one", Launch::new(1, 1), wrong::scalee::call(&mut data, 1.0, 4));
+        let two = builder.kernel("two", Launch::new(1, 1), wrong::scalee::call(&mut data, 1.0, 4));
+        builder.after(two, &[one]);
+    });
+    let expected =
+        "node `one`: `tests/sources/scale.cu` has no kernel `scalee` [missing-kernel]\nhelp: did you mean `scale`?";
+    assert_eq!(missing, [expected], "once for all nodes");
+    let wide = mistakes(|builder| {
+        let mut data = builder.device::<[f32; 4]>("data");
+        builder.kernel("one", Launch::new(1, 1), wrong::wide::call(&mut data, 1.0, 4));
+    });
+    assert_eq!(
+        wide,
+        [
+            "node `one`: `by` is `f64`, of 8 bytes, but the kernel takes 4 bytes [signature]\n\
+             note: it is `.f32 scale_param_1` of `scale` in `tests/sources/scale.cu`\n\
+             help: declare it `by: f32`"
+        ]
+    );
+    let shared = mistakes(|builder| {
+        let data = builder.device::<[f32; 4]>("data");
+        builder.kernel("one", Launch::new(1, 1), wrong::shared::call(&data, 1.0, 4));
+    });
+    assert!(
+        shared[0].starts_with("node `one`: the kernel `shared` writes to `data`, which is declared `&` [access]\n"),
+        "{shared:?}"
+    );
+    let short = mistakes(|builder| {
+        let mut data = builder.device::<[f32; 4]>("data");
+        builder.kernel("one", Launch::new(1, 1), wrong::short::call(&mut data, 1.0));
+    });
+    let expected = "node `one`: the kernel `short` takes 3 parameters, but 2 are declared [signature]\n";
+    assert!(short[0].starts_with(expected), "{short:?}");
+    let structs = mistakes(|builder| {
+        let (input, mut out) = (builder.device::<[f32; 64]>("input"), builder.device::<[f32; 64]>("out"));
+        let weights = [Weights { slope: 1.0, shift: 0.0 }; 2];
+        builder.kernel(
+            "one",
+            Launch::new(1, 1),
+            wrong::structs::call(&input, &mut out, weights),
+        );
+    });
+    let expected = "node `one`: `w` is `[Weights; 2]`, of 16 bytes aligned to 4, but the kernel takes 8 bytes aligned to 4 [signature]\n";
+    assert!(structs[0].starts_with(expected), "{structs:?}");
+}
+
+#[test]
+fn what_the_ptx_says_counts_at_build() {
+    const NAME: &str = "what_the_ptx_says_counts_at_build";
+    if !is_child(NAME) {
+        return again(NAME, &Cache::prepared().0, None);
+    }
+    let too_many = mistakes(|builder| {
+        let (input, mut out) = (
+            builder.device::<[f32; 128]>("input"),
+            builder.device::<[f32; 128]>("out"),
+        );
+        let weights = Weights { slope: 1.0, shift: 0.0 };
+        builder.kernel("one", Launch::new(1, 128), weigh::call(&input, &mut out, weights));
+    });
+    assert_eq!(
+        too_many,
+        [
+            "node `one`: a block of 128 threads is over the kernel's own limit (`.maxntid`) of 64 [launch-config]\nnote: the kernel is `weigh`"
+        ]
+    );
+    let contract = mistakes(|builder| {
+        let mut data = builder.device::<[f32; 4]>("data");
+        builder.kernel("one", Launch::new(1, 1), scale::call(&mut data, 1.0, 5));
+    });
+    assert!(
+        contract[0].starts_with("node `one`: kernel `scale` requires `n <= data.len()` [contract]"),
+        "{contract:?}"
+    );
+    let race = mistakes(|builder| {
+        let (mut a, mut b) = (builder.device::<[u32; 1]>("a"), builder.device::<[u32; 1]>("b"));
+        builder.kernel("one", Launch::new(1, 1), count::call(&mut a));
+        builder.kernel("two", Launch::new(1, 1), count::call(&mut b));
+    });
+    assert!(
+        race[0].starts_with("nodes `one` and `two` can run at the same time and both access `launches` [race]"),
+        "{race:?}"
+    );
+}

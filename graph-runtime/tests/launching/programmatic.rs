@@ -1,0 +1,256 @@
+//! What `#[cuda_kernels]` records for programmatic edges, first writes and clusters, and the messages made of it.
+
+use crate::common::device;
+use graph_runtime::private::{
+    ProgrammaticEdge, Sharing, check_initializes, check_programmatic, reads_uninitialized, triggers,
+};
+use graph_runtime::{Device, Error, GridDependency, Kernel, KernelFacts, Source, Touched, cuda_graph, cuda_kernels};
+
+#[cuda_kernels("../graph-ptx/tests/data/programmatic.ptx")]
+unsafe extern "C" {
+    #[requires(threads <= input.len() && threads <= out.len())]
+    safe fn right(input: &[f32], out: &mut [f32]);
+    safe fn weights(weights: &[f32], input: &[f32], out: &mut [f32]);
+    safe fn never_waits(input: &[f32], out: &mut [f32]);
+    safe fn writes_early(input: &[f32], out: &mut [f32]);
+    safe fn counts_early(count: &mut [u32]);
+    safe fn returns_early(input: &[f32], out: &mut [f32], n: u32);
+    safe fn restricted(input: &[f32], out: &mut [f32]);
+    fn follows_early(list: &[u64]);
+    safe fn variables(out: &mut [f32], n: u32);
+    #[requires(threads <= out.len())]
+    safe fn clustered(out: &mut [f32]);
+}
+
+const EDGE: ProgrammaticEdge<'_> = ProgrammaticEdge {
+    upstream: "up",
+    downstream: "down",
+};
+
+/// A parameter whose memory other nodes write: before this one, or elsewhere.
+const fn written(param: usize, written_before: bool) -> Sharing {
+    Sharing {
+        param,
+        written: true,
+        written_before,
+    }
+}
+
+/// A parameter whose memory no node writes.
+const fn only_read(param: usize) -> Sharing {
+    Sharing {
+        param,
+        written: false,
+        written_before: false,
+    }
+}
+
+const BOTH: &[Sharing] = &[written(0, true), written(1, false)];
+
+const _: () = check_programmatic::<right, never_waits>("down", "up", BOTH, &[right::FACTS, never_waits::FACTS]);
+const _: () = check_initializes::<right>("down", "tmp", 1);
+
+/// The message about the edge, as at build, after a look at what compile time says.
+fn fault(kernel: &'static KernelFacts, memory: &[Sharing], all: &[&KernelFacts]) -> Option<String> {
+    let text = EDGE.fault(kernel, memory, all);
+    let mistake = EDGE.mistake(3, kernel, memory, all).map(|mistake| mistake.to_string());
+    assert_eq!(text.as_ref().map(|text| text.as_str()), mistake.as_deref());
+    mistake
+}
+
+const PATH: &str = "../graph-ptx/tests/data/programmatic.ptx";
+
+/// The line of the first instruction of a kernel that starts so.
+fn line(kernel: &str, instruction: &str) -> usize {
+    let Source::Ptx(ptx) = right::FACTS.source else {
+        panic!("it is declared with its PTX")
+    };
+    let lines = ptx.text.lines().enumerate();
+    let mut body = lines.skip_while(|(_, line)| !line.contains(&format!(".entry {kernel}(")));
+    body.find(|(_, line)| line.trim().starts_with(instruction)).unwrap().0 + 1
+}
+
+#[test]
+fn facts_say_what_happens_before_the_wait() {
+    let facts = right::FACTS.dependency;
+    assert!(facts.triggers.is_some() && facts.waits > facts.triggers);
+    assert_eq!(
+        (facts.early_exit, facts.early, facts.noncoherent),
+        (None, &[][..], &[][..])
+    );
+    assert_eq!(clustered::FACTS.dependency, GridDependency::NONE);
+    let early = line("writes_early", "st.global") as u32;
+    assert_eq!(writes_early::FACTS.dependency.early, [(Touched::Param(1), early)]);
+    assert_eq!(variables::FACTS.dependency.early[0].0, Touched::Variable("bias"));
+    assert!(triggers::<right>() && !triggers::<weights>());
+}
+
+#[test]
+fn an_edge_to_a_kernel_that_waits_is_an_order() {
+    assert_eq!(fault(right::FACTS, BOTH, &[]), None);
+    // The weights are read early, which is well if no node writes them.
+    let read = [only_read(0), written(1, true), written(2, false)];
+    assert_eq!(fault(weights::FACTS, &read, &[]), None);
+    // Not coherent, but what is loaded so is written after it only.
+    assert_eq!(
+        fault(restricted::FACTS, &[written(0, false), written(1, false)], &[]),
+        None
+    );
+}
+
+#[test]
+fn each_way_to_be_no_order_is_explained() {
+    const FIRST: &str = "node `down` may run before `up` has ended [programmatic-edge]";
+    const WAIT: &str =
+        "help: call `cudaGridDependencySynchronize()` (`griddepcontrol.wait`) first in the kernel, or write `after up`";
+    let expect = |kernel: &'static KernelFacts, memory: &[Sharing], note: String, help: &str| {
+        let expected = format!("{FIRST}\nnote: its kernel `{}` {note}\n{help}", kernel.name);
+        assert_eq!(fault(kernel, memory, &[kernel]), Some(expected));
+    };
+    expect(never_waits::FACTS, BOTH, "never waits for it".into(), WAIT);
+    let at = line("returns_early", "ret;");
+    let note = format!("can end before it has waited, on line {at} of `{PATH}`");
+    expect(returns_early::FACTS, BOTH, note, WAIT);
+    let at = line("writes_early", "st.global");
+    let note =
+        format!("may access `out`, which a node of the graph writes, before it has waited, on line {at} of `{PATH}`");
+    expect(writes_early::FACTS, BOTH, note.clone(), WAIT);
+    // What nothing is said about may be written.
+    expect(writes_early::FACTS, &[], note, WAIT);
+    let at = line("counts_early", "red.");
+    let note =
+        format!("may access `count`, which a node of the graph writes, before it has waited, on line {at} of `{PATH}`");
+    expect(counts_early::FACTS, &[written(0, false)], note, WAIT);
+    let at = line("weights", "ld.global");
+    let note = format!(
+        "may access `weights`, which a node of the graph writes, before it has waited, on line {at} of `{PATH}`"
+    );
+    expect(
+        weights::FACTS,
+        &[written(0, false), only_read(1), only_read(2)],
+        note,
+        WAIT,
+    );
+    let at = line("follows_early", "st.u32");
+    let note = format!("may access memory of unknown origin before it has waited, on line {at} of `{PATH}`");
+    expect(follows_early::FACTS, &[only_read(0)], note, WAIT);
+    let at = line("restricted", "ld.global.nc");
+    let note = format!(
+        "may load `input`, which a node before it writes, from a cache that is not coherent (`ld.global.nc`), on line {at} of `{PATH}`"
+    );
+    let help = "help: load that memory without `const __restrict__`, `__ldg` or a texture, or write `after up`";
+    expect(restricted::FACTS, BOTH, note, help);
+}
+
+#[test]
+fn variables_are_early_where_a_kernel_of_the_graph_writes_them() {
+    let at = line("variables", "ld.global.f32");
+    let expected = format!(
+        "may access the variable `bias`, which a node of the graph writes, before it has waited, on line {at} of `{PATH}`"
+    );
+    let message = fault(variables::FACTS, &[written(0, false)], &[]).unwrap();
+    assert!(message.contains(&expected), "{message}");
+    // The same kernel, if it only read the variable.
+    static READS: KernelFacts = KernelFacts {
+        name: "reads",
+        entry: "variables",
+        source: variables::FACTS.source,
+        params: variables::FACTS.params,
+        limits: variables::FACTS.limits,
+        static_shared: 0,
+        target: "sm_90",
+        contracts: &[],
+        variables: &[("bias", graph_runtime::private::plan::Mode::Read)],
+        loads: &[],
+        dependency: variables::FACTS.dependency,
+    };
+    assert_eq!(fault(&READS, &[written(0, false)], &[&READS, right::FACTS]), None);
+    let message = fault(&READS, &[written(0, false)], &[&READS, variables::FACTS]).unwrap();
+    assert!(message.contains(&expected), "{message}");
+}
+
+#[test]
+fn compile_time_and_build_say_the_same() {
+    let panic = std::panic::catch_unwind(|| {
+        check_programmatic::<never_waits, right>("down", "up", BOTH, &[]);
+    });
+    let message = panic.unwrap_err().downcast::<String>().unwrap();
+    assert_eq!(Some(*message), fault(never_waits::FACTS, BOTH, &[]));
+    let panic = std::panic::catch_unwind(|| check_initializes::<writes_early>("down", "tmp", 1));
+    let message = panic.unwrap_err().downcast::<String>().unwrap();
+    let text = reads_uninitialized("down", "tmp", writes_early::FACTS, 1).unwrap();
+    assert_eq!(*message, text.as_str());
+}
+
+#[test]
+fn an_upstream_that_never_triggers_is_told() {
+    assert!(EDGE.never_triggers(right::FACTS).is_none());
+    assert_eq!(
+        EDGE.never_triggers(weights::FACTS).unwrap().as_str(),
+        "node `down` starts no sooner than `up` has ended [programmatic-edge]\n\
+         note: its kernel `weights` never executes `griddepcontrol.launch_dependents`\n\
+         help: call `cudaTriggerProgrammaticLaunchCompletion()` in it"
+    );
+}
+
+#[test]
+fn a_kernel_that_loads_what_it_writes_does_not_initialize_it() {
+    assert_eq!(right::FACTS.loads, []);
+    assert!(reads_uninitialized("down", "tmp", right::FACTS, 1).is_none());
+    // An atomic operation reads too.
+    assert_eq!(counts_early::FACTS.loads, [(0, line("counts_early", "red.") as u32)]);
+    let at = line("writes_early", "ld.global.f32 \t%f2");
+    assert_eq!(
+        reads_uninitialized("down", "tmp", writes_early::FACTS, 1)
+            .unwrap()
+            .as_str(),
+        format!(
+            "node `down` reads `tmp`, which no node before it has written [uninitialized]\n\
+             note: its kernel `writes_early` loads from `out`, on line {at} of `{PATH}`\n\
+             help: write `tmp` in a node before it, for example a `memset`"
+        )
+    );
+}
+
+cuda_graph! {
+    graph Waits {
+        host   output: [f32; 32];
+        device data: [f32; 32];
+        device sums: [f32; 32];
+
+        memset ones = data <- 1.0;
+        kernel sum  = right<<<1, 32>>>(&data, &mut sums) after ones;
+        memcpy down = sums -> output after sum;
+    }
+}
+
+#[test]
+fn behind_a_plain_edge_griddepcontrol_does_nothing() {
+    let mut graph = Waits::build(&device()).unwrap();
+    graph.launch().unwrap();
+    let expected: [f32; 32] = std::array::from_fn(|i| 32.0 - i as f32);
+    assert_eq!(graph.output().unwrap(), &expected);
+}
+
+cuda_graph! {
+    graph Clusters {
+        device data: [f32; 64];
+        kernel fill = clustered<<<2, 32>>>(&mut data);
+    }
+}
+
+#[test]
+fn the_emulator_has_no_clusters() {
+    let error = Clusters::build(&Device::emulator()).unwrap_err();
+    assert!(
+        matches!(
+            &error,
+            Error::Kernel {
+                kernel: "clustered",
+                ..
+            }
+        ),
+        "{error}"
+    );
+    assert!(error.to_string().contains("clusters of several blocks"), "{error}");
+}

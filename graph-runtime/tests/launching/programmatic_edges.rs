@@ -1,0 +1,482 @@
+//! Programmatic edges: behind an artificially slow kernel each right graph gives the right result, and each way to be no order is
+//! refused when the graph is built. (`ui-tests` has the same ways, refused when it is compiled.)
+
+use crate::common::{
+    bump, device, ends_early, loads_stale, never_waits, reads_early, slow_read, slow_step, slow_steps, slow_write,
+    step, waits_predicated, weigh, writes_early,
+};
+use graph_runtime::{
+    Code, Device, Error, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, Plan, Result, cuda_graph,
+};
+
+/// Launches of each graph: an order that is missing need not show at once.
+const LAUNCHES: u32 = 20;
+
+/// What a slow kernel takes: some 100 us on a GPU.
+fn steps() -> u32 {
+    (slow_steps() / 80) as u32
+}
+
+cuda_graph! {
+    /// Every kernel may start before the one before it has ended.
+    graph Chain {
+        param  value: u32 = 0;
+        param  steps: u32 = 0;
+        device a:      [u32; 64];
+        device b:      [u32; 64];
+        device c:      [u32; 64];
+        host   output: [u32; 64];
+
+        kernel first  = slow_write<<<2, 32>>>(&mut a, value, steps);
+        kernel second = slow_step<<<2, 32>>>(&a, &mut b, steps)  after programmatic(first);
+        kernel third  = step<<<2, 32>>>(&b, &mut c)              after programmatic(second);
+        #[allow(programmatic_edge)]
+        kernel fourth = bump<<<2, 32>>>(&mut c, value)           after programmatic(third);
+        memcpy down   = c -> output                              after fourth;
+    }
+}
+
+#[test]
+fn a_chain_is_in_order() -> Result<()> {
+    let mut graph = Chain::build(&device())?;
+    graph.set_steps(steps())?;
+    for value in 1..=LAUNCHES {
+        graph.set_value(value)?;
+        graph.launch()?;
+        assert_eq!(graph.output()?, &[2 * value + 2; 64]);
+    }
+    Ok(())
+}
+
+#[test]
+fn disabling_a_kernel_in_the_middle_keeps_the_order() -> Result<()> {
+    let mut graph = Chain::build(&device())?;
+    graph.set_steps(steps())?;
+    graph.set_value(100)?;
+    graph.launch()?;
+    graph.second().set_enabled(false)?;
+    for value in 1..=LAUNCHES {
+        graph.set_value(value)?;
+        graph.launch()?;
+        let b = 101; // as the first launch left it
+        assert_eq!(graph.output()?, &[b + 1 + value; 64]);
+        assert_eq!(graph.a()?.read()?[0], value);
+    }
+    Ok(())
+}
+
+cuda_graph! {
+    /// What `first` writes is read behind `second`, which is what waits for it.
+    graph Around {
+        param  value: u32 = 0;
+        device a:      [u32; 64];
+        device b:      [u32; 64];
+        device c:      [u32; 64];
+        host   copied: [u32; 64];
+        host   output: [u32; 64];
+
+        kernel first  = slow_write<<<2, 32>>>(&mut a, value, steps());
+        kernel second = step<<<2, 32>>>(&a, &mut b)                     after programmatic(first);
+        memcpy copy   = a -> copied                                     after second;
+        #[allow(programmatic_edge)]
+        kernel third  = step<<<2, 32>>>(&a, &mut c)                     after programmatic(second);
+        memcpy down   = c -> output                                     after third;
+    }
+}
+
+#[test]
+fn what_runs_behind_a_disabled_kernel_runs_behind_what_that_waits_for() -> Result<()> {
+    let mut graph = Around::build(&device())?;
+    for enabled in [true, false] {
+        graph.second().set_enabled(enabled)?;
+        for value in 1..=LAUNCHES {
+            graph.set_value(value)?;
+            graph.launch()?;
+            assert_eq!(
+                (graph.copied()?[63], graph.output()?[0]),
+                (value, value + 1),
+                "enabled: {enabled}"
+            );
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn launches_in_a_row_are_in_order() -> Result<()> {
+    let mut graph = Chain::build(&device())?;
+    graph.set_steps(steps())?;
+    for value in 1..=LAUNCHES {
+        graph.set_value(value)?;
+        graph.launch()?;
+    }
+    assert_eq!(graph.output()?, &[2 * LAUNCHES + 2; 64]);
+    Ok(())
+}
+
+#[test]
+fn the_plan_tells_them_apart() -> Result<()> {
+    let of = |plan: &Plan| {
+        let node = |name: &str| plan.nodes.iter().find(|node| node.name == name).unwrap().clone();
+        (
+            node("third").programmatic.into_owned(),
+            node("down").programmatic.into_owned(),
+        )
+    };
+    assert_eq!(of(&Chain::PLAN), (vec![1], vec![]));
+    assert!(Chain::PLAN.to_mermaid().contains("n1 -. programmatic .-> n2"));
+    let (device, mut data) = (Device::emulator(), Vec::new());
+    let mut builder = GraphBuilder::new(&device, "Chain");
+    for name in ["a", "b"] {
+        data.push(builder.device::<[u32; 64]>(name));
+    }
+    let [a, b] = &mut data[..] else {
+        unreachable!("two were pushed")
+    };
+    let first = builder.kernel("first", Launch::new(2, 32), slow_write::call(a, 1, 1));
+    let second = builder.kernel("second", Launch::new(2, 32), step::call(a, b));
+    builder.after_programmatic(second, &[first]);
+    assert_eq!(builder.build()?.plan().nodes[1].programmatic[..], [0]);
+    Ok(())
+}
+
+cuda_graph! {
+    /// Edges of both kinds into one node and out of one node, and a path of plain edges beside a programmatic one.
+    graph Mixed {
+        param  value: u32 = 0;
+        param  steps: u32 = 0;
+        device weights: [u32; 64];
+        device a:       [u32; 64];
+        device b:       [u32; 64];
+        device c:       [u32; 64];
+        device sum:     [u32; 64];
+        host   output:  [u32; 64];
+
+        kernel first  = slow_write<<<2, 32>>>(&mut a, value, steps);
+        kernel other  = slow_write<<<2, 32>>>(&mut c, 5, steps);
+        kernel plain  = never_waits<<<2, 32>>>(&a, &mut b)        after first;
+        kernel both   = weigh<<<2, 32>>>(&weights, &b, &mut sum)  after plain, programmatic(first), programmatic(other);
+        kernel last   = bump<<<2, 32>>>(&mut c, 1)                after programmatic(both);
+        memcpy down   = sum -> output                             after both;
+    }
+}
+
+#[test]
+fn edges_of_both_kinds_meet() -> Result<()> {
+    let mut graph = Mixed::build(&device())?;
+    graph.weights_mut()?.copy_from(&[3; 64])?;
+    graph.set_steps(steps())?;
+    for value in 1..=LAUNCHES {
+        graph.set_value(value)?;
+        graph.launch()?;
+        assert_eq!(graph.output()?, &[3 * (value + 1); 64]);
+        assert_eq!(*graph.c()?.read()?, [6; 64]);
+    }
+    Ok(())
+}
+
+cuda_graph! {
+    /// What a slow kernel still reads is written by the next one.
+    graph WriteAfterRead {
+        param  steps: u32 = 0;
+        device data:   [u32; 65];
+        device copy:   [u32; 64];
+        host   output: [u32; 64];
+
+        kernel read  = slow_read<<<2, 32>>>(&data, &mut copy, steps);
+        #[allow(programmatic_edge)]
+        kernel write = bump<<<2, 32>>>(&mut data, 1) after programmatic(read);
+        memcpy down  = copy -> output                after read;
+    }
+}
+
+#[test]
+fn nothing_is_written_that_is_still_read() -> Result<()> {
+    let mut graph = WriteAfterRead::build(&device())?;
+    graph.set_steps(steps())?;
+    for launch in 0..LAUNCHES {
+        graph.launch()?;
+        assert_eq!(graph.output()?, &[launch; 64]);
+    }
+    Ok(())
+}
+
+cuda_graph! {
+    /// In bodies.
+    graph Bodies {
+        param  steps: u32 = 0;
+        device flag: u32;
+        device a:    [u32; 64];
+        device b:    [u32; 64];
+        device more: [u32; 32];
+
+        memset on     = flag <- 1_u32;
+        memset begin  = more[0..1] <- 1_u32;
+        if maybe = flag {
+            kernel first  = slow_write<<<2, 32>>>(&mut a, 7, steps);
+            kernel second = step<<<2, 32>>>(&a, &mut b) after programmatic(first);
+        } after on;
+        while repeat = more[0] {
+            kernel third  = slow_step<<<2, 32>>>(&b, &mut a, steps);
+            #[allow(programmatic_edge)]
+            kernel fourth = bump<<<1, 32>>>(&mut more, u32::MAX) after programmatic(third);
+        } after maybe, begin;
+    }
+}
+
+#[test]
+fn bodies_have_programmatic_edges() -> Result<()> {
+    let mut graph = Bodies::build(&device())?;
+    graph.set_steps(steps())?;
+    for _ in 0..LAUNCHES {
+        graph.more_mut()?.copy_from(&[1; 32])?;
+        graph.launch()?;
+        assert_eq!((*graph.b()?.read()?, *graph.a()?.read()?), ([8; 64], [9; 64]));
+        assert_eq!(*graph.more()?.read()?, [0; 32]);
+    }
+    Ok(())
+}
+
+/// Memory of one graph.
+struct Parts {
+    a: Place<[u32; 64], OnDevice>,
+    b: Place<[u32; 64], OnDevice>,
+}
+
+/// Builds `slow_write -> down` by a programmatic edge, where `down` is a call of what the caller says.
+fn behind<const N: usize>(down: impl FnOnce(&mut Parts) -> KernelCall<N>) -> Result<Graph> {
+    between(slow_write_to_a, down)
+}
+
+fn slow_write_to_a(parts: &mut Parts) -> KernelCall<3> {
+    slow_write::call(&mut parts.a, 1, steps())
+}
+
+fn between<const M: usize, const N: usize>(
+    up: impl FnOnce(&mut Parts) -> KernelCall<M>,
+    down: impl FnOnce(&mut Parts) -> KernelCall<N>,
+) -> Result<Graph> {
+    let mut builder = GraphBuilder::new(&device(), "Test");
+    let mut parts = Parts {
+        a: builder.device("a"),
+        b: builder.device("b"),
+    };
+    let (up, down) = (up(&mut parts), down(&mut parts));
+    let up = builder.kernel("up", Launch::new(2, 32), up);
+    let down = builder.kernel("down", Launch::new(2, 32), down);
+    builder.after_programmatic(down, &[up]);
+    builder.build()
+}
+
+/// The first note of the one mistake, which is about the edge of `down`.
+fn refusal(built: Result<Graph>) -> String {
+    let Err(Error::Invalid { diagnostics, .. }) = built else {
+        panic!("it is refused, but {built:?}");
+    };
+    let [mistake] = &diagnostics[..] else {
+        panic!("one mistake, not {diagnostics:?}");
+    };
+    assert_eq!(mistake.code, Code::ProgrammaticEdge);
+    assert_eq!(mistake.message, "node `down` may run before `up` has ended");
+    mistake.notes[0].clone()
+}
+
+#[test]
+fn a_kernel_that_does_not_wait_is_refused() {
+    let note = refusal(behind(|parts| never_waits::call(&parts.a, &mut parts.b)));
+    assert_eq!(note, "its kernel `never_waits` never waits for it");
+    let note = refusal(behind(|parts| waits_predicated::call(&parts.a, &mut parts.b, 1)));
+    assert!(
+        note.starts_with("its kernel `waits_predicated` can end before it has waited"),
+        "{note}"
+    );
+    let note = refusal(behind(|parts| ends_early::call(&parts.a, &mut parts.b, 64)));
+    assert!(
+        note.starts_with("its kernel `ends_early` can end before it has waited"),
+        "{note}"
+    );
+}
+
+#[test]
+fn an_early_access_is_refused_where_some_node_writes() {
+    const READS: &str =
+        "its kernel `reads_early` may access `input`, which a node of the graph writes, before it has waited";
+    let note = refusal(behind(|parts| reads_early::call(&parts.a, &mut parts.b)));
+    assert!(note.starts_with(READS), "{note}");
+    let note = refusal(between(
+        |parts| slow_step::call(&parts.b, &mut parts.a, steps()),
+        |parts| writes_early::call(&mut parts.b),
+    ));
+    const WRITES: &str =
+        "its kernel `writes_early` may access `out`, which a node of the graph writes, before it has waited";
+    assert!(note.starts_with(WRITES), "{note}");
+}
+
+#[test]
+fn a_stale_load_is_refused_where_a_node_before_writes() -> Result<()> {
+    let note = refusal(behind(|parts| loads_stale::call(&parts.a, &mut parts.b)));
+    const STALE: &str =
+        "its kernel `loads_stale` may load `input`, which a node before it writes, from a cache that is not coherent";
+    assert!(note.starts_with(STALE), "{note}");
+    // What nothing before it writes may be in any cache.
+    let mut builder = GraphBuilder::new(&device(), "Test");
+    let (weights, mut a, mut b) = (
+        builder.device::<[u32; 64]>("weights"),
+        builder.device::<[u32; 64]>("a"),
+        builder.device::<[u32; 64]>("b"),
+    );
+    let up = builder.kernel("up", Launch::new(2, 32), slow_write::call(&mut a, 1, steps()));
+    let down = builder.kernel("down", Launch::new(2, 32), loads_stale::call(&weights, &mut b));
+    builder.after_programmatic(down, &[up]);
+    let mut graph = builder.build()?;
+    graph.device_mut(&weights)?.copy_from(&[8; 64])?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&b)?.read()?, [9; 64]);
+    Ok(())
+}
+
+#[test]
+fn an_early_read_is_right_where_nothing_writes_that_part() -> Result<()> {
+    let build = |written: std::ops::Range<usize>| {
+        let mut builder = GraphBuilder::new(&device(), "Parts");
+        let (data, mut out) = (
+            builder.device::<[[u32; 64]; 2]>("data"),
+            builder.device::<[u32; 64]>("out"),
+        );
+        let up = builder.kernel(
+            "up",
+            Launch::new(2, 32),
+            slow_write::call(&mut data.rows(written), 1, steps()),
+        );
+        let down = builder.kernel("down", Launch::new(2, 32), reads_early::call(&data.row(1), &mut out));
+        builder.after_programmatic(down, &[up]);
+        (builder.build(), data, out)
+    };
+    refusal(build(1..2).0);
+    refusal(build(0..2).0);
+    let (built, data, out) = build(0..1);
+    let mut graph = built?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&out)?.read()?, [1; 64]);
+    assert_eq!(*graph.device(&data)?.read()?, [[1; 64], [0; 64]]);
+    Ok(())
+}
+
+/// A chain of three in which the middle one lets the last start before it has waited itself.
+fn chain_of_three<const N: usize>(last: impl FnOnce(&mut Parts) -> KernelCall<N>) -> (Result<Graph>, Parts) {
+    let mut builder = GraphBuilder::new(&device(), "Transitive");
+    let mut parts = Parts {
+        a: builder.device("a"),
+        b: builder.device("b"),
+    };
+    let mut c: Place<[u32; 64], OnDevice> = builder.device("c");
+    let first = builder.kernel("first", Launch::new(2, 32), slow_write_to_a(&mut parts));
+    let up = builder.kernel("up", Launch::new(2, 32), step::call(&parts.a, &mut c));
+    let call = last(&mut parts);
+    let down = builder.kernel("down", Launch::new(2, 32), call);
+    builder.after_programmatic(up, &[first]);
+    builder.after_programmatic(down, &[up]);
+    (builder.build(), parts)
+}
+
+#[test]
+fn the_last_of_a_chain_waits_for_the_first() -> Result<()> {
+    // It reads what the first writes, which is ordered by nothing but the middle one's wait and its own.
+    refusal(chain_of_three(|parts| never_waits::call(&parts.a, &mut parts.b)).0);
+    refusal(chain_of_three(|parts| reads_early::call(&parts.a, &mut parts.b)).0);
+    refusal(chain_of_three(|parts| loads_stale::call(&parts.a, &mut parts.b)).0);
+    let (graph, parts) = chain_of_three(|parts| step::call(&parts.a, &mut parts.b));
+    let mut graph = graph?;
+    for _ in 0..LAUNCHES {
+        graph.device_mut(&parts.a)?.copy_from(&[0; 64])?;
+        graph.launch()?;
+        assert_eq!(*graph.device(&parts.b)?.read()?, [2; 64]);
+    }
+    Ok(())
+}
+
+#[test]
+fn other_nodes_and_second_edges_are_refused() {
+    let mut builder = GraphBuilder::new(&device(), "Test");
+    let (mut a, mut b) = (builder.device::<[u32; 64]>("a"), builder.device::<[u32; 64]>("b"));
+    let set = builder.memset("set", &mut a, 1_u32);
+    let first = builder.kernel("first", Launch::new(2, 32), step::call(&a, &mut b));
+    let second = builder.kernel("second", Launch::new(2, 32), bump::call(&mut b, 1));
+    builder.after_programmatic(first, &[set]);
+    builder.after(second, &[first]);
+    builder.after_programmatic(second, &[first, NodeId::new(9)]);
+    let Err(Error::Invalid { diagnostics, .. }) = builder.build() else {
+        panic!("three mistakes")
+    };
+    let found: Vec<String> = diagnostics
+        .iter()
+        .map(|mistake| format!("{} [{}]", mistake.message, mistake.code))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            "node `second` runs after node 9, which does not exist [unknown-node]",
+            "node `second` names `first` twice in its `after` list [duplicate-dependency]",
+            "node `first` has a programmatic edge from `set`, but `set` is a memset node [programmatic-edge]",
+        ]
+    );
+}
+
+#[test]
+fn an_older_driver_gets_plain_edges() -> Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "Old");
+    builder.as_if_driver(12_020);
+    let (mut a, mut b) = (builder.device::<[u32; 64]>("a"), builder.device::<[u32; 64]>("b"));
+    let first = builder.kernel("first", Launch::new(2, 32), slow_write::call(&mut a, 4, steps()));
+    let second = builder.kernel("second", Launch::new(2, 32), step::call(&a, &mut b));
+    builder.after_programmatic(second, &[first]);
+    let mut graph = builder.build()?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&b)?.read()?, [5; 64]);
+    Ok(())
+}
+
+cuda_graph! {
+    /// In a `for`, into it and out of it.
+    graph Repeated(n: usize) {
+        param  value: u32 = 0;
+        param  steps: u32 = 0;
+        device a: [u32; 64];
+        device b: [u32; 64];
+        device c: [u32; 64];
+
+        kernel first = slow_write<<<2, 32>>>(&mut a, value, steps);
+        for i in 0..n {
+            kernel there = slow_step<<<2, 32>>>(&a, &mut b, steps)  after programmatic(first);
+            kernel back  = step<<<2, 32>>>(&b, &mut a)              after programmatic(there);
+        }
+        kernel last  = step<<<2, 32>>>(&a, &mut c)                  after programmatic(back);
+    }
+}
+
+#[test]
+fn iterations_have_programmatic_edges() -> Result<()> {
+    for n in [0, 1, 3] {
+        let mut graph = Repeated::build(&device(), n)?;
+        graph.set_steps(steps())?;
+        for value in 1..=LAUNCHES {
+            graph.set_value(value)?;
+            graph.launch()?;
+            assert_eq!(*graph.c()?.read()?, [value + 2 * n as u32 + 1; 64], "{n} iterations");
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn expressions_have_programmatic_edges() -> Result<()> {
+    let mut graph = cuda_graph! { &device() =>
+        device a: [u32; 64];
+        device b: [u32; 64];
+        kernel first  = slow_write<<<2, 32>>>(&mut a, 3, steps());
+        kernel second = step<<<2, 32>>>(&a, &mut b) after programmatic(first);
+    }?;
+    graph.launch()?;
+    assert_eq!(*graph.b()?.read()?, [4; 64]);
+    Ok(())
+}

@@ -1,0 +1,12 @@
+//! Memory of graphs: rectangles of it, scratch memory, and what graphs share.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod guards;
+mod rebind;
+mod rectangles;
+mod scratch;
+mod scratch_statements;
+mod shared;
+mod shared_cuda;

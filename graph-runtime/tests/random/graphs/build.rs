@@ -1,0 +1,209 @@
+//! Random graphs as calls of `GraphBuilder`.
+
+use super::memory::{Handles, Shared};
+use super::model::mixed;
+use super::program::{Action, Area, Body, Node, Part, Program, RNGS};
+use crate::common::{add_to, bump, count, draw_numbers, mix, remainder_of, step, weigh};
+use graph_runtime::{Device, Error, Event, Graph, GraphBuilder, Launch, NodeId, Result, Rng, Update};
+use std::collections::BTreeMap;
+
+/// How a program is built.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Options {
+    /// Does every scratch resource get memory of its own?
+    pub(crate) apart: bool,
+    /// Is it built as for the oldest driver with conditionals?
+    pub(crate) old: bool,
+    /// The edge that is left out, by the number of its body and its index there.
+    pub(crate) without: Option<(usize, usize)>,
+    /// A plain edge that is made programmatic.
+    pub(crate) early: Option<(usize, usize)>,
+}
+
+/// A graph of a program.
+pub(crate) struct Built {
+    pub(crate) graph: Graph,
+    pub(crate) handles: Handles,
+    nodes: BTreeMap<usize, NodeId>,
+    rngs: [Rng; RNGS.len()],
+}
+
+impl Built {
+    pub(crate) fn new(device: &Device, program: &Program, shared: &Shared, options: Options) -> Result<Self> {
+        let mut builder = GraphBuilder::new(device, "Random");
+        if options.apart {
+            builder.keep_scratch_apart();
+        }
+        if options.old {
+            builder.as_if_driver(12_030);
+        }
+        let handles = Handles::declare(&mut builder, shared);
+        let mut number = 0;
+        let rngs = RNGS.map(|(seed, draws)| {
+            number += 1;
+            builder.rng(format!("rng{number}"), seed, draws)
+        });
+        let mut adder = Adder {
+            uses: std::array::from_fn(|rng| (0..program.uses[rng]).map(|_| rngs[rng].draw()).collect()),
+            handles: &handles,
+            event: device.event()?,
+            options,
+            nodes: BTreeMap::new(),
+        };
+        adder.body(&mut builder, &program.body);
+        let nodes = adder.nodes;
+        Ok(Self {
+            graph: builder.build()?,
+            handles,
+            nodes,
+            rngs,
+        })
+    }
+
+    /// Changes a node of the graph to what `node` says now.
+    pub(crate) fn change(&mut self, node: &Node) -> Result<()> {
+        let (id, handles) = (self.nodes[&node.id], &self.handles);
+        self.graph
+            .update("a node", |update: &mut Update<'_>| match &node.action {
+                Action::Bump { to, by } => update.kernel(id, launch(to), bump::call(&mut handles.words(to), *by)),
+                Action::Set {
+                    to,
+                    value,
+                    pattern: true,
+                } => handles.reset_pattern(update, id, to, *value),
+                Action::Set { to, value, .. } => handles.reset(update, id, to, *value),
+                _ => Ok(()),
+            })
+    }
+
+    /// Enables or disables a node, if the graph lets it be.
+    pub(crate) fn enable(&mut self, node: &Node, enabled: bool) -> Result<bool> {
+        match self.graph.node(self.nodes[&node.id]).set_enabled(enabled) {
+            Err(Error::Unsupported { .. }) => Ok(false),
+            other => other.map(|()| true),
+        }
+    }
+
+    /// Lets all random numbers begin again.
+    pub(crate) fn reseed(&mut self) -> Result<()> {
+        let mut rngs = self.rngs.iter().zip(RNGS);
+        rngs.try_for_each(|(rng, (seed, _))| self.graph.rng(rng).reseed(seed))
+    }
+}
+
+type Philox = graph_runtime::Place<graph_runtime::Philox, graph_runtime::OnDevice>;
+
+struct Adder<'a> {
+    handles: &'a Handles,
+    uses: [Vec<Philox>; RNGS.len()],
+    event: Event,
+    options: Options,
+    nodes: BTreeMap<usize, NodeId>,
+}
+
+impl Adder<'_> {
+    fn body(&mut self, builder: &mut GraphBuilder, body: &Body) {
+        self.parts(builder, body, &body.parts);
+        let id = |node: usize| self.nodes[&body.nodes[node].id];
+        for (index, edge) in body.edges.iter().enumerate() {
+            let this = Some((body.id, index));
+            if self.options.without == this {
+                continue;
+            }
+            if edge.programmatic || self.options.early == this {
+                builder.after_programmatic(id(edge.to), &[id(edge.from)]);
+            } else {
+                builder.after(id(edge.to), &[id(edge.from)]);
+            }
+        }
+    }
+
+    fn parts(&mut self, builder: &mut GraphBuilder, body: &Body, parts: &[Part]) {
+        for part in parts {
+            match part {
+                Part::Node(index) => {
+                    let node = &body.nodes[*index];
+                    let id = self.node(builder, node);
+                    if !node.enabled {
+                        builder.disable(id);
+                    }
+                    if node.action.is_kernel() && node.id.is_multiple_of(5) {
+                        builder.priority(id, -1);
+                    }
+                    self.nodes.insert(node.id, id);
+                }
+                Part::For(iterations) => builder.repeat(0..iterations.len(), |builder, number| {
+                    self.parts(builder, body, &iterations[number]);
+                }),
+            }
+        }
+    }
+
+    fn node(&mut self, builder: &mut GraphBuilder, node: &Node) -> NodeId {
+        let (name, handles) = (format!("n{}", node.id), self.handles);
+        let words = |area: &Area| handles.words(area);
+        match &node.action {
+            Action::Mix { from, to } => builder.kernel(name, launch(to), mix::call(&words(from), &mut words(to))),
+            Action::Step { from, to } => builder.kernel(name, launch(to), step::call(&words(from), &mut words(to))),
+            Action::Bump { to, by } => builder.kernel(name, launch(to), bump::call(&mut words(to), *by)),
+            Action::Weigh { weights, from, to } => {
+                let call = weigh::call(&words(weights), &words(from), &mut words(to));
+                builder.kernel(name, launch(to), call)
+            }
+            Action::Draw { rng, number, to } => {
+                let call = draw_numbers::call(&self.uses[*rng][*number], &mut words(to), 2);
+                builder.kernel(name, Launch::new(1, 1), call)
+            }
+            Action::Count { to } => builder.kernel(name, Launch::new(1, 1), count::call(&mut words(to))),
+            Action::Remainder { from, divisor, to } => {
+                let call = remainder_of::call(&words(from), *divisor, &mut words(to));
+                builder.kernel(name, launch(to), call)
+            }
+            Action::Decrement { at } => builder.kernel(name, launch(at), add_to::call(&mut words(at), u32::MAX)),
+            Action::Copy { from, to } => handles.copy(builder, name, from, to),
+            Action::Set {
+                to,
+                value,
+                pattern: true,
+            } => handles.pattern(builder, name, to, *value),
+            Action::Set { to, value, .. } => handles.set(builder, name, to, *value),
+            Action::Call { from, to } => {
+                let places = (&handles.host(from), &mut handles.host(to));
+                builder.call(name, places, |(from, to): (&[u32], &mut [u32])| {
+                    let words = from.iter().zip(to);
+                    words.for_each(|(from, to)| *to = mixed(*from, *to, 7));
+                })
+            }
+            Action::Join => builder.join(name),
+            Action::Record => builder.record(name, self.event.clone()),
+            Action::Wait => builder.wait(name, self.event.clone()),
+            Action::Child(body) => builder.child(name, |child| self.body(child, body)),
+            Action::While { flag, body } => {
+                builder.while_loop(name, &handles.flag(flag), |inner| self.body(inner, body))
+            }
+            Action::If { flag, bodies } => {
+                let node = builder.begin_if(name, &handles.flag(flag));
+                self.bodies(builder, bodies);
+                node
+            }
+            Action::Switch { flag, bodies } => {
+                let node = builder.begin_switch(name, &handles.flag(flag));
+                self.bodies(builder, bodies);
+                node
+            }
+        }
+    }
+
+    fn bodies(&mut self, builder: &mut GraphBuilder, bodies: &[Body]) {
+        for body in bodies {
+            builder.begin_body();
+            self.body(builder, body);
+            builder.end_body();
+        }
+    }
+}
+
+/// A thread for each word.
+fn launch(to: &Area) -> Launch {
+    Launch::new(1, to.columns)
+}

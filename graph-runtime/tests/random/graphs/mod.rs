@@ -1,0 +1,148 @@
+//! Random graphs of every statement that `GraphBuilder` has and the emulator runs, against a model that runs their nodes one after the other.
+//!
+//! Whatever order the device runs unordered nodes in, with scratch memory shared or apart, launch after launch, results are the
+//! model's; a graph without an edge that it needs is refused, and one without an edge that it does not need is not.
+//!
+//! `CUDA_GRAPH_TEST_SEEDS=100..900` tries these seeds instead of the usual ones.
+
+mod area;
+mod author;
+mod build;
+mod edges;
+mod memory;
+mod model;
+mod order;
+mod pair;
+mod program;
+
+use crate::common::device;
+use graph_runtime::{Device, EmulatorOptions};
+use pair::Pair;
+use program::{Action, MEMORIES, Program, Space};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// The seeds to try: these, or those that the environment asks for.
+fn seeds(usual: Range<u64>) -> Range<u64> {
+    let Ok(asked) = std::env::var("CUDA_GRAPH_TEST_SEEDS") else {
+        return usual;
+    };
+    let mut ends = asked
+        .split("..")
+        .map(|end| end.parse().expect("CUDA_GRAPH_TEST_SEEDS=first..end"));
+    let first = ends.next().unwrap_or(0);
+    first..ends.next().unwrap_or(first + 1)
+}
+
+/// The device under test; an emulator that draws orders and looks for everything.
+fn thorough(seed: u64) -> Device {
+    let device = device();
+    if !device.is_emulator() {
+        return device;
+    }
+    Device::emulator_with(EmulatorOptions {
+        seed: Some(seed),
+        check_uninitialized: true,
+        check_unordered: true,
+        ..EmulatorOptions::default()
+    })
+}
+
+fn programs(seed: u64) -> [Program; 2] {
+    [2 * seed, 2 * seed + 1].map(author::program)
+}
+#[test]
+fn every_order_gives_what_one_node_after_the_other_does() {
+    let usual = if device().is_emulator() { 0..40 } else { 0..12 };
+    let (mut shared, mut apart) = (0, 0);
+    for seed in seeds(usual) {
+        let run = |apart: bool| {
+            let what = format!("seed {seed}, apart: {apart}");
+            let pair = Pair::new(seed, apart).unwrap_or_else(|error| panic!("{what}: {error}"));
+            pair.run(&what).unwrap_or_else(|error| panic!("{what}: {error}"))
+        };
+        shared += run(false);
+        apart += run(true);
+    }
+    assert!(
+        shared * 10 < apart * 9,
+        "{shared} bytes instead of {apart}: little was shared"
+    );
+}
+
+#[test]
+fn every_statement_is_tried() {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    let mut count = |what: &str, number: usize| *counts.entry(what.to_owned()).or_default() += number;
+    for seed in 0..40 {
+        for program in programs(seed) {
+            program.body.each(&mut |body| {
+                for node in &body.nodes {
+                    let name = format!("{:?}", node.action);
+                    count(name.split([' ', '(']).next().unwrap_or_default(), 1);
+                    count("disabled", usize::from(!node.enabled));
+                    count("in a for", usize::from(!node.place.is_empty()));
+                    count("deep in fors", usize::from(node.place.len() > 1));
+                    if let Action::Set { pattern: true, .. } = node.action {
+                        count("pattern", 1);
+                    }
+                    if let Action::Copy { from, to } = node.action {
+                        let spaces = [from, to].map(|area| MEMORIES[area.memory].space);
+                        count(&format!("{spaces:?}"), 1);
+                        count(
+                            "rectangle",
+                            usize::from(from.rows > 1 && from.columns < program::COLUMNS),
+                        );
+                    }
+                }
+                count(
+                    "programmatic",
+                    body.edges.iter().filter(|edge| edge.programmatic).count(),
+                );
+            });
+        }
+    }
+    let statements = [
+        "Mix",
+        "Step",
+        "Bump",
+        "Weigh",
+        "Draw",
+        "Count",
+        "Remainder",
+        "Decrement",
+        "Copy",
+        "Set",
+        "Call",
+        "Join",
+        "Record",
+        "Wait",
+        "Child",
+        "If",
+        "While",
+        "Switch",
+    ];
+    let others = [
+        "pattern",
+        "disabled",
+        "in a for",
+        "deep in fors",
+        "rectangle",
+        "programmatic",
+    ];
+    let spaces = [Space::Device, Space::Scratch, Space::Host];
+    let copies = spaces
+        .iter()
+        .flat_map(|from| spaces.map(|to| format!("[{from:?}, {to:?}]")));
+    let all = statements
+        .iter()
+        .chain(&others)
+        .map(|&name| name.to_owned())
+        .chain(copies);
+    for what in all {
+        assert!(
+            counts.get(&what).is_some_and(|&count| count >= 20),
+            "{what}: {counts:?}"
+        );
+    }
+}

@@ -1,0 +1,144 @@
+//! Two graphs that share memory, and what they should have done.
+
+use super::build::{Built, Options};
+use super::memory::Shared;
+use super::model::{World, is_initialised};
+use super::program::{Action, FLAGS, MEMORIES, Program, Space, VARIABLE};
+use super::{programs, thorough};
+use crate::common::random::Random;
+use graph_runtime::Result;
+
+/// The graphs, their programs, and their memory.
+pub(super) struct Pair {
+    programs: [Program; 2],
+    built: [Built; 2],
+    shared: Shared,
+    world: World,
+    random: Random,
+    apart: bool,
+}
+
+impl Pair {
+    pub(super) fn new(seed: u64, apart: bool) -> Result<Self> {
+        let (device, programs) = (thorough(seed), programs(seed));
+        let shared = Shared::new(&device)?;
+        let options = Options {
+            apart,
+            old: seed.is_multiple_of(2),
+            ..Options::default()
+        };
+        let mut built = [
+            Built::new(&device, &programs[0], &shared, options)?,
+            Built::new(&device, &programs[1], &shared, options)?,
+        ];
+        // Conditions that nothing has computed are 0: a `while` must end. So is the variable at first.
+        let world = World::new(&programs, |graph, memory, byte| {
+            if FLAGS.contains(&memory) || memory == VARIABLE {
+                return 0;
+            }
+            Random(seed ^ (graph << 20 | memory << 10 | byte) as u64).below(256) as u8
+        });
+        for (
+            graph,
+            Built {
+                graph: built, handles, ..
+            },
+        ) in built.iter_mut().enumerate()
+        {
+            for memory in lasting() {
+                handles.write(built, &shared, memory, world.memory(graph, memory))?;
+            }
+        }
+        Ok(Self {
+            programs,
+            built,
+            shared,
+            world,
+            random: Random(seed ^ 0xface),
+            apart,
+        })
+    }
+
+    fn launch(&mut self, graph: usize) -> Result<()> {
+        self.built[graph].graph.launch()?;
+        self.world.launch(graph, &self.programs[graph]);
+        Ok(())
+    }
+
+    /// Is all memory as the model says?
+    fn compare(&self, what: &str) -> Result<()> {
+        for (graph, built) in self.built.iter().enumerate() {
+            built.graph.synchronize()?;
+            for memory in lasting() {
+                let found = built.handles.read(&built.graph, &self.shared, memory)?;
+                assert_eq!(
+                    found,
+                    self.world.memory(graph, memory),
+                    "{what}: memory {memory} of graph {graph}"
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes values of some nodes, and enables or disables others.
+    fn edit(&mut self, graph: usize) -> Result<()> {
+        let (random, built) = (&mut self.random, &mut self.built[graph]);
+        let mut changed = Vec::new();
+        self.programs[graph].body.each_node_mut(&mut |node| {
+            if let Action::Bump { by: value, .. } | Action::Set { value, .. } = &mut node.action
+                && random.chance(50)
+            {
+                *value = random.below(1 << 30) as u32;
+                changed.push(node.clone());
+            }
+        });
+        changed.iter().try_for_each(|node| built.change(node))?;
+        let mut all = Vec::new();
+        self.programs[graph]
+            .body
+            .each_node_mut(&mut |node| all.push(node.clone()));
+        all.retain(|node| node.action.can_be_disabled());
+        for _ in 0..12 {
+            let node = &all[random.below(all.len())];
+            let mut edited = self.programs[graph].clone();
+            let mut enabled = false;
+            edited.body.each_node_mut(&mut |other| {
+                if other.id == node.id {
+                    other.enabled ^= true;
+                    enabled = other.enabled;
+                }
+            });
+            if !is_initialised(&edited) {
+                continue;
+            }
+            if built.enable(node, enabled)? {
+                self.programs[graph] = edited;
+            } else {
+                assert!(
+                    !self.apart,
+                    "node {} can be disabled, but for places in the arena",
+                    node.id
+                );
+            }
+        }
+        Ok(())
+    }
+
+    /// Launches, edits, launches; the size of both arenas.
+    pub(super) fn run(mut self, what: &str) -> Result<usize> {
+        [0, 1, 0].into_iter().try_for_each(|graph| self.launch(graph))?;
+        self.compare(what)?;
+        [0, 1].into_iter().try_for_each(|graph| self.edit(graph))?;
+        self.built[0].reseed()?;
+        self.world.reseed(0);
+        [1, 0, 0].into_iter().try_for_each(|graph| self.launch(graph))?;
+        self.compare(&format!("{what}, edited"))?;
+        Ok(self.built.iter().map(|built| built.graph.plan().arena()).sum())
+    }
+}
+
+/// All memory that has a name, but scratch.
+fn lasting() -> impl Iterator<Item = usize> {
+    (0..VARIABLE).filter(|&memory| MEMORIES[memory].space != Space::Scratch)
+}

@@ -1,0 +1,8 @@
+//! Random programs, against models that say what each must compute or whether it is right.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod graphs;
+mod loops;
+mod shared;

@@ -1,0 +1,368 @@
+//! What the emulator finds in graphs, in words: graph, node, kernel, block, thread, line and memory. Emulator only.
+
+use graph_runtime::private::plan::{Param, ParamKind};
+use graph_runtime::{
+    CallArgument, Device, EmulatorOptions, Error, Graph, GraphBuilder, Kernel, KernelCall, KernelFacts, Launch, Place,
+    Result, cuda_kernels,
+};
+
+#[cuda_kernels("tests/kernels/emulator.ptx")]
+unsafe extern "C" {
+    fn past_end(out: &mut [u32]);
+    fn misaligned(out: &mut [u32]);
+    fn null_pointer(out: &mut [u32]);
+    fn through(address: &[u64], out: &mut [u32]);
+    #[allow(needless_mut)]
+    fn address_of(data: &mut [u32], out: &mut [u64]);
+    fn address_of_total(out: &mut [u64]);
+    fn draw(out: &mut [u32]);
+    fn unwritten(out: &mut [u32]);
+    fn race(out: &mut [u32]);
+    #[allow(needless_mut)]
+    fn forever(out: &mut [u32]);
+}
+
+const fn buffer(name: &'static str, mutable: bool) -> Param {
+    Param {
+        name,
+        kind: ParamKind::Buffer { unit: 4, mutable },
+    }
+}
+
+/// Says that it only reads `in`.
+enum StoreToInput {}
+
+// SAFETY: it is false, and the emulator finds it.
+unsafe impl Kernel for StoreToInput {
+    const FACTS: &'static KernelFacts = &KernelFacts {
+        name: "store_to_input",
+        entry: "store_to_input",
+        params: &[buffer("in", false), buffer("out", true)],
+        ..*past_end::FACTS
+    };
+}
+
+/// The kernel `draw`, which hides that it uses `total`: several may draw in any order.
+enum HiddenDraw {}
+
+// SAFETY: it is false; the emulator runs one node after the other, and is not asked to compare them.
+unsafe impl Kernel for HiddenDraw {
+    const FACTS: &'static KernelFacts = &KernelFacts {
+        variables: &[],
+        ..*draw::FACTS
+    };
+}
+
+type Data = Place<[u32; 32], graph_runtime::OnDevice>;
+type Address = Place<[u64; 1], graph_runtime::OnDevice>;
+
+fn call<K: Kernel, const N: usize>(arguments: [CallArgument; N]) -> KernelCall<N> {
+    // SAFETY: each call passes what the kernel's facts say; what the kernels do wrong, the emulator finds.
+    unsafe { KernelCall::new::<K>(arguments) }
+}
+
+/// A graph of one kernel with one buffer.
+fn one<K: Kernel>(device: &Device, blocks: u32) -> Result<Graph> {
+    let mut builder = GraphBuilder::new(device, "Graph");
+    let mut out = builder.device::<[u32; 32]>("numbers");
+    builder.kernel(
+        "node",
+        Launch::new(blocks, 32),
+        call::<K, 1>([CallArgument::write(&mut out)]),
+    );
+    builder.build()
+}
+
+/// What waiting for a launch says.
+fn fault(graph: &mut Graph) -> String {
+    graph.launch().expect("launching only starts it");
+    match graph.synchronize() {
+        Err(error @ Error::Fault { .. }) => error.to_string(),
+        other => panic!("a fault is expected: {other:?}"),
+    }
+}
+
+/// A message without the number of its PTX line, which depends on the compiler.
+fn without_line(message: &str) -> String {
+    let (before, after) = message.split_once("PTX line ").expect("the message names a PTX line");
+    before.to_owned() + "PTX line" + after.trim_start_matches(|digit: char| digit.is_ascii_digit())
+}
+
+fn fault_of<K: Kernel>(options: EmulatorOptions, blocks: u32) -> String {
+    let mut graph = one::<K>(&Device::emulator_with(options), blocks).unwrap();
+    without_line(&fault(&mut graph))
+}
+
+#[test]
+fn accesses_outside_name_everything() {
+    let place = "tests/kernels/emulator.cu";
+    assert_eq!(
+        fault_of::<past_end>(EmulatorOptions::default(), 2),
+        format!(
+            "graph `Graph`, node `node`: kernel `past_end`, block (0, 0, 0), thread (24, 0, 0), PTX line (graph-runtime/{place}:11): \
+             store of 4 bytes at offset 128 of `numbers`, which has 128 bytes: 4 bytes past its end"
+        )
+    );
+    let misaligned = fault_of::<misaligned>(EmulatorOptions::default(), 1);
+    let expected = format!(
+        "graph `Graph`, node `node`: kernel `misaligned`, block (0, 0, 0), thread (1, 0, 0), PTX line (graph-runtime/{place}:16): \
+         store of 4 bytes at the misaligned address 0x"
+    );
+    assert!(misaligned.starts_with(&expected), "{misaligned}");
+    assert_eq!(
+        fault_of::<null_pointer>(EmulatorOptions::default(), 1),
+        format!(
+            "graph `Graph`, node `node`: kernel `null_pointer`, block (0, 0, 0), thread (0, 0, 0), PTX line \
+             (graph-runtime/{place}:21): store of 4 bytes through a null pointer"
+        )
+    );
+}
+
+#[test]
+fn stores_to_memory_passed_for_reading() -> Result<()> {
+    let mut builder = GraphBuilder::new(&Device::emulator(), "Graph");
+    let (input, mut out) = (builder.device::<[u32; 32]>("input"), builder.device::<[u32; 32]>("out"));
+    let arguments = [CallArgument::read(&input), CallArgument::write(&mut out)];
+    builder.kernel("store", Launch::new(1, 32), call::<StoreToInput, 2>(arguments));
+    let message = fault(&mut builder.build()?);
+    assert!(
+        message.ends_with("store of 4 bytes at offset 0 of `input`, which was passed for reading only"),
+        "{message}"
+    );
+    Ok(())
+}
+
+/// A graph that reads through an address which the host gives.
+fn reader(device: &Device) -> Result<(Graph, Address)> {
+    let mut builder = GraphBuilder::new(device, "Reader");
+    let (address, mut out) = (
+        builder.device::<[u64; 1]>("address"),
+        builder.device::<[u32; 32]>("out"),
+    );
+    let arguments = [CallArgument::read(&address), CallArgument::write(&mut out)];
+    builder.kernel("read", Launch::new(1, 32), call::<through, 2>(arguments));
+    Ok((builder.build()?, address))
+}
+
+/// A graph whose device memory has the address that it says.
+fn owner(device: &Device) -> Result<(Graph, u64)> {
+    let mut builder = GraphBuilder::new(device, "Owner");
+    let mut data: Data = builder.device("data");
+    let mut address: Address = builder.device("address");
+    let arguments = [CallArgument::write(&mut data), CallArgument::write(&mut address)];
+    builder.kernel("tell", Launch::new(1, 1), call::<address_of, 2>(arguments));
+    let mut graph = builder.build()?;
+    graph.launch()?;
+    let address = graph.device(&address)?.read()?[0];
+    Ok((graph, address))
+}
+
+#[test]
+fn memory_of_others_and_freed_memory() -> Result<()> {
+    let device = Device::emulator();
+    let (mut graph, place) = reader(&device)?;
+    let (theirs, address) = owner(&device)?;
+    graph.device_mut(&place)?.copy_from(&[address])?;
+    let message = fault(&mut graph);
+    assert!(
+        message.ends_with("load of 4 bytes at offset 0 of `data`, which was not passed to the kernel"),
+        "{message}"
+    );
+    drop(theirs);
+    let message = fault(&mut graph);
+    assert!(
+        message.starts_with("graph `Reader`, node `read`: kernel `through`"),
+        "{message}"
+    );
+    assert!(
+        message.ends_with("load of 4 bytes at offset 0 of `data`, which was freed"),
+        "{message}"
+    );
+    Ok(())
+}
+
+#[test]
+fn unwritten_shared_memory_is_found_on_request() -> Result<()> {
+    let mut graph = one::<unwritten>(&Device::emulator(), 1)?;
+    graph.launch()?;
+    graph.synchronize()?;
+    let options = EmulatorOptions {
+        check_uninitialized: true,
+        ..Default::default()
+    };
+    assert_eq!(
+        fault_of::<unwritten>(options, 1),
+        "graph `Graph`, node `node`: kernel `unwritten`, block (0, 0, 0), thread (31, 0, 0), PTX line \
+         (graph-runtime/tests/kernels/emulator.cu:57): load of 4 bytes at offset 128 of shared memory, which nothing has \
+         written"
+    );
+    Ok(())
+}
+
+#[test]
+fn races_on_shared_memory_are_found_on_request() -> Result<()> {
+    let mut graph = one::<race>(&Device::emulator(), 1)?;
+    graph.launch()?;
+    graph.synchronize()?;
+    let options = EmulatorOptions {
+        check_shared_races: true,
+        ..Default::default()
+    };
+    let message = fault_of::<race>(options, 3);
+    let expected = "graph `Graph`, node `node`: kernel `race`, block (0, 0, 0), thread (0, 0, 0), PTX line \
+                    (graph-runtime/tests/kernels/emulator.cu:64): load of 4 bytes at offset 124 of shared memory races with \
+                    a store by thread (31, 0, 0), PTX line ";
+    assert!(message.starts_with(expected), "{message}");
+    assert!(message.ends_with(": no barrier is between them"), "{message}");
+    Ok(())
+}
+
+#[test]
+fn unordered_nodes_that_meet_are_found_on_request() -> Result<()> {
+    let build = |check_unordered, ordered| -> Result<Graph> {
+        let options = EmulatorOptions {
+            check_unordered,
+            ..Default::default()
+        };
+        let mut builder = GraphBuilder::new(&Device::emulator_with(options), "Graph");
+        let mut address = builder.device::<[u64; 1]>("address");
+        let (mut drawn, mut out) = (builder.device::<[u32; 32]>("drawn"), builder.device::<[u32; 32]>("out"));
+        let tell = call::<address_of_total, 1>([CallArgument::write(&mut address)]);
+        let tell = builder.kernel("tell", Launch::new(1, 1), tell);
+        let draw = call::<draw, 1>([CallArgument::write(&mut drawn)]);
+        let draw = builder.kernel("draw", Launch::new(1, 32), draw);
+        let arguments = [CallArgument::read(&address), CallArgument::write(&mut out)];
+        let read = builder.kernel("read", Launch::new(1, 32), call::<through, 2>(arguments));
+        builder.after(draw, &[tell]);
+        let before = [tell, draw];
+        builder.after(read, if ordered { &before } else { &before[..1] });
+        builder.build()
+    };
+    for (check, ordered) in [(false, false), (true, true)] {
+        let mut graph = build(check, ordered)?;
+        graph.launch()?;
+        graph.synchronize()?;
+    }
+    let message = without_line(&fault(&mut build(true, false)?));
+    assert_eq!(
+        message,
+        "graph `Graph`, node `read`: kernel `through`, block (0, 0, 0), thread (0, 0, 0), PTX line \
+         (graph-runtime/tests/kernels/emulator.cu:32): load of 4 bytes at offset 0 of `total`, which node `draw` writes, and \
+         neither comes before the other"
+    );
+    Ok(())
+}
+
+#[test]
+fn what_bodies_touch_belongs_to_their_node() -> Result<()> {
+    let options = EmulatorOptions {
+        check_unordered: true,
+        ..Default::default()
+    };
+    let mut builder = GraphBuilder::new(&Device::emulator_with(options), "Graph");
+    let mut address = builder.device::<[u64; 1]>("address");
+    let flags = builder.device::<[u32; 2]>("flags");
+    let (mut drawn, mut out) = (builder.device::<[u32; 32]>("drawn"), builder.device::<[u32; 32]>("out"));
+    let tell = call::<address_of_total, 1>([CallArgument::write(&mut address)]);
+    let tell = builder.kernel("tell", Launch::new(1, 1), tell);
+    // Both reach `total`, `read` by its address, which is no access of the graph's; the first from a body in a body.
+    let writer = builder.while_loop("writer", &flags.row(0), |body| {
+        let stop = body.memset("stop", &mut flags.row(0), 0_u32);
+        let inner = body.if_then("inner", &flags.row(1), |then| {
+            then.kernel(
+                "draw",
+                Launch::new(1, 32),
+                call::<draw, 1>([CallArgument::write(&mut drawn)]),
+            );
+        });
+        body.after(inner, &[stop]);
+    });
+    let arguments = [CallArgument::read(&address), CallArgument::write(&mut out)];
+    let reader = builder.if_then("reader", &flags.row(1), |then| {
+        then.kernel("read", Launch::new(1, 32), call::<through, 2>(arguments));
+    });
+    builder.after(writer, &[tell]);
+    builder.after(reader, &[tell]);
+    let mut graph = builder.build()?;
+    graph.device_mut(&flags)?.copy_from(&[1, 0])?;
+    graph.launch()?;
+    graph.synchronize()?;
+    graph.device_mut(&flags)?.copy_from(&[1, 1])?;
+    let message = without_line(&fault(&mut graph));
+    assert_eq!(
+        message,
+        "graph `Graph`, node `read`: kernel `through`, block (0, 0, 0), thread (0, 0, 0), PTX line \
+         (graph-runtime/tests/kernels/emulator.cu:32): load of 4 bytes at offset 0 of `total`, which node `writer` writes, and \
+         neither comes before the other"
+    );
+    Ok(())
+}
+
+#[test]
+fn a_seed_draws_the_order_of_independent_nodes() -> Result<()> {
+    // Each node draws a number; the first one comes before all others, the last one after.
+    let orders = |seed| -> Result<Vec<Vec<u32>>> {
+        let options = EmulatorOptions {
+            seed,
+            ..Default::default()
+        };
+        let mut builder = GraphBuilder::new(&Device::emulator_with(options), "Graph");
+        let mut places = Vec::new();
+        let mut nodes = Vec::new();
+        for index in 0..10 {
+            let mut place = builder.device::<[u32; 32]>(format!("out{index}"));
+            let draw = call::<HiddenDraw, 1>([CallArgument::write(&mut place)]);
+            nodes.push(builder.kernel(format!("draw{index}"), Launch::new(1, 32), draw));
+            places.push(place);
+        }
+        for &node in &nodes[1..9] {
+            builder.after(node, &nodes[..1]);
+        }
+        builder.after(nodes[9], &nodes[1..9]);
+        let mut graph = builder.build()?;
+        let mut orders = Vec::new();
+        for launch in 0..6 {
+            graph.launch()?;
+            let mut order = Vec::new();
+            for place in &places {
+                order.push(graph.device(place)?.read()?[0] - 10 * launch);
+            }
+            orders.push(order);
+        }
+        Ok(orders)
+    };
+    let plain: Vec<u32> = (0..10).collect();
+    let unseeded = orders(None)?;
+    assert!(unseeded.iter().all(|order| order == &unseeded[0]));
+    let drawn = orders(Some(3))?;
+    assert_eq!(drawn, orders(Some(3))?);
+    assert_ne!(drawn, orders(Some(4))?);
+    assert!(drawn.iter().any(|order| order != &drawn[0]));
+    for order in &drawn {
+        assert!(order[0] == 0 && order[9] == 9);
+        let mut sorted = order.clone();
+        sorted.sort_unstable();
+        assert_eq!(sorted, plain);
+    }
+    Ok(())
+}
+
+#[test]
+fn endless_waits_end() {
+    let options = EmulatorOptions {
+        step_limit: Some(50_000),
+        threads: Some(1),
+        ..Default::default()
+    };
+    let message = fault_of::<forever>(options, 1);
+    assert!(
+        message.starts_with("graph `Graph`, node `node`: kernel `forever`, block (0, 0, 0)"),
+        "{message}"
+    );
+    assert!(
+        message.ends_with(
+            "the block executed more than 50000 warp instructions; does it wait for a block that has not started?"
+        ),
+        "{message}"
+    );
+}

@@ -1,0 +1,283 @@
+//! Graphs that are wrong: what `build` says of them.
+
+use crate::common::*;
+use graph_runtime::{CallArgument, Device, Error, GraphBuilder, Launch, NodeId};
+
+fn builder() -> GraphBuilder {
+    GraphBuilder::new(&Device::emulator(), "Test")
+}
+
+/// The text of `build`'s error without its first line, which names the graph.
+fn mistakes(builder: GraphBuilder) -> String {
+    let error = builder.build().expect_err("the graph has mistakes");
+    assert!(matches!(error, Error::Invalid { .. }), "{error}");
+    let text = error.to_string();
+    let (first, rest) = text.split_once('\n').expect("more than one line");
+    assert!(first.starts_with("graph `Test` has "), "{first}");
+    rest.to_owned()
+}
+
+#[test]
+fn a_cycle() {
+    let mut builder = builder();
+    let (a, b) = (builder.join("a"), builder.join("b"));
+    builder.after(a, &[b]);
+    builder.after(b, &[a]);
+    assert!(mistakes(builder).starts_with("nodes run after each other in a cycle: `a` -> `b` -> `a` [cycle]\n"));
+}
+
+#[test]
+fn a_race() {
+    let mut builder = builder();
+    let mut data = builder.device::<[f32; 8]>("data");
+    builder.kernel("scale", Launch::new(1, 8), scale::call(&mut data, 2.0, 8));
+    builder.memset("clear", &mut data.rows(4..), 0.0_f32);
+    assert_eq!(
+        mistakes(builder),
+        "nodes `scale` and `clear` can run at the same time and both access `data` [race]\n\
+         note: `scale` writes `data`, `clear` writes `data[16..32]`\n\
+         help: add `scale` to the `after` list of `clear`"
+    );
+}
+
+#[test]
+fn parts_that_do_not_meet_are_no_race() {
+    let mut builder = builder();
+    let data = builder.device::<[f32; 8]>("data");
+    builder.kernel("scale", Launch::new(1, 4), scale::call(&mut data.rows(..4), 2.0, 4));
+    builder.memset("clear", &mut data.rows(4..), 0.0_f32);
+    builder.build().expect("no mistakes");
+}
+
+#[test]
+fn a_race_over_a_variable_of_the_module() {
+    let mut builder = builder();
+    let mut a = builder.device::<[u32; 1]>("a");
+    let mut b = builder.device::<[u32; 1]>("b");
+    builder.kernel("first", Launch::new(1, 1), count::call(&mut a));
+    builder.kernel("second", Launch::new(1, 1), count::call(&mut b));
+    let text = mistakes(builder);
+    assert!(text.contains("both access `counter` [race]"), "{text}");
+    assert!(text.contains("module-scope variable"), "{text}");
+}
+
+#[test]
+fn an_aliased_argument() {
+    let mut builder = builder();
+    let mut data = builder.device::<[f32; 8]>("data");
+    let same = data.whole();
+    builder.kernel("axpy", Launch::new(1, 8), saxpy::call(2.0, &same, &mut data, 8));
+    let text = mistakes(builder);
+    let first = text.lines().next().unwrap_or_default();
+    assert!(
+        first.starts_with("node `axpy` gets `data` ") && first.ends_with("[aliased-argument]"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_copy_onto_itself() {
+    let mut builder = builder();
+    let data = builder.device::<[f32; 8]>("data");
+    builder.memcpy("shift", &data.rows_from::<6>(0), &mut data.rows_from::<6>(2));
+    let text = mistakes(builder);
+    assert!(
+        text.starts_with("node `shift` copies `data` onto itself [aliased-argument]\n"),
+        "{text}"
+    );
+}
+
+#[test]
+fn places_out_of_bounds() {
+    let mut builder = builder();
+    let data = builder.device::<[[f32; 4]; 8]>("data");
+    builder.memset("row", &mut data.row(8), 0.0_f32);
+    builder.kernel("range", Launch::new(1, 4), scale::call(&mut data.rows(6..9), 1.0, 4));
+    assert_eq!(
+        mistakes(builder),
+        "node `row` uses an index or range outside `data` [out-of-bounds]\n\
+         note: `data` has 128 bytes\n\
+         node `range` uses an index or range outside `data` [out-of-bounds]\n\
+         note: `data` has 128 bytes"
+    );
+}
+
+#[test]
+fn copies_of_different_lengths() {
+    let mut builder = builder();
+    let from = builder.host_slice::<f32>("from", 4);
+    let mut to = builder.device::<[f32; 8]>("to");
+    builder.memcpy("upload", &from, &mut to);
+    assert_eq!(
+        mistakes(builder),
+        "node `upload` copies 16 bytes of `from` to 32 bytes of `to` [shape-mismatch]\n\
+         help: copy between places of one length"
+    );
+}
+
+#[test]
+fn launch_dimensions() {
+    let mut builder = builder();
+    let mut data = builder.device::<[f32; 2048]>("data");
+    let nodes = [
+        builder.kernel("empty", Launch::new(0, 8), scale::call(&mut data, 2.0, 8)),
+        builder.kernel("wide", Launch::new(1, 2048), scale::call(&mut data, 2.0, 8)),
+        builder.kernel("deep", Launch::new((1, 70_000), 8), scale::call(&mut data, 2.0, 8)),
+        builder.kernel("many", Launch::new(1, (64, 32)), scale::call(&mut data, 2.0, 8)),
+        builder.kernel("limited", Launch::new(1, 512), bounded::call(&mut data)),
+    ];
+    for pair in nodes.windows(2) {
+        builder.after(pair[1], &pair[..1]);
+    }
+    assert_eq!(
+        mistakes(builder),
+        "node `empty`: `grid.x` is 0, but must be at least 1 [launch-config]\n\
+         node `wide`: `block.x` is 2048, over CUDA's limit of 1024 [launch-config]\n\
+         node `deep`: `grid.y` is 70000, over CUDA's limit of 65535 [launch-config]\n\
+         node `many`: a block of 2048 threads is over CUDA's limit of 1024 [launch-config]\n\
+         node `limited`: a block of 512 threads is over the kernel's own limit (`.maxntid`) of 256 [launch-config]\n\
+         note: the kernel is `bounded`"
+    );
+}
+
+#[test]
+fn contracts() {
+    let mut builder = builder();
+    let data = builder.device::<[f32; 64]>("data");
+    let mut out = builder.device::<[u32; 64]>("out");
+    builder.kernel("scale", Launch::new(1, 64), scale::call(&mut data.rows(..32), 2.0, 64));
+    builder.kernel("index", Launch::new(3, 32), fill_index::call(&mut out));
+    assert_eq!(
+        mistakes(builder),
+        "node `scale`: kernel `scale` requires `n <= data.len()` [contract]\n\
+         note: here n = 64, data.len() = 32\n\
+         node `index`: kernel `fill_index` requires `threads <= out.len()` [contract]\n\
+         note: here threads = 96, out.len() = 64"
+    );
+}
+
+/// Launches like the one before are not checked again; these differ in one thing each.
+#[test]
+fn launches_that_look_like_the_one_before() {
+    let mut builder = builder();
+    let mut data = builder.device::<[f32; 64]>("data");
+    let mut part = data.rows(..32);
+    let launch = Launch::new(1, 64);
+    let nodes = [
+        builder.kernel("right", launch, scale::call(&mut data, 2.0, 64)),
+        builder.kernel("same", launch, scale::call(&mut data, 2.0, 64)),
+        builder.kernel("value", launch, scale::call(&mut data, 2.0, 65)),
+        builder.kernel("after_wrong", launch, scale::call(&mut data, 2.0, 65)),
+        builder.kernel("right_again", launch, scale::call(&mut data, 2.0, 64)),
+        builder.kernel("buffer", launch, scale::call(&mut part, 2.0, 64)),
+        builder.kernel("dimensions", Launch::new(1, 2000), scale::call(&mut data, 2.0, 64)),
+    ];
+    for pair in nodes.windows(2) {
+        builder.after(pair[1], &pair[..1]);
+    }
+    let text = mistakes(builder);
+    let wrong: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.strip_prefix("node `")?.split('`').next())
+        .collect();
+    assert_eq!(wrong, ["value", "after_wrong", "buffer", "dimensions"], "{text}");
+}
+
+#[test]
+fn names_that_are_taken() {
+    let mut builder = builder();
+    builder.host::<f32>("data");
+    builder.device::<f32>("data");
+    builder.join("join");
+    builder.join("join");
+    builder.join("data");
+    assert_eq!(
+        mistakes(builder),
+        "two resources are named `data` [duplicate-name]\n\
+         help: rename one of them\n\
+         two nodes are named `join` [duplicate-name]\n\
+         help: rename one of them\n\
+         a resource and a node are both named `data` [duplicate-name]\n\
+         help: rename one of them"
+    );
+}
+
+#[test]
+fn memory_of_another_graph() {
+    let mut other = builder();
+    let foreign = other.device::<[f32; 8]>("foreign");
+    other.device::<[f32; 8]>("foreign_too");
+    let mut builder = builder();
+    let mut data = builder.device::<[f32; 8]>("data");
+    builder.memcpy("copy", &foreign, &mut data);
+    assert_eq!(
+        mistakes(builder),
+        "node `copy` uses memory of another graph [unknown-resource]\n\
+         help: declare it in this graph, with `GraphBuilder::host` or `GraphBuilder::device`"
+    );
+}
+
+#[test]
+fn nodes_that_do_not_exist() {
+    let mut builder = builder();
+    let node = builder.join("node");
+    builder.after(node, &[NodeId::new(7)]);
+    builder.after(NodeId::new(usize::MAX), &[node]);
+    let text = mistakes(builder);
+    assert!(
+        text.contains("node `node` runs after node 7, which does not exist [unknown-node]\nnote: there are 1 nodes"),
+        "{text}"
+    );
+    assert!(
+        text.contains("which does not exist, runs after node 0 [unknown-node]"),
+        "{text}"
+    );
+}
+
+#[test]
+fn all_mistakes_at_once() {
+    let mut builder = builder();
+    let mut data = builder.device::<[f32; 8]>("data");
+    let mut out = builder.device::<[u32; 8]>("out");
+    let (a, b) = (builder.join("a"), builder.join("b"));
+    builder.after(a, &[b]);
+    builder.after(b, &[a]);
+    builder.memset("one", &mut data, 1.0_f32);
+    builder.memset("two", &mut data, 2.0_f32);
+    builder.kernel("index", Launch::new(1, 9), fill_index::call(&mut out));
+    builder.memset("row", &mut out.row(8), 0_u32);
+    let error = builder.build().unwrap_err();
+    let Error::Invalid { diagnostics, .. } = &error else {
+        panic!("{error}");
+    };
+    let mut codes: Vec<&str> = diagnostics.iter().map(|mistake| mistake.code.as_str()).collect();
+    codes.sort_unstable();
+    assert_eq!(codes, ["contract", "cycle", "out-of-bounds", "race"], "{error}");
+    assert!(error.to_string().starts_with("graph `Test` has 4 mistakes\n"));
+}
+
+#[test]
+fn kernels_that_the_device_does_not_have() {
+    let device = device();
+    let mut builder = GraphBuilder::new(&device, "Test");
+    let mut out = builder.device::<[u32; 1]>("out");
+    builder.kernel(
+        "node",
+        Launch::new(1, 1),
+        falsely::<Missing, 1>([CallArgument::write(&mut out)]),
+    );
+    let text = builder.build().unwrap_err().to_string();
+    assert!(text.starts_with("graph `Test`") && text.contains("`missing`"), "{text}");
+
+    let mut builder = GraphBuilder::new(&device, "Test");
+    builder.kernel("node", Launch::new(1, 1), falsely::<Broken, 0>([]));
+    let error = builder.build().unwrap_err();
+    assert!(matches!(error, Error::Module { path: "broken.ptx", .. }), "{error}");
+    assert!(
+        error
+            .to_string()
+            .starts_with("graph `Test`: cannot load `broken.ptx`: "),
+        "{error}"
+    );
+    assert!(error.to_string().contains("no_such_instruction"), "{error}");
+}

@@ -1,0 +1,251 @@
+//! Build arguments: plain values, and shapes whose outermost length is one.
+
+use crate::common::{device, fill_index, scale};
+use graph_runtime::{Element, Error, cuda_graph};
+
+cuda_graph! {
+    /// A value in every place that takes one; `threads` is used beside a param only.
+    graph Everywhere(n: usize, threads: u32, from: usize, value: f32) {
+        host   output: [[f32; 4]; n];
+        device data:   [[f32; 4]; n];
+        device row:    [f32; 4];
+        param  factor: f32 = value * 2.0;
+
+        memset low   = data[..from] <- value;
+        memset high  = data[from..] <- -value;
+        kernel scale = scale<<<n as u32, threads>>>(&mut data, factor, (4 * n) as u32) after low, high;
+        memcpy pick  = data[n - 1] -> row after scale;
+        memcpy place = row -> data[0] after pick;
+        memcpy down  = data -> output after place;
+    }
+}
+
+#[test]
+fn values_are_fixed_when_the_graph_is_built() {
+    let mut graph = Everywhere::build(&device(), 5, 4, 2, 3.0).unwrap();
+    assert_eq!(graph.factor(), 6.0);
+    graph.launch().unwrap();
+    let rows = [[-18.0; 4], [18.0; 4], [-18.0; 4], [-18.0; 4], [-18.0; 4]];
+    assert_eq!(graph.output().unwrap(), rows);
+    assert_eq!(graph.data().unwrap().read_vec().unwrap(), rows);
+
+    // The setter evaluates the launch again, with the values of `build`.
+    graph.set_factor(1.0).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(graph.output().unwrap()[1], [3.0; 4]);
+}
+
+#[test]
+fn each_build_has_its_own_lengths() {
+    let device = device();
+    let mut small = Everywhere::build(&device, 1, 4, 0, 1.0).unwrap();
+    let mut large = Everywhere::build(&device, 100, 4, 50, 1.0).unwrap();
+    small.launch().unwrap();
+    large.launch().unwrap();
+    assert_eq!((small.output().unwrap().len(), large.output().unwrap().len()), (1, 100));
+    large.output_mut().unwrap()[99] = [7.0; 4];
+    assert_eq!(large.output().unwrap()[99], [7.0; 4]);
+    let memory = large.memory_mut().unwrap();
+    assert_eq!(memory.output.len(), 100);
+}
+
+#[test]
+fn what_build_can_tell_is_an_error_of_build() {
+    let Err(error) = Everywhere::build(&device(), 5, 0, 2, 3.0) else {
+        panic!("no threads")
+    };
+    assert!(error.to_string().contains("[launch-config]"), "{error}");
+    let error = Everywhere::build(&device(), 5, 4, 6, 3.0).unwrap_err();
+    assert!(matches!(error, Error::Invalid { .. }), "{error}");
+    assert!(error.to_string().contains("[out-of-bounds]"), "{error}");
+}
+
+cuda_graph! {
+    graph Copies(from: usize, to: usize) {
+        host   input: [u32; from];
+        device data:  [u32; to];
+        device fixed: [u32; 4];
+        memcpy copy  = input -> data;
+        memcpy other = input -> fixed;
+    }
+}
+
+#[test]
+fn lengths_of_copies_are_compared_by_build() {
+    assert!(Copies::build(&device(), 4, 4).is_ok());
+    let error = Copies::build(&device(), 4, 8).unwrap_err().to_string();
+    assert!(
+        error.contains("[shape-mismatch]") && error.contains("`copy`"),
+        "{error}"
+    );
+    let error = Copies::build(&device(), 8, 8).unwrap_err().to_string();
+    assert!(
+        error.contains("[shape-mismatch]") && error.contains("`other`"),
+        "{error}"
+    );
+}
+
+cuda_graph! {
+    /// Contracts over lengths that only build knows.
+    graph Index(threads: u32, n: usize) {
+        device out: [u32; n];
+        kernel fill = fill_index<<<1, threads>>>(&mut out);
+    }
+}
+
+#[test]
+fn contracts_over_values_are_checked_by_build() {
+    let mut graph = Index::build(&device(), 8, 8).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(graph.out().unwrap().read_vec().unwrap(), [0, 1, 2, 3, 4, 5, 6, 7]);
+    let error = Index::build(&device(), 9, 8).unwrap_err().to_string();
+    assert!(error.contains("[contract]"), "{error}");
+    assert!(Index::build(&device(), 1, 0).is_err(), "no element for one thread");
+}
+
+/// Not `Copy`, and not used beside a param.
+#[derive(Clone)]
+struct Sizes {
+    rows: usize,
+}
+
+cuda_graph! {
+    /// Types and const generics of the graph in the types of its arguments.
+    graph Generic<T: Element, const N: usize>(start: T, sizes: Sizes) {
+        device x: [[T; N]; sizes.rows];
+        param value: T = start;
+        memset set = x <- value;
+    }
+}
+
+#[test]
+fn arguments_may_be_of_any_type() {
+    let mut graph = Generic::<u16, 3>::build(&device(), 7, Sizes { rows: 2 }).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(graph.x().unwrap().read_vec().unwrap(), [[7; 3]; 2]);
+    graph.set_value(8).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(graph.x().unwrap().read_vec().unwrap(), [[8; 3]; 2]);
+}
+
+cuda_graph! {
+    graph Empty(n: usize) {
+        device x: [f32; n];
+        memset set = x <- 1.0;
+    }
+}
+
+#[test]
+fn a_length_may_be_zero() {
+    let mut graph = Empty::build(&device(), 0).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(graph.x().unwrap().read_vec().unwrap(), [0.0_f32; 0]);
+    assert_eq!(Empty::PLAN.resources[0].bytes, 0, "only build knows");
+}
+
+cuda_graph! {
+    /// Writes memory that others read.
+    graph Train<const D: usize>(w: mut device [[f32; D]; D], step: f32) {
+        memset set = w <- step;
+    }
+
+    /// Reads it, and lends what it writes by guards.
+    graph Infer<const D: usize>(w: device [[f32; D]; D], out: mut host [[f32; D]; D]) {
+        memcpy copy = w -> out;
+    }
+}
+
+#[test]
+fn graphs_share_memory() {
+    let device = device();
+    let weights = device.alloc::<[[f32; 4]; 4]>().unwrap();
+    let out = device.alloc_host::<[[f32; 4]; 4]>().unwrap().share();
+    let mut train = Train::build(&device, &weights, 2.0).unwrap();
+    let mut infer = Infer::build(&device, weights.clone(), &out).unwrap();
+    train.launch().unwrap();
+    infer.launch().unwrap();
+    assert_eq!(*infer.out().unwrap(), [[2.0; 4]; 4]);
+    assert_eq!(*out.read().unwrap(), [[2.0; 4]; 4]);
+    assert_eq!(*infer.w().unwrap().read().unwrap(), [[2.0; 4]; 4]);
+
+    train.w_mut().unwrap().copy_from(&[[3.0; 4]; 4]).unwrap();
+    assert_eq!(*weights.read().unwrap(), [[3.0; 4]; 4]);
+    infer.out_mut().unwrap()[0][0] = 1.0;
+    assert_eq!(out.read().unwrap()[0][0], 1.0);
+}
+
+#[test]
+fn guards_keep_launches_off() {
+    let device = device();
+    let weights = device.alloc::<[[f32; 2]; 2]>().unwrap();
+    let out = device.alloc_host::<[[f32; 2]; 2]>().unwrap();
+    let mut infer = Infer::build(&device, &weights, out.share()).unwrap();
+    let other = device.alloc_host::<[[f32; 2]; 2]>().unwrap().share();
+    infer.rebind_out(&other).unwrap();
+    let guard = other.read().unwrap();
+    assert!(matches!(infer.launch(), Err(Error::InUse { .. })));
+    drop(guard);
+    infer.launch().unwrap();
+}
+
+#[test]
+fn memory_can_be_rebound() {
+    let device = device();
+    let alloc = || device.alloc::<[[f32; 2]; 2]>().unwrap();
+    let (first, second) = (alloc(), alloc());
+    let mut train = Train::<2>::build(&device, &first, 5.0).unwrap();
+    train.rebind_w(&second).unwrap();
+    train.launch().unwrap();
+    assert_eq!(*first.read().unwrap(), [[0.0; 2]; 2]);
+    assert_eq!(*second.read().unwrap(), [[5.0; 2]; 2]);
+    assert_eq!(*train.w().unwrap().read().unwrap(), [[5.0; 2]; 2]);
+}
+
+cuda_graph! {
+    /// Lengths that only build knows, of memory that it is given.
+    graph Slices(n: usize, input: host [u32; n], out: mut device [u32; n], fixed: device [u32; 4]) {
+        device sum: [u32; n];
+        memcpy up    = input -> out;
+        memcpy copy  = fixed -> sum[..4];
+        kernel index = fill_index<<<1, n as u32>>>(&mut out) after up;
+    }
+}
+
+#[test]
+fn lengths_of_memory_are_checked_by_build() {
+    let device = device();
+    let input = device.alloc_host_slice::<u32>(8).unwrap().share();
+    let out = device.alloc_slice::<u32>(8).unwrap();
+    let fixed = device.alloc_slice::<u32>(4).unwrap();
+    let mut graph = Slices::build(&device, 8, &input, &out, &fixed).unwrap();
+    graph.launch().unwrap();
+    assert_eq!(out.read_vec().unwrap(), [0, 1, 2, 3, 4, 5, 6, 7]);
+    assert_eq!(graph.input().unwrap().len(), 8);
+
+    let error = Slices::build(&device, 9, &input, &out, &fixed).unwrap_err().to_string();
+    assert!(
+        error.contains("[shape-mismatch]") && error.contains("`input`"),
+        "{error}"
+    );
+    let error = Slices::build(&device, 8, &input, &out, &out).unwrap_err().to_string();
+    assert!(
+        error.contains("[shape-mismatch]") && error.contains("`fixed`"),
+        "{error}"
+    );
+    let longer = device.alloc_slice::<u32>(9).unwrap();
+    assert!(graph.rebind_out(&longer).is_err());
+    assert!(graph.rebind_fixed(&longer).is_err());
+
+    // Fixed lengths of the memory, unknown ones of the graph.
+    let eight = device.alloc_host::<[u32; 8]>().unwrap();
+    assert!(Slices::build(&device, 8, eight, &out, device.alloc::<[u32; 4]>().unwrap()).is_ok());
+}
+
+#[test]
+fn one_memory_is_no_two_arguments() {
+    let device = device();
+    let data = device.alloc_slice::<u32>(4).unwrap();
+    let input = device.alloc_host_slice::<u32>(4).unwrap().share();
+    let error = Slices::build(&device, 4, &input, &data, &data).unwrap_err().to_string();
+    assert!(error.contains("[aliased-argument]"), "{error}");
+}

@@ -1,0 +1,174 @@
+//! `capture` and `raw` in `cuda_graph!`. They need a CUDA device; on the emulator building them says so.
+
+use crate::common::{cuda_only, device};
+use graph_runtime::cudarc::driver::{DriverError, result, sys};
+use graph_runtime::{BoxError, Device, Error, OnDevice, Pointer, PointerMut, Result, cuda_graph};
+
+/// Queues a copy.
+fn copy(
+    stream: sys::CUstream,
+    from: &Pointer<'_, [f32; 4], OnDevice>,
+    to: &PointerMut<'_, [f32; 4], OnDevice>,
+) -> Result<(), DriverError> {
+    // SAFETY: both have four elements; the callers declare to read the one and to write the other.
+    unsafe { result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream) }
+}
+
+/// Adds a node that sets four elements.
+fn set(
+    graph: sys::CUgraph,
+    after: &[sys::CUgraphNode],
+    to: sys::CUdeviceptr,
+    value: f32,
+    context: sys::CUcontext,
+) -> Result<sys::CUgraphNode, DriverError> {
+    let params = sys::CUDA_MEMSET_NODE_PARAMS {
+        dst: to,
+        pitch: 0,
+        value: value.to_bits(),
+        elementSize: 4,
+        width: 4,
+        height: 1,
+    };
+    let mut node = std::ptr::null_mut();
+    // SAFETY: the callers pass what their closures got, and memory of four elements.
+    unsafe { sys::cuGraphAddMemsetNode(&mut node, graph, after.as_ptr(), after.len(), &params, context) }.result()?;
+    Ok(node)
+}
+
+cuda_graph! {
+    graph Library(shift: f32) {
+        host input: [f32; 4];
+        device rows: [[f32; 4]; 3];
+        device out: [f32; 4];
+        host output: [[f32; 4]; 2];
+        device back: [[f32; 4]; 2];
+
+        memcpy upload = input -> rows[0];
+        /// A name for each piece of memory.
+        capture named = (&out, &mut back[0]) |stream| {
+            copy(stream.cu_stream(), &out, &back)?;
+            Ok(())
+        } after by_hand;
+        // Two parts of one resource, named by the closure; a body without a value.
+        capture parts = (&rows[0], &mut rows[1], 2) |stream| {
+            let (from, to, two) = stream.memory();
+            assert_eq!(two, 2);
+            copy(stream.cu_stream(), &from, &to)?;
+        } after upload;
+        // The body is a call that returns a `Result`.
+        capture tail = (&rows[1], &mut out) |stream| {
+            let (rows, out) = stream.memory();
+            copy(stream.cu_stream(), &rows, &out)
+        } after parts;
+        // SAFETY: the node writes the row that it declares, after all that it is given.
+        raw by_hand = unsafe (&mut back[1]) |graph, after| {
+            set(graph.graph(), after, back.address(), 4.0 + shift, graph.context().cu_ctx())
+        } after tail;
+        capture nothing = () |_stream| ();
+        memcpy download = back -> output after named;
+    }
+}
+
+#[test]
+fn captured_and_raw_nodes_do_what_their_calls_do() -> Result<()> {
+    let Some(device) = cuda_only("captured_and_raw_nodes_do_what_their_calls_do") else {
+        return Ok(());
+    };
+    let mut graph = Library::build(&device, 0.5)?;
+    *graph.input_mut()? = [1.0, 2.0, 3.0, 4.0];
+    for _ in 0..3 {
+        graph.launch()?;
+        assert_eq!(graph.output()?, &[[1.0, 2.0, 3.0, 4.0], [4.5; 4]]);
+    }
+    assert_eq!(graph.named().name(), "named");
+    assert!(graph.named().set_enabled(false).is_err());
+    Ok(())
+}
+
+#[test]
+fn plans_hold_what_was_declared() {
+    let node = |name: &str| {
+        let nodes = Library::PLAN.nodes;
+        nodes.iter().find(|node| node.name == name).cloned().unwrap()
+    };
+    assert_eq!(
+        (node("parts").level, node("tail").level, node("by_hand").level),
+        (1, 2, 3)
+    );
+    assert_eq!(node("by_hand").kind.keyword(), "raw");
+    assert!(
+        Library::PLAN
+            .to_dot()
+            .contains("capture tail\\nreads rows\\nwrites out")
+    );
+}
+
+#[test]
+fn the_emulator_names_the_first_node_that_it_cannot_run() {
+    let error = Library::build(&Device::emulator(), 0.5).unwrap_err();
+    assert!(matches!(error, Error::Unsupported { .. }));
+    assert!(
+        error
+            .to_string()
+            .starts_with("graph `Library`, node `named`: library calls are captured from a stream of a CUDA device"),
+        "{error}"
+    );
+}
+
+cuda_graph! {
+    graph Failing {
+        device data: [f32; 4];
+        capture calls = (&mut data) |stream| {
+            let _ = stream;
+            Err(BoxError::from("no handle"))
+        };
+    }
+    graph Unfinished {
+        device data: [f32; 4];
+        capture calls = (&data) |_stream| panic!("never called");
+        // SAFETY: it is never called.
+        raw by_hand = unsafe (&data) |_graph, _after| unreachable!();
+    }
+}
+
+#[test]
+fn errors_of_closures_come_from_build() {
+    let device = device();
+    let error = Failing::build(&device).unwrap_err();
+    if device.is_emulator() {
+        assert!(matches!(error, Error::Unsupported { .. }), "{error}");
+        assert!(matches!(Unfinished::build(&device), Err(Error::Unsupported { .. })));
+    } else {
+        assert_eq!(
+            error.to_string(),
+            "graph `Failing`, node `calls`: the closure of the capture failed: no handle"
+        );
+    }
+}
+
+#[test]
+fn expressions_capture_what_closures_name() -> Result<()> {
+    let device = device();
+    let from = device.alloc::<[f32; 4]>()?;
+    from.copy_from(&[5.0; 4])?;
+    let to = device.alloc::<[f32; 4]>()?;
+    let bytes = 16;
+    let built = cuda_graph! { &device =>
+        capture half = (&from, &mut to) |stream| {
+            // SAFETY: it copies within the lengths, as declared.
+            unsafe { result::memcpy_dtod_async(to.address(), from.address(), bytes, stream.cu_stream()) }?;
+        };
+    };
+    match built {
+        Ok(mut graph) => {
+            graph.launch()?;
+            assert_eq!(*graph.to()?.read()?, [5.0; 4]);
+        }
+        Err(error) => assert!(
+            device.is_emulator() && matches!(error, Error::Unsupported { .. }),
+            "{error}"
+        ),
+    }
+    Ok(())
+}

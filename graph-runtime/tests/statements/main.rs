@@ -1,0 +1,13 @@
+//! Statements, declared by `cuda_graph!` or call by call: what they compute, and how a built graph is updated.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod arguments;
+mod expression;
+mod graphs;
+mod host_nodes;
+mod host_statements;
+mod language;
+mod library_statements;
+mod update;

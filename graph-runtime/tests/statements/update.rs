@@ -1,0 +1,263 @@
+//! Changing nodes of a built graph.
+
+use crate::common::*;
+use graph_runtime::{CallArgument, Error, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, Result};
+
+struct Scaled {
+    graph: Graph,
+    data: Place<[f32; 64], OnDevice>,
+    set: NodeId,
+    scale: NodeId,
+}
+
+/// Sets all of `data` to 1, then scales the first 64 elements by 2.
+fn scaled() -> Result<Scaled> {
+    let mut builder = GraphBuilder::new(&device(), "Scaled");
+    let mut data = builder.device::<[f32; 64]>("data");
+    let set = builder.memset("set", &mut data, 1.0_f32);
+    let scale = builder.kernel("scale", Launch::new(1, 64), scale::call(&mut data, 2.0, 64));
+    builder.after(scale, &[set]);
+    let graph = builder.build()?;
+    Ok(Scaled {
+        graph,
+        data,
+        set,
+        scale,
+    })
+}
+
+#[test]
+fn values_and_dimensions_change_in_place() -> Result<()> {
+    let Scaled {
+        mut graph,
+        mut data,
+        set,
+        scale: node,
+    } = scaled()?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&data)?.read()?, [2.0; 64]);
+    graph.update("factor", |update| {
+        update.kernel(node, Launch::new(2, 32), scale::call(&mut data, 5.0, 16))
+    })?;
+    graph.update("start", |update| update.memset(set, &data, 3.0_f32))?;
+    graph.launch()?;
+    let values = graph.device(&data)?.read()?;
+    assert_eq!((values[15], values[16]), (15.0, 3.0));
+    Ok(())
+}
+
+#[test]
+fn an_update_does_not_make_a_reader_a_writer() -> Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "Reader");
+    let (mut x, mut y) = (builder.device::<[f32; 64]>("x"), builder.device::<[f32; 64]>("y"));
+    let mut beside = builder.device::<[f32; 64]>("beside");
+    let node = builder.kernel("saxpy", Launch::new(1, 64), saxpy::call(1.0, &x, &mut y, 64));
+    builder.memcpy("copy", &x, &mut beside); // no edge: both only read `x`
+    let mut graph = builder.build()?;
+    // SAFETY: these are the kernel's parameters, and it writes the last buffer only.
+    let call = |x: CallArgument, y: CallArgument| unsafe {
+        KernelCall::built_with(None, [CallArgument::value(2.0_f32), x, y, CallArgument::value(64_u32)])
+    };
+    let writes_both = call(CallArgument::write(&mut x), CallArgument::write(&mut y));
+    let text = "graph `Reader`, node `saxpy`: an update cannot change whether a node writes its memory";
+    let error = graph.update("saxpy", |update| update.kernel(node, Launch::new(1, 64), writes_both));
+    assert_eq!(error.unwrap_err().to_string(), text);
+    let same = call(CallArgument::read(&x), CallArgument::write(&mut y));
+    graph.update("saxpy", |update| update.kernel(node, Launch::new(1, 64), same))?;
+    graph.launch()?;
+    graph.synchronize()
+}
+
+#[test]
+fn launches_in_flight_keep_their_values() -> Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "InFlight");
+    let mut flag = builder.device::<[u32; 1]>("flag");
+    let mut data = builder.device::<[f32; 4]>("data");
+    let mut first = builder.host::<[f32; 4]>("first");
+    let slow_node = builder.kernel("slow", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
+    let scale_node = builder.kernel("scale", Launch::new(1, 4), scale::call(&mut data, 2.0, 4));
+    let download = builder.memcpy("download", &data, &mut first);
+    builder.after(scale_node, &[slow_node]);
+    builder.after(download, &[scale_node]);
+    let mut graph = builder.build()?;
+    graph.device_mut(&data)?.copy_from(&[1.0; 4])?;
+    graph.launch()?;
+    graph.update("factor", |update| {
+        update.kernel(scale_node, Launch::new(1, 4), scale::call(&mut data, 10.0, 4))
+    })?;
+    assert_eq!(graph.host(&first)?, &[2.0; 4], "the launch in flight scales by 2");
+    graph.launch()?;
+    assert_eq!(graph.host(&first)?, &[20.0; 4]);
+    Ok(())
+}
+
+#[test]
+fn what_breaks_a_rule_changes_nothing() -> Result<()> {
+    let Scaled {
+        mut graph,
+        mut data,
+        set,
+        scale: node,
+    } = scaled()?;
+    let error = graph
+        .update("n", |update| {
+            update.memset(set, &data, 100.0_f32)?;
+            update.kernel(node, Launch::new(1, 64), scale::call(&mut data, 7.0, 65))
+        })
+        .unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "graph `Scaled` has 1 mistake\n\
+         node `scale`: kernel `scale` requires `n <= data.len()` [contract]\n\
+         note: here n = 65, data.len() = 64"
+    );
+    let error = graph.update("n", |update| {
+        update.kernel(node, Launch::new(1, 1025), scale::call(&mut data, 7.0, 64))
+    });
+    assert!(error.unwrap_err().to_string().contains("[launch-config]"));
+    graph.launch()?;
+    assert_eq!(*graph.device(&data)?.read()?, [2.0; 64]);
+    Ok(())
+}
+
+#[test]
+fn kernels_and_memory_stay() -> Result<()> {
+    let Scaled {
+        mut graph,
+        mut data,
+        set,
+        scale: node,
+    } = scaled()?;
+    let text = |result: Result<()>| result.unwrap_err().to_string();
+    let launch = Launch::new(1, 64);
+    assert_eq!(
+        text(graph.update("x", |update| update.kernel(node, launch, bounded::call(&mut data)))),
+        "graph `Scaled`, node `scale`: an update cannot change which kernel a node launches"
+    );
+    assert_eq!(
+        text(graph.update("x", |update| {
+            update.kernel(node, launch, scale::call(&mut data.rows(1..), 2.0, 4))
+        })),
+        "graph `Scaled`, node `scale`: an update cannot change which memory a node uses"
+    );
+    assert_eq!(
+        text(graph.update("x", |update| update.memset(node, &data, 1.0_f32))),
+        "graph `Scaled`, node `scale`: the node sets no memory"
+    );
+    assert_eq!(
+        text(graph.update("x", |update| update.memset(set, &data.row(0), 1.0_f32))),
+        "graph `Scaled`, node `set`: an update cannot change which memory a node uses"
+    );
+    assert_eq!(
+        text(graph.update("x", |update| update.memset(NodeId::new(2), &data, 1.0_f32))),
+        "graph `Scaled`: no node has index 2; there are 2"
+    );
+    let foreign = scaled()?.data;
+    let error = graph.update("x", |update| update.memset(set, &foreign, 1.0_f32));
+    assert!(matches!(error, Err(Error::ForeignPlace { .. })));
+    graph.launch()?;
+    assert_eq!(*graph.device(&data)?.read()?, [2.0; 64]);
+    Ok(())
+}
+
+#[test]
+fn long_values_that_change() -> Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "Long");
+    let mut data = builder.device::<[f64; 100]>("data");
+    let set = builder.memset("set", &mut data, 0.0_f64);
+    builder.changes(set);
+    let mut graph = builder.build()?;
+    for value in [0.0, 1.5, -0.1, 0.0] {
+        graph.update("value", |update| update.memset(set, &data, value))?;
+        graph.launch()?;
+        assert_eq!(*graph.device(&data)?.read()?, [value; 100]);
+    }
+    Ok(())
+}
+
+/// Without the fix of `backend/cuda/skip.rs`, launches with disabled memsets were taken for done before they were.
+#[test]
+fn what_comes_before_a_disabled_node_is_done_before_what_comes_behind() -> Result<()> {
+    for kind in [
+        "kernel",
+        "memcpy",
+        "memcpy of rows",
+        "memset",
+        "memset of rows",
+        "memset of bytes",
+    ] {
+        let mut builder = GraphBuilder::new(&device(), "Skipped");
+        let mut flag = builder.device::<[u32; 1]>("flag");
+        let (mut data, other) = (
+            builder.device::<[[f32; 4]; 4]>("data"),
+            builder.device::<[[f32; 4]; 4]>("other"),
+        );
+        let mut bytes = builder.device::<[u8; 32]>("bytes");
+        let mut seen = builder.host::<[u32; 1]>("seen");
+        let clear = builder.memset("clear", &mut flag, 0_u32);
+        let before = builder.kernel("before", Launch::new(1, 1), slow::call(slow_steps() / 8, &mut flag));
+        let middle = match kind {
+            "kernel" => builder.kernel("middle", Launch::new(1, 4), scale::call(&mut data.row(0), 2.0, 4)),
+            "memcpy" => builder.memcpy("middle", &other, &mut data.whole()),
+            "memcpy of rows" => builder.memcpy_2d(
+                "middle",
+                &other.rectangle::<4, 2>(0, 0),
+                &mut data.rectangle::<4, 2>(0, 0),
+            ),
+            "memset" => builder.memset("middle", &mut data, 7.0_f32),
+            "memset of rows" => builder.memset_2d("middle", &mut data.rectangle::<4, 2>(0, 1), 7.0_f32),
+            _ => builder.memset("middle", &mut bytes, 7_u8),
+        };
+        let behind = builder.memcpy("behind", &flag, &mut seen);
+        for (node, after) in [(before, clear), (middle, before), (behind, middle)] {
+            builder.after(node, &[after]);
+        }
+        builder.disable(middle);
+        let mut graph = builder.build()?;
+        graph.device_mut(&data)?.copy_from(&[[3.0; 4]; 4])?;
+        for round in 0..4 {
+            graph.node(middle).set_enabled(round == 2)?;
+            graph.launch()?;
+            assert_ne!(
+                graph.host(&seen)?[0],
+                0,
+                "{kind}, launch {round}: the host looks too early, or `behind` ran too early"
+            );
+            graph.launch()?;
+            graph.launch()?;
+            assert_ne!(
+                graph.device(&flag)?.read()?[0],
+                0,
+                "{kind}, launch {round}: launches are not waited for"
+            );
+            let expected = match (kind, round >= 2) {
+                (_, false) | ("memset of bytes", _) => [3.0; 4],
+                ("kernel", true) => [24.0; 4], // thrice doubled
+                ("memcpy", true) => [0.0; 4],
+                ("memcpy of rows", true) => [0.0, 0.0, 3.0, 3.0],
+                ("memset", true) => [7.0; 4],
+                (_, true) => [3.0, 7.0, 7.0, 3.0],
+            };
+            assert_eq!(graph.device(&data)?.read()?[0], expected, "{kind}, launch {round}");
+            let set = u8::from(kind == "memset of bytes" && round >= 2) * 7;
+            assert_eq!(*graph.device(&bytes)?.read()?, [set; 32]);
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn values_set_while_a_memset_is_disabled_are_those_it_sets_later() -> Result<()> {
+    let mut builder = GraphBuilder::new(&device(), "Later");
+    let mut data = builder.device::<[u16; 6]>("data");
+    let set = builder.memset("set", &mut data, 1_u16);
+    builder.disable(set);
+    let mut graph = builder.build()?;
+    graph.update("value", |update| update.memset(set, &data, 2_u16))?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&data)?.read()?, [0; 6]);
+    graph.node(set).set_enabled(true)?;
+    graph.launch()?;
+    assert_eq!(*graph.device(&data)?.read()?, [2; 6]);
+    Ok(())
+}

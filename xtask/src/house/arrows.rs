@@ -1,0 +1,288 @@
+//! The rule of rooms: a module uses only modules that are below it in the order of `mod` lines, and no modules use each
+//! other in a circle.
+//!
+//! Files of a folder follow the rule among themselves. The folder's own file calls its children. The children may use
+//! the types, constants and macros that it defines, but not its functions. A name that is re-exported belongs to the
+//! module that defines it.
+
+use super::resolve::Target;
+use super::source::{Form, Kind, ModuleId, Source};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+/// A use of one module by another.
+#[derive(Clone, Debug)]
+pub(super) struct Arrow {
+    pub(super) from: ModuleId,
+    pub(super) to: ModuleId,
+    /// The path as it is written.
+    pub(super) name: String,
+    pub(super) line: usize,
+    kind: Option<Kind>,
+    is_glob: bool,
+}
+
+/// Two siblings that are tied by an arrow: the folder that declares them, and where they are among its children.
+struct Siblings {
+    folder: ModuleId,
+    from: usize,
+    to: usize,
+}
+
+/// The arrows between siblings, of one folder: for each pair of its children that are tied, one arrow.
+type Ties<'a> = BTreeMap<(usize, usize), Vec<&'a Arrow>>;
+
+/// Every use of a module of this crate by another; one for each name that it uses.
+pub(super) fn arrows(source: &Source) -> Vec<Arrow> {
+    let mut arrows = Vec::new();
+    let mut seen = BTreeSet::new();
+    for (id, module) in source.modules.iter().enumerate() {
+        for used in &module.uses {
+            for target in source.targets(id, used) {
+                let (from, to) = (module.owner, source.modules[target.module()].owner);
+                let kind = match target {
+                    Target::Module(_) => None,
+                    Target::Item(_, _, kind) => Some(kind),
+                };
+                let is_glob = used.form == Form::Glob && kind.is_none();
+                if from != to && seen.insert((from, target)) {
+                    arrows.push(Arrow {
+                        from,
+                        to,
+                        name: used.path.join("::"),
+                        line: used.line,
+                        kind,
+                        is_glob,
+                    });
+                }
+            }
+        }
+    }
+    arrows
+}
+
+/// The arrows that run up, each as a message, in groups by the two modules that they tie.
+pub(super) fn rising(source: &Source, arrows: &[Arrow]) -> Vec<(String, String)> {
+    arrows.iter().filter_map(|arrow| rise(source, arrow)).collect()
+}
+
+/// If `arrow` runs up: the two rooms that it ties, and a message.
+fn rise(source: &Source, arrow: &Arrow) -> Option<(String, String)> {
+    let file = |module: ModuleId| &source.modules[module].file;
+    let written = format!(
+        "{}:{}: `{}` is in {}",
+        file(arrow.from),
+        arrow.line,
+        arrow.name,
+        file(arrow.to)
+    );
+    let Some(siblings) = siblings(source, arrow) else {
+        let to_parent = source.line(arrow.from).contains(&arrow.to);
+        let why = if to_parent && arrow.is_glob {
+            "a glob import does not tell which names it takes"
+        } else if to_parent && arrow.kind == Some(Kind::Function) {
+            "a file calls no function of its folder's own file"
+        } else {
+            return None;
+        };
+        let group = format!("{} -> {}", source.path(arrow.from), source.path(arrow.to));
+        return Some((group, format!("{written}; {why}")));
+    };
+    let folder = &source.modules[siblings.folder];
+    let name = |child: usize| &source.modules[folder.children[child]].name;
+    let group = format!(
+        "{} -> {}",
+        source.path(folder.children[siblings.from]),
+        name(siblings.to)
+    );
+    let why = if siblings.to < siblings.from {
+        format!(
+            "`{}` is above `{}` in {}",
+            name(siblings.to),
+            name(siblings.from),
+            folder.file
+        )
+    } else if arrow.is_glob {
+        "a glob import does not tell which names it takes".to_owned()
+    } else {
+        return None;
+    };
+    Some((group, format!("{written}; {why}")))
+}
+
+/// The circles, each as a message that names the files on one way round and the names that tie them; with each, the
+/// order of the folder that leaves the fewest arrows up.
+pub(super) fn circles(source: &Source, arrows: &[Arrow]) -> Vec<String> {
+    let mut messages = Vec::new();
+    for (folder, ties) in by_folder(source, arrows) {
+        let count = source.modules[folder].children.len();
+        let mut left: Vec<usize> = (0..count).collect();
+        while let Some(start) = left.pop() {
+            let below = reached(&ties, start);
+            let circle: Vec<usize> = left
+                .iter()
+                .copied()
+                .filter(|other| below.contains(other) && reached(&ties, *other).contains(&start))
+                .collect();
+            if circle.is_empty() {
+                continue;
+            }
+            left.retain(|other| !circle.contains(other));
+            messages.push(describe(source, folder, &ties, start, circle.len() + 1));
+        }
+    }
+    messages
+}
+
+/// For each folder with arrows that run up: an order of its `mod` lines with few of them, best if none, as a message.
+pub(super) fn orders(source: &Source, arrows: &[Arrow]) -> Vec<String> {
+    let mut messages = Vec::new();
+    for (folder, ties) in by_folder(source, arrows) {
+        let up = |place: &dyn Fn(usize) -> usize| -> usize {
+            ties.iter()
+                .filter(|((from, to), _)| place(*to) < place(*from))
+                .map(|(_, arrows)| arrows.len())
+                .sum()
+        };
+        let now = up(&|child| child);
+        if now == 0 {
+            continue;
+        }
+        let order = order(&ties, source.modules[folder].children.len());
+        let then = up(&|child| order.iter().position(|&other| other == child).unwrap_or(0));
+        let names: Vec<&str> = order
+            .iter()
+            .map(|&child| source.modules[source.modules[folder].children[child]].name.as_str())
+            .collect();
+        let file = &source.modules[folder].file;
+        messages.push(format!(
+            "{file}: {now} arrows run up; {then} in this order: {}",
+            names.join(", ")
+        ));
+    }
+    messages
+}
+
+/// Where `arrow` runs between siblings; `None` where it runs between a module and its ancestor.
+fn siblings(source: &Source, arrow: &Arrow) -> Option<Siblings> {
+    let (from, to) = (source.line(arrow.from), source.line(arrow.to));
+    let common = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
+    let (&from, &to) = (from.get(common)?, to.get(common)?);
+    let folder = source.modules[from].parent?;
+    let place = |child| source.modules[folder].children.iter().position(|&other| other == child);
+    Some(Siblings {
+        folder,
+        from: place(from)?,
+        to: place(to)?,
+    })
+}
+
+fn by_folder<'a>(source: &Source, arrows: &'a [Arrow]) -> BTreeMap<ModuleId, Ties<'a>> {
+    let mut folders: BTreeMap<ModuleId, Ties<'_>> = BTreeMap::new();
+    for arrow in arrows {
+        if let Some(Siblings { folder, from, to }) = siblings(source, arrow) {
+            folders
+                .entry(folder)
+                .or_default()
+                .entry((from, to))
+                .or_default()
+                .push(arrow);
+        }
+    }
+    folders
+}
+
+/// The children that `start` uses, by one tie or more.
+fn reached(ties: &Ties<'_>, start: usize) -> BTreeSet<usize> {
+    let mut reached = BTreeSet::new();
+    let mut next = vec![start];
+    while let Some(at) = next.pop() {
+        next.extend(
+            ties.keys()
+                .filter(|(from, _)| *from == at)
+                .map(|&(_, to)| to)
+                .filter(|&to| reached.insert(to)),
+        );
+    }
+    reached
+}
+
+/// A message about the circle of `size` modules that `start` is one of.
+fn describe(source: &Source, folder: ModuleId, ties: &Ties<'_>, start: usize, size: usize) -> String {
+    // The shortest way from `start` back to it: breadth first, with the tie by which each module was reached.
+    let mut came: BTreeMap<usize, usize> = BTreeMap::new();
+    let mut next = vec![start];
+    let mut at = 0;
+    while at < next.len() && !came.contains_key(&start) {
+        let here = next[at];
+        for &(from, to) in ties.keys().filter(|(from, _)| *from == here) {
+            if !came.contains_key(&to) {
+                came.insert(to, from);
+                next.push(to);
+            }
+        }
+        at += 1;
+    }
+    let mut way = vec![start];
+    while way.len() == 1 || way.last() != Some(&start) {
+        let last = way[way.len() - 1];
+        way.push(came[&last]);
+    }
+    way.reverse();
+    let file = |module: ModuleId| &source.modules[module].file;
+    let mut text = format!("{}: {size} modules use each other in a circle:", file(folder));
+    for pair in way.windows(2) {
+        let arrow = ties[&(pair[0], pair[1])][0];
+        let _ = write!(
+            text,
+            "\n      {}:{} -> {}: `{}`",
+            file(arrow.from),
+            arrow.line,
+            file(arrow.to),
+            arrow.name
+        );
+    }
+    text
+}
+
+/// An order of `count` children, top first, in which few arrows run up; none if there is no circle. The method is that
+/// of Eades, Lin and Smyth: modules that nothing else uses go to the top, those that use nothing to the bottom; if there
+/// are neither, the one that uses most and is used least goes to the top.
+fn order(ties: &Ties<'_>, count: usize) -> Vec<usize> {
+    let mut left: Vec<usize> = (0..count).collect();
+    let (mut top, mut bottom) = (Vec::new(), Vec::new());
+    while !left.is_empty() {
+        let weigh = |child: usize, is_out: bool| -> usize {
+            let meets = |(from, to): (usize, usize)| {
+                from != to
+                    && if is_out {
+                        from == child && left.contains(&to)
+                    } else {
+                        to == child && left.contains(&from)
+                    }
+            };
+            ties.iter()
+                .filter(|(tie, _)| meets(**tie))
+                .map(|(_, arrows)| arrows.len())
+                .sum()
+        };
+        let is_top = |child: &usize| weigh(*child, false) == 0;
+        let is_bottom = |child: &usize| weigh(*child, true) == 0;
+        let most = |child: &usize| weigh(*child, true) as isize - weigh(*child, false) as isize;
+        let (next, goes_down) = if let Some(&child) = left.iter().find(|child| is_top(child)) {
+            (child, false)
+        } else if let Some(&child) = left.iter().rev().find(|child| is_bottom(child)) {
+            (child, true)
+        } else {
+            (
+                left.iter().copied().max_by_key(|child| most(child)).unwrap_or_default(),
+                false,
+            )
+        };
+        left.retain(|&child| child != next);
+        if goes_down { bottom.push(next) } else { top.push(next) }
+    }
+    bottom.reverse();
+    top.extend(bottom);
+    top
+}

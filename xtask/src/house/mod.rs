@@ -1,0 +1,171 @@
+//! The order of the house: which way the arrows between modules point, how wide texts are, and what else
+//! `docs/architecture.md` promises. `cargo xtask house` says what is amiss; `cargo test` fails on it.
+
+mod arrows;
+mod promises;
+mod resolve;
+mod source;
+mod columns;
+
+#[cfg(test)]
+mod tests;
+
+use crate::Result;
+use crate::workspace::{self, Member};
+use source::Source;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What a finding is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Rule {
+    Rises,
+    Circle,
+    Promise,
+    Wide,
+}
+
+/// What is amiss in a crate, or in the files that belong to no crate.
+struct Report {
+    name: String,
+    /// For each rule, the messages, each with the group that it is printed in.
+    findings: BTreeMap<Rule, Vec<(String, String)>>,
+    /// For each folder with arrows that run up, an order of its modules with fewer of them.
+    orders: Vec<String>,
+}
+
+impl Report {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            findings: BTreeMap::new(),
+            orders: Vec::new(),
+        }
+    }
+
+    fn add(&mut self, rule: Rule, messages: impl IntoIterator<Item = (String, String)>) {
+        let mut messages = messages.into_iter().peekable();
+        if messages.peek().is_some() {
+            self.findings.entry(rule).or_default().extend(messages);
+        }
+    }
+
+    fn count(&self, rule: Rule) -> usize {
+        self.findings.get(&rule).map_or(0, Vec::len)
+    }
+
+    /// Every message, in groups, the largest first.
+    fn print(&self) {
+        for (rule, findings) in &self.findings {
+            let title = match rule {
+                Rule::Rises => "arrows that run up",
+                Rule::Circle => "circles",
+                Rule::Promise => "broken promises of docs/architecture.md",
+                Rule::Wide => "comments and Markdown past column 120",
+            };
+            println!("{}: {title}: {}", self.name, findings.len());
+            let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+            for (group, message) in findings {
+                groups.entry(group).or_default().push(message);
+            }
+            let mut groups: Vec<_> = groups.into_iter().collect();
+            groups.sort_by_key(|(_, messages)| std::cmp::Reverse(messages.len()));
+            for (group, messages) in groups {
+                if !group.is_empty() {
+                    println!("  {group}: {}", messages.len());
+                }
+                messages.iter().for_each(|message| println!("    {message}"));
+            }
+        }
+        self.orders.iter().for_each(|order| println!("  {order}"));
+    }
+}
+
+/// Prints what is amiss in `crates`, or everywhere if there are none; `files` is the name for what is in no crate.
+///
+/// # Errors
+/// If anything is amiss, or if a file cannot be read.
+pub(crate) fn check(root: &Path, crates: &[&str]) -> Result<()> {
+    let mut reports = reports(root)?;
+    if let Some(unknown) = crates
+        .iter()
+        .find(|name| reports.iter().all(|report| report.name != **name))
+    {
+        let known: Vec<&str> = reports.iter().map(|report| report.name.as_str()).collect();
+        return Err(format!("no crate is called `{unknown}`; there are {}", known.join(", ")).into());
+    }
+    reports.retain(|report| crates.is_empty() || crates.contains(&report.name.as_str()));
+    reports.iter().for_each(Report::print);
+    println!(
+        "\n{:16}{:>8}{:>9}{:>10}{:>8}",
+        "", "rising", "circles", "promises", "wide"
+    );
+    for report in &reports {
+        let count = |rule| report.count(rule);
+        println!(
+            "{:16}{:>8}{:>9}{:>10}{:>8}",
+            report.name,
+            count(Rule::Rises),
+            count(Rule::Circle),
+            count(Rule::Promise),
+            count(Rule::Wide)
+        );
+    }
+    match reports.iter().filter(|report| !report.findings.is_empty()).count() {
+        0 => Ok(()),
+        amiss => Err(format!("{amiss} of {} are not in order", reports.len()).into()),
+    }
+}
+
+/// A report for each crate of the workspace in `root`, and one for the files outside of them.
+fn reports(root: &Path) -> Result<Vec<Report>> {
+    let members = workspace::members(root)?;
+    let mut reports = Vec::new();
+    for member in &members {
+        reports.push(report(root, member)?);
+    }
+    let mut outside = Report::new("files");
+    for file in columns::files(root)? {
+        let owner = members.iter().position(|member| file.starts_with(&member.folder));
+        let report = owner.map_or(&mut outside, |owner| &mut reports[owner]);
+        let name = workspace::relative(root, &file).to_string();
+        let wide = columns::wide(&file, &std::fs::read_to_string(&file)?);
+        report.add(
+            Rule::Wide,
+            wide.into_iter().map(|line| (String::new(), format!("{name}:{line}"))),
+        );
+    }
+    reports.push(outside);
+    Ok(reports)
+}
+
+/// What is amiss in the modules and dependencies of `member`.
+fn report(root: &Path, member: &Member) -> Result<Report> {
+    let mut report = Report::new(&member.name);
+    for file in &member.roots {
+        let file = file.strip_prefix(root)?;
+        let source = Source::read(file, &|path| std::fs::read_to_string(root.join(path)).ok())?;
+        let arrows = arrows::arrows(&source);
+        report.add(Rule::Rises, arrows::rising(&source, &arrows));
+        report.add(
+            Rule::Circle,
+            arrows::circles(&source, &arrows)
+                .into_iter()
+                .map(|text| (String::new(), text)),
+        );
+        report.add(
+            Rule::Promise,
+            promises::of_modules(&member.name, &source)
+                .into_iter()
+                .map(|text| (String::new(), text)),
+        );
+        report.orders.extend(arrows::orders(&source, &arrows));
+    }
+    report.add(
+        Rule::Promise,
+        promises::of_dependencies(member)
+            .into_iter()
+            .map(|text| (String::new(), text)),
+    );
+    Ok(report)
+}

@@ -1,0 +1,124 @@
+//! The promises of `docs/architecture.md` about what crates and modules may name, besides the order of modules.
+
+use super::source::{Module, ROOT, Source};
+use crate::workspace::Member;
+
+/// The crates of the workspace, and those among them that each may depend on.
+const CRATES: &[(&str, &[&str])] = &[
+    ("graph-plan", &[]),
+    ("graph-ptx", &[]),
+    ("graph-emulator", &["graph-ptx"]),
+    ("graph-macros", &["graph-plan", "graph-ptx"]),
+    (
+        "graph-runtime",
+        &["graph-plan", "graph-ptx", "graph-emulator", "graph-macros"],
+    ),
+];
+
+/// Crates of others that only some crates may depend on.
+const RESERVED: &[(&str, &[&str])] = &[
+    ("syn", &["graph-macros", "xtask"]),
+    ("quote", &["graph-macros", "xtask"]),
+    ("proc-macro2", &["graph-macros", "xtask"]),
+    ("cudarc", &["graph-runtime", "examples"]),
+];
+
+/// The number of modules that the root of graph-runtime may have.
+const MAX_ROOMS: usize = 14;
+
+/// A promise that some names appear only in one folder of graph-runtime's root.
+struct Reserved {
+    is_named: fn(&[String]) -> bool,
+    /// The folder that may use them.
+    folder: &'static str,
+    text: &'static str,
+}
+
+const RESERVED_NAMES: &[Reserved] = &[
+    Reserved {
+        is_named: |path| path.iter().any(|name| is_driver_call(name)),
+        folder: "driver",
+        text: "only `driver` calls the driver and NVRTC",
+    },
+    Reserved {
+        is_named: |path| path.iter().any(|name| name == "graph_emulator"),
+        folder: "backend",
+        text: "only `backend` names the emulator",
+    },
+    Reserved {
+        is_named: |path| {
+            path.windows(2)
+                .any(|pair| pair[0] == "backend" && (pair[1] == "cuda" || pair[1] == "emulator"))
+        },
+        folder: "backend",
+        text: "only `backend` knows that there are two backends",
+    },
+];
+
+/// What the dependencies of a crate break.
+pub(super) fn of_dependencies(member: &Member) -> Vec<String> {
+    let mut broken = Vec::new();
+    for dependency in &member.dependencies {
+        let is_ours = CRATES.iter().any(|(name, _)| name == dependency);
+        let below = CRATES
+            .iter()
+            .find(|(name, _)| *name == member.name)
+            .map(|(_, below)| *below);
+        if is_ours && below.is_some_and(|below| !below.contains(&dependency.as_str())) {
+            broken.push(format!(
+                "{} depends on {dependency}, which is not below it",
+                member.name
+            ));
+        }
+        let reserved = RESERVED.iter().find(|(name, _)| name == dependency);
+        if reserved.is_some_and(|(_, users)| !users.contains(&member.name.as_str())) {
+            broken.push(format!(
+                "{} depends on {dependency}, which others are to use for it",
+                member.name
+            ));
+        }
+    }
+    broken
+}
+
+/// What the modules of a crate break.
+pub(super) fn of_modules(name: &str, source: &Source) -> Vec<String> {
+    let mut broken: Vec<String> = source
+        .modules
+        .iter()
+        .filter(|module| !module.is_documented)
+        .map(|module| format!("{}: no `//!` line says what lives here", module.file))
+        .collect();
+    if name != "graph-runtime" {
+        return broken;
+    }
+    let rooms = source.modules[ROOT].children.len();
+    if rooms > MAX_ROOMS {
+        broken.push(format!(
+            "{}: {rooms} modules; at most {MAX_ROOMS} are easy to know",
+            source.modules[ROOT].file
+        ));
+    }
+    for (id, module) in source.modules.iter().enumerate() {
+        let room = source.line(id).get(1).map(|&room| source.modules[room].name.as_str());
+        for promise in RESERVED_NAMES.iter().filter(|promise| room != Some(promise.folder)) {
+            broken.extend(names(module, promise.is_named).map(|at| format!("{at}; {}", promise.text)));
+        }
+    }
+    broken
+}
+
+/// The paths of `module` that `is_named` finds.
+fn names(module: &Module, is_named: fn(&[String]) -> bool) -> impl Iterator<Item = String> {
+    let found = module.uses.iter().filter(move |used| is_named(&used.path));
+    found.map(|used| format!("{}:{}: `{}`", module.file, used.line, used.path.join("::")))
+}
+
+/// Whether a name is that of a function of the driver or of NVRTC, or of the libraries that hold them.
+fn is_driver_call(name: &str) -> bool {
+    let is_call = |prefix| {
+        name.strip_prefix(prefix)
+            .is_some_and(|rest: &str| rest.starts_with(char::is_uppercase))
+    };
+    name == "culib" || is_call("cu") || is_call("nvrtc")
+}

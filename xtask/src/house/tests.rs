@@ -1,0 +1,321 @@
+//! The rules over the whole workspace, and planted faults that each must find.
+
+use super::{Report, arrows, columns, promises, reports, source::Source};
+use crate::workspace::{self, Member};
+use std::path::Path;
+
+/// The crates that are not yet in order, and `files` for what is in no crate. Empty when the house is in order.
+const NOT_YET: &[&str] = &[
+    "graph-plan",
+    "graph-ptx",
+    "graph-emulator",
+    "graph-macros",
+    "graph-runtime",
+    "examples",
+    "ui-tests",
+    "xtask",
+    "files",
+];
+
+#[test]
+fn every_crate_is_in_order() {
+    let reports = reports(&workspace::root().expect("a workspace")).expect("readable sources");
+    let amiss: Vec<&Report> = reports
+        .iter()
+        .filter(|report| !report.findings.is_empty() && !NOT_YET.contains(&&*report.name))
+        .collect();
+    let messages: Vec<&str> = amiss
+        .iter()
+        .flat_map(|report| report.findings.values().flatten())
+        .map(|(_, text)| &**text)
+        .collect();
+    assert!(
+        messages.is_empty(),
+        "{}\n`cargo xtask house` says it in groups",
+        messages.join("\n")
+    );
+}
+
+/// A crate of planted files; `src/lib.rs` is its root.
+fn planted(files: &[(&str, &str)]) -> Source {
+    let open = |path: &Path| {
+        files
+            .iter()
+            .find(|(name, _)| Path::new("src").join(name) == path)
+            .map(|(_, text)| (*text).to_owned())
+    };
+    Source::read(Path::new("src/lib.rs"), &open).expect("planted files that parse")
+}
+
+/// The messages about arrows that run up.
+fn rising(files: &[(&str, &str)]) -> Vec<String> {
+    let source = planted(files);
+    arrows::rising(&source, &arrows::arrows(&source))
+        .into_iter()
+        .map(|(_, text)| text)
+        .collect()
+}
+
+#[test]
+fn an_upward_import_is_found_with_both_files_and_the_name() {
+    let messages = rising(&[
+        ("lib.rs", "mod top;\nmod bottom;"),
+        ("top.rs", "pub struct Name;"),
+        ("bottom.rs", "\nuse crate::top::Name;\n"),
+    ]);
+    assert_eq!(
+        messages,
+        ["src/bottom.rs:2: `crate::top::Name` is in src/top.rs; `top` is above `bottom` in src/lib.rs"]
+    );
+}
+
+#[test]
+fn a_downward_import_is_in_order() {
+    let files = [
+        ("lib.rs", "mod top;\nmod bottom;\npub use top::Name;"),
+        (
+            "top.rs",
+            "use crate::bottom::{Other, function};\nuse super::bottom;\npub struct Name(bottom::Third);",
+        ),
+        ("bottom.rs", "pub struct Other; pub struct Third; pub fn function() {}"),
+    ];
+    assert!(rising(&files).is_empty());
+}
+
+#[test]
+fn a_circle_is_found_with_the_way_round() {
+    let source = planted(&[
+        ("lib.rs", "mod a;\nmod b;\nmod c;\nmod apart;"),
+        ("a.rs", "use crate::b::B; use crate::apart::D; pub struct A;"),
+        ("b.rs", "use crate::c::C; pub struct B;"),
+        ("c.rs", "fn f(_: crate::a::A) {}\npub struct C;"),
+        ("apart.rs", "pub struct D;"),
+    ]);
+    let arrows = arrows::arrows(&source);
+    let [circle] = &arrows::circles(&source, &arrows)[..] else {
+        panic!("one circle")
+    };
+    assert!(
+        circle.starts_with("src/lib.rs: 3 modules use each other in a circle:"),
+        "{circle}"
+    );
+    for tie in [
+        "src/a.rs:1 -> src/b.rs: `crate::b::B`",
+        "src/b.rs:1 -> src/c.rs: `crate::c::C`",
+    ] {
+        assert!(circle.contains(tie), "{circle}");
+    }
+    assert!(circle.contains("src/c.rs:1 -> src/a.rs: `crate::a::A`"), "{circle}");
+}
+
+#[test]
+fn modules_in_a_wrong_order_without_a_circle_get_an_order() {
+    let source = planted(&[
+        ("lib.rs", "mod a;\nmod b;\nmod c;"),
+        ("a.rs", "pub struct A;"),
+        ("b.rs", "use crate::a::A; pub struct B;"),
+        ("c.rs", "use crate::a::A; use crate::b::B;"),
+    ]);
+    let arrows = arrows::arrows(&source);
+    assert!(arrows::circles(&source, &arrows).is_empty());
+    assert_eq!(
+        arrows::orders(&source, &arrows),
+        ["src/lib.rs: 3 arrows run up; 0 in this order: c, b, a"]
+    );
+}
+
+#[test]
+fn every_way_to_write_a_path_is_read() {
+    let ways = [
+        "use crate::top::Name;",
+        "use super::top::Name;",
+        "use crate::{top::{Name as Other}};",
+        "use crate::top;\nfn f() -> top::Name { loop {} }",
+        "use crate::top::*;",
+        "fn f() { let _ = crate::top::Name; }",
+        "fn f(x: Vec<super::top::Name>) {}",
+        "fn f() { use super::top::Name; }",
+        "fn f() { assert_eq!(1, crate::top::Name); }",
+        "macro_rules! m { () => { $crate::top::Name } }",
+        "fn f() { quote_spanned!(crate::top::Name=> a b) }",
+        "mod inner { use super::super::top::Name; }",
+        "#[cfg(not(test))]\nuse crate::top::Name;",
+    ];
+    for way in ways {
+        let files = [
+            ("lib.rs", "mod top;\nmod bottom;"),
+            ("top.rs", "pub struct Name;"),
+            ("bottom.rs", way),
+        ];
+        assert!(!rising(&files).is_empty(), "not found: {way}");
+    }
+}
+
+#[test]
+fn test_code_and_other_crates_code_are_left_out() {
+    let ways = [
+        "#[cfg(test)]\nuse crate::top::Name;",
+        "#[cfg(test)]\nmod tests { use crate::top::Name; }",
+        "#[cfg(all(test, unix))]\nfn f(_: crate::top::Name) {}",
+        "use elsewhere::top::Name;",
+        "fn f() { quote!(crate::top::Name) }",
+        "/// [`crate::top::Name`]\nfn f() {}",
+        "fn f() -> &'static str { \"crate::top::Name\" }",
+    ];
+    for way in ways {
+        let files = [
+            ("lib.rs", "mod top;\nmod bottom;"),
+            ("top.rs", "pub struct Name;"),
+            ("bottom.rs", way),
+        ];
+        assert_eq!(rising(&files), [""; 0], "{way}");
+    }
+}
+
+#[test]
+fn a_re_export_ties_to_the_file_that_defines_the_name() {
+    // `folder/mod.rs` re-exports `Name` of `upper`, and `lib.rs` once more.
+    let files = |lower| {
+        [
+            ("lib.rs", "mod folder;\npub use folder::Name;"),
+            ("folder/mod.rs", "mod upper;\nmod lower;\npub use upper::*;"),
+            ("folder/upper.rs", "pub struct Name;"),
+            ("folder/lower.rs", lower),
+        ]
+    };
+    for way in ["use super::Name;", "use crate::folder::Name;", "use crate::Name;"] {
+        let [message] = &rising(&files(way))[..] else {
+            panic!("one arrow: {way}")
+        };
+        assert!(message.ends_with("is in src/folder/upper.rs; `upper` is above `lower` in src/folder/mod.rs"));
+    }
+}
+
+#[test]
+fn a_child_uses_its_folders_types_and_no_functions() {
+    let folder = |child| {
+        [
+            ("lib.rs", "mod folder;"),
+            (
+                "folder.rs",
+                "mod child;\npub struct Type; pub const MAX: u8 = 1; pub fn function() { child::f(); }
+                 macro_rules! call { () => {} } use call;",
+            ),
+            ("folder/child.rs", child),
+        ]
+    };
+    assert_eq!(
+        rising(&folder(
+            "use super::{Type, MAX, call}; pub fn f() { super::Type::new(); }"
+        )),
+        [""; 0]
+    );
+    for way in [
+        "use super::function;",
+        "fn f() { crate::folder::function() }",
+        "use super::*;",
+    ] {
+        assert_eq!(rising(&folder(way)).len(), 1, "{way}");
+    }
+}
+
+#[test]
+fn a_name_of_a_module_and_a_function_is_what_it_is_used_as() {
+    let files = |child| {
+        [
+            ("lib.rs", "mod folder;"),
+            ("folder.rs", "mod above;\nmod child;\nmod both;\npub fn both() {}"),
+            ("folder/above.rs", ""),
+            ("folder/child.rs", child),
+            ("folder/both.rs", "pub struct Type;"),
+        ]
+    };
+    assert_eq!(rising(&files("use super::both;\nfn f(_: both::Type) {}")), [""; 0]);
+    assert_eq!(rising(&files("use super::both;\nfn f() { both() }")).len(), 1);
+}
+
+#[test]
+fn a_comment_of_130_columns_is_found() {
+    let long = "word ".repeat(26);
+    assert_eq!(long.len(), 130);
+    let fits = "word ".repeat(24);
+    let wide = |name: &str, text: String| columns::wide(Path::new(name), &text);
+    assert_eq!(wide("a.rs", format!("fn f() {{}}\n// {}", &long[3..])), [2]);
+    assert_eq!(wide("a.rs", format!("/// {}\nfn f() {{}}", &long[4..])), [1]);
+    assert_eq!(wide("a.rs", format!("/* a\n{long}\n*/")), [2]);
+    assert_eq!(wide("a.rs", format!("fn f() {{}} // {long}")), [1]);
+    assert_eq!(wide("a.rs", format!("#[doc = \"{long}\"]")), [1]);
+    assert_eq!(wide("a.toml", format!("a = 1\n# {long}")), [2]);
+    assert_eq!(wide("a.md", format!("{fits}\n{long}")), [2]);
+    assert_eq!(wide("a.md", fits.trim_end().to_owned()), [0; 0]);
+}
+
+#[test]
+fn tables_code_and_unbreakable_lines_may_be_wide() {
+    let long = "word ".repeat(26);
+    let wide = |name: &str, text: String| columns::wide(Path::new(name), &text);
+    assert_eq!(
+        wide(
+            "a.rs",
+            format!("const A: &str = \"// {long}\"; let b = r#\"// \" {long}\"#;")
+        ),
+        [0; 0]
+    );
+    assert_eq!(
+        wide("a.rs", format!("fn f<'a>(x: char) {{ x == '\"' }} // a\nf(\"{long}\")")),
+        [0; 0]
+    );
+    assert_eq!(wide("a.rs", format!("/// ```\n/// {long}\n/// ```")), [0; 0]);
+    assert_eq!(wide("a.rs", format!("/// | {long} |")), [0; 0]);
+    assert_eq!(wide("a.rs", format!("// https://{}", "x".repeat(130))), [0; 0]);
+    assert_eq!(
+        wide(
+            "a.md",
+            format!("```text\n{long}\n```\n| {long} |\n[a]: https://{}", "x".repeat(130))
+        ),
+        [0; 0]
+    );
+    assert_eq!(wide("a.md", format!("```text\n```\n{long}")), [3]);
+    assert_eq!(wide("a.stderr", long), [0; 0]);
+}
+
+#[test]
+fn broken_promises_are_found() {
+    let member = |name: &str, dependency: &str| Member {
+        name: name.to_owned(),
+        folder: "".into(),
+        roots: Vec::new(),
+        dependencies: vec![dependency.to_owned()],
+    };
+    assert_eq!(promises::of_dependencies(&member("graph-plan", "syn")).len(), 1);
+    assert_eq!(promises::of_dependencies(&member("graph-plan", "graph-ptx")).len(), 1);
+    assert_eq!(
+        promises::of_dependencies(&member("graph-runtime", "graph-plan")).len(),
+        0
+    );
+
+    let rooms: String = (0..15).map(|room| format!("mod room{room} {{}}\n")).collect();
+    let source = planted(&[("lib.rs", &format!("//! Doc\n{rooms}"))]);
+    assert_eq!(
+        promises::of_modules("graph-runtime", &source),
+        ["src/lib.rs: 15 modules; at most 14 are easy to know"]
+    );
+    let faults = [
+        "fn f() { unsafe { sys::cuGraphCreate() } }",
+        "use cudarc::driver::sys::culib;",
+        "use graph_emulator::Memory;",
+        "use crate::backend::cuda::Context;",
+    ];
+    for fault in faults {
+        let text = format!("//! Doc\n{fault}");
+        let source = planted(&[
+            (
+                "lib.rs",
+                "//! Doc\nmod other;\nmod backend { pub mod cuda { pub struct Context; } }",
+            ),
+            ("other.rs", &text),
+        ]);
+        assert_eq!(promises::of_modules("graph-runtime", &source).len(), 1, "{fault}");
+        assert_eq!(promises::of_modules("graph-plan", &source).len(), 0, "{fault}");
+    }
+}

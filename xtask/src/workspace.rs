@@ -1,0 +1,89 @@
+//! The workspace: its folder, and what Cargo knows of its crates.
+
+use crate::Result;
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The folder that holds the workspace's `Cargo.toml`: the parent of this crate's.
+///
+/// Cargo sets `CARGO_MANIFEST_DIR` for what it runs; the value from compile time serves when the binary is started
+/// by hand.
+pub(crate) fn root() -> Result<PathBuf> {
+    let manifest_dir =
+        std::env::var_os("CARGO_MANIFEST_DIR").map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")), PathBuf::from);
+    match manifest_dir.parent() {
+        Some(root) if root.join("Cargo.toml").is_file() => Ok(root.to_owned()),
+        _ => Err(format!(
+            "no workspace around {}; run this through `cargo xtask`",
+            manifest_dir.display()
+        )
+        .into()),
+    }
+}
+
+/// `path` as the user knows it, seen from the workspace's root.
+pub(crate) fn relative<'a>(root: &Path, path: &'a Path) -> std::path::Display<'a> {
+    path.strip_prefix(root).unwrap_or(path).display()
+}
+
+/// A crate of the workspace.
+pub(crate) struct Member {
+    pub(crate) name: String,
+    pub(crate) folder: PathBuf,
+    /// The root files of its library and its programs; not of its tests.
+    pub(crate) roots: Vec<PathBuf>,
+    /// The crates that it depends on, those for tests left out.
+    pub(crate) dependencies: Vec<String>,
+}
+
+/// The crates of the workspace in `root`, in the order of its `Cargo.toml`.
+///
+/// # Errors
+/// If `cargo metadata` fails.
+pub(crate) fn members(root: &Path) -> Result<Vec<Member>> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args(["metadata", "--no-deps", "--offline", "--format-version=1"])
+        .current_dir(root)
+        .output()?;
+    if !output.status.success() {
+        return Err(format!("cargo metadata: {}", String::from_utf8_lossy(&output.stderr)).into());
+    }
+    let metadata: Value = serde_json::from_slice(&output.stdout)?;
+    Ok(array(&metadata["packages"]).iter().map(member).collect())
+}
+
+fn member(package: &Value) -> Member {
+    let is_code = |target: &&Value| {
+        array(&target["kind"])
+            .iter()
+            .any(|kind| ["lib", "proc-macro", "bin"].iter().any(|code| kind == code))
+    };
+    let is_normal = |dependency: &&Value| dependency["kind"].is_null();
+    Member {
+        name: text(&package["name"]),
+        folder: Path::new(&text(&package["manifest_path"]))
+            .parent()
+            .map(Path::to_owned)
+            .unwrap_or_default(),
+        roots: array(&package["targets"])
+            .iter()
+            .filter(is_code)
+            .map(|target| text(&target["src_path"]).into())
+            .collect(),
+        dependencies: array(&package["dependencies"])
+            .iter()
+            .filter(is_normal)
+            .map(|it| text(&it["name"]))
+            .collect(),
+    }
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().unwrap_or_default().to_owned()
+}
