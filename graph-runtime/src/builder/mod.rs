@@ -13,7 +13,7 @@ mod rng;
 mod scratch;
 mod shared;
 
-use crate::backend::blueprint::{After, Blueprint, Programmatic};
+use crate::backend::blueprint::{Blueprint, Programmatic};
 use crate::backend::executable::Executable;
 use crate::backend::shares::Shares;
 use crate::device::Device;
@@ -29,7 +29,7 @@ use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Span};
 use attribute::Attribute;
 use child::Outer;
-use graph_plan::{Diagnostic, Draft, LaunchConfig, NodeKind, Sharing, Space};
+use graph_plan::{Diagnostic, Draft, LaunchConfig, Lists, NodeKind, Sharing, Space};
 use record::Checked;
 use repeat::Repeats;
 use shared::Shared;
@@ -357,7 +357,9 @@ impl GraphBuilder {
             draft: &draft,
             program: &program,
             order: &outcome.order,
-            after: &After::new(draft.nodes.len(), &|| outcome.reduced(&draft)),
+            after: &Lists::new(draft.nodes.len(), || {
+                outcome.reduced(&draft).map(|edge| (edge.to, edge.from as u32))
+            }),
             programmatic: &Programmatic::of(&draft),
             layouts: &layouts,
             delays: device.delays,

@@ -173,7 +173,7 @@ impl RectangleSpan {
 
     /// The part of memory that it is, for the analysis.
     pub(crate) fn region(&self) -> Region {
-        Region::Strided(graph_plan::Strided {
+        Region::Rectangle(graph_plan::Rectangle {
             start: self.span.start as u64,
             width: self.width as u64,
             pitch: self.pitch as u64,

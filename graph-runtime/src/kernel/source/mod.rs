@@ -34,11 +34,6 @@ impl Source {
         matches!(self, Source::Cuda(..))
     }
 
-    /// Whether it is in a module that somebody else has loaded.
-    pub(crate) const fn is_loaded(&self) -> bool {
-        matches!(self, Source::Loaded)
-    }
-
     /// The PTX, if it is there.
     pub(crate) const fn ptx(&self) -> Option<&'static Ptx> {
         match self {
