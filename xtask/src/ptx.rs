@@ -1,10 +1,14 @@
 //! Keeps the checked-in `.ptx` files true: made from the `.cu` beside them, and accepted by `ptxas`.
 //!
-//! A `.cu` whose first line reads `// xtask: <options>` is compiled with those NVRTC options too; one that reads `// xtask: variants`
-//! stands beside several `.ptx` that were made of it for different targets, and is left alone, as is one that reads `// xtask: source`, which
-//! is compiled when it is used. A `.ptx` without a
-//! `.cu` is written by hand and left alone here; with the first line `// xtask: invalid` it is one that `ptxas` must
-//! refuse, the input of a test about broken PTX.
+//! The first line of a file may say more, after `// xtask:`.
+//!
+//! Of a `.cu`, it has options for NVRTC. The option `--ptx-version=6.0` is this module's own: it lowers the PTX version
+//! that the `.ptx` asks for, so that older drivers take it, and `ptxas` tells if an instruction needs a newer one.
+//! `variants` marks a `.cu` beside which several `.ptx` were made of it for different targets, and `source` one that is
+//! compiled when it is used; both are left alone.
+//!
+//! A `.ptx` without a `.cu` is written by hand and left alone here. With `invalid` in its first line it is the input of a
+//! test about broken PTX, and `ptxas` must refuse it.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -17,6 +21,8 @@ use crate::{Result, wheels};
 
 /// What starts the first line of a file that says something to this module.
 const DIRECTIVE: &str = "// xtask:";
+/// Our own option, with which a `.cu` says which PTX version the `.ptx` asks for.
+const PTX_VERSION: &str = "--ptx-version=";
 /// The oldest GPUs supported (Volta); the driver translates for newer ones.
 const DEFAULT_ARCHITECTURE: &str = "--gpu-architecture=compute_70";
 /// The newest PTX that the ptxas of NVRTC's own version reads, major and minor version; for newer there is a later one.
@@ -109,7 +115,7 @@ fn compile_all(root: &Path) -> Result<Vec<Compiled>> {
             Ok(ptx) => compiled.push(Compiled {
                 path: source_path.with_extension("ptx"),
                 // NVRTC names sources of line tables from the current folder on, which is another one everywhere.
-                ptx: renumbered(&ptx.replace(&here, ".file\t1 \"")),
+                ptx: lowered(&renumbered(&ptx.replace(&here, ".file\t1 \"")), &source),
             }),
             Err(error) => writeln!(failures, "{name}: {error}")?,
         }
@@ -150,11 +156,24 @@ fn renumbered(ptx: &str) -> String {
     out
 }
 
+/// The text with the version that `source` asks for, where it asks for one.
+fn lowered(ptx: &str, source: &str) -> String {
+    let mut words = directive(source).unwrap_or("").split_whitespace();
+    match words.find_map(|word| word.strip_prefix(PTX_VERSION)) {
+        Some(version) => {
+            let made = word_after(ptx, ".version").unwrap_or_default();
+            ptx.replacen(&format!(".version {made}"), &format!(".version {version}"), 1)
+        }
+        None => ptx.to_owned(),
+    }
+}
+
 /// The options to compile `source` with: the defaults, and what its first line adds or replaces.
 fn options(source: &str, headers: &[PathBuf]) -> Vec<String> {
     let mut options: Vec<String> = directive(source)
         .unwrap_or("")
         .split_whitespace()
+        .filter(|word| !word.starts_with(PTX_VERSION))
         .map(str::to_owned)
         .collect();
     if !options.iter().any(|option| option.starts_with("--gpu-architecture")) {
@@ -297,6 +316,15 @@ fn diff(old: &str, new: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_source_may_lower_the_version() {
+        let made = ".version 8.4\n.target sm_70\n";
+        let asks = "// xtask: --ptx-version=6.0\n";
+        assert_eq!(lowered(made, asks), ".version 6.0\n.target sm_70\n");
+        assert_eq!(lowered(made, "// xtask: -G\n"), made);
+        assert!(!options(asks, &[]).iter().any(|option| option.contains("ptx-version")));
+    }
 
     #[test]
     fn call_sequences_count_from_zero() {
