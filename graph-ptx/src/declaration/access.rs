@@ -1,6 +1,7 @@
-//! What the kernel writes and reads against what the declaration says.
+//! The rules about access: the kernel's reads and writes compared with its declaration.
 
-use super::{Declaration, Kind, Mistake, Param, Place, Rule, list};
+use super::text::list;
+use super::{Declaration, Kind, Mistake, Param, Place, Rule};
 use crate::{KernelSummary, Store};
 
 pub(super) fn check(declaration: &Declaration, summary: &KernelSummary, path: &str, mistakes: &mut Vec<Mistake>) {
@@ -16,7 +17,7 @@ fn is_value(param: &Param) -> bool {
     matches!(param.kind, Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized)
 }
 
-/// A by-value argument is an address: whose memory that is nobody knows.
+/// A by-value argument that is used as an address: nothing says whose memory that is.
 fn addresses(declaration: &Declaration, summary: &KernelSummary, path: &str, mistakes: &mut Vec<Mistake>) {
     for (index, (param, facts)) in declaration.params.iter().zip(&summary.params).enumerate() {
         let Some(line) = facts.address.filter(|_| is_value(param)) else {
@@ -87,7 +88,7 @@ fn shared_store(declaration: &Declaration, store: &Store, index: usize, path: &s
     fault.help(format!("declare it `{name}: {}`", ty.replacen('&', "&mut ", 1)))
 }
 
-/// `&mut` that nothing needs.
+/// Parameters declared `&mut` that the kernel never writes.
 fn needless_mut(declaration: &Declaration, summary: &KernelSummary, mistakes: &mut Vec<Mistake>) {
     let params = || declaration.params.iter().zip(&summary.params);
     let hidden =

@@ -1,6 +1,7 @@
-//! A kernel that is not there: what is there instead.
+//! The message about a missing kernel, with the names that the PTX has instead.
 
-use super::{Mistake, Place, Rule, list};
+use super::text::list;
+use super::{Mistake, Place, Rule};
 use crate::ast::Module;
 
 pub(super) fn missing(

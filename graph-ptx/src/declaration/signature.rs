@@ -1,10 +1,11 @@
-//! The parameters of a declaration against those of the PTX: number, size, alignment, floats and integers.
+//! The rules about parameters: number, size, alignment, floats and integers, compared with the PTX.
 
+use super::text::bytes;
 use super::{Declaration, Kind, Mistake, Param, Place, Rule};
 use crate::ast::Type;
 use crate::{KernelSummary, ParamSummary};
 
-/// Do the parameters fit, as far as can be told here?
+/// Whether the parameters fit, as far as their sizes are known.
 pub(super) fn check(
     declaration: &Declaration,
     summary: &KernelSummary,
@@ -55,7 +56,7 @@ fn wrong_count(declaration: &Declaration, summary: &KernelSummary, path: &str) -
         .help("declare one parameter for each of these")
 }
 
-/// Which parameter of the PTX this is, as a note.
+/// Returns a note that says which parameter of the PTX this is.
 pub fn whereabouts(summary: &KernelSummary, param: &ParamSummary, path: &str) -> String {
     format!("it is {} of `{}` in `{path}`", directive(param), summary.name)
 }
@@ -73,12 +74,12 @@ fn directive(param: &ParamSummary) -> String {
     }
 }
 
-/// As it is written: `.f32`.
+/// The type as PTX writes it: `.f32`.
 fn type_name(ty: Type) -> String {
     format!(".{ty:?}").to_lowercase()
 }
 
-/// A message and the mend.
+/// A message, and the help that goes with it.
 type Fault = (String, String);
 
 fn reference(param: &Param, facts: &ParamSummary) -> Option<Fault> {
@@ -141,15 +142,6 @@ fn suggestion(param: &Param, facts: &ParamSummary) -> String {
         Type::S8 | Type::S16 | Type::S32 | Type::S64 => format!("`{name}: i{}`", facts.size * 8),
         _ if facts.size == 8 => format!("`{name}: u64`, or `{name}: &[T]` or `{name}: &mut [T]` if it is memory"),
         _ => format!("`{name}: u{}`", facts.size * 8),
-    }
-}
-
-/// `1 byte` and `12 bytes`
-pub fn bytes(size: u64) -> String {
-    if size == 1 {
-        "1 byte".to_owned()
-    } else {
-        format!("{size} bytes")
     }
 }
 

@@ -8,12 +8,11 @@
 
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
-use crate::kernel::programmatic::GridDependency;
 use crate::kernel::source::{Ptx, Source};
 use crate::kernel::{CallArgument, Kernel, KernelCall, KernelFacts, Launch};
 use crate::shape::place::{OnDevice, Place, Span};
 use bytemuck::{Pod, Zeroable};
-use graph_plan::{KernelLimits, Param, ParamKind, Scalar};
+use graph_plan::{GridDependency, KernelLimits, Param, ParamKind, Scalar};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

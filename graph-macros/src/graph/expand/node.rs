@@ -6,11 +6,11 @@ use super::{attribute, child, closure, library};
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant};
 use crate::graph::resolve::Graph;
-use graph_plan::Outcome;
+use graph_plan::{Outcome, unordered_launches};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::ptr;
 use syn::Expr;
 use syn::ext::IdentExt;
@@ -295,26 +295,18 @@ fn unordered_kernels(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenSt
         .enumerate()
         .filter_map(|(index, node)| Some((index, path(node)?)))
         .collect();
-    let mut known: HashSet<(&str, &str)> = HashSet::new();
-    let mut found = Vec::new();
-    for (position, (second, second_path)) in launches.iter().enumerate() {
-        for (first, first_path) in &launches[..position] {
-            let pair = (first_path.as_str(), second_path.as_str());
-            if known.contains(&pair) || outcome.order.ordered(*first, *second) {
-                continue;
-            }
-            known.insert(pair);
-            let (first, second) = (graph.nodes[*first], graph.nodes[*second]);
-            let (kernel, other) = (alias(first), alias(second));
-            let (name, other_name) = (first.name.to_string(), second.name.to_string());
-            let function = quote_spanned! {second.name.span()=>
-                ::graph_runtime::private::check_variables::<#kernel, #other>
-            };
-            let assertion = spanned_call(function, quote!(#name, #other_name), second.name.span());
-            found.push((second.name.span(), assertion));
-        }
-    }
-    found
+    let assertion = |(first, second): (usize, usize)| {
+        let (first, second) = (graph.nodes[launches[first].0], graph.nodes[launches[second].0]);
+        let (kernel, other) = (alias(first), alias(second));
+        let (name, other_name) = (first.name.to_string(), second.name.to_string());
+        let function = quote_spanned! {second.name.span()=>
+            ::graph_runtime::private::check_variables::<#kernel, #other>
+        };
+        let assertion = spanned_call(function, quote!(#name, #other_name), second.name.span());
+        (second.name.span(), assertion)
+    };
+    let pairs = unordered_launches(&outcome.order, &launches);
+    pairs.into_iter().map(assertion).collect()
 }
 
 /// Assertions that depend on the graph's generics: constants in `build`, evaluated where the graph is used.

@@ -2,7 +2,7 @@
 
 /// So many rows of `width` bytes, of which each begins `pitch` bytes after the one before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Strided {
+pub struct Rectangle {
     /// Where the first row begins.
     pub start: u64,
     /// The bytes of a row.
@@ -13,7 +13,7 @@ pub struct Strided {
     pub rows: u64,
 }
 
-impl Strided {
+impl Rectangle {
     /// From its first byte up to, not including, what is behind its last.
     pub(super) fn around(&self) -> (u64, u64) {
         let before_last = self.rows.saturating_sub(1).saturating_mul(self.pitch);
@@ -42,7 +42,7 @@ impl Strided {
     }
 
     /// Have the two a byte in common?
-    pub(super) fn overlaps(&self, other: &Strided) -> bool {
+    pub(super) fn overlaps(&self, other: &Rectangle) -> bool {
         if self.is_empty() || other.is_empty() {
             return false;
         }
@@ -61,7 +61,7 @@ impl Strided {
     }
 
     /// The same where rows are equally far apart, so that only the distance of two rows counts, not which they are.
-    fn overlaps_in_step(&self, other: &Strided) -> bool {
+    fn overlaps_in_step(&self, other: &Rectangle) -> bool {
         let pitch = i128::from(self.pitch.max(1));
         let offset = i128::from(other.start) - i128::from(self.start);
         // Rows that are `k` apart meet if `-other.width < offset + k * pitch < self.width`.
@@ -78,8 +78,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    fn strided() -> impl Strategy<Value = Strided> {
-        (0_u64..40, 0_u64..6, 0_u64..6, 0_u64..5).prop_map(|(start, width, gap, rows)| Strided {
+    fn rectangle() -> impl Strategy<Value = Rectangle> {
+        (0_u64..40, 0_u64..6, 0_u64..6, 0_u64..5).prop_map(|(start, width, gap, rows)| Rectangle {
             start,
             width,
             pitch: width + gap,
@@ -87,7 +87,7 @@ mod tests {
         })
     }
 
-    fn bytes(area: &Strided) -> BTreeSet<u64> {
+    fn bytes(area: &Rectangle) -> BTreeSet<u64> {
         let rows = (0..area.rows).map(|row| area.start + row * area.pitch);
         rows.flat_map(|start| start..start + area.width).collect()
     }
@@ -95,14 +95,14 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(2000))]
         #[test]
-        fn areas_overlap_where_they_share_a_byte(a in strided(), b in strided(), same: bool) {
-            let b = if same { Strided { pitch: a.pitch, width: b.width.min(a.pitch), ..b } } else { b };
+        fn areas_overlap_where_they_share_a_byte(a in rectangle(), b in rectangle(), same: bool) {
+            let b = if same { Rectangle { pitch: a.pitch, width: b.width.min(a.pitch), ..b } } else { b };
             prop_assert_eq!(a.overlaps(&b), !bytes(&a).is_disjoint(&bytes(&b)));
             prop_assert_eq!(b.overlaps(&a), a.overlaps(&b));
         }
 
         #[test]
-        fn spans_meet_where_they_share_a_byte(area in strided(), start in 0_u64..80, len in 0_u64..20) {
+        fn spans_meet_where_they_share_a_byte(area in rectangle(), start in 0_u64..80, len in 0_u64..20) {
             let span: BTreeSet<u64> = (start..start + len).collect();
             prop_assert_eq!(area.meets(start, start + len), !bytes(&area).is_disjoint(&span));
             let (first, end) = area.around();
