@@ -84,5 +84,5 @@ unsafe fn user_stream_id(stream: CUstream) -> Result<Option<u64>, CudaError> {
         return Ok(None);
     }
     // SAFETY: by the caller's promise.
-    unsafe { driver::stream_id(stream) }.map(Some)
+    unsafe { driver::stream::id(stream) }.map(Some)
 }
