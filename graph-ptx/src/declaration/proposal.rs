@@ -15,7 +15,7 @@ pub(super) enum Proposal {
 }
 
 impl Proposal {
-    /// As it is written: `&mut [T]`.
+    /// The type as Rust writes it: `&mut [T]`.
     pub(super) fn ty(&self) -> &str {
         match self {
             Self::Memory { mutable: true } => "&mut [T]",
