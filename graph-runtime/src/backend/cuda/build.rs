@@ -4,7 +4,7 @@ use super::add::Adder;
 use super::conditional;
 use super::failure::Failure;
 use super::fill::Fill;
-use super::kept::Kept;
+use super::kept::KeptObjects;
 use super::kernels::{self, Kernels};
 use super::{Executable, attribute, delay, programmatic};
 use crate::backend::blueprint::{Blueprint, Programmatic};
@@ -46,7 +46,7 @@ impl Executable {
             setters: Vec::new(),
             kernels: Kernels::default(),
             adder: Adder::new(cuda.raw(), &storage),
-            kept: ManuallyDrop::new(Kept::new(blueprint, &storage)),
+            kept: ManuallyDrop::new(KeptObjects::new(blueprint, &storage)),
             storage: ManuallyDrop::new(storage),
             in_flight: Cell::new(0),
         };

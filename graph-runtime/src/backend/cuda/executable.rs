@@ -165,7 +165,7 @@ fn check_fill(new: &Fill, built: &Fill, site: impl Fn() -> Site) -> Result<()> {
         _ => Err(Error::Unsupported {
             site: site(),
             message: "CUDA cannot change this value in place, since the old and the new one are set in different ways; mark the \
-                      node with `GraphBuilder::changes` when building",
+                      node with `GraphBuilder::will_update` when building",
         }),
     }
 }

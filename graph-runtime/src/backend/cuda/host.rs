@@ -39,8 +39,8 @@ impl Executable {
     /// Makes later launches call the function of `node` with its memory where it is now.
     pub(super) fn apply_call(&mut self, node: usize) -> Result<(), CudaError> {
         /// So many old ones are kept for launches in flight before these are waited for.
-        const MOST_RETIRED: usize = 64;
-        if self.kept.calls.retired() >= MOST_RETIRED {
+        const MAX_RETIRED: usize = 64;
+        if self.kept.calls.retired() >= MAX_RETIRED {
             self.wait()?;
         }
         if self.in_flight.get() == 0 {

@@ -317,16 +317,16 @@ fn size(argument: &Argument) -> usize {
 /// Refuses more arguments than every driver adds to a graph: CUDA 12.1 and later launch kernels with up to 32 KiB of them, but adding a node
 /// with more than 4 KiB ends the process, of some versions at least (<https://github.com/openxla/xla/pull/19252>).
 pub(super) fn check_bytes(arguments: &[Argument]) -> Result<(), String> {
-    const MOST: usize = 4096;
+    const MAX_BYTES: usize = 4096;
     let bytes: usize = arguments
         .iter()
         .map(|argument| size(argument).next_multiple_of(8))
         .sum();
-    if bytes <= MOST {
+    if bytes <= MAX_BYTES {
         return Ok(());
     }
     Err(format!(
-        "takes {bytes} bytes of arguments, but kernels in graphs take {MOST}: pass what is large in device memory"
+        "takes {bytes} bytes of arguments, but kernels in graphs take {MAX_BYTES}: pass what is large in device memory"
     ))
 }
 

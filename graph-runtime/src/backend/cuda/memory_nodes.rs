@@ -14,9 +14,9 @@ use std::ptr;
 use tracing::trace;
 
 /// The most blocks that a fill is launched with; each thread then sets several units.
-const MOST_FILL_BLOCKS: u64 = 1 << 14;
+const MAX_FILL_BLOCKS: u64 = 1 << 14;
 /// The most rows of blocks; each block then sets several rows.
-const MOST_FILL_ROWS: u64 = 1 << 12;
+const MAX_FILL_ROWS: u64 = 1 << 12;
 /// Threads of each of them.
 const FILL_BLOCK: u64 = 256;
 
@@ -142,9 +142,9 @@ impl Adder {
             (&raw mut self.fill.pitch).cast(),
             (&raw mut self.fill.rows).cast(),
         ]);
-        let blocks = count.div_ceil(FILL_BLOCK).clamp(1, MOST_FILL_BLOCKS);
+        let blocks = count.div_ceil(FILL_BLOCK).clamp(1, MAX_FILL_BLOCKS);
         let config = LaunchConfig {
-            grid: [blocks as u32, rows.clamp(1, MOST_FILL_ROWS) as u32, 1],
+            grid: [blocks as u32, rows.clamp(1, MAX_FILL_ROWS) as u32, 1],
             block: [FILL_BLOCK as u32, 1, 1],
             shared: 0,
         };

@@ -8,7 +8,7 @@ use std::ptr::{self, NonNull};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The oldest CUDA whose calls are used: `cuGraphAddKernelNode_v2` came with it.
-const OLDEST: u32 = 12_000;
+const MIN_VERSION: u32 = 12_000;
 
 /// A CUDA context and a stream for copies outside graphs.
 pub(crate) struct Cuda {
@@ -147,7 +147,7 @@ impl Drop for Cuda {
 pub(crate) fn check_version() -> Result<()> {
     // SAFETY: the library is loaded; the call needs neither initialisation nor a context.
     let version = unsafe { driver::context::driver_version() }.at(Site::default)?;
-    if version < OLDEST {
+    if version < MIN_VERSION {
         return Err(Error::DriverTooOld { version });
     }
     Ok(())

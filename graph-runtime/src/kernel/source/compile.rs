@@ -18,7 +18,7 @@ pub(crate) enum Architecture {
 }
 
 /// The oldest GPUs supported (Volta), and what the emulator gets from a compiler that still knows it.
-const OLDEST: u32 = 70;
+const MIN_ARCHITECTURE: u32 = 70;
 
 /// As it stands in the key of the cache.
 impl fmt::Display for Architecture {
@@ -37,7 +37,9 @@ impl Architecture {
         match self {
             // What is too old for this compiler is left for it to refuse.
             Architecture::Device(capability) => newest(capability).unwrap_or(capability),
-            Architecture::Emulator => newest(OLDEST).or(known.iter().copied().min()).unwrap_or(OLDEST),
+            Architecture::Emulator => newest(MIN_ARCHITECTURE)
+                .or(known.iter().copied().min())
+                .unwrap_or(MIN_ARCHITECTURE),
         }
     }
 }
