@@ -11,7 +11,6 @@ const NOT_YET: &[&str] = &[
     "graph-macros",
     "graph-runtime",
     "ui-tests",
-    "files",
 ];
 
 #[test]
