@@ -333,18 +333,21 @@ macro_rules! integer_dimensions {
 }
 integer_dimensions!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
 
+#[diagnostic::do_not_recommend]
 impl<X: Dimensions> Dimensions for (X,) {
     fn dimensions(self) -> [i128; 3] {
         self.0.dimensions()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<X: Dimensions, Y: Dimensions> Dimensions for (X, Y) {
     fn dimensions(self) -> [i128; 3] {
         [self.0.dimensions()[0], self.1.dimensions()[0], 1]
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
     fn dimensions(self) -> [i128; 3] {
         [self.0.dimensions()[0], self.1.dimensions()[0], self.2.dimensions()[0]]

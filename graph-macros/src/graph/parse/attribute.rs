@@ -107,7 +107,10 @@ fn extent(attribute: &Attribute) -> Option<Extent> {
     let Meta::List(list) = &attribute.meta else { return None };
     let parts = attribute.parse_args_with(Punctuated::<Expr, Token![,]>::parse_terminated);
     let parts: Vec<Expr> = parts.ok()?.into_iter().collect();
-    let whole = parse_quote_spanned!(list.delimiter.span().join()=> (#(#parts,)*));
+    let whole = match &parts[..] {
+        [single] => single.clone(),
+        _ => parse_quote_spanned!(list.delimiter.span().join()=> (#(#parts,)*)),
+    };
     (1..=3).contains(&parts.len()).then_some(Extent { whole, parts })
 }
 
