@@ -7,7 +7,10 @@ use crate::kernel::source::Source;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use cudarc::driver::CudaFunction;
-use graph_plan::{Argument, Contract, GridDependency, KernelCode, KernelLimits, LaunchRequest, Mode, Param};
+use graph_plan::{
+    Argument, Contract, Diagnostic, GridDependency, KernelCode, KernelLimits, LaunchConfig, LaunchRequest, Mode, Param,
+    Subject,
+};
 use std::sync::Arc;
 
 /// What is known of a kernel at compile time.
@@ -168,6 +171,11 @@ impl Value {
             Value::Small(bytes, len) => &bytes[..usize::from(*len)],
             Value::Large(bytes) => bytes,
         }
+    }
+
+    /// Whether the two values have one length.
+    pub(crate) fn is_as_long_as(&self, other: &Self) -> bool {
+        self.bytes().len() == other.bytes().len()
     }
 }
 
@@ -344,4 +352,18 @@ impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
     fn dimensions(self) -> [i128; 3] {
         [self.0.dimensions()[0], self.1.dimensions()[0], self.2.dimensions()[0]]
     }
+}
+
+/// The checked dimensions of a launch, or why they are wrong.
+pub(crate) fn launch_mistake<const N: usize>(
+    name: &str,
+    node: usize,
+    facts: &KernelFacts,
+    launch: Launch,
+    call: &KernelCall<N>,
+) -> Result<LaunchConfig, Diagnostic> {
+    let checked = facts
+        .code()
+        .check_launch(name, &launch.request(), &call.contract_arguments(), true);
+    checked.map_err(|text| Diagnostic::parse(Subject::Node(node), text.as_str()))
 }

@@ -1,6 +1,6 @@
 //! The modules that a graph loads, the kernels in them, and what the device allows each.
 
-use super::Cuda;
+use crate::backend::device::cuda::Cuda;
 use crate::driver::{
     self, CUdevice_attribute as DeviceAttribute, CUdeviceptr, CUfunction, CUfunction_attribute as FunctionAttribute,
     CUmodule,
