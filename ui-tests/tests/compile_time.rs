@@ -1,7 +1,8 @@
-//! What `cuda_graph!` costs at compile time: a large graph adds little to `cargo check`, and the time grows with its nodes.
+//! What `cuda_graph!` costs at compile time: a large graph adds little to `cargo check`, and the time grows with its
+//! nodes.
 //!
-//! The times are user CPU seconds. If they are too long they are measured again and the least counts, so that a busy machine
-//! does not fail the test.
+//! The times are user CPU seconds. If they are too long they are measured again and the least counts, so that a busy
+//! machine does not fail the test.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};

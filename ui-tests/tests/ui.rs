@@ -1,6 +1,8 @@
-//! Compiles every file of `tests/ui`: those of `pass` without a message, all others with exactly the messages beside them.
+//! Compiles every file of `tests/ui`: those of `pass` without a message, all others with exactly the messages beside
+//! them.
 //!
-//! `TRYBUILD=overwrite cargo test -p ui-tests --test ui` writes the `.stderr` files anew; read each before checking it in.
+//! `TRYBUILD=overwrite cargo test -p ui-tests --test ui` writes the `.stderr` files anew; read each before checking it
+//! in.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
