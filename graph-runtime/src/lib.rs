@@ -68,7 +68,7 @@ mod device;
 mod memory;
 mod backend;
 mod program;
-mod kernel;
+pub mod kernel;
 mod driver;
 mod shape;
 mod error;
@@ -201,11 +201,12 @@ pub use graph_macros::cuda_graph;
 /// there decides what runs. What is compiled with headers that options name (`-I`, `-include`) is not kept: they may change.
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::{
-    Code, Diagnostic, GridDependency, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource,
-    Role, Space, Subject, Touched,
+    Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space,
+    Subject,
 };
-pub use kernel::source::{CudaSource, Declaration, ParamType, Ptx, Source};
-pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, KernelFacts, Launch, LoadedFunction};
+pub use kernel::source::{CudaSource, Ptx};
+#[doc(inline)]
+pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
 pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, SharedHost};
 pub use program::capture::{BoxError, CaptureSlice, CaptureSliceMut, CaptureStream};
 pub use program::event::Event;

@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 pub(crate) mod sealed {
     /// What only this crate can look into.
-    pub struct Handle(pub(crate) super::SharedMemory);
+    pub struct SharedHandle(pub(crate) super::SharedMemory);
 
     pub trait Shareable {
-        fn handle(&self) -> Handle;
+        fn handle(&self) -> SharedHandle;
     }
 }
 

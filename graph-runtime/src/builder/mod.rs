@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::node::NodeId;
 use crate::kernel::{ArgumentKind, KernelCall, KernelFacts, Launch};
-use crate::program::instances::{AllInstances, Instances};
+use crate::program::declared::{AllDeclaredNodes, DeclaredNodes};
 use crate::program::scratch::{Arena, Packed, first_reads};
 use crate::program::{Argument, KernelAttributes, KernelOp, Op, Program};
 use crate::shape::Element;
@@ -93,7 +93,8 @@ pub struct GraphBuilder {
     rngs: Vec<rng::Declared>,
     program: Program,
     mistakes: Vec<Diagnostic>,
-    changing: Vec<NodeId>,
+    /// Memset nodes whose values will be updated.
+    updated: Vec<NodeId>,
     attributes: Vec<(NodeId, Attribute)>,
     /// The body that nodes are being added to, as an index into the draft's.
     body: usize,
@@ -102,7 +103,7 @@ pub struct GraphBuilder {
     /// The graphs around the child at hand, from the outermost.
     outer: Vec<Outer>,
     /// What the declarations of children have become, by the nodes that these are.
-    children: HashMap<usize, Instances>,
+    children: HashMap<usize, DeclaredNodes>,
     /// Where scratch memory lies, if that is known before building.
     packed: Option<Packed>,
     /// Does every scratch resource get memory of its own?
@@ -132,7 +133,7 @@ impl GraphBuilder {
             rngs: Vec::new(),
             program: Program::default(),
             mistakes: Vec::new(),
-            changing: Vec::new(),
+            updated: Vec::new(),
             attributes: Vec::new(),
             body: 0,
             prefix: String::new(),
@@ -290,8 +291,8 @@ impl GraphBuilder {
 
     /// Says that [`Graph::update`] will change the value of this memset node. A value of more than 4 bytes is then set in a way that
     /// fits every other value too, instead of the way that is best for this one.
-    pub fn changes(&mut self, node: NodeId) {
-        self.changing.push(node);
+    pub fn will_update(&mut self, node: NodeId) {
+        self.updated.push(node);
     }
 
     /// Checks the graph and makes it: allocates its memory, loads its kernels and hands it to the device.
@@ -367,7 +368,7 @@ impl GraphBuilder {
             shares: &shares,
             arena: &arena,
         };
-        let instances = AllInstances {
+        let instances = AllDeclaredNodes {
             own: repeats.and_then(|repeats| repeats.into_instances()),
             children,
         };

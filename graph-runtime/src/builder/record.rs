@@ -38,7 +38,7 @@ impl GraphBuilder {
             }
             self.draft.retain_edges(|edge| exists(&edge));
         }
-        for node in std::mem::take(&mut self.changing) {
+        for node in std::mem::take(&mut self.updated) {
             match self.program.ops.get_mut(node.index()) {
                 Some(Op::Memset { will_update, .. }) => *will_update = true,
                 Some(

@@ -29,7 +29,7 @@ type AddDependencies =
     unsafe extern "C" fn(CUgraph, *const CUgraphNode, *const CUgraphNode, *const EdgeData, usize) -> sys::CUresult;
 
 /// `cuGraphAddDependencies_v2` of programmatic edges from each of `before` to `node`
-pub(crate) unsafe fn add_programmatic_edges(
+pub(crate) unsafe fn add_programmatic(
     graph: CUgraph,
     before: &[CUgraphNode],
     node: CUgraphNode,

@@ -21,7 +21,7 @@ use crate::graph::rng::{Generator, Rng, RngHandle};
 use crate::graph::update::Update;
 use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef};
 use crate::program::Program;
-use crate::program::instances::AllInstances;
+use crate::program::declared::AllDeclaredNodes;
 use crate::program::scratch::Arena;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Span};
@@ -71,7 +71,7 @@ pub struct Graph {
     arena: Arena,
     pub(crate) program: Program,
     pub(crate) executable: Executable,
-    pub(crate) instances: AllInstances,
+    pub(crate) instances: AllDeclaredNodes,
     /// What was last changed only half-way. Almost always empty.
     pub(crate) half_edited: Vec<Edit>,
     pub(crate) rngs: Vec<Generator>,
@@ -109,7 +109,7 @@ impl Graph {
             arena: Arena::default(),
             program,
             executable,
-            instances: AllInstances::default(),
+            instances: AllDeclaredNodes::default(),
             half_edited: Vec::new(),
             rngs: Vec::new(),
             not_sync: PhantomData,
@@ -122,7 +122,7 @@ impl Graph {
     }
 
     /// The graph, whose declarations became these nodes.
-    pub(crate) fn with_instances(self, instances: AllInstances) -> Self {
+    pub(crate) fn with_instances(self, instances: AllDeclaredNodes) -> Self {
         Self { instances, ..self }
     }
 

@@ -136,7 +136,7 @@ impl Update<'_> {
     ///
     /// # Errors
     /// [`Error::Unsupported`] for other memory or a value of another size, or where the old value was one that CUDA sets by itself and the
-    /// new one is not (see [`GraphBuilder::changes`](crate::GraphBuilder::changes)); [`Error::UnknownNode`] for a node that the graph does
+    /// new one is not (see [`GraphBuilder::will_update`](crate::GraphBuilder::will_update)); [`Error::UnknownNode`] for a node that the graph does
     /// not have. The graph is as it was then.
     pub fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
         &mut self,

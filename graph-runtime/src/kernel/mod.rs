@@ -1,17 +1,19 @@
-//! Kernels: what `#[cuda_kernels]` records about each, and calls of them.
+//! Kernels: what [`#[cuda_kernels]`](crate::cuda_kernels) records about each, and calls of them.
+//!
+//! Programs name what they need at the crate's root. This module has besides what an author of an `unsafe impl` of [`Kernel`] writes:
+//! [`KernelFacts`] and the types of its fields.
 
 pub(crate) mod source;
 pub(crate) mod programmatic;
 
-use crate::kernel::source::Source;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use cudarc::driver::CudaFunction;
-use graph_plan::{
-    Argument, Contract, Diagnostic, GridDependency, KernelCode, KernelLimits, LaunchConfig, LaunchRequest, Mode, Param,
-    Subject,
-};
+use graph_plan::{Argument, Diagnostic, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject};
 use std::sync::Arc;
+
+pub use crate::kernel::source::{Declaration, ParamType, Source};
+pub use graph_plan::{Contract, GridDependency, KernelLimits, Param, ParamKind, Scalar, Touched};
 
 /// What is known of a kernel at compile time.
 #[derive(Debug)]
@@ -67,7 +69,7 @@ impl KernelFacts {
 /// `FACTS` describes the `.entry` in its PTX text truly: the parameters have these sizes, nothing but the module's variables
 /// and the memory passed as `&mut` is written, nothing but these and the memory passed as `&` is read; the loads and the
 /// `griddepcontrol` instructions are all of those that count. Of a CUDA source that is checked when a graph is built, as far as a
-/// [`safe`](crate::Declaration::safe) declaration is concerned; for an unsafe one, whoever launches it vouches.
+/// [`safe`](crate::kernel::Declaration::safe) declaration is concerned; for an unsafe one, whoever launches it vouches.
 pub unsafe trait Kernel {
     /// What is known of it.
     const FACTS: &'static KernelFacts;

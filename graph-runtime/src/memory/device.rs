@@ -188,8 +188,8 @@ impl<S: ?Sized> From<&DeviceBuffer<S>> for DeviceBuffer<S> {
 }
 
 impl<S: ?Sized> sealed::Shareable for DeviceBuffer<S> {
-    fn handle(&self) -> sealed::Handle {
-        sealed::Handle(SharedMemory::Device(self.piece.clone()))
+    fn handle(&self) -> sealed::SharedHandle {
+        sealed::SharedHandle(SharedMemory::Device(self.piece.clone()))
     }
 }
 

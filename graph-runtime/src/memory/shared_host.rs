@@ -202,8 +202,8 @@ impl<S: ?Sized> From<HostBuffer<S>> for SharedHost<S> {
 }
 
 impl<S: ?Sized> sealed::Shareable for SharedHost<S> {
-    fn handle(&self) -> sealed::Handle {
-        sealed::Handle(SharedMemory::Host(self.piece.clone()))
+    fn handle(&self) -> sealed::SharedHandle {
+        sealed::SharedHandle(SharedMemory::Host(self.piece.clone()))
     }
 }
 

@@ -44,7 +44,7 @@ impl Event {
         refuse_in_host_function().at(Site::default)?;
         let _relaxed = RelaxedCapture::enter();
         // SAFETY: `event` keeps the event and its context alive.
-        unsafe { driver::event_synchronize(event.cu_event()) }.at(Site::default)
+        unsafe { driver::event::synchronize(event.cu_event()) }.at(Site::default)
     }
 
     /// Why nodes of a graph in this context, or on the emulator, cannot use it.

@@ -1,7 +1,7 @@
 //! What the nodes of a graph do, as plain data: the builder writes it, the backends carry it out.
 
 pub(crate) mod scratch;
-pub(crate) mod instances;
+pub(crate) mod declared;
 pub(crate) mod raw;
 pub(crate) mod capture;
 pub(crate) mod pointer;

@@ -99,7 +99,7 @@ impl Adder {
                 trace!(target: "graph_runtime", node = name, entry, after = after.len(), "cuGraphAddKernelNode_v2");
                 let params = self.kernel(program, kernels, kernel);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-                let added = unsafe { driver::add_kernel_node(graph, after, &params) }?;
+                let added = unsafe { driver::graph::add_kernel_node(graph, after, &params) }?;
                 if let Some(attributes) = &kernel.attributes {
                     trace!(target: "graph_runtime", node = name, ?attributes, "cuGraphKernelNodeSetAttribute");
                     // SAFETY: the node was just added.
@@ -112,7 +112,7 @@ impl Adder {
                 trace!(target: "graph_runtime", node = name, bytes, rows, after = after.len(), "cuGraphAddMemcpyNode");
                 let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::add_memcpy_node(graph, after, &params, self.context.0) }
+                unsafe { driver::graph::add_memcpy_node(graph, after, &params, self.context.0) }
             }
             op @ Op::Memset { to, .. } => {
                 let fill = Fill::of(op).unwrap_or(Fill::Nothing);
@@ -131,7 +131,7 @@ impl Adder {
             | Op::Raw(_) => {
                 trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEmptyNode");
                 // SAFETY: by the caller's promise.
-                unsafe { driver::add_empty_node(graph, after) }
+                unsafe { driver::graph::add_empty_node(graph, after) }
             }
         }
     }
@@ -153,7 +153,7 @@ impl Adder {
             Op::Kernel(kernel) => {
                 let params = self.kernel(program, kernels, kernel);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-                unsafe { driver::set_kernel_node(exec, handle, &params) }
+                unsafe { driver::graph::set_kernel_node(exec, handle, &params) }
             }
             op @ Op::Memset { to, .. } => {
                 let fill = Fill::of(op).unwrap_or(Fill::Nothing);
@@ -163,7 +163,7 @@ impl Adder {
             Op::Memcpy { from, to } if !to.is_empty() && to.is_one_row() => {
                 let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::set_memcpy_node(exec, handle, &params, self.context.0) }
+                unsafe { driver::graph::set_memcpy_node(exec, handle, &params, self.context.0) }
             }
             // Nothing in these changes in place: copies of rows that lie apart are made anew, with the whole graph (`renew`).
             Op::Memcpy { .. }

@@ -4,7 +4,7 @@ use super::add::Adder;
 use super::conditional;
 use super::failure::Failure;
 use super::fill::Fill;
-use super::kept::Kept;
+use super::kept::KeptObjects;
 use super::kernels::{self, Kernels};
 use super::{Executable, attribute, delay, programmatic};
 use crate::backend::blueprint::{Blueprint, Programmatic};
@@ -46,15 +46,15 @@ impl Executable {
             setters: Vec::new(),
             kernels: Kernels::default(),
             adder: Adder::new(cuda.raw(), &storage),
-            kept: ManuallyDrop::new(Kept::new(blueprint, &storage)),
+            kept: ManuallyDrop::new(KeptObjects::new(blueprint, &storage)),
             storage: ManuallyDrop::new(storage),
             in_flight: Cell::new(0),
         };
         trace!(target: "graph_runtime", graph = %blueprint.draft.name, "cuStreamCreate");
         // SAFETY: the context is current.
-        built.stream = unsafe { driver::stream_create() }.at(graph)?;
+        built.stream = unsafe { driver::stream::create() }.at(graph)?;
         // SAFETY: the stream was just made.
-        built.stream_id = Some(unsafe { driver::stream_id(built.stream) }.at(graph)?);
+        built.stream_id = Some(unsafe { driver::stream::id(built.stream) }.at(graph)?);
         built.kernels.load(cuda, blueprint.draft, blueprint.program)?;
         let plain = Programmatic::default();
         let blueprint = &Blueprint {
@@ -138,7 +138,7 @@ impl Executable {
         let draft = blueprint.draft;
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphCreate");
         // SAFETY: the driver is initialised.
-        self.graph = unsafe { driver::graph_create() }.at(|| Site::graph(&draft.name))?;
+        self.graph = unsafe { driver::graph::create() }.at(|| Site::graph(&draft.name))?;
         // SAFETY: the graph was created above.
         let added = unsafe { self.add_prefix(blueprint, self.graph, blueprint.order.sequence(0), &[]) };
         added.map_err(|failure| failure.error(draft))
@@ -209,7 +209,7 @@ impl Executable {
             if !early.is_empty() {
                 trace!(target: "graph_runtime", node = %name, after = early.len(), "cuGraphAddDependencies_v2");
                 // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule), between which no edge was added.
-                unsafe { driver::add_programmatic_edges(graph, &early, self.nodes[node]) }
+                unsafe { driver::edge::add_programmatic(graph, &early, self.nodes[node]) }
                     .map_err(|error| (node, error))?;
             }
         }
@@ -222,7 +222,7 @@ impl Executable {
         let graph = || Site::graph(&draft.name);
         trace!(target: "graph_runtime", graph = %draft.name, nodes = self.nodes.len(), "cuGraphInstantiateWithParams");
         // SAFETY: fact 1 of `Executable`.
-        let exec = unsafe { driver::graph_instantiate(self.graph, attribute::flags(blueprint.program)) };
+        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(blueprint.program)) };
         self.exec = match exec {
             Ok(exec) => exec,
             Err(failed) => {
@@ -266,20 +266,20 @@ impl Executable {
     /// Can a graph of these nodes alone be instantiated?
     fn instantiates(&mut self, blueprint: &Blueprint<'_>, sequence: &[usize]) -> bool {
         // SAFETY: the driver is initialised.
-        let Ok(graph) = (unsafe { driver::graph_create() }) else {
+        let Ok(graph) = (unsafe { driver::graph::create() }) else {
             return false;
         };
         // SAFETY: the graph was created above, and `sequence` is a prefix of all nodes in order.
         let added = unsafe { self.add_prefix(blueprint, graph, sequence.iter().copied(), &[]) }.is_ok();
         // SAFETY: the graph was created above.
-        let exec = added.then(|| unsafe { driver::graph_instantiate(graph, attribute::flags(blueprint.program)) });
+        let exec = added.then(|| unsafe { driver::graph::instantiate(graph, attribute::flags(blueprint.program)) });
         let works = matches!(exec, Some(Ok(_)));
         if let Some(Ok(exec)) = exec {
             // SAFETY: it was made above and never launched.
-            let _ = unsafe { driver::exec_destroy(exec) };
+            let _ = unsafe { driver::graph::destroy_executable(exec) };
         }
         // SAFETY: the graph was created above and given to nobody.
-        let _ = unsafe { driver::graph_destroy(graph) };
+        let _ = unsafe { driver::graph::destroy(graph) };
         works
     }
 }

@@ -4,14 +4,14 @@ use crate::program::{Op, Program};
 use crate::shape::part::ByteRectangle;
 
 /// The most bytes a value may have that CUDA's memset cannot write: what fits into the built-in kernel's parameter.
-pub(super) const LONGEST_PATTERN: usize = 256;
+pub(super) const MAX_PATTERN: usize = 256;
 
 /// The parameters of the built-in kernels that set memory.
 pub(super) struct FillArguments {
     pub(super) to: u64,
     pub(super) count: u64,
     pub(super) period: u32,
-    pub(super) pattern: [u8; LONGEST_PATTERN],
+    pub(super) pattern: [u8; MAX_PATTERN],
     pub(super) pitch: u64,
     pub(super) rows: u64,
 }
@@ -22,7 +22,7 @@ impl Default for FillArguments {
             to: 0,
             count: 0,
             period: 0,
-            pattern: [0; LONGEST_PATTERN],
+            pattern: [0; MAX_PATTERN],
             pitch: 0,
             rows: 0,
         }
@@ -77,7 +77,7 @@ impl Fill {
         } else {
             shortest_period(value)
         };
-        if period > LONGEST_PATTERN {
+        if period > MAX_PATTERN {
             return Fill::TooLong;
         }
         Fill::Kernel {
@@ -174,7 +174,7 @@ mod tests {
         use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};
         let memory = Memory::new();
         let module = Module::load(&memory, include_str!("../../../kernels/fill.ptx")).unwrap();
-        let pattern: [u8; LONGEST_PATTERN] = std::array::from_fn(|byte| (byte as u8).wrapping_add(1));
+        let pattern: [u8; MAX_PATTERN] = std::array::from_fn(|byte| (byte as u8).wrapping_add(1));
         for (kernel, unit, period, width, pitch, rows, grid) in [
             ("graph_runtime_fill_words", 4, 2, 24, 40, 5, [1, 2, 1]),
             ("graph_runtime_fill_words", 4, 3, 1200, 1200, 1, [1, 1, 1]),

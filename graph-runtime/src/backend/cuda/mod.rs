@@ -22,7 +22,7 @@ mod failure;
 
 use crate::backend::cuda::add::Adder;
 use crate::backend::cuda::conditional::Setter;
-use crate::backend::cuda::kept::Kept;
+use crate::backend::cuda::kept::KeptObjects;
 use crate::backend::cuda::kernels::Kernels;
 use crate::backend::device::cuda::Cuda;
 use crate::backend::device::event::LaunchEvent;
@@ -65,7 +65,7 @@ pub(crate) use executable::launch_error;
 ///    is in a body is a node like others: in `nodes`, and under facts 2 and 5.
 /// 8. *Host functions stay, and have their memory for themselves.* What a host node of `exec` points to is behind an `Arc` in `kept`, which
 ///    is dropped with the memory of fact 2, or leaked with it, or once other memory took its place and no launch is in flight (the node of `graph`
-///    may point there still: `renew` tells that of a new `exec`). Kept are also the events of event nodes, and the closures, streams and workspaces of captured
+///    may point there still: `renew` tells that of a new `exec`). KeptObjects are also the events of event nodes, and the closures, streams and workspaces of captured
 ///    and raw ones. While a function runs, the references it gets
 ///    are the only ones: other nodes that touch the same memory come before or after it (the plan's race rule), one launch ends before
 ///    the next begins (fact 3), and the host has none (fact 4). A mutex around each function also keeps it from being entered twice at
@@ -93,7 +93,7 @@ pub(crate) struct Executable {
     setters: Vec<Setter>,
     kernels: Kernels,
     adder: Adder,
-    kept: ManuallyDrop<Kept>,
+    kept: ManuallyDrop<KeptObjects>,
     storage: ManuallyDrop<Vec<Storage>>,
     in_flight: Cell<u8>,
 }

@@ -44,7 +44,7 @@ impl Executable {
         if !self.exec.is_null() {
             trace!(target: "graph_runtime", graph = %draft.name, "cuGraphExecDestroy");
             // SAFETY: fact 1 of `Executable`; no launch is in flight, and the handle is not used again.
-            let destroyed = unsafe { driver::exec_destroy(self.exec) };
+            let destroyed = unsafe { driver::graph::destroy_executable(self.exec) };
             self.exec = ptr::null_mut();
             destroyed.at(graph)?;
         }
@@ -55,7 +55,7 @@ impl Executable {
         }
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphInstantiateWithParams");
         // SAFETY: fact 1 of `Executable`.
-        let exec = unsafe { driver::graph_instantiate(self.graph, attribute::flags(program)) };
+        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(program)) };
         self.exec = exec.map_err(|failed| failed.error).at(graph)?;
         self.stale = false;
         let renewed = (0..program.ops.len()).try_for_each(|node| match &program.ops[node] {
@@ -78,7 +78,7 @@ impl Executable {
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphUpload");
         self.in_flight.set(self.in_flight.get() | OWN);
         // SAFETY: fact 1 of `Executable`.
-        unsafe { driver::graph_upload(self.exec, self.stream) }.at(graph)?;
+        unsafe { driver::graph::upload(self.exec, self.stream) }.at(graph)?;
         trace!(target: "graph_runtime", graph = %draft.name, "cuStreamSynchronize");
         self.wait().at(graph)
     }

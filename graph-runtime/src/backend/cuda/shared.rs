@@ -11,7 +11,7 @@ use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 
 /// How many events a graph has besides the newest: so many buffers can take turns without waiting for each other's launches.
-const EVENTS: usize = 7;
+const MAX_EVENTS: usize = 7;
 
 impl Executable {
     /// Starts the graph on a user's stream or its own, behind the launches of other graphs that use the memory in `claims`, where
@@ -56,7 +56,7 @@ impl Executable {
     /// once, since waiting looks at the newest event only.
     fn change_event(&mut self) -> Result<(), CudaError> {
         let event = match self.events.len() {
-            EVENTS => self.events.pop_front(),
+            MAX_EVENTS => self.events.pop_front(),
             _ => None,
         };
         // One that was used before stands for later launches, too.
@@ -84,5 +84,5 @@ unsafe fn user_stream_id(stream: CUstream) -> Result<Option<u64>, CudaError> {
         return Ok(None);
     }
     // SAFETY: by the caller's promise.
-    unsafe { driver::stream_id(stream) }.map(Some)
+    unsafe { driver::stream::id(stream) }.map(Some)
 }

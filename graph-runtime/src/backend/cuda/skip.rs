@@ -44,7 +44,7 @@ impl Executable {
             Some(Fill::Memset { size, value }) => self.set_nothing(node, size, value),
             // SAFETY: fact 1; CUDA allows this for kernel and memcpy nodes, which this is.
             Some(Fill::Kernel { .. } | Fill::Nothing | Fill::TooLong) | None => unsafe {
-                driver::set_node_enabled(self.exec, self.nodes[node], enabled)
+                driver::graph::set_node_enabled(self.exec, self.nodes[node], enabled)
             },
         }
         .at(site)
@@ -65,6 +65,6 @@ impl Executable {
             height: 1,
         };
         // SAFETY: fact 1; `nowhere` has room for an element, and lives as long as the graph (fact 8).
-        unsafe { driver::set_memset_node(self.exec, self.nodes[node], &params, self.cuda.raw()) }
+        unsafe { driver::graph::set_memset_node(self.exec, self.nodes[node], &params, self.cuda.raw()) }
     }
 }

@@ -48,7 +48,7 @@ impl Memory {
         let _relaxed = RelaxedCapture::enter();
         cuda.bind()?;
         // SAFETY: the context is current.
-        let address = unsafe { driver::memory_alloc(bytes) }?;
+        let address = unsafe { driver::memory::alloc(bytes) }?;
         let memory = Self {
             cuda: cuda.clone(),
             address,
@@ -57,7 +57,7 @@ impl Memory {
             lent: Mutex::default(),
         };
         // SAFETY: the allocation has `bytes` bytes and lives until `copy` has waited for the stream.
-        cuda.copy(|stream| unsafe { driver::memset(address, 0, bytes, stream) })?;
+        cuda.copy(|stream| unsafe { driver::memory::set(address, 0, bytes, stream) })?;
         Ok(memory)
     }
 
@@ -157,7 +157,7 @@ impl Memory {
         let (pointer, bytes) = (to.as_mut_ptr().cast::<c_void>(), to.len());
         let from = self.address + offset as u64;
         // SAFETY: callers read within the allocation, and `copy` returns only when the stream is done with both sides.
-        let queue = |stream| unsafe { driver::copy_to_host(pointer, from, bytes, stream) };
+        let queue = |stream| unsafe { driver::memory::copy_to_host(pointer, from, bytes, stream) };
         self.cuda.copy(queue)
     }
 
@@ -170,7 +170,7 @@ impl Memory {
         let (pointer, bytes) = (from.as_ptr().cast::<c_void>(), from.len());
         let to = self.address + offset as u64;
         // SAFETY: callers write within the allocation, and `copy` returns only when the stream is done with both sides.
-        let queue = |stream| unsafe { driver::copy_to_device(to, pointer, bytes, stream) };
+        let queue = |stream| unsafe { driver::memory::copy_to_device(to, pointer, bytes, stream) };
         self.cuda.copy(queue)
     }
 }
@@ -223,7 +223,7 @@ impl Drop for Memory {
         } else if let Owner::Us = owner {
             let _relaxed = RelaxedCapture::enter();
             // SAFETY: the allocation is ours, and whoever drops it has waited for what used it.
-            let free = |()| unsafe { driver::memory_free(self.address) };
+            let free = |()| unsafe { driver::memory::free(self.address) };
             if let Err(error) = self.cuda.bind().and_then(free) {
                 tracing::warn!(target: "graph_runtime", %error, "device memory was not freed");
             }

@@ -59,7 +59,7 @@ impl Source {
     }
 }
 
-/// What the PTX of a CUDA source must agree with, besides what [`KernelFacts`](crate::KernelFacts) say.
+/// What the PTX of a CUDA source must agree with, besides what [`KernelFacts`](crate::kernel::KernelFacts) say.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
     /// Is it declared `safe fn`?
