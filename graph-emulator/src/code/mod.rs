@@ -1,13 +1,13 @@
 //! Decoded code: one flat array of instructions for a module, every operand a slot, every modifier a number.
 
 mod operands;
-mod access;
 mod call;
+mod matrix;
+mod access;
+mod video;
 mod data;
 mod float;
 mod integer;
-mod matrix;
-mod video;
 mod warp;
 
 use std::ops::Range;

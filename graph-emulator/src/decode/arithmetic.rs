@@ -3,7 +3,8 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::modifiers::{Modifiers, float_type, integer_type};
-use super::operand::Scope;
+use super::operand::{no_more, operand};
+use super::scope::Scope;
 use super::{Result, float, video};
 use crate::code::{
     BooleanOp, Carry, CarryOp, DISCARD, Integer, IntegerOp, IntegerType, Op, PredicateOp, Shift, WideMultiply,
@@ -62,20 +63,6 @@ fn predicate(opcode: &str, operands: &[Operand], scope: &mut Scope<'_>) -> Resul
         a,
         b: source(2)?,
     }))
-}
-
-/// An operand that must be there.
-pub(super) fn operand(operands: &[Operand], index: usize) -> Result<&Operand> {
-    operands.get(index).ok_or_else(|| "an operand is missing".to_owned())
-}
-
-/// Fail if there are more operands than an instruction of this form has.
-pub(super) fn no_more(operands: &[Operand], count: usize) -> Result<()> {
-    if operands.len() > count {
-        Err("too many operands".to_owned())
-    } else {
-        Ok(())
-    }
 }
 
 fn integer_typed(

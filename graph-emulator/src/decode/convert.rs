@@ -2,9 +2,9 @@
 
 use graph_ptx::ast::{Operand, Type};
 
-use super::arithmetic::{no_more, operand};
 use super::modifiers::Modifiers;
-use super::operand::Scope;
+use super::operand::{no_more, operand};
+use super::scope::Scope;
 use super::{Result, video};
 use crate::code::{Convert, ConvertType, DISCARD, File, NarrowConvert, Op};
 use crate::softfloat::Rounding;

@@ -3,9 +3,9 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::arithmetic::{no_more, operand};
 use super::modifiers::{Modifiers, float_type};
-use super::operand::Scope;
+use super::operand::{no_more, operand};
+use super::scope::Scope;
 use crate::code::{Float, FloatOp, FloatType, Math, MathOp, Op};
 use crate::softfloat::Rounding;
 

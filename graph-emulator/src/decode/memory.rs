@@ -3,9 +3,9 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::arithmetic::{no_more, operand};
 use super::modifiers::Modifiers;
-use super::operand::Scope;
+use super::operand::{no_more, operand};
+use super::scope::Scope;
 use crate::code::{AsyncCopy, Atomic, AtomicOp, AtomicType, DISCARD, File, Guard, Op, Slot, Space, Transfer};
 
 /// The state space; generic without.

@@ -2,31 +2,30 @@
 //! emulator cannot execute exactly becomes a [`LoadError`] here, so that execution never looks at a string.
 
 mod arithmetic;
-mod bits;
-mod compare;
-mod control;
 mod convert;
-mod float;
-mod hoist;
-mod layout;
+mod bits;
+mod control;
 mod matrix;
 mod memory;
-mod modifiers;
 mod mov;
+mod warp;
+mod float;
+mod video;
+mod compare;
 mod operand;
 mod scope;
+mod hoist;
 mod unassigned;
-mod video;
-mod warp;
+mod layout;
+mod modifiers;
 
 use graph_ptx::ast;
 
 use crate::code::{Code, Function, Guard, Instruction, Line, Op, Role};
 use crate::fault::LoadError;
-use layout::Place;
 pub(crate) use layout::Symbols;
 use modifiers::Modifiers;
-use operand::Scope;
+use scope::Scope;
 
 /// Why an instruction cannot be decoded; the caller adds where.
 type Result<T> = std::result::Result<T, String>;

@@ -2,10 +2,11 @@
 
 use graph_ptx::ast::{Operand, Type};
 
-use super::arithmetic::operand;
+use super::Result;
+use super::layout::Place;
 use super::modifiers::Modifiers;
-use super::operand::Scope;
-use super::{Place, Result};
+use super::operand::operand;
+use super::scope::Scope;
 use crate::code::{DISCARD, File, Integer, IntegerOp, IntegerType, Move, Op, PredicateOp, Slot, Space};
 
 /// `mov` between registers, of literals, of addresses; packing and unpacking.

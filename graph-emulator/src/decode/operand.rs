@@ -2,8 +2,9 @@
 
 use graph_ptx::ast::{self, Operand, Reg, Type};
 
-pub(super) use super::scope::Scope;
-use super::{Place, Result};
+use super::Result;
+use super::layout::Place;
+use super::scope::{Scope, in_register};
 use crate::code::{
     Address, Base, DISCARD, File, LOCAL_WINDOW, PARAM_WINDOW, Passed, SHARED_WINDOW, Slot, Space, Special,
 };
@@ -250,11 +251,17 @@ impl<'a> Scope<'a> {
     }
 }
 
-pub(super) fn in_register(register: (File, Slot)) -> Option<Passed> {
-    match register {
-        (File::R32, slot) => Some(Passed::R32(slot)),
-        (File::R64, slot) => Some(Passed::R64(slot)),
-        (File::Predicate, _) => None,
+/// An operand that must be there.
+pub(super) fn operand(operands: &[Operand], index: usize) -> Result<&Operand> {
+    operands.get(index).ok_or_else(|| "an operand is missing".to_owned())
+}
+
+/// Fail if there are more operands than an instruction of this form has.
+pub(super) fn no_more(operands: &[Operand], count: usize) -> Result<()> {
+    if operands.len() > count {
+        Err("too many operands".to_owned())
+    } else {
+        Ok(())
     }
 }
 

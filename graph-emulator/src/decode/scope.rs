@@ -4,10 +4,9 @@ use std::collections::HashMap;
 
 use graph_ptx::ast::{self, Space as AstSpace, Type};
 
+use super::Result;
 use super::hoist::Body;
-use super::layout::place;
-use super::operand::in_register;
-use super::{Place, Result, Symbols};
+use super::layout::{Place, Symbols, place};
 use crate::code::{File, FrameSize, Function, Instruction, Line, Passed, Slot, Special};
 
 /// The names of a function, and its frame as it grows.
@@ -191,5 +190,14 @@ impl<'a> Scope<'a> {
             results: self.results,
             shared: self.shared,
         }
+    }
+}
+
+/// How a register is passed to a function.
+pub(super) fn in_register(register: (File, Slot)) -> Option<Passed> {
+    match register {
+        (File::R32, slot) => Some(Passed::R32(slot)),
+        (File::R64, slot) => Some(Passed::R64(slot)),
+        (File::Predicate, _) => None,
     }
 }

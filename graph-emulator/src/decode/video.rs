@@ -3,10 +3,10 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::arithmetic::operand;
 use super::compare::COMPARISONS;
 use super::modifiers::Modifiers;
-use super::operand::Scope;
+use super::operand::operand;
+use super::scope::Scope;
 use crate::code::{Comparison, DISCARD, Op, Part, Slot, Source, Then, Video, VideoOp};
 
 /// `vadd`, `vmad`, `vset4` and so on.

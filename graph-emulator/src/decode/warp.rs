@@ -3,9 +3,9 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::arithmetic::operand;
 use super::modifiers::Modifiers;
-use super::operand::Scope;
+use super::operand::operand;
+use super::scope::Scope;
 use crate::code::{Barrier, BarrierOp, DISCARD, Match, Op, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
 
 /// `bar`, `barrier`, `bar.warp.sync`

@@ -10,6 +10,7 @@ use half::{bf16, f16};
 use super::Environment;
 use super::check::{all_aligned, all_inside};
 use super::memory::{read_bytes, write_bytes};
+use super::number::{maximum, minimum};
 use crate::code::{Atomic, AtomicOp as Op, AtomicType as Ty, DISCARD, Space};
 use crate::fault::{LaneFault, Operation};
 use crate::memory::storage::Storage;
@@ -233,8 +234,8 @@ fn halves(op: Op, ty: Ty, old: u64, b: u64, _c: u64) -> u64 {
             }
         };
         let value = match op {
-            Op::Min => super::float::minimum(wide(a), wide(b)),
-            Op::Max => super::float::maximum(wide(a), wide(b)),
+            Op::Min => minimum(wide(a), wide(b)),
+            Op::Max => maximum(wide(a), wide(b)),
             _ => wide(a) + wide(b),
         };
         match (value.is_nan(), brain) {

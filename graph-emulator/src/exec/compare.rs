@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use super::float::flush;
+use super::number::flush;
 use crate::code::{
     BooleanOp, Compare, CompareTarget, CompareType, Comparison as Is, DISCARD, FloatType, IntegerType as Ty, Select,
     Selector, Slot, Test, TestOp,

@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use super::float::{NAN, flush, saturate};
+use super::number::{NAN, flush, saturate};
 use crate::code::{Convert, ConvertType as Ty, DISCARD};
 use crate::softfloat::{self, Format, Rounding};
 use crate::state::vector::dispatch;

@@ -1,6 +1,7 @@
 //! Floating-point arithmetic. Rounding to nearest is the host's own; the other directions go through `softfloat`.
 
 use super::half;
+use super::number::{NAN, extreme, flush, maximum, minimum, saturate};
 use crate::code::{Float, FloatOp as Op, FloatType as Ty, Slot};
 use crate::softfloat::{self, Format, Rounding};
 use crate::state::vector::dispatch;
@@ -23,20 +24,6 @@ fn float_lanes(registers: &mut Registers, mask: u32, instruction: &Float) {
     }
 }
 
-/// The NaN that `f32` instructions return.
-pub(crate) const NAN: f32 = f32::from_bits(0x7fff_ffff);
-
-/// Subnormal numbers become zeros of their sign, where `FTZ`.
-#[inline(always)]
-pub(crate) fn flush<const FTZ: bool>(value: f32) -> f32 {
-    if !FTZ {
-        return value;
-    }
-    let bits = value.to_bits();
-    let small = bits & 0x7f80_0000 == 0;
-    f32::from_bits(if small { bits & 0x8000_0000 } else { bits })
-}
-
 /// Flush a result, and make every NaN the canonical one.
 #[inline(always)]
 fn result<const FTZ: bool>(value: f32) -> f32 {
@@ -44,16 +31,6 @@ fn result<const FTZ: bool>(value: f32) -> f32 {
     // Without a branch, so that it vectorises.
     let nan = u32::from(value.is_nan()).wrapping_neg();
     f32::from_bits((value.to_bits() | nan) & !(nan << 31))
-}
-
-/// `.sat`: to [0, 1], NaN to zero.
-#[inline(always)]
-pub(crate) fn saturate(value: f32) -> f32 {
-    if value > 0.0 {
-        if value < 1.0 { value } else { 1.0 }
-    } else {
-        0.0
-    }
 }
 
 #[inline(always)]
@@ -112,43 +89,6 @@ fn root(value: f32) -> f32 {
 fn quotient(a: f32, b: f32) -> f32 {
     const LARGE: f32 = f32::from_bits(0x7e80_0000);
     if b.abs() > LARGE { a * 0f32.copysign(b) } else { a / b }
-}
-
-/// The smaller number; the other operand where one is NaN; -0 is less than +0.
-#[inline(always)]
-pub(crate) fn minimum(a: f32, b: f32) -> f32 {
-    let less = if a == b {
-        a.to_bits() as i32 <= b.to_bits() as i32 && a.is_sign_negative()
-    } else {
-        a < b
-    };
-    let value = if less || b.is_nan() { a } else { b };
-    if value.is_nan() { NAN } else { value }
-}
-
-/// The larger number; the other operand where one is NaN; +0 is greater than -0.
-#[inline(always)]
-pub(crate) fn maximum(a: f32, b: f32) -> f32 {
-    let more = if a == b { a.is_sign_positive() } else { a > b };
-    let value = if more || b.is_nan() { a } else { b };
-    if value.is_nan() { NAN } else { value }
-}
-
-/// `min` and `max` with `.NaN` and `.xorsign.abs`.
-pub(super) fn extreme(choose: impl Fn(f32, f32) -> f32, a: f32, b: f32, nan: bool, xorsign: bool) -> f32 {
-    if nan && (a.is_nan() || b.is_nan()) {
-        return NAN;
-    }
-    if !xorsign {
-        return choose(a, b);
-    }
-    let sign = (a.to_bits() ^ b.to_bits()) & 0x8000_0000;
-    let chosen = choose(a.abs(), b.abs());
-    if chosen.is_nan() {
-        chosen
-    } else {
-        f32::from_bits(chosen.to_bits() | sign)
-    }
 }
 
 /// `.sat`: compute, then clamp.

@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use super::float::NAN;
+use super::number::NAN;
 use crate::code::{DISCARD, Element, Fragment, MAX_ELEMENTS};
 use crate::softfloat::{self, Rounding, narrow};
 use crate::state::{LANES, Registers};

@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use super::float::{extreme, maximum, minimum, saturate};
+use super::number::{extreme, maximum, minimum, saturate};
 use crate::code::{Float, FloatOp as Op, FloatType as Ty};
 use crate::softfloat::{self, Format, Rounding};
 use crate::state::{LANES, Lane, Registers};

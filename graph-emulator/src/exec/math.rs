@@ -1,6 +1,6 @@
 //! Approximate functions: within the errors that the PTX manual documents, not the bits of any one GPU.
 
-use super::float::{NAN, flush};
+use super::number::{NAN, flush};
 use crate::code::{FloatType as Ty, Math, MathOp as Op};
 use crate::softfloat::{self, Rounding};
 use crate::state::Registers;

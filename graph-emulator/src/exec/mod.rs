@@ -19,6 +19,7 @@ pub(crate) mod math;
 pub(crate) mod fragment;
 pub(crate) mod float;
 pub(crate) mod half;
+pub(crate) mod number;
 pub(crate) mod integer;
 pub(crate) mod bits;
 pub(crate) mod video;

@@ -1,7 +1,6 @@
 //! A block: its warps, its shared memory, its barriers.
 
-use crate::code::File;
-use crate::code::Special;
+use crate::code::{File, Special};
 use crate::exec::Environment;
 use crate::exec::barrier::Barriers;
 use crate::fault::{Fault, FaultKind, LaneFault};
