@@ -10,7 +10,7 @@ use crate::code::{
     BooleanOp, Carry, CarryOp, DISCARD, Integer, IntegerOp, IntegerType, Op, PredicateOp, Shift, WideMultiply,
 };
 
-/// `add`, `mul` and so on: of integers or of floats.
+/// `add`, `mul` and so on, for integers or floats.
 pub(super) fn arithmetic(
     opcode: &str,
     modifiers: &mut Modifiers<'_>,
@@ -27,7 +27,7 @@ pub(super) fn arithmetic(
     }
 }
 
-/// Operations of integers only.
+/// Operations that only integers have.
 pub(super) fn integer(
     opcode: &str,
     modifiers: &mut Modifiers<'_>,
@@ -114,7 +114,7 @@ fn integer_instruction(
     Ok(Op::Integer(Integer { op, ty: kind, d, s }))
 }
 
-/// An operation and how many sources it has.
+/// An operation and the number of its sources.
 fn integer_op(opcode: &str, high: bool, sat: bool) -> Result<(IntegerOp, usize)> {
     Ok(match (opcode, high, sat) {
         ("add", _, false) => (IntegerOp::Add, 2),

@@ -1,4 +1,4 @@
-//! Bit manipulation: each form and the widths of its operands.
+//! Bit manipulation: each form, and the widths of its operands.
 
 use graph_ptx::ast::{Operand, Type};
 

@@ -85,7 +85,7 @@ fn predicates(target: &Operand, scope: &Scope<'_>) -> Result<CompareTarget> {
     }
 }
 
-/// `set` gives all ones, or one in a floating-point type.
+/// The destination of `set`, which gets all ones, or one in a floating-point type.
 fn set_outcome(target: &Operand, result: Type, ty: Type, scope: &Scope<'_>) -> Result<CompareTarget> {
     let d = scope.target(target, result)?;
     match result {

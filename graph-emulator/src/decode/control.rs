@@ -49,7 +49,7 @@ fn branch_indexed(operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     })
 }
 
-/// `call (result), function, (arguments)`, and the same through a register.
+/// `call (result), function, (arguments)`, where the function may be in a register.
 fn call(operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     let (results, rest) = match operands {
         [Operand::Vector(results), rest @ ..] => (results.as_slice(), rest),

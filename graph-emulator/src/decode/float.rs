@@ -114,8 +114,8 @@ fn float_op(opcode: &str, float: FloatType, modifiers: &mut Modifiers<'_>) -> Re
     })
 }
 
-/// The approximate functions; `sqrt.approx` and `div.full` are done exactly instead, and
-/// so is `div.approx` but for large divisors.
+/// The approximate functions. `sqrt.approx` and `div.full` are computed exactly instead, and so is `div.approx` unless
+/// the divisor is large.
 fn math_op(opcode: &str, approximate: bool, float: FloatType) -> Option<MathOp> {
     let half = !matches!(float, FloatType::F32 | FloatType::F64);
     Some(match opcode {

@@ -53,7 +53,7 @@ fn is_clock(name: &str) -> bool {
     )
 }
 
-/// The address of a variable. A variable of the frame has one that depends on the frame.
+/// The address of a variable. That of a variable of the frame depends on the frame.
 fn symbol(d: Slot, name: &str, addend: i64, ty: Type, scope: &mut Scope<'_>) -> Result<Op> {
     let wide = ty.size() == 8;
     match scope.find(name)? {

@@ -24,11 +24,11 @@ fn float_lanes(registers: &mut Registers, mask: u32, instruction: &Float) {
     }
 }
 
-/// Flush a result, and make every NaN the canonical one.
+/// Flushes a result, and makes every NaN the canonical one.
 #[inline(always)]
 fn result<const FTZ: bool>(value: f32) -> f32 {
     let value = flush::<FTZ>(value);
-    // Without a branch, so that it vectorises.
+    // Without a branch, so that the loop vectorises.
     let nan = u32::from(value.is_nan()).wrapping_neg();
     f32::from_bits((value.to_bits() | nan) & !(nan << 31))
 }
@@ -67,13 +67,13 @@ fn single<const FTZ: bool>(registers: &mut Registers, mask: u32, &Float { op, d,
     }
 }
 
-/// Every NaN becomes the canonical one.
+/// Makes every NaN the canonical one.
 #[inline(always)]
 fn canonical(value: f32) -> f32 {
     if value.is_nan() { NAN } else { value }
 }
 
-/// The canonical NaN, told by its bits: of the root of a negative number the compiler takes any NaN to be as good.
+/// Makes every NaN the canonical one, by its bits: the compiler may take any NaN for the root of a negative number.
 #[inline(always)]
 fn root(value: f32) -> f32 {
     let bits = value.to_bits();
@@ -84,14 +84,14 @@ fn root(value: f32) -> f32 {
     })
 }
 
-/// The quotient as `div.approx` has it: nothing, or NaN, where the reciprocal of the divisor is subnormal.
+/// The quotient of `div.approx`: zero or NaN if the reciprocal of the divisor is subnormal.
 #[inline(always)]
 fn quotient(a: f32, b: f32) -> f32 {
     const LARGE: f32 = f32::from_bits(0x7e80_0000);
     if b.abs() > LARGE { a * 0f32.copysign(b) } else { a / b }
 }
 
-/// `.sat`: compute, then clamp.
+/// `.sat`: computes, then clamps.
 fn modified(registers: &mut Registers, mask: u32, instruction: &Float) {
     if instruction.ftz {
         single::<true>(registers, mask, instruction);
@@ -125,7 +125,7 @@ fn double(registers: &mut Registers, mask: u32, &Float { op, d, s, .. }: &Float)
     }
 }
 
-/// Rounding other than to nearest, of `f32` and `f64`.
+/// Operations of `f32` and `f64` that are not rounded to nearest.
 fn directed(registers: &mut Registers, mask: u32, instruction: &Float) {
     let operands = |registers: &Registers, read: &dyn Fn(&Registers, Slot) -> [f64; LANES]| -> [[f64; LANES]; 3] {
         let count = instruction.op.operand_count();
@@ -150,13 +150,15 @@ fn directed(registers: &mut Registers, mask: u32, instruction: &Float) {
 fn exact(instruction: &Float, format: Format, a: f64, b: f64, c: f64) -> u64 {
     let round = instruction.round;
     match instruction.op {
+        Op::Add => softfloat::add(a, b, format, round),
         Op::Sub => softfloat::add(a, -b, format, round),
         Op::Mul => softfloat::mul(a, b, format, round),
         Op::Fma => softfloat::fma(a, b, c, format, round),
         Op::Div => softfloat::div(a, b, format, round),
         Op::Sqrt => softfloat::sqrt(a, format, round),
-        // Only these take a rounding mode; `decode` sees to that.
-        _ => softfloat::add(a, b, format, round),
+        Op::DivApprox | Op::Min { .. } | Op::Max { .. } | Op::Neg | Op::Abs | Op::CopySign => {
+            unreachable!("`decode` gives these no rounding mode")
+        }
     }
 }
 

@@ -1,10 +1,10 @@
-//! What floating-point instructions of several types share: the NaN, flushing, saturating, the smaller and the larger
-//! number.
+//! Operations on numbers that several families share: the canonical NaN, flushing, saturating, and the smaller and the
+//! larger number.
 
 /// The NaN that `f32` instructions return.
 pub(crate) const NAN: f32 = f32::from_bits(0x7fff_ffff);
 
-/// Subnormal numbers become zeros of their sign, where `FTZ`.
+/// Makes subnormal numbers zeros of their sign, if `FTZ`.
 #[inline(always)]
 pub(crate) fn flush<const FTZ: bool>(value: f32) -> f32 {
     if !FTZ {
@@ -15,7 +15,7 @@ pub(crate) fn flush<const FTZ: bool>(value: f32) -> f32 {
     f32::from_bits(if small { bits & 0x8000_0000 } else { bits })
 }
 
-/// `.sat`: to [0, 1], NaN to zero.
+/// `.sat`: clamps to [0, 1]; NaN becomes zero.
 #[inline(always)]
 pub(crate) fn saturate(value: f32) -> f32 {
     if value > 0.0 {
@@ -25,7 +25,7 @@ pub(crate) fn saturate(value: f32) -> f32 {
     }
 }
 
-/// The smaller number; the other operand where one is NaN; -0 is less than +0.
+/// The smaller number; the other operand if one is NaN; -0 is less than +0.
 #[inline(always)]
 pub(crate) fn minimum(a: f32, b: f32) -> f32 {
     let less = if a == b {
@@ -37,7 +37,7 @@ pub(crate) fn minimum(a: f32, b: f32) -> f32 {
     if value.is_nan() { NAN } else { value }
 }
 
-/// The larger number; the other operand where one is NaN; +0 is greater than -0.
+/// The larger number; the other operand if one is NaN; +0 is greater than -0.
 #[inline(always)]
 pub(crate) fn maximum(a: f32, b: f32) -> f32 {
     let more = if a == b { a.is_sign_positive() } else { a > b };

@@ -10,7 +10,7 @@ use crate::sanitize::shared::SharedSanitizer;
 use crate::state::affine::Affine;
 use crate::state::{Context, LANES, Registers, Warp};
 
-/// The state of a block, used for one block of a grid after another.
+/// The state of a block, which is used for one block of a grid after another.
 pub(super) struct Block<'a> {
     pub(super) context: &'a Context<'a>,
     /// The position of the block that is running.
@@ -133,7 +133,7 @@ impl<'a> Block<'a> {
         result
     }
 
-    /// Lets all go on whose barrier is complete.
+    /// Releases the threads whose barrier is complete.
     pub(super) fn release(&mut self) {
         self.barriers
             .release(&mut self.registers, &mut self.warps, self.context.code);
