@@ -4,23 +4,24 @@
 //! [`Buffer`]s that its [`Launch`] names, and the variables of its module. Any other access ends the launch with a
 //! [`Fault`] that names the kernel, block, thread, line and buffer.
 //!
-//! A warp is 32 lanes that execute one decoded instruction together. Registers are arrays of lanes, so an instruction is
-//! a loop that vectorises. Lanes that part at a branch run one group at a time, the smallest program counter first, and
-//! meet again where their counters do. As long as all threads of a block are at one instruction, all warps execute it in
-//! lockstep; values that are the same in all threads, or grow evenly from one thread to the next, are then computed once.
+//! A warp is 32 lanes that execute one decoded instruction together. Registers are arrays of lanes, so an instruction
+//! is a loop that vectorises. Lanes that part at a branch run one group at a time, the smallest program counter first,
+//! and meet again where their counters do. As long as all threads of a block are at one instruction, all warps execute
+//! it in lockstep; values that are the same in all threads, or grow evenly from one thread to the next, are then
+//! computed once.
 //!
 //! # What is exact
 //!
 //! Integers, IEEE operations with their rounding modes, and conversions give the bits that a GPU gives, except for the
-//! sign and the bits of a NaN where PTX leaves them open. Approximate functions (`ex2`, `sin`, `rsqrt.approx`) are within
-//! the errors that the PTX manual states.
+//! sign and the bits of a NaN where PTX leaves them open. Approximate functions (`ex2`, `sin`, `rsqrt.approx`) are
+//! within the errors that the PTX manual states.
 //!
 //! In `mma` and `wmma`, products are exact, and sums are rounded once, from double precision. Integers, and sums that
 //! `f32` holds exactly, agree with the hardware bit for bit. Other sums differ from the hardware's, which adds in an
 //! order of its own, by at most `k + 1` units in the last place of the largest term.
 //!
-//! Floating-point atomics of several blocks add up in the order in which the blocks come, as they do on a GPU. All other
-//! results are the same at every run.
+//! Floating-point atomics of several blocks add up in the order in which the blocks come, as they do on a GPU. All
+//! other results are the same at every run.
 //!
 //! # Checks and limits
 //!

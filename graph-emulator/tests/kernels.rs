@@ -1,4 +1,4 @@
-//! Kernels as people write them, compiled by NVRTC, against the same computation in Rust.
+//! Everyday kernels, compiled by NVRTC, against the same computation in Rust.
 
 mod common;
 

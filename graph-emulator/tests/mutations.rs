@@ -1,7 +1,7 @@
 //! Mutated PTX must be refused or run, and never crash or hang.
 //!
-//! `MUTATIONS` sets the number of mutations to try, `MUTATION_SECONDS` the time to try them for instead. The fuzz targets in
-//! `fuzz/` do the same, guided by coverage.
+//! `MUTATIONS` sets the number of mutations to try, `MUTATION_SECONDS` the time to try them for instead. The fuzz
+//! targets in `fuzz/` do the same, guided by coverage.
 
 use std::panic::catch_unwind;
 use std::time::{Duration, Instant};

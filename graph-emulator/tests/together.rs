@@ -1,5 +1,5 @@
-//! A block that runs in lockstep does what its warps do by themselves, as they do in a launch that asks for checks. Compared
-//! for random kernels, in blocks of many shapes.
+//! A block that runs in lockstep does what its warps do by themselves, as they do in a launch that asks for checks.
+//! Compared for random kernels, in blocks of many shapes.
 
 mod common;
 
@@ -37,7 +37,7 @@ impl Author {
         format!("%p{}", self.below(4))
     }
 
-    /// A number that shifts, strides and bounds are made of, or one at which something wraps around.
+    /// A number for shifts, strides and bounds, or one at which values wrap around.
     fn literal(&mut self) -> String {
         self.pick(&[
             "0",
@@ -105,7 +105,7 @@ impl Author {
             let p = self.p();
             match self.below(3) {
                 0 => {
-                    // All threads come to the barriers: those are not skipped.
+                    // Barriers are not skipped, because all threads must come to them.
                     let skipped = (0..4).map(|_| self.instruction()).filter(|text| !text.contains("sync"));
                     let skipped = skipped.collect::<Vec<_>>().join("\n");
                     let not = self.pick(&["", "!"]);

@@ -1,4 +1,5 @@
-//! Instructions by which the lanes of a warp work on matrices together: `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`.
+//! Instructions by which the lanes of a warp work on matrices together: `mma`, `wmma`, `ldmatrix`, `stmatrix`,
+//! `movmatrix`.
 
 use super::{Address, Slot, Space};
 
@@ -117,13 +118,13 @@ pub(crate) enum FragmentLayout {
     Second,
     /// Addend and result.
     Sum,
-    /// The first factor of `m8n8k4` of `f16`, whose matrices belong to quarters of the warp. If `true`, a lane has a row
-    /// of the first factor and a column of the second.
+    /// The first factor of `m8n8k4` of `f16`, whose matrices belong to quarters of the warp. If `true`, a lane has a
+    /// row of the first factor and a column of the second.
     PairFirst(bool),
     PairSecond(bool),
     PairSum,
-    /// A matrix of `wmma`, whose layout PTX leaves open. Here it is row by row, again and again if there are more registers
-    /// than elements.
+    /// A matrix of `wmma`, whose layout PTX leaves open. Here it is row by row, again and again if there are more
+    /// registers than elements.
     Linear,
 }
 

@@ -149,7 +149,7 @@ pub(crate) struct Guard {
 /// The operation of an instruction, by family.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
-    /// Does nothing here: `griddepcontrol`, `prefetch`, `pragma`.
+    /// An instruction without effect here: `griddepcontrol`, `prefetch`, `pragma`.
     Nop,
     Integer(Integer),
     /// `mul.wide`, `mad.wide`
@@ -170,8 +170,8 @@ pub(crate) enum Op {
     Load(Box<Transfer>),
     Store(Box<Transfer>),
     Atomic(Box<Atomic>),
-    /// Operations to execute one after the other, none of which changes the flow of control: the elements of a vector of
-    /// atomic operations.
+    /// Operations to execute one after the other, none of which changes the flow of control: the elements of a vector
+    /// of atomic operations.
     Sequence(Box<[Op]>),
     AsyncCopy(Box<AsyncCopy>),
     /// The absolute address of a variable of the frame in local memory: `d = frame + offset`.

@@ -66,7 +66,8 @@ fn count_writes(body: &mut Body) -> HashMap<Register, u32> {
     writes
 }
 
-/// Removes `mov d, a` if `a` is a literal or a special register and nothing else writes `d`: instructions then read `a`.
+/// Removes `mov d, a` if `a` is a literal or a special register and nothing else writes `d`: instructions then read
+/// `a`.
 fn propagate_copies(body: &mut Body, writes: &HashMap<Register, u32>) {
     let mut copies: HashMap<Register, Slot> = HashMap::new();
     for instruction in body

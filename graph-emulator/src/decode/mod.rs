@@ -1,5 +1,5 @@
-//! From the syntax tree to flat code. Registers and literals become slots, modifiers become numbers, and an instruction that
-//! the emulator cannot execute exactly becomes a [`LoadError`], so that execution never looks at a string.
+//! From the syntax tree to flat code. Registers and literals become slots, modifiers become numbers, and an instruction
+//! that the emulator cannot execute exactly becomes a [`LoadError`], so that execution never looks at a string.
 
 mod arithmetic;
 mod convert;

@@ -1,4 +1,5 @@
-//! The names of a function, which are its registers and variables, and its frame, which grows as the function is decoded.
+//! The names of a function, which are its registers and variables, and its frame, which grows as the function is
+//! decoded.
 
 use std::collections::HashMap;
 

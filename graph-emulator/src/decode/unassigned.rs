@@ -1,7 +1,8 @@
-//! The registers that may be read before they are written. They are cleared when a function is entered, so that a program
-//! always reads the same from them. Other registers need not be cleared.
+//! The registers that may be read before they are written. They are cleared when a function is entered, so that a
+//! program always reads the same from them. Other registers need not be cleared.
 //!
-//! A register is certain to be written at an instruction if an instruction without a guard writes it on every path there.
+//! A register is certain to be written at an instruction if an instruction without a guard writes it on every path
+//! there.
 
 use std::collections::{BTreeSet, HashMap};
 

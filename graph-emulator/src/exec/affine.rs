@@ -1,5 +1,5 @@
-//! Integer instructions on affine operands: the result is computed once for the whole block, rather than for each lane. For
-//! blocks in lockstep only.
+//! Integer instructions on affine operands: the result is computed once for the whole block, rather than for each lane.
+//! For blocks in lockstep only.
 
 use crate::code::{
     Compare, CompareTarget, CompareType, Comparison as Is, Convert, ConvertType, DISCARD, Integer, IntegerOp,

@@ -1,5 +1,5 @@
-//! Calls and returns. A call stack is a chain of frames that lanes share. Lanes of one warp may be in different frames that
-//! use the same registers, since each lane has its own column of them.
+//! Calls and returns. A call stack is a chain of frames that lanes share. Lanes of one warp may be in different frames
+//! that use the same registers, since each lane has its own column of them.
 
 use super::{Environment, Flow};
 use crate::code::{Call, Callee, Code, FrameSize, Op};

@@ -118,7 +118,8 @@ fn store(registers: &mut Registers, mask: u32, instruction: &Compare, holds: u32
     let lanes = |holds: u32, value: u32| each(|lane| if holds >> lane & 1 != 0 { value } else { 0 });
     match instruction.to {
         CompareTarget::Predicates(p, q) => {
-            // `q` is the negated comparison, combined in the same way. For packed halves it is the comparison of the upper ones.
+            // `q` is the negated comparison, combined in the same way. For packed halves it is the comparison of the
+            // upper ones.
             let packed = matches!(instruction.ty, CompareType::Float(FloatType::F16x2 | FloatType::Bf16x2));
             let other = combined(registers, if packed { high } else { !holds });
             let holds = combined(registers, holds);

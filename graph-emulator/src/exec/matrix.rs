@@ -1,12 +1,12 @@
 //! Matrix instructions.
 //!
-//! Products are exact. A sum is computed in double precision, in the order of `k`, the addend first, and rounded once to
-//! the type of the result; `f64` matrices round after every product.
+//! Products are exact. A sum is computed in double precision, in the order of `k`, the addend first, and rounded once
+//! to the type of the result; `f64` matrices round after every product.
 //!
-//! The hardware adds in an order and with guard bits of its own, so sums of floats agree with it only within bounds. For
-//! `f32` results these are `k + 1` units in the last place of the largest term. For `f16` results they are one unit of the
-//! last place more if the exact sum is near the middle of two numbers. Sums that are exact in `f32` in any order, of small
-//! integers for example, agree bit for bit, and so do integers.
+//! The hardware adds in an order and with guard bits of its own, so sums of floats agree with it only within bounds.
+//! For `f32` results these are `k + 1` units in the last place of the largest term. For `f16` results they are one unit
+//! of the last place more if the exact sum is near the middle of two numbers. Sums that are exact in `f32` in any
+//! order, of small integers for example, agree bit for bit, and so do integers.
 
 use super::check::all_aligned;
 use super::fragment::Numbers;

@@ -1,7 +1,7 @@
 //! The most frequent loads and stores: 32 bits in every lane of a warp, or in every thread of a block.
 //!
-//! Addresses must be affine: rows of words, one word for a row, or any other fixed steps. Loads of a warp may also be from
-//! any addresses in shared memory or the parameters. `exec::memory` does all other accesses, and finds all faults.
+//! Addresses must be affine: rows of words, one word for a row, or any other fixed steps. Loads of a warp may also be
+//! from any addresses in shared memory or the parameters. `exec::memory` does all other accesses, and finds all faults.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 

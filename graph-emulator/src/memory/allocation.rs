@@ -133,9 +133,9 @@ impl Allocation {
     /// Marks all bytes as never written, which is how a kernel finds memory that is only lent to it.
     ///
     /// The bytes keep their values. A launch with [`Options::check_uninitialized`](crate::Options::check_uninitialized)
-    /// faults if it reads a byte that neither a kernel nor a method of this type has written since. Copying an unwritten
-    /// byte is no fault, and leaves its copy unwritten. A launch without that option counts as writing all that it may
-    /// write.
+    /// faults if it reads a byte that neither a kernel nor a method of this type has written since. Copying an
+    /// unwritten byte is no fault, and leaves its copy unwritten. A launch without that option counts as writing all
+    /// that it may write.
     pub fn forget_contents(&self) {
         self.storage.forget();
     }

@@ -1,5 +1,5 @@
-//! Emulated device memory: allocations at virtual addresses, and copies in and out of them. [`view`] decides which of it a
-//! launch may access.
+//! Emulated device memory: allocations at virtual addresses, and copies in and out of them. [`view`] decides which of
+//! it a launch may access.
 
 pub(crate) mod heap;
 pub(crate) mod view;
@@ -26,8 +26,8 @@ const MAX_FREED: usize = 4096;
 
 /// The emulated device memory.
 ///
-/// Allocations get virtual addresses that are never reused, with gaps between them. So an access past an end, or after the
-/// memory was freed, never reaches another allocation. A clone is another handle to the same memory.
+/// Allocations get virtual addresses that are never reused, with gaps between them. So an access past an end, or after
+/// the memory was freed, never reaches another allocation. A clone is another handle to the same memory.
 ///
 /// # Soundness
 ///
@@ -158,8 +158,8 @@ impl Memory {
         self.place(name, len, |address| Storage::new(address, words))
     }
 
-    /// Gives a second name and addresses to `len` bytes of `whole`, from `offset` on, which must be a multiple of 4. A write
-    /// to one allocation changes the other too.
+    /// Gives a second name and addresses to `len` bytes of `whole`, from `offset` on, which must be a multiple of 4. A
+    /// write to one allocation changes the other too.
     ///
     /// Each remembers for itself which bytes were written since its contents were
     /// [forgotten](Allocation::forget_contents).

@@ -1,4 +1,5 @@
-//! The bytes of one allocation: words that are only accessed atomically. [`Memory`](crate::Memory) says why that is sound.
+//! The bytes of one allocation: words that are only accessed atomically. [`Memory`](crate::Memory) says why that is
+//! sound.
 
 use std::alloc::{Layout, alloc_zeroed};
 use std::ptr::NonNull;
@@ -70,8 +71,8 @@ impl Storage {
     /// The words; the last one may be longer than the allocation.
     #[inline(always)]
     pub(crate) fn words(&self) -> &[AtomicU32] {
-        // SAFETY: only `new` and `part` make the pointer, from a slice of the box in `owner`. That box is never changed,
-        // moved or replaced, and lives as long as `self`.
+        // SAFETY: only `new` and `part` make the pointer, from a slice of the box in `owner`. That box is never
+        // changed, moved or replaced, and lives as long as `self`.
         unsafe { self.words.as_ref() }
     }
 

@@ -63,7 +63,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Runs all blocks at the same time. If one is at fault, the others are stopped, because they may be waiting for it.
+    /// Runs all blocks at the same time. If one is at fault, the others are stopped, because they may be waiting for
+    /// it.
     fn run_together(&self, stop: &AtomicBool) -> Result<(), Box<Fault>> {
         let first = Mutex::new(None);
         let end = |fault: Box<Fault>| {

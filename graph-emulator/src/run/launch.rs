@@ -35,8 +35,8 @@ pub struct Launch<'a> {
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// The calls of `cudaGraphSetConditional`, in the order of blocks, and of each block in its own order. The last call for a
-    /// handle counts.
+    /// The calls of `cudaGraphSetConditional`, in the order of blocks, and of each block in its own order. The last
+    /// call for a handle counts.
     pub conditionals: Vec<Conditional>,
     /// The bytes of global memory that it read and wrote, without the device heap; empty unless
     /// [`Options::record_footprint`] asks for it.

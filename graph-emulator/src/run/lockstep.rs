@@ -1,5 +1,6 @@
-//! Lockstep: as long as all threads of a block are at one instruction, it is dispatched once and applied to all warps, and
-//! barriers have nobody to wait for. When threads part, each warp goes on by itself, until a barrier brings all together.
+//! Lockstep: as long as all threads of a block are at one instruction, it is dispatched once and applied to all warps,
+//! and barriers have nobody to wait for. When threads part, each warp goes on by itself, until a barrier brings all
+//! together.
 
 use super::block::Block;
 use crate::code::{Barrier, BarrierOp, Collective, DISCARD, File, FloatType, Guard, Op, Role};
@@ -10,7 +11,7 @@ use crate::softfloat::Rounding;
 use crate::state::affine::Affine;
 use crate::state::{FULL, Registers};
 
-/// Where a block goes after an instruction.
+/// The progress of a block after an instruction.
 enum Progress {
     /// All threads go to the next instruction.
     Next,

@@ -1,9 +1,9 @@
 //! Running a warp: the order in which its lanes run.
 //!
-//! Lanes at one instruction of one frame form a group and run together. If there are several groups, the deepest in calls
-//! goes first, then the one at the smallest program counter, so that lanes which parted meet again. A group that seems to
-//! wait for others (because of many atomic or volatile accesses), or has run for long, is set aside for the next one. So a
-//! spin lock between lanes of a warp makes progress.
+//! Lanes at one instruction of one frame form a group and run together. If there are several groups, the deepest in
+//! calls goes first, then the one at the smallest program counter, so that lanes which parted meet again. A group that
+//! seems to wait for others (because of many atomic or volatile accesses), or has run for long, is set aside for the
+//! next one. So a spin lock between lanes of a warp makes progress.
 
 mod select;
 
@@ -36,8 +36,8 @@ impl Warp {
         }
     }
 
-    /// Executes one instruction of the kernel's own frame in all lanes, outside of a turn. Returns whether all go on to the
-    /// next instruction; otherwise each lane's program counter says where it goes.
+    /// Executes one instruction of the kernel's own frame in all lanes, outside of a turn. Returns whether all go on to
+    /// the next instruction; otherwise each lane's program counter says where it goes.
     pub(crate) fn step(
         &mut self,
         instruction: &Instruction,

@@ -1,8 +1,8 @@
 //! Vector clocks: the knowledge that each thread of a block has of the others.
 //!
-//! A thread's clock ticks whenever others may learn from it. A thread learns of the ticks of others through a barrier, or
-//! through an atomic operation on the same memory. An access at one tick comes before all that follows in the threads
-//! that have learnt of that tick.
+//! A thread's clock ticks whenever others may learn from it. A thread learns of the ticks of others through a barrier,
+//! or through an atomic operation on the same memory. An access at one tick comes before all that follows in the
+//! threads that have learnt of that tick.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,5 @@
-//! Checks of global memory: whether bytes were ever written, which bytes the launch touches, and which it must not touch.
+//! Checks of global memory: whether bytes were ever written, which bytes the launch touches, and which it must not
+//! touch.
 
 use std::ops::Range;
 

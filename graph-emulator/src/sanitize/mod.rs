@@ -1,5 +1,5 @@
-//! The checks that a launch may ask for: every access to memory is examined before it is carried out. [`shared`] has the
-//! checks of a block's shared memory, [`global`] those of global memory, for the whole launch.
+//! The checks that a launch may ask for: every access to memory is examined before it is carried out. [`shared`] has
+//! the checks of a block's shared memory, [`global`] those of global memory, for the whole launch.
 
 pub(crate) mod global;
 pub(crate) mod shared;
@@ -33,7 +33,8 @@ struct Touch {
 }
 
 impl Sanitizer<'_> {
-    /// Examines an instruction before it is executed. `generations` has the number of times that each barrier has opened.
+    /// Examines an instruction before it is executed. `generations` has the number of times that each barrier has
+    /// opened.
     #[cold]
     pub(crate) fn observe(
         &mut self,

@@ -2,8 +2,8 @@
 //!
 //! Two accesses to a byte race if different threads make them, at least one writes, and neither comes before the other
 //! (see `clocks`). They do not race if both are atomic or `volatile`, if one is atomic and the other a load, or if both
-//! store the same value. Two readers since the last store are remembered: a race with a third may be missed, but no race
-//! is reported that is not there.
+//! store the same value. Two readers since the last store are remembered: a race with a third may be missed, but no
+//! race is reported that is not there.
 
 use super::Touch;
 use super::clocks::{Clocks, Meeting};

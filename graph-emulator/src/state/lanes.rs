@@ -213,7 +213,8 @@ impl Registers {
     }
 }
 
-/// The rows of the current frame's slots, as cells, because the sources and the target of an instruction may be the same.
+/// The rows of the current frame's slots, as cells, because the sources and the target of an instruction may be the
+/// same.
 pub(crate) struct CellRows<'a> {
     r32: &'a [[Cell<u32>; LANES]],
     r64: &'a [[Cell<u64>; LANES]],

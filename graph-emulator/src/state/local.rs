@@ -1,5 +1,5 @@
-//! The local memory of a warp: a stack for each lane, interleaved by words, so that the words of all lanes at one address
-//! are a row.
+//! The local memory of a warp: a stack for each lane, interleaved by words, so that the words of all lanes at one
+//! address are a row.
 
 use crate::state::LANES;
 

@@ -1,4 +1,4 @@
-//! Kernels launched with whatever fits: they may fault, but must neither crash nor hang.
+//! Launches of arbitrary kernels, which may fault but must not crash or hang.
 
 use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};
 
