@@ -2,7 +2,7 @@
 
 use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::program::host;
+use crate::program::host::refuse_in_host_function;
 use cudarc::driver::CudaContext;
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -96,7 +96,7 @@ impl Cuda {
     }
 
     /// Runs `queue` with a stream of the context and waits for what it queued.
-    pub(super) fn copy(&self, queue: impl FnOnce(CUstream) -> Result<(), CudaError>) -> Result<(), CudaError> {
+    pub(crate) fn copy(&self, queue: impl FnOnce(CUstream) -> Result<(), CudaError>) -> Result<(), CudaError> {
         let _relaxed = RelaxedCapture::enter();
         self.bind()?;
         let mut stream = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
@@ -143,20 +143,8 @@ impl Drop for Cuda {
     }
 }
 
-/// An error in host functions, where CUDA forbids its calls, and waiting might be for what comes after the function.
-pub(crate) fn refuse_in_host_function() -> Result<(), CudaError> {
-    if !host::is_running() {
-        return Ok(());
-    }
-    Err(CudaError {
-        call: "a CUDA call in a host function",
-        name: "CUDA_ERROR_NOT_PERMITTED",
-        code: 800,
-    })
-}
-
 /// Refuses a driver that lacks calls which building a graph uses. The library must be loaded.
-pub(super) fn check_version() -> Result<()> {
+pub(crate) fn check_version() -> Result<()> {
     // SAFETY: the library is loaded; the call needs neither initialisation nor a context.
     let version = unsafe { driver::driver_version() }.at(Site::default)?;
     if version < OLDEST {

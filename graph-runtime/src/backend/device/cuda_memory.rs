@@ -1,9 +1,10 @@
 //! Device memory in a CUDA context, and its way from and to cudarc.
 
-use super::Cuda;
+use crate::backend::device::cuda::Cuda;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::uses::Claim;
 use crate::driver::{self, CUcontext, CUdeviceptr, RelaxedCapture};
 use crate::error::CudaError;
-use crate::memory::Claim;
 use cudarc::driver::{CudaSlice, DevicePtr};
 use std::any::Any;
 use std::ffi::c_void;
@@ -115,7 +116,7 @@ impl Memory {
         &'a self,
         start: usize,
         len: usize,
-        claim: Claim<'a>,
+        claim: Claim<'a, LaunchEvent>,
     ) -> Result<CudarcSlice<'a, T>, CudaError> {
         let owned: Option<&CudaSlice<T>> = match &self.owner {
             Owner::Cudarc(slice) => slice.downcast_ref(),
@@ -136,7 +137,7 @@ impl Memory {
         Ok(self.lend(Slice::Made(ManuallyDrop::new(slice)), claim))
     }
 
-    fn lend<'a, T>(&'a self, slice: Slice<'a, T>, claim: Claim<'a>) -> CudarcSlice<'a, T> {
+    fn lend<'a, T>(&'a self, slice: Slice<'a, T>, claim: Claim<'a, LaunchEvent>) -> CudarcSlice<'a, T> {
         let mut lent = self.lent();
         lent.slices += 1;
         lent.read = true;
@@ -180,7 +181,7 @@ pub struct CudarcSlice<'a, T> {
     slice: Slice<'a, T>,
     memory: &'a Memory,
     #[expect(dead_code, reason = "it keeps writers off until it is dropped")]
-    claim: Claim<'a>,
+    claim: Claim<'a, LaunchEvent>,
 }
 
 enum Slice<'a, T> {
