@@ -19,7 +19,8 @@ pub(crate) mod sealed {
     }
 }
 
-/// A handle to memory that graphs can share: [`DeviceBuffer`](crate::DeviceBuffer) or [`SharedHost`](crate::SharedHost).
+/// A handle to memory that graphs can share: [`DeviceBuffer`](crate::DeviceBuffer) or
+/// [`SharedHost`](crate::SharedHost).
 pub trait Shareable: sealed::Shareable {
     /// The memory's shape.
     type Shape: ?Sized;

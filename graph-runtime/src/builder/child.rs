@@ -1,5 +1,5 @@
-//! Graphs as nodes of others. The nodes of a child are nodes of the whole graph, in a body of the node that stands for it: so the analysis
-//! and both backends see through it.
+//! Graphs as nodes of others. The nodes of a child are nodes of the whole graph, in a body of the node that stands for
+//! it: so the analysis and both backends see through it.
 
 use super::GraphBuilder;
 use super::repeat::Repeats;
@@ -23,10 +23,11 @@ pub(super) struct Outer {
 }
 
 impl GraphBuilder {
-    /// Adds a node that runs what `add` adds: on CUDA a child graph, or, if conditionals are among it, its nodes between two empty ones.
+    /// Adds a node that runs what `add` adds: on CUDA a child graph, or, if conditionals are among it, its nodes
+    /// between two empty ones.
     ///
-    /// Names of nodes and of memory that `add` declares have that of the node before them: `step.scale`. Its nodes may run after each
-    /// other, not after nodes outside: those go before or after the whole.
+    /// Names of nodes and of memory that `add` declares have that of the node before them: `step.scale`. Its nodes may
+    /// run after each other, not after nodes outside: those go before or after the whole.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -52,8 +53,8 @@ impl GraphBuilder {
         node
     }
 
-    /// Begins a child that `cuda_graph!` has declared: from now on the graph is the child, whose declarations are counted from 0. False, and
-    /// nothing is begun, where children stand in each other without end.
+    /// Begins a child that `cuda_graph!` has declared: from now on the graph is the child, whose declarations are
+    /// counted from 0. False, and nothing is begun, where children stand in each other without end.
     #[doc(hidden)]
     pub fn begin_child(&mut self, name: &'static str) -> bool {
         let nodes = self.draft.nodes.len();

@@ -47,7 +47,8 @@ struct ThreadMode {
 
 impl ThreadMode {
     fn enter(mode: sys::CUstreamCaptureMode) -> Self {
-        // SAFETY: the call takes any mode and needs no context; whoever gets here holds a CUDA object, so the library is loaded.
+        // SAFETY: the call takes any mode and needs no context; whoever gets here holds a CUDA object, so the library
+        // is loaded.
         let before = unsafe { exchange_capture_mode(mode) }.ok();
         Self {
             before,

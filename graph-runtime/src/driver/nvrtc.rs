@@ -1,7 +1,7 @@
 //! NVRTC, the compiler of CUDA C++: one `unsafe fn` for each call, as for the driver. [`is_present`] comes first.
 //!
-//! What each asks of its caller is what NVRTC asks (<https://docs.nvidia.com/cuda/nvrtc/>): programs are live, and strings are
-//! valid until the call returns.
+//! What each asks of its caller is what NVRTC asks (<https://docs.nvidia.com/cuda/nvrtc/>): programs are live, and
+//! strings are valid until the call returns.
 
 use cudarc::nvrtc::sys;
 use std::ffi::{CStr, c_char, c_int};

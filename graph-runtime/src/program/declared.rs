@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-/// The nodes of each declaration, by its index. Only graphs with `for`s have this; in others every declaration is one node, of the same
-/// index.
+/// The nodes of each declaration, by its index. Only graphs with `for`s have this; in others every declaration is one
+/// node, of the same index.
 #[derive(Debug, Default)]
 pub(crate) struct DeclaredNodes {
     of: Vec<NodesOfDeclaration>,
@@ -34,7 +34,8 @@ pub(crate) struct AllDeclaredNodes {
 }
 
 impl AllDeclaredNodes {
-    /// Those of the graph itself, or of the child that a node is; `None` where each declaration is one node, of the same index.
+    /// Those of the graph itself, or of the child that a node is; `None` where each declaration is one node, of the
+    /// same index.
     pub(crate) fn of(&self, child: Option<usize>) -> Option<&DeclaredNodes> {
         match child {
             Some(child) => self.children.get(&child),
@@ -129,8 +130,8 @@ impl DeclaredNodes {
         })
     }
 
-    /// The edges that one from a declaration to another stands for, where `common` `for`s are around both: in each of their iterations,
-    /// one from the last of the first to the first of the other.
+    /// The edges that one from a declaration to another stands for, where `common` `for`s are around both: in each of
+    /// their iterations, one from the last of the first to the first of the other.
     pub(crate) fn edges(&self, from: usize, to: usize, common: usize) -> impl Iterator<Item = (usize, usize)> {
         let groups = |declared: usize| {
             self.of

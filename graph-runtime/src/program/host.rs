@@ -33,8 +33,8 @@ pub trait HostArgument: sealed::HostArgument {
 
     /// # Safety
     ///
-    /// From `pointer` on there are `bytes` bytes of the memory that the place was issued for, aligned for it; during `'a` nobody else
-    /// writes them or, where this borrows mutably, touches them.
+    /// From `pointer` on there are `bytes` bytes of the memory that the place was issued for, aligned for it; during
+    /// `'a` nobody else writes them or, where this borrows mutably, touches them.
     #[doc(hidden)]
     unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> Self::Reference<'a>;
 }
@@ -170,8 +170,8 @@ type Function = Box<dyn FnMut(&[(NonNull<u8>, usize)]) + Send>;
 
 /// A host function, without the types of what it borrows.
 ///
-/// The mutex is never waited for: CUDA runs the launches of a graph one after the other, and each node once in a launch. With it, that the
-/// function is not entered twice at once hangs on nothing that CUDA does.
+/// The mutex is never waited for: CUDA runs the launches of a graph one after the other, and each node once in a
+/// launch. With it, that the function is not entered twice at once hangs on nothing that CUDA does.
 pub(crate) struct HostCall {
     /// What it borrows, in order.
     pub(crate) declared: Vec<(Part, Mode)>,
@@ -200,12 +200,13 @@ impl HostCall {
     ///
     /// # Safety
     ///
-    /// `memory` is, for each of `declared`, the first byte of that part and its length. While this runs nobody else writes what is declared
-    /// to be read, or touches what is declared to be written.
+    /// `memory` is, for each of `declared`, the first byte of that part and its length. While this runs nobody else
+    /// writes what is declared to be read, or touches what is declared to be written.
     pub(crate) unsafe fn run(&self, memory: &[(NonNull<u8>, usize)]) -> Result<(), String> {
         let mut function = self.function.lock().unwrap_or_else(PoisonError::into_inner);
         let _running = Running::enter();
-        // What a panic leaves half-done is the function's own, as with a thread that panics: plain data, and what it captured.
+        // What a panic leaves half-done is the function's own, as with a thread that panics: plain data, and what it
+        // captured.
         catch_unwind(AssertUnwindSafe(|| function(memory))).map_err(message)
     }
 }

@@ -43,8 +43,8 @@ pub(super) fn permit(kernels: &Kernels, facts: &KernelFacts, kernel: &KernelOp) 
     unsafe { driver::module::set_function_attribute(kernels.handle(kernel.function), attribute, 1) }
 }
 
-/// Does the device allow a node of these attributes to be launched like this? The error says why not. The context is current, and the function
-/// has the shared memory that it is to have.
+/// Does the device allow a node of these attributes to be launched like this? The error says why not. The context is
+/// current, and the function has the shared memory that it is to have.
 pub(super) fn check(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result<(), String> {
     let Some(attributes) = &kernel.attributes else {
         return Ok(());

@@ -17,10 +17,11 @@ use tracing::trace;
 ///
 /// # Safety
 ///
-/// 1. `stream` was made by [`Capturing::new`] for this alone and is destroyed in `drop` only, after all that could still use it: what the node
-///    prepared, and its workspaces. Whoever gets it from here without `unsafe` gets a handle that only `unsafe` calls take.
-/// 2. It captures exactly while `capturing` is set: from [`Capturing::begin`] to [`Capturing::end`], both on the thread of the build, since a
-///    `Capturing` is lent to the closure of the node only and is not `Sync`.
+/// 1. `stream` was made by [`Capturing::new`] for this alone and is destroyed in `drop` only, after all that could
+///    still use it: what the node prepared, and its workspaces. Whoever gets it from here without `unsafe` gets a
+///    handle that only `unsafe` calls take.
+/// 2. It captures exactly while `capturing` is set: from [`Capturing::begin`] to [`Capturing::end`], both on the thread
+///    of the build, since a `Capturing` is lent to the closure of the node only and is not `Sync`.
 pub(super) struct Capturing {
     cuda: Arc<Cuda>,
     stream: CUstream,
@@ -43,7 +44,8 @@ impl Capturing {
         Ok(Self {
             cuda: cuda.clone(),
             stream,
-            // SAFETY: the stream is of this context and outlives what is kept in here (fact 1); `CaptureStream::cudarc` asks the same of others.
+            // SAFETY: the stream is of this context and outlives what is kept in here (fact 1); `CaptureStream::cudarc`
+            // asks the same of others.
             cudarc: unsafe { cuda.context().wrap_borrowed_stream(stream) },
             addresses: addresses.clone(),
             capturing: Cell::new(false),
@@ -151,8 +153,8 @@ impl Session for Capturing {
         self.prepared.borrow_mut().push(value);
     }
 
-    /// Runs `f` while the stream does not capture; nothing was captured before. The capture begins anew after it, whatever happens: what the
-    /// closure goes on to queue must not run.
+    /// Runs `f` while the stream does not capture; nothing was captured before. The capture begins anew after it,
+    /// whatever happens: what the closure goes on to queue must not run.
     fn outside(&self, f: &mut dyn FnMut()) -> Result<(), BoxError> {
         if !self.capturing.get() {
             return Err(self.fail("`prepare` was called within `prepare`".to_owned()));

@@ -9,7 +9,8 @@ use crate::program::Op;
 use tracing::trace;
 
 impl Executable {
-    /// Adds a child graph: as a CUDA node, or, since CUDA takes no conditionals there, its nodes between two empty ones.
+    /// Adds a child graph: as a CUDA node, or, since CUDA takes no conditionals there, its nodes between two empty
+    /// ones.
     ///
     /// # Safety
     ///

@@ -31,9 +31,9 @@ impl Executable {
 
     /// Starts the graph on its own stream.
     ///
-    /// The context is not made current first: `exec` and `stream` name it, and asking which one is current costs more than
-    /// the whole of what this function adds to `cuGraphLaunch`. A driver that does want it says so before anything is queued,
-    /// and gets it.
+    /// The context is not made current first: `exec` and `stream` name it, and asking which one is current costs more
+    /// than the whole of what this function adds to `cuGraphLaunch`. A driver that does want it says so before anything
+    /// is queued, and gets it.
     #[inline]
     pub(crate) fn launch(&mut self) -> Result<(), CudaError> {
         refuse_in_host_function()?;
@@ -76,7 +76,8 @@ impl Executable {
         Ok(stream)
     }
 
-    /// Starts the graph on a stream that lives, is of this context and is not being captured, and records `event` behind it. The context is current.
+    /// Starts the graph on a stream that lives, is of this context and is not being captured, and records `event`
+    /// behind it. The context is current.
     pub(super) fn launch_recorded(&mut self, stream: CUstream) -> Result<(), CudaError> {
         self.in_flight.set(self.in_flight.get() | LOST);
         self.event.lose();

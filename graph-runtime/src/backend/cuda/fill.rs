@@ -1,4 +1,5 @@
-//! How a memset node becomes a CUDA node: CUDA's own memset for values that repeat every 1, 2 or 4 bytes, else a kernel.
+//! How a memset node becomes a CUDA node: CUDA's own memset for values that repeat every 1, 2 or 4 bytes, else a
+//! kernel.
 
 use crate::program::{Op, Program};
 use crate::shape::part::ByteRectangle;
@@ -86,8 +87,8 @@ impl Fill {
         }
     }
 
-    /// How to set rows that lie apart: by the kernel, since CUDA's memset of rows can neither be disabled (see [`super::skip`]) nor be made
-    /// smaller.
+    /// How to set rows that lie apart: by the kernel, since CUDA's memset of rows can neither be disabled (see
+    /// [`super::skip`]) nor be made smaller.
     fn rows(value: &[u8], to: &ByteRectangle, will_update: bool) -> Self {
         let (start, width, pitch) = (to.part.start, to.width(), to.pitch());
         let aligned = [start, width, pitch].iter().all(|number| number.is_multiple_of(4));

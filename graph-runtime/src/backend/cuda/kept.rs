@@ -12,8 +12,8 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Freed only when no launch is in flight and the graph is gone; leaked where that is not sure. Closures go before the streams that handles
-/// of theirs may be for.
+/// Freed only when no launch is in flight and the graph is gone; leaked where that is not sure. Closures go before the
+/// streams that handles of theirs may be for.
 pub(super) struct KeptObjects {
     pub(super) calls: Calls,
     /// The closures of `capture` and `raw` nodes.

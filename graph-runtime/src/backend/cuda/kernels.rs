@@ -278,7 +278,8 @@ impl Kernels {
         self.condition = None;
         self.delay = None;
         for module in self.modules.drain(..) {
-            // SAFETY: the module was loaded by `module` and left the list just now; nothing uses it, by the caller's promise.
+            // SAFETY: the module was loaded by `module` and left the list just now; nothing uses it, by the caller's
+            // promise.
             let _ = unsafe { driver::module::unload(module) };
         }
     }
@@ -314,8 +315,9 @@ fn size(argument: &Argument) -> usize {
     }
 }
 
-/// Refuses more arguments than every driver adds to a graph: CUDA 12.1 and later launch kernels with up to 32 KiB of them, but adding a node
-/// with more than 4 KiB ends the process, of some versions at least (<https://github.com/openxla/xla/pull/19252>).
+/// Refuses more arguments than every driver adds to a graph: CUDA 12.1 and later launch kernels with up to 32 KiB of
+/// them, but adding a node with more than 4 KiB ends the process, of some versions at least
+/// (<https://github.com/openxla/xla/pull/19252>).
 pub(super) fn check_bytes(arguments: &[Argument]) -> Result<(), String> {
     const MAX_BYTES: usize = 4096;
     let bytes: usize = arguments
@@ -334,8 +336,8 @@ pub(super) fn check_bytes(arguments: &[Argument]) -> Result<(), String> {
 fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<Function, CudaError>> {
     trace!(target: "graph_runtime", "cuFuncGetParamInfo");
     let graph = || Site::graph(&draft.name);
-    // What asks about a function first makes its context current: that is how it can be known. The first question may be
-    // answered with an error of others that cudarc has stored.
+    // What asks about a function first makes its context current: that is how it can be known. The first question may
+    // be answered with an error of others that cudarc has stored.
     let ask = || function.max_threads_per_block();
     let asked = ask().or_else(|_| ask());
     // SAFETY: the driver is initialised.
@@ -374,8 +376,9 @@ fn check_target(draft: &Draft, facts: &'static KernelFacts, capability: (i32, i3
     })
 }
 
-/// Does PTX for `target` run on a device of this compute capability? Plain targets run on it and on later devices, `sm_90a` on
-/// 9.0 only, `sm_100f` on 10.0 and later of the same family. (PTX ISA, "target".) Unknown spellings are left to CUDA.
+/// Does PTX for `target` run on a device of this compute capability? Plain targets run on it and on later devices,
+/// `sm_90a` on 9.0 only, `sm_100f` on 10.0 and later of the same family. (PTX ISA, "target".) Unknown spellings are
+/// left to CUDA.
 fn runs_on(target: &str, (major, minor): (i32, i32)) -> bool {
     let Some(text) = target.strip_prefix("sm_") else {
         return true;

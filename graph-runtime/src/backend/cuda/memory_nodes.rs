@@ -45,7 +45,8 @@ impl Adder {
             Fill::Kernel { pattern, words } => {
                 trace!(target: "graph_runtime", node = name, bytes = to.part.bytes, after = after.len(), "cuGraphAddKernelNode_v2");
                 let params = self.fill(kernels, to, pattern, *words);
-                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
+                // over.
                 unsafe { driver::graph::add_kernel_node(graph, after, &params) }
             }
             // `TooLong` was refused before.
@@ -78,15 +79,16 @@ impl Adder {
             }
             Fill::Kernel { pattern, words } => {
                 let params = self.fill(kernels, to, pattern, *words);
-                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
+                // over.
                 unsafe { driver::graph::set_kernel_node(exec, handle, &params) }
             }
             Fill::Nothing | Fill::TooLong => Ok(()),
         }
     }
 
-    /// Tells a node of the graph itself, not of an executable one, where its memory is, if it copies or sets memory: instantiating looks at that.
-    /// Kernels are told in the executable graph.
+    /// Tells a node of the graph itself, not of an executable one, where its memory is, if it copies or sets memory:
+    /// instantiating looks at that. Kernels are told in the executable graph.
     ///
     /// # Safety
     ///

@@ -15,8 +15,8 @@ use std::ops::RangeInclusive;
 /// The most nodes that a graph with `for`s has: a count that is a mistake is told, instead of taking all memory.
 const MAX_NODES: usize = 1 << 20;
 
-/// A node as `cuda_graph!` declares it in a `for`: its name, and how many `for`s are around it up to that one; 0 for a node in a body of
-/// another node of the `for`.
+/// A node as `cuda_graph!` declares it in a `for`: its name, and how many `for`s are around it up to that one; 0 for a
+/// node in a body of another node of the `for`.
 type Declaration = (&'static str, usize);
 
 /// What a builder knows of its `for`s.
@@ -81,7 +81,8 @@ impl Repeats {
         });
     }
 
-    /// Leaves to the builder of the graph around a child what it needs to know of the child's `for`s. What became of the child's declarations.
+    /// Leaves to the builder of the graph around a child what it needs to know of the child's `for`s. What became of
+    /// the child's declarations.
     pub(super) fn end_in(self, outer: &mut Option<Box<Self>>) -> Option<DeclaredNodes> {
         if !self.ended.is_empty() || self.failure.is_some() {
             let outer = outer.get_or_insert_default();
@@ -106,8 +107,9 @@ fn numbered(mut name: String, open: &[Open]) -> String {
 }
 
 impl GraphBuilder {
-    /// Repeats the nodes that `iteration` adds, for each number of the range. What no other node of an iteration comes before runs after
-    /// all that nothing in the iteration before comes after, so each iteration ends before the next begins.
+    /// Repeats the nodes that `iteration` adds, for each number of the range. What no other node of an iteration comes
+    /// before runs after all that nothing in the iteration before comes after, so each iteration ends before the next
+    /// begins.
     ///
     /// Nodes of an iteration have its number behind their names: `scale[3]`.
     ///
@@ -185,8 +187,8 @@ impl GraphBuilder {
         open.map_or(0, |open| open.value)
     }
 
-    /// Edges between declarations, from the first of each to the second, with the number of `for`s that are around both: what
-    /// `cuda_graph!` expands `after` to.
+    /// Edges between declarations, from the first of each to the second, with the number of `for`s that are around
+    /// both: what `cuda_graph!` expands `after` to.
     #[doc(hidden)]
     pub fn repeated_edges(&mut self, edges: &[(usize, usize, usize)]) {
         for (from, to) in self.instances_of(edges) {

@@ -31,7 +31,8 @@ impl fmt::Display for Architecture {
 }
 
 impl Architecture {
-    /// The virtual architecture to ask a compiler for that knows `known`. Newer devices run what was compiled for older ones.
+    /// The virtual architecture to ask a compiler for that knows `known`. Newer devices run what was compiled for older
+    /// ones.
     fn of(self, known: &[u32]) -> u32 {
         let newest = |limit: u32| known.iter().copied().filter(|&one| one <= limit).max();
         match self {
@@ -135,7 +136,8 @@ impl Program {
             .map(|header| string(header.1))
             .collect::<Result<_, _>>()?;
         let (name_pointers, text_pointers) = (pointers(&names), pointers(&texts));
-        // SAFETY: the library is loaded: `compile` is called only then. The strings live as long as the program (fact 2).
+        // SAFETY: the library is loaded: `compile` is called only then. The strings live as long as the program (fact
+        // 2).
         let raw = unsafe { driver::nvrtc::create(&text, &name, &text_pointers, &name_pointers) };
         let raw = raw.map_err(|error| error.to_string())?;
         let strings = [text, name].into_iter().chain(names).chain(texts).collect();
