@@ -1,4 +1,4 @@
-//! Blocks of memory behind counted handles.
+//! Blocks of memory with counted handles.
 
 use crate::backend::device::Backend;
 use crate::backend::device::event::LaunchEvent;

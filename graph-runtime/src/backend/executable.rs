@@ -58,7 +58,7 @@ impl Executable {
         }
     }
 
-    /// Starts the graph on a stream, or its own, behind other uses of the memory that `claims` are for.
+    /// Starts the graph on a stream, or its own, after other uses of the memory that `claims` are for.
     pub(crate) fn launch_shared(
         &mut self,
         draft: &Draft,
@@ -165,14 +165,20 @@ fn check(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<()> {
 }
 
 fn misfit(backend: &Backend, op: &Op) -> Option<&'static str> {
+    let has_driver = matches!(backend, Backend::Cuda(_));
     match op {
         Op::Record(event) | Op::Wait(event) => event.misfit(backend.context()),
-        Op::Capture(_) if matches!(backend, Backend::Emulator(_)) => {
-            Some("library calls are captured from a stream of a CUDA device, and the CPU emulator has none")
+        Op::Capture(_) => (!has_driver)
+            .then_some("library calls are captured from a stream of a CUDA device, and the CPU emulator has none"),
+        Op::Raw(_) => {
+            (!has_driver).then_some("a `raw` node is made by calls of the CUDA driver, and needs a CUDA device")
         }
-        Op::Raw(_) if matches!(backend, Backend::Emulator(_)) => {
-            Some("a `raw` node is made by calls of the CUDA driver, and needs a CUDA device")
-        }
-        _ => None,
+        Op::Kernel(_)
+        | Op::Memcpy { .. }
+        | Op::Memset { .. }
+        | Op::Join
+        | Op::Conditional(_)
+        | Op::Child(_)
+        | Op::Call(_) => None,
     }
 }

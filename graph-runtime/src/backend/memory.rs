@@ -128,7 +128,7 @@ pub(crate) struct HostMemory {
 }
 
 enum HostOwner {
-    /// And what it allocated, where the first byte may lie behind.
+    /// The context, and the start of what it allocated; the first byte may come later.
     Cuda(Arc<Cuda>, NonNull<u8>),
     Heap(std::alloc::Layout),
 }

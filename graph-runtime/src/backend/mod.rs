@@ -12,3 +12,4 @@ pub(crate) mod memory;
 pub(crate) mod device;
 pub(crate) mod uses;
 pub(crate) mod launches;
+mod random;

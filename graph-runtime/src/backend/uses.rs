@@ -46,7 +46,7 @@ pub(crate) trait Awaited {
     fn wait(&self) -> Result<(), CudaError>;
 }
 
-/// The uses of one block of memory. `E` is the event that graphs record behind their launches.
+/// The uses of one block of memory. `E` is the event that graphs record after their launches.
 ///
 /// # Safety
 ///
@@ -55,9 +55,9 @@ pub(crate) trait Awaited {
 /// 1. *Claims exclude each other.* Whoever touches the memory holds a [`Claim`] for those bytes, and no two claims of
 ///    which one writes overlap. A copy by the host holds one until it is done, a guard for as long as it lives (one
 ///    that is forgotten: for ever), a launch on CUDA until it is queued, on the emulator until it has run.
-/// 2. *Launches are remembered before they are queued* ([`Claim::launched`]), with the event that is recorded behind
+/// 2. *Launches are remembered before they are queued* ([`Claim::launched`]), with the event that is recorded after
 ///    them. What is remembered is forgotten only where it is known to be done: somebody waited for it, or the event is
-///    gone, which graphs destroy only after waiting; or where a later launch stands for it that was queued behind it
+///    gone, which graphs destroy only after waiting; or where a later launch stands for it that was queued after it
 ///    and conflicts with all that it does.
 /// 3. *Later uses come after conflicting launches*: the host waits for them on the CPU ([`Claim::wait`]), a launch on
 ///    the GPU, by their events or since it is on their stream ([`Claim::launches_elsewhere`]).
@@ -177,7 +177,7 @@ impl<E: Awaited> Claim<'_, E> {
         self.uses.lock().launches.elsewhere(self.access, stream, event)
     }
 
-    /// Remembers a launch that is about to be queued on `stream`, behind all that [`Claim::launches_elsewhere`] told
+    /// Remembers a launch that is about to be queued on `stream`, after all that [`Claim::launches_elsewhere`] told
     /// of.
     pub(crate) fn launched(&self, stream: Option<u64>, event: &Arc<E>) {
         self.uses.lock().launches.add(self.access, stream, event);

@@ -20,7 +20,7 @@ impl GraphBuilder {
     /// one node, whose threads draw at most `draws` numbers of 32 bits each from it.
     ///
     /// Each use, each launch and each iteration draws fresh numbers, and a seed reproduces them: built-in kernels
-    /// advance the states behind all uses, at the end of each launch and of each iteration of a `while`.
+    /// advance the states after all uses, at the end of each launch and of each iteration of a `while`.
     pub fn rng(&mut self, name: impl Into<Cow<'static, str>>, seed: u64, draws: u64) -> Rng {
         let place: Place<Philox, OnDevice> = self.resource(name.into(), Space::Device, 0, align_of::<u64>());
         let rng = Rng::new(self.id, place.span.resource);
@@ -97,7 +97,7 @@ impl GraphBuilder {
         }
     }
 
-    /// Adds the node that advances the states of one scope, behind all nodes there that use any.
+    /// Adds the node that advances the states of one scope, after all nodes there that use any.
     fn advance(&mut self, rng: &Rng, scope: usize, scopes: &[usize], before: &[usize]) {
         let (launch, call) = rng::advance(rng, scopes.len(), scope);
         let name = &self.draft.resources[rng.resource()].name;

@@ -31,7 +31,7 @@ pub(crate) unsafe fn id(stream: CUstream) -> Result<u64, CudaError> {
     Ok(id)
 }
 
-/// `cuStreamWaitEvent`: what is queued from now on waits for what the event is recorded behind now
+/// `cuStreamWaitEvent`: what is queued from now on waits for what the event is recorded after now
 pub(crate) unsafe fn wait_event(stream: CUstream, event: CUevent) -> Result<(), CudaError> {
     call!(cuStreamWaitEvent(stream, event, 0))
 }

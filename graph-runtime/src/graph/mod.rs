@@ -154,7 +154,7 @@ impl Graph {
         self.executable.launch(&self.draft, &self.program)
     }
 
-    /// Starts the graph on a stream of the same context, behind the work that is queued there. Accessors wait for it
+    /// Starts the graph on a stream of the same context, after the work that is queued there. Accessors wait for it
     /// whether or not the stream still exists then.
     ///
     /// # Errors
@@ -170,7 +170,7 @@ impl Graph {
         self.launch_shared(Some(stream))
     }
 
-    /// Starts the graph on a stream, or its own, behind other uses of the memory that it shares.
+    /// Starts the graph on a stream, or its own, after other uses of the memory that it shares.
     fn launch_shared(&mut self, stream: Option<&CudaStream>) -> Result<()> {
         let claims = self.shares.claim(&self.draft)?;
         let Self { draft, program, .. } = self;

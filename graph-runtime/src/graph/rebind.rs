@@ -94,7 +94,15 @@ fn check_node(graph: &Graph, node: usize) -> Result<()> {
             site: graph.site().at_node(&graph.draft.nodes[node].name),
             message: "the memory of a `capture` or `raw` node cannot be rebound: its closure had the old address",
         }),
-        _ => Ok(()),
+        Op::Kernel(_)
+        | Op::Memcpy { .. }
+        | Op::Memset { .. }
+        | Op::Join
+        | Op::Conditional(_)
+        | Op::Child(_)
+        | Op::Call(_)
+        | Op::Record(_)
+        | Op::Wait(_) => Ok(()),
     }
 }
 

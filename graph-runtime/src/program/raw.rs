@@ -64,7 +64,7 @@ impl RawCall {
         })))
     }
 
-    /// Adds the node behind those in `after`.
+    /// Adds the node after those in `after`.
     pub(crate) fn add(&self, site: &RawSite<'_>, after: &[CUgraphNode]) -> Result<CUgraphNode, BoxError> {
         let mut function = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         function(site, after)

@@ -23,7 +23,16 @@ pub(super) fn flags(program: &Program) -> u64 {
             .attributes
             .as_ref()
             .is_some_and(|attributes| attributes.priority.is_some()),
-        _ => false,
+        Op::Memcpy { .. }
+        | Op::Memset { .. }
+        | Op::Join
+        | Op::Conditional(_)
+        | Op::Child(_)
+        | Op::Call(_)
+        | Op::Record(_)
+        | Op::Wait(_)
+        | Op::Capture(_)
+        | Op::Raw(_) => false,
     };
     if program.ops.iter().any(has_priority) {
         USE_NODE_PRIORITY

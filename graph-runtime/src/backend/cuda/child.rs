@@ -57,6 +57,14 @@ fn holds_conditionals(blueprint: &Blueprint<'_>, body: usize) -> bool {
     nodes.any(|node| match &blueprint.program.ops[node] {
         Op::Conditional(_) => true,
         Op::Child(inner) => holds_conditionals(blueprint, *inner),
-        _ => false,
+        Op::Kernel(_)
+        | Op::Memcpy { .. }
+        | Op::Memset { .. }
+        | Op::Join
+        | Op::Call(_)
+        | Op::Record(_)
+        | Op::Wait(_)
+        | Op::Capture(_)
+        | Op::Raw(_) => false,
     })
 }

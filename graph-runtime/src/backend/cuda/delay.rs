@@ -3,6 +3,7 @@
 
 use super::add::{ONE_THREAD, launch};
 use super::kernels::Kernels;
+use crate::backend::random::Random;
 use crate::driver::{self, CUgraph, CUgraphNode};
 use crate::error::CudaError;
 use std::ffi::c_void;
@@ -12,11 +13,7 @@ const MAX_NANOSECONDS: u64 = 50_000;
 
 /// The delay before a node, in nanoseconds: always the same for one seed.
 fn nanoseconds(seed: u64, node: usize) -> u64 {
-    // One step of `splitmix64` from where the node's number leads.
-    let mut mixed = seed.wrapping_add((node as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (mixed ^ mixed >> 31) % MAX_NANOSECONDS
+    Random::new(seed, node as u64).next() % MAX_NANOSECONDS
 }
 
 /// Adds the kernel that delays `node`; the node is to run after it alone.

@@ -77,7 +77,7 @@ impl Executable {
     }
 
     /// Starts the graph on a stream that lives, is of this context and is not being captured, and records `event`
-    /// behind it. The context is current.
+    /// after it. The context is current.
     pub(super) fn launch_recorded(&mut self, stream: CUstream) -> Result<(), CudaError> {
         self.in_flight.set(self.in_flight.get() | LOST);
         self.event.lose();

@@ -32,13 +32,29 @@ impl KeptObjects {
     pub(super) fn new(blueprint: &Blueprint<'_>, storage: &[Storage]) -> Self {
         let event = |(_, op): (usize, &Op)| match op {
             Op::Record(event) | Op::Wait(event) => Some(event.clone()),
-            _ => None,
+            Op::Kernel(_)
+            | Op::Memcpy { .. }
+            | Op::Memset { .. }
+            | Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => None,
         };
         let closure = |(_, op): (usize, &Op)| -> Option<Arc<dyn Any + Send + Sync>> {
             match op {
                 Op::Capture(call) => Some(call.clone()),
                 Op::Raw(call) => Some(call.clone()),
-                _ => None,
+                Op::Kernel(_)
+                | Op::Memcpy { .. }
+                | Op::Memset { .. }
+                | Op::Join
+                | Op::Conditional(_)
+                | Op::Child(_)
+                | Op::Call(_)
+                | Op::Record(_)
+                | Op::Wait(_) => None,
             }
         };
         let program = blueprint.program;

@@ -51,7 +51,7 @@ pub(crate) use executable::launch_error;
 ///    with them. A graph that is forgotten frees nothing. Shared memory in `storage` is counted, and may also be
 ///    replaced while launches are in flight: fact 4 of `backend::uses::Uses` keeps it for those.
 /// 3. *All launches are waited for.* Whatever could put a launch in flight first notes so in `in_flight`: those on
-///    `stream` as [`OWN`], those with shared memory or on a user's stream as [`EVENT`] once `event` is recorded behind
+///    `stream` as [`OWN`], those with shared memory or on a user's stream as [`EVENT`] once `event` is recorded after
 ///    them, and as [`LOST`] until then. Launches of one `exec` run in the order in which they were made, on whatever
 ///    streams (CUDA, "cuGraphLaunch"), so the last event stands for all.
 /// 4. *No Rust reference meets the GPU.* References into host memory are lent by `Graph`, after a wait, for as long as
@@ -105,7 +105,7 @@ pub(crate) struct Executable {
 
 /// Bits of `in_flight`: work on the graph's own stream.
 const OWN: u8 = 1;
-/// A launch behind which `event` is recorded.
+/// A launch after which `event` is recorded.
 const EVENT: u8 = 2;
 /// A launch that neither waiting for the stream nor waiting for `event` covers.
 const LOST: u8 = 4;

@@ -25,7 +25,16 @@ impl Executable {
                     Err(error) if is_refusal(&error) => self.stale = true,
                     applied => applied?,
                 },
-                _ => self.apply(draft, program, node)?,
+                Op::Kernel(_)
+                | Op::Memset { .. }
+                | Op::Join
+                | Op::Conditional(_)
+                | Op::Child(_)
+                | Op::Call(_)
+                | Op::Record(_)
+                | Op::Wait(_)
+                | Op::Capture(_)
+                | Op::Raw(_) => self.apply(draft, program, node)?,
             }
         }
         if self.stale {
@@ -63,7 +72,16 @@ impl Executable {
         let renewed = (0..program.ops.len()).try_for_each(|node| match &program.ops[node] {
             // These have moved with the graph.
             Op::Memcpy { .. } => Ok(()),
-            _ => self.apply(draft, program, node),
+            Op::Kernel(_)
+            | Op::Memset { .. }
+            | Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => self.apply(draft, program, node),
         });
         let ready = renewed.and_then(|()| self.make_ready(draft, program));
         self.stale = ready.is_err();

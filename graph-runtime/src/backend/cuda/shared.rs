@@ -15,7 +15,7 @@ use graph_plan::Draft;
 const MAX_EVENTS: usize = 7;
 
 impl Executable {
-    /// Starts the graph on a user's stream or its own, behind the launches of other graphs that use the memory in
+    /// Starts the graph on a user's stream or its own, after the launches of other graphs that use the memory in
     /// `claims`, where those conflict and are on other streams.
     pub(crate) fn launch_shared(
         &mut self,

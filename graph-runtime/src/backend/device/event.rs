@@ -1,4 +1,4 @@
-//! The event behind a graph's launches.
+//! The event that is recorded after a graph's launches.
 
 use crate::backend::device::cuda::Cuda;
 use crate::backend::uses::Awaited;
@@ -7,7 +7,7 @@ use crate::error::CudaError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-/// An event that a graph records behind its launches, and whoever shares memory with it waits for. One stands for all
+/// An event that a graph records after its launches, and whoever shares memory with it waits for. One stands for all
 /// launches of the graph so far, since those run one after the other, on whatever streams.
 pub(crate) struct LaunchEvent {
     cuda: Arc<Cuda>,
@@ -39,7 +39,7 @@ impl LaunchEvent {
         self.lost.store(true, SeqCst);
     }
 
-    /// Records the event behind the launch that was just queued on `stream`.
+    /// Records the event after the launch that was just queued on `stream`.
     ///
     /// # Safety
     ///

@@ -83,7 +83,16 @@ impl Executable {
     pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<()> {
         match op {
             Op::Kernel(kernel) => attribute::check_node(draft, program, node, kernel),
-            _ => Ok(()),
+            Op::Memcpy { .. }
+            | Op::Memset { .. }
+            | Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => Ok(()),
         }
     }
 
@@ -108,7 +117,15 @@ impl Executable {
             let touch = match &program.ops[node] {
                 Op::Conditional(conditional) => self.conditional(draft, program, node, conditional, run)?,
                 Op::Child(body) => self.child(draft, program, *body, run)?,
-                _ => self
+                Op::Kernel(_)
+                | Op::Memcpy { .. }
+                | Op::Memset { .. }
+                | Op::Join
+                | Op::Call(_)
+                | Op::Record(_)
+                | Op::Wait(_)
+                | Op::Capture(_)
+                | Op::Raw(_) => self
                     .run(draft, program, node, &self.others(node, run))
                     .map_err(|message| (node, message))?,
             };

@@ -1,6 +1,7 @@
 //! The order in which the emulator runs nodes, and which of them it leaves open.
 
 use crate::backend::blueprint::Blueprint;
+use crate::backend::random::Random;
 use graph_plan::Nest;
 use std::collections::HashMap;
 
@@ -65,7 +66,7 @@ impl Sequence {
         let bodies = 0..blueprint.order.bodies();
         Self {
             bodies: bodies.map(|body| Body::new(blueprint, body, seed.is_some())).collect(),
-            random: seed.map(Random::new),
+            random: seed.map(|seed| Random::new(seed, 0)),
             order: compare.then(|| blueprint.order.clone()),
         }
     }
@@ -82,23 +83,5 @@ impl Sequence {
     /// Whether two nodes may run in either order, or at once.
     pub(super) fn unordered(&self, first: usize, second: usize) -> bool {
         self.order.as_ref().is_some_and(|order| !order.ordered(first, second))
-    }
-}
-
-/// Numbers that look random: `splitmix64`.
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^= mixed >> 31;
-        ((u128::from(mixed) * end as u128) >> 64) as usize
     }
 }
