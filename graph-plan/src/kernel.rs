@@ -197,7 +197,7 @@ impl KernelCode<'_> {
                 let text = text.str("`, which no node before it has written [uninitialized]");
                 let text = self.memory(self.note(text).str(" loads from "), Touched::Param(param));
                 let text = self.at(text, line).str("\nhelp: write `").str(memory);
-                return Some(text.str("` in a node before it, for example a `memset`"));
+                return Some(text.str("` in a node that it names in its `after` list, for example a `memset`"));
             }
             index += 1;
         }
