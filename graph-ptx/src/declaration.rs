@@ -7,6 +7,7 @@
 mod access;
 mod missing;
 mod signature;
+mod proposal;
 mod text;
 
 use crate::ast::Module;
@@ -152,8 +153,8 @@ pub fn check(
     match &summary {
         None => mistakes.push(missing::missing(&declaration.entry, module, path, nearest)),
         Some(summary) => {
-            if signature::check(declaration, summary, path, &mut mistakes) {
-                access::check(declaration, summary, path, &mut mistakes);
+            if signature::check(declaration, summary, module, path, &mut mistakes) {
+                access::check(declaration, summary, module, path, &mut mistakes);
             }
         }
     }

@@ -73,8 +73,9 @@ mod driver;
 mod shape;
 mod error;
 
-pub use backend::CudarcSlice;
-pub use backend::emulator::options::EmulatorOptions;
+pub use backend::block::Shareable;
+pub use backend::device::cuda_memory::CudarcSlice;
+pub use backend::device::options::EmulatorOptions;
 pub use builder::GraphBuilder;
 pub use bytemuck;
 pub use cudarc;
@@ -205,7 +206,7 @@ pub use graph_plan::{
 };
 pub use kernel::source::{CudaSource, Declaration, ParamType, Ptx, Source};
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, KernelFacts, Launch, LoadedFunction};
-pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, Shareable, SharedHost};
+pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, SharedHost};
 pub use program::capture::{BoxError, CaptureSlice, CaptureSliceMut, CaptureStream};
 pub use program::event::Event;
 pub use program::host::{HostArgument, HostArguments};

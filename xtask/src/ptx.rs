@@ -2,6 +2,8 @@
 //!
 //! The first line of a `.cu` may tell what to do with it:
 //! * `// xtask: <options>`: compile it with these NVRTC options too.
+//!   Our own option `--ptx-version=6.0` lowers the PTX version that the `.ptx` asks for, so that older drivers take it;
+//!   `ptxas` tells if an instruction needs a newer one.
 //! * `// xtask: variants`: leave it alone. Several `.ptx` beside it were made of it for different targets.
 //! * `// xtask: source`: leave it alone. It is compiled when it is used.
 //!
@@ -19,6 +21,8 @@ use crate::{Result, wheels};
 
 /// The beginning of a first line that is meant for this module.
 const DIRECTIVE: &str = "// xtask:";
+/// Our own option, with which a `.cu` says which PTX version the `.ptx` asks for.
+const PTX_VERSION: &str = "--ptx-version=";
 /// The oldest GPUs supported (Volta); the driver translates for newer ones.
 const DEFAULT_ARCHITECTURE: &str = "--gpu-architecture=compute_70";
 /// The newest PTX that the ptxas of NVRTC's own version reads, as major and minor version; a later ptxas reads newer
@@ -113,7 +117,7 @@ fn compile_all(root: &Path) -> Result<Vec<Compiled>> {
                 path: source_path.with_extension("ptx"),
                 // NVRTC names sources in line tables by a path from the current folder, which differs from machine to
                 // machine.
-                ptx: renumbered(&ptx.replace(&here, ".file\t1 \"")),
+                ptx: lowered(&renumbered(&ptx.replace(&here, ".file\t1 \"")), &source),
             }),
             Err(error) => writeln!(failures, "{name}: {error}")?,
         }
@@ -154,11 +158,24 @@ fn renumbered(ptx: &str) -> String {
     out
 }
 
+/// The text with the version that `source` asks for, where it asks for one.
+fn lowered(ptx: &str, source: &str) -> String {
+    let mut words = directive(source).unwrap_or("").split_whitespace();
+    match words.find_map(|word| word.strip_prefix(PTX_VERSION)) {
+        Some(version) => {
+            let made = word_after(ptx, ".version").unwrap_or_default();
+            ptx.replacen(&format!(".version {made}"), &format!(".version {version}"), 1)
+        }
+        None => ptx.to_owned(),
+    }
+}
+
 /// The options to compile `source` with: the defaults, and what its first line adds or replaces.
 fn options(source: &str, headers: &[PathBuf]) -> Vec<String> {
     let mut options: Vec<String> = directive(source)
         .unwrap_or("")
         .split_whitespace()
+        .filter(|word| !word.starts_with(PTX_VERSION))
         .map(str::to_owned)
         .collect();
     if !options.iter().any(|option| option.starts_with("--gpu-architecture")) {
@@ -301,6 +318,15 @@ fn diff(old: &str, new: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_source_may_lower_the_version() {
+        let made = ".version 8.4\n.target sm_70\n";
+        let asks = "// xtask: --ptx-version=6.0\n";
+        assert_eq!(lowered(made, asks), ".version 6.0\n.target sm_70\n");
+        assert_eq!(lowered(made, "// xtask: -G\n"), made);
+        assert!(!options(asks, &[]).iter().any(|option| option.contains("ptx-version")));
+    }
 
     #[test]
     fn call_sequences_count_from_zero() {

@@ -1,12 +1,20 @@
 //! The rules about access: the kernel's reads and writes compared with its declaration.
 
+use super::proposal::{Proposal, proposals};
 use super::text::list;
 use super::{Declaration, Kind, Mistake, Param, Place, Rule};
+use crate::ast::Module;
 use crate::{KernelSummary, Store};
 
-pub(super) fn check(declaration: &Declaration, summary: &KernelSummary, path: &str, mistakes: &mut Vec<Mistake>) {
+pub(super) fn check(
+    declaration: &Declaration,
+    summary: &KernelSummary,
+    module: &Module,
+    path: &str,
+    mistakes: &mut Vec<Mistake>,
+) {
     if declaration.safe {
-        addresses(declaration, summary, path, mistakes);
+        addresses(declaration, summary, module, path, mistakes);
         unknown(declaration, summary, path, mistakes);
     }
     shared_stores(declaration, summary, path, mistakes);
@@ -18,7 +26,13 @@ fn is_value(param: &Param) -> bool {
 }
 
 /// A by-value argument that is used as an address: nothing says whose memory that is.
-fn addresses(declaration: &Declaration, summary: &KernelSummary, path: &str, mistakes: &mut Vec<Mistake>) {
+fn addresses(
+    declaration: &Declaration,
+    summary: &KernelSummary,
+    module: &Module,
+    path: &str,
+    mistakes: &mut Vec<Mistake>,
+) {
     for (index, (param, facts)) in declaration.params.iter().zip(&summary.params).enumerate() {
         let Some(line) = facts.address.filter(|_| is_value(param)) else {
             continue;
@@ -28,9 +42,12 @@ fn addresses(declaration: &Declaration, summary: &KernelSummary, path: &str, mis
             declaration.name, param.name
         );
         let unsafely = "make it a plain `fn` and launch it with `unsafe`";
-        let help = match facts.size == 8 && !facts.array {
-            true => format!("declare it `&mut [T]` or `&[T]`, or {unsafely}"),
-            false => unsafely.to_owned(),
+        let proposal = proposals(&declaration.entry, module).into_iter().nth(index);
+        let help = match proposal {
+            Some(memory @ Proposal::Memory { .. }) => {
+                format!("declare it `{}: {}`, or {unsafely}", param.name, memory.ty())
+            }
+            Some(Proposal::Value(_)) | None => unsafely.to_owned(),
         };
         let fault = Mistake::new(Rule::Access, Place::Param(index), message);
         mistakes.push(fault.note(at(line, path)).help(help));

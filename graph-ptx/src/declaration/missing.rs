@@ -1,5 +1,6 @@
 //! The message about a missing kernel, with the names that the PTX has instead.
 
+use super::proposal::declaration;
 use super::text::list;
 use super::{Mistake, Place, Rule};
 use crate::ast::Module;
@@ -37,7 +38,12 @@ pub(super) fn missing(
             ));
     }
     if let Some(near) = nearest(entry, &names) {
-        return fault.help(format!("did you mean `{near}`?"));
+        return fault
+            .note(format!(
+                "the kernel `{near}` is `{}`",
+                declaration(&near, &near, module, &[])
+            ))
+            .help(format!("did you mean `{near}`?"));
     }
     fault.note(match names.is_empty() {
         true => "it has no kernels at all".to_owned(),

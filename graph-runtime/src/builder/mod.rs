@@ -5,7 +5,7 @@ mod body;
 mod child;
 mod host;
 mod library;
-mod plane;
+mod copy;
 mod programmatic;
 mod record;
 mod repeat;
@@ -13,22 +13,23 @@ mod rng;
 mod scratch;
 mod shared;
 
-use crate::backend::{Blueprint, Executable, Layout, Programmatic};
+use crate::backend::blueprint::{Blueprint, Programmatic};
+use crate::backend::executable::Executable;
+use crate::backend::shares::Shares;
 use crate::device::Device;
-use crate::error::mistakes;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::node::NodeId;
-use crate::graph::shares::Shares;
-use crate::kernel::{ArgumentKind, KernelCall, KernelFacts, Launch, Value};
+use crate::kernel::{ArgumentKind, KernelCall, KernelFacts, Launch};
 use crate::program::instances::{AllInstances, Instances};
 use crate::program::scratch::{Arena, Packed, first_reads};
-use crate::program::{Argument, KernelAttributes, KernelOp, Op, Part, Program};
-use crate::shape::place::{Memory, OnDevice, OnHost, Place, Span};
-use crate::shape::{ArrayOf, Element, SameShape};
+use crate::program::{Argument, KernelAttributes, KernelOp, Op, Program};
+use crate::shape::Element;
+use crate::shape::part::Layout;
+use crate::shape::place::{OnDevice, OnHost, Place, Span};
 use attribute::Attribute;
 use child::Outer;
-use graph_plan::{Diagnostic, Draft, LaunchConfig, Lists, Mode, NodeKind, Sharing, Space};
+use graph_plan::{Diagnostic, Draft, LaunchConfig, Lists, NodeKind, Sharing, Space};
 use record::Checked;
 use repeat::Repeats;
 use shared::Shared;
@@ -264,48 +265,6 @@ impl GraphBuilder {
             arguments,
             attributes: KernelAttributes::of(&launch),
         }))
-    }
-
-    /// Adds a node that copies `from` to `to`. Where only their types' outermost lengths are unknown, `build` compares them.
-    pub fn memcpy<A, B, M1, M2>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        from: &Place<A, M1>,
-        to: &mut Place<B, M2>,
-    ) -> NodeId
-    where
-        A: ?Sized + SameShape<B>,
-        B: ?Sized,
-        M1: Memory,
-        M2: Memory,
-    {
-        let node = self.node(name, NodeKind::Memcpy);
-        let read = self.touch(node, from.span, Mode::Read);
-        let written = self.touch(node, to.span, Mode::Write);
-        if read && written && from.span.bytes != to.span.bytes {
-            let mistake = mistakes::mismatch(&self.draft, node, from.span, to.span);
-            self.mistakes.push(mistake);
-        }
-        self.push(Op::Memcpy {
-            from: Part::of(from.span),
-            to: Part::of(to.span),
-        })
-    }
-
-    /// Adds a node that sets every element of `to` to `value`.
-    pub fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        to: &mut Place<S, OnDevice>,
-        value: T,
-    ) -> NodeId {
-        let node = self.node(name, NodeKind::Memset);
-        self.touch(node, to.span, Mode::Write);
-        self.push(Op::Memset {
-            to: Part::of(to.span),
-            value: Value::new(&value),
-            changes: false,
-        })
     }
 
     /// Adds a node that does nothing: whatever runs after it runs after all that it runs after.

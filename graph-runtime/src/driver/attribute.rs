@@ -1,6 +1,7 @@
 //! Driver calls about how kernel nodes are launched.
 
-use super::{CUfunction, CUgraphNode, call};
+use super::call::call;
+use super::{CUfunction, CUgraphNode};
 use crate::error::CudaError;
 use cudarc::driver::sys::{CUkernelNodeAttrID, CUkernelNodeAttrValue};
 

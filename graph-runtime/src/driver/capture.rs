@@ -1,6 +1,7 @@
 //! Driver calls about capturing streams, and about what was captured.
 
-use super::{CUgraph, CUgraphNode, CUstream, call};
+use super::call::call;
+use super::{CUgraph, CUgraphNode, CUstream};
 use crate::error::CudaError;
 use cudarc::driver::sys::CUstreamCaptureMode;
 use std::ptr;

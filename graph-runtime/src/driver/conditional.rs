@@ -1,7 +1,8 @@
 //! Driver calls about conditional nodes, which came with CUDA 12.3. Bindings for older versions lack them, and so may the driver: the
 //! types are declared here and the calls looked up.
 
-use super::{CUcontext, CUgraph, CUgraphNode, check, error};
+use super::call::{check, error};
+use super::{CUcontext, CUgraph, CUgraphNode};
 use crate::error::CudaError;
 use cudarc::driver::sys;
 use std::ffi::c_void;

@@ -1,8 +1,9 @@
 //! Edges with data, which came with CUDA 12.3. Bindings for older versions lack them, and so may the driver: the type is declared here
 //! and the call looked up.
 
+use super::call::{check, error};
 use super::conditional::find;
-use super::{CUgraph, CUgraphNode, check, error};
+use super::{CUgraph, CUgraphNode};
 use crate::error::CudaError;
 use cudarc::driver::sys;
 

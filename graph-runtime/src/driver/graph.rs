@@ -1,6 +1,7 @@
 //! Driver calls about graphs.
 
-use super::{CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUstream, call};
+use super::call::call;
+use super::{CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use crate::error::CudaError;
 use cudarc::driver::sys;
 use std::ptr;

@@ -1,6 +1,7 @@
 //! Driver calls about nodes for host functions and events.
 
-use super::{CUevent, CUgraph, CUgraphExec, CUgraphNode, call};
+use super::call::call;
+use super::{CUevent, CUgraph, CUgraphExec, CUgraphNode};
 use crate::error::CudaError;
 use cudarc::driver::sys::CUDA_HOST_NODE_PARAMS;
 use std::ffi::c_void;

@@ -1,6 +1,7 @@
 //! Driver calls about memory outside graphs.
 
-use super::{CUdeviceptr, CUstream, call};
+use super::call::call;
+use super::{CUdeviceptr, CUstream};
 use crate::error::CudaError;
 use cudarc::driver::sys;
 use std::ffi::c_void;

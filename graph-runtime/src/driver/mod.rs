@@ -6,13 +6,14 @@
 
 mod attribute;
 mod capture;
-mod conditional;
 mod edge;
+mod conditional;
 mod graph;
 mod host;
 mod memory;
 mod module;
 mod nvrtc;
+mod call;
 
 use crate::error::CudaError;
 use cudarc::driver::sys;
@@ -21,6 +22,8 @@ use std::ptr;
 use std::sync::OnceLock;
 
 pub(crate) use attribute::*;
+use call::call;
+pub(crate) use call::error;
 pub(crate) use capture::*;
 pub(crate) use conditional::*;
 pub(crate) use edge::*;
@@ -34,18 +37,6 @@ pub(crate) use sys::{
     CUgraphExec, CUgraphNode, CUmodule, CUstream, CUstreamCaptureStatus,
 };
 
-/// Makes one driver call; an error bears the call's name.
-macro_rules! call {
-    ($function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: this stands only in the `unsafe fn` for this one call, whose caller promised what CUDA asks of the
-        // arguments passed through; out-parameters point to locals.
-        $crate::driver::check(stringify!($function), unsafe {
-            ::cudarc::driver::sys::$function($($argument),*)
-        })
-    };
-}
-use call;
-
 /// Is a driver library on this machine? Loads it at the first call.
 pub(crate) fn is_present() -> bool {
     static PRESENT: OnceLock<bool> = OnceLock::new();
@@ -53,35 +44,6 @@ pub(crate) fn is_present() -> bool {
         // SAFETY: loading a library runs its initialisers; those of NVIDIA's driver are made for it.
         unsafe { sys::is_culib_present() }
     })
-}
-
-/// The call's result as a `Result`.
-#[inline]
-fn check(call: &'static str, result: sys::CUresult) -> Result<(), CudaError> {
-    if result == sys::CUresult::CUDA_SUCCESS {
-        Ok(())
-    } else {
-        Err(error(call, result))
-    }
-}
-
-/// A failed call in words.
-#[cold]
-pub(crate) fn error(call: &'static str, result: sys::CUresult) -> CudaError {
-    let mut name = ptr::null();
-    // SAFETY: `name` is valid for the write, and the library is loaded, or there would be no result.
-    let named = unsafe { sys::cuGetErrorName(result, &mut name) } == sys::CUresult::CUDA_SUCCESS && !name.is_null();
-    let name = if named {
-        // SAFETY: on success CUDA points to a NUL-terminated string in the library, which is never unloaded.
-        unsafe { CStr::from_ptr(name) }.to_str().unwrap_or("unknown error")
-    } else {
-        "unknown error"
-    };
-    CudaError {
-        call,
-        name,
-        code: result as u32,
-    }
 }
 
 /// `cuInit`

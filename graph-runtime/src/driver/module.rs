@@ -1,6 +1,7 @@
 //! Driver calls about modules and their functions.
 
-use super::{CUfunction, CUfunction_attribute, CUmodule, call};
+use super::call::call;
+use super::{CUfunction, CUfunction_attribute, CUmodule};
 use crate::error::CudaError;
 use cudarc::driver::sys::{CUjit_option, CUresult, culib};
 use std::ffi::{CStr, c_void};

@@ -161,6 +161,7 @@ pub trait Integer: Element {
 
 macro_rules! integers {
     ($signed:literal: $($ty:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Integer for $ty {
             const SIGNED: bool = $signed;
         }

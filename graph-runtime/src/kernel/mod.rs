@@ -7,7 +7,10 @@ use crate::kernel::source::Source;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use cudarc::driver::CudaFunction;
-use graph_plan::{Argument, Contract, GridDependency, KernelCode, KernelLimits, LaunchRequest, Mode, Param};
+use graph_plan::{
+    Argument, Contract, Diagnostic, GridDependency, KernelCode, KernelLimits, LaunchConfig, LaunchRequest, Mode, Param,
+    Subject,
+};
 use std::sync::Arc;
 
 /// What is known of a kernel at compile time.
@@ -169,6 +172,11 @@ impl Value {
             Value::Large(bytes) => bytes,
         }
     }
+
+    /// Whether the two values have one length.
+    pub(crate) fn is_as_long_as(&self, other: &Self) -> bool {
+        self.bytes().len() == other.bytes().len()
+    }
 }
 
 impl<const N: usize> KernelCall<N> {
@@ -315,6 +323,7 @@ pub trait Dimensions {
 
 macro_rules! integer_dimensions {
     ($($ty:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Dimensions for $ty {
             fn dimensions(self) -> [i128; 3] {
                 [self as i128, 1, 1]
@@ -324,20 +333,37 @@ macro_rules! integer_dimensions {
 }
 integer_dimensions!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
 
+#[diagnostic::do_not_recommend]
 impl<X: Dimensions> Dimensions for (X,) {
     fn dimensions(self) -> [i128; 3] {
         self.0.dimensions()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<X: Dimensions, Y: Dimensions> Dimensions for (X, Y) {
     fn dimensions(self) -> [i128; 3] {
         [self.0.dimensions()[0], self.1.dimensions()[0], 1]
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
     fn dimensions(self) -> [i128; 3] {
         [self.0.dimensions()[0], self.1.dimensions()[0], self.2.dimensions()[0]]
     }
+}
+
+/// The checked dimensions of a launch, or why they are wrong.
+pub(crate) fn launch_mistake<const N: usize>(
+    name: &str,
+    node: usize,
+    facts: &KernelFacts,
+    launch: Launch,
+    call: &KernelCall<N>,
+) -> Result<LaunchConfig, Diagnostic> {
+    let checked = facts
+        .code()
+        .check_launch(name, &launch.request(), &call.contract_arguments(), true);
+    checked.map_err(|text| Diagnostic::parse(Subject::Node(node), text.as_str()))
 }

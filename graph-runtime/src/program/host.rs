@@ -1,7 +1,8 @@
 //! Host functions: what a `call` node runs, and the host memory that it gets as Rust references.
 
-use crate::program::Part;
+use crate::error::CudaError;
 use crate::shape::Element;
+use crate::shape::part::Part;
 use crate::shape::place::{Declared, OnHost, Place};
 use graph_plan::Mode;
 use std::any::Any;
@@ -216,6 +217,18 @@ thread_local! {
 /// Is this thread in a host function? There it must not use CUDA.
 pub(crate) fn is_running() -> bool {
     RUNNING.get()
+}
+
+/// An error in host functions, where CUDA forbids its calls, and waiting might be for what comes after the function.
+pub(crate) fn refuse_in_host_function() -> Result<(), CudaError> {
+    if !is_running() {
+        return Ok(());
+    }
+    Err(CudaError {
+        call: "a CUDA call in a host function",
+        name: "CUDA_ERROR_NOT_PERMITTED",
+        code: 800,
+    })
 }
 
 /// Says so while it lives.

@@ -1,6 +1,5 @@
 //! Memory as `capture` and `raw` nodes get it: addresses with a shape, and a lifetime that ends with the closure.
 
-use crate::backend::Storage;
 use crate::shape::ArrayOf;
 use crate::shape::place::{Declared, Memory, OnDevice, OnHost, Place, Span};
 use cudarc::driver::sys::CUdeviceptr;
@@ -8,7 +7,6 @@ use graph_plan::Mode;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::ptr;
 
 /// Memory of a graph that a `capture` or `raw` node declared to read: an address and a length.
 ///
@@ -119,13 +117,9 @@ unsafe impl Send for Addresses {}
 unsafe impl Sync for Addresses {}
 
 impl Addresses {
-    pub(crate) fn new(storage: &[Storage]) -> Self {
-        let first = |storage: &Storage| match (storage.host(), storage.device()) {
-            (Some(host), _) => host.as_ptr(),
-            (None, Some((memory, start))) => ptr::without_provenance_mut(memory.address() as usize + start),
-            (None, None) => ptr::null_mut(),
-        };
-        Self(storage.iter().map(first).collect())
+    /// `first` has the first byte of each resource; null for those without an address.
+    pub(crate) fn new(first: impl Iterator<Item = *mut u8>) -> Self {
+        Self(first.collect())
     }
 
     /// The first byte of a span.

@@ -1,7 +1,7 @@
 //! Attributes of kernel nodes: what the device has to say of them, and setting them.
 
-use super::Cuda;
 use super::kernels::Kernels;
+use crate::backend::device::cuda::Cuda;
 use crate::driver::{
     self, CUdevice_attribute as DeviceAttribute, CUfunction_attribute as FunctionAttribute, CUgraphNode,
 };

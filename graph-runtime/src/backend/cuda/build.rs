@@ -2,14 +2,17 @@
 
 use super::add::Adder;
 use super::conditional;
-use super::context::check_version;
-use super::event::Event;
 use super::failure::Failure;
 use super::fill::Fill;
 use super::kept::Kept;
 use super::kernels::{self, Kernels};
-use super::{Cuda, Executable, attribute, delay, programmatic};
-use crate::backend::{Backend, Blueprint, Programmatic, allocate};
+use super::{Executable, attribute, delay, programmatic};
+use crate::backend::blueprint::{Blueprint, Programmatic};
+use crate::backend::device::Backend;
+use crate::backend::device::cuda::Cuda;
+use crate::backend::device::cuda::check_version;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::storage::allocate;
 use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
 use crate::program::{KernelOp, Op, Program};
@@ -33,7 +36,7 @@ impl Executable {
             cuda: cuda.clone(),
             stream: ptr::null_mut(),
             stream_id: None,
-            event: Event::new(cuda).at(graph)?,
+            event: LaunchEvent::new(cuda).at(graph)?,
             events: VecDeque::new(),
             rebound: false,
             graph: ptr::null_mut(),
@@ -84,11 +87,7 @@ impl Executable {
                         return Err(mistaken_arguments(draft, node, &message));
                     }
                 }
-                Op::Memset { to, value, changes } => {
-                    let fill = Fill::new(value.bytes(), to.start, to.bytes, *changes);
-                    self.prepare_fill(draft, &fill, site)?;
-                }
-                Op::SetRows(set) => self.prepare_fill(draft, &Fill::of_rows(set), site)?,
+                Op::Memset { .. } => self.prepare_fill(draft, Fill::of(op), site)?,
                 Op::Conditional(_) => {
                     conditional::check_driver(blueprint, site)?;
                     self.kernels.load_condition(draft)?;
@@ -96,7 +95,6 @@ impl Executable {
                 Op::Capture(call) => self.capture(node, call, site)?,
                 Op::Child(_)
                 | Op::Memcpy { .. }
-                | Op::CopyRows(_)
                 | Op::Join
                 | Op::Call(_)
                 | Op::Record(_)
@@ -123,14 +121,14 @@ impl Executable {
     }
 
     /// Loads what a memset node needs.
-    fn prepare_fill(&mut self, draft: &Draft, fill: &Fill, site: impl Fn() -> Site) -> Result<()> {
+    fn prepare_fill(&mut self, draft: &Draft, fill: Option<Fill>, site: impl Fn() -> Site) -> Result<()> {
         match fill {
-            Fill::Kernel { .. } => self.kernels.load_fill(draft),
-            Fill::TooLong => Err(Error::Unsupported {
+            Some(Fill::Kernel { .. }) => self.kernels.load_fill(draft),
+            Some(Fill::TooLong) => Err(Error::Unsupported {
                 site: site(),
                 message: "a memset value that does not repeat has at most 256 bytes",
             }),
-            Fill::Nothing | Fill::Memset { .. } => Ok(()),
+            Some(Fill::Nothing | Fill::Memset { .. }) | None => Ok(()),
         }
     }
 
@@ -202,7 +200,7 @@ impl Executable {
                 // SAFETY: as above.
                 Op::Raw(call) => unsafe { self.add_raw(graph, &after, node, call, name) }?,
                 // SAFETY: as above; the context is current, and `self` owns kernels and memory (facts 1 and 2 of `Executable`).
-                _ => unsafe {
+                Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::Join => unsafe {
                     self.adder
                         .add(graph, &after, blueprint.program, &self.kernels, node, name)
                 }

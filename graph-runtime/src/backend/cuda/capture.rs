@@ -1,11 +1,11 @@
 //! Capturing library calls into a graph of their own, which becomes a child node.
 
-use super::{Cuda, Memory};
+use crate::backend::device::cuda::Cuda;
+use crate::backend::device::cuda_memory::Memory;
 use crate::driver::{self, CUgraph, CUstream, CUstreamCaptureStatus, RelaxedCapture, StrictCapture};
 use crate::error::{At, CudaError, Result, Site};
-use crate::program::capture::{BoxError, CaptureCall};
-use crate::program::pointer::{Addresses, PointerMut};
-use crate::shape::place::OnDevice;
+use crate::program::capture::{BoxError, CaptureCall, Session};
+use crate::program::pointer::Addresses;
 use cudarc::driver::{CudaContext, CudaStream};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -17,11 +17,11 @@ use tracing::trace;
 ///
 /// # Safety
 ///
-/// 1. `stream` was made by [`Session::new`] for this alone and is destroyed in `drop` only, after all that could still use it: what the node
+/// 1. `stream` was made by [`Capturing::new`] for this alone and is destroyed in `drop` only, after all that could still use it: what the node
 ///    prepared, and its workspaces. Whoever gets it from here without `unsafe` gets a handle that only `unsafe` calls take.
-/// 2. It captures exactly while `capturing` is set: from [`Session::begin`] to [`Session::end`], both on the thread of the build, since a
-///    `Session` is lent to the closure of the node only and is not `Sync`.
-pub(crate) struct Session {
+/// 2. It captures exactly while `capturing` is set: from [`Capturing::begin`] to [`Capturing::end`], both on the thread of the build, since a
+///    `Capturing` is lent to the closure of the node only and is not `Sync`.
+pub(super) struct Capturing {
     cuda: Arc<Cuda>,
     stream: CUstream,
     /// The same, in cudarc's type. Made when it is asked for.
@@ -34,7 +34,7 @@ pub(crate) struct Session {
     workspaces: RefCell<Vec<Memory>>,
 }
 
-impl Session {
+impl Capturing {
     /// A stream that does not capture yet. The context is current.
     fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>) -> Result<Self, CudaError> {
         trace!(target: "graph_runtime", "cuStreamCreate");
@@ -51,56 +51,6 @@ impl Session {
             prepared: RefCell::default(),
             workspaces: RefCell::default(),
         })
-    }
-
-    pub(crate) fn stream(&self) -> CUstream {
-        self.stream
-    }
-
-    pub(crate) fn cudarc(&self) -> &Arc<CudaStream> {
-        &self.cudarc
-    }
-
-    pub(crate) fn context(&self) -> &Arc<CudaContext> {
-        self.cuda.context()
-    }
-
-    pub(crate) fn addresses(&self) -> &Addresses {
-        &self.addresses
-    }
-
-    /// Zeroed memory that lives as long as `self`.
-    pub(crate) fn workspace<'n>(&'n self, bytes: usize) -> Result<PointerMut<'n, [u8], OnDevice>> {
-        let memory = Memory::zeroed(&self.cuda, bytes.max(1)).at(|| Site::default().at_memory("workspace"))?;
-        let first = ptr::without_provenance_mut(memory.address() as usize);
-        self.workspaces.borrow_mut().push(memory);
-        Ok(PointerMut::new(first, bytes))
-    }
-
-    /// Keeps a value as long as `self`.
-    pub(crate) fn keep(&self, value: Arc<dyn Any + Send + Sync>) {
-        self.prepared.borrow_mut().push(value);
-    }
-
-    /// Runs `f` while the stream does not capture; nothing was captured before. The capture begins anew after it, whatever happens: what the
-    /// closure goes on to queue must not run.
-    pub(crate) fn outside<T>(&self, f: impl FnOnce() -> T) -> Result<T, BoxError> {
-        if !self.capturing.get() {
-            return Err(self.fail("`prepare` was called within `prepare`".to_owned()));
-        }
-        let _relaxed = RelaxedCapture::enter();
-        let result = self.is_empty().map(|()| f());
-        // What runs at once has run before anything that it uses can be launched, or freed.
-        let begun = self
-            .cuda
-            .bind()
-            .and_then(|()| self.finish())
-            .and_then(|()| self.begin());
-        match (result, begun) {
-            (Ok(value), Ok(())) => Ok(value),
-            (Err(message), _) => Err(self.fail(message)),
-            (Ok(_), Err(error)) => Err(self.fail(error.to_string())),
-        }
     }
 
     /// Ends the capture, of which nothing must have come yet.
@@ -173,6 +123,56 @@ impl Session {
     }
 }
 
+impl Session for Capturing {
+    fn stream(&self) -> CUstream {
+        self.stream
+    }
+
+    fn cudarc(&self) -> &Arc<CudaStream> {
+        &self.cudarc
+    }
+
+    fn context(&self) -> &Arc<CudaContext> {
+        self.cuda.context()
+    }
+
+    fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+
+    fn workspace(&self, bytes: usize) -> Result<*mut u8> {
+        let memory = Memory::zeroed(&self.cuda, bytes.max(1)).at(|| Site::default().at_memory("workspace"))?;
+        let first = ptr::without_provenance_mut(memory.address() as usize);
+        self.workspaces.borrow_mut().push(memory);
+        Ok(first)
+    }
+
+    fn keep(&self, value: Arc<dyn Any + Send + Sync>) {
+        self.prepared.borrow_mut().push(value);
+    }
+
+    /// Runs `f` while the stream does not capture; nothing was captured before. The capture begins anew after it, whatever happens: what the
+    /// closure goes on to queue must not run.
+    fn outside(&self, f: &mut dyn FnMut()) -> Result<(), BoxError> {
+        if !self.capturing.get() {
+            return Err(self.fail("`prepare` was called within `prepare`".to_owned()));
+        }
+        let _relaxed = RelaxedCapture::enter();
+        let result = self.is_empty().map(|()| f());
+        // What runs at once has run before anything that it uses can be launched, or freed.
+        let begun = self
+            .cuda
+            .bind()
+            .and_then(|()| self.finish())
+            .and_then(|()| self.begin());
+        match (result, begun) {
+            (Ok(()), Ok(())) => Ok(()),
+            (Err(message), _) => Err(self.fail(message)),
+            (Ok(()), Err(error)) => Err(self.fail(error.to_string())),
+        }
+    }
+}
+
 /// What the stream could not do, in words.
 const NOT_ALLOWED: &str = "a call was made that CUDA does not allow during a capture, such as allocating, freeing or waiting: make it in \
                            `prepare`, and take scratch memory from `workspace`";
@@ -191,7 +191,7 @@ fn explained(error: &CudaError) -> String {
     format!("{error}: {meaning}")
 }
 
-impl Drop for Session {
+impl Drop for Capturing {
     fn drop(&mut self) {
         let _relaxed = RelaxedCapture::enter();
         if self.cuda.bind().is_err() {
@@ -214,13 +214,13 @@ impl Drop for Session {
 /// What a `capture` node adds, and what its work uses.
 pub(super) struct Captured {
     graph: CUgraph,
-    _session: Session,
+    _session: Capturing,
 }
 
 impl Captured {
     /// Captures what a closure queues. The context is current; the error says why nothing came of it.
     pub(super) fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>, call: &CaptureCall) -> Result<Self, String> {
-        let session = Session::new(cuda, addresses).map_err(|error| error.to_string())?;
+        let session = Capturing::new(cuda, addresses).map_err(|error| error.to_string())?;
         let graph = session.capture(call)?;
         let captured = Self {
             graph,

@@ -3,7 +3,7 @@
 use super::Executable;
 use super::conditional::sinks;
 use super::failure::Failure;
-use crate::backend::Blueprint;
+use crate::backend::blueprint::Blueprint;
 use crate::driver::{self, CUgraph, CUgraphNode};
 use crate::program::Op;
 use tracing::trace;

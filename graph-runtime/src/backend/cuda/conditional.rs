@@ -5,10 +5,11 @@
 
 use super::Executable;
 use super::failure::Failure;
-use crate::backend::Blueprint;
+use crate::backend::blueprint::Blueprint;
 use crate::driver::{self, CUgraph, CUgraphNode, ConditionalHandle, ConditionalType};
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::program::{Conditional, Part};
+use crate::program::Conditional;
+use crate::shape::part::Part;
 use graph_plan::NodeKind;
 use std::collections::HashSet;
 use tracing::trace;

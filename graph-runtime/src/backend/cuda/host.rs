@@ -66,7 +66,7 @@ impl Executable {
         name: &str,
     ) -> Result<CUgraphNode, CudaError> {
         // `support` has refused events of other devices.
-        let event = event.raw(&self.cuda).unwrap_or(std::ptr::null_mut());
+        let event = event.raw(self.cuda.raw()).unwrap_or(std::ptr::null_mut());
         if wait {
             trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEventWaitNode");
             // SAFETY: by the caller's promise; the event lives as long as `self.kept` (fact 8 of `Executable`).

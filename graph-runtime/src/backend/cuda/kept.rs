@@ -1,9 +1,10 @@
 //! What a graph keeps of the user's as long as it lives.
 
 use super::capture::Captured;
-use super::memory::Memory;
+use crate::backend::blueprint::Blueprint;
 use crate::backend::calls::Calls;
-use crate::backend::{Blueprint, Storage};
+use crate::backend::device::cuda_memory::Memory;
+use crate::backend::storage::Storage;
 use crate::program::Op;
 use crate::program::event::Event;
 use crate::program::pointer::Addresses;
@@ -46,7 +47,7 @@ impl Kept {
             _closures: program.others().filter_map(closure).collect(),
             _events: program.others().filter_map(event).collect(),
             captured: HashMap::new(),
-            addresses: Arc::new(Addresses::new(storage)),
+            addresses: Arc::new(Addresses::new(storage.iter().map(Storage::first))),
             nowhere: None,
         }
     }

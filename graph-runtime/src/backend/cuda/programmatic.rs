@@ -1,7 +1,7 @@
 //! Programmatic edges, where driver and device have them.
 
-use super::Cuda;
-use crate::backend::{Blueprint, Programmatic};
+use crate::backend::blueprint::{Blueprint, Programmatic};
+use crate::backend::device::cuda::Cuda;
 use crate::driver;
 use crate::error::{At, Result, Site};
 

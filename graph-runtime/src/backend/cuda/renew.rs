@@ -2,8 +2,8 @@
 //! another kind (of a pool, or of `cuMemAlloc`).
 
 use super::Executable;
+use super::OWN;
 use super::attribute;
-use super::executable::OWN;
 use crate::driver::{self, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
 use crate::program::{Op, Program};
@@ -20,7 +20,7 @@ impl Executable {
                 break;
             }
             match &program.ops[node] {
-                Op::CopyRows(_) => self.stale = true,
+                Op::Memcpy { from, to } if !(from.is_one_row() && to.is_one_row()) => self.stale = true,
                 Op::Memcpy { .. } => match self.apply(draft, program, node) {
                     Err(error) if is_refusal(&error) => self.stale = true,
                     applied => applied?,
@@ -60,7 +60,7 @@ impl Executable {
         self.stale = false;
         let renewed = (0..program.ops.len()).try_for_each(|node| match &program.ops[node] {
             // These have moved with the graph.
-            Op::Memcpy { .. } | Op::CopyRows(_) => Ok(()),
+            Op::Memcpy { .. } => Ok(()),
             _ => self.apply(draft, program, node),
         });
         let ready = renewed.and_then(|()| self.make_ready(draft, program));

@@ -1,12 +1,12 @@
 //! Graphs that share memory: launches in order with those of other graphs, and other memory in place.
 
 use super::Executable;
-use super::event::Event;
-use super::executable::LOST;
-use crate::backend::Storage;
+use super::LOST;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::storage::Storage;
+use crate::backend::uses::Claim;
 use crate::driver::{self, CUstream};
 use crate::error::{At, CudaError, Result, Site};
-use crate::memory::Claim;
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 
@@ -19,7 +19,7 @@ impl Executable {
     pub(crate) fn launch_shared(
         &mut self,
         draft: &Draft,
-        claims: &[Claim<'_>],
+        claims: &[Claim<'_, LaunchEvent>],
         stream: Option<&CudaStream>,
     ) -> Result<()> {
         let graph = || Site::graph(&draft.name);
@@ -60,7 +60,7 @@ impl Executable {
             _ => None,
         };
         // One that was used before stands for later launches, too.
-        let event = event.map_or_else(|| Event::new(&self.cuda), Ok)?;
+        let event = event.map_or_else(|| LaunchEvent::new(&self.cuda), Ok)?;
         self.events.push_back(std::mem::replace(&mut self.event, event));
         Ok(())
     }

@@ -1,8 +1,8 @@
 //! Where a kernel's code comes from: PTX that is compiled into the program, or CUDA C++ that is compiled when it is first used.
 
+mod resolve;
 mod cache;
 mod compile;
-mod resolve;
 
 pub(crate) use compile::Architecture;
 pub(crate) use resolve::{Unresolved, resolve};

@@ -1,0 +1,175 @@
+//! Blocks of memory behind counted handles.
+
+use crate::backend::device::Backend;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::launches::Access;
+use crate::backend::memory::{DeviceMemory, HostMemory};
+use crate::backend::uses::{Claim, Kind, Refused, Uses};
+use crate::error::{Error, Result, Site};
+use std::mem::ManuallyDrop;
+use std::ops::{Deref, Range};
+use std::sync::Arc;
+
+pub(crate) mod sealed {
+    /// What only this crate can look into.
+    pub struct Handle(pub(crate) super::SharedMemory);
+
+    pub trait Shareable {
+        fn handle(&self) -> Handle;
+    }
+}
+
+/// A handle to memory that graphs can share: [`DeviceBuffer`](crate::DeviceBuffer) or [`SharedHost`](crate::SharedHost).
+pub trait Shareable: sealed::Shareable {
+    /// The memory's shape.
+    type Shape: ?Sized;
+    /// Where it lies.
+    type Memory: crate::shape::place::Memory;
+}
+
+/// One allocation and its uses.
+pub(crate) struct Block<M> {
+    /// Dropped in `drop` only.
+    memory: ManuallyDrop<M>,
+    uses: Uses<LaunchEvent>,
+}
+
+impl<M> Block<M> {
+    pub(crate) fn new(memory: M) -> Self {
+        Self {
+            memory: ManuallyDrop::new(memory),
+            uses: Uses::default(),
+        }
+    }
+
+    pub(crate) fn uses(&self) -> &Uses<LaunchEvent> {
+        &self.uses
+    }
+}
+
+impl<M> Deref for Block<M> {
+    type Target = M;
+
+    fn deref(&self) -> &M {
+        &self.memory
+    }
+}
+
+impl<M> Drop for Block<M> {
+    fn drop(&mut self) {
+        match self.uses.wait() {
+            // SAFETY: `self` is not used again; nothing uses the memory any more (fact 4 of `Uses`).
+            Ok(()) => unsafe { ManuallyDrop::drop(&mut self.memory) },
+            Err(error) => {
+                tracing::warn!(target: "graph_runtime", %error, "shared memory is leaked, since waiting for its launches failed");
+            }
+        }
+    }
+}
+
+/// A counted handle to all or part of a block.
+pub(crate) struct Piece<M> {
+    pub(crate) block: Arc<Block<M>>,
+    /// In bytes.
+    pub(crate) start: usize,
+    /// In bytes.
+    pub(crate) bytes: usize,
+}
+
+impl<M> Piece<M> {
+    /// A new block of so many bytes.
+    pub(crate) fn new(memory: M, bytes: usize) -> Self {
+        Self {
+            block: Arc::new(Block::new(memory)),
+            start: 0,
+            bytes,
+        }
+    }
+
+    /// The bytes of it that start at `start`, which the caller has checked to be in it.
+    pub(crate) fn part(&self, start: usize, bytes: usize) -> Self {
+        debug_assert!(start + bytes <= self.bytes);
+        Self {
+            block: self.block.clone(),
+            start: self.start + start,
+            bytes,
+        }
+    }
+
+    /// All of it, to be read or written.
+    fn access(&self, write: bool) -> Access {
+        Access::new(self.start, self.start + self.bytes, write)
+    }
+
+    /// Claims it for the host, and waits for launches.
+    pub(crate) fn hold(&self, write: bool, kind: Kind, site: impl FnOnce() -> Site) -> Result<Claim<'_, LaunchEvent>> {
+        let held = self.block.uses.hold(self.access(write), kind);
+        held.map_err(|refused| refused.at(site()))
+    }
+}
+
+impl<M> Clone for Piece<M> {
+    fn clone(&self) -> Self {
+        Self {
+            block: self.block.clone(),
+            ..*self
+        }
+    }
+}
+
+/// Shared memory of either kind.
+#[derive(Clone)]
+pub(crate) enum SharedMemory {
+    Host(Piece<HostMemory>),
+    Device(Piece<DeviceMemory>),
+}
+
+impl SharedMemory {
+    pub(crate) fn of(buffer: &impl Shareable) -> Self {
+        buffer.handle().0
+    }
+
+    /// The size in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Self::Host(piece) => piece.bytes,
+            Self::Device(piece) => piece.bytes,
+        }
+    }
+
+    /// Its addresses: of the host, or of the device.
+    pub(crate) fn addresses(&self) -> (graph_plan::Space, Range<u64>) {
+        let (space, start) = match self {
+            Self::Host(piece) => {
+                let first = piece.block.pointer().addr().get();
+                (graph_plan::Space::Host, (first + piece.start) as u64)
+            }
+            Self::Device(piece) => (graph_plan::Space::Device, piece.block.address() + piece.start as u64),
+        };
+        (space, start..start + self.bytes() as u64)
+    }
+
+    /// Can graphs on `backend` use it?
+    pub(crate) fn check_device(&self, backend: &Backend, site: impl FnOnce() -> Site) -> Result<()> {
+        let usable = match self {
+            Self::Host(piece) => piece.block.is_usable_on(backend),
+            Self::Device(piece) => piece.block.is_usable_on(backend),
+        };
+        if usable {
+            return Ok(());
+        }
+        Err(Error::ForeignMemory { site: site() })
+    }
+
+    /// Claims it for a launch, and waits for what is not a launch: work that was queued on it as a slice of cudarc's.
+    pub(crate) fn claim(&self, write: bool) -> Result<Claim<'_, LaunchEvent>, Refused> {
+        match self {
+            Self::Host(piece) => piece.block.uses.claim(piece.access(write), Kind::Call),
+            Self::Device(piece) => {
+                let claim = piece.block.uses.claim(piece.access(write), Kind::Call)?;
+                piece.block.settle(write).map_err(Refused::Cuda)?;
+                Ok(claim)
+            }
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! A CUDA context.
+
+use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, RelaxedCapture};
+use crate::error::{At, CudaError, Error, Result, Site};
+use crate::program::host::refuse_in_host_function;
+use cudarc::driver::CudaContext;
+use std::ptr::{self, NonNull};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The oldest CUDA whose calls are used: `cuGraphAddKernelNode_v2` came with it.
+const OLDEST: u32 = 12_000;
+
+/// A CUDA context and a stream for copies outside graphs.
+pub(crate) struct Cuda {
+    context: Arc<CudaContext>,
+    copies: Mutex<CopyStream>,
+}
+
+/// Made at the first copy; null before. Not the null stream, which would wait for the user's own work.
+struct CopyStream(CUstream);
+
+// SAFETY: a stream may be used by any thread, and the mutex around it gives it to one at a time.
+unsafe impl Send for CopyStream {}
+
+impl Cuda {
+    /// The primary context of a device.
+    pub(crate) fn open(ordinal: usize) -> Result<Arc<Self>> {
+        if !driver::is_present() {
+            return Err(Error::NoDriver);
+        }
+        check_version()?;
+        // SAFETY: the library is loaded.
+        unsafe { driver::init() }.at(Site::default)?;
+        // SAFETY: the driver is initialised.
+        let devices = unsafe { driver::device_count() }.at(Site::default)?;
+        if ordinal >= devices {
+            return Err(Error::NoDevice { ordinal, devices });
+        }
+        let context = CudaContext::new(ordinal)
+            .map_err(|error| driver::error("cuDevicePrimaryCtxRetain", error.0))
+            .at(Site::default)?;
+        Ok(Self::new(context))
+    }
+
+    pub(crate) fn new(context: Arc<CudaContext>) -> Arc<Self> {
+        Arc::new(Self {
+            context,
+            copies: Mutex::new(CopyStream(ptr::null_mut())),
+        })
+    }
+
+    pub(crate) fn context(&self) -> &Arc<CudaContext> {
+        &self.context
+    }
+
+    pub(crate) fn raw(&self) -> CUcontext {
+        self.context.cu_ctx()
+    }
+
+    /// Makes the context current on this thread. (cudarc's own way reports errors of others that it has stored.)
+    ///
+    /// In host functions, where CUDA forbids its calls and some would wait for ever, it fails, and with it whatever needs a context.
+    pub(crate) fn bind(&self) -> Result<(), CudaError> {
+        refuse_in_host_function()?;
+        // SAFETY: the driver is initialised, or there would be no context.
+        if unsafe { driver::current_context() }? != self.raw() {
+            // SAFETY: `self.context` keeps the context alive.
+            unsafe { driver::set_current_context(self.raw()) }?;
+        }
+        Ok(())
+    }
+
+    /// The device's name: `NVIDIA H200`.
+    pub(crate) fn name(&self) -> String {
+        // SAFETY: the driver is initialised and the device is the context's.
+        unsafe { driver::device_name(self.context.cu_device()) }.unwrap_or_else(|_| "CUDA device".to_owned())
+    }
+
+    pub(crate) fn attribute(&self, attribute: CUdevice_attribute) -> Result<i32, CudaError> {
+        // SAFETY: as in `name`.
+        unsafe { driver::device_attribute(self.context.cu_device(), attribute) }
+    }
+
+    /// The device's compute capability, major and minor.
+    pub(crate) fn capability(&self) -> Result<(i32, i32), CudaError> {
+        let major = self.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?;
+        let minor = self.attribute(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?;
+        Ok((major, minor))
+    }
+
+    /// Waits for all work of the context.
+    pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
+        self.bind()?;
+        // SAFETY: the context is current.
+        unsafe { driver::context_synchronize() }
+    }
+
+    /// Runs `queue` with a stream of the context and waits for what it queued.
+    pub(crate) fn copy(&self, queue: impl FnOnce(CUstream) -> Result<(), CudaError>) -> Result<(), CudaError> {
+        let _relaxed = RelaxedCapture::enter();
+        self.bind()?;
+        let mut stream = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
+        if stream.0.is_null() {
+            // SAFETY: the context is current.
+            stream.0 = unsafe { driver::stream_create() }?;
+        }
+        let queued = queue(stream.0);
+        // SAFETY: the stream lives as long as `self`.
+        let waited = unsafe { driver::stream_synchronize(stream.0) };
+        queued.and(waited)
+    }
+
+    /// `bytes` (not 0) zeroed, page-locked bytes.
+    pub(crate) fn host_alloc(&self, bytes: usize) -> Result<NonNull<u8>, CudaError> {
+        let _relaxed = RelaxedCapture::enter();
+        self.bind()?;
+        // SAFETY: the context is current.
+        let pointer = unsafe { driver::host_alloc(bytes) }?.cast::<u8>();
+        let pointer = NonNull::new(pointer).expect("cuMemHostAlloc succeeded");
+        // SAFETY: `bytes` bytes were just allocated there, and nobody else knows of them.
+        unsafe { pointer.write_bytes(0, bytes) };
+        Ok(pointer)
+    }
+
+    /// Frees what [`Cuda::host_alloc`] returned. Nothing may use it any more.
+    pub(crate) fn host_free(&self, pointer: NonNull<u8>) {
+        let _relaxed = RelaxedCapture::enter();
+        // SAFETY: `HostMemory::drop`, the only caller, owns the allocation and gives it up.
+        let free = |()| unsafe { driver::host_free(pointer.as_ptr().cast()) };
+        if let Err(error) = self.bind().and_then(free) {
+            tracing::warn!(target: "graph_runtime", %error, "host memory was not freed");
+        }
+    }
+}
+
+impl Drop for Cuda {
+    fn drop(&mut self) {
+        let stream = self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).0;
+        if !stream.is_null() && self.bind().is_ok() {
+            // SAFETY: the stream was made for `self` alone, and every copy on it has been waited for.
+            let _ = unsafe { driver::stream_destroy(stream) };
+        }
+    }
+}
+
+/// Refuses a driver that lacks calls which building a graph uses. The library must be loaded.
+pub(crate) fn check_version() -> Result<()> {
+    // SAFETY: the library is loaded; the call needs neither initialisation nor a context.
+    let version = unsafe { driver::driver_version() }.at(Site::default)?;
+    if version < OLDEST {
+        return Err(Error::DriverTooOld { version });
+    }
+    Ok(())
+}

@@ -1,0 +1,232 @@
+//! Device memory in a CUDA context, and its way from and to cudarc.
+
+use crate::backend::device::cuda::Cuda;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::uses::Claim;
+use crate::driver::{self, CUcontext, CUdeviceptr, RelaxedCapture};
+use crate::error::CudaError;
+use cudarc::driver::{CudaSlice, DevicePtr};
+use std::any::Any;
+use std::ffi::c_void;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Device memory in a context.
+pub(crate) struct Memory {
+    cuda: Arc<Cuda>,
+    address: CUdeviceptr,
+    bytes: usize,
+    owner: Owner,
+    lent: Mutex<Lent>,
+}
+
+/// What may have been queued on the memory as a slice of cudarc's, on whatever stream.
+#[derive(Default)]
+struct Lent {
+    /// Slices that are lent now, or were forgotten.
+    slices: usize,
+    /// May there be work that reads? Writing and freeing wait for all of the context then. (Dropping the slice cannot: cudarc remembers
+    /// only the last read.)
+    read: bool,
+    /// May there be work that writes, from before the slice was taken over? Reading waits then, too.
+    written: bool,
+}
+
+/// Who frees it.
+enum Owner {
+    Us,
+    /// The `CudaSlice` that it came from.
+    Cudarc(Box<dyn Any + Send + Sync>),
+    /// It is being dropped.
+    Nobody,
+}
+
+impl Memory {
+    /// `bytes` (not 0) zeroed bytes.
+    pub(crate) fn zeroed(cuda: &Arc<Cuda>, bytes: usize) -> Result<Self, CudaError> {
+        let _relaxed = RelaxedCapture::enter();
+        cuda.bind()?;
+        // SAFETY: the context is current.
+        let address = unsafe { driver::memory_alloc(bytes) }?;
+        let memory = Self {
+            cuda: cuda.clone(),
+            address,
+            bytes,
+            owner: Owner::Us,
+            lent: Mutex::default(),
+        };
+        // SAFETY: the allocation has `bytes` bytes and lives until `copy` has waited for the stream.
+        cuda.copy(|stream| unsafe { driver::memset(address, 0, bytes, stream) })?;
+        Ok(memory)
+    }
+
+    /// Takes a slice of cudarc's over, once all work on it is done: cudarc remembers only the last read, so the whole context is
+    /// waited for.
+    pub(crate) fn from_cudarc<T: Send + Sync + 'static>(slice: CudaSlice<T>) -> Self {
+        let (address, recorded) = slice.device_ptr(slice.stream());
+        drop(recorded);
+        let memory = Self {
+            cuda: Cuda::new(slice.context().clone()),
+            address,
+            bytes: slice.num_bytes(),
+            owner: Owner::Cudarc(Box::new(slice)),
+            lent: Mutex::new(Lent {
+                slices: 0,
+                read: true,
+                written: true,
+            }),
+        };
+        let _ = memory.settle(true); // where this fails, the first use tries again and returns the error
+        memory
+    }
+
+    /// Waits for what was queued on a lent slice, if there was one, where it must come before a use of the memory: before any that writes, and before
+    /// all where it may write itself. While any stream of the context is being captured CUDA refuses this (and ends that capture): the
+    /// memory stays lent then.
+    pub(crate) fn settle(&self, write: bool) -> Result<(), CudaError> {
+        let mut lent = self.lent();
+        if lent.written || write && lent.read {
+            let _relaxed = RelaxedCapture::enter();
+            self.cuda.synchronize()?;
+            lent.written = false;
+            lent.read = lent.slices > 0; // of other parts of the memory
+        }
+        Ok(())
+    }
+
+    fn lent(&self) -> MutexGuard<'_, Lent> {
+        self.lent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn context(&self) -> CUcontext {
+        self.cuda.raw()
+    }
+
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    pub(crate) fn address(&self) -> CUdeviceptr {
+        self.address
+    }
+
+    /// The memory as `len` elements of a slice of cudarc's: the one it came from, or one made for it. Writers keep off while `claim` lives.
+    pub(crate) fn cudarc<'a, T: 'static>(
+        &'a self,
+        start: usize,
+        len: usize,
+        claim: Claim<'a, LaunchEvent>,
+    ) -> Result<CudarcSlice<'a, T>, CudaError> {
+        let owned: Option<&CudaSlice<T>> = match &self.owner {
+            Owner::Cudarc(slice) => slice.downcast_ref(),
+            Owner::Us | Owner::Nobody => None,
+        };
+        if let Some(slice) = owned.filter(|slice| start == 0 && slice.len() == len) {
+            return Ok(self.lend(Slice::Owned(slice), claim));
+        }
+        let _relaxed = RelaxedCapture::enter();
+        let context = self.cuda.context();
+        let failed = |call| move |error: cudarc::driver::DriverError| driver::error(call, error.0);
+        let stream = context.new_stream().map_err(failed("cuStreamCreate"))?;
+        // `upgrade_device_ptr` panics where this fails.
+        drop(context.new_event(None).map_err(failed("cuEventCreate"))?);
+        // SAFETY: the allocation has room for `len` elements of `T` from `start` (the buffer's shape), which are initialised: zeroed
+        // when allocated. The slice never frees it: `CudarcSlice::drop` leaks it.
+        let slice = unsafe { stream.upgrade_device_ptr(self.address + start as u64, len) };
+        Ok(self.lend(Slice::Made(ManuallyDrop::new(slice)), claim))
+    }
+
+    fn lend<'a, T>(&'a self, slice: Slice<'a, T>, claim: Claim<'a, LaunchEvent>) -> CudarcSlice<'a, T> {
+        let mut lent = self.lent();
+        lent.slices += 1;
+        lent.read = true;
+        CudarcSlice {
+            slice,
+            memory: self,
+            claim,
+        }
+    }
+
+    /// Copies bytes out, from within the allocation.
+    pub(crate) fn read(&self, offset: usize, to: &mut [u8]) -> Result<(), CudaError> {
+        if to.is_empty() {
+            return Ok(());
+        }
+        self.settle(false)?;
+        let (pointer, bytes) = (to.as_mut_ptr().cast::<c_void>(), to.len());
+        let from = self.address + offset as u64;
+        // SAFETY: callers read within the allocation, and `copy` returns only when the stream is done with both sides.
+        let queue = |stream| unsafe { driver::copy_to_host(pointer, from, bytes, stream) };
+        self.cuda.copy(queue)
+    }
+
+    /// Copies bytes in, within the allocation.
+    pub(crate) fn write(&self, offset: usize, from: &[u8]) -> Result<(), CudaError> {
+        if from.is_empty() {
+            return Ok(());
+        }
+        self.settle(true)?;
+        let (pointer, bytes) = (from.as_ptr().cast::<c_void>(), from.len());
+        let to = self.address + offset as u64;
+        // SAFETY: callers write within the allocation, and `copy` returns only when the stream is done with both sides.
+        let queue = |stream| unsafe { driver::copy_to_device(to, pointer, bytes, stream) };
+        self.cuda.copy(queue)
+    }
+}
+
+/// Device memory as cudarc's `CudaSlice`, to read with cudarc or to pass to its launches. Graphs that write the memory do not launch
+/// while this lives; writing to the memory, or dropping it, later waits for that work.
+pub struct CudarcSlice<'a, T> {
+    slice: Slice<'a, T>,
+    memory: &'a Memory,
+    #[expect(dead_code, reason = "it keeps writers off until it is dropped")]
+    claim: Claim<'a, LaunchEvent>,
+}
+
+enum Slice<'a, T> {
+    /// The slice that the buffer was made of.
+    Owned(&'a CudaSlice<T>),
+    /// A slice over the buffer's memory, which it does not own.
+    Made(ManuallyDrop<CudaSlice<T>>),
+}
+
+impl<T> Deref for CudarcSlice<'_, T> {
+    type Target = CudaSlice<T>;
+
+    fn deref(&self) -> &CudaSlice<T> {
+        match &self.slice {
+            Slice::Owned(slice) => slice,
+            Slice::Made(slice) => slice,
+        }
+    }
+}
+
+impl<T> Drop for CudarcSlice<'_, T> {
+    fn drop(&mut self) {
+        self.memory.lent().slices -= 1;
+        if let Slice::Made(slice) = &mut self.slice {
+            // SAFETY: `self` is being dropped, so the slice is not used again.
+            let slice = unsafe { ManuallyDrop::take(slice) };
+            slice.leak(); // gives the address back without freeing it
+        }
+    }
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        let owner = std::mem::replace(&mut self.owner, Owner::Nobody);
+        if let Err(error) = self.settle(true) {
+            // Something may still read it: it is leaked.
+            tracing::warn!(target: "graph_runtime", %error, "device memory is leaked, since waiting for its readers failed");
+            std::mem::forget(owner);
+        } else if let Owner::Us = owner {
+            let _relaxed = RelaxedCapture::enter();
+            // SAFETY: the allocation is ours, and whoever drops it has waited for what used it.
+            let free = |()| unsafe { driver::memory_free(self.address) };
+            if let Err(error) = self.cuda.bind().and_then(free) {
+                tracing::warn!(target: "graph_runtime", %error, "device memory was not freed");
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! The event behind a graph's launches.
+
+use crate::backend::device::cuda::Cuda;
+use crate::backend::uses::Awaited;
+use crate::driver::{self, CUevent, CUstream, RelaxedCapture};
+use crate::error::CudaError;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
+
+/// An event that a graph records behind its launches, and whoever shares memory with it waits for. One stands for all launches of the
+/// graph so far, since those run one after the other, on whatever streams.
+pub(crate) struct LaunchEvent {
+    cuda: Arc<Cuda>,
+    event: CUevent,
+    /// Is there, or will there soon be, a launch that the event is not recorded behind? Then it takes waiting for the whole context.
+    lost: AtomicBool,
+}
+
+// SAFETY: events may be used by any thread, and by several at once.
+unsafe impl Send for LaunchEvent {}
+// SAFETY: as above.
+unsafe impl Sync for LaunchEvent {}
+
+impl LaunchEvent {
+    pub(crate) fn new(cuda: &Arc<Cuda>) -> Result<Arc<Self>, CudaError> {
+        cuda.bind()?;
+        // SAFETY: the context is current.
+        let event = unsafe { driver::event_create() }?;
+        Ok(Arc::new(Self {
+            cuda: cuda.clone(),
+            event,
+            lost: AtomicBool::new(false),
+        }))
+    }
+
+    /// A launch is about to be queued.
+    pub(crate) fn lose(&self) {
+        self.lost.store(true, SeqCst);
+    }
+
+    /// Records the event behind the launch that was just queued on `stream`.
+    ///
+    /// # Safety
+    ///
+    /// The stream lives and is of this context, which is current.
+    pub(crate) unsafe fn record(&self, stream: CUstream) -> Result<(), CudaError> {
+        // SAFETY: by the caller's promise; the event is `self`'s.
+        unsafe { driver::event_record(self.event, stream) }?;
+        self.lost.store(false, SeqCst);
+        Ok(())
+    }
+
+    /// Makes what is queued on `stream` from now on wait for the launches.
+    ///
+    /// # Safety
+    ///
+    /// The stream lives and is of this context, which is current.
+    pub(crate) unsafe fn precede(&self, stream: CUstream) -> Result<(), CudaError> {
+        if self.lost.load(SeqCst) {
+            return self.wait();
+        }
+        // SAFETY: by the caller's promise; the event is `self`'s.
+        unsafe { driver::stream_wait_event(stream, self.event) }
+    }
+}
+
+impl Awaited for LaunchEvent {
+    fn wait(&self) -> Result<(), CudaError> {
+        let _relaxed = RelaxedCapture::enter();
+        if self.lost.load(SeqCst) {
+            return self.cuda.synchronize();
+        }
+        self.cuda.bind()?;
+        // SAFETY: the event is `self`'s.
+        unsafe { driver::event_synchronize(self.event) }
+    }
+}
+
+impl Drop for LaunchEvent {
+    fn drop(&mut self) {
+        if self.cuda.bind().is_ok() {
+            // SAFETY: the event was made for `self` alone; CUDA lets whoever waits for it finish.
+            let _ = unsafe { driver::event_destroy(self.event) };
+        }
+    }
+}

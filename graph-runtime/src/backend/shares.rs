@@ -1,0 +1,134 @@
+//! The memory that a graph uses but does not own.
+
+use crate::backend::block::SharedMemory;
+use crate::backend::device::Backend;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::uses::Claim;
+use crate::error::{Result, Site};
+use graph_plan::{Code, Diagnostic, Draft, Subject};
+
+/// One resource that is shared.
+pub(crate) struct Share {
+    pub(crate) resource: usize,
+    pub(crate) memory: SharedMemory,
+    /// Does some node write it?
+    pub(crate) write: bool,
+}
+
+/// All of them, by address: the one order in which every graph claims them.
+#[derive(Default)]
+pub(crate) struct Shares(Vec<Share>);
+
+impl Shares {
+    /// Of a graph whose nodes have all been declared.
+    pub(crate) fn new(draft: &Draft, shared: Vec<(usize, SharedMemory)>) -> Self {
+        let mut written = vec![false; if shared.is_empty() { 0 } else { draft.resources.len() }];
+        if !shared.is_empty() {
+            let writes = draft.accesses.iter().filter(|access| access.mode.writes());
+            writes.for_each(|access| written[access.resource] = true);
+        }
+        let shares = shared.into_iter().map(|(resource, memory)| Share {
+            resource,
+            memory,
+            write: written[resource],
+        });
+        let mut shares = Self(shares.collect());
+        shares.sort();
+        shares
+    }
+
+    fn sort(&mut self) {
+        self.0.sort_by_key(|share| {
+            let (space, addresses) = share.memory.addresses();
+            (space as u8, addresses.start, addresses.end)
+        });
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The memory of each of so many resources, of those that are shared.
+    pub(crate) fn by_resource(&self, resources: usize) -> Vec<Option<SharedMemory>> {
+        let mut memory: Vec<Option<SharedMemory>> = (0..resources).map(|_| None).collect();
+        for share in &self.0 {
+            memory[share.resource] = Some(share.memory.clone());
+        }
+        memory
+    }
+
+    pub(crate) fn find(&self, resource: usize) -> Option<&Share> {
+        self.0.iter().find(|share| share.resource == resource)
+    }
+
+    /// Is all of it usable on the graph's device?
+    pub(crate) fn check_device(&self, draft: &Draft, backend: &Backend) -> Result<()> {
+        let site = |share: &Share| Site::graph(&draft.name).at_memory(&draft.resources[share.resource].name);
+        let mut shares = self.0.iter();
+        shares.try_for_each(|share| share.memory.check_device(backend, || site(share)))
+    }
+
+    /// Pairs that overlap, unless the graph writes neither.
+    pub(crate) fn overlaps(&self, draft: &Draft) -> Vec<Diagnostic> {
+        let mut found = Vec::new();
+        for (index, first) in self.0.iter().enumerate() {
+            let (space, addresses) = first.memory.addresses();
+            for second in &self.0[index + 1..] {
+                let (other, others) = second.memory.addresses();
+                if other != space || others.start >= addresses.end {
+                    break; // they are in order
+                }
+                let bytes = addresses.end.min(others.end) - others.start;
+                if bytes > 0 && (first.write || second.write) {
+                    found.push(overlap(draft, first, second, bytes));
+                }
+            }
+        }
+        found
+    }
+
+    /// The same with other memory for one resource.
+    pub(crate) fn with(&self, resource: usize, memory: SharedMemory) -> Self {
+        let mut shares: Vec<Share> = Vec::with_capacity(self.0.len());
+        shares.extend(self.0.iter().map(|share| {
+            Share {
+                memory: if share.resource == resource {
+                    &memory
+                } else {
+                    &share.memory
+                }
+                .clone(),
+                ..*share
+            }
+        }));
+        let mut shares = Self(shares);
+        shares.sort();
+        shares
+    }
+
+    /// Claims all of it for a launch.
+    pub(crate) fn claim(&self, draft: &Draft) -> Result<Vec<Claim<'_, LaunchEvent>>> {
+        let claims = self.0.iter().map(|share| {
+            let site = || Site::graph(&draft.name).at_memory(&draft.resources[share.resource].name);
+            share.memory.claim(share.write).map_err(|refused| refused.at(site()))
+        });
+        claims.collect()
+    }
+}
+
+/// Memory that a graph shares under two names.
+#[cold]
+fn overlap(draft: &Draft, first: &Share, second: &Share, bytes: u64) -> Diagnostic {
+    let name = |share: &Share| &draft.resources[share.resource].name;
+    let written = if first.write { first } else { second };
+    let message = format!(
+        "`{}` and `{}` are shared memory that overlaps, and the graph writes `{}`",
+        name(first),
+        name(second),
+        name(written)
+    );
+    Diagnostic::new(Code::AliasedArgument, Subject::Resource(second.resource), message)
+        .note(format!("{bytes} bytes belong to both"))
+        .help("share memory that does not overlap, or use one name for both")
+}

@@ -1,0 +1,249 @@
+//! Who uses memory that graphs share: claims of the host, and launches in flight.
+
+use crate::backend::launches::{Access, Launches};
+use crate::error::{CudaError, Error, Site};
+use crate::program::host;
+use std::fmt;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, ThreadId};
+
+/// What a claim is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// One call: a copy, or a launch (for the time it takes to start; on the emulator, to run). Others wait for it.
+    Call,
+    /// A guard in the user's hands, who may keep it for ever. Others are refused.
+    Guard,
+}
+
+/// Why memory cannot be used now.
+#[derive(Debug)]
+pub(crate) enum Refused {
+    /// A guard is alive.
+    Lent,
+    /// The call would wait for one that called it: a node of a running graph uses the graph's memory.
+    Nested,
+    /// Waiting for launches failed.
+    Cuda(CudaError),
+}
+
+impl Refused {
+    /// Says which memory it is.
+    #[cold]
+    pub(crate) fn at(self, site: Site) -> Error {
+        let message = match self {
+            Refused::Lent => "is lent by a guard that is alive: drop the guard first",
+            Refused::Nested => "is in use by the launch that this is called from",
+            Refused::Cuda(source) => return Error::Cuda { site, source },
+        };
+        Error::InUse { site, message }
+    }
+}
+
+/// What is recorded behind a launch: whoever waits for it waits for the launch.
+pub(crate) trait Awaited {
+    /// Waits for the launches that it stands for.
+    fn wait(&self) -> Result<(), CudaError>;
+}
+
+/// The uses of one block of memory. `E` is the event that graphs record behind their launches.
+///
+/// # Safety
+///
+/// Why the host and graphs on any stream and thread may share memory. Blocks elsewhere refer to these facts by number.
+///
+/// 1. *Claims exclude each other.* Whoever touches the memory holds a [`Claim`] for those bytes, and no two claims of which one writes overlap.
+///    A copy by the host holds one until it is done, a guard for as long as it lives (one that is forgotten: for ever), a launch on CUDA
+///    until it is queued, on the emulator until it has run.
+/// 2. *Launches are remembered before they are queued* ([`Claim::launched`]), with the event that is recorded behind them. What is
+///    remembered is forgotten only where it is known to be done: somebody waited for it, or the event is gone, which graphs destroy only
+///    after waiting; or where a later launch stands for it that was queued behind it and conflicts with all that it does.
+/// 3. *Later uses come after conflicting launches*: the host waits for them on the CPU ([`Claim::wait`]), a launch on the GPU, by their
+///    events or since it is on their stream ([`Claim::launches_elsewhere`]).
+/// 4. *Memory outlives its uses.* A graph holds a counted handle to what its nodes refer to. The last handle frees the memory once the launches that are
+///    remembered are done, or, where waiting fails, leaks it. A block under a claim is borrowed.
+/// 5. *Many launches are claimed in one order* (that of [`Shares`](crate::graph::shares::Shares)), so that no two wait for each other.
+pub(crate) struct Uses<E> {
+    state: Mutex<State<E>>,
+    released: Condvar,
+}
+
+struct State<E> {
+    claims: Vec<Claimed>,
+    launches: Launches<E>,
+    next: u64,
+}
+
+struct Claimed {
+    id: u64,
+    access: Access,
+    kind: Kind,
+    thread: ThreadId,
+}
+
+impl<E> Default for Uses<E> {
+    fn default() -> Self {
+        Self {
+            state: Mutex::new(State {
+                claims: Vec::new(),
+                launches: Launches::default(),
+                next: 0,
+            }),
+            released: Condvar::new(),
+        }
+    }
+}
+
+impl<E: Awaited> Uses<E> {
+    /// Waits for calls that conflict and claims the bytes; says why not where a guard conflicts.
+    pub(crate) fn claim(&self, access: Access, kind: Kind) -> Result<Claim<'_, E>, Refused> {
+        let thread = thread::current().id();
+        let mut state = self.lock();
+        while let Some(other) = state.claims.iter().find(|other| other.access.conflicts(&access)) {
+            if other.kind == Kind::Guard {
+                return Err(Refused::Lent);
+            }
+            if other.thread == thread {
+                return Err(Refused::Nested);
+            }
+            state = self.released.wait(state).unwrap_or_else(PoisonError::into_inner);
+        }
+        let id = state.next;
+        state.next += 1;
+        state.claims.push(Claimed {
+            id,
+            access,
+            kind,
+            thread,
+        });
+        Ok(Claim { uses: self, id, access })
+    }
+
+    /// Claims the bytes for the host, and waits for launches that conflict.
+    pub(crate) fn hold(&self, access: Access, kind: Kind) -> Result<Claim<'_, E>, Refused> {
+        let claim = self.claim(access, kind)?;
+        if host::is_running() && claim.has_launches() {
+            return Err(Refused::Nested);
+        }
+        claim.wait().map_err(Refused::Cuda)?;
+        Ok(claim)
+    }
+
+    /// Waits for all launches. There are no claims: they borrow the block, which is being dropped.
+    pub(crate) fn wait(&mut self) -> Result<(), CudaError> {
+        let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
+        state.launches.all().iter().try_for_each(|event| event.wait())
+    }
+}
+
+impl<E> Uses<E> {
+    /// A panic elsewhere cannot leave the lists half-changed.
+    fn lock(&self) -> MutexGuard<'_, State<E>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The right to touch some bytes, until it is dropped: fact 1 of [`Uses`].
+pub(crate) struct Claim<'b, E> {
+    uses: &'b Uses<E>,
+    id: u64,
+    access: Access,
+}
+
+impl<E: Awaited> Claim<'_, E> {
+    /// Are there launches that conflict?
+    fn has_launches(&self) -> bool {
+        !self.uses.lock().launches.conflicting(self.access).is_empty()
+    }
+
+    /// Waits for the launches that conflict.
+    fn wait(&self) -> Result<(), CudaError> {
+        let events = self.uses.lock().launches.conflicting(self.access);
+        if events.is_empty() {
+            return Ok(());
+        }
+        events.iter().try_for_each(|event| event.wait())?;
+        // None has come since: it would conflict with this claim.
+        self.uses.lock().launches.forget(self.access);
+        Ok(())
+    }
+
+    /// The events of launches that conflict and that neither the order of `stream` nor that of the launches of one graph puts first. `event`
+    /// is that of the graph about to be launched.
+    pub(crate) fn launches_elsewhere(&self, stream: Option<u64>, event: &Arc<E>) -> Vec<Arc<E>> {
+        self.uses.lock().launches.elsewhere(self.access, stream, event)
+    }
+
+    /// Remembers a launch that is about to be queued on `stream`, behind all that [`Claim::launches_elsewhere`] told of.
+    pub(crate) fn launched(&self, stream: Option<u64>, event: &Arc<E>) {
+        self.uses.lock().launches.add(self.access, stream, event);
+    }
+}
+
+impl<E> Drop for Claim<'_, E> {
+    fn drop(&mut self) {
+        self.uses.lock().claims.retain(|claimed| claimed.id != self.id);
+        self.uses.released.notify_all();
+    }
+}
+
+impl<E> fmt::Debug for Claim<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.access.fmt(f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::mpsc;
+    use std::time::Duration;
+
+    /// No launch is remembered here.
+    enum Never {}
+
+    impl Awaited for Never {
+        fn wait(&self) -> Result<(), CudaError> {
+            match *self {}
+        }
+    }
+
+    const READ: Access = Access::new(0, 64, false);
+    const WRITE: Access = Access::new(0, 64, true);
+
+    #[test]
+    fn guards_refuse_what_conflicts() {
+        let uses = Uses::<Never>::default();
+        let guard = uses.claim(READ, Kind::Guard).expect("nobody else is there");
+        assert!(uses.claim(READ, Kind::Call).is_ok());
+        assert!(matches!(uses.claim(WRITE, Kind::Call), Err(Refused::Lent)));
+        assert!(
+            uses.claim(Access::new(64, 65, true), Kind::Guard).is_ok(),
+            "other bytes"
+        );
+        drop(guard);
+        assert!(uses.claim(WRITE, Kind::Guard).is_ok());
+    }
+
+    #[test]
+    fn a_call_does_not_wait_for_its_caller() {
+        let uses = Uses::<Never>::default();
+        let _caller = uses.claim(READ, Kind::Call).expect("nobody else is there");
+        assert!(matches!(uses.claim(WRITE, Kind::Call), Err(Refused::Nested)));
+        assert!(matches!(uses.claim(WRITE, Kind::Guard), Err(Refused::Nested)));
+        assert!(uses.claim(READ, Kind::Guard).is_ok());
+    }
+
+    #[test]
+    fn calls_of_other_threads_are_waited_for() {
+        let uses = Uses::<Never>::default();
+        let call = uses.claim(WRITE, Kind::Call).expect("nobody else is there");
+        let (claimed, wait) = mpsc::channel();
+        thread::scope(|scope| {
+            scope.spawn(|| claimed.send(uses.claim(READ, Kind::Guard).is_ok()));
+            assert!(wait.recv_timeout(Duration::from_millis(50)).is_err(), "it waits");
+            drop(call);
+            assert_eq!(wait.recv_timeout(Duration::from_secs(60)), Ok(true));
+        });
+    }
+}
