@@ -5,7 +5,7 @@
 //! or divides by zero is undefined, and an undefined contract does not hold. `&&` and `||` decide early: `n == 0 || m / n > 1`
 //! holds for `n == 0`.
 
-use crate::{LaunchConfig, Text};
+use crate::{LaunchConfig, Text, text::same};
 
 /// A boolean expression over a launch and its arguments.
 #[derive(Clone, Copy, Debug)]
@@ -260,12 +260,34 @@ impl Contract {
         ) else {
             return text;
         };
-        let text = least
-            .name(text.str("\nhelp: make `"), params)
-            .str("` at most ")
-            .int(length);
+        let text = match least {
+            Op::Threads => text.str("\nhelp: launch at most ").int(length).str(" threads"),
+            _ => least
+                .name(text.str("\nhelp: make `"), params)
+                .str("` at most ")
+                .int(length),
+        };
         let text = text.str(", or pass at least ").int(least_value).str(" elements as `");
         text.str(params[*param as usize].name).str("`")
+    }
+
+    /// Appends, for each buffer whose length the contract mentions, which memory is passed as it, if the names differ. `memory` has
+    /// a name for each argument, which is empty if there is none.
+    pub const fn name_memory(&self, mut text: Text, params: &[Param], memory: &[&str]) -> Text {
+        let mut param = 0;
+        while param < params.len() && param < memory.len() {
+            let (name, passed) = (params[param].name, memory[param]);
+            if mentions(self.code, Op::Len(param as u8)) && !passed.is_empty() && !same(name, passed) {
+                text = text
+                    .str("\nnote: parameter `")
+                    .str(name)
+                    .str("` is `")
+                    .str(passed)
+                    .str("`");
+            }
+            param += 1;
+        }
+        text
     }
 }
 
