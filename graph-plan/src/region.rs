@@ -218,32 +218,35 @@ impl Overlap {
         if a.covers(b) || b.covers(a) {
             return Overlap::Part;
         }
-        if let (Bound::Known(start), Bound::Known(end)) = (&start, &end)
-            && let (Bound::Known(other_start), Bound::Known(other_end)) = (&other_start, &other_end)
-        {
-            let (start, end) = (*start.max(other_start), *end.min(other_end));
-            return match (a, b) {
-                (Region::Rectangle(_) | Region::Parts(_), _) | (_, Region::Rectangle(_) | Region::Parts(_)) => {
-                    Overlap::Part
-                }
-                _ if end == start + 1 => Overlap::Known(Region::Index(Bound::Known(start))),
-                _ => Overlap::Known(Region::span(start, end)),
-            };
-        }
-        let written = |region: &Region, bound: &Bound| match (region, bound) {
-            (Region::Index(index), Bound::Unknown) => Some(index.to_string()),
-            (_, Bound::Unknown) => None,
-            (_, bound) => Some(bound.to_string()),
-        };
         let ends = [(a, &end, b, &other_start), (b, &other_end, a, &start)];
         let uncompared = ends.into_iter().find(|(_, end, _, start)| {
             let never = matches!(end, Bound::End) || matches!(start, Bound::Known(0));
             !never && !(known(end) && known(start))
         });
-        Overlap::Uncompared(
-            uncompared
-                .and_then(|(of_end, end, of_start, start)| Some((written(of_end, end)?, written(of_start, start)?))),
-        )
+        if let Some((of_end, end, of_start, start)) = uncompared {
+            let written = |region: &Region, bound: &Bound| match (region, bound) {
+                (Region::Index(index), Bound::Unknown) => Some(index.to_string()),
+                (_, Bound::Unknown) => None,
+                (_, bound) => Some(bound.to_string()),
+            };
+            return Overlap::Uncompared(written(of_end, end).zip(written(of_start, start)));
+        }
+        let is_plain = |region: &Region| !matches!(region, Region::Rectangle(_) | Region::Parts(_));
+        let end = match (end, other_end) {
+            (Bound::Known(a), Bound::Known(b)) => a.min(b),
+            (Bound::Known(end), Bound::End) | (Bound::End, Bound::Known(end)) => end,
+            _ => return Overlap::Part,
+        };
+        match (start, other_start) {
+            (Bound::Known(start), Bound::Known(other)) if is_plain(a) && is_plain(b) => {
+                let start = start.max(other);
+                Overlap::Known(match end - start {
+                    1 => Region::Index(Bound::Known(start)),
+                    _ => Region::span(start, end),
+                })
+            }
+            _ => Overlap::Part,
+        }
     }
 
     /// The overlap of regions of which this is the overlap in the second dimension.
@@ -434,6 +437,8 @@ mod tests {
         assert_eq!(split("M", "K"), Overlap::Uncompared(Some(("M".into(), "K".into()))));
         let indices = of(Region::Index(symbol("i")), Region::Index(symbol("j")));
         assert_eq!(indices, Overlap::Uncompared(Some(("i".into(), "j".into()))));
+        let open = of(Region::span(0, 4), Region::Range(Bound::Known(3), Bound::End));
+        assert_eq!(open, Overlap::Known(Region::Index(Bound::Known(3))));
         let unknown = || Region::Index(Bound::Unknown);
         assert_eq!(of(unknown(), unknown()), Overlap::Uncompared(None));
         assert_eq!(Region::Range(Bound::Known(0), symbol("M")).to_string(), "[..M]");
