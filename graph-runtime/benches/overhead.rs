@@ -1,13 +1,13 @@
 //! What this crate costs over the bare driver calls: launching a graph, and building one of 10,000 nodes.
 //!
-//! Both sides run in one process, in turns, on the same executable graph (launching) or the same nodes and edges (building). Numbers are
-//! CPU times: medians over rounds, and the quarter below and above them.
+//! Both sides run in one process, in turns, on the same executable graph (launching) or the same nodes and edges
+//! (building). Numbers are CPU times: medians over rounds, and the quarter below and above them.
 
 use graph_runtime::cudarc::driver::sys;
+use graph_runtime::kernel::{GridDependency, KernelFacts, Source};
 use graph_runtime::private::plan::{Contract, KernelLimits, Op, Param, ParamKind, Scalar};
 use graph_runtime::{
-    CallArgument, Device, Graph, GraphBuilder, GridDependency, Kernel, KernelCall, KernelFacts, Launch, NodeId,
-    OnDevice, Place, Ptx, Result, Source,
+    CallArgument, Device, Graph, GraphBuilder, Kernel, KernelCall, Launch, NodeId, OnDevice, Place, Ptx, Result,
 };
 use std::ffi::{CString, c_void};
 use std::hint::black_box;
@@ -84,8 +84,8 @@ fn bump(data: &mut Place<[u32; THREADS as usize], OnDevice>) -> KernelCall<2> {
 /// A bare driver call, as a program without this crate would make it.
 macro_rules! unsafe_call {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: every handle in this file lives until the end of the function or value that made it, the device's context is
-        // current, and pointers are to locals that outlive the call.
+        // SAFETY: every handle in this file lives until the end of the function or value that made it, the device's
+        // context is current, and pointers are to locals that outlive the call.
         unsafe { sys::$function($($argument),*) }
     };
 }

@@ -28,8 +28,8 @@ impl Device {
     /// The CUDA device of that number, in its primary context.
     ///
     /// # Errors
-    /// [`Error::NoDriver`] and [`Error::NoDevice`] where there is none, [`Error::DriverTooOld`] before CUDA 12.0, [`Error::Cuda`] where
-    /// the driver refuses.
+    /// [`Error::NoDriver`] and [`Error::NoDevice`] where there is none, [`Error::DriverTooOld`] before CUDA 12.0,
+    /// [`Error::Cuda`] where the driver refuses.
     pub fn cuda(ordinal: usize) -> Result<Device> {
         Ok(Self {
             backend: Backend::Cuda(Cuda::open(ordinal)?),
@@ -50,12 +50,12 @@ impl Device {
         }
     }
 
-    /// The same device, to bring ordering mistakes to light: on CUDA, each node of graphs that are built on it starts after a delay of up
-    /// to 50 us, the same ones for the same seed; on the emulator, nodes run in a random order that the graph allows, another one at
-    /// each launch.
+    /// The same device, to bring ordering mistakes to light: on CUDA, each node of graphs that are built on it starts
+    /// after a delay of up to 50 us, the same ones for the same seed; on the emulator, nodes run in a random order that
+    /// the graph allows, another one at each launch.
     ///
-    /// What the compiler has proved needs no such test. What it was told does: that a `capture` or `raw` node touches nothing but what
-    /// it declares, that a kernel declared `safe` does.
+    /// What the compiler has proved needs no such test. What it was told does: that a `capture` or `raw` node touches
+    /// nothing but what it declares, that a kernel declared `safe` does.
     pub fn with_delays(&self, seed: u64) -> Device {
         match &self.backend {
             Backend::Cuda(_) => Self {
@@ -123,7 +123,8 @@ impl Device {
         self.device_memory(bytes).map(|memory| DeviceBuffer::new(memory, bytes))
     }
 
-    /// Zeroed host memory of shape `S`, page-locked on CUDA, outside any graph. [`HostBuffer::share`] makes it memory that graphs can share.
+    /// Zeroed host memory of shape `S`, page-locked on CUDA, outside any graph. [`HostBuffer::share`] makes it memory
+    /// that graphs can share.
     ///
     /// # Errors
     /// As [`Device::alloc`].

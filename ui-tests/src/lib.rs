@@ -12,7 +12,7 @@ use graph_runtime::cuda_kernels;
 pub struct Params {
     /// The factor.
     pub a: f32,
-    /// What is added.
+    /// The summand.
     pub b: f32,
     /// How many elements there are.
     pub n: u32,

@@ -1,4 +1,5 @@
-//! What the documents say of the repository, held against it: that files which they name exist, and that every code has its entry.
+//! What the documents say of the repository, held against it: that files which they name exist, and that every code has
+//! its entry.
 
 use graph_runtime::Code;
 use std::fs;

@@ -1,4 +1,4 @@
-//! The expression form as an item: what is no resource of the graph but named like one is a local that it captures.
+//! The expression form as an item. A place whose name no statement declares is a local, which the graph takes over.
 
 use super::ast::{
     Action, Argument, Attributes, Expression, Form, Item, Node, Place, Resource, ResourceKind, Shape, Statement,
@@ -42,13 +42,13 @@ pub(crate) fn item(graph: Expression) -> Item {
     }
 }
 
-/// The name of a place, and where a node that mentions it needs it to be.
+/// The name of a place, and the space that a node which mentions it needs.
 struct Mentioned {
     name: Ident,
     space: Space,
 }
 
-/// A local whose memory only types tell.
+/// A local. Only its type tells what memory it is.
 fn local(name: Ident, space: Space) -> Resource {
     Resource {
         attributes: Attributes::default(),

@@ -12,14 +12,15 @@ use std::sync::Arc;
 
 pub(crate) mod sealed {
     /// What only this crate can look into.
-    pub struct Handle(pub(crate) super::SharedMemory);
+    pub struct SharedHandle(pub(crate) super::SharedMemory);
 
     pub trait Shareable {
-        fn handle(&self) -> Handle;
+        fn handle(&self) -> SharedHandle;
     }
 }
 
-/// A handle to memory that graphs can share: [`DeviceBuffer`](crate::DeviceBuffer) or [`SharedHost`](crate::SharedHost).
+/// A handle to memory that graphs can share: [`DeviceBuffer`](crate::DeviceBuffer) or
+/// [`SharedHost`](crate::SharedHost).
 pub trait Shareable: sealed::Shareable {
     /// The memory's shape.
     type Shape: ?Sized;

@@ -55,7 +55,8 @@ impl<E> Launches<E> {
         launches.filter_map(|launch| launch.event.upgrade()).collect()
     }
 
-    /// Those of them that the order of `stream` does not put first, nor that of the launches of the graph that records `event`.
+    /// Those of them that the order of `stream` does not put first, nor that of the launches of the graph that records
+    /// `event`.
     pub(super) fn elsewhere(&self, access: Access, stream: Option<u64>, event: &Arc<E>) -> Vec<Arc<E>> {
         let elsewhere = |launch: &&Launch<E>| launch.stream != stream || stream.is_none();
         let launches = self.0.iter().filter(|launch| launch.access.conflicts(&access));

@@ -12,7 +12,8 @@ use std::alloc::{alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Host memory is aligned at least so. The driver does that by itself (to 512 bytes or a page, but it promises nothing).
+/// Host memory is aligned at least so. The driver does that by itself (to 512 bytes or a page, but it promises
+/// nothing).
 const HOST_ALIGNMENT: usize = 64;
 
 /// Zeroed device memory.
@@ -38,7 +39,8 @@ impl DeviceMemory {
         Self::Cuda(Memory::from_cudarc(slice))
     }
 
-    /// The memory from `start` on as `len` elements of a slice of cudarc's, under a claim to read that lasts as long as the slice.
+    /// The memory from `start` on as `len` elements of a slice of cudarc's, under a claim to read that lasts as long as
+    /// the slice.
     pub(crate) fn cudarc<'a, T: 'static>(
         &'a self,
         start: usize,

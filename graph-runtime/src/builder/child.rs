@@ -1,5 +1,5 @@
-//! Graphs as nodes of others. The nodes of a child are nodes of the whole graph, in a body of the node that stands for it: so the analysis
-//! and both backends see through it.
+//! Graphs as nodes of others. The nodes of a child are nodes of the whole graph, in a body of the node that stands for
+//! it: so the analysis and both backends see through it.
 
 use super::GraphBuilder;
 use super::repeat::Repeats;
@@ -11,7 +11,7 @@ use graph_plan::{NodeKind, Role};
 use std::borrow::Cow;
 
 /// How deep children stand in each other. More is a graph that holds itself.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// The graph around a child that nodes are being added to.
 pub(super) struct Outer {
@@ -23,10 +23,11 @@ pub(super) struct Outer {
 }
 
 impl GraphBuilder {
-    /// Adds a node that runs what `add` adds: on CUDA a child graph, or, if conditionals are among it, its nodes between two empty ones.
+    /// Adds a node that runs what `add` adds: on CUDA a child graph, or, if conditionals are among it, its nodes
+    /// between two empty ones.
     ///
-    /// Names of nodes and of memory that `add` declares have that of the node before them: `step.scale`. Its nodes may run after each
-    /// other, not after nodes outside: those go before or after the whole.
+    /// Names of nodes and of memory that `add` declares have that of the node before them: `step.scale`. Its nodes may
+    /// run after each other, not after nodes outside: those go before or after the whole.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -52,13 +53,13 @@ impl GraphBuilder {
         node
     }
 
-    /// Begins a child that `cuda_graph!` has declared: from now on the graph is the child, whose declarations are counted from 0. False, and
-    /// nothing is begun, where children stand in each other without end.
+    /// Begins a child that `cuda_graph!` has declared: from now on the graph is the child, whose declarations are
+    /// counted from 0. False, and nothing is begun, where children stand in each other without end.
     #[doc(hidden)]
     pub fn begin_child(&mut self, name: &'static str) -> bool {
         let nodes = self.draft.nodes.len();
         self.repeats.get_or_insert_default().declare_all(nodes);
-        if self.outer.len() < DEEPEST {
+        if self.outer.len() < MAX_DEPTH {
             let mut repeats = Box::<Repeats>::default();
             repeats.declare_all(0);
             self.open_child(name.into(), Some(repeats));

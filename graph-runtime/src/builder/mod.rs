@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::node::NodeId;
 use crate::kernel::{ArgumentKind, KernelCall, KernelFacts, Launch};
-use crate::program::instances::{AllInstances, Instances};
+use crate::program::declared::{AllDeclaredNodes, DeclaredNodes};
 use crate::program::scratch::{Arena, Packed, first_reads};
 use crate::program::{Argument, KernelAttributes, KernelOp, Op, Program};
 use crate::shape::Element;
@@ -38,11 +38,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A graph under construction: memory, nodes and edges are declared in any order, [`GraphBuilder::build`] checks and makes it.
+/// A graph under construction: memory, nodes and edges are declared in any order, [`GraphBuilder::build`] checks and
+/// makes it.
 ///
 /// It runs the analysis that `cuda_graph!` runs at compile time, so that graphs whose nodes are known only at run time
-/// are just as sure to be acyclic, race-free and within their memory. No call before `build` fails: what is wrong is noted, and `build`
-/// returns all of it at once.
+/// are just as sure to be acyclic, race-free and within their memory. No call before `build` fails: what is wrong is
+/// noted, and `build` returns all of it at once.
 ///
 /// ```
 /// use graph_runtime::{Device, GraphBuilder};
@@ -83,8 +84,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// ```
 pub struct GraphBuilder {
     device: Device,
-    /// Every place carries it. A graph takes no places but its own: theirs are the only indices and ranges that were checked
-    /// against its memory, which is what makes using a place sound.
+    /// Every place carries it. A graph takes no places but its own: theirs are the only indices and ranges that were
+    /// checked against its memory, which is what makes using a place sound.
     id: u64,
     draft: Draft,
     layouts: Vec<Option<Layout>>,
@@ -93,7 +94,8 @@ pub struct GraphBuilder {
     rngs: Vec<rng::Declared>,
     program: Program,
     mistakes: Vec<Diagnostic>,
-    changing: Vec<NodeId>,
+    /// Memset nodes whose values will be updated.
+    updated: Vec<NodeId>,
     attributes: Vec<(NodeId, Attribute)>,
     /// The body that nodes are being added to, as an index into the draft's.
     body: usize,
@@ -102,7 +104,7 @@ pub struct GraphBuilder {
     /// The graphs around the child at hand, from the outermost.
     outer: Vec<Outer>,
     /// What the declarations of children have become, by the nodes that these are.
-    children: HashMap<usize, Instances>,
+    children: HashMap<usize, DeclaredNodes>,
     /// Where scratch memory lies, if that is known before building.
     packed: Option<Packed>,
     /// Does every scratch resource get memory of its own?
@@ -132,7 +134,7 @@ impl GraphBuilder {
             rngs: Vec::new(),
             program: Program::default(),
             mistakes: Vec::new(),
-            changing: Vec::new(),
+            updated: Vec::new(),
             attributes: Vec::new(),
             body: 0,
             prefix: String::new(),
@@ -148,7 +150,8 @@ impl GraphBuilder {
         }
     }
 
-    /// Makes room for so many more nodes, each with one edge, one piece of memory and two arguments. Building large graphs is faster then.
+    /// Makes room for so many more nodes, each with one edge, one piece of memory and two arguments. Building large
+    /// graphs is faster then.
     pub fn reserve(&mut self, nodes: usize) {
         self.draft.nodes.reserve(nodes);
         self.draft.accesses.reserve(nodes);
@@ -202,8 +205,8 @@ impl GraphBuilder {
         })
     }
 
-    /// Adds a node that launches a kernel: `call` is `name::call(arguments..)` of a kernel that [`cuda_kernels`](crate::cuda_kernels) declares, or
-    /// [`KernelCall::loaded`].
+    /// Adds a node that launches a kernel: `call` is `name::call(arguments..)` of a kernel that
+    /// [`cuda_kernels`](crate::cuda_kernels) declares, or [`KernelCall::loaded`].
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder, Launch, cuda_kernels};
@@ -280,7 +283,8 @@ impl GraphBuilder {
         }
     }
 
-    /// Edges from the first of each pair of node indices to the second, all at once: what `cuda_graph!` expands `after` to.
+    /// Edges from the first of each pair of node indices to the second, all at once: what `cuda_graph!` expands `after`
+    /// to.
     #[doc(hidden)]
     pub fn edges(&mut self, edges: &[(usize, usize)]) {
         for &(from, to) in edges {
@@ -288,18 +292,19 @@ impl GraphBuilder {
         }
     }
 
-    /// Says that [`Graph::update`] will change the value of this memset node. A value of more than 4 bytes is then set in a way that
-    /// fits every other value too, instead of the way that is best for this one.
-    pub fn changes(&mut self, node: NodeId) {
-        self.changing.push(node);
+    /// Says that [`Graph::update`] will change the value of this memset node. A value of more than 4 bytes is then set
+    /// in a way that fits every other value too, instead of the way that is best for this one.
+    pub fn will_update(&mut self, node: NodeId) {
+        self.updated.push(node);
     }
 
     /// Checks the graph and makes it: allocates its memory, loads its kernels and hands it to the device.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with every mistake there is; [`Error::ForeignMemory`] where it shares memory of another device. [`Error::NoNvrtc`] and
-    /// [`Error::Compile`] for CUDA sources; [`Error::TooManyNodes`] where a `for` makes more than a million or so. Then, by what the device says: [`Error::Module`] and [`Error::Kernel`] for PTX or launches it does not take,
-    /// [`Error::OutOfMemory`], [`Error::Unsupported`], [`Error::Cuda`].
+    /// [`Error::Invalid`] with every mistake there is; [`Error::ForeignMemory`] where it shares memory of another
+    /// device. [`Error::NoNvrtc`] and [`Error::Compile`] for CUDA sources; [`Error::TooManyNodes`] where a `for` makes
+    /// more than a million or so. Then, by what the device says: [`Error::Module`] and [`Error::Kernel`] for PTX or
+    /// launches it does not take, [`Error::OutOfMemory`], [`Error::Unsupported`], [`Error::Cuda`].
     pub fn build(mut self) -> Result<Graph> {
         if let Some(failure) = self.repeats.as_mut().and_then(|repeats| repeats.failure.take()) {
             return Err(failure);
@@ -367,7 +372,7 @@ impl GraphBuilder {
             shares: &shares,
             arena: &arena,
         };
-        let instances = AllInstances {
+        let instances = AllDeclaredNodes {
             own: repeats.and_then(|repeats| repeats.into_instances()),
             children,
         };

@@ -12,7 +12,8 @@ use graph_plan::{Edge, LaunchConfig, Mode, NodeKind, Region, Space, Subject};
 use std::borrow::Cow;
 use std::ptr;
 
-/// A launch that passed its checks. Neighbours are often alike, and checking is most of what adding a kernel node costs.
+/// A launch that passed its checks. Neighbours are often alike, and checking is most of what adding a kernel node
+/// costs.
 pub(super) struct Checked {
     pub(super) facts: &'static KernelFacts,
     pub(super) launch: Launch,
@@ -38,7 +39,7 @@ impl GraphBuilder {
             }
             self.draft.retain_edges(|edge| exists(&edge));
         }
-        for node in std::mem::take(&mut self.changing) {
+        for node in std::mem::take(&mut self.updated) {
             match self.program.ops.get_mut(node.index()) {
                 Some(Op::Memset { will_update, .. }) => *will_update = true,
                 Some(
@@ -164,8 +165,8 @@ impl GraphBuilder {
         true
     }
 
-    /// The index of what the newest node launches, and what is known of it. Where it cannot be known, the graph is not built: the
-    /// index is any then.
+    /// The index of what the newest node launches, and what is known of it. Where it cannot be known, the graph is not
+    /// built: the index is any then.
     pub(super) fn function(&mut self, node: usize, callee: &Callee) -> (u32, &'static KernelFacts) {
         match callee {
             Callee::Declared(facts) => self.declared(node, facts),

@@ -15,10 +15,11 @@ pub(super) struct Shared {
 }
 
 impl GraphBuilder {
-    /// Declares memory that stands outside the graph, and perhaps in others: a [`DeviceBuffer`](crate::DeviceBuffer) or a
-    /// [`SharedHost`](crate::SharedHost). Nodes may write it only where it is `mutable`. The graph keeps it alive.
+    /// Declares memory that stands outside the graph, and perhaps in others: a [`DeviceBuffer`](crate::DeviceBuffer) or
+    /// a [`SharedHost`](crate::SharedHost). Nodes may write it only where it is `mutable`. The graph keeps it alive.
     ///
-    /// Launches of graphs that share memory, on whatever streams and threads, run one after the other where one of them writes it.
+    /// Launches of graphs that share memory, on whatever streams and threads, run one after the other where one of them
+    /// writes it.
     pub fn shared<B: Shareable>(
         &mut self,
         name: impl Into<Cow<'static, str>>,

@@ -13,7 +13,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why something failed.
 ///
-/// `Debug` writes the message, as `Display` does: a `main` that returns this [`Result`] shows what to do, and so does `unwrap`.
+/// `Debug` writes the message, as `Display` does: a `main` that returns this [`Result`] shows what to do, and so does
+/// `unwrap`.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
@@ -81,7 +82,8 @@ pub enum Error {
         /// Why not.
         message: String,
     },
-    /// A kernel did something wrong while it ran on the emulator. Every accessor returns this until a later launch succeeds.
+    /// A kernel did something wrong while it ran on the emulator. Every accessor returns this until a later launch
+    /// succeeds.
     Fault {
         /// The node that was running.
         site: Site,

@@ -60,9 +60,9 @@ impl Update<'_> {
     /// Changes launch dimensions and by-value arguments of a kernel node. Kernel and buffers stay as they were built.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where the launch breaks a limit or a contract of the kernel, [`Error::Kernel`] where the device does not allow
-    /// it, [`Error::Unsupported`] for another kernel or other buffers, [`Error::UnknownNode`] for a node that the graph does not
-    /// have. The graph is as it was then.
+    /// [`Error::Invalid`] where the launch breaks a limit or a contract of the kernel, [`Error::Kernel`] where the
+    /// device does not allow it, [`Error::Unsupported`] for another kernel or other buffers, [`Error::UnknownNode`] for
+    /// a node that the graph does not have. The graph is as it was then.
     pub fn kernel<const N: usize>(&mut self, node: NodeId, launch: Launch, mut call: KernelCall<N>) -> Result<()> {
         let (index, site) = self.find(node)?;
         let graph = self.graph;
@@ -101,7 +101,8 @@ impl Update<'_> {
         if before.len() != N || !before.iter().zip(&call.arguments).all(same) {
             return Err(unsupported(site, "an update cannot change which memory a node uses"));
         }
-        // Races were looked for with the accesses that the node was built with; those of a loaded function no declaration fixes.
+        // Races were looked for with the accesses that the node was built with; those of a loaded function no
+        // declaration fixes.
         if before.iter().zip(&call.arguments).any(changes_access) {
             return Err(unsupported(
                 site,
@@ -132,9 +133,9 @@ impl Update<'_> {
     /// Changes the value of a memset node. The memory stays as it was built.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for other memory or a value of another size, or where the old value was one that CUDA sets by itself and the
-    /// new one is not (see [`GraphBuilder::changes`](crate::GraphBuilder::changes)); [`Error::UnknownNode`] for a node that the graph does
-    /// not have. The graph is as it was then.
+    /// [`Error::Unsupported`] for other memory or a value of another size, or where the old value was one that CUDA
+    /// sets by itself and the new one is not (see [`GraphBuilder::will_update`](crate::GraphBuilder::will_update));
+    /// [`Error::UnknownNode`] for a node that the graph does not have. The graph is as it was then.
     pub fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
         &mut self,
         node: NodeId,
@@ -191,8 +192,8 @@ impl Update<'_> {
         })
     }
 
-    /// Changes each node that a declaration in `for`s of `cuda_graph!` has become. `change` gets the numbers of its iterations, from the
-    /// outermost `for`.
+    /// Changes each node that a declaration in `for`s of `cuda_graph!` has become. `change` gets the numbers of its
+    /// iterations, from the outermost `for`.
     #[doc(hidden)]
     pub fn each<const DEPTH: usize>(
         &mut self,
@@ -292,7 +293,8 @@ pub(crate) fn update(
     Ok(())
 }
 
-/// Changes a node. After an error it is as it was, in the program as on the device: the next update must not take it for changed.
+/// Changes a node. After an error it is as it was, in the program as on the device: the next update must not take it
+/// for changed.
 fn apply(graph: &mut Graph, mut change: Change) -> Result<()> {
     change.swap(&mut graph.program);
     let applied = graph.executable.apply(&graph.draft, &graph.program, change.node);

@@ -3,7 +3,7 @@
 use crate::error::CudaError;
 use crate::shape::Element;
 use crate::shape::part::Part;
-use crate::shape::place::{Declared, OnHost, Place};
+use crate::shape::place::{DeclaredAccess, OnHost, Place};
 use graph_plan::Mode;
 use std::any::Any;
 use std::cell::Cell;
@@ -29,12 +29,12 @@ pub trait HostArgument: sealed::HostArgument {
     type Reference<'a>;
 
     #[doc(hidden)]
-    fn declared(&self) -> Declared;
+    fn declared(&self) -> DeclaredAccess;
 
     /// # Safety
     ///
-    /// From `pointer` on there are `bytes` bytes of the memory that the place was issued for, aligned for it; during `'a` nobody else
-    /// writes them or, where this borrows mutably, touches them.
+    /// From `pointer` on there are `bytes` bytes of the memory that the place was issued for, aligned for it; during
+    /// `'a` nobody else writes them or, where this borrows mutably, touches them.
     #[doc(hidden)]
     unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> Self::Reference<'a>;
 }
@@ -45,8 +45,8 @@ impl<S: ?Sized> sealed::HostArgument for &mut Place<S, OnHost> {}
 impl<S: Element> HostArgument for &Place<S, OnHost> {
     type Reference<'a> = &'a S;
 
-    fn declared(&self) -> Declared {
-        Declared::new(self.span, Mode::Read)
+    fn declared(&self) -> DeclaredAccess {
+        DeclaredAccess::new(self.span, Mode::Read)
     }
 
     unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize) -> &'a S {
@@ -58,8 +58,8 @@ impl<S: Element> HostArgument for &Place<S, OnHost> {
 impl<S: Element> HostArgument for &mut Place<S, OnHost> {
     type Reference<'a> = &'a mut S;
 
-    fn declared(&self) -> Declared {
-        Declared::new(self.span, Mode::ReadWrite)
+    fn declared(&self) -> DeclaredAccess {
+        DeclaredAccess::new(self.span, Mode::ReadWrite)
     }
 
     unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize) -> &'a mut S {
@@ -71,8 +71,8 @@ impl<S: Element> HostArgument for &mut Place<S, OnHost> {
 impl<T: Element> HostArgument for &Place<[T], OnHost> {
     type Reference<'a> = &'a [T];
 
-    fn declared(&self) -> Declared {
-        Declared::new(self.span, Mode::Read)
+    fn declared(&self) -> DeclaredAccess {
+        DeclaredAccess::new(self.span, Mode::Read)
     }
 
     unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> &'a [T] {
@@ -84,8 +84,8 @@ impl<T: Element> HostArgument for &Place<[T], OnHost> {
 impl<T: Element> HostArgument for &mut Place<[T], OnHost> {
     type Reference<'a> = &'a mut [T];
 
-    fn declared(&self) -> Declared {
-        Declared::new(self.span, Mode::ReadWrite)
+    fn declared(&self) -> DeclaredAccess {
+        DeclaredAccess::new(self.span, Mode::ReadWrite)
     }
 
     unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> &'a mut [T] {
@@ -109,7 +109,7 @@ pub trait HostArguments: sealed::HostArguments {
     type References<'a>;
 
     #[doc(hidden)]
-    fn declared(&self) -> Vec<Declared>;
+    fn declared(&self) -> Vec<DeclaredAccess>;
 
     /// # Safety
     ///
@@ -123,7 +123,7 @@ impl sealed::HostArguments for () {}
 impl HostArguments for () {
     type References<'a> = ();
 
-    fn declared(&self) -> Vec<Declared> {
+    fn declared(&self) -> Vec<DeclaredAccess> {
         Vec::new()
     }
 
@@ -137,7 +137,7 @@ macro_rules! tuples {
         impl<$($argument: HostArgument),*> HostArguments for ($($argument,)*) {
             type References<'a> = ($($argument::Reference<'a>,)*);
 
-            fn declared(&self) -> Vec<Declared> {
+            fn declared(&self) -> Vec<DeclaredAccess> {
                 vec![$(self.$index.declared()),*]
             }
 
@@ -170,8 +170,8 @@ type Function = Box<dyn FnMut(&[(NonNull<u8>, usize)]) + Send>;
 
 /// A host function, without the types of what it borrows.
 ///
-/// The mutex is never waited for: CUDA runs the launches of a graph one after the other, and each node once in a launch. With it, that the
-/// function is not entered twice at once hangs on nothing that CUDA does.
+/// The mutex is never waited for: CUDA runs the launches of a graph one after the other, and each node once in a
+/// launch. With it, that the function is not entered twice at once hangs on nothing that CUDA does.
 pub(crate) struct HostCall {
     /// What it borrows, in order.
     pub(crate) declared: Vec<(Part, Mode)>,
@@ -200,12 +200,13 @@ impl HostCall {
     ///
     /// # Safety
     ///
-    /// `memory` is, for each of `declared`, the first byte of that part and its length. While this runs nobody else writes what is declared
-    /// to be read, or touches what is declared to be written.
+    /// `memory` is, for each of `declared`, the first byte of that part and its length. While this runs nobody else
+    /// writes what is declared to be read, or touches what is declared to be written.
     pub(crate) unsafe fn run(&self, memory: &[(NonNull<u8>, usize)]) -> Result<(), String> {
         let mut function = self.function.lock().unwrap_or_else(PoisonError::into_inner);
         let _running = Running::enter();
-        // What a panic leaves half-done is the function's own, as with a thread that panics: plain data, and what it captured.
+        // What a panic leaves half-done is the function's own, as with a thread that panics: plain data, and what it
+        // captured.
         catch_unwind(AssertUnwindSafe(|| function(memory))).map_err(message)
     }
 }

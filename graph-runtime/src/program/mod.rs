@@ -1,7 +1,7 @@
 //! What the nodes of a graph do, as plain data: the builder writes it, the backends carry it out.
 
 pub(crate) mod scratch;
-pub(crate) mod instances;
+pub(crate) mod declared;
 pub(crate) mod raw;
 pub(crate) mod capture;
 pub(crate) mod pointer;
@@ -69,8 +69,8 @@ impl Op {
 pub(crate) struct Conditional {
     /// One `u32` in device memory.
     pub(crate) condition: Part,
-    /// The bodies, as the draft numbers them: what to do where the condition is not 0 and, if there is that, where it is 0; what to
-    /// repeat; one for each number from 0 on.
+    /// The bodies, as the draft numbers them: what to do where the condition is not 0 and, if there is that, where it
+    /// is 0; what to repeat; one for each number from 0 on.
     pub(crate) bodies: Vec<usize>,
 }
 
@@ -107,8 +107,8 @@ impl Argument {
 }
 
 impl Argument {
-    /// Takes what an argument of a call is, and puts it last. Each field is written once, where it stays: moving arguments that were just put
-    /// together makes up a good part of what adding a node costs.
+    /// Takes what an argument of a call is, and puts it last. Each field is written once, where it stays: moving
+    /// arguments that were just put together makes up a good part of what adding a node costs.
     pub(crate) fn put(argument: &mut CallArgument, arguments: &mut Vec<Self>) {
         match &mut argument.0 {
             ArgumentKind::Value(Value::Small(bytes, len)) => {
@@ -285,8 +285,8 @@ impl Program {
         (recent == ptr::from_ref(facts).addr()).then_some(function)
     }
 
-    /// The index of the kernel in [`Program::functions`], where one that is not there yet is put. Its code is `ptx`. `variables` finds those
-    /// of a new one, given all functions so far and its module.
+    /// The index of the kernel in [`Program::functions`], where one that is not there yet is put. Its code is `ptx`.
+    /// `variables` finds those of a new one, given all functions so far and its module.
     pub(crate) fn function(
         &mut self,
         facts: &'static KernelFacts,

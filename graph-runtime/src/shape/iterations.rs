@@ -6,7 +6,8 @@ mod sealed {
     pub trait Iterations {}
 }
 
-/// A range of `usize`: what [`GraphBuilder::repeat`](crate::GraphBuilder::repeat) and the `for` of `cuda_graph!` repeat nodes over.
+/// A range of `usize`: what [`GraphBuilder::repeat`](crate::GraphBuilder::repeat) and the `for` of `cuda_graph!` repeat
+/// nodes over.
 #[diagnostic::on_unimplemented(
     message = "nodes cannot be repeated over `{Self}`",
     label = "not a range of `usize`",

@@ -12,8 +12,8 @@ use bytemuck::Pod;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// Relations between shapes are sealed: what a place's type says of its elements, their size and alignment, is what makes it sound to
-/// lend references into it and to hand it to kernels.
+/// Relations between shapes are sealed: what a place's type says of its elements, their size and alignment, is what
+/// makes it sound to lend references into it and to hand it to kernels.
 mod sealed {
     pub trait ArrayOf<T> {}
     pub trait SameShape<Destination: ?Sized> {}

@@ -10,7 +10,8 @@ use std::ops::RangeBounds;
 
 /// Some columns of some rows of a resource, of shape `S` in memory `M`: [`Place::rectangle`] and its kin select them.
 ///
-/// It is no [`Place`], since its rows lie apart: kernels cannot have it. A place of two dimensions can stand for one, by `Rectangle::from`.
+/// It is no [`Place`], since its rows lie apart: kernels cannot have it. A place of two dimensions can stand for one,
+/// by `Rectangle::from`.
 pub struct Rectangle<S: ?Sized, M> {
     pub(crate) area: RectangleSpan,
     marker: Marker<S, M>,
@@ -40,8 +41,8 @@ impl<S: ?Sized, M> Rectangle<S, M> {
 }
 
 impl<S: ?Sized, M> Place<S, M> {
-    /// `R` rows from `row` on, and of each `C` elements from `column` on: `x[row..row + R][column..column + C]`. What is out of bounds is
-    /// reported when a node uses it.
+    /// `R` rows from `row` on, and of each `C` elements from `column` on: `x[row..row + R][column..column + C]`. What
+    /// is out of bounds is reported when a node uses it.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};

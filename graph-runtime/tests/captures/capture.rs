@@ -1,5 +1,5 @@
-//! Library calls that are captured, and nodes that are added by hand. Both need a CUDA device; here the driver's own asynchronous calls stand for
-//! a library's.
+//! Library calls that are captured, and nodes that are added by hand. Both need a CUDA device; here the driver's own
+//! asynchronous calls stand for a library's.
 
 use crate::common::*;
 use crate::turn::cuda;

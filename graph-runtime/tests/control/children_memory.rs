@@ -1,5 +1,5 @@
-//! What children have of their own and what they are given: random numbers, scratch memory, memory arguments, type parameters, lengths that only
-//! building tells.
+//! What children have of their own and what they are given: random numbers, scratch memory, memory arguments, type
+//! parameters, lengths that only building tells.
 
 use crate::common::{accumulate, count_down, device, log_offset, log_scaled};
 use graph_runtime::{DeviceBuffer, Element, Error, Result, cuda_graph};

@@ -1,5 +1,5 @@
-//! `if`, `while` and `switch` built call by call, also as for older drivers, and what their bodies may not do: on the emulator, or on the GPU
-//! with `CUDA_GRAPH_TEST_DEVICE=cuda`.
+//! `if`, `while` and `switch` built call by call, also as for older drivers, and what their bodies may not do: on the
+//! emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
 use crate::common::{add_late, add_to, device};
 use graph_runtime::{Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result};

@@ -108,8 +108,8 @@ pub(crate) fn alike(count: usize, bound: Bound) -> Vec<(&'static str, Bound)> {
     vec![("", bound); count]
 }
 
-/// So many rows that agree in every bit, but for the NaNs of `abs` and `neg`, which are the row `abs` and the next: PTX leaves open
-/// which NaN they make of one.
+/// So many rows that agree in every bit, but for the NaNs of `abs` and `neg`, which are the row `abs` and the next: PTX
+/// leaves open which NaN they make of one.
 pub(crate) fn signs_open(count: usize, abs: usize) -> Vec<(&'static str, Bound)> {
     let mut rows = alike(count, Bound::Bits);
     rows[abs] = ("abs", Bound::Number);

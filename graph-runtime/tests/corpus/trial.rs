@@ -1,4 +1,5 @@
-//! Running one test of the corpus: a graph of uploads by hand, kernels in a row, and outputs that are compared or recorded.
+//! Running one test of the corpus: a graph of uploads by hand, kernels in a row, and outputs that are compared or
+//! recorded.
 
 use crate::bound::{Bound, Number};
 use graph_runtime::{Device, Element, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, bytemuck};
@@ -7,8 +8,8 @@ use std::path::PathBuf;
 
 /// Adds a launch to a trial.
 ///
-/// The safety argument of all of them: each launch below is of the size for which the buffers that it is passed were made;
-/// where it were not, the emulator would say so.
+/// The safety argument of all of them: each launch below is of the size for which the buffers that it is passed were
+/// made; where it were not, the emulator would say so.
 macro_rules! launch {
     ($trial:ident, $kernel:ident<<<$grid:tt, $block:tt $(, $shared:tt)?>>>($($argument:expr),* $(,)?)) => {{
         // SAFETY: see the macro.

@@ -1,5 +1,6 @@
 // xtask: --gpu-architecture=compute_90
-// Kernels of graph-runtime's tests of programmatic edges. `i` is always the thread's index in the whole (one-dimensional) launch.
+// Kernels of graph-runtime's tests of programmatic edges. `i` is always the thread's index in the whole
+// (one-dimensional) launch.
 
 __device__ static inline unsigned index_in_launch()
 {

@@ -1,5 +1,5 @@
-//! Programmatic edges: behind an artificially slow kernel each right graph gives the right result, and each way to be no order is
-//! refused when the graph is built. (`ui-tests` has the same ways, refused when it is compiled.)
+//! Programmatic edges: behind an artificially slow kernel each right graph gives the right result, and each way to be
+//! no order is refused when the graph is built. (`ui-tests` has the same ways, refused when it is compiled.)
 
 use crate::common::{
     bump, device, ends_early, loads_stale, never_waits, reads_early, slow_read, slow_step, slow_steps, slow_write,

@@ -51,7 +51,8 @@ fn uses_and_launches_draw_fresh_numbers_and_a_seed_reproduces_them() -> Result<(
     Ok(())
 }
 
-/// Pearson's statistic of how often each of 256 values occurs, against an even spread: about 255, with a deviation of 22.6.
+/// Pearson's statistic of how often each of 256 values occurs, against an even spread: about 255, with a deviation of
+/// 22.6.
 fn chi_squared(values: impl Iterator<Item = u8>) -> f64 {
     let mut counts = [0_u32; 256];
     values.for_each(|value| counts[usize::from(value)] += 1);

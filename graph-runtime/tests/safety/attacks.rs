@@ -262,7 +262,8 @@ fn a_host_function_cannot_borrow_what_its_launch_writes() -> Result<()> {
     Ok(())
 }
 
-/// Two graphs on two threads that write one memory, and guards on a third: an access that another does not keep off would lose an addition.
+/// Two graphs on two threads that write one memory, and guards on a third: an access that another does not keep off
+/// would lose an addition.
 #[test]
 fn host_functions_on_several_threads_have_shared_memory_for_themselves() -> Result<()> {
     const LAUNCHES: u32 = 20;

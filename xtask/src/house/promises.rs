@@ -55,7 +55,7 @@ const RESERVED_NAMES: &[Reserved] = &[
     },
 ];
 
-/// What the dependencies of a crate break.
+/// The promises that the dependencies of a crate break.
 pub(super) fn of_dependencies(member: &Member) -> Vec<String> {
     let mut broken = Vec::new();
     for dependency in &member.dependencies {
@@ -81,7 +81,7 @@ pub(super) fn of_dependencies(member: &Member) -> Vec<String> {
     broken
 }
 
-/// What the modules of a crate break.
+/// The promises that the modules of a crate break.
 pub(super) fn of_modules(name: &str, source: &Source) -> Vec<String> {
     let mut broken: Vec<String> = source
         .modules
@@ -106,6 +106,30 @@ pub(super) fn of_modules(name: &str, source: &Source) -> Vec<String> {
         }
     }
     broken
+}
+
+/// A message if a crate's table in `tour`, the text of `docs/architecture.md`, does not list its modules in the order
+/// of the `mod` lines.
+pub(super) fn of_tour(name: &str, source: &Source, tour: &str) -> Option<String> {
+    let (_, table) = tour.split_once(&format!("| in `{name}/src/` |"))?;
+    let rows = table.lines().skip(2).map_while(|line| line.strip_prefix("| "));
+    let cells = rows.filter_map(|row| row.split(" | ").next());
+    let listed = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    let listed: Vec<&str> = listed
+        .map(|name| name.trim_end_matches('/').trim_end_matches(".rs"))
+        .collect();
+    let children = source.modules[ROOT]
+        .children
+        .iter()
+        .map(|&child| &source.modules[child]);
+    let declared: Vec<&str> = children
+        .filter(|child| child.owner != ROOT)
+        .map(|child| child.name.as_str())
+        .collect();
+    (listed != declared).then(|| {
+        let (listed, declared) = (listed.join(", "), declared.join(", "));
+        format!("docs/architecture.md: the table of {name} lists {listed}, but its modules are {declared}")
+    })
 }
 
 /// The paths of `module` that `is_named` finds.

@@ -25,7 +25,7 @@ pub(crate) struct Dependency {
     pub(crate) programmatic: Option<Ident>,
 }
 
-/// What a node does.
+/// The action of a node.
 #[derive(Debug)]
 pub(crate) enum Action {
     Kernel(Box<Launch>),
@@ -58,7 +58,7 @@ pub(crate) struct Launch {
     pub(crate) parens: Span,
 }
 
-/// What is launched.
+/// The function that is launched.
 #[derive(Debug)]
 pub(crate) enum Function {
     /// A declared kernel.
@@ -140,7 +140,7 @@ pub(crate) struct Binding {
     pub(crate) argument: Argument,
 }
 
-/// `(arguments) |stream| body`: library calls, captured.
+/// `(arguments) |stream| body`: library calls that are captured from a stream.
 #[derive(Debug)]
 pub(crate) struct Capture {
     pub(crate) arguments: Vec<Argument>,
@@ -195,7 +195,7 @@ pub(crate) struct Switch {
 }
 
 impl Action {
-    /// What an `if`, a `while` or a `switch` looks at.
+    /// The condition of an `if`, a `while` or a `switch`.
     pub(crate) fn condition(&self) -> Option<&Place> {
         match self {
             Action::If(choice) => Some(&choice.condition),

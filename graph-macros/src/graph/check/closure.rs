@@ -1,4 +1,4 @@
-//! What closures name: rustc would only say that it is not there.
+//! The names in closures. rustc would only say that they are not there.
 
 use crate::graph::ast::{Action, Argument, Node};
 use crate::graph::resolve::{Entity, Graph};
@@ -112,7 +112,7 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Those of one expression.
+    /// The names of one expression.
     pub(super) fn of(expr: &'a Expr) -> Self {
         let mut names = Self::default();
         names.visit_expr(expr);

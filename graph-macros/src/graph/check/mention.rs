@@ -1,5 +1,5 @@
-//! Expressions that mention memory or nodes as if these had values when the graph is built: rustc would only say that nothing of the
-//! name is there.
+//! Expressions that mention memory or nodes as if these had values when the graph is built: rustc would only say that
+//! nothing of the name is there.
 
 use super::closure::Names;
 use crate::graph::ast::{Action, Argument, Node, Part, Place};

@@ -1,4 +1,4 @@
-//! What nodes run after: the edges of the draft.
+//! The `after` lists of nodes: the edges of the draft.
 
 use super::{Entity, Graph};
 use crate::graph::ast::{Dependency, Node};

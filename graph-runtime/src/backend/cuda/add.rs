@@ -82,8 +82,8 @@ impl Adder {
     ///
     /// # Safety
     ///
-    /// The graph and the nodes in `after` live and belong together, the context is current, and the kernels and the memory that
-    /// `self` was made for outlive every launch of the graph.
+    /// The graph and the nodes in `after` live and belong together, the context is current, and the kernels and the
+    /// memory that `self` was made for outlive every launch of the graph.
     pub(super) unsafe fn add(
         &mut self,
         graph: CUgraph,
@@ -98,8 +98,9 @@ impl Adder {
                 let entry = program.functions[kernel.function as usize].facts.entry;
                 trace!(target: "graph_runtime", node = name, entry, after = after.len(), "cuGraphAddKernelNode_v2");
                 let params = self.kernel(program, kernels, kernel);
-                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-                let added = unsafe { driver::add_kernel_node(graph, after, &params) }?;
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
+                // over.
+                let added = unsafe { driver::graph::add_kernel_node(graph, after, &params) }?;
                 if let Some(attributes) = &kernel.attributes {
                     trace!(target: "graph_runtime", node = name, ?attributes, "cuGraphKernelNodeSetAttribute");
                     // SAFETY: the node was just added.
@@ -112,7 +113,7 @@ impl Adder {
                 trace!(target: "graph_runtime", node = name, bytes, rows, after = after.len(), "cuGraphAddMemcpyNode");
                 let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::add_memcpy_node(graph, after, &params, self.context.0) }
+                unsafe { driver::graph::add_memcpy_node(graph, after, &params, self.context.0) }
             }
             op @ Op::Memset { to, .. } => {
                 let fill = Fill::of(op).unwrap_or(Fill::Nothing);
@@ -131,7 +132,7 @@ impl Adder {
             | Op::Raw(_) => {
                 trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEmptyNode");
                 // SAFETY: by the caller's promise.
-                unsafe { driver::add_empty_node(graph, after) }
+                unsafe { driver::graph::add_empty_node(graph, after) }
             }
         }
     }
@@ -152,8 +153,9 @@ impl Adder {
         match &program.ops[node] {
             Op::Kernel(kernel) => {
                 let params = self.kernel(program, kernels, kernel);
-                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-                unsafe { driver::set_kernel_node(exec, handle, &params) }
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
+                // over.
+                unsafe { driver::graph::set_kernel_node(exec, handle, &params) }
             }
             op @ Op::Memset { to, .. } => {
                 let fill = Fill::of(op).unwrap_or(Fill::Nothing);
@@ -163,9 +165,10 @@ impl Adder {
             Op::Memcpy { from, to } if !to.is_empty() && to.is_one_row() => {
                 let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::set_memcpy_node(exec, handle, &params, self.context.0) }
+                unsafe { driver::graph::set_memcpy_node(exec, handle, &params, self.context.0) }
             }
-            // Nothing in these changes in place: copies of rows that lie apart are made anew, with the whole graph (`renew`).
+            // Nothing in these changes in place: copies of rows that lie apart are made anew, with the whole graph
+            // (`renew`).
             Op::Memcpy { .. }
             | Op::Join
             | Op::Conditional(_)
@@ -206,8 +209,8 @@ impl Adder {
         launch(kernels.handle(kernel.function), &kernel.config, &mut self.pointers)
     }
 
-    /// The parameters of the kernel that sets a condition to what `flag` holds, or to whether that equals `number`; they point into
-    /// `self`.
+    /// The parameters of the kernel that sets a condition to what `flag` holds, or to whether that equals `number`;
+    /// they point into `self`.
     pub(super) fn condition(
         &mut self,
         kernels: &Kernels,

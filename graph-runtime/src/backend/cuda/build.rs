@@ -4,7 +4,7 @@ use super::add::Adder;
 use super::conditional;
 use super::failure::Failure;
 use super::fill::Fill;
-use super::kept::Kept;
+use super::kept::KeptObjects;
 use super::kernels::{self, Kernels};
 use super::{Executable, attribute, delay, programmatic};
 use crate::backend::blueprint::{Blueprint, Programmatic};
@@ -46,15 +46,15 @@ impl Executable {
             setters: Vec::new(),
             kernels: Kernels::default(),
             adder: Adder::new(cuda.raw(), &storage),
-            kept: ManuallyDrop::new(Kept::new(blueprint, &storage)),
+            kept: ManuallyDrop::new(KeptObjects::new(blueprint, &storage)),
             storage: ManuallyDrop::new(storage),
             in_flight: Cell::new(0),
         };
         trace!(target: "graph_runtime", graph = %blueprint.draft.name, "cuStreamCreate");
         // SAFETY: the context is current.
-        built.stream = unsafe { driver::stream_create() }.at(graph)?;
+        built.stream = unsafe { driver::stream::create() }.at(graph)?;
         // SAFETY: the stream was just made.
-        built.stream_id = Some(unsafe { driver::stream_id(built.stream) }.at(graph)?);
+        built.stream_id = Some(unsafe { driver::stream::id(built.stream) }.at(graph)?);
         built.kernels.load(cuda, blueprint.draft, blueprint.program)?;
         let plain = Programmatic::default();
         let blueprint = &Blueprint {
@@ -132,24 +132,25 @@ impl Executable {
         }
     }
 
-    /// Creates the graph and adds all nodes, in topological order. Their handles come into `nodes`. Dropping `self` destroys the graph, also where
-    /// the closure of a node panics.
+    /// Creates the graph and adds all nodes, in topological order. Their handles come into `nodes`. Dropping `self`
+    /// destroys the graph, also where the closure of a node panics.
     fn add_nodes(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let draft = blueprint.draft;
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphCreate");
         // SAFETY: the driver is initialised.
-        self.graph = unsafe { driver::graph_create() }.at(|| Site::graph(&draft.name))?;
+        self.graph = unsafe { driver::graph::create() }.at(|| Site::graph(&draft.name))?;
         // SAFETY: the graph was created above.
         let added = unsafe { self.add_prefix(blueprint, self.graph, blueprint.order.sequence(0), &[]) };
         added.map_err(|failure| failure.error(draft))
     }
 
-    /// Adds the nodes of `sequence`, which holds the predecessors of each before it, with their bodies; those that have none after
-    /// `roots`. An error comes with its node.
+    /// Adds the nodes of `sequence`, which holds the predecessors of each before it, with their bodies; those that have
+    /// none after `roots`. An error comes with its node.
     ///
     /// # Safety
     ///
-    /// `graph` lives, has `roots` and is of the context of `self`; `sequence` begins with the nodes that nothing comes before.
+    /// `graph` lives, has `roots` and is of the context of `self`; `sequence` begins with the nodes that nothing comes
+    /// before.
     pub(super) unsafe fn add_prefix(
         &mut self,
         blueprint: &Blueprint<'_>,
@@ -174,7 +175,8 @@ impl Executable {
             }
             // A delay between the two kernels of a programmatic edge would make it a plain one.
             if let (Some(seed), []) = (blueprint.delays, &early[..]) {
-                // SAFETY: the graph lives, `after` are nodes of it since `sequence` is in order; the context is current.
+                // SAFETY: the graph lives, `after` are nodes of it since `sequence` is in order; the context is
+                // current.
                 let delay = unsafe { delay::add(graph, &after, &self.kernels, seed, node) };
                 after = vec![delay.map_err(|error| (node, error))?];
             }
@@ -199,7 +201,8 @@ impl Executable {
                 }
                 // SAFETY: as above.
                 Op::Raw(call) => unsafe { self.add_raw(graph, &after, node, call, name) }?,
-                // SAFETY: as above; the context is current, and `self` owns kernels and memory (facts 1 and 2 of `Executable`).
+                // SAFETY: as above; the context is current, and `self` owns kernels and memory (facts 1 and 2 of
+                // `Executable`).
                 Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::Join => unsafe {
                     self.adder
                         .add(graph, &after, blueprint.program, &self.kernels, node, name)
@@ -208,8 +211,9 @@ impl Executable {
             };
             if !early.is_empty() {
                 trace!(target: "graph_runtime", node = %name, after = early.len(), "cuGraphAddDependencies_v2");
-                // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule), between which no edge was added.
-                unsafe { driver::add_programmatic_edges(graph, &early, self.nodes[node]) }
+                // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule), between which
+                // no edge was added.
+                unsafe { driver::edge::add_programmatic(graph, &early, self.nodes[node]) }
                     .map_err(|error| (node, error))?;
             }
         }
@@ -222,7 +226,7 @@ impl Executable {
         let graph = || Site::graph(&draft.name);
         trace!(target: "graph_runtime", graph = %draft.name, nodes = self.nodes.len(), "cuGraphInstantiateWithParams");
         // SAFETY: fact 1 of `Executable`.
-        let exec = unsafe { driver::graph_instantiate(self.graph, attribute::flags(blueprint.program)) };
+        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(blueprint.program)) };
         self.exec = match exec {
             Ok(exec) => exec,
             Err(failed) => {
@@ -241,7 +245,8 @@ impl Executable {
         self.make_ready(draft, blueprint.program)
     }
 
-    /// Finds the first node, in topological order, with which the graph cannot be instantiated. CUDA often does not say.
+    /// Finds the first node, in topological order, with which the graph cannot be instantiated. CUDA often does not
+    /// say.
     fn bisect(&mut self, blueprint: &Blueprint<'_>) -> Option<usize> {
         let whole = |node: &Node| node.kind.is_conditional() || matches!(node.kind, NodeKind::Raw | NodeKind::Graph);
         if blueprint.draft.nodes.iter().any(whole) {
@@ -266,20 +271,20 @@ impl Executable {
     /// Can a graph of these nodes alone be instantiated?
     fn instantiates(&mut self, blueprint: &Blueprint<'_>, sequence: &[usize]) -> bool {
         // SAFETY: the driver is initialised.
-        let Ok(graph) = (unsafe { driver::graph_create() }) else {
+        let Ok(graph) = (unsafe { driver::graph::create() }) else {
             return false;
         };
         // SAFETY: the graph was created above, and `sequence` is a prefix of all nodes in order.
         let added = unsafe { self.add_prefix(blueprint, graph, sequence.iter().copied(), &[]) }.is_ok();
         // SAFETY: the graph was created above.
-        let exec = added.then(|| unsafe { driver::graph_instantiate(graph, attribute::flags(blueprint.program)) });
+        let exec = added.then(|| unsafe { driver::graph::instantiate(graph, attribute::flags(blueprint.program)) });
         let works = matches!(exec, Some(Ok(_)));
         if let Some(Ok(exec)) = exec {
             // SAFETY: it was made above and never launched.
-            let _ = unsafe { driver::exec_destroy(exec) };
+            let _ = unsafe { driver::graph::destroy_executable(exec) };
         }
         // SAFETY: the graph was created above and given to nobody.
-        let _ = unsafe { driver::graph_destroy(graph) };
+        let _ = unsafe { driver::graph::destroy(graph) };
         works
     }
 }

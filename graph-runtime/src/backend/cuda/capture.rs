@@ -17,10 +17,11 @@ use tracing::trace;
 ///
 /// # Safety
 ///
-/// 1. `stream` was made by [`Capturing::new`] for this alone and is destroyed in `drop` only, after all that could still use it: what the node
-///    prepared, and its workspaces. Whoever gets it from here without `unsafe` gets a handle that only `unsafe` calls take.
-/// 2. It captures exactly while `capturing` is set: from [`Capturing::begin`] to [`Capturing::end`], both on the thread of the build, since a
-///    `Capturing` is lent to the closure of the node only and is not `Sync`.
+/// 1. `stream` was made by [`Capturing::new`] for this alone and is destroyed in `drop` only, after all that could
+///    still use it: what the node prepared, and its workspaces. Whoever gets it from here without `unsafe` gets a
+///    handle that only `unsafe` calls take.
+/// 2. It captures exactly while `capturing` is set: from [`Capturing::begin`] to [`Capturing::end`], both on the thread
+///    of the build, since a `Capturing` is lent to the closure of the node only and is not `Sync`.
 pub(super) struct Capturing {
     cuda: Arc<Cuda>,
     stream: CUstream,
@@ -39,11 +40,12 @@ impl Capturing {
     fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>) -> Result<Self, CudaError> {
         trace!(target: "graph_runtime", "cuStreamCreate");
         // SAFETY: the context is current.
-        let stream = unsafe { driver::stream_create() }?;
+        let stream = unsafe { driver::stream::create() }?;
         Ok(Self {
             cuda: cuda.clone(),
             stream,
-            // SAFETY: the stream is of this context and outlives what is kept in here (fact 1); `CaptureStream::cudarc` asks the same of others.
+            // SAFETY: the stream is of this context and outlives what is kept in here (fact 1); `CaptureStream::cudarc`
+            // asks the same of others.
             cudarc: unsafe { cuda.context().wrap_borrowed_stream(stream) },
             addresses: addresses.clone(),
             capturing: Cell::new(false),
@@ -57,9 +59,9 @@ impl Capturing {
     fn is_empty(&self) -> Result<(), String> {
         let graph = self.end().map_err(|error| explained(&error))?;
         // SAFETY: the graph was just captured, for nobody else.
-        let nodes = unsafe { driver::graph_nodes(graph) };
+        let nodes = unsafe { driver::graph::nodes(graph) };
         // SAFETY: as above.
-        let _ = unsafe { driver::graph_destroy(graph) };
+        let _ = unsafe { driver::graph::destroy(graph) };
         match nodes {
             Ok(nodes) if nodes.is_empty() => Ok(()),
             Ok(_) => Err("`prepare` must come before anything is captured".to_owned()),
@@ -75,7 +77,7 @@ impl Capturing {
     fn begin(&self) -> Result<(), CudaError> {
         trace!(target: "graph_runtime", "cuStreamBeginCapture_v2");
         // SAFETY: fact 1.
-        unsafe { driver::begin_capture(self.stream) }?;
+        unsafe { driver::stream::begin_capture(self.stream) }?;
         self.capturing.set(true);
         Ok(())
     }
@@ -84,19 +86,19 @@ impl Capturing {
         self.capturing.set(false);
         trace!(target: "graph_runtime", "cuStreamEndCapture");
         // SAFETY: facts 1 and 2.
-        unsafe { driver::end_capture(self.stream) }
+        unsafe { driver::stream::end_capture(self.stream) }
     }
 
     /// Waits for what was queued while the stream did not capture.
     fn finish(&self) -> Result<(), CudaError> {
         // SAFETY: fact 1.
-        unsafe { driver::stream_synchronize(self.stream) }
+        unsafe { driver::stream::synchronize(self.stream) }
     }
 
     /// Has a call inside ended the capture?
     fn is_invalidated(&self) -> bool {
         // SAFETY: fact 1.
-        let status = unsafe { driver::stream_capture_status(self.stream) };
+        let status = unsafe { driver::stream::capture_status(self.stream) };
         matches!(status, Ok(CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_INVALIDATED))
     }
 
@@ -151,8 +153,8 @@ impl Session for Capturing {
         self.prepared.borrow_mut().push(value);
     }
 
-    /// Runs `f` while the stream does not capture; nothing was captured before. The capture begins anew after it, whatever happens: what the
-    /// closure goes on to queue must not run.
+    /// Runs `f` while the stream does not capture; nothing was captured before. The capture begins anew after it,
+    /// whatever happens: what the closure goes on to queue must not run.
     fn outside(&self, f: &mut dyn FnMut()) -> Result<(), BoxError> {
         if !self.capturing.get() {
             return Err(self.fail("`prepare` was called within `prepare`".to_owned()));
@@ -201,13 +203,13 @@ impl Drop for Capturing {
             && let Ok(graph) = self.end()
         {
             // SAFETY: the graph was captured for nobody else.
-            let _ = unsafe { driver::graph_destroy(graph) };
+            let _ = unsafe { driver::graph::destroy(graph) };
         }
         let _ = self.finish(); // of a closure that went on after a panic in `prepare`
         self.prepared.get_mut().clear();
         self.workspaces.get_mut().clear();
         // SAFETY: fact 1.
-        let _ = unsafe { driver::stream_destroy(self.stream) };
+        let _ = unsafe { driver::stream::destroy(self.stream) };
     }
 }
 
@@ -240,7 +242,7 @@ impl Captured {
 impl Drop for Captured {
     fn drop(&mut self) {
         // SAFETY: it was captured for `self`; child nodes have copies.
-        let _ = unsafe { driver::graph_destroy(self.graph) };
+        let _ = unsafe { driver::graph::destroy(self.graph) };
     }
 }
 
@@ -252,17 +254,17 @@ impl Drop for Captured {
 unsafe fn refuse_allocations(graph: CUgraph) -> Result<(), String> {
     let failed = |error: CudaError| error.to_string();
     // SAFETY: by the caller's promise.
-    for node in unsafe { driver::graph_nodes(graph) }.map_err(failed)? {
+    for node in unsafe { driver::graph::nodes(graph) }.map_err(failed)? {
         // SAFETY: the node is one of the graph's.
-        match unsafe { driver::node_type(node) }.map_err(failed)? {
-            driver::MEMORY_ALLOC | driver::MEMORY_FREE => {
+        match unsafe { driver::graph::node_type(node) }.map_err(failed)? {
+            driver::graph::MEMORY_ALLOC | driver::graph::MEMORY_FREE => {
                 return Err("the library allocates memory when it is called, which CUDA cannot repeat in a part of a graph: give it \
                             memory from `workspace` (cuBLAS: `cublasSetWorkspace`, after `cublasSetStream`)"
                     .to_owned());
             }
-            driver::CHILD_GRAPH => {
+            driver::graph::CHILD_GRAPH => {
                 // SAFETY: the node is a child graph's, and has it as long as it lives.
-                let child = unsafe { driver::child_graph(node) }.map_err(failed)?;
+                let child = unsafe { driver::graph::child(node) }.map_err(failed)?;
                 // SAFETY: as above.
                 unsafe { refuse_allocations(child) }?;
             }

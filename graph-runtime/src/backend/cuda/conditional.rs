@@ -1,7 +1,7 @@
 //! `if`, `while` and `switch` as CUDA nodes: kernels that set conditions, conditional nodes, and their bodies.
 //!
-//! Before CUDA 12.8 a conditional node has one body. `else` and `switch` are several nodes there, each with a condition of its own, all
-//! of which are set before any body runs, since bodies may write what they were set from.
+//! Before CUDA 12.8 a conditional node has one body. `else` and `switch` are several nodes there, each with a condition
+//! of its own, all of which are set before any body runs, since bodies may write what they were set from.
 
 use super::Executable;
 use super::failure::Failure;
@@ -22,7 +22,7 @@ const SEVERAL_BODIES: u32 = 12_080;
 /// The version of the driver, or the one that the builder asked for if that is older.
 fn version(blueprint: &Blueprint<'_>) -> Result<u32, CudaError> {
     // SAFETY: the library is loaded, or there would be no context.
-    Ok(unsafe { driver::driver_version() }?.min(blueprint.driver))
+    Ok(unsafe { driver::context::driver_version() }?.min(blueprint.driver))
 }
 
 /// Refuses drivers without conditional nodes.
@@ -88,7 +88,8 @@ fn choices(kind: NodeKind, bodies: &[usize], version: u32) -> Vec<Choice> {
 }
 
 impl Executable {
-    /// Adds a conditional node with its bodies and what sets its condition. An error comes with the node that it is about.
+    /// Adds a conditional node with its bodies and what sets its condition. An error comes with the node that it is
+    /// about.
     ///
     /// # Safety
     ///
@@ -108,7 +109,7 @@ impl Executable {
         let mut before = after.to_vec();
         for choice in &choices {
             // SAFETY: the graph lives, by the caller's promise, and the context is that of `self`.
-            let handle = unsafe { driver::conditional_handle_create(graph, self.cuda.raw()) }.map_err(at_node)?;
+            let handle = unsafe { driver::conditional::create_handle(graph, self.cuda.raw()) }.map_err(at_node)?;
             let setting = Setting {
                 owner: node,
                 condition: conditional.condition,
@@ -129,7 +130,7 @@ impl Executable {
             _ => {
                 let before = if added.is_empty() { after } else { &added };
                 // SAFETY: by the caller's promise; `added` are nodes of the graph.
-                Ok(unsafe { driver::add_empty_node(graph, before) }.map_err(at_node)?)
+                Ok(unsafe { driver::graph::add_empty_node(graph, before) }.map_err(at_node)?)
             }
         }
     }
@@ -152,7 +153,8 @@ impl Executable {
         trace!(target: "graph_runtime", node = %name, bodies, kind = ?choice.kind, "cuGraphAddNode_v2");
         let context = self.cuda.raw();
         // SAFETY: by the caller's promise.
-        let added = unsafe { driver::add_conditional_node(graph, after, setting.handle, choice.kind, bodies, context) };
+        let added =
+            unsafe { driver::conditional::add_node(graph, after, setting.handle, choice.kind, bodies, context) };
         let (added, graphs) = added.map_err(at_node)?;
         for (&body, graph) in choice.bodies.iter().zip(graphs) {
             // SAFETY: the body's graph lives as long as its node, and no node of it was added before.
@@ -163,7 +165,7 @@ impl Executable {
                 unsafe { self.add_setter(graph, &last, setting) }
             } else if last.is_empty() {
                 // SAFETY: the body's graph lives. CUDA's documentation asks for a node in every body.
-                unsafe { driver::add_empty_node(graph, &[]) }
+                unsafe { driver::graph::add_empty_node(graph, &[]) }
             } else {
                 continue;
             };
@@ -190,8 +192,9 @@ impl Executable {
             ..
         } = setting;
         let params = self.adder.condition(&self.kernels, handle, condition, number);
-        // SAFETY: by the caller's promise; `params` points into `self.adder`, which is not touched until the call is over.
-        let node = unsafe { driver::add_kernel_node(graph, after, &params) }?;
+        // SAFETY: by the caller's promise; `params` points into `self.adder`, which is not touched until the call is
+        // over.
+        let node = unsafe { driver::graph::add_kernel_node(graph, after, &params) }?;
         self.setters.push(Setter { node, setting });
         Ok(node)
     }
@@ -207,9 +210,9 @@ impl Executable {
         } = self;
         for Setter { node, setting } in setters.iter().filter(|setter| setter.setting.owner == node) {
             let params = adder.condition(kernels, setting.handle, setting.condition, setting.number);
-            // SAFETY: facts 1, 2 and 7 of `Executable`: `node` is a kernel of the graph that `exec` was made of, or of a body in it, and
-            // `params` points into `adder`, which is not touched until the call is over.
-            unsafe { driver::set_kernel_node(*exec, *node, &params) }?;
+            // SAFETY: facts 1, 2 and 7 of `Executable`: `node` is a kernel of the graph that `exec` was made of, or of
+            // a body in it, and `params` points into `adder`, which is not touched until the call is over.
+            unsafe { driver::graph::set_kernel_node(*exec, *node, &params) }?;
         }
         Ok(())
     }

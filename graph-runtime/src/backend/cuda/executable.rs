@@ -31,15 +31,15 @@ impl Executable {
 
     /// Starts the graph on its own stream.
     ///
-    /// The context is not made current first: `exec` and `stream` name it, and asking which one is current costs more than
-    /// the whole of what this function adds to `cuGraphLaunch`. A driver that does want it says so before anything is queued,
-    /// and gets it.
+    /// The context is not made current first: `exec` and `stream` name it, and asking which one is current costs more
+    /// than the whole of what this function adds to `cuGraphLaunch`. A driver that does want it says so before anything
+    /// is queued, and gets it.
     #[inline]
     pub(crate) fn launch(&mut self) -> Result<(), CudaError> {
         refuse_in_host_function()?;
         self.in_flight.set(self.in_flight.get() | OWN);
         // SAFETY: facts 1 and 2.
-        match unsafe { driver::graph_launch(self.exec, self.stream) } {
+        match unsafe { driver::graph::launch(self.exec, self.stream) } {
             Err(error) if wants_context(&error) => self.launch_bound(),
             result => result,
         }
@@ -49,7 +49,7 @@ impl Executable {
     fn launch_bound(&mut self) -> Result<(), CudaError> {
         self.cuda.bind()?;
         // SAFETY: facts 1 and 2.
-        unsafe { driver::graph_launch(self.exec, self.stream) }
+        unsafe { driver::graph::launch(self.exec, self.stream) }
     }
 
     /// Starts the graph on a user's stream.
@@ -69,19 +69,20 @@ impl Executable {
         self.cuda.bind().at(graph)?;
         let stream = stream.cu_stream();
         // SAFETY: the `CudaStream` is borrowed, so the stream lives.
-        let status = unsafe { driver::stream_capture_status(stream) }.at(graph)?;
+        let status = unsafe { driver::stream::capture_status(stream) }.at(graph)?;
         if status != CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE {
             return refuse("the stream is being captured: a graph's own memory must not end up in another graph");
         }
         Ok(stream)
     }
 
-    /// Starts the graph on a stream that lives, is of this context and is not being captured, and records `event` behind it. The context is current.
+    /// Starts the graph on a stream that lives, is of this context and is not being captured, and records `event`
+    /// behind it. The context is current.
     pub(super) fn launch_recorded(&mut self, stream: CUstream) -> Result<(), CudaError> {
         self.in_flight.set(self.in_flight.get() | LOST);
         self.event.lose();
         // SAFETY: facts 1 and 2; the stream lives and is of this context.
-        unsafe { driver::graph_launch(self.exec, stream) }?;
+        unsafe { driver::graph::launch(self.exec, stream) }?;
         // SAFETY: the stream lives and is of this context, which is current.
         unsafe { self.event.record(stream) }?;
         self.in_flight.set(self.in_flight.get() & !LOST | EVENT);
@@ -98,7 +99,7 @@ impl Executable {
         self.cuda.bind()?;
         if in_flight & OWN != 0 {
             // SAFETY: fact 1.
-            unsafe { driver::stream_synchronize(self.stream) }?;
+            unsafe { driver::stream::synchronize(self.stream) }?;
         }
         if in_flight & EVENT != 0 {
             self.event.wait()?;
@@ -165,7 +166,7 @@ fn check_fill(new: &Fill, built: &Fill, site: impl Fn() -> Site) -> Result<()> {
         _ => Err(Error::Unsupported {
             site: site(),
             message: "CUDA cannot change this value in place, since the old and the new one are set in different ways; mark the \
-                      node with `GraphBuilder::changes` when building",
+                      node with `GraphBuilder::will_update` when building",
         }),
     }
 }
@@ -198,17 +199,17 @@ impl Drop for Executable {
         // Errors are passed over: there is nobody to tell, and nothing else to do.
         if !self.exec.is_null() {
             // SAFETY: fact 1; no launch is in flight.
-            let _ = unsafe { driver::exec_destroy(self.exec) };
+            let _ = unsafe { driver::graph::destroy_executable(self.exec) };
         }
         if !self.graph.is_null() {
             // SAFETY: fact 1.
-            let _ = unsafe { driver::graph_destroy(self.graph) };
+            let _ = unsafe { driver::graph::destroy(self.graph) };
         }
         // SAFETY: the context is current and the graph is gone.
         unsafe { self.kernels.unload() };
         if !self.stream.is_null() {
             // SAFETY: fact 1; nothing is queued on it.
-            let _ = unsafe { driver::stream_destroy(self.stream) };
+            let _ = unsafe { driver::stream::destroy(self.stream) };
         }
         // SAFETY: the graph is gone (fact 8), and `self` is not used again.
         unsafe { ManuallyDrop::drop(&mut self.kept) };

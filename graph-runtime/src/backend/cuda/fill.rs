@@ -1,17 +1,18 @@
-//! How a memset node becomes a CUDA node: CUDA's own memset for values that repeat every 1, 2 or 4 bytes, else a kernel.
+//! How a memset node becomes a CUDA node: CUDA's own memset for values that repeat every 1, 2 or 4 bytes, else a
+//! kernel.
 
 use crate::program::{Op, Program};
 use crate::shape::part::ByteRectangle;
 
 /// The most bytes a value may have that CUDA's memset cannot write: what fits into the built-in kernel's parameter.
-pub(super) const LONGEST_PATTERN: usize = 256;
+pub(super) const MAX_PATTERN: usize = 256;
 
 /// The parameters of the built-in kernels that set memory.
 pub(super) struct FillArguments {
     pub(super) to: u64,
     pub(super) count: u64,
     pub(super) period: u32,
-    pub(super) pattern: [u8; LONGEST_PATTERN],
+    pub(super) pattern: [u8; MAX_PATTERN],
     pub(super) pitch: u64,
     pub(super) rows: u64,
 }
@@ -22,7 +23,7 @@ impl Default for FillArguments {
             to: 0,
             count: 0,
             period: 0,
-            pattern: [0; LONGEST_PATTERN],
+            pattern: [0; MAX_PATTERN],
             pitch: 0,
             rows: 0,
         }
@@ -77,7 +78,7 @@ impl Fill {
         } else {
             shortest_period(value)
         };
-        if period > LONGEST_PATTERN {
+        if period > MAX_PATTERN {
             return Fill::TooLong;
         }
         Fill::Kernel {
@@ -86,8 +87,8 @@ impl Fill {
         }
     }
 
-    /// How to set rows that lie apart: by the kernel, since CUDA's memset of rows can neither be disabled (see [`super::skip`]) nor be made
-    /// smaller.
+    /// How to set rows that lie apart: by the kernel, since CUDA's memset of rows can neither be disabled (see
+    /// [`super::skip`]) nor be made smaller.
     fn rows(value: &[u8], to: &ByteRectangle, will_update: bool) -> Self {
         let (start, width, pitch) = (to.part.start, to.width(), to.pitch());
         let aligned = [start, width, pitch].iter().all(|number| number.is_multiple_of(4));
@@ -174,7 +175,7 @@ mod tests {
         use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};
         let memory = Memory::new();
         let module = Module::load(&memory, include_str!("../../../kernels/fill.ptx")).unwrap();
-        let pattern: [u8; LONGEST_PATTERN] = std::array::from_fn(|byte| (byte as u8).wrapping_add(1));
+        let pattern: [u8; MAX_PATTERN] = std::array::from_fn(|byte| (byte as u8).wrapping_add(1));
         for (kernel, unit, period, width, pitch, rows, grid) in [
             ("graph_runtime_fill_words", 4, 2, 24, 40, 5, [1, 2, 1]),
             ("graph_runtime_fill_words", 4, 3, 1200, 1200, 1, [1, 1, 1]),

@@ -11,7 +11,8 @@ use tracing::trace;
 
 /// What CUDA calls, on a thread of its own. No panic passes: `BoundCall::run` catches it.
 unsafe extern "C" fn run(call: *mut c_void) {
-    // SAFETY: `add_call` passed the address of a `BoundCall`, which lives until no launch is in flight (fact 8 of `Executable`).
+    // SAFETY: `add_call` passed the address of a `BoundCall`, which lives until no launch is in flight (fact 8 of
+    // `Executable`).
     let call = unsafe { &*call.cast_const().cast::<BoundCall>() };
     // SAFETY: a launch runs the node, so the memory lives, and the order of nodes keeps others away (facts 2, 4 and 8).
     unsafe { call.run() };
@@ -32,15 +33,16 @@ impl Executable {
     ) -> Result<CUgraphNode, CudaError> {
         trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddHostNode");
         let call = self.kept.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
-        // SAFETY: by the caller's promise; `run` takes this address, and `self.kept` has a call for each such node of the program.
-        unsafe { driver::add_host_node(graph, after, run, call.cast_mut().cast()) }
+        // SAFETY: by the caller's promise; `run` takes this address, and `self.kept` has a call for each such node of
+        // the program.
+        unsafe { driver::host::add_node(graph, after, run, call.cast_mut().cast()) }
     }
 
     /// Makes later launches call the function of `node` with its memory where it is now.
     pub(super) fn apply_call(&mut self, node: usize) -> Result<(), CudaError> {
         /// So many old ones are kept for launches in flight before these are waited for.
-        const MOST_RETIRED: usize = 64;
-        if self.kept.calls.retired() >= MOST_RETIRED {
+        const MAX_RETIRED: usize = 64;
+        if self.kept.calls.retired() >= MAX_RETIRED {
             self.wait()?;
         }
         if self.in_flight.get() == 0 {
@@ -49,7 +51,7 @@ impl Executable {
         self.kept.calls.renew(node, &self.storage);
         let call = self.kept.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
         // SAFETY: fact 1 of `Executable`; `nodes[node]` is a host node; `run` takes this address (fact 8).
-        unsafe { driver::set_host_node(self.exec, self.nodes[node], run, call.cast_mut().cast()) }
+        unsafe { driver::host::set_node(self.exec, self.nodes[node], run, call.cast_mut().cast()) }
     }
 
     /// Adds a node that records an event, or (`wait`) one that waits for it.
@@ -70,11 +72,11 @@ impl Executable {
         if wait {
             trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEventWaitNode");
             // SAFETY: by the caller's promise; the event lives as long as `self.kept` (fact 8 of `Executable`).
-            unsafe { driver::add_event_wait_node(graph, after, event) }
+            unsafe { driver::event::add_wait_node(graph, after, event) }
         } else {
             trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEventRecordNode");
             // SAFETY: as above.
-            unsafe { driver::add_event_record_node(graph, after, event) }
+            unsafe { driver::event::add_record_node(graph, after, event) }
         }
     }
 }

@@ -12,9 +12,9 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Freed only when no launch is in flight and the graph is gone; leaked where that is not sure. Closures go before the streams that handles
-/// of theirs may be for.
-pub(super) struct Kept {
+/// Freed only when no launch is in flight and the graph is gone; leaked where that is not sure. Closures go before the
+/// streams that handles of theirs may be for.
+pub(super) struct KeptObjects {
     pub(super) calls: Calls,
     /// The closures of `capture` and `raw` nodes.
     _closures: Vec<Arc<dyn Any + Send + Sync>>,
@@ -28,7 +28,7 @@ pub(super) struct Kept {
     pub(super) nowhere: Option<Memory>,
 }
 
-impl Kept {
+impl KeptObjects {
     pub(super) fn new(blueprint: &Blueprint<'_>, storage: &[Storage]) -> Self {
         let event = |(_, op): (usize, &Op)| match op {
             Op::Record(event) | Op::Wait(event) => Some(event.clone()),

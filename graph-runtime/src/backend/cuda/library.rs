@@ -37,14 +37,15 @@ impl Executable {
             .get(&node)
             .map_or(std::ptr::null_mut(), Captured::graph);
         // SAFETY: by the caller's promise; `prepare` has captured a graph for each such node, which `self.kept` keeps.
-        unsafe { driver::add_child_graph_node(graph, after, captured) }
+        unsafe { driver::graph::add_child_node(graph, after, captured) }
     }
 
     /// Adds what the closure of a node adds.
     ///
     /// # Safety
     ///
-    /// As for [`Executable::add_captured`]. What the closure does is sound by the promise of whoever called `GraphBuilder::raw`.
+    /// As for [`Executable::add_captured`]. What the closure does is sound by the promise of whoever called
+    /// `GraphBuilder::raw`.
     pub(super) unsafe fn add_raw(
         &self,
         graph: CUgraph,

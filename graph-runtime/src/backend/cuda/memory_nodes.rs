@@ -14,9 +14,9 @@ use std::ptr;
 use tracing::trace;
 
 /// The most blocks that a fill is launched with; each thread then sets several units.
-const MOST_FILL_BLOCKS: u64 = 1 << 14;
+const MAX_FILL_BLOCKS: u64 = 1 << 14;
 /// The most rows of blocks; each block then sets several rows.
-const MOST_FILL_ROWS: u64 = 1 << 12;
+const MAX_FILL_ROWS: u64 = 1 << 12;
 /// Threads of each of them.
 const FILL_BLOCK: u64 = 256;
 
@@ -40,19 +40,20 @@ impl Adder {
                 trace!(target: "graph_runtime", node = name, bytes = to.part.bytes, after = after.len(), "cuGraphAddMemsetNode");
                 let params = self.memset(to, *size, *value);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::add_memset_node(graph, after, &params, self.context.0) }
+                unsafe { driver::graph::add_memset_node(graph, after, &params, self.context.0) }
             }
             Fill::Kernel { pattern, words } => {
                 trace!(target: "graph_runtime", node = name, bytes = to.part.bytes, after = after.len(), "cuGraphAddKernelNode_v2");
                 let params = self.fill(kernels, to, pattern, *words);
-                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-                unsafe { driver::add_kernel_node(graph, after, &params) }
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
+                // over.
+                unsafe { driver::graph::add_kernel_node(graph, after, &params) }
             }
             // `TooLong` was refused before.
             Fill::Nothing | Fill::TooLong => {
                 trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEmptyNode");
                 // SAFETY: by the caller's promise.
-                unsafe { driver::add_empty_node(graph, after) }
+                unsafe { driver::graph::add_empty_node(graph, after) }
             }
         }
     }
@@ -74,19 +75,20 @@ impl Adder {
             Fill::Memset { size, value } => {
                 let params = self.memset(to, *size, *value);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::set_memset_node(exec, handle, &params, self.context.0) }
+                unsafe { driver::graph::set_memset_node(exec, handle, &params, self.context.0) }
             }
             Fill::Kernel { pattern, words } => {
                 let params = self.fill(kernels, to, pattern, *words);
-                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-                unsafe { driver::set_kernel_node(exec, handle, &params) }
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
+                // over.
+                unsafe { driver::graph::set_kernel_node(exec, handle, &params) }
             }
             Fill::Nothing | Fill::TooLong => Ok(()),
         }
     }
 
-    /// Tells a node of the graph itself, not of an executable one, where its memory is, if it copies or sets memory: instantiating looks at that.
-    /// Kernels are told in the executable graph.
+    /// Tells a node of the graph itself, not of an executable one, where its memory is, if it copies or sets memory:
+    /// instantiating looks at that. Kernels are told in the executable graph.
     ///
     /// # Safety
     ///
@@ -101,13 +103,13 @@ impl Adder {
             Op::Memcpy { from, to } if !to.is_empty() => {
                 let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::move_memcpy_node(handle, &params) }
+                unsafe { driver::graph::move_memcpy_node(handle, &params) }
             }
             op @ Op::Memset { to, .. } => match Fill::of(op) {
                 Some(Fill::Memset { size, value }) => {
                     let params = self.memset(to, size, value);
                     // SAFETY: by the caller's promise.
-                    unsafe { driver::move_memset_node(handle, &params) }
+                    unsafe { driver::graph::move_memset_node(handle, &params) }
                 }
                 Some(Fill::Kernel { .. } | Fill::Nothing | Fill::TooLong) | None => Ok(()),
             },
@@ -142,9 +144,9 @@ impl Adder {
             (&raw mut self.fill.pitch).cast(),
             (&raw mut self.fill.rows).cast(),
         ]);
-        let blocks = count.div_ceil(FILL_BLOCK).clamp(1, MOST_FILL_BLOCKS);
+        let blocks = count.div_ceil(FILL_BLOCK).clamp(1, MAX_FILL_BLOCKS);
         let config = LaunchConfig {
-            grid: [blocks as u32, rows.clamp(1, MOST_FILL_ROWS) as u32, 1],
+            grid: [blocks as u32, rows.clamp(1, MAX_FILL_ROWS) as u32, 1],
             block: [FILL_BLOCK as u32, 1, 1],
             shared: 0,
         };

@@ -1,5 +1,5 @@
-//! Making the executable graph anew, where CUDA does not change a node in place: a copy of rows that lie apart, or one that goes on to memory of
-//! another kind (of a pool, or of `cuMemAlloc`).
+//! Making the executable graph anew, where CUDA does not change a node in place: a copy of rows that lie apart, or one
+//! that goes on to memory of another kind (of a pool, or of `cuMemAlloc`).
 
 use super::Executable;
 use super::OWN;
@@ -12,8 +12,8 @@ use std::ptr;
 use tracing::trace;
 
 impl Executable {
-    /// Makes later launches run nodes whose memory has moved. Where CUDA refuses to change one in place, this waits for launches in flight and
-    /// instantiates the graph again.
+    /// Makes later launches run nodes whose memory has moved. Where CUDA refuses to change one in place, this waits for
+    /// launches in flight and instantiates the graph again.
     pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
         for &node in nodes {
             if self.stale {
@@ -34,17 +34,19 @@ impl Executable {
         Ok(())
     }
 
-    /// Instantiates the graph again, as `program` and the memory are now. After an error this must be repeated before the next launch.
+    /// Instantiates the graph again, as `program` and the memory are now. After an error this must be repeated before
+    /// the next launch.
     fn renew(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let _relaxed = RelaxedCapture::enter();
-        // Launches of the new graph would not wait for those of the old one. And of a graph with conditionals there is never a second one.
+        // Launches of the new graph would not wait for those of the old one. And of a graph with conditionals there is
+        // never a second one.
         self.wait().at(graph)?;
         self.cuda.bind().at(graph)?;
         if !self.exec.is_null() {
             trace!(target: "graph_runtime", graph = %draft.name, "cuGraphExecDestroy");
             // SAFETY: fact 1 of `Executable`; no launch is in flight, and the handle is not used again.
-            let destroyed = unsafe { driver::exec_destroy(self.exec) };
+            let destroyed = unsafe { driver::graph::destroy_executable(self.exec) };
             self.exec = ptr::null_mut();
             destroyed.at(graph)?;
         }
@@ -55,7 +57,7 @@ impl Executable {
         }
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphInstantiateWithParams");
         // SAFETY: fact 1 of `Executable`.
-        let exec = unsafe { driver::graph_instantiate(self.graph, attribute::flags(program)) };
+        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(program)) };
         self.exec = exec.map_err(|failed| failed.error).at(graph)?;
         self.stale = false;
         let renewed = (0..program.ops.len()).try_for_each(|node| match &program.ops[node] {
@@ -78,7 +80,7 @@ impl Executable {
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphUpload");
         self.in_flight.set(self.in_flight.get() | OWN);
         // SAFETY: fact 1 of `Executable`.
-        unsafe { driver::graph_upload(self.exec, self.stream) }.at(graph)?;
+        unsafe { driver::graph::upload(self.exec, self.stream) }.at(graph)?;
         trace!(target: "graph_runtime", graph = %draft.name, "cuStreamSynchronize");
         self.wait().at(graph)
     }

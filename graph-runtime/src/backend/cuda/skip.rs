@@ -1,8 +1,9 @@
 //! Nodes that launches skip.
 //!
-//! Kernels and copies are disabled as CUDA offers. A memset is not: where a memset node is disabled, driver 580 takes a launch for done before it
-//! is, so that waiting returns early and what comes next on the stream starts early (`xtask/faults.cpp` shows it). One that is to be
-//! skipped sets a few bytes that nothing reads instead; rows that lie apart are set by a kernel ([`Fill::of`]).
+//! Kernels and copies are disabled as CUDA offers. A memset is not: where a memset node is disabled, driver 580 takes a
+//! launch for done before it is, so that waiting returns early and what comes next on the stream starts early
+//! (`xtask/faults.cpp` shows it). One that is to be skipped sets a few bytes that nothing reads instead; rows that lie
+//! apart are set by a kernel ([`Fill::of`]).
 
 use super::Executable;
 use super::fill::Fill;
@@ -44,7 +45,7 @@ impl Executable {
             Some(Fill::Memset { size, value }) => self.set_nothing(node, size, value),
             // SAFETY: fact 1; CUDA allows this for kernel and memcpy nodes, which this is.
             Some(Fill::Kernel { .. } | Fill::Nothing | Fill::TooLong) | None => unsafe {
-                driver::set_node_enabled(self.exec, self.nodes[node], enabled)
+                driver::graph::set_node_enabled(self.exec, self.nodes[node], enabled)
             },
         }
         .at(site)
@@ -65,6 +66,6 @@ impl Executable {
             height: 1,
         };
         // SAFETY: fact 1; `nowhere` has room for an element, and lives as long as the graph (fact 8).
-        unsafe { driver::set_memset_node(self.exec, self.nodes[node], &params, self.cuda.raw()) }
+        unsafe { driver::graph::set_memset_node(self.exec, self.nodes[node], &params, self.cuda.raw()) }
     }
 }

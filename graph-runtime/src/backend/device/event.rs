@@ -7,12 +7,13 @@ use crate::error::CudaError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-/// An event that a graph records behind its launches, and whoever shares memory with it waits for. One stands for all launches of the
-/// graph so far, since those run one after the other, on whatever streams.
+/// An event that a graph records behind its launches, and whoever shares memory with it waits for. One stands for all
+/// launches of the graph so far, since those run one after the other, on whatever streams.
 pub(crate) struct LaunchEvent {
     cuda: Arc<Cuda>,
     event: CUevent,
-    /// Is there, or will there soon be, a launch that the event is not recorded behind? Then it takes waiting for the whole context.
+    /// Is there, or will there soon be, a launch that the event is not recorded behind? Then it takes waiting for the
+    /// whole context.
     lost: AtomicBool,
 }
 
@@ -25,7 +26,7 @@ impl LaunchEvent {
     pub(crate) fn new(cuda: &Arc<Cuda>) -> Result<Arc<Self>, CudaError> {
         cuda.bind()?;
         // SAFETY: the context is current.
-        let event = unsafe { driver::event_create() }?;
+        let event = unsafe { driver::event::create() }?;
         Ok(Arc::new(Self {
             cuda: cuda.clone(),
             event,
@@ -45,7 +46,7 @@ impl LaunchEvent {
     /// The stream lives and is of this context, which is current.
     pub(crate) unsafe fn record(&self, stream: CUstream) -> Result<(), CudaError> {
         // SAFETY: by the caller's promise; the event is `self`'s.
-        unsafe { driver::event_record(self.event, stream) }?;
+        unsafe { driver::event::record(self.event, stream) }?;
         self.lost.store(false, SeqCst);
         Ok(())
     }
@@ -60,7 +61,7 @@ impl LaunchEvent {
             return self.wait();
         }
         // SAFETY: by the caller's promise; the event is `self`'s.
-        unsafe { driver::stream_wait_event(stream, self.event) }
+        unsafe { driver::stream::wait_event(stream, self.event) }
     }
 }
 
@@ -72,7 +73,7 @@ impl Awaited for LaunchEvent {
         }
         self.cuda.bind()?;
         // SAFETY: the event is `self`'s.
-        unsafe { driver::event_synchronize(self.event) }
+        unsafe { driver::event::synchronize(self.event) }
     }
 }
 
@@ -80,7 +81,7 @@ impl Drop for LaunchEvent {
     fn drop(&mut self) {
         if self.cuda.bind().is_ok() {
             // SAFETY: the event was made for `self` alone; CUDA lets whoever waits for it finish.
-            let _ = unsafe { driver::event_destroy(self.event) };
+            let _ = unsafe { driver::event::destroy(self.event) };
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Attributes of kernel nodes on the emulator. It runs the blocks of a cluster by themselves, which is as good where the kernels make nothing of
-//! it, and those of a cooperative launch on a thread each.
+//! Attributes of kernel nodes on the emulator. It runs the blocks of a cluster by themselves, which is as good where
+//! the kernels make nothing of it, and those of a cooperative launch on a thread each.
 
 use crate::backend::blueprint::Blueprint;
 use crate::error::{Error, Result, Site};
@@ -7,7 +7,8 @@ use crate::program::{KernelOp, Op, Program};
 use graph_emulator::MAX_TOGETHER;
 use graph_plan::Draft;
 
-/// What only kernels have that use their cluster: its registers, its barrier, addresses in other blocks, and copies to several blocks.
+/// What only kernels have that use their cluster: its registers, its barrier, addresses in other blocks, and copies to
+/// several blocks.
 const USES: [&str; 6] = [
     "%cluster",
     "%ncluster",

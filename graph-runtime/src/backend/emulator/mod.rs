@@ -299,8 +299,8 @@ impl Executable {
     /// Calls a host function.
     fn call(&self, node: usize) {
         if let Some(call) = self.calls.get(node) {
-            // SAFETY: `self` keeps the memory. `launch`, which has the graph exclusively and claims what it shares (fact 1 of `Uses`), runs one
-            // node after the other: nobody else has references into it, or writes it.
+            // SAFETY: `self` keeps the memory. `launch`, which has the graph exclusively and claims what it shares
+            // (fact 1 of `Uses`), runs one node after the other: nobody else has references into it, or writes it.
             unsafe { call.run() };
         }
     }

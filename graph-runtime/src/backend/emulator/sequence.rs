@@ -16,7 +16,8 @@ pub(super) struct Sequence {
 struct Body {
     /// In an order that the graph allows.
     nodes: Vec<usize>,
-    /// For each of `nodes`, those right after it and how many are right before it, by their place in `nodes`; only where orders are drawn.
+    /// For each of `nodes`, those right after it and how many are right before it, by their place in `nodes`; only
+    /// where orders are drawn.
     after: Vec<Vec<u32>>,
     waits: Vec<u32>,
 }

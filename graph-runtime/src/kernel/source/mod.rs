@@ -1,4 +1,5 @@
-//! Where a kernel's code comes from: PTX that is compiled into the program, or CUDA C++ that is compiled when it is first used.
+//! Where a kernel's code comes from: PTX that is compiled into the program, or CUDA C++ that is compiled when it is
+//! first used.
 
 mod resolve;
 mod cache;
@@ -21,8 +22,8 @@ pub struct Ptx {
 pub enum Source {
     /// In PTX. Kernels of one `static` share a module.
     Ptx(&'static Ptx),
-    /// In CUDA C++, which NVRTC compiles when a graph first uses one of its kernels. What only the PTX tells is not in the kernel's facts
-    /// then: it is found, and the declaration is held against it, when a graph is built.
+    /// In CUDA C++, which NVRTC compiles when a graph first uses one of its kernels. What only the PTX tells is not in
+    /// the kernel's facts then: it is found, and the declaration is held against it, when a graph is built.
     Cuda(&'static CudaSource, Declaration),
     /// In a module that is loaded already. Nothing is known of it.
     Loaded,
@@ -59,7 +60,7 @@ impl Source {
     }
 }
 
-/// What the PTX of a CUDA source must agree with, besides what [`KernelFacts`](crate::KernelFacts) say.
+/// What the PTX of a CUDA source must agree with, besides what [`KernelFacts`](crate::kernel::KernelFacts) say.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
     /// Is it declared `safe fn`?

@@ -44,8 +44,9 @@ impl Unresolved {
     }
 }
 
-/// A source as it was compiled in this process for one architecture. These are never freed: there are no more than the program has
-/// sources and the machine kinds of devices, and graphs refer to them as to PTX that is part of the program.
+/// A source as it was compiled in this process for one architecture. These are never freed: there are no more than the
+/// program has sources and the machine kinds of devices, and graphs refer to them as to PTX that is part of the
+/// program.
 struct Slot {
     source: &'static CudaSource,
     architecture: Architecture,
