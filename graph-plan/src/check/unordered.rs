@@ -3,7 +3,7 @@
 use super::advice::{on_line, run_after};
 use crate::region::Overlap;
 use crate::variables::VARIABLE;
-use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, NodeKind, Order, Subject, race, races};
+use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, NodeKind, Order, Region, Subject, race, races};
 use std::collections::BTreeSet;
 
 /// Races between nodes whose order is what the author meant.
@@ -201,7 +201,9 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
             }
             Overlap::Uncompared(Some((end, start))) => {
                 diagnostic = diagnostic.note(format!("`{end}` and `{start}` are not compared here"));
-                helps.push("split both at the same constant".to_owned());
+                if ![a, b].iter().any(|access| matches!(access.region, Region::Index(_))) {
+                    helps.push("split both at the same constant".to_owned());
+                }
             }
             Overlap::Uncompared(None) => {}
         }
