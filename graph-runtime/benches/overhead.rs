@@ -1,4 +1,4 @@
-//! What this crate costs over the bare driver calls: launching a graph, and building one of 10,000 nodes.
+//! The costs of this crate over the bare driver calls: of launching a graph, and of building one of 10,000 nodes.
 //!
 //! Both sides run in one process, in turns, on the same executable graph (launching) or the same nodes and edges
 //! (building). Numbers are CPU times: medians over rounds, and the quarter below and above them.
@@ -143,7 +143,7 @@ fn launching(device: &Device, kernels: usize) -> Result<()> {
     }
     let (mut times, mut bares) = (Vec::new(), Vec::new());
     for round in 0..LAUNCH_ROUNDS {
-        // Whoever goes second finds warmer caches: take turns.
+        // The second finds warmer caches, so they take turns.
         if round % 2 == 0 {
             bares.push(bare());
             times.push(ours());
@@ -222,7 +222,7 @@ fn build(device: &Device, nodes: usize, chains: usize, names: Vec<String>) -> Re
     builder.build()
 }
 
-/// The same graph, made by hand.
+/// This graph, made by hand.
 struct Bare {
     module: sys::CUmodule,
     stream: sys::CUstream,

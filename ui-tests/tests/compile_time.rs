@@ -1,4 +1,4 @@
-//! What `cuda_graph!` costs at compile time: a large graph adds little to `cargo check`, and the time grows with its
+//! The costs of `cuda_graph!` at compile time: a large graph adds little to `cargo check`, and the time grows with its
 //! nodes.
 //!
 //! The times are user CPU seconds. If they are too long they are measured again and the least counts, so that a busy

@@ -15,10 +15,10 @@ const ROOT: &str = "tests/ui";
 const PASS: &str = "pass";
 /// The family whose messages need `cargo build`, which instantiates generic code.
 const GENERIC: &str = "generic";
-/// The rustc whose own words stand in the `.stderr` files that have any.
+/// The rustc whose own words are in the `.stderr` files that have any.
 const BLESSED: &str = "rustc 1.95.";
 
-/// What `cargo check` reports, all in one run of it.
+/// The messages of `cargo check`, all in one run of it.
 #[test]
 fn messages_of_check() {
     let tests = TestCases::new();
@@ -27,7 +27,8 @@ fn messages_of_check() {
     }
 }
 
-/// What compiles without a message, and what only `cargo build` reports: with a `pass` among them trybuild runs that.
+/// Graphs that compile without a message, and messages that only `cargo build` gives, which trybuild runs if a test is
+/// a `pass`.
 #[test]
 fn right_graphs_and_messages_of_build() {
     let tests = TestCases::new();

@@ -4,7 +4,7 @@
 use crate::common::{add_late, add_to, device};
 use graph_runtime::{Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result};
 
-/// What adds to a number to take one from it.
+/// Added to a number, takes one from it.
 const MINUS_ONE: u32 = u32::MAX;
 /// Steps of `add_late` that take a GPU some 100 microseconds.
 const LATE: u64 = 6000;
@@ -17,7 +17,7 @@ struct Called {
 }
 
 impl Called {
-    /// What the data are after a launch with this condition.
+    /// The data after a launch with this condition.
     fn run(&mut self, flag: u32) -> Result<[u32; 4]> {
         self.graph.device_mut(&self.flag)?.copy_from(&flag)?;
         self.graph.device_mut(&self.data)?.copy_from(&[0; 4])?;

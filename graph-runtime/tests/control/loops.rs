@@ -1,4 +1,4 @@
-//! `for`: the order of iterations, their number, loops in loops, and handles of their nodes.
+//! Loops: the order of iterations, their number, loops in loops, and handles of their nodes.
 
 use crate::common::{add_to, device, mix, shuffling};
 use graph_runtime::{Device, Error, GraphBuilder, Launch, PlanLoop, PlanNode, Result, cuda_graph};
@@ -250,7 +250,7 @@ fn handles_of_iterations_that_there_are_not_say_so() -> Result<()> {
     for error in [
         graph.begin(3).set_enabled(false).unwrap_err(),
         graph.inner(1, 2).set_enabled(false).unwrap_err(),
-        graph.inner(0, 0).set_enabled(false).unwrap_err(), // without iterations, a join stands in
+        graph.inner(0, 0).set_enabled(false).unwrap_err(), // without iterations, a join takes its place
         graph.save(usize::MAX, 0).set_enabled(false).unwrap_err(),
     ] {
         assert!(matches!(error, Error::UnknownNode { .. }), "{error:?}");

@@ -156,7 +156,7 @@ pub(crate) fn u32_arguments(which: usize, count: usize) -> Vec<u32> {
     arguments(which, count, &U32, |random| random.u32() >> (random.u32() & 31))
 }
 
-/// The same as signed numbers.
+/// These as signed numbers.
 pub(crate) fn i32_arguments(which: usize, count: usize) -> Vec<i32> {
     u32_arguments(which, count)
         .into_iter()
@@ -179,7 +179,7 @@ pub(crate) fn f16(value: f32) -> F16 {
     F16((bits >> 16 & 0x8000 | magnitude) as u16)
 }
 
-/// The same for bfloat16.
+/// These for bfloat16.
 pub(crate) fn bf16(value: f32) -> Bf16 {
     assert!(value.to_bits() & 0xffff == 0, "{value} is no bfloat16");
     Bf16((value.to_bits() >> 16) as u16)

@@ -73,7 +73,7 @@ cuda_graph! {
     }
 }
 
-/// What `scale.cu` is compiled to for the emulator, as the cache has it, and the name of that file.
+/// The cache's entry of `scale.cu`, compiled for the emulator, and the name of that file.
 const KEPT: &[u8] = include_bytes!("../sources/scale.entry");
 const KEPT_NAME: &str = include_str!("../sources/scale.name");
 

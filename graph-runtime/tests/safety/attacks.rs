@@ -173,7 +173,7 @@ fn a_host_function_gets_no_memory_twice() {
     assert_eq!(aliased.count(), 4, "{diagnostics:#?}");
 }
 
-/// Whatever a closure does with the builder that it is lent, what is built is one graph or none.
+/// A closure is lent a builder. Whatever it does with it, the result is one graph or none.
 #[test]
 fn builders_are_swapped_while_they_are_lent() {
     let device = device();

@@ -21,7 +21,7 @@ struct Column {
     }
 };
 
-// What single words know of their bits.
+// Instructions about the bits of single words.
 extern "C" __global__ void bits(const unsigned *in, unsigned *out)
 {
     Column column(out);

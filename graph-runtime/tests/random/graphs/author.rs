@@ -28,7 +28,7 @@ struct Author {
     recent: Vec<Area>,
 }
 
-/// Where a statement stands.
+/// The position of a statement.
 #[derive(Clone, Copy)]
 struct At<'a> {
     depth: usize,
