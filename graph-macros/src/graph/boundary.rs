@@ -64,3 +64,45 @@ fn is_assignment(tokens: &mut impl Iterator<Item = TokenTree>) -> bool {
         _ => false,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proc_macro2::TokenStream;
+
+    fn starts(text: &str) -> bool {
+        starts_statement(text.parse::<TokenStream>().unwrap())
+    }
+
+    #[test]
+    fn statements_begin_with_a_keyword_and_a_name() {
+        for text in [
+            "kernel k",
+            "device x [f32; 4]",
+            "join j after k",
+            "for i in 0..4 {}",
+            "if c = flag {}",
+            "while w = x {}",
+            "#[allow(dead_node)]",
+        ] {
+            assert!(starts(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn expressions_begin_no_statement() {
+        for text in [
+            "if x == 1 {}",
+            "if flag {}",
+            "while x => 1",
+            "for<'a> Fn(&'a f32)",
+            "raw const",
+            "device",
+            "kernel + 1",
+            "# x",
+            "",
+        ] {
+            assert!(!starts(text), "{text}");
+        }
+    }
+}

@@ -28,7 +28,14 @@ pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
             found.visit_expr(event);
             Vec::new()
         }
-        _ => return,
+        Action::Kernel(_)
+        | Action::Memcpy { .. }
+        | Action::Memset { .. }
+        | Action::Graph(_)
+        | Action::Join
+        | Action::If(_)
+        | Action::While(_)
+        | Action::Switch(_) => return,
     };
     let mut reported = HashSet::new();
     for name in found.mentioned {

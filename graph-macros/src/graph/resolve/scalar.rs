@@ -87,7 +87,14 @@ pub(crate) fn added(node: &Node) -> TokenStream {
         Action::Capture(capture) => library(&capture.arguments, &capture.body),
         Action::Raw(raw) => library(&raw.arguments, &raw.body),
         Action::Record(event) | Action::Wait(event) => event.to_token_stream(),
-        _ => TokenStream::new(),
+        Action::Kernel(_)
+        | Action::Memcpy { .. }
+        | Action::Memset { .. }
+        | Action::Graph(_)
+        | Action::Join
+        | Action::If(_)
+        | Action::While(_)
+        | Action::Switch(_) => TokenStream::new(),
     };
     let priority = node.attributes.node.priority.as_ref();
     let priority = priority.map_or_else(TokenStream::new, |(_, priority)| priority.to_token_stream());
@@ -140,7 +147,12 @@ pub(crate) fn expressions(node: &Node) -> TokenStream {
             let bindings = child.bindings.iter().map(|binding| argument(&binding.argument));
             bindings.flatten().collect()
         }
-        other => other.condition().map_or_else(TokenStream::new, bounds),
+        Action::If(_) | Action::While(_) | Action::Switch(_) => {
+            node.action.condition().map_or_else(TokenStream::new, bounds)
+        }
+        Action::Call(_) | Action::Capture(_) | Action::Raw(_) | Action::Join | Action::Record(_) | Action::Wait(_) => {
+            TokenStream::new()
+        }
     }
 }
 

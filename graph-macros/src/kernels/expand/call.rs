@@ -38,7 +38,8 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
             #[doc = ""]
             #[doc = " # Safety"]
             #[doc = ""]
-            #[doc = " Launched with these arguments, the kernel touches no memory but theirs, and that only as it is declared."]
+            #[doc = " Launched with these arguments, the kernel touches no memory but theirs,"]
+            #[doc = " and that only as it is declared."]
         }
     });
     quote! {
