@@ -105,7 +105,7 @@ impl GraphBuilder {
         {
             return Some(last.config);
         }
-        let checked = launch_mistake(&self.draft.nodes[node].name, node, facts, launch, call);
+        let checked = launch_mistake(&self.draft, node, facts, launch, call);
         let config = checked.map_err(|mistake| self.mistakes.push(mistake)).ok();
         self.checked = config.map(|config| Checked { facts, launch, config });
         config

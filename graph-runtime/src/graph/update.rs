@@ -115,13 +115,10 @@ impl Update<'_> {
                 "an update cannot change the clusters of a node, or whether it is cooperative",
             )
         })?;
-        let config =
-            launch_mistake(&graph.draft.nodes[index].name, index, facts, launch, &call).map_err(|mistake| {
-                Error::Invalid {
-                    graph: graph.draft.name.as_ref().into(),
-                    diagnostics: vec![mistake],
-                }
-            })?;
+        let config = launch_mistake(&graph.draft, index, facts, launch, &call).map_err(|mistake| Error::Invalid {
+            graph: graph.draft.name.as_ref().into(),
+            diagnostics: vec![mistake],
+        })?;
         let op = Op::Kernel(KernelOp {
             config,
             ..built.clone()

@@ -9,7 +9,7 @@ pub(crate) mod programmatic;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use cudarc::driver::CudaFunction;
-use graph_plan::{Argument, Diagnostic, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject};
+use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject};
 use std::sync::Arc;
 
 pub use crate::kernel::source::{Declaration, ParamType, Source};
@@ -363,14 +363,21 @@ impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
 
 /// The checked dimensions of a launch, or why they are wrong.
 pub(crate) fn launch_mistake<const N: usize>(
-    name: &str,
+    draft: &Draft,
     node: usize,
     facts: &KernelFacts,
     launch: Launch,
     call: &KernelCall<N>,
 ) -> Result<LaunchConfig, Diagnostic> {
-    let checked = facts
-        .code()
-        .check_launch(name, &launch.request(), &call.contract_arguments(), true);
-    checked.map_err(|text| Diagnostic::parse(Subject::Node(node), text.as_str()))
+    let (code, request, arguments) = (facts.code(), launch.request(), call.contract_arguments());
+    let names = [&*draft.nodes[node].name];
+    let checked = code.check_launch(&names, &request, &arguments, &[], true);
+    checked.map_err(|text| {
+        let memory = call.arguments.each_ref().map(|argument| match &argument.0 {
+            ArgumentKind::Buffer(span, _) => draft.resources.get(span.resource).map_or("", |resource| &resource.name),
+            ArgumentKind::Value(_) => "",
+        });
+        let named = code.check_launch(&names, &request, &arguments, &memory, true);
+        Diagnostic::parse(Subject::Node(node), named.err().unwrap_or(text).as_str())
+    })
 }
