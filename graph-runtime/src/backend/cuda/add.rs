@@ -227,7 +227,8 @@ impl Adder {
         self.pointers.extend([
             (&raw mut self.condition.handle).cast::<c_void>(),
             (&raw mut self.condition.flag).cast(),
-            (&raw mut self.condition.number).cast(), // one too many for the kernel without a number, which CUDA does not read
+            // One too many for the kernel without a number, which CUDA does not read.
+            (&raw mut self.condition.number).cast(),
         ]);
         launch(kernels.condition(number.is_some()), &ONE_THREAD, &mut self.pointers)
     }

@@ -32,7 +32,9 @@ impl Executable {
             | Op::Raw(_) => true,
         };
         if empty || self.stale {
-            return Ok(()); // it was lowered to an empty node, which does nothing either way; or it is done when the graph is made anew
+            // It was lowered to an empty node, which does nothing either way; or it is done when the graph is made
+            // anew.
+            return Ok(());
         }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;

@@ -1,4 +1,5 @@
-//! The devices themselves, without graphs: a CUDA context or the emulator's memory, and the events that are recorded after launches.
+//! The devices themselves, without graphs: a CUDA context or the emulator's memory, and the events that are recorded
+//! after launches.
 
 pub(crate) mod cuda_memory;
 pub(crate) mod event;
