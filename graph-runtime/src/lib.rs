@@ -59,9 +59,9 @@
 //!
 //! # Layers
 //!
-//! `driver` holds the CUDA calls, one `unsafe fn` for each; `backend` makes graphs of them, or runs the nodes on the
-//! emulator; all above (builder, graph, updates) does not know which. The safety argument stands once, on
-//! `backend::cuda::Executable`, and for memory that graphs share on `memory::uses::Uses`.
+//! The modules are listed top first; each uses only those below it. `driver` holds the CUDA calls, one `unsafe fn` for
+//! each. `backend` makes graphs of them, or runs the nodes on the emulator. The safety argument is on
+//! `backend::cuda::Executable`, and for memory that graphs share on `backend::uses::Uses`.
 
 mod expansion;
 mod builder;
@@ -90,7 +90,7 @@ pub use graph::node::{NodeHandle, NodeId};
 pub use graph::rng::{Philox, Rng, RngHandle};
 pub use graph::update::Update;
 pub use graph::{Graph, RawGraph};
-/// Declares CUDA graphs as types, or builds one where it stands.
+/// Declares CUDA graphs as types, or builds one as an expression.
 ///
 /// ```text
 /// input     = graph* | expression
@@ -131,12 +131,12 @@ pub use graph::{Graph, RawGraph};
 ///
 /// The closure of a `call` gets host memory as references, that of a `capture` or `raw` node a handle
 /// ([`CaptureStream`]; [`RawNode`] and the nodes that come before) and addresses ([`Pointer`], [`PointerMut`]), under
-/// the names of what the node borrows; where one name stands for several parts, `handle.memory()` has them in order.
+/// the names of what the node borrows; where one name means several parts, `handle.memory()` has them in order.
 /// Closures move what they capture, and the graph keeps them: see [`GraphBuilder::call`], [`GraphBuilder::capture`] and
 /// [`GraphBuilder::raw`] for what they may do. A `call` returns nothing; the others may end with nothing, with their
 /// value, or with a `Result` of any error.
 ///
-/// Attributes stand in front of nodes: `#[priority(n)]`, `#[cluster(x, y, z)]` and `#[cooperative]` on kernels,
+/// Attributes are written before nodes: `#[priority(n)]`, `#[cluster(x, y, z)]` and `#[cooperative]` on kernels,
 /// `#[disabled]` on kernels, copies and memsets, `#[allow(rule)]` on all. See [`GraphBuilder::priority`],
 /// [`Launch::cluster`], [`Launch::cooperative`], [`GraphBuilder::disable`] and, for `programmatic`,
 /// [`GraphBuilder::after_programmatic`].

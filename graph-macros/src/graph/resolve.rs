@@ -151,6 +151,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
             .map(|name| (name.to_string(), Entity::Broken))
             .collect(),
     };
+    graph.draft.is_text = true;
     names::declare(&mut graph, report);
     loops::fixed_ranges(&graph, report);
     graph

@@ -216,7 +216,7 @@ fn a_missing_edge_is_one_race() {
         [
             "nodes `upload` and `forward` can run at the same time and both access `data` [race]\n\
          note: `upload` writes `data` (line 6), `forward` writes it (line 7)\n\
-         help: add `upload` to the `after` list of `forward`",
+         help: write `after upload` before the `;` of `forward`",
         ]
     );
 }

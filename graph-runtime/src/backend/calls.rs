@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The host functions of a graph, by node.
 pub(crate) struct Calls {
     bound: HashMap<usize, Arc<BoundCall>>,
-    /// Those that launches in flight may still call.
+    /// Functions that launches in flight may still call.
     retired: Vec<Arc<BoundCall>>,
     panic: Arc<Panic>,
 }

@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-/// What a claim is for.
+/// The purpose of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// One call: a copy, or a launch (for the time it takes to start; on the emulator, to run). Others wait for it.
@@ -40,9 +40,9 @@ impl Refused {
     }
 }
 
-/// What is recorded behind a launch: whoever waits for it waits for the launch.
+/// An event that is recorded after a launch: whoever waits for it waits for the launch.
 pub(crate) trait Awaited {
-    /// Waits for the launches that it stands for.
+    /// Waits for the launches that it was recorded after.
     fn wait(&self) -> Result<(), CudaError>;
 }
 
@@ -154,7 +154,7 @@ pub(crate) struct Claim<'b, E> {
 }
 
 impl<E: Awaited> Claim<'_, E> {
-    /// Are there launches that conflict?
+    /// Whether there are launches that conflict.
     fn has_launches(&self) -> bool {
         !self.uses.lock().launches.conflicting(self.access).is_empty()
     }

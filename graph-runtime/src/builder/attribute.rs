@@ -1,11 +1,11 @@
-//! What is said of single nodes: their priority, and whether they run at all.
+//! Attributes of single nodes: their priority, and whether they run at all.
 
 use super::GraphBuilder;
 use crate::graph::node::NodeId;
 use crate::program::Op;
 use graph_plan::NodeKind;
 
-/// What is said of a node.
+/// An attribute of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Attribute {
     Priority(i32),

@@ -10,7 +10,7 @@ use crate::shape::place::Place;
 use graph_plan::{NodeKind, Role};
 use std::borrow::Cow;
 
-/// How deep children stand in each other. More is a graph that holds itself.
+/// The most children in each other. More is a graph that holds itself.
 const MAX_DEPTH: usize = 64;
 
 /// The graph around a child that nodes are being added to.
@@ -125,7 +125,7 @@ impl GraphBuilder {
         }
     }
 
-    /// A name as one of the child at hand.
+    /// The name as one of the current child.
     pub(super) fn named(&self, name: Cow<'static, str>) -> Cow<'static, str> {
         if self.prefix.is_empty() {
             return name;

@@ -99,23 +99,23 @@ pub struct GraphBuilder {
     attributes: Vec<(NodeId, Attribute)>,
     /// The body that nodes are being added to, as an index into the draft's.
     body: usize,
-    /// What stands before names: those of the child graphs around, each with a dot.
+    /// The prefix of names: the names of the child graphs around, each with a dot.
     prefix: String,
-    /// The graphs around the child at hand, from the outermost.
+    /// The graphs around the current child, from the outermost.
     outer: Vec<Outer>,
-    /// What the declarations of children have become, by the nodes that these are.
+    /// The nodes of the declarations of children, by the node that each child is.
     children: HashMap<usize, DeclaredNodes>,
-    /// Where scratch memory lies, if that is known before building.
+    /// The packing of scratch memory, if it is known before building.
     packed: Option<Packed>,
-    /// Does every scratch resource get memory of its own?
+    /// Whether every scratch resource gets memory of its own.
     apart: bool,
-    /// Of a graph with `for`s.
+    /// The loops of a graph that has some.
     repeats: Option<Box<Repeats>>,
     /// The newest CUDA version of a driver to build for.
     driver: u32,
     /// Kernels of CUDA sources whose mistakes have been reported.
     unresolved: Vec<&'static KernelFacts>,
-    /// What made it impossible to know the graph: the first such thing.
+    /// The first error that is no mistake of the graph.
     failure: Option<Error>,
     /// The last launch, if it was right. Its arguments are the last of the program's.
     checked: Option<Checked>,
@@ -150,7 +150,7 @@ impl GraphBuilder {
         }
     }
 
-    /// Makes room for so many more nodes, each with one edge, one piece of memory and two arguments. Building large
+    /// Makes room for `nodes` more nodes, each with one edge, one piece of memory and two arguments. Building large
     /// graphs is faster then.
     pub fn reserve(&mut self, nodes: usize) {
         self.draft.nodes.reserve(nodes);

@@ -63,7 +63,7 @@ fn mistakes(draft: &Draft, program: &Program, order: &Nest) -> Vec<Diagnostic> {
     draft.programmatic.iter().filter_map(mistake).collect()
 }
 
-/// What a node launches, if it is a kernel node.
+/// The kernel of a kernel node.
 fn kernel(program: &Program, node: usize) -> Option<(&KernelOp, &Function)> {
     let Op::Kernel(kernel) = &program.ops[node] else {
         return None;

@@ -1,4 +1,4 @@
-//! What declarations leave behind: nodes, accesses, functions, and mistakes.
+//! The record that declarations make: nodes, accesses, functions, and mistakes.
 
 use super::GraphBuilder;
 use crate::error::mistakes;
@@ -105,13 +105,13 @@ impl GraphBuilder {
         {
             return Some(last.config);
         }
-        let checked = launch_mistake(&self.draft.nodes[node].name, node, facts, launch, call);
+        let checked = launch_mistake(&self.draft, node, facts, launch, call);
         let config = checked.map_err(|mistake| self.mistakes.push(mistake)).ok();
         self.checked = config.map(|config| Checked { facts, launch, config });
         config
     }
 
-    /// Declares a node of the body at hand and returns its index; [`GraphBuilder::push`] must follow.
+    /// Declares a node of the current body and returns its index; [`GraphBuilder::push`] must follow.
     pub(super) fn node(&mut self, name: impl Into<Cow<'static, str>>, kind: NodeKind) -> usize {
         let name = self.named(name.into());
         match &mut self.repeats {
@@ -138,7 +138,7 @@ impl GraphBuilder {
         })
     }
 
-    /// The same of the region of the resource, whose size in bytes is given.
+    /// Records that the newest node touches a region of a resource: `region` makes it of the resource's size in bytes.
     pub(super) fn touch_region(
         &mut self,
         node: usize,

@@ -1,4 +1,4 @@
-//! What calls of this thread may do while a stream is being captured.
+//! The calls that this thread may make while a stream is being captured.
 
 use super::call::call;
 use crate::error::CudaError;

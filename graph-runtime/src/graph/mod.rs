@@ -64,7 +64,7 @@ use std::ptr::NonNull;
 /// flight still find their memory.
 pub struct Graph {
     device: Device,
-    /// That of the builder: what places must carry.
+    /// The builder's id. Every place carries it, so that a place of another graph is refused.
     pub(crate) id: u64,
     pub(crate) draft: Draft,
     pub(crate) layouts: Vec<Option<Layout>>,
@@ -73,7 +73,7 @@ pub struct Graph {
     pub(crate) program: Program,
     pub(crate) executable: Executable,
     pub(crate) instances: AllDeclaredNodes,
-    /// What was last changed only half-way. Almost always empty.
+    /// Changes that failed half-way. Almost always empty.
     pub(crate) half_edited: Vec<Edit>,
     pub(crate) rngs: Vec<Generator>,
     /// Waiting through `&self` is not made for several threads at once.
@@ -293,7 +293,7 @@ impl Graph {
     /// the update in messages.
     ///
     /// # Errors
-    /// Those of `f`; the graph is as it was then. [`Error::Cuda`] where the driver refuses a change: then
+    /// The errors of `f`; the graph is then unchanged. [`Error::Cuda`] where the driver refuses a change: then
     /// [`Graph::launch`] refuses, too, until an update of the same `what` has succeeded.
     pub fn update(&mut self, what: &'static str, f: impl FnOnce(&mut Update<'_>) -> Result<()>) -> Result<()> {
         update::update(self, what, f)

@@ -26,7 +26,7 @@ impl NodeId {
 pub struct NodeHandle<'g> {
     pub(crate) graph: &'g mut Graph,
     pub(crate) node: NodeId,
-    /// What was asked for, of a node that the graph does not have.
+    /// If the graph has no such node: the node that was asked for.
     pub(crate) missing: Option<Missing>,
 }
 
@@ -58,7 +58,7 @@ impl NodeHandle<'_> {
         node.map_or("", |node| &node.name)
     }
 
-    /// Does it run in later launches? True, unless it was built [disabled](crate::GraphBuilder::disable), until
+    /// Whether it runs in later launches: true, unless it was built [disabled](crate::GraphBuilder::disable), until
     /// [`NodeHandle::set_enabled`] says otherwise.
     pub fn is_enabled(&self) -> bool {
         let enabled = self.graph.program.enabled.get(self.node.index());
@@ -116,7 +116,7 @@ impl NodeHandle<'_> {
     }
 }
 
-/// Is the node the only enabled one in the body of some `while` that writes its condition?
+/// Whether the node is the only enabled one in the body of some `while` that writes its condition.
 fn ends_a_while_alone(graph: &Graph, node: usize) -> bool {
     let draft = &graph.draft;
     let alone = |body: usize| {

@@ -56,7 +56,7 @@ fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory) -> Result<()> {
     Ok(())
 }
 
-/// What the graph will share then.
+/// The memory that the graph will share after rebinding.
 fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<Shares> {
     let site = graph.check_place(span)?;
     let unsupported = |message| Error::Unsupported {
@@ -87,7 +87,7 @@ fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<Shares> {
     Ok(shares)
 }
 
-/// Can the node get other memory?
+/// Refuses nodes that cannot get other memory.
 fn check_node(graph: &Graph, node: usize) -> Result<()> {
     match &graph.program.ops[node] {
         Op::Capture(_) | Op::Raw(_) => Err(Error::Unsupported {

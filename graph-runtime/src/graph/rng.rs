@@ -17,8 +17,8 @@ use graph_plan::{GridDependency, KernelLimits, Param, ParamKind, Scalar};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a kernel gets of an `rng`, as `&[Philox]`: where in the sequence of a Philox 4x32-10 generator its threads
-/// begin to draw.
+/// The state that a kernel gets of an `rng`, as `&[Philox]`: where in the sequence of a Philox 4x32-10 generator its
+/// threads begin to draw.
 ///
 /// In CUDA C++ it is `struct { unsigned long long seed, offset; }`, to be used as
 /// `curand_init(seed, thread, offset, &state)` or by a Philox of the kernel's own. Source: Salmon et al., "Parallel
@@ -42,7 +42,7 @@ unsafe impl Pod for Philox {}
 #[repr(C)]
 struct State {
     philox: Philox,
-    /// What advancing adds to the offset.
+    /// The amount that advancing adds to the offset.
     step: u64,
     /// The body at whose end it advances; the graph itself is 0.
     scope: u64,
@@ -131,7 +131,7 @@ impl Rng {
         self.graph
     }
 
-    /// All states, of which there are so many, as words.
+    /// All states as words. `uses` is their number.
     fn states(&self, uses: usize) -> Place<[u64], OnDevice> {
         Place::new(Span {
             graph: self.graph,
@@ -148,7 +148,7 @@ pub(crate) fn use_at(start: usize) -> usize {
     start / size_of::<State>()
 }
 
-/// The size of the states of so many uses, in bytes.
+/// The size of the states of `uses` uses, in bytes.
 pub(crate) fn bytes(uses: usize) -> usize {
     uses * size_of::<State>()
 }
@@ -258,7 +258,7 @@ unsafe impl Kernel for Advance {
     };
 }
 
-/// The launch that advances the states of `scope`. There are so many in all.
+/// The launch that advances the states of `scope`. There are `uses` states in all.
 pub(crate) fn advance(rng: &Rng, uses: usize, scope: usize) -> (Launch, KernelCall<3>) {
     const BLOCK: usize = 256;
     let arguments = [

@@ -28,7 +28,7 @@ pub struct Update<'g> {
 struct Change {
     node: usize,
     op: Op,
-    /// Of a kernel node; they replace those it has.
+    /// The new arguments of a kernel node.
     arguments: Vec<Argument>,
 }
 
@@ -43,7 +43,7 @@ impl Change {
         std::mem::swap(&mut program.ops[self.node], &mut self.op);
     }
 
-    /// Is the node so already?
+    /// Whether the node is like this already.
     fn is_made(&self, program: &Program) -> bool {
         match (&self.op, &program.ops[self.node]) {
             (Op::Kernel(new), Op::Kernel(old)) => {
@@ -115,13 +115,10 @@ impl Update<'_> {
                 "an update cannot change the clusters of a node, or whether it is cooperative",
             )
         })?;
-        let config =
-            launch_mistake(&graph.draft.nodes[index].name, index, facts, launch, &call).map_err(|mistake| {
-                Error::Invalid {
-                    graph: graph.draft.name.as_ref().into(),
-                    diagnostics: vec![mistake],
-                }
-            })?;
+        let config = launch_mistake(&graph.draft, index, facts, launch, &call).map_err(|mistake| Error::Invalid {
+            graph: graph.draft.name.as_ref().into(),
+            diagnostics: vec![mistake],
+        })?;
         let op = Op::Kernel(KernelOp {
             config,
             ..built.clone()
@@ -215,14 +212,14 @@ impl Update<'_> {
         Ok(())
     }
 
-    /// The node at hand, or the only one of a declaration.
+    /// The current node of [`Update::each`], or else the only node of the declaration.
     pub(crate) fn declared(&self, declared: usize) -> NodeId {
         let current = self.current.map(|(node, _)| node);
         let node = current.or_else(|| self.graph.instances.find(self.child, declared, &[]));
         NodeId::new(node.unwrap_or(usize::MAX))
     }
 
-    /// The number of the iteration at hand, of the `for` that so many others are around.
+    /// The number of the current iteration of the `for` that has `depth` others around it.
     pub(crate) fn iteration(&self, depth: usize) -> usize {
         let number = self.current.and_then(|(_, values)| values.get(depth));
         number.copied().unwrap_or_default()
@@ -247,7 +244,7 @@ impl Update<'_> {
     }
 }
 
-/// Is a buffer passed to be written that was only read, or the other way round?
+/// Whether a buffer is passed to be written that was only read, or the other way round.
 fn changes_access((before, after): (&Argument, &CallArgument)) -> bool {
     match (before, &after.0) {
         (Argument::Buffer { mode: before, .. }, ArgumentKind::Buffer(_, after)) => before != after,

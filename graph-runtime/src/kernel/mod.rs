@@ -9,13 +9,13 @@ pub(crate) mod programmatic;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use cudarc::driver::CudaFunction;
-use graph_plan::{Argument, Diagnostic, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject};
+use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject};
 use std::sync::Arc;
 
 pub use crate::kernel::source::{Declaration, ParamType, Source};
 pub use graph_plan::{Contract, GridDependency, KernelLimits, Param, ParamKind, Scalar, Touched};
 
-/// What is known of a kernel at compile time.
+/// The facts that are known of a kernel at compile time.
 #[derive(Debug)]
 pub struct KernelFacts {
     /// The name that the author gave it.
@@ -26,7 +26,7 @@ pub struct KernelFacts {
     pub source: Source,
     /// Its parameters.
     pub params: &'static [Param],
-    /// What its author requires of arguments and launches.
+    /// The requirements of its author on arguments and launches.
     pub contracts: &'static [Contract],
     /// Its own limits on launches.
     pub limits: KernelLimits,
@@ -39,7 +39,7 @@ pub struct KernelFacts {
     /// The `&mut` parameters that it may load or atomically update through, by index, and the line of its PTX: all of
     /// them where a load may go anywhere. What it gets through the others it only writes.
     pub loads: &'static [(usize, u32)],
-    /// What decides whether it can be launched before the kernel that it waits for has ended.
+    /// Facts that decide whether it can be launched before the kernel that it waits for has ended.
     pub dependency: GridDependency,
 }
 
@@ -72,7 +72,7 @@ impl KernelFacts {
 /// graph is built, as far as a [`safe`](crate::kernel::Declaration::safe) declaration is concerned; for an unsafe one,
 /// whoever launches it vouches.
 pub unsafe trait Kernel {
-    /// What is known of it.
+    /// The facts that are known of it.
     const FACTS: &'static KernelFacts;
 }
 
@@ -84,16 +84,16 @@ pub struct KernelCall<const N: usize> {
     pub(crate) arguments: [CallArgument; N],
 }
 
-/// What is called.
+/// The kernel that is called.
 #[derive(Clone, Debug)]
 pub(crate) enum Callee {
     Declared(&'static KernelFacts),
     Loaded(CudaFunction),
-    /// What the node launched when it was built: for updates.
+    /// The kernel that the node launched when it was built: for updates.
     Unchanged,
 }
 
-/// What is known of a function that somebody has loaded.
+/// The facts of a function that somebody has loaded: none.
 pub(crate) static LOADED: KernelFacts = KernelFacts {
     name: "CudaFunction",
     entry: "",
@@ -215,7 +215,7 @@ impl<const N: usize> KernelCall<N> {
         }
     }
 
-    /// The same for the node of a macro: `None` in an update, which keeps the function.
+    /// A call of a loaded function for a node of the macro: `None` in an update, which keeps the function.
     ///
     /// # Safety
     ///
@@ -286,7 +286,7 @@ impl Launch {
         }
     }
 
-    /// Launches blocks in clusters of so many, which are on the GPU at the same time and reach each other's shared
+    /// Launches blocks in clusters of `blocks`, which are on the GPU at the same time and reach each other's shared
     /// memory. The grid is made of whole clusters; more than 8 blocks depend on the device.
     ///
     /// Clusters need compute capability 9.0. The emulator runs the blocks by themselves, and refuses kernels whose PTX
@@ -363,14 +363,21 @@ impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
 
 /// The checked dimensions of a launch, or why they are wrong.
 pub(crate) fn launch_mistake<const N: usize>(
-    name: &str,
+    draft: &Draft,
     node: usize,
     facts: &KernelFacts,
     launch: Launch,
     call: &KernelCall<N>,
 ) -> Result<LaunchConfig, Diagnostic> {
-    let checked = facts
-        .code()
-        .check_launch(name, &launch.request(), &call.contract_arguments(), true);
-    checked.map_err(|text| Diagnostic::parse(Subject::Node(node), text.as_str()))
+    let (code, request, arguments) = (facts.code(), launch.request(), call.contract_arguments());
+    let names = [&*draft.nodes[node].name];
+    let checked = code.check_launch(&names, &request, &arguments, &[], true);
+    checked.map_err(|text| {
+        let memory = call.arguments.each_ref().map(|argument| match &argument.0 {
+            ArgumentKind::Buffer(span, _) => draft.resources.get(span.resource).map_or("", |resource| &resource.name),
+            ArgumentKind::Value(_) => "",
+        });
+        let named = code.check_launch(&names, &request, &arguments, &memory, true);
+        Diagnostic::parse(Subject::Node(node), named.err().unwrap_or(text).as_str())
+    })
 }

@@ -77,7 +77,7 @@ impl Upstream<false> {
     pub const NOTE: () = ();
 }
 
-/// Does the kernel let those after it start before it has ended?
+/// Whether the kernel lets those after it start before it has ended.
 pub const fn triggers<K: Kernel>() -> bool {
     K::FACTS.source.is_cuda() || K::FACTS.dependency.triggers.is_some()
 }

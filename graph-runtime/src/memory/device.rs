@@ -126,7 +126,7 @@ impl<T: Element> DeviceBuffer<[T]> {
         self.bytes().checked_div(size_of::<T>()).unwrap_or(0)
     }
 
-    /// Has it no elements?
+    /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

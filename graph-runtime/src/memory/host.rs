@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 /// Nothing else leads to the memory, which is why it can be borrowed like a `Box`. [`HostBuffer::share`] gives that up
 /// for handles that graphs can share.
 pub struct HostBuffer<S: ?Sized> {
-    /// What `piece` holds, as its shape.
+    /// The contents of `piece`, as its shape.
     pub(super) pointer: NonNull<S>,
     /// The only handle to its block.
     pub(super) piece: Piece<HostMemory>,

@@ -54,7 +54,7 @@ use std::sync::Arc;
 /// # Ok::<(), graph_runtime::Error>(())
 /// ```
 pub struct SharedHost<S: ?Sized> {
-    /// What `piece` holds, as its shape.
+    /// The contents of `piece`, as its shape.
     pointer: NonNull<S>,
     piece: Piece<HostMemory>,
 }
@@ -180,7 +180,7 @@ impl<T: Element> SharedHost<[T]> {
         self.pointer.len()
     }
 
-    /// Has it no elements?
+    /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -90,7 +90,7 @@ impl<'n, K> CaptureStream<'n, K> {
     /// capture.
     ///
     /// # Errors
-    /// That of `make`; or that something was captured before, or that CUDA does not begin another capture.
+    /// The error of `make`; an error if something was captured before, or if CUDA does not begin another capture.
     pub fn prepare<T: Send + Sync + 'static>(
         &self,
         make: impl FnOnce() -> std::result::Result<T, BoxError>,
@@ -117,7 +117,7 @@ impl<'n, K> CaptureStream<'n, K> {
         }
     }
 
-    /// The same, to read and write.
+    /// Declared memory as cudarc's traits for device memory have it, to read and write.
     ///
     /// # Safety
     ///

@@ -42,7 +42,7 @@ impl Arena {
         Self { bytes, offsets }
     }
 
-    /// Does it keep apart whatever must not share addresses?
+    /// Whether it keeps apart all that must not share addresses.
     fn fits(&self, layouts: &[Option<Layout>], sharing: &Sharing) -> bool {
         let place = |resource: &usize| {
             let index = self.offsets.binary_search_by_key(resource, |known| known.0);

@@ -1,4 +1,4 @@
-//! What a `for` counts.
+//! Ranges that a `for` counts over.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -41,7 +41,7 @@ impl Iterations for RangeInclusive<usize> {
 #[expect(clippy::reversed_empty_ranges, reason = "it is meant to be empty")]
 pub(crate) const NONE: RangeInclusive<usize> = 1..=0;
 
-/// How many numbers there are, as far as that is a number.
+/// The number of iterations, saturating at `usize::MAX`.
 pub(crate) fn count(values: &RangeInclusive<usize>) -> usize {
     match values.is_empty() {
         true => 0,

@@ -375,7 +375,12 @@ impl LaunchAssertion<'_> {
         let function = quote_spanned! {self.launch.function.span()=>
             ::graph_runtime::private::#check::<#kernel>
         };
-        spanned_call(function, quote!(&[#(#nodes),*], #operands), self.launch.parens)
+        let memory = self.launch.arguments.iter().map(|argument| match argument {
+            Argument::Borrow { place, .. } => place.name.to_string(),
+            Argument::Value(_) => String::new(),
+        });
+        let operands = quote!(&[#(#nodes),*], &[#(#memory),*], #operands);
+        spanned_call(function, operands, self.launch.parens)
     }
 }
 

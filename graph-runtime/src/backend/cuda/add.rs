@@ -20,9 +20,9 @@ use tracing::trace;
 pub(super) struct Adder {
     pub(super) context: Context,
     pub(super) resources: Vec<Address>,
-    /// The addresses of the buffers among the arguments of the node at hand.
+    /// The addresses of the buffers among the arguments of the current node.
     buffers: Vec<u64>,
-    /// Where the arguments of the node at hand lie.
+    /// The addresses of the arguments of the current node.
     pub(super) pointers: Vec<*mut c_void>,
     pub(super) fill: FillArguments,
     condition: ConditionArguments,

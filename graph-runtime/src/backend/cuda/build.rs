@@ -268,7 +268,7 @@ impl Executable {
         bad.checked_sub(1).map(|last| sequence[last])
     }
 
-    /// Can a graph of these nodes alone be instantiated?
+    /// Whether a graph of these nodes alone can be instantiated.
     fn instantiates(&mut self, blueprint: &Blueprint<'_>, sequence: &[usize]) -> bool {
         // SAFETY: the driver is initialised.
         let Ok(graph) = (unsafe { driver::graph::create() }) else {

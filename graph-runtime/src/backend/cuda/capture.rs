@@ -25,7 +25,7 @@ use tracing::trace;
 pub(super) struct Capturing {
     cuda: Arc<Cuda>,
     stream: CUstream,
-    /// The same, in cudarc's type. Made when it is asked for.
+    /// The stream in cudarc's type.
     cudarc: Arc<CudaStream>,
     addresses: Arc<Addresses>,
     capturing: Cell<bool>,
@@ -95,7 +95,7 @@ impl Capturing {
         unsafe { driver::stream::synchronize(self.stream) }
     }
 
-    /// Has a call inside ended the capture?
+    /// Whether a call inside has ended the capture.
     fn is_invalidated(&self) -> bool {
         // SAFETY: fact 1.
         let status = unsafe { driver::stream::capture_status(self.stream) };
@@ -161,7 +161,7 @@ impl Session for Capturing {
         }
         let _relaxed = RelaxedCapture::enter();
         let result = self.is_empty().map(|()| f());
-        // What runs at once has run before anything that it uses can be launched, or freed.
+        // Work that runs at once has run before anything that it uses can be launched, or freed.
         let begun = self
             .cuda
             .bind()
@@ -175,7 +175,7 @@ impl Session for Capturing {
     }
 }
 
-/// What the stream could not do, in words.
+/// The explanation of a call that a capture does not allow.
 const NOT_ALLOWED: &str = "a call was made that CUDA does not allow during a capture, such as allocating, freeing or waiting: make it in \
                            `prepare`, and take scratch memory from `workspace`";
 
@@ -213,7 +213,7 @@ impl Drop for Capturing {
     }
 }
 
-/// What a `capture` node adds, and what its work uses.
+/// The graph that a `capture` node adds, and what its work uses.
 pub(super) struct Captured {
     graph: CUgraph,
     _session: Capturing,

@@ -51,7 +51,7 @@ impl Executable {
     }
 }
 
-/// Are there conditionals among the nodes of a body and of the child graphs in it?
+/// Whether there are conditionals among the nodes of a body and of the child graphs in it.
 fn holds_conditionals(blueprint: &Blueprint<'_>, body: usize) -> bool {
     let mut nodes = blueprint.order.sequence(body);
     nodes.any(|node| match &blueprint.program.ops[node] {

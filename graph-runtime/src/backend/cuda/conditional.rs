@@ -62,7 +62,7 @@ struct Choice {
     bodies: Vec<usize>,
 }
 
-/// What a node becomes.
+/// The CUDA nodes that a node becomes.
 fn choices(kind: NodeKind, bodies: &[usize], version: u32) -> Vec<Choice> {
     let all = |kind| Choice {
         kind,

@@ -111,7 +111,7 @@ impl Executable {
         Ok(())
     }
 
-    /// Would the device, or CUDA's rules for changing nodes in place, refuse this?
+    /// Refuses a change that the device, or CUDA's rules for changing nodes in place, would refuse.
     pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<()> {
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         if let Op::Kernel(kernel) = op {
@@ -158,7 +158,7 @@ impl Executable {
     }
 }
 
-/// Can a memset node be changed from setting its value in one way to the other?
+/// Refuses to change a memset node from setting its value in one way to another.
 fn check_fill(new: &Fill, built: &Fill, site: impl Fn() -> Site) -> Result<()> {
     match (new, built) {
         (Fill::Memset { .. }, Fill::Memset { .. }) | (Fill::Nothing, Fill::Nothing) => Ok(()),
@@ -171,7 +171,7 @@ fn check_fill(new: &Fill, built: &Fill, site: impl Fn() -> Site) -> Result<()> {
     }
 }
 
-/// Does the error mean that no context, or the wrong one, is current?
+/// Whether the error means that no context, or the wrong one, is current.
 fn wants_context(error: &CudaError) -> bool {
     const INVALID_CONTEXT: u32 = 201;
     const INVALID_HANDLE: u32 = 400;

@@ -30,7 +30,7 @@ impl Default for FillArguments {
     }
 }
 
-/// What a memset node becomes.
+/// The way in which a memset node sets its memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fill {
     /// Nothing is set.
@@ -111,12 +111,12 @@ impl Fill {
     }
 }
 
-/// Is the node a CUDA memset that launches skip? What it was told to set is as before then.
+/// Whether the node is a CUDA memset that launches skip.
 pub(super) fn is_skipped_memset(program: &Program, node: usize) -> bool {
     !program.enabled[node] && matches!(Fill::of(&program.ops[node]), Some(Fill::Memset { .. }))
 }
 
-/// Does the value consist of its first `period` bytes, over and over?
+/// Whether the value consists of its first `period` bytes, over and over.
 fn repeats(value: &[u8], period: usize) -> bool {
     value.len().is_multiple_of(period) && value.chunks(period).all(|chunk| chunk == &value[..period])
 }

@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use tracing::trace;
 
-/// What CUDA calls, on a thread of its own. No panic passes: `BoundCall::run` catches it.
+/// The function that CUDA calls, on a thread of CUDA's own. No panic passes: `BoundCall::run` catches it.
 unsafe extern "C" fn run(call: *mut c_void) {
     // SAFETY: `add_call` passed the address of a `BoundCall`, which lives until no launch is in flight (fact 8 of
     // `Executable`).
@@ -40,7 +40,7 @@ impl Executable {
 
     /// Makes later launches call the function of `node` with its memory where it is now.
     pub(super) fn apply_call(&mut self, node: usize) -> Result<(), CudaError> {
-        /// So many old ones are kept for launches in flight before these are waited for.
+        /// The most old functions that are kept for launches in flight; one more waits for these launches.
         const MAX_RETIRED: usize = 64;
         if self.kept.calls.retired() >= MAX_RETIRED {
             self.wait()?;

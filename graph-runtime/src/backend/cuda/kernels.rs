@@ -19,7 +19,7 @@ const FILL: (&str, &str) = (
     "graph-runtime/kernels/fill.ptx",
     include_str!("../../../kernels/fill.ptx"),
 );
-/// Those that set conditions, which not every driver loads.
+/// The built-in kernels that set conditions, which not every driver loads.
 const CONDITION: (&str, &str) = (
     "graph-runtime/kernels/condition.ptx",
     include_str!("../../../kernels/condition.ptx"),
@@ -202,7 +202,7 @@ impl Kernels {
         self.functions[function as usize].handle
     }
 
-    /// Does the device allow this launch? The error says why not.
+    /// Refuses a launch that the device does not allow; the error says why.
     pub(super) fn check(&self, function: u32, config: &LaunchConfig) -> Result<(), String> {
         let function = &self.functions[function as usize];
         let threads = config.block_threads();
@@ -222,7 +222,8 @@ impl Kernels {
         Ok(())
     }
 
-    /// Do these arguments fit, as far as the driver can tell? Only asked of functions that no declaration describes.
+    /// Refuses arguments that do not fit, as far as the driver can tell. Only asked of functions that no declaration
+    /// describes.
     pub(super) fn check_arguments(&self, function: u32, arguments: &[Argument]) -> Result<(), String> {
         let Some(params) = &self.functions[function as usize].params else {
             return Ok(());
@@ -252,7 +253,7 @@ impl Kernels {
         Ok(())
     }
 
-    /// The same for a launch that may not come to be: it is not remembered.
+    /// Sets the function up for a launch that may not come to be: nothing is remembered.
     pub(super) fn allow(&self, function: u32, shared: u32) -> Result<(), CudaError> {
         let function = &self.functions[function as usize];
         if shared <= function.dynamic_shared {

@@ -153,7 +153,7 @@ impl Adder {
         launch(kernels.fill(words), &config, &mut self.pointers)
     }
 
-    /// Rows of so many elements.
+    /// The parameters of a memset of rows of elements of `size` bytes.
     fn memset(&self, to: &ByteRectangle, size: u32, value: u32) -> MemsetNodeParams {
         MemsetNodeParams {
             dst: self.device(to.part),
@@ -165,9 +165,9 @@ impl Adder {
         }
     }
 
-    /// Rows of so many bytes.
+    /// The parameters of a copy of rows.
     pub(super) fn memcpy(&self, from: &ByteRectangle, to: &ByteRectangle) -> MemcpyNodeParams {
-        // What is in one piece is one row on both sides: others CUDA cannot change in place.
+        // Memory in one piece is one row on both sides: CUDA cannot change other copies in place.
         let side = |part: Part| match self.resources[part.resource as usize] {
             Address::Host(base) => (
                 CUmemorytype::CU_MEMORYTYPE_HOST,

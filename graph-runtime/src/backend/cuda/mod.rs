@@ -49,14 +49,14 @@ pub(crate) use executable::launch_error;
 ///    swapping graphs moves nothing the driver knows) and the modules. Both are freed only in `drop`, after `wait` has
 ///    returned `Ok`, which it does only when no launch is in flight; where it fails they are leaked, and the events
 ///    with them. A graph that is forgotten frees nothing. Shared memory in `storage` is counted, and may also be
-///    replaced while launches are in flight: fact 4 of `memory::uses::Uses` keeps it for those.
+///    replaced while launches are in flight: fact 4 of `backend::uses::Uses` keeps it for those.
 /// 3. *All launches are waited for.* Whatever could put a launch in flight first notes so in `in_flight`: those on
 ///    `stream` as [`OWN`], those with shared memory or on a user's stream as [`EVENT`] once `event` is recorded behind
 ///    them, and as [`LOST`] until then. Launches of one `exec` run in the order in which they were made, on whatever
 ///    streams (CUDA, "cuGraphLaunch"), so the last event stands for all.
 /// 4. *No Rust reference meets the GPU.* References into host memory are lent by `Graph`, after a wait, for as long as
 ///    it is borrowed; starting a launch takes the graph by `&mut`. `Graph` is not `Sync`, so no thread launches while
-///    another waits. Shared host memory is lent by guards instead: facts 1 to 3 of `memory::uses::Uses`.
+///    another waits. Shared host memory is lent by guards instead: facts 1 to 3 of `backend::uses::Uses`.
 /// 5. *Nodes stay within memory and within their access.* `build` lowers what passed the plan's checks: typed places
 ///    that are byte ranges of this graph's resources, and kernels whose [`Kernel`](crate::Kernel) implementation
 ///    vouches for theirs. For what is captured the `unsafe` of the calls vouches, for a raw node that of
@@ -84,13 +84,13 @@ pub(crate) struct Executable {
     stream_id: Option<u64>,
     /// Behind the last launch that was recorded.
     event: Arc<LaunchEvent>,
-    /// Those of launches before the last rebinding, and before that.
+    /// The events of launches before the last rebinding, and before earlier ones.
     events: VecDeque<Arc<LaunchEvent>>,
-    /// Has memory been rebound since the last launch?
+    /// Whether memory has been rebound since the last launch.
     rebound: bool,
     graph: CUgraph,
     exec: CUgraphExec,
-    /// Is `exec` null, or not as nodes were told to be? Then nothing is launched before it is made anew.
+    /// Whether `exec` is null, or not as nodes were told to be. Then nothing is launched before it is made anew.
     stale: bool,
     /// One for each node of the program, by index.
     nodes: Vec<CUgraphNode>,
@@ -107,7 +107,7 @@ pub(crate) struct Executable {
 const OWN: u8 = 1;
 /// A launch behind which `event` is recorded.
 const EVENT: u8 = 2;
-/// A launch that neither of them stands for.
+/// A launch that neither waiting for the stream nor waiting for `event` covers.
 const LOST: u8 = 4;
 
 // SAFETY: fact 9; everything else in it may be sent.

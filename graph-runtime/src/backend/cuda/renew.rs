@@ -86,7 +86,7 @@ impl Executable {
     }
 }
 
-/// Is this how CUDA says that it cannot change a node in place?
+/// Whether CUDA says with this error that it cannot change a node in place.
 fn is_refusal(error: &Error) -> bool {
     const INVALID_VALUE: u32 = 1;
     matches!(error, Error::Cuda { source, .. } if source.code() == INVALID_VALUE)

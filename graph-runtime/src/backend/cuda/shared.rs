@@ -10,7 +10,7 @@ use crate::error::{At, CudaError, Result, Site};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 
-/// How many events a graph has besides the newest: so many buffers can take turns without waiting for each other's
+/// The most events that a graph has besides the newest: as many buffers can take turns without waiting for each other's
 /// launches.
 const MAX_EVENTS: usize = 7;
 

@@ -21,15 +21,15 @@ pub(crate) struct Memory {
     lent: Mutex<Lent>,
 }
 
-/// What may have been queued on the memory as a slice of cudarc's, on whatever stream.
+/// Work that may have been queued on the memory as a slice of cudarc's, on whatever stream.
 #[derive(Default)]
 struct Lent {
     /// Slices that are lent now, or were forgotten.
     slices: usize,
-    /// May there be work that reads? Writing and freeing wait for all of the context then. (Dropping the slice cannot:
-    /// cudarc remembers only the last read.)
+    /// Whether there may be work that reads. Writing and freeing wait for all of the context then. (Dropping the slice
+    /// cannot: cudarc remembers only the last read.)
     read: bool,
-    /// May there be work that writes, from before the slice was taken over? Reading waits then, too.
+    /// Whether there may be work that writes, from before the slice was taken over. Reading waits then, too.
     written: bool,
 }
 

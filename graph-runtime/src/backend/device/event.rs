@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 pub(crate) struct LaunchEvent {
     cuda: Arc<Cuda>,
     event: CUevent,
-    /// Is there, or will there soon be, a launch that the event is not recorded behind? Then it takes waiting for the
+    /// Whether there is, or will soon be, a launch that the event is not recorded after. Then it takes waiting for the
     /// whole context.
     lost: AtomicBool,
 }

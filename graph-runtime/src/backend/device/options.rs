@@ -1,4 +1,4 @@
-//! What the emulator is asked to do besides running kernels.
+//! Options of the emulator.
 
 /// How the [emulator](crate::Device::emulator_with) runs graphs, and what it looks for.
 ///

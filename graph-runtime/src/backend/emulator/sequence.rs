@@ -79,7 +79,7 @@ impl Sequence {
         }
     }
 
-    /// May two nodes run in either order, or at once?
+    /// Whether two nodes may run in either order, or at once.
     pub(super) fn unordered(&self, first: usize, second: usize) -> bool {
         self.order.as_ref().is_some_and(|order| !order.ordered(first, second))
     }

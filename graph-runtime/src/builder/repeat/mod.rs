@@ -1,4 +1,4 @@
-//! Nodes that are repeated: `for`. Each iteration adds them anew, and runs after the one before.
+//! Loops: `for`. Each iteration adds its nodes anew, and runs after the one before.
 
 mod order;
 
@@ -19,19 +19,19 @@ const MAX_NODES: usize = 1 << 20;
 /// node in a body of another node of the `for`.
 type Declaration = (&'static str, usize);
 
-/// What a builder knows of its `for`s.
+/// The loops of a builder.
 #[derive(Default)]
 pub(super) struct Repeats {
-    /// Those that nodes are being added in, from the outermost.
+    /// The loops that nodes are being added in, from the outermost.
     open: Vec<Open>,
-    /// Those that have ended, each before those around it.
+    /// The loops that have ended, each before those around it.
     ended: Vec<Repeated>,
     declared: Option<Declared>,
     /// Why one was not repeated.
     pub(super) failure: Option<Error>,
 }
 
-/// What `cuda_graph!` has declared so far.
+/// The declarations of `cuda_graph!` so far.
 struct Declared {
     /// The index of the next declaration.
     next: usize,
@@ -51,7 +51,7 @@ struct Open {
 
 /// The nodes of a `for`.
 struct Repeated {
-    /// The body it stands in.
+    /// The body that the loop is in.
     body: usize,
     /// The first node of each iteration.
     starts: Vec<usize>,
@@ -92,7 +92,7 @@ impl Repeats {
         self.declared.map(|declared| declared.instances)
     }
 
-    /// What became of the declarations.
+    /// The nodes of the declarations.
     pub(super) fn into_instances(self) -> Option<DeclaredNodes> {
         self.declared.map(|declared| declared.instances)
     }
@@ -181,7 +181,7 @@ impl GraphBuilder {
         }
     }
 
-    /// The number of the iteration at hand, of the `for` that so many others are around.
+    /// The number of the current iteration, of the `for` that so many others are around.
     pub(crate) fn iteration(&self, depth: usize) -> usize {
         let open = self.repeats.as_ref().and_then(|repeats| repeats.open.get(depth));
         open.map_or(0, |open| open.value)

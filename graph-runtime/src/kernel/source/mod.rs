@@ -30,7 +30,7 @@ pub enum Source {
 }
 
 impl Source {
-    /// Is it a CUDA source, of whose PTX nothing is known before the graph is built?
+    /// Whether it is a CUDA source, of whose PTX nothing is known before the graph is built.
     pub(crate) const fn is_cuda(&self) -> bool {
         matches!(self, Source::Cuda(..))
     }
@@ -43,7 +43,7 @@ impl Source {
         }
     }
 
-    /// Are the two one PTX `static`? Those exist once.
+    /// Whether the two are one PTX `static`. Each exists once.
     pub(crate) fn is(&self, other: &Source) -> bool {
         self.ptx()
             .zip(other.ptx())
@@ -60,10 +60,11 @@ impl Source {
     }
 }
 
-/// What the PTX of a CUDA source must agree with, besides what [`KernelFacts`](crate::kernel::KernelFacts) say.
+/// The declaration that the PTX of a CUDA source must agree with, besides what
+/// [`KernelFacts`](crate::kernel::KernelFacts) say.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
-    /// Is it declared `safe fn`?
+    /// Whether it is declared `safe fn`.
     pub safe: bool,
     /// The type of each parameter.
     pub types: &'static [ParamType],
