@@ -111,8 +111,7 @@ impl GraphBuilder {
     }
 
     /// Adds an `if` without bodies. The first that is begun is run where the condition is not 0, the second where it is.
-    #[doc(hidden)]
-    pub fn begin_if<S: Condition>(
+    pub(crate) fn begin_if<S: Condition>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
         condition: &Place<S, OnDevice>,
@@ -121,8 +120,7 @@ impl GraphBuilder {
     }
 
     /// Adds a `while` without its body.
-    #[doc(hidden)]
-    pub fn begin_while<S: Condition>(
+    pub(crate) fn begin_while<S: Condition>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
         condition: &Place<S, OnDevice>,
@@ -131,8 +129,7 @@ impl GraphBuilder {
     }
 
     /// Adds a `switch` without cases. Each body that is begun is one more.
-    #[doc(hidden)]
-    pub fn begin_switch<S: Condition>(
+    pub(crate) fn begin_switch<S: Condition>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
         condition: &Place<S, OnDevice>,
@@ -151,8 +148,7 @@ impl GraphBuilder {
 
     /// Begins the next body of the newest conditional beside which nodes are being added: nodes added from now on are in it. One that has
     /// no such body leaves all as it is.
-    #[doc(hidden)]
-    pub fn begin_body(&mut self) {
+    pub(crate) fn begin_body(&mut self) {
         let (draft, ops) = (&mut self.draft, &mut self.program.ops);
         let beside = |&node: &usize| draft.nodes[node].body == self.body && matches!(ops[node], Op::Conditional(_));
         let Some(node) = (0..ops.len()).rev().find(beside) else {
@@ -173,15 +169,13 @@ impl GraphBuilder {
     }
 
     /// Ends the body that was begun last.
-    #[doc(hidden)]
-    pub fn end_body(&mut self) {
+    pub(crate) fn end_body(&mut self) {
         self.body = self.draft.enclosing(self.body).unwrap_or(0);
     }
 
     /// Builds for a driver of this CUDA version (1000 x major + 10 x minor) at most, to test what becomes of conditionals on older
     /// ones. The emulator does not care.
-    #[doc(hidden)]
-    pub fn as_if_driver(&mut self, version: u32) {
+    pub(crate) fn as_if_driver(&mut self, version: u32) {
         self.driver = version;
     }
 }

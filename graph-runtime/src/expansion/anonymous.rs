@@ -168,7 +168,7 @@ pub trait Nodes<P>: FnMut(&mut AnySink<'_, '_>, usize, Option<CudaFunction>, P) 
 impl<P, F: FnMut(&mut AnySink<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>> Nodes<P> for F {}
 
 /// Tells rustc what the closure takes.
-pub fn nodes<P, F: FnMut(&mut AnySink<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>>(nodes: F) -> F {
+pub fn changing<P, F: FnMut(&mut AnySink<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>>(nodes: F) -> F {
     nodes
 }
 

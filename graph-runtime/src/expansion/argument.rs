@@ -61,56 +61,50 @@ arguments! {
     HostShare: HostBuffer<B> = |buffer| SharedMemory::of(&buffer.share());
 }
 
-/// What `cuda_graph!` declares memory arguments with.
-impl GraphBuilder {
-    /// Shares device memory under a name.
-    #[doc(hidden)]
-    pub fn device_argument<S: ?Sized + Extent>(
-        &mut self,
-        name: &'static str,
-        memory: impl DeviceShare<S>,
-        mutable: bool,
-    ) -> Place<S, OnDevice> {
-        self.argument(name, memory.memory(), mutable)
-    }
-
-    /// Shares host memory under a name.
-    #[doc(hidden)]
-    pub fn host_argument<S: ?Sized + Extent>(
-        &mut self,
-        name: &'static str,
-        memory: impl HostShare<S>,
-        mutable: bool,
-    ) -> Place<S, OnHost> {
-        self.argument(name, memory.memory(), mutable)
-    }
-
-    /// Of memory that is too short or too long for `S` no graph is built.
-    fn argument<S: ?Sized + Extent, M>(
-        &mut self,
-        name: &'static str,
-        argument: sealed::Argument,
-        mutable: bool,
-    ) -> Place<S, M> {
-        let place = self.share(name.into(), argument.0, mutable);
-        if let Some(bytes) = S::BYTES {
-            self.require_bytes(&place, bytes);
-        }
-        place
-    }
+/// Declares device memory that a graph takes when it is built.
+pub fn device_argument<S: ?Sized + Extent>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    memory: impl DeviceShare<S>,
+    mutable: bool,
+) -> Place<S, OnDevice> {
+    argument(builder, name, memory.memory(), mutable)
 }
 
-/// What the accessors of memory arguments call.
-impl Graph {
-    /// Puts other device memory in the place of what is shared: see [`Graph::rebind`].
-    #[doc(hidden)]
-    pub fn rebind_device<S: ?Sized>(&mut self, place: &Place<S, OnDevice>, memory: impl DeviceShare<S>) -> Result<()> {
-        self.rebind_memory(place.span, memory.memory().0)
-    }
+/// Declares host memory that a graph takes when it is built.
+pub fn host_argument<S: ?Sized + Extent>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    memory: impl HostShare<S>,
+    mutable: bool,
+) -> Place<S, OnHost> {
+    argument(builder, name, memory.memory(), mutable)
+}
 
-    /// Puts other host memory in the place of what is shared: see [`Graph::rebind`].
-    #[doc(hidden)]
-    pub fn rebind_host<S: ?Sized>(&mut self, place: &Place<S, OnHost>, memory: impl HostShare<S>) -> Result<()> {
-        self.rebind_memory(place.span, memory.memory().0)
+/// Shares memory under a name. `build` fails if its length does not match `S`.
+fn argument<S: ?Sized + Extent, M>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    argument: sealed::Argument,
+    mutable: bool,
+) -> Place<S, M> {
+    let place = builder.share(name.into(), argument.0, mutable);
+    if let Some(bytes) = S::BYTES {
+        builder.require_bytes(&place, bytes);
     }
+    place
+}
+
+/// Puts other device memory in the place of shared memory: see [`Graph::rebind`].
+pub fn rebind_device<S: ?Sized>(
+    graph: &mut Graph,
+    place: &Place<S, OnDevice>,
+    memory: impl DeviceShare<S>,
+) -> Result<()> {
+    graph.rebind_memory(place.span, memory.memory().0)
+}
+
+/// Puts other host memory in the place of shared memory: see [`Graph::rebind`].
+pub fn rebind_host<S: ?Sized>(graph: &mut Graph, place: &Place<S, OnHost>, memory: impl HostShare<S>) -> Result<()> {
+    graph.rebind_memory(place.span, memory.memory().0)
 }

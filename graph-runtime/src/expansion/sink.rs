@@ -4,6 +4,7 @@
 //! differ between `build` and `set_x`.
 
 use crate::builder::GraphBuilder;
+use super::declare;
 use crate::error::Result;
 use crate::graph::update::Update;
 use crate::kernel::{KernelCall, Launch};
@@ -100,10 +101,7 @@ impl NodeSink for GraphBuilder {
         add: impl FnOnce(&mut GraphBuilder, B) -> Result<()>,
         _update: impl FnOnce(&mut Update<'_>, B) -> Result<()>,
     ) -> Result<()> {
-        if self.begin_child(name) {
-            let added = add(self, bound);
-            self.end_child(added);
-        }
+        declare::child(self, name, bound, add);
         Ok(())
     }
 

@@ -103,7 +103,7 @@ fn added_alone(graph: &Graph<'_>, index: usize, node: &Node) -> TokenStream {
     let (function, builder) = (format_ident!("__added_{index}"), hidden("builder"));
     let operands = operands(graph, &operands_of(graph, index, mentioned(graph, &added(node))));
     let add = add(graph, node, &builder.to_token_stream());
-    quote!(fn #function(#builder: &mut ::graph_runtime::GraphBuilder, #operands) { #add })
+    quote!(fn #function(#builder: &mut __g::GraphBuilder, #operands) { #add })
 }
 
 /// Where the names of the statements stand that mistakes are about: the nearest before each.

@@ -106,11 +106,11 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
     }
     let shape = Shape::of(graph, resource);
     if place.parts.is_empty() {
-        return quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::whole(&#name));
+        return quote_spanned!(span=> __g::Place::<#shape, _>::whole(&#name));
     }
     let (mut selected, mut shape) = (name.to_token_stream(), shape.to_token_stream());
     for (dimension, part) in place.parts.iter().enumerate() {
-        let place = quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>);
+        let place = quote_spanned!(span=> __g::Place::<#shape, _>);
         let range = range(graph, resource, dimension, part);
         selected = match (part, range) {
             (Part::Index(index), _) => quote_spanned!(span=> #place::row(&#selected, #index)),
@@ -140,7 +140,7 @@ pub(super) fn length(graph: &Graph<'_>, range: &Range<'_>) -> Option<TokenStream
     let start = range.start();
     if !generic(graph, quote!(#start #end)) {
         let constant = range.bounds().all(|bound| is_constant(bound, &graph.variables()));
-        return constant.then(|| quote!({ ::graph_runtime::private::distance(#start, #end) }));
+        return constant.then(|| quote!({ __p::distance(#start, #end) }));
     }
     // Of generics, stable Rust takes a bare const parameter and nothing else.
     let bare = |end: &Expr| matches!(end, Expr::Path(path) if path.path.get_ident().is_some_and(|name| is_const_parameter(graph, name)));
@@ -200,7 +200,7 @@ pub(super) fn inner(resource: &Resource, parts: usize) -> TokenStream {
     let shape = &resource.shape;
     shape.inner(parts).unwrap_or_else(|| {
         let outer = inner(resource, parts - 1);
-        quote!(<#outer as ::graph_runtime::Rows>::Row)
+        quote!(<#outer as __g::Rows>::Row)
     })
 }
 
@@ -222,9 +222,7 @@ pub(super) fn bytes(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
         return None;
     }
     let (start, end) = (range.start(), range.end()?);
-    Some(
-        quote!((::graph_runtime::private::distance(#start, #end) * ::core::mem::size_of::<#row>()) as ::core::primitive::u64),
-    )
+    Some(quote!((__p::distance(#start, #end) * ::core::mem::size_of::<#row>()) as ::core::primitive::u64))
 }
 
 /// The assertions that a place is in bounds, at the user's tokens; none where literals have told already, or only build can tell.
@@ -260,7 +258,7 @@ fn bounds_assertion(
             None => quote!((#index) as ::core::primitive::usize),
         };
         return Some((
-            quote_spanned!(place.name.span()=> ::graph_runtime::private::check_index),
+            quote_spanned!(place.name.span()=> __p::check_index),
             quote!(#name, #number, #length),
         ));
     }
@@ -271,7 +269,7 @@ fn bounds_assertion(
     }
     let (start, end) = (range.start(), range.end()?);
     Some((
-        quote_spanned!(place.name.span()=> ::graph_runtime::private::check_range),
+        quote_spanned!(place.name.span()=> __p::check_range),
         quote!(#name, #start, #end, #length),
     ))
 }

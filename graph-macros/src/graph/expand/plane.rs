@@ -14,7 +14,7 @@ pub(super) fn columns(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenS
         rectangle(graph, place, &whole(graph, place))
     } else {
         let (selected, span) = (select(graph, place), place.end);
-        quote_spanned!(span=> ::graph_runtime::Rectangle::from(#selected))
+        quote_spanned!(span=> __g::Rectangle::from(#selected))
     };
     reference(place, mutable, &selected)
 }
@@ -27,7 +27,7 @@ pub(super) fn memset(graph: &Graph<'_>, to: &Place, call: Span) -> (Ident, Token
     let (name, span) = (whole(graph, to), to.name.span());
     let whole = match graph.resource(to) {
         Some(index) if graph.resources[index].is_moved() => {
-            quote_spanned!(span=> ::graph_runtime::private::on_device(::graph_runtime::Place::<_, _>::whole(&#name)))
+            quote_spanned!(span=> __p::on_device(__g::Place::<_, _>::whole(&#name)))
         }
         _ => name,
     };
@@ -41,9 +41,9 @@ fn rectangle(graph: &Graph<'_>, place: &Place, whole: &TokenStream) -> TokenStre
         return TokenStream::new();
     };
     let (span, shape) = (place.end, Shape::of(graph, resource));
-    let of = quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>);
+    let of = quote_spanned!(span=> __g::Place::<#shape, _>);
     let [rows, columns] = &place.parts[..] else {
-        return quote_spanned!(span=> ::graph_runtime::Rectangle::from(#whole));
+        return quote_spanned!(span=> __g::Rectangle::from(#whole));
     };
     let Some(rows) = range(graph, resource, 0, rows) else {
         return TokenStream::new();

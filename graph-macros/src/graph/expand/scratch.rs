@@ -67,7 +67,7 @@ pub(super) fn arena(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         .into_iter()
         .take(own)
         .map(|(_, place)| quote!(Self::__PACKED.offsets[#place]));
-    let plan = quote!(::graph_runtime::private::plan);
+    let plan = quote!(__p::plan);
     quote! {
         #[doc(hidden)]
         #[allow(long_running_const_eval)]
@@ -106,6 +106,6 @@ pub(super) fn places(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
         return TokenStream::new();
     }
     quote! {
-        ::graph_runtime::GraphBuilder::arena(&mut #builder, &Self::__ARENA.offsets, Self::__ARENA.bytes);
+        __p::Declare::arena(&mut #builder, &Self::__ARENA.offsets, Self::__ARENA.bytes);
     }
 }
