@@ -27,11 +27,9 @@ fn alias(node: &Node) -> Ident {
     Ident::new(&format!("__child_{}", node.name.unraw()), node.name.span())
 }
 
-/// The declaration of the alias.
-pub(super) fn declared_alias(graph: &Graph<'_>, node: &Node, child: &Child) -> Option<TokenStream> {
-    let (alias, path) = (alias(node), &child.path);
-    let own = !generic(graph, path.to_token_stream());
-    own.then(|| quote!(#[allow(non_camel_case_types, dead_code)] type #alias = #path;))
+/// The alias, if items beside the type can name the child's type.
+pub(super) fn own_alias(graph: &Graph<'_>, node: &Node, child: &Child) -> Option<Ident> {
+    (!generic(graph, child.path.to_token_stream())).then(|| alias(node))
 }
 
 /// Adds a child that no param changes.

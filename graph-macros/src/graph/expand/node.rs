@@ -10,7 +10,7 @@ use graph_plan::Outcome;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::ptr;
 use syn::Expr;
 use syn::ext::IdentExt;
@@ -130,14 +130,25 @@ pub(super) fn alias(node: &Node) -> Ident {
 
 /// The declarations of all [`alias`]es.
 pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
+    // Beside a type, the constant around all of them allows it.
+    let allowed = graph.is_expression().then(|| quote!(#[allow(non_camel_case_types, dead_code)]));
     let declare = |node: &&Node| {
-        let launch = match &node.action {
-            Action::Kernel(launch) => launch,
-            Action::Graph(child) => return child::declared_alias(graph, node, child),
-            _ => return None,
+        let (alias, path) = match &node.action {
+            Action::Kernel(launch) => (alias(node), launch.path()?),
+            Action::Graph(child) => (child::own_alias(graph, node, child)?, &child.path),
+            Action::Memcpy { .. }
+            | Action::Memset { .. }
+            | Action::Call(_)
+            | Action::Capture(_)
+            | Action::Raw(_)
+            | Action::Join
+            | Action::Record(_)
+            | Action::Wait(_)
+            | Action::If(_)
+            | Action::While(_)
+            | Action::Switch(_) => return None,
         };
-        let (alias, path) = (alias(node), launch.path()?);
-        Some(quote!(#[allow(non_camel_case_types, dead_code)] type #alias = #path;))
+        Some(quote!(#allowed type #alias = #path;))
     };
     graph.nodes.iter().filter_map(declare).collect()
 }
@@ -285,26 +296,29 @@ fn first_writes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)
 /// For each two kernels of which some nodes can run at the same time, the assertion that they share no module-scope variable that one
 /// of them writes. Only constants of the kernels' types tell which variables they touch.
 fn unordered_kernels(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)> {
-    let path = |node: &Node| match &node.action {
-        Action::Kernel(launch) => launch.path().map(|path| path.to_token_stream().to_string()),
-        _ => None,
-    };
-    let launches: Vec<(usize, String)> = graph
-        .nodes
-        .iter()
-        .enumerate()
-        .filter_map(|(index, node)| Some((index, path(node)?)))
-        .collect();
-    let mut known: HashSet<(&str, &str)> = HashSet::new();
+    let mut numbers: HashMap<String, usize> = HashMap::new();
+    let mut launches: Vec<(usize, usize)> = Vec::new();
+    for (index, node) in graph.nodes.iter().enumerate() {
+        let Action::Kernel(launch) = &node.action else { continue };
+        let Some(path) = launch.path() else { continue };
+        let next = numbers.len();
+        let number = *numbers.entry(path.to_token_stream().to_string()).or_insert(next);
+        launches.push((index, number));
+    }
+    // By the kernels of two nodes: large graphs launch few kernels many times.
+    let mut known = vec![false; numbers.len() * numbers.len()];
     let mut found = Vec::new();
-    for (position, (second, second_path)) in launches.iter().enumerate() {
-        for (first, first_path) in &launches[..position] {
-            let pair = (first_path.as_str(), second_path.as_str());
-            if known.contains(&pair) || outcome.order.ordered(*first, *second) {
+    for (position, &(second, second_kernel)) in launches.iter().enumerate() {
+        let known = &mut known[second_kernel * numbers.len()..][..numbers.len()];
+        if known.iter().all(|known| *known) {
+            continue;
+        }
+        for &(first, first_kernel) in &launches[..position] {
+            if known[first_kernel] || outcome.order.ordered(first, second) {
                 continue;
             }
-            known.insert(pair);
-            let (first, second) = (graph.nodes[*first], graph.nodes[*second]);
+            known[first_kernel] = true;
+            let (first, second) = (graph.nodes[first], graph.nodes[second]);
             let (kernel, other) = (alias(first), alias(second));
             let (name, other_name) = (first.name.to_string(), second.name.to_string());
             let function = quote_spanned! {second.name.span()=>

@@ -106,7 +106,8 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
     }
     let shape = Shape::of(graph, resource);
     if place.parts.is_empty() {
-        return quote_spanned!(span=> __g::Place::<#shape, _>::whole(&#name));
+        // A copy, which `&mut` may borrow. A block is what rustc checks fastest.
+        return quote_spanned!(span=> { #name });
     }
     let (mut selected, mut shape) = (name.to_token_stream(), shape.to_token_stream());
     for (dimension, part) in place.parts.iter().enumerate() {
