@@ -1,12 +1,14 @@
-// Faults of NVIDIA's that we work around, in bare driver calls. Where a newer version passes, the workaround can go.
+// Faults of NVIDIA's software that we work around, in bare driver calls. Once a newer version passes, the workaround
+// can go. This file is no .cu, since `cargo xtask ptx` compiles those.
 //
-//   nvcc -x cu -arch=sm_90 -o faults xtask/faults.cpp -lcuda     # named so since `cargo xtask ptx` compiles every .cu
+//   nvcc -x cu -arch=sm_90 -o faults xtask/faults.cpp -lcuda
 //
-// `backend/cuda/skip.rs`: with a disabled memset node, a launch is taken for done before it is.
-//   ./faults disabled                                                                             # reads 0 after waiting
-// `gpu.sh`: what compute-sanitizer cannot do.
-//   compute-sanitizer --tool initcheck ./faults batch                                             # never ends
-//   for i in 1 2 3 4; do compute-sanitizer --tool memcheck ./faults conditional & done; wait      # CUDA_ERROR_ILLEGAL_ADDRESS, 0 errors
+// `backend/cuda/skip.rs`: a launch with a disabled memset node is taken for done before it is. Reads 0 after waiting:
+//   ./faults disabled
+// `gpu.sh`: compute-sanitizer cannot run some programs. The first of these never ends. The second ends in
+// CUDA_ERROR_ILLEGAL_ADDRESS, with 0 errors.
+//   compute-sanitizer --tool initcheck ./faults batch
+//   for i in 1 2 3 4; do compute-sanitizer --tool memcheck ./faults conditional & done; wait
 //
 // Seen on an H200 with driver 580.159, and compute-sanitizer 2025.3.1 (CUDA 13.0) and 2026.4.0 (13.5).
 #include <cuda.h>

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Runs what `cargo xtask gpu` put into this folder, on a machine with an NVIDIA GPU: tests, once more with every node delayed at
-# random, examples, tests and examples under compute-sanitizer's tools, benchmarks. Prints a table last; the exit code is 0 only if
-# everything passed.
+# Runs what `cargo xtask gpu` put into this folder, on a machine with an NVIDIA GPU: tests, tests with every node
+# delayed at random, examples, tests and examples under compute-sanitizer's tools, and benchmarks. Prints a table at the
+# end; the exit code is 0 only if everything passed.
 #
 #   bash .gpu/run.sh [--only tests|delays|examples|sanitizer|bench] [part of a name]
 #
-# GPU_TIMEOUT: seconds that one program may take (240). GPU_LOGS: where each program's whole output goes.
+# GPU_TIMEOUT: seconds that one program may take (240). GPU_LOGS: the folder for each program's whole output.
 set -uo pipefail
 export LC_ALL=C
 
@@ -34,11 +34,11 @@ fi
 
 binaries=$(mktemp -d)
 trap 'rm -rf "$binaries"' EXIT
-# Python reads xz where the machine has no program for it.
+# Python reads xz if the machine has no program for it.
 tar --extract --xz --file "$here/bin.tar.xz" --directory "$binaries" 2>/dev/null ||
     python3 -m tarfile --extract "$here/bin.tar.xz" "$binaries" || exit 2
 
-# NVIDIA's libraries, where they came as Python packages: under names with a version, of which cudarc looks for some.
+# NVIDIA's libraries, if they were installed as Python packages: under names with a version, some of which cudarc tries.
 find_libraries() {
     local folder library packages
     packages=$(python3 -c 'import site; print("\n".join(site.getsitepackages() + [site.getusersitepackages()]))' 2>/dev/null)
@@ -53,9 +53,11 @@ find_libraries() {
 }
 find_libraries
 
-# What a tool cannot run, as arguments of a test program; `faults.cpp` beside this script in the repository shows some of it without
-# our code. All: a capture that the tool's own calls end. initcheck: batch memory operations that wait, which it never ends. racecheck:
-# blocks that spin until another one has written, which it never lets run.
+# Prints the tests that a tool cannot run, as arguments of a test program; `faults.cpp`, beside this script in the
+# repository, shows some of them without our code.
+# All tools: a capture, which the tool's own calls end.
+# initcheck: batch memory operations that wait; under it they never end.
+# racecheck: blocks that spin until another block has written; it never lets that block run.
 left_out() { # tool
     local names=(a_capture_on_another_thread_is_not_disturbed)
     case $1 in
@@ -65,9 +67,9 @@ left_out() { # tool
     printf -- '--skip %s ' "${names[@]}"
 }
 
-# Did the tool itself fail, rather than the program? At random it makes graphs with conditional nodes end in an illegal address that it has
-# not seen any kernel access: memcheck reports and counts those of kernels. `faults.cpp` shows it. Such a run says nothing, and is
-# made again.
+# Whether the tool itself failed, rather than the program. At random, it makes graphs with conditional nodes end in an
+# illegal address, although no kernel accessed one: memcheck reports and counts the accesses of kernels. `faults.cpp`
+# shows it. Such a run says nothing, and is repeated.
 tool_failed() { # tool log
     [[ $1 != - ]] && grep -q CUDA_ERROR_ILLEGAL_ADDRESS "$2" && grep -q 'SUMMARY: 0 errors' "$2"
 }
@@ -80,8 +82,8 @@ set_command_line() { # kind file tool module
     chmod +x "$program"
     command_line=("$program")
     case $1 in
-        # Fails on an error it finds, and also when the program makes no CUDA call at all. Calls that fail are the tests' business:
-        # some provoke them.
+        # Fails on an error that it finds, and if the program makes no CUDA call at all. It does not report CUDA calls
+        # that fail: some tests provoke them.
         sanitizer)
             command_line=("$binaries/bin/compute-sanitizer/compute-sanitizer" --tool "$3" --error-exitcode 1)
             [[ $3 != memcheck ]] || command_line+=(--report-api-errors no)
@@ -94,7 +96,7 @@ set_command_line() { # kind file tool module
     [[ $4 == - ]] || command_line+=("$4::") # the tests of one module
 }
 
-# Most of a passing run's output is in its log only, so that what matters stays in sight.
+# Prints little of a passing run's output, so that failures stay in sight; the log has all of it.
 show() { # kind verdict log
     case $2,$1 in
         fail,*) tail -n 60 "$3" ;;
@@ -115,7 +117,7 @@ while IFS=$'\t' read -r kind name package file tool module <&3; do
     began=${EPOCHREALTIME/./}
     for attempt in {1..12}; do
         (
-            # As Cargo does: in the package's folder, whose data files travelled along.
+            # As Cargo does: in the package's folder, whose data files were copied too.
             cd "$here/data/$package" || exit 1
             export CARGO_MANIFEST_DIR=$PWD
             exec timeout --kill-after=10 "$limit" "${command_line[@]}" </dev/null

@@ -1,5 +1,5 @@
-// The kernels of the forward/backward sample. One thread for each element and no bounds check: the contract
-// `#[requires(threads <= data.len())]` on the Rust side says what a launch must keep to.
+// The kernels of the forward/backward sample. One thread for each element and no bounds check: on the Rust side, the
+// contract `#[requires(threads <= data.len())]` bounds the launch.
 
 extern "C" __global__ void kernel_forward(float *data)
 {

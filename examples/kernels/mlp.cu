@@ -1,5 +1,5 @@
-// The kernels of the `mlp` example: what a perceptron of two layers needs to learn. Matrices are row by row; a layer's weights have a row for
-// each output. `#[requires(..)]` on the Rust side says what a launch must keep to.
+// The kernels of the `mlp` example: a perceptron of two layers that learns. Matrices are row by row; a layer's weights
+// have a row for each output. On the Rust side, `#[requires(..)]` bounds the launches.
 
 // y[r][c] = x[r] . w[c] + b[c], not below 0 where `relu`; a block for each row, a thread for each column
 extern "C" __global__ void linear(const float *x, const float *w, const float *b, float *y, unsigned inputs, unsigned outputs, unsigned relu)
@@ -13,7 +13,8 @@ extern "C" __global__ void linear(const float *x, const float *w, const float *b
     y[r * outputs + c] = relu && sum < 0 ? 0 : sum;
 }
 
-// The mean squared error of y is added to *loss, and its gradient by y is written to dy; a thread for each of n elements
+// The mean squared error of y is added to *loss, and its gradient by y is written to dy; a thread for each of n
+// elements
 extern "C" __global__ void squared_error(const float *y, const float *target, float *dy, float *loss, unsigned n)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x;

@@ -1,4 +1,4 @@
-//! What the examples share: their kernels, and the lines they print.
+//! The code that examples share: kernels, and the lines that they print.
 
 use graph_runtime::cuda_kernels;
 use std::path::Path;
@@ -22,11 +22,13 @@ pub fn log() {
         .init();
 }
 
-/// Fills `numbers` from a file of numbers, one a line, over and over if there are fewer; without a file with 0, 1, 2, ...
+/// Fills `numbers` from a file with one number a line, again from its start if there are fewer; without a file, with 0,
+/// 1, 2, ...
 ///
 /// # Errors
 ///
-/// The file cannot be read, has no number, or a line that is none: the message names the file and the line.
+/// If the file cannot be read, has no number, or has a line that is not a number: the message names the file and the
+/// line.
 pub fn fill(numbers: &mut [f32], file: Option<&Path>) -> Result<(), String> {
     let Some(file) = file else {
         numbers
@@ -55,8 +57,7 @@ pub fn fill(numbers: &mut [f32], file: Option<&Path>) -> Result<(), String> {
 /// Runs `run` a hundred times and prints the median time of a run.
 ///
 /// # Errors
-///
-/// What `run` returns.
+/// If `run` fails, its error.
 pub fn time<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<(), E> {
     let mut times = Vec::new();
     for _ in 0..100 {
@@ -77,7 +78,7 @@ pub fn time<E>(mut run: impl FnMut() -> Result<(), E>) -> Result<(), E> {
 ///
 /// # Errors
 ///
-/// A result differs: the message names the first that does.
+/// If a result differs: the message names the first one.
 pub fn check(results: &[f32], expected: &[f32]) -> Result<(), String> {
     println!("results: {:?} ...", &results[..results.len().min(8)]);
     let differs = |(result, expected): &(&f32, &f32)| result.to_bits() != expected.to_bits();

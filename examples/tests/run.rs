@@ -1,4 +1,4 @@
-//! Every example runs on the CPU emulator to its end, and has checked what it computed or says why it computed nothing.
+//! Every example runs to its end on the CPU emulator, and either checks its results or says why it computed nothing.
 
 use std::collections::BTreeSet;
 use std::path::Path;

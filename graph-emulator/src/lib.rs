@@ -60,35 +60,20 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-mod aligned;
-mod bitmap;
-mod block;
-mod code;
-mod convoy;
-mod decode;
+mod run;
 mod exec;
-mod fault;
-mod footprint;
-mod heap;
-mod known;
-mod lane;
-mod lattice;
-mod launch;
-mod map;
+mod sanitize;
+mod state;
 mod memory;
-mod module;
-mod registers;
-mod schedule;
-mod shape;
+mod decode;
+mod code;
+mod fault;
 mod softfloat;
-mod storage;
-mod view;
-mod visit;
-mod watch;
-mod wide;
 
 pub use fault::{Fault, FaultKind, LoadError, Operation};
-pub use footprint::{Conflict, Footprint};
-pub use launch::{Access, Buffer, Conditional, Launch, MOST_TOGETHER, Options, Report, Unordered};
+pub use memory::footprint::{Conflict, Footprint};
+pub use memory::view::{Access, Buffer};
 pub use memory::{Allocation, Memory, MemoryError};
-pub use module::{Kernel, Module, Parameter};
+pub use run::launch::{Launch, MAX_TOGETHER, Report};
+pub use run::module::{Kernel, Module, Parameter};
+pub use state::context::{Conditional, Options, Unordered};

@@ -3,6 +3,9 @@
 
 mod packing;
 
+pub(crate) use packing::aligned;
+#[cfg(test)]
+pub(crate) use packing::below;
 use packing::{NOWHERE, Packing};
 
 /// What every buffer of an arena is aligned to, as `cuMemAlloc` aligns.
@@ -79,14 +82,6 @@ pub fn is_packing(sizes: &[usize], apart: &[&[usize]], offsets: &[usize], bytes:
                 && end(buffer).is_some_and(|end| end <= bytes)
                 && apart[buffer].iter().all(|&other| apart_from(buffer, other))
         })
-}
-
-/// The space that a buffer takes up. One that no memory could hold stays such a one.
-pub(crate) const fn aligned(size: usize) -> usize {
-    match size.checked_next_multiple_of(ARENA_ALIGNMENT) {
-        Some(size) => size,
-        None => NOWHERE - ARENA_ALIGNMENT + 1,
-    }
 }
 
 #[cfg(test)]

@@ -1,14 +1,14 @@
 //! All rules over a [`Draft`], in one pass: what is wrong, each mistake once, and the order if there is one.
 
-mod access;
-mod body;
+mod warning;
 mod dead;
-mod edge;
-mod programmatic;
-mod repeat;
 mod scratch;
 mod unordered;
-mod warning;
+mod repeat;
+mod programmatic;
+mod edge;
+mod body;
+mod access;
 
 use crate::{Diagnostic, Draft, Edge, Nest, Order};
 pub use body::{condition_writers, other_body, siblings};

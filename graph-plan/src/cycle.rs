@@ -1,6 +1,7 @@
 //! Cycles of the `after` edges: one for each strongly connected component, the shortest.
 
-use crate::{Edge, order::petgraph};
+use crate::order::petgraph;
+use crate::{Edge, Lists};
 use petgraph::algo::tarjan_scc;
 use std::collections::VecDeque;
 
@@ -34,17 +35,14 @@ pub fn cycles(nodes: usize, edges: &[Edge]) -> Vec<Cycle> {
 fn shortest(nodes: usize, edges: &[Edge], component: &[usize]) -> Vec<usize> {
     let mut inside = vec![false; nodes];
     component.iter().for_each(|&node| inside[node] = true);
-    let mut next = vec![Vec::new(); nodes];
-    for edge in edges
-        .iter()
-        .filter(|edge| inside[edge.from] && inside[edge.to] && edge.from != edge.to)
-    {
-        next[edge.from].push(edge.to);
-    }
+    let is_inside = |edge: &&Edge| inside[edge.from] && inside[edge.to] && edge.from != edge.to;
+    let next = Lists::new(nodes, || {
+        edges.iter().filter(is_inside).map(|edge| (edge.from, edge.to))
+    });
     let mut best: Option<Vec<usize>> = None;
     for &start in component {
         let limit = best.as_ref().map_or(usize::MAX, Vec::len);
-        if let Some(cycle) = cycle_through(start, &next, limit) {
+        if let Some(cycle) = cycle_through(nodes, start, &next, limit) {
             best = Some(cycle);
         }
     }
@@ -55,14 +53,14 @@ fn shortest(nodes: usize, edges: &[Edge], component: &[usize]) -> Vec<usize> {
 }
 
 /// The shortest cycle through `start`, if it has fewer than `limit` nodes.
-fn cycle_through(start: usize, next: &[Vec<usize>], limit: usize) -> Option<Vec<usize>> {
-    let mut parent = vec![usize::MAX; next.len()];
+fn cycle_through(nodes: usize, start: usize, next: &Lists<usize>, limit: usize) -> Option<Vec<usize>> {
+    let mut parent = vec![usize::MAX; nodes];
     let mut queue = VecDeque::from([(start, 1)]);
     while let Some((node, length)) = queue.pop_front() {
         if length >= limit {
             return None;
         }
-        for &successor in &next[node] {
+        for &successor in next.of(node) {
             if successor == start {
                 let mut cycle = vec![node];
                 while cycle[cycle.len() - 1] != start {

@@ -43,6 +43,21 @@ impl Diagnostic {
         }
     }
 
+    /// Takes apart the text of a `const fn`, which is written as [`Display`](fmt::Display) writes a diagnostic.
+    #[cold]
+    pub fn parse(subject: Subject, text: &str) -> Self {
+        let mut lines = text.lines();
+        let first = lines.next().unwrap_or_default();
+        let coded = |code: &Code| Some((first.strip_suffix(&format!(" [{code}]"))?, *code));
+        let (message, code) = Code::ALL.iter().find_map(coded).unwrap_or((first, Code::LaunchConfig));
+        let diagnostic = Self::new(code, subject, message);
+        lines.fold(diagnostic, |diagnostic, line| match line.split_once(": ") {
+            Some(("note", note)) => diagnostic.note(note),
+            Some(("help", help)) => diagnostic.help(help),
+            Some(_) | None => diagnostic,
+        })
+    }
+
     /// Adds a fact.
     pub fn note(mut self, note: impl Into<String>) -> Self {
         self.notes.push(note.into());
@@ -67,5 +82,19 @@ impl fmt::Display for Diagnostic {
             Some(help) => write!(f, "\nhelp: {help}"),
             None => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_of_faults_become_diagnostics() {
+        let text = "node `a`: kernel `k` requires `x` [contract]\nnote: here x = 1: 2\nhelp: y: z";
+        let diagnostic = Diagnostic::parse(Subject::Node(0), text);
+        assert_eq!(diagnostic.code, Code::Contract);
+        assert_eq!(diagnostic.notes, ["here x = 1: 2"]);
+        assert_eq!(diagnostic.to_string(), text);
     }
 }

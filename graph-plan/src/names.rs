@@ -1,5 +1,6 @@
 //! The one namespace of a graph, and the nearest name to a misspelt one.
 
+use crate::{Code, Diagnostic, Draft, Subject};
 use std::collections::HashMap;
 
 /// Two entries of one namespace that bear the same name.
@@ -57,6 +58,70 @@ fn distance(a: &str, b: &str) -> usize {
     rows[a.len()][b.len()]
 }
 
+/// Names that two of a graph's resources and nodes share.
+pub fn duplicate_names(draft: &Draft) -> Vec<Diagnostic> {
+    let declared = draft.resources.iter().filter(|resource| !resource.implicit);
+    let resources: Vec<&str> = declared.map(|resource| &*resource.name).collect();
+    let names = || {
+        let nodes = draft.nodes.iter().map(|node| &*node.name);
+        resources.iter().copied().chain(nodes)
+    };
+    if all_differ(names(), resources.len() + draft.nodes.len()) {
+        return Vec::new();
+    }
+    let kind = |index: usize| {
+        if index < resources.len() { "resource" } else { "node" }
+    };
+    let all: Vec<&str> = names().collect();
+    clashes(all.iter().copied())
+        .into_iter()
+        .map(|clash| {
+            let name = all[clash.second];
+            let message = match (kind(clash.first), kind(clash.second)) {
+                ("resource", "node") => format!("a resource and a node are both named `{name}`"),
+                (_, kind) => format!("two {kind}s are named `{name}`"),
+            };
+            let subject = match clash.second.checked_sub(resources.len()) {
+                Some(node) => Subject::Node(node),
+                None => Subject::Resource(clash.second),
+            };
+            Diagnostic::new(Code::DuplicateName, subject, message).help("rename one of them")
+        })
+        .collect()
+}
+
+/// Are all names, of which there are at most `count`, certainly different? Puts hashes into a table that is at most half
+/// full, at the first free place: a build of many nodes should not pay for a table of their names.
+fn all_differ<'a>(names: impl Iterator<Item = &'a str>, count: usize) -> bool {
+    let mut table = vec![0_u64; (2 * count + 1).next_power_of_two()];
+    let mask = table.len() - 1;
+    for name in names {
+        let hash = hash(name).max(1); // 0 is a free place
+        let mut place = hash as usize & mask;
+        while table[place] != 0 {
+            if table[place] == hash {
+                return false;
+            }
+            place = (place + 1) & mask;
+        }
+        table[place] = hash;
+    }
+    true
+}
+
+/// A quick hash, eight bytes at a time. Equal hashes are looked at again, so it need not be a good one.
+fn hash(name: &str) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let (words, rest) = name.as_bytes().as_chunks::<8>();
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    let step = |hash: u64, word: u64| (hash ^ word).wrapping_mul(FACTOR).rotate_left(29);
+    let hash = words
+        .iter()
+        .fold(name.len() as u64, |hash, word| step(hash, u64::from_le_bytes(*word)));
+    step(hash, u64::from_le_bytes(last))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -77,5 +142,13 @@ mod tests {
         assert_eq!(nearest("forwrd", names), Some("forward"));
         assert_eq!(nearest("x", names), None);
         assert_eq!(nearest("a", ["b"]), Some("b"), "one letter may stand for another");
+    }
+
+    #[test]
+    fn names_that_look_alike_differ() {
+        let names: Vec<String> = (0..10_000).map(|index| format!("kernel_{index}")).collect();
+        assert!(all_differ(names.iter().map(String::as_str), names.len()));
+        assert!(!all_differ(["a", "b", "a"].into_iter(), 3));
+        assert!(all_differ(["", "\0", "\0\0"].into_iter(), 3));
     }
 }

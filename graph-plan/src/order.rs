@@ -1,6 +1,6 @@
 //! Which node runs before which: a topological order, all ancestors of every node, and the transitive reduction.
 
-use crate::Edge;
+use crate::{Edge, Lists};
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 
@@ -40,7 +40,7 @@ impl Order {
         for (index, &node) in sequence.iter().enumerate() {
             position[node] = index;
         }
-        let incoming = Incoming::new(nodes, edges);
+        let incoming = Lists::new(nodes, || edges.iter().zip(0..).map(|(edge, index)| (edge.to, index)));
         let (chains, links) = chains(&sequence, &position, edges, &incoming);
         let ancestors = if few(chains) {
             let counts = vec![0; chains * nodes];
@@ -60,7 +60,7 @@ impl Order {
     }
 
     /// Fills rows, levels and redundant edges, one node after the other in topological order.
-    fn fill(&mut self, edges: &[Edge], incoming: &Incoming) {
+    fn fill(&mut self, edges: &[Edge], incoming: &Lists<u32>) {
         let mut predecessors: Vec<(usize, usize)> = Vec::new();
         for place in 0..self.sequence.len() {
             let node = self.sequence[place];
@@ -69,7 +69,7 @@ impl Order {
                 incoming
                     .of(node)
                     .iter()
-                    .map(|&edge| (self.position[edges[edge].from], edge)),
+                    .map(|&edge| (self.position[edges[edge as usize].from], edge as usize)),
             );
             // Nearest first; of equal ones the first written stays.
             predecessors.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
@@ -167,12 +167,15 @@ impl Ancestors {
 
 /// Splits the positions into chains: each node continues that of a direct predecessor that nobody has continued yet, or begins
 /// one. Returns how many there are, and the chain of each position with its place there.
-fn chains(sequence: &[usize], position: &[usize], edges: &[Edge], incoming: &Incoming) -> (usize, Vec<(u32, u32)>) {
+fn chains(sequence: &[usize], position: &[usize], edges: &[Edge], incoming: &Lists<u32>) -> (usize, Vec<(u32, u32)>) {
     let mut chains = 0;
     let mut links: Vec<(u32, u32)> = Vec::with_capacity(sequence.len());
     let mut continued = vec![false; sequence.len()];
     for &node in sequence {
-        let predecessors = incoming.of(node).iter().map(|&edge| position[edges[edge].from]);
+        let predecessors = incoming
+            .of(node)
+            .iter()
+            .map(|&edge| position[edges[edge as usize].from]);
         let free = predecessors.into_iter().find(|&from| !continued[from]);
         links.push(match free {
             Some(from) => {
@@ -214,35 +217,6 @@ pub(crate) fn petgraph(nodes: usize, edges: &[Edge]) -> DiGraph<(), ()> {
         graph.add_edge((edge.from as u32).into(), (edge.to as u32).into(), ());
     }
     graph
-}
-
-/// The indices of the edges into each node, in compressed rows.
-struct Incoming {
-    starts: Vec<usize>,
-    edges: Vec<usize>,
-}
-
-impl Incoming {
-    fn new(nodes: usize, edges: &[Edge]) -> Self {
-        let mut starts = vec![0; nodes + 1];
-        for edge in edges {
-            starts[edge.to + 1] += 1;
-        }
-        for node in 0..nodes {
-            starts[node + 1] += starts[node];
-        }
-        let mut next = starts.clone();
-        let mut rows = vec![0; edges.len()];
-        for (index, edge) in edges.iter().enumerate() {
-            rows[next[edge.to]] = index;
-            next[edge.to] += 1;
-        }
-        Self { starts, edges: rows }
-    }
-
-    fn of(&self, node: usize) -> &[usize] {
-        &self.edges[self.starts[node]..self.starts[node + 1]]
-    }
 }
 
 #[cfg(test)]

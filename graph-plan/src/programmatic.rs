@@ -1,117 +1,185 @@
-//! Who writes the memory of a kernel that starts before those before it have ended.
+//! Programmatic edges: the node after starts when the kernel before lets it, and waits for its end in its own code. The rule reads
+//! off what is known of the kernels whether that is an order of the two; and the messages where it is none.
 
-use crate::scope::Scopes;
-use crate::{Access, Draft, Nest};
+mod writers;
 
-/// The accesses of a draft that write, by resource.
-pub struct Writers<'a> {
-    scopes: Scopes,
-    order: &'a Nest,
-    of_resources: Vec<Vec<&'a Access>>,
+use crate::{KernelCode, Text, Touched};
+pub use writers::Writers;
+
+/// What other nodes do to the memory that a parameter of the node after points to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SharedParam {
+    /// The index of the parameter.
+    pub param: usize,
+    /// Whether some node of the graph writes that memory, this one included.
+    pub written: bool,
+    /// Whether an ancestor of the node writes it.
+    pub written_before: bool,
 }
 
-impl<'a> Writers<'a> {
-    /// Those of `draft`, whose order is `order`.
-    pub fn new(draft: &'a Draft, order: &'a Nest) -> Self {
-        let mut of_resources = vec![Vec::new(); draft.resources.len()];
-        for access in draft.accesses.iter().filter(|access| access.mode.writes()) {
-            of_resources[access.resource].push(access);
+/// A programmatic edge.
+#[derive(Clone, Copy, Debug)]
+pub struct ProgrammaticEdge<'a> {
+    /// The name of the node before.
+    pub upstream: &'a str,
+    /// The name of the node after.
+    pub downstream: &'a str,
+}
+
+/// The accesses of a kernel that an early start exposes to writes of other nodes, as indices into the lists of its
+/// [`GridDependency`](crate::GridDependency).
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Exposed {
+    early: Option<usize>,
+    noncoherent: Option<usize>,
+}
+
+impl Exposed {
+    /// The first exposed accesses of `kernel`, whose parameters point to `memory`. A parameter that `memory` does not mention may be
+    /// written.
+    pub const fn new(kernel: &KernelCode<'_>, memory: &[SharedParam]) -> Self {
+        Self {
+            early: first(kernel.dependency.early, memory, kernel, false),
+            noncoherent: first(kernel.dependency.noncoherent, memory, kernel, true),
+        }
+    }
+
+    /// Adds the variables that `writer`, the kernel of some node, writes in the module of `kernel`.
+    pub const fn with_writer(self, kernel: &KernelCode<'_>, writer: &KernelCode<'_>) -> Self {
+        if !writer.shares_module(kernel) {
+            return self;
         }
         Self {
-            scopes: Scopes::new(draft),
-            order,
-            of_resources,
+            early: least(self.early, first_variable(kernel.dependency.early, writer)),
+            noncoherent: least(self.noncoherent, first_variable(kernel.dependency.noncoherent, writer)),
         }
-    }
-
-    /// Does some node, that of the access itself included, write what the access is of?
-    pub fn any(&self, access: &Access) -> bool {
-        self.overlapping(access).next().is_some()
-    }
-
-    /// Does a node that comes before that of the access write what it is of? Around again, all nodes of a repetition come before.
-    pub fn before(&self, access: &Access) -> bool {
-        let node = access.node;
-        self.overlapping(access)
-            .any(|writer| self.order.before(writer.node, node) || self.again(writer.node, node))
-    }
-
-    fn overlapping<'b>(&'b self, access: &'b Access) -> impl Iterator<Item = &'b Access> {
-        let writers = self.of_resources[access.resource].iter().copied();
-        writers.filter(|writer| writer.region.overlaps_in_some_iterations(&access.region))
-    }
-
-    /// Is there a repetition of both nodes?
-    fn again(&self, first: usize, second: usize) -> bool {
-        let mut repetitions = self.scopes.repetitions(second);
-        repetitions.any(|scope| self.scopes.contains(scope, first))
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::{Bound, Loop, Mode, NodeKind, Region, Space, check};
+const fn least(a: Option<usize>, b: Option<usize>) -> Option<usize> {
+    match (a, b) {
+        (Some(a), Some(b)) => Some(if a < b { a } else { b }),
+        (None, found) | (found, None) => found,
+    }
+}
 
-    #[test]
-    fn writers_are_found_by_region_and_order() {
-        let mut draft = Draft::new("Test");
-        let data = draft.resource("data", Space::Device);
-        for name in ["first", "second", "third"] {
-            draft.node(name, NodeKind::Kernel);
-        }
-        draft.edge(0, 1);
-        draft.edge(1, 2);
-        draft.access(0, data, Region::span(0, 4), Mode::ReadWrite);
-        let [low, high] =
-            [(0, 4), (4, 8)].map(|(start, end)| draft.access(1, data, Region::span(start, end), Mode::Read));
-        draft.access(2, data, Region::span(6, 8), Mode::Write);
-        let order = check(&draft).order;
-        let writers = Writers::new(&draft, &order);
-        let found = |access: usize| {
-            let access = &draft.accesses[access];
-            (writers.any(access), writers.before(access))
+/// The first of `accesses` to memory that a node may write: before this one, where only `ancestors` count.
+const fn first(
+    accesses: &[(Touched, u32)],
+    memory: &[SharedParam],
+    kernel: &KernelCode<'_>,
+    ancestors: bool,
+) -> Option<usize> {
+    let mut index = 0;
+    while index < accesses.len() {
+        let found = match accesses[index].0 {
+            Touched::Param(param) => is_written(memory, param, ancestors),
+            Touched::Variable(name) => kernel.writes_variable(name),
+            Touched::Unknown => true,
         };
-        assert_eq!((found(low), found(high)), ((true, true), (true, false)));
-
-        let mut repeated = draft.clone();
-        repeated.loops.push(Loop {
-            variable: "i".into(),
-            parent: None,
-        });
-        repeated.nodes.iter_mut().for_each(|node| node.repeated = Some(0));
-        let writers = Writers::new(&repeated, &order);
-        assert!(writers.before(&repeated.accesses[high]), "in the iteration before");
-    }
-
-    #[test]
-    fn what_is_apart_in_one_iteration_may_meet_in_two() {
-        let mut draft = Draft::new("Test");
-        let data = draft.resource("data", Space::Device);
-        let repeated = draft.repeat("i", None);
-        let split = || Bound::iteration("i", repeated);
-        for (name, region, mode) in [
-            ("read", Region::Range(Bound::Known(0), split()), Mode::Read),
-            ("write", Region::Range(split(), Bound::End), Mode::Write),
-        ] {
-            let node = draft.node(name, NodeKind::Kernel);
-            draft.nodes[node].repeated = Some(repeated);
-            draft.access(node, data, region, mode);
+        if found {
+            return Some(index);
         }
-        let outcome = check(&draft);
-        assert_eq!(outcome.errors, []);
-        let writers = Writers::new(&draft, &outcome.order);
-        assert!(writers.before(&draft.accesses[0]), "in the iteration before");
+        index += 1;
+    }
+    None
+}
+
+/// The first of `accesses` to a variable that `writer` writes.
+const fn first_variable(accesses: &[(Touched, u32)], writer: &KernelCode<'_>) -> Option<usize> {
+    let mut index = 0;
+    while index < accesses.len() {
+        if let Touched::Variable(name) = accesses[index].0
+            && writer.writes_variable(name)
+        {
+            return Some(index);
+        }
+        index += 1;
+    }
+    None
+}
+
+/// May a node write what a parameter points to? If nothing is said about the parameter, one may.
+const fn is_written(memory: &[SharedParam], param: usize, ancestors: bool) -> bool {
+    let (mut index, mut said) = (0, false);
+    while index < memory.len() {
+        let shared = memory[index];
+        if shared.param == param {
+            said = true;
+            if shared.written_before || (shared.written && !ancestors) {
+                return true;
+            }
+        }
+        index += 1;
+    }
+    !said
+}
+
+impl ProgrammaticEdge<'_> {
+    /// Why the edge is no order of its nodes, in words; `None` if it is one. `kernel` is the kernel of the node after.
+    pub const fn fault(&self, kernel: &KernelCode<'_>, exposed: Exposed) -> Option<Text> {
+        let dependency = &kernel.dependency;
+        let exit = dependency.early_exit;
+        let never = dependency.waits.is_none();
+        if !never && exit.is_none() && exposed.early.is_none() && exposed.noncoherent.is_none() {
+            return None;
+        }
+        let mut text = self.text("node `", "` may run before `", "` has ended [programmatic-edge]");
+        if kernel.file.is_none() {
+            text = text
+                .str("\nnote: it launches a `CudaFunction`, of which nobody can tell whether it waits")
+                .str("\nhelp: declare the kernel with `#[cuda_kernels]`, or write `after ");
+            return Some(text.str(self.upstream).str("`"));
+        }
+        if never {
+            text = kernel.note(text).str(" never waits for it");
+        } else if let Some(line) = exit {
+            text = kernel.at(kernel.note(text).str(" can end before it has waited"), line);
+        }
+        if let Some(index) = exposed.early {
+            let (touched, line) = dependency.early[index];
+            text = kernel.memory(kernel.note(text).str(" may access "), touched);
+            text = writer(text, touched, ", which a node of the graph writes,").str(" before it has waited");
+            text = kernel.at(text, line);
+        }
+        if let Some(index) = exposed.noncoherent {
+            let (touched, line) = dependency.noncoherent[index];
+            text = kernel.memory(kernel.note(text).str(" may load "), touched);
+            text = writer(text, touched, ", which a node before it writes,");
+            text = kernel.at(text.str(" from a cache that is not coherent (`ld.global.nc`)"), line);
+        }
+        text = text
+            .str("\nhelp: ")
+            .str(match never || exit.is_some() || exposed.early.is_some() {
+                true => "call `cudaGridDependencySynchronize()` (`griddepcontrol.wait`) first in the kernel",
+                false => "load that memory without `const __restrict__`, `__ldg` or a texture",
+            });
+        Some(text.str(", or write `after ").str(self.upstream).str("`"))
     }
 
-    #[test]
-    fn what_a_node_writes_itself_is_written() {
-        let mut draft = Draft::new("Test");
-        let data = draft.resource("data", Space::Device);
-        draft.node("only", NodeKind::Kernel);
-        draft.access(0, data, Region::Whole, Mode::ReadWrite);
-        let order = check(&draft).order;
-        let writers = Writers::new(&draft, &order);
-        assert!(writers.any(&draft.accesses[0]) && !writers.before(&draft.accesses[0]));
+    /// A warning that the edge is a plain one, since the kernel before never lets the one after start early.
+    pub const fn never_triggers(&self, upstream: &KernelCode<'_>) -> Option<Text> {
+        if upstream.dependency.triggers.is_some() {
+            return None;
+        }
+        let text = self.text("node `", "` starts no sooner than `", "` has ended [programmatic-edge]");
+        let text = upstream
+            .note(text)
+            .str(" never executes `griddepcontrol.launch_dependents`");
+        Some(text.str("\nhelp: call `cudaTriggerProgrammaticLaunchCompletion()` in it"))
+    }
+
+    /// The two names, the later node first, between three parts.
+    const fn text(&self, before: &str, between: &str, after: &str) -> Text {
+        let text = Text::new().str(before).str(self.downstream);
+        text.str(between).str(self.upstream).str(after)
+    }
+}
+
+/// Appends who writes the memory, if that is known.
+const fn writer(text: Text, touched: Touched, writer: &str) -> Text {
+    match touched {
+        Touched::Unknown => text,
+        Touched::Param(_) | Touched::Variable(_) => text.str(writer),
     }
 }

@@ -1,6 +1,6 @@
 //! Pairs of unordered nodes that touch the same memory, one of them writing.
 
-use crate::{Access, Draft, Order};
+use crate::{Access, Draft, Lists, Order};
 
 /// Two accesses, by their index in [`Draft::accesses`], of different nodes with no path between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -17,7 +17,14 @@ pub fn races(draft: &Draft, order: &Order) -> Vec<Race> {
         return Vec::new();
     }
     let mut found: Vec<Race> = Vec::new();
-    for accesses in by_resource(draft) {
+    let accesses = draft.accesses.iter().zip(0..);
+    let by_resource = Lists::new(draft.resources.len(), || {
+        accesses
+            .clone()
+            .map(|(access, index): (_, usize)| (access.resource, index))
+    });
+    for resource in 0..draft.resources.len() {
+        let accesses = by_resource.of(resource);
         let before = found.len();
         for (index, &second) in accesses.iter().enumerate() {
             let to = &draft.accesses[second];
@@ -131,15 +138,6 @@ fn race_free(draft: &Draft, order: &Order) -> bool {
         }
     }
     true
-}
-
-/// The accesses of each resource, in order.
-fn by_resource(draft: &Draft) -> Vec<Vec<usize>> {
-    let mut lists = vec![Vec::new(); draft.resources.len()];
-    for (index, access) in draft.accesses.iter().enumerate() {
-        lists[access.resource].push(index);
-    }
-    lists
 }
 
 #[cfg(test)]

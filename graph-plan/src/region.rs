@@ -1,9 +1,9 @@
 //! Parts of a resource, and when two of them cannot overlap.
 
-mod strided;
+mod rectangle;
 
+pub use rectangle::Rectangle;
 use std::fmt;
-pub use strided::Strided;
 
 /// One end of a range, in units of the resource's outermost dimension (the macro) or in bytes (the builder).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -62,7 +62,7 @@ pub enum Region {
     /// Of some elements of the outermost dimension, some of the next: `x[start..end][i]`. Both are one of the above.
     Parts(Box<[Region; 2]>),
     /// Rows of bytes that lie apart: what the builder has in the place of `Parts`.
-    Strided(Strided),
+    Rectangle(Rectangle),
 }
 
 impl Region {
@@ -87,7 +87,7 @@ impl Region {
             Region::Index(bound) => (bound.clone(), Bound::Unknown),
             Region::Range(start, end) => (start.clone(), end.clone()),
             Region::Parts(parts) => parts[0].ends(),
-            Region::Strided(rows) => {
+            Region::Rectangle(rows) => {
                 let (start, end) = rows.around();
                 (Bound::Known(start), Bound::Known(end))
             }
@@ -109,9 +109,9 @@ impl Region {
             (Region::Parts(parts), other) | (other, Region::Parts(parts)) => {
                 return parts[0].overlaps(other) && parts[1].overlaps(&Region::Whole);
             }
-            (Region::Strided(a), Region::Strided(b)) => return a.overlaps(b),
-            (Region::Strided(rows), Region::Range(Bound::Known(start), Bound::Known(end)))
-            | (Region::Range(Bound::Known(start), Bound::Known(end)), Region::Strided(rows)) => {
+            (Region::Rectangle(a), Region::Rectangle(b)) => return a.overlaps(b),
+            (Region::Rectangle(rows), Region::Range(Bound::Known(start), Bound::Known(end)))
+            | (Region::Range(Bound::Known(start), Bound::Known(end)), Region::Rectangle(rows)) => {
                 return rows.meets(*start, *end);
             }
             _ => {}
@@ -128,7 +128,7 @@ impl Region {
     pub fn is_empty(&self) -> bool {
         match self {
             Region::Parts(parts) => parts.iter().any(Region::is_empty),
-            Region::Strided(rows) => rows.is_empty(),
+            Region::Rectangle(rows) => rows.is_empty(),
             _ => match self.ends() {
                 (Bound::Known(start), Bound::Known(end)) => start >= end,
                 (start @ (Bound::Symbol(_) | Bound::Iteration(..)), end) => start == end,
@@ -153,7 +153,7 @@ impl Region {
             Region::Index(index) => Region::Index(any(index)),
             Region::Range(start, end) => Region::Range(any(start), any(end)),
             Region::Parts(parts) => Region::Parts(Box::new(parts.each_ref().map(Region::in_any_iteration))),
-            Region::Strided(rows) => Region::Strided(*rows),
+            Region::Rectangle(rows) => Region::Rectangle(*rows),
         }
     }
 
@@ -164,7 +164,7 @@ impl Region {
         }
         match (self, other) {
             (Region::Parts(a), Region::Parts(b)) => return a[0].covers(&b[0]) && a[1].covers(&b[1]),
-            (Region::Parts(_) | Region::Strided(_), _) => return false,
+            (Region::Parts(_) | Region::Rectangle(_), _) => return false,
             _ => {}
         }
         let ((start, end), (other_start, other_end)) = (self.ends(), other.ends());
@@ -183,7 +183,7 @@ impl fmt::Display for Region {
                 Region::Whole => f.write_str("[..]"),
                 part => part.fmt(f),
             }),
-            Region::Strided(Strided {
+            Region::Rectangle(Rectangle {
                 start,
                 width,
                 pitch,
@@ -223,7 +223,7 @@ mod tests {
     fn nothing_is_in_ranges_that_end_where_they_begin() {
         let range = |start, end| Region::Range(start, end);
         let rows = |width| {
-            Region::Strided(Strided {
+            Region::Rectangle(Rectangle {
                 start: 4,
                 width,
                 pitch: 8,
@@ -307,7 +307,7 @@ mod tests {
     #[test]
     fn rows_that_lie_apart_leave_room_between_them() {
         let rows = |start| {
-            Region::Strided(Strided {
+            Region::Rectangle(Rectangle {
                 start,
                 width: 8,
                 pitch: 32,

@@ -16,7 +16,7 @@ pub struct Module {
     pub functions: Vec<Function>,
     /// `.file` directives: index and path, for `.loc`.
     pub files: Vec<(u32, String)>,
-    /// `.alias` directives: the other name, and the function it stands for.
+    /// `.alias` directives: the other name, and the function that it names.
     pub aliases: Vec<(String, String)>,
 }
 
@@ -99,7 +99,7 @@ pub struct Variable {
     pub pointer: Option<PointerAttribute>,
     /// The initial bytes, shorter than `size` where the rest is zero.
     pub initial: Vec<u8>,
-    /// Addresses in the initialiser: byte offset, the symbol whose address stands there, and an addend.
+    /// Addresses in the initialiser: byte offset, the symbol whose address it is, and an addend.
     pub relocations: Vec<(u64, String, i64)>,
     /// Line in the PTX text, from 1.
     pub line: u32,
@@ -126,7 +126,7 @@ pub struct PointerAttribute {
 pub struct Function {
     /// Its (mangled) name.
     pub name: String,
-    /// Is it a kernel (`.entry`)?
+    /// Whether it is a kernel (`.entry`).
     pub entry: bool,
     /// Results of a `.func`.
     pub results: Vec<Variable>,
@@ -136,7 +136,7 @@ pub struct Function {
     pub required_block: Option<[u32; 3]>,
     /// `.maxntid x, y, z` (missing ones are 1).
     pub max_block: Option<[u32; 3]>,
-    /// What it demands of thread block clusters.
+    /// The thread block clusters that it demands.
     pub cluster: Cluster,
     /// The code; `None` for a declaration.
     pub body: Option<Body>,
@@ -144,21 +144,21 @@ pub struct Function {
     pub line: u32,
 }
 
-/// What an `.entry` says of the clusters of blocks that it is launched in.
+/// The directives of an `.entry` about the clusters of blocks that it is launched in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Cluster {
     /// `.reqnctapercluster x, y, z`: the only cluster it may be launched in (missing ones are 1).
     pub required: Option<[u32; 3]>,
     /// `.maxclusterrank n`: the most blocks of a cluster.
     pub max_blocks: Option<u32>,
-    /// `.explicitcluster`: a launch has to say the cluster, unless `.reqnctapercluster` does.
+    /// `.explicitcluster`: a launch must name the cluster, unless `.reqnctapercluster` does.
     pub explicit: bool,
     /// `.blocksareclusters`: the grid of a launch counts clusters rather than blocks.
     pub counts_grid: bool,
 }
 
-/// The code of a function. Nested `{ }` scopes are flattened; registers, variables and labels of inner scopes are renamed
-/// apart where they would clash.
+/// The code of a function. Nested `{ }` scopes are flattened; registers, variables and labels of inner scopes are
+/// renamed apart where they would clash.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
     /// All registers, indexed by [`Reg`].
@@ -167,7 +167,7 @@ pub struct Body {
     pub variables: Vec<Variable>,
     /// Instructions in order.
     pub instructions: Vec<Instruction>,
-    /// Label names and the index of the instruction each stands before (may equal the number of instructions).
+    /// Label names, and the index of the instruction after each (may equal the number of instructions).
     pub labels: Vec<(String, usize)>,
     /// `.branchtargets` and `.calltargets` lists: name, then label or function names.
     pub target_lists: Vec<(String, Vec<String>)>,
@@ -179,8 +179,8 @@ pub struct Body {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(pub u32);
 
-/// A declared register. `.reg .b32 %r<5>` declares five; those of them that the code names are here. Of a vector register
-/// `.reg .v2 .f32 v` the parts `v.x` and `v.y` are.
+/// A declared register. `.reg .b32 %r<5>` declares five, of which the code's body lists only those that it names. A
+/// vector register, `.reg .v2 .f32 v`, is listed as its parts `v.x` and `v.y`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Register {
     /// Its name, for example `%r4`.
@@ -238,7 +238,7 @@ pub enum Operand {
     Discard,
 }
 
-/// What an address is relative to.
+/// The base that an address is relative to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Base {
     /// A register.

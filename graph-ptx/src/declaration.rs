@@ -1,16 +1,20 @@
-//! A declaration of a kernel against its PTX: is it there, does it take these parameters, does it touch them only so?
+//! The comparison of a kernel's declaration with its PTX: whether the kernel is there, takes these parameters, and
+//! touches them only in the declared way.
 //!
-//! These are the rules of `#[cuda_kernels]`. A macro that reads a PTX file and a program that has just compiled CUDA both ask
-//! [`check`], so that both say the same of one kernel.
+//! These are the rules of `#[cuda_kernels]`. Both the macro, which reads a PTX file, and a program that has just
+//! compiled CUDA call [`check`], so that both report the same about one kernel.
 
 mod access;
 mod missing;
+mod proposal;
 mod signature;
+mod text;
 
 use crate::ast::Module;
 use crate::{KernelSummary, summarize};
 
-pub use signature::{bytes, whereabouts};
+pub use signature::whereabouts;
+pub use text::bytes;
 
 /// A kernel as its author declared it.
 #[derive(Clone, Debug)]
@@ -19,7 +23,7 @@ pub struct Declaration {
     pub name: String,
     /// The name of its `.entry`.
     pub entry: String,
-    /// Does it claim to be sound for every argument?
+    /// Whether it claims to be sound for every argument.
     pub safe: bool,
     /// Its parameters, in order.
     pub params: Vec<Param>,
@@ -32,42 +36,42 @@ pub struct Param {
     pub name: String,
     /// Its type as it is written: `&mut [f32]`.
     pub ty: String,
-    /// What is passed.
+    /// The kind of argument that it takes.
     pub kind: Kind,
 }
 
-/// What a declared parameter takes.
+/// The kind of argument that a declared parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// Memory: `&[T]`, or `&mut [T]`.
     Buffer {
-        /// `&mut` rather than `&`?
+        /// Whether it is `&mut` rather than `&`.
         mutable: bool,
     },
     /// A number, whose alignment is its size.
     Number {
         /// Its size in bytes.
         size: u64,
-        /// Is it a floating-point number?
+        /// Whether it is a floating-point number.
         float: bool,
     },
-    /// A struct or another type of so many bytes.
+    /// A struct or another type, passed as bytes.
     Value {
         /// Its size in bytes.
         size: u64,
         /// Its alignment in bytes.
         align: u64,
     },
-    /// A by-value type whose size is somebody else's to check.
+    /// A by-value type whose size the caller checks.
     Unsized,
-    /// A parameter that was not understood: it fits everything.
+    /// A parameter that the caller could not read: it fits everything.
     Invalid,
 }
 
-/// Something that a declaration says and the PTX does not.
+/// A point in which a declaration and its PTX differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mistake {
-    /// What was broken.
+    /// The rule that was broken.
     pub rule: Rule,
     /// The part of the declaration to point at.
     pub place: Place,
@@ -75,11 +79,11 @@ pub struct Mistake {
     pub message: String,
     /// Facts.
     pub notes: Vec<String>,
-    /// The mend.
+    /// How to mend it.
     pub help: Option<String>,
 }
 
-/// What a [`Mistake`] breaks.
+/// The rule that a [`Mistake`] breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
     /// The PTX has no such kernel.
@@ -125,7 +129,7 @@ impl Mistake {
     }
 }
 
-/// What [`check`] found.
+/// The findings of [`check`].
 #[derive(Clone, Debug)]
 pub struct Findings {
     /// The kernel; `None` if it is not there.
@@ -134,7 +138,8 @@ pub struct Findings {
     pub mistakes: Vec<Mistake>,
 }
 
-/// Holds a declaration against the PTX in `module`, which messages call `path`. `nearest` picks the name that is most like a missing one.
+/// Compares a declaration with the PTX in `module`, which messages call `path`. `nearest` picks the name that is most
+/// like a missing one.
 pub fn check(
     declaration: &Declaration,
     module: &Module,
@@ -148,27 +153,12 @@ pub fn check(
     match &summary {
         None => mistakes.push(missing::missing(&declaration.entry, module, path, nearest)),
         Some(summary) => {
-            if signature::check(declaration, summary, path, &mut mistakes) {
-                access::check(declaration, summary, path, &mut mistakes);
+            if signature::check(declaration, summary, module, path, &mut mistakes) {
+                access::check(declaration, summary, module, path, &mut mistakes);
             }
         }
     }
     Findings { summary, mistakes }
-}
-
-/// `a`, `b` and 7 more
-fn list(names: &[&str]) -> String {
-    const SHOWN: usize = 8;
-    let mut list = names
-        .iter()
-        .take(SHOWN)
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
-    if names.len() > SHOWN {
-        list.push_str(&format!(" and {} more", names.len() - SHOWN));
-    }
-    list
 }
 
 #[cfg(test)]

@@ -2,14 +2,14 @@
 
 use std::fmt;
 
-/// Why a text is not PTX, and where.
+/// The reason why a text is not PTX, and the place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// Line in the text, from 1.
     pub line: u32,
     /// Column in the line, in bytes, from 1.
     pub column: u32,
-    /// What was expected and what stands there instead; lower case, no full stop.
+    /// The text: what was expected and what was found instead; lower case, no full stop.
     pub message: String,
 }
 

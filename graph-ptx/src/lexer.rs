@@ -2,7 +2,7 @@
 
 use crate::error::ParseError;
 
-/// What a token is.
+/// The kind of a token, with its text.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Kind<'a> {
     /// An identifier, register or opcode: `ld`, `%r1`, `$L__BB0_2`, `_`.
@@ -40,10 +40,10 @@ fn shorten(text: &str) -> String {
     }
 }
 
-/// A token and where it stands.
+/// A token and its position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Token<'a> {
-    /// What it is.
+    /// Its kind.
     pub(crate) kind: Kind<'a>,
     /// Line, from 1.
     pub(crate) line: u32,
@@ -123,8 +123,8 @@ impl<'a> Lexer<'a> {
         self.bytes.get(self.position + ahead).copied()
     }
 
-    /// Skips white space, comments, `#` lines and the `@@DWARF` lines of old compilers. NUL counts as white space: texts
-    /// from NVRTC often carry their terminator.
+    /// Skips white space, comments, `#` lines and the `@@DWARF` lines of old compilers. NUL counts as white space:
+    /// texts from NVRTC often end with one.
     fn skip_blanks(&mut self) -> Result<(), ParseError> {
         while let Some(byte) = self.peek(0) {
             match byte {
@@ -143,7 +143,7 @@ impl<'a> Lexer<'a> {
         Ok(())
     }
 
-    /// Is this `@dwarf`, in any case?
+    /// Whether `@dwarf` is next, in upper or lower case.
     fn at_dwarf(&self) -> bool {
         self.bytes[self.position..]
             .get(1..6)
@@ -230,7 +230,7 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// May `byte` stand inside an identifier?
+/// Whether an identifier may contain `byte`.
 fn is_word(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'$'
 }

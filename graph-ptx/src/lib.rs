@@ -1,8 +1,9 @@
 //! PTX text: parsing, kernel signatures, and which parameters a kernel reads and writes.
 //!
-//! [`parse`] turns text into a syntax tree ([`ast`]); [`summarize`] follows addresses through a kernel and all it calls, and
-//! says through which parameters it loads and stores; [`declaration`] holds that against what an author declared. All take any
-//! text: they return errors, they never panic, and their time grows with the text and not with the numbers in it.
+//! [`parse`] turns text into a syntax tree ([`ast`]). [`summarize`] follows addresses through a kernel and the
+//! functions that it calls, and says through which parameters it loads and stores. [`declaration`] compares that with
+//! what an author declared. All three take any text: they return errors, they never panic, and their time grows with
+//! the text and not with the numbers in it.
 //!
 //! ```
 //! let module = graph_ptx::parse(
@@ -32,12 +33,12 @@
 //! ```
 #![forbid(unsafe_code)]
 
-pub mod ast;
 pub mod declaration;
-mod error;
-mod lexer;
-mod parser;
 mod summary;
+mod parser;
+mod lexer;
+mod error;
+pub mod ast;
 
 pub use error::ParseError;
 pub use parser::parse;

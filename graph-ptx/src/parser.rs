@@ -1,7 +1,8 @@
 //! From tokens to the syntax tree: recursive descent with one token of look-ahead.
 //!
-//! Here are the token helpers and the directives of module scope; the parts below hold the rest. The parser reads untrusted
-//! text: it never recurses deeper than a constant, allocates no more than a small multiple of the text, and takes linear time.
+//! Here are the token helpers and the directives of module scope; the modules below parse the rest. The parser reads
+//! untrusted text: it never recurses deeper than a constant, allocates no more than a small multiple of the text, and
+//! takes linear time.
 
 mod body;
 mod constant;
@@ -24,7 +25,7 @@ const MAX_DEPTH: usize = 64;
 ///
 /// # Errors
 ///
-/// The first place where the text is not PTX, or names a register that is not declared.
+/// If the text is not PTX, or names a register that is not declared; the error gives the first such place.
 pub fn parse(text: &str) -> Result<Module> {
     let mut parser = Parser::new(text)?;
     parser.parse_module()?;
@@ -58,7 +59,7 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// An error at the next token.
+    /// Returns an error at the next token.
     fn error<T>(&self, message: impl Into<String>) -> Result<T> {
         self.error_at(self.token, message)
     }
@@ -270,7 +271,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips to behind the next `;`.
+    /// Skips the text up to and with the next `;`.
     fn skip_statement(&mut self) -> Result<()> {
         loop {
             match self.advance()?.kind {

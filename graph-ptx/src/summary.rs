@@ -1,60 +1,64 @@
-//! What a kernel does with its parameters: which it reads, which it writes, and what nobody can tell.
+//! The use that a kernel makes of its parameters: which it reads, which it writes, and which accesses remain unknown.
 //!
 //! # How addresses are followed
 //!
-//! The analysis computes for every register a set of alternatives for what it may hold: an address inside the memory of some
-//! parameter, variable or window (its *base*), the value of a by-value parameter, or a number; a fixpoint over the kernel and all
-//! that it calls. Registers are split into independent webs first, so that a register used for two things is two.
+//! The analysis is a fixpoint over the kernel and the functions that it calls. For every register it computes a set of
+//! alternatives for its value: an address inside the memory of some parameter, variable or window (its *base*), the
+//! value of a by-value parameter, or a number. Registers are split into independent webs first, so that a register
+//! used for two things becomes two.
 //!
 //! * **Joins** (`selp`, `min`, `max`, several writers of a web) take the union of the alternatives.
-//! * **Pointer plus index** is that pointer: memory outside the object is not reached by a correct program, and the emulator
-//!   checks it. So a by-value `n`, or a number that was loaded, may be added to a pointer without becoming an address.
-//! * **Everything else** (products, differences, shifts, halves, conversions) gives a number with the *taint* of all addresses
-//!   whose bits are in it. A number is no address: an access through it is of unknown provenance, and counts for the parameters
-//!   of its taint too. A pointer plus a tainted index may be an address elsewhere (`p + (q - p)`), so it is both. So a pointer
-//!   cannot be taken apart and put together again unseen; the exceptions are pieces below 4 KiB (`p & 15`, which by
-//!   themselves locate nothing) and bits sent through branches and comparisons.
-//! * **Local, shared and device memory** are one value each: what is stored anywhere is found by every load. Loads from
-//!   device memory are unknown as addresses, tainted by every pointer that the kernel stores there. `.param` variables are followed one by one.
-//! * **Calls** are followed with their arguments; a call through a register may reach every function of the module whose
-//!   address is taken and that has as many parameters. External functions do anything with what they are given,
+//! * **Pointer plus index** is that pointer: a correct program does not reach memory outside the object, and the
+//!   emulator checks that. So a by-value `n`, or a number that was loaded, may be added to a pointer without becoming
+//!   an address.
+//! * **Everything else** (products, differences, shifts, halves, conversions) gives a number with the *taint* of all
+//!   addresses whose bits are in it. A number is no address: an access through it is of unknown provenance, and counts
+//!   for the parameters of its taint too. A pointer plus a tainted index may be an address elsewhere (`p + (q - p)`),
+//!   so it is both. So a pointer cannot be taken apart and put together again unseen. The exceptions are pieces below 4
+//!   KiB (`p & 15`, which by themselves locate nothing) and bits sent through branches and comparisons.
+//! * **Local, shared and device memory** are one value each: every load finds everything that is stored. Loads from
+//!   device memory are unknown as addresses, tainted by every pointer that the kernel stores there. `.param` variables
+//!   are followed one by one.
+//! * **Calls** are followed with their arguments; a call through a register may reach every function of the module
+//!   whose address is taken and that has as many parameters. External functions may do anything with their arguments,
 //!   except for a few that are known (`vprintf`, `malloc`).
 //!
-//! What an instruction does that is not known here is everything: it reads and writes through each of its operands.
+//! An instruction that is not known here is taken to do everything: to read and write through each of its operands.
 //!
 //! # Programmatic launches
 //!
-//! A kernel that is launched before an earlier one has ended may touch what that one writes only behind `griddepcontrol.wait`.
-//! An instruction is *early* if some path from the kernel's beginning to it passes no such wait; where there is one wait, these are
-//! the instructions that it does not dominate. Waits in both branches of a condition count together, a guarded wait (`@p`) counts
-//! for nothing, and calls are followed: an access in a function is early if it is on some path through the calls that lead there, and
-//! a wait that is on all paths through a function counts for its callers.
+//! A kernel that is launched before an earlier one has ended may touch what that one writes only after
+//! `griddepcontrol.wait`. An instruction is *early* if some path from the kernel's beginning to it passes no such wait.
+//! If there is one wait, the early instructions are those that it does not dominate. Waits in both branches of a
+//! condition count together. A guarded wait (`@p`) does not count. Calls are followed: an access in a function is early
+//! if it is early on some path through the calls that lead there, and a wait that is on all paths through a function
+//! counts for its callers.
 
-mod blocks;
-mod call;
-mod flow;
-mod opcode;
-mod program;
 mod report;
-mod sets;
 mod shared;
-mod source;
-mod transfer;
-mod value;
 mod wait;
+mod call;
+mod transfer;
+mod flow;
+mod program;
 mod webs;
+mod blocks;
+mod opcode;
+mod value;
+mod sets;
+mod source;
 
 use crate::ast::{Cluster, Function, Module, PointerAttribute, Space, Type, Variable};
 use flow::Flow;
 use program::Program;
 use report::Report;
 
-/// What is known of a kernel from its PTX. Lines are lines of the PTX text, the first of several.
+/// The facts about a kernel that its PTX shows. Lines are lines of the PTX text; of several lines, the first is given.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelSummary {
     /// Its (mangled) name.
     pub name: String,
-    /// Where its `.entry` stands.
+    /// The line of its `.entry`.
     pub line: u32,
     /// Its parameters, in order.
     pub params: Vec<ParamSummary>,
@@ -62,31 +66,31 @@ pub struct KernelSummary {
     pub required_block: Option<[u32; 3]>,
     /// `.maxntid`: the product is the largest number of threads in a block.
     pub max_block: Option<[u32; 3]>,
-    /// What it demands of clusters.
+    /// The clusters that it demands.
     pub cluster: Cluster,
     /// `.target` of the module, for example `sm_70`.
     pub target: String,
     /// Bytes of shared memory declared with a size, by the kernel and what it calls.
     pub static_shared: u64,
-    /// A load through an address that may come from elsewhere than the pointer parameters and the module's variables.
+    /// A load through an address that may come from anything but the pointer parameters and the module's variables.
     pub unknown_load: Option<u32>,
-    /// The same for stores and atomic operations. Those through a by-value parameter are not counted here, see
-    /// [`ParamSummary::address`].
+    /// A store or atomic operation through such an address. Accesses through a by-value parameter are not counted here,
+    /// but in [`ParamSummary::address`].
     pub unknown_store: Option<u32>,
     /// The different sets of parameters that stores may go through, by line.
     pub stores: Vec<Store>,
-    /// The module's `.global` variables that it touches, also in functions it calls; in order of declaration.
+    /// The module's `.global` variables that it, or a function that it calls, touches; in order of declaration.
     pub variables: Vec<VariableAccess>,
     /// `griddepcontrol.launch_dependents`
     pub launch_dependents: Option<u32>,
     /// `griddepcontrol.wait`
     pub dependency_wait: Option<u32>,
-    /// A way out (`ret`, `exit` or the end of the code) that is early; a trap is none.
+    /// An exit (`ret`, `exit` or the end of the code) that is early; a trap does not count.
     pub early_exit: Option<u32>,
-    /// An early access through an address that may come from elsewhere than the pointer parameters and the module's variables:
-    /// also from by-value parameters.
+    /// An early access through an address that may come from anything but the pointer parameters and the module's
+    /// variables; by-value parameters count here.
     pub unknown_early: Option<u32>,
-    /// The same for [`Access::noncoherent`] loads, early or not.
+    /// An [`Access::noncoherent`] load through such an address, early or not.
     pub unknown_noncoherent: Option<u32>,
 }
 
@@ -101,14 +105,14 @@ pub struct ParamSummary {
     pub size: u64,
     /// Its alignment in bytes.
     pub align: u32,
-    /// Is it declared as an array, `.b8 name[24]`?
+    /// Whether it is declared as an array, `.b8 name[24]`.
     pub array: bool,
-    /// `.ptr`, where the compiler says so.
+    /// `.ptr`, if the compiler writes it.
     pub pointer: Option<PointerAttribute>,
-    /// What is done to the memory it points to. Only for parameters said to be pointers.
+    /// The accesses of the memory that it points to. Only for parameters that the caller says are pointers.
     pub access: Access,
-    /// Where its value is used as an address, or part of one. For a by-value parameter: as the only pointer in an address
-    /// (the pointer in a struct, a tensor map), not as an index.
+    /// The line where its value is used as an address, or as part of one. For a by-value parameter: as the only pointer
+    /// in an address (the pointer in a struct, a tensor map), not as an index.
     pub address: Option<u32>,
 }
 
@@ -123,7 +127,8 @@ pub struct Access {
     pub atomic: Option<u32>,
     /// An access of any kind that can come before `griddepcontrol.wait`, or without it.
     pub early: Option<u32>,
-    /// A load through caches that do not see what other kernels write meanwhile (`ld.global.nc`, `ldu`, textures, tensor maps).
+    /// A load through caches that do not see what other kernels write meanwhile (`ld.global.nc`, `ldu`, textures,
+    /// tensor maps).
     pub noncoherent: Option<u32>,
 }
 
@@ -134,42 +139,45 @@ pub struct Store {
     pub line: u32,
     /// Indices of pointer parameters, ascending.
     pub params: Vec<usize>,
-    /// May the address come from elsewhere?
+    /// Whether the address may come from anything else.
     pub unknown: bool,
 }
 
-/// What a kernel does to a module-scope variable.
+/// A kernel's accesses of a module-scope variable.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VariableAccess {
-    /// The variable.
+    /// The variable's name.
     pub name: String,
-    /// What is done to it.
+    /// The accesses.
     pub access: Access,
 }
 
 /// Memory that a kernel touches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Touched<'s> {
-    /// What a pointer parameter points to, by index.
+    /// The memory of a pointer parameter, by index.
     Param(usize),
     /// A module-scope variable.
     Variable(&'s str),
-    /// Nobody knows.
+    /// Unknown memory.
     Unknown,
 }
 
 impl KernelSummary {
-    /// What it may touch early, each with a line. Of a kernel that never waits nothing is listed, since all of it is early.
+    /// The memory that it may touch early, each with a line. The list of a kernel that never waits is empty, since all
+    /// of it is early.
     pub fn early(&self) -> Vec<(Touched<'_>, u32)> {
         self.touched(self.unknown_early, |access| access.early)
     }
 
-    /// What it loads through caches that are not coherent, each with a line. Nothing is listed of a kernel that never waits.
+    /// The memory that it loads through caches that are not coherent, each with a line. The list of a kernel that never
+    /// waits is empty.
     pub fn noncoherent(&self) -> Vec<(Touched<'_>, u32)> {
         self.touched(self.unknown_noncoherent, |access| access.noncoherent)
     }
 
-    /// Where it may load or atomically update what a pointer parameter points to; a load of unknown origin may be there too.
+    /// The line where it may load or atomically update the memory of a pointer parameter. A load of unknown origin
+    /// counts.
     pub fn load_through(&self, param: usize) -> Option<u32> {
         let access = self.params.get(param)?.access;
         access.loaded.or(access.atomic).or(self.unknown_load)
@@ -188,7 +196,7 @@ impl KernelSummary {
     }
 }
 
-/// The summary of the kernel `name`, `None` if the module defines no such kernel.
+/// Returns the summary of the kernel `name`; `None` if the module defines no such kernel.
 ///
 /// `pointers` says by parameter which are pointers to memory that the caller accounts for (`&[T]`, `&mut [T]` in Rust);
 /// the others, and those beyond its end, are passed by value.
@@ -198,9 +206,9 @@ pub fn summarize(module: &Module, name: &str, pointers: &[bool]) -> Option<Kerne
     summarize_at(&mut program, index, pointers)
 }
 
-/// The summaries of all kernels of a module, in order. Which parameters are pointers is read off the code: those of 64 bits
-/// that are used as an address. Where an address is the plain sum of two such values nobody can tell which one is the
-/// pointer, and the access is unknown: use [`summarize`] where the declaration is known.
+/// Returns the summaries of all kernels of a module, in order. Parameters of 64 bits that are used as an address are
+/// taken for pointers. If an address is the plain sum of two such values, neither is known to be the pointer, and the
+/// access is unknown: use [`summarize`] where the declaration is known.
 pub fn kernel_summaries(module: &Module) -> Vec<KernelSummary> {
     let mut program = Program::new(module);
     let mut summaries = Vec::new();
@@ -214,7 +222,7 @@ pub fn kernel_summaries(module: &Module) -> Vec<KernelSummary> {
     summaries
 }
 
-/// The kernel of that name which has code.
+/// The kernel of that name, if it has code.
 fn kernel(program: &Program<'_>, name: &str) -> Option<usize> {
     let index = program.function(name)?;
     let function = &program.module.functions[index];
@@ -242,7 +250,7 @@ fn summarize_at(program: &mut Program<'_>, index: usize, pointers: &[bool]) -> O
     Some(summary)
 }
 
-/// What the declaration alone says.
+/// The summary as far as the declaration alone gives it.
 fn header(function: &Function, target: &str) -> KernelSummary {
     KernelSummary {
         name: function.name.clone(),

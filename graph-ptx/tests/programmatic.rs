@@ -1,4 +1,5 @@
-//! What kernels do before `griddepcontrol.wait`: `data/programmatic.cu`, compiled by NVRTC 12.4 for `sm_90`, and small texts.
+//! The accesses of kernels before `griddepcontrol.wait`: `data/programmatic.cu`, compiled by NVRTC 12.4 for `sm_90`,
+//! and small texts.
 
 use graph_ptx::ast::Cluster;
 use graph_ptx::{KernelSummary, Touched, parse, summarize};
@@ -9,8 +10,8 @@ fn summary(text: &str, name: &str, pointers: &[bool]) -> KernelSummary {
     summarize(&parse(text).unwrap(), name, pointers).unwrap()
 }
 
-/// Of a kernel in [`TEXT`]: `exit` if it may end without waiting, `early` and `nc` with the parameters touched so, `?` for unknown
-/// memory and variables by name.
+/// Describes a kernel in [`TEXT`]: `exit` if it may end without waiting, `early` and `nc` with the parameters touched
+/// in that way, `?` for unknown memory and variables by name.
 fn faults(text: &str, name: &str, pointers: &[bool]) -> String {
     let summary = summary(text, name, pointers);
     let list = |title: &str, touched: Vec<(Touched<'_>, u32)>| {
@@ -54,7 +55,7 @@ fn accesses_before_the_wait_are_early() {
 #[test]
 fn what_leads_nowhere_known_is_early_too() {
     check("follows_early", &[true], "early ? 0");
-    // Passed by value, the pointer leads to memory that nobody declared.
+    // Passed by value, the pointer leads to memory that no parameter declares.
     check("writes_early", &[true, false], "early ?");
 }
 

@@ -6,7 +6,7 @@ use graph_ptx::{parse, summarize};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-/// What a register holds, as multiples of: pointer `a`, pointer `b`, a pointer loaded from memory, by-value `n`.
+/// A register's value, as multiples of: pointer `a`, pointer `b`, a pointer loaded from memory, by-value `n`.
 type Linear = [i64; 4];
 
 #[derive(Clone, Debug)]

@@ -14,7 +14,8 @@ const FEATURES: [&str; 2] = [
 ];
 const HOPPER: &str = include_str!("data/hopper.sm_90.ptx");
 
-/// What is done through each parameter: `r`ead, `w`ritten, `a`tomic, `@` for a by-value one used as an address, `-` nothing.
+/// The accesses through each parameter: `r`ead, `w`ritten, `a`tomic, `@` for a by-value one used as an address, `-` for
+/// none.
 fn accesses(summary: &KernelSummary) -> String {
     let mut text = Vec::new();
     for param in &summary.params {

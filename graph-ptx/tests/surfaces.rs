@@ -1,4 +1,4 @@
-//! Surface and texture handles stand for memory that no graph knows.
+//! Surface and texture handles name memory that no graph knows.
 
 /// A kernel of one instruction on the handle `%rd1`, which comes by value.
 fn kernel(instruction: &str) -> String {

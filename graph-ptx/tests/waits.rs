@@ -1,4 +1,5 @@
-//! Which instructions can come before `griddepcontrol.wait`, in random code: against a machine that tries every path, and against dominators.
+//! The instructions that can come before `griddepcontrol.wait`, in random code: compared with a machine that tries
+//! every path, and with dominators.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -18,7 +19,7 @@ enum Step {
     Branch(Index),
     /// To one of two.
     Switch(Index, Index),
-    /// Of a later function.
+    /// Calls a later function.
     Call(Index),
     Return,
     Exit,
@@ -98,7 +99,7 @@ fn text(program: &[Vec<Line>]) -> String {
     text
 }
 
-/// What a thread that has not waited yet is about to do.
+/// The next step of a thread that has not waited yet.
 type State = (usize, usize, Vec<(usize, usize)>);
 
 /// Runs every path of threads that have not waited: the loads that they execute, and whether one of them ends.

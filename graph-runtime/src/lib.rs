@@ -200,10 +200,9 @@ pub use graph_macros::cuda_graph;
 /// there decides what runs. What is compiled with headers that options name (`-I`, `-include`) is not kept: they may change.
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::{
-    Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space,
-    Subject,
+    Code, Diagnostic, GridDependency, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource,
+    Role, Space, Subject, Touched,
 };
-pub use kernel::programmatic::{GridDependency, Touched};
 pub use kernel::source::{CudaSource, Declaration, ParamType, Ptx, Source};
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, KernelFacts, Launch, LoadedFunction};
 pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, Shareable, SharedHost};
@@ -230,19 +229,22 @@ pub mod private {
     };
     pub use crate::expansion::capture::{Capture, Captured, CapturedSlot, capture};
     pub use crate::expansion::child::{
-        BindTo, Bound, DeclaredGraph, Interface, NoGraph, bound, check_binding, check_bound, check_unconditional,
-        is_graph, unconditional,
+        BindTo, Bound, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
+        check_unconditional, is_graph, unconditional,
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
         Declare, Owner, child, device, device_slice, host, host_slice, iteration_handle, node_handle,
     };
-    pub use crate::expansion::plan::{accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, waiting_for};
+    pub use crate::expansion::plan::{
+        accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, waiting_for,
+    };
     pub use crate::expansion::sink::NodeSink;
     pub use crate::expansion::update::{each, own, own_rng, own_slice};
     pub use crate::kernel::CallArgument;
-    pub use crate::kernel::programmatic::{ProgrammaticEdge, Sharing, Upstream, reads_uninitialized, triggers};
+    pub use crate::kernel::programmatic::{ProgrammaticEdge, Upstream, reads_uninitialized, triggers};
     pub use crate::shape::Condition;
     pub use graph_plan as plan;
+    pub use graph_plan::SharedParam as Sharing;
     pub use graph_plan::{Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space};
 }

@@ -1,8 +1,8 @@
 //! Builds `.gpu/`, a folder that runs on a machine with an NVIDIA GPU but without Rust, network or this repository.
 //!
-//! Which programs there are is read from Cargo's own messages: a new test, example or benchmark of [`PACKAGES`] is
-//! taken along without a change here. Running them is `gpu.sh`'s part, which travels in the folder as `run.sh` and reads
-//! its `manifest`: one line for each run, of kind, name, package, file, tool and module, separated by tabs.
+//! The programs are read from Cargo's own messages: a new test, example or benchmark of [`PACKAGES`] is taken along
+//! without a change here. `gpu.sh` runs them: it is copied into the folder as `run.sh` and reads the `manifest` there,
+//! which has one line for each run, of kind, name, package, file, tool and module, separated by tabs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,21 +17,21 @@ use crate::wheels::SANITIZER;
 
 /// The packages whose programs use a GPU.
 const PACKAGES: [&str; 2] = ["graph-runtime", "examples"];
-/// The programs, and modules of them, that do not run under compute-sanitizer: one does on purpose what it reports, two use
-/// no GPU, one leaves that to processes that it starts.
+/// The programs, and modules of them, that do not run under compute-sanitizer: one makes the errors that it reports on
+/// purpose, two use no GPU, and one only starts processes that do.
 const UNSANITIZED: [&str; 4] = ["sticky", "safety::emulator", "random::loops", "launching::nvrtc"];
 /// The program whose modules compute-sanitizer runs together: each is short, and none makes the tool fail.
 const UNDIVIDED: [&str; 1] = ["corpus"];
 /// The tools of compute-sanitizer: accesses outside memory, reads of memory that nothing wrote, races on shared memory.
 const TOOLS: [&str; 3] = ["memcheck", "initcheck", "racecheck"];
-/// The module that does not run under racecheck: its kernels use no shared memory, which is all that racecheck looks at,
-/// and it would take minutes.
+/// The module that does not run under racecheck: it would take minutes, and its kernels use no shared memory, which is
+/// all that racecheck checks.
 const UNRACED: [&str; 1] = ["random::graphs"];
-/// What may be sent to the GPU machine, all files together.
+/// The most bytes that may be sent to the GPU machine, all files together.
 const LIMIT_BYTES: u64 = 60 << 20;
 const RUN_SCRIPT: &str = include_str!("../gpu.sh");
 
-/// What a run is for, in the order of running.
+/// The kinds of runs, in the order of running.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
     Tests,
@@ -45,7 +45,7 @@ pub(crate) enum Kind {
 impl Kind {
     const ALL: [Self; 5] = [Self::Tests, Self::Delays, Self::Examples, Self::Sanitizer, Self::Bench];
 
-    /// As `--only` and the manifest spell it.
+    /// The name that `--only` and the manifest use.
     fn name(self) -> &'static str {
         match self {
             Self::Tests => "tests",
@@ -90,7 +90,7 @@ struct Program {
     executable: PathBuf,
 }
 
-/// Builds `.gpu/` with what `only` asks for, or with everything, and says how to run it.
+/// Builds `.gpu/` with the runs of the kind `only`, or with all, and says how to run it.
 pub(crate) fn build(root: &Path, only: Option<Kind>) -> Result<()> {
     let kinds: Vec<Kind> = only.map_or(Kind::ALL.to_vec(), |kind| vec![kind]);
     let programs = build_programs(root, &kinds)?;
@@ -181,7 +181,7 @@ fn program(message: &Value) -> Option<Program> {
 }
 
 impl Program {
-    /// Is it one of the programs that runs of this kind are of?
+    /// Whether runs of this kind include this program.
     fn runs_as(&self, kind: Kind) -> bool {
         match kind {
             Kind::Tests | Kind::Examples | Kind::Bench => self.kind == kind,
@@ -190,7 +190,7 @@ impl Program {
         }
     }
 
-    /// Is it the test that runs the examples on the emulator? The folder has the examples themselves.
+    /// Whether it is the test that runs the examples on the emulator. The folder has the examples themselves.
     fn runs_examples(&self) -> bool {
         (self.package.as_str(), self.target_kind.as_str()) == ("examples", "test")
     }
@@ -254,8 +254,8 @@ impl Program {
 
 /// The outermost modules of a program's tests; none if a test is in no module.
 ///
-/// A module is run by giving the program `module::` as a filter, which tests pass that contain it: so no module's name may
-/// end with another's.
+/// To run a module, the program is given `module::` as a filter. A test passes the filter if its name contains that: so
+/// no module's name may end with another's.
 fn modules_of(target: &str, tests: &[String]) -> Result<BTreeSet<String>> {
     let modules = tests.iter().map(|test| Some(test.split_once("::")?.0.to_owned()));
     let modules = modules.collect::<Option<BTreeSet<String>>>().unwrap_or_default();
@@ -310,12 +310,13 @@ fn install_sanitizer(root: &Path, folder: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Replaces the programs by one compressed archive (`tar` and `xz` must be there), since the way to the GPU machine may be narrow.
+/// Replaces the programs by one compressed archive (`tar` and `xz` must be installed), since the connection to the GPU
+/// machine may be slow.
 fn pack(folder: &Path) -> Result<()> {
     let status = Command::new("tar")
         .current_dir(folder)
         .args(["--create", "--xz", "--file", "bin.tar.xz", "bin"])
-        .env("XZ_OPT", "-6 -T2") // whose window holds two programs, which are much alike
+        .env("XZ_OPT", "-6 -T2") // its window holds two programs, which are much alike
         .status()
         .map_err(|error| format!("cannot run tar: {error}"))?;
     if !status.success() {
@@ -325,8 +326,8 @@ fn pack(folder: &Path) -> Result<()> {
     fs::remove_dir_all(&binaries).map_err(|error| format!("cannot remove {}: {error}", binaries.display()).into())
 }
 
-/// Copies what a package's programs may read while they run: all but Rust code, manifests and hidden files. Kernels
-/// are embedded in the programs, and small enough to come along.
+/// Copies the files that a package's programs may read while they run: all but Rust code, manifests and hidden files.
+/// Kernels are embedded in the programs; their files are small enough to be copied too.
 fn copy_data(from: &Path, to: &Path) -> Result<()> {
     fs::create_dir_all(to).map_err(|error| format!("cannot create {}: {error}", to.display()))?;
     for entry in fs::read_dir(from).map_err(|error| format!("cannot list {}: {error}", from.display()))? {

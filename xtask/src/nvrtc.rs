@@ -31,7 +31,7 @@ type GetErrorString = unsafe extern "C" fn(code: Code) -> *const c_char;
 
 /// The loaded compiler.
 ///
-/// Why the calls below are sound:
+/// The calls below are sound because:
 /// 1. The function pointers come from `_library`, which lives as long as this value, and each has the type that
 ///    `nvrtc.h` of NVRTC 12.4 declares for its name.
 /// 2. A [`Program`] borrows the compiler, so it cannot outlive the library; its handle was made by `create_program` and
@@ -50,7 +50,7 @@ pub(crate) struct Nvrtc {
 }
 
 impl Nvrtc {
-    /// Loads `libnvrtc.so.12` from `path`; its `libnvrtc-builtins` must lie beside it.
+    /// Loads `libnvrtc.so.12` from `path`; its `libnvrtc-builtins` must be beside it.
     pub(crate) fn load(path: &Path) -> Result<Self> {
         // SAFETY: `path` names NVIDIA's own library, from a wheel whose SHA-256 was verified; its initialisers only set
         // up its own state.
@@ -84,7 +84,7 @@ impl Nvrtc {
         })
     }
 
-    /// Compiles `source` to PTX. `name` stands in for a file name in messages. Fails with the compiler's log.
+    /// Compiles `source` to PTX. Messages use `name` as the file's name. Fails with the compiler's log.
     pub(crate) fn compile(&self, name: &str, source: &str, options: &[String]) -> Result<String> {
         let program = Program::create(self, name, source)?;
         let compiled = program.compile(options)?;
@@ -136,7 +136,7 @@ impl<'nvrtc> Program<'nvrtc> {
         Ok(Self { nvrtc, raw })
     }
 
-    /// The outer result is about the options given, the inner one about the source, for which the log says more.
+    /// The outer result is about the options, the inner one about the source; the log says more about the latter.
     fn compile(&self, options: &[String]) -> Result<Result<()>> {
         let options = options
             .iter()
@@ -167,7 +167,7 @@ impl<'nvrtc> Program<'nvrtc> {
 
 impl Drop for Program<'_> {
     fn drop(&mut self) {
-        // SAFETY: point 2 of `Nvrtc`; the handle is not used again. A failure leaks it, which is all that could be done.
+        // SAFETY: point 2 of `Nvrtc`; the handle is not used again. A failure leaks it: nothing else can be done.
         let _ = unsafe { (self.nvrtc.destroy_program)(&raw mut self.raw) };
     }
 }

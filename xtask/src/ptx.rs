@@ -1,10 +1,14 @@
 //! Keeps the checked-in `.ptx` files true: made from the `.cu` beside them, and accepted by `ptxas`.
 //!
-//! A `.cu` whose first line reads `// xtask: <options>` is compiled with those NVRTC options too; one that reads `// xtask: variants`
-//! stands beside several `.ptx` that were made of it for different targets, and is left alone, as is one that reads `// xtask: source`, which
-//! is compiled when it is used. A `.ptx` without a
-//! `.cu` is written by hand and left alone here; with the first line `// xtask: invalid` it is one that `ptxas` must
-//! refuse, the input of a test about broken PTX.
+//! The first line of a `.cu` may tell what to do with it:
+//! * `// xtask: <options>`: compile it with these NVRTC options too.
+//!   Our own option `--ptx-version=6.0` lowers the PTX version that the `.ptx` asks for, so that older drivers take it;
+//!   `ptxas` tells if an instruction needs a newer one.
+//! * `// xtask: variants`: leave it alone. Several `.ptx` beside it were made of it for different targets.
+//! * `// xtask: source`: leave it alone. It is compiled when it is used.
+//!
+//! A `.ptx` without a `.cu` is written by hand and left alone. If its first line is `// xtask: invalid`, `ptxas` must
+//! refuse it: it is the input of a test about broken PTX.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -15,13 +19,16 @@ use crate::nvrtc::Nvrtc;
 use crate::workspace::relative;
 use crate::{Result, wheels};
 
-/// What starts the first line of a file that says something to this module.
+/// The beginning of a first line that is meant for this module.
 const DIRECTIVE: &str = "// xtask:";
+/// Our own option, with which a `.cu` says which PTX version the `.ptx` asks for.
+const PTX_VERSION: &str = "--ptx-version=";
 /// The oldest GPUs supported (Volta); the driver translates for newer ones.
 const DEFAULT_ARCHITECTURE: &str = "--gpu-architecture=compute_70";
-/// The newest PTX that the ptxas of NVRTC's own version reads, major and minor version; for newer there is a later one.
+/// The newest PTX that the ptxas of NVRTC's own version reads, as major and minor version; a later ptxas reads newer
+/// PTX.
 const PTXAS_READS: (u32, u32) = (8, 4);
-/// How many lines of each side a difference shows.
+/// The number of lines of each side that a difference shows.
 const DIFF_LINES: usize = 8;
 
 /// Writes every `.ptx` anew.
@@ -40,7 +47,7 @@ pub(crate) fn regenerate(root: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Fails unless every `.ptx` is what its `.cu` compiles to, and names those that are not.
+/// Fails unless every `.ptx` is what its `.cu` compiles to, and names each that is not.
 pub(crate) fn check(root: &Path) -> Result<()> {
     let compiled = compile_all(root)?;
     let mut stale = String::new();
@@ -82,7 +89,7 @@ pub(crate) fn assemble(root: &Path) -> Result<()> {
     }
 }
 
-/// A `.ptx` path and what belongs there.
+/// A `.ptx` path and the text that belongs there.
 struct Compiled {
     path: PathBuf,
     ptx: String,
@@ -91,7 +98,7 @@ struct Compiled {
 /// Compiles every `.cu` of the workspace, in the order of their paths; all that fail are reported together.
 fn compile_all(root: &Path) -> Result<Vec<Compiled>> {
     let nvrtc = Nvrtc::load(&wheels::NVRTC.file(root, "nvidia/cuda_nvrtc/lib/libnvrtc.so.12")?)?;
-    // `mma.h` of the one includes `crt/mma.h` of the other.
+    // `mma.h` of the first package includes `crt/mma.h` of the second.
     let headers = [
         wheels::RUNTIME.file(root, "nvidia/cuda_runtime/include")?,
         wheels::NVCC.file(root, "nvidia/cuda_nvcc/include")?,
@@ -108,8 +115,9 @@ fn compile_all(root: &Path) -> Result<Vec<Compiled>> {
         match nvrtc.compile(&name, &source, &options(&source, &headers)) {
             Ok(ptx) => compiled.push(Compiled {
                 path: source_path.with_extension("ptx"),
-                // NVRTC names sources of line tables from the current folder on, which is another one everywhere.
-                ptx: renumbered(&ptx.replace(&here, ".file\t1 \"")),
+                // NVRTC names sources in line tables by a path from the current folder, which differs from machine to
+                // machine.
+                ptx: lowered(&renumbered(&ptx.replace(&here, ".file\t1 \"")), &source),
             }),
             Err(error) => writeln!(failures, "{name}: {error}")?,
         }
@@ -121,8 +129,8 @@ fn compile_all(root: &Path) -> Result<Vec<Compiled>> {
     }
 }
 
-/// The text with its call sequences (comments, and prototypes named after them) counted from 0: NVRTC counts them on from one
-/// compilation to the next.
+/// Returns the text with its call sequences (comments, and prototypes named after them) counted from 0: NVRTC does not
+/// start again at 0 for the next compilation.
 fn renumbered(ptx: &str) -> String {
     const MARKS: [&str; 2] = ["// callseq ", "prototype_"];
     let mut seen: Vec<&str> = Vec::new();
@@ -150,11 +158,24 @@ fn renumbered(ptx: &str) -> String {
     out
 }
 
+/// The text with the version that `source` asks for, where it asks for one.
+fn lowered(ptx: &str, source: &str) -> String {
+    let mut words = directive(source).unwrap_or("").split_whitespace();
+    match words.find_map(|word| word.strip_prefix(PTX_VERSION)) {
+        Some(version) => {
+            let made = word_after(ptx, ".version").unwrap_or_default();
+            ptx.replacen(&format!(".version {made}"), &format!(".version {version}"), 1)
+        }
+        None => ptx.to_owned(),
+    }
+}
+
 /// The options to compile `source` with: the defaults, and what its first line adds or replaces.
 fn options(source: &str, headers: &[PathBuf]) -> Vec<String> {
     let mut options: Vec<String> = directive(source)
         .unwrap_or("")
         .split_whitespace()
+        .filter(|word| !word.starts_with(PTX_VERSION))
         .map(str::to_owned)
         .collect();
     if !options.iter().any(|option| option.starts_with("--gpu-architecture")) {
@@ -167,17 +188,17 @@ fn options(source: &str, headers: &[PathBuf]) -> Vec<String> {
     options
 }
 
-/// What stands after `// xtask:` on the first line.
+/// The text after `// xtask:` on the first line.
 fn directive(text: &str) -> Option<&str> {
     text.lines().next()?.strip_prefix(DIRECTIVE).map(str::trim)
 }
 
-/// What `ptxas` made of a file.
+/// The verdict of `ptxas` about a file.
 enum Assembled {
     /// It was assembled for this target.
     Yes(String),
     RefusedAsExpected,
-    /// Why not.
+    /// It was refused, for this reason.
     No(String),
 }
 
@@ -232,7 +253,7 @@ fn newer_than_pinned(version: &str) -> bool {
     parsed.is_some_and(|version: (u32, u32)| version > PTXAS_READS)
 }
 
-/// Wheels carry no permission bits that pip would keep.
+/// pip does not keep the permission bits of a wheel's files.
 fn make_executable(path: &Path) -> Result<()> {
     #[cfg(unix)]
     {
@@ -243,7 +264,7 @@ fn make_executable(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Every file of the workspace with this extension, sorted; build outputs and hidden folders left out.
+/// Every file of the workspace with this extension, sorted, without build outputs and hidden folders.
 fn files_named(root: &Path, extension: &str) -> Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     let mut folders = vec![root.to_owned()];
@@ -297,6 +318,15 @@ fn diff(old: &str, new: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_source_may_lower_the_version() {
+        let made = ".version 8.4\n.target sm_70\n";
+        let asks = "// xtask: --ptx-version=6.0\n";
+        assert_eq!(lowered(made, asks), ".version 6.0\n.target sm_70\n");
+        assert_eq!(lowered(made, "// xtask: -G\n"), made);
+        assert!(!options(asks, &[]).iter().any(|option| option.contains("ptx-version")));
+    }
 
     #[test]
     fn call_sequences_count_from_zero() {

@@ -1,6 +1,6 @@
-//! NVIDIA's tools from PyPI: which files, with which hashes, and how they get into `.wheels/`.
+//! NVIDIA's tools from PyPI: their files and hashes, and how they get into `.wheels/`.
 //!
-//! NVIDIA's licence lets nobody but NVIDIA hand out `ptxas`, so the wheels are fetched and never checked in.
+//! NVIDIA's licence lets only NVIDIA distribute `ptxas`, so the wheels are fetched and never checked in.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -12,7 +12,7 @@ pub(crate) struct Wheel {
     /// The project's name on PyPI.
     project: &'static str,
     version: &'static str,
-    /// Of the file for one of [`PLATFORMS`].
+    /// The hash of the file for one of [`PLATFORMS`].
     sha256: &'static str,
 }
 
@@ -37,22 +37,22 @@ pub(crate) const NVCC: Wheel = Wheel {
     sha256: "e4c9a35435c3b0e36c6397c5696334c9ea6650e524736cbd1c5d345ea099bb04",
 };
 
-/// The assembler of a later CUDA, for PTX that the other does not read.
+/// The assembler of a later CUDA, for PTX that the earlier one does not read.
 pub(crate) const NVCC_13: Wheel = Wheel {
     project: "nvidia-cuda-nvcc",
     version: "13.5.37",
     sha256: "f5c4f7ead5d964fb4af42bbf1e6d3ec3c1e6e9d83b53749f691d387e7fcaa3a7",
 };
 
-/// compute-sanitizer. The one of CUDA 13.0 fails more often on conditional nodes, its racecheck loses track of their kernels, and takes named
-/// barriers for races (`gpu.sh` says what the newer one still cannot do).
+/// compute-sanitizer. The version of CUDA 13.0 fails more often on conditional nodes; its racecheck loses track of
+/// their kernels, and takes named barriers for races (`gpu.sh` lists what the newer version still cannot do).
 pub(crate) const SANITIZER: Wheel = Wheel {
     project: "nvidia-cuda-sanitizer-api",
     version: "13.5.25",
     sha256: "5df2efbdf605a812c6bac07600dd3d801cb9d334a30376113a6f1e2bc0679f54",
 };
 
-/// What pip calls Linux on x86-64, with the C libraries that NVIDIA's files are built for.
+/// pip's names for Linux on x86-64, with the C libraries that NVIDIA's files are built for.
 const PLATFORMS: [&str; 2] = ["--platform=manylinux2014_x86_64", "--platform=manylinux_2_25_x86_64"];
 
 impl Wheel {
@@ -110,7 +110,7 @@ impl Wheel {
             .arg(staging)
             .arg("--requirement")
             .arg(&requirements)
-            .env("PIP_ROOT_USER_ACTION", "ignore") // the target is a folder of ours
+            .env("PIP_ROOT_USER_ACTION", "ignore") // the target is our own folder
             .status()
             .map_err(|error| {
                 format!(

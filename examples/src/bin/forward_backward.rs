@@ -1,7 +1,7 @@
 //! The sample: host to device, double, halve, device to host, as one CUDA graph.
 //!
-//! `forward_backward [FILE]` takes a file of numbers, one a line. It runs on the first CUDA device, or on the CPU emulator if there
-//! is none. `RUST_LOG=graph_runtime=trace` shows the graph being built call by call.
+//! `forward_backward [FILE]` takes a file of numbers, one a line. It runs on the first CUDA device, or on the CPU
+//! emulator if there is none. `RUST_LOG=graph_runtime=trace` shows the graph being built call by call.
 
 use examples::{check, fill, kernel_backward, kernel_forward, log, time};
 use graph_runtime::{Device, cuda_graph};

@@ -1,4 +1,5 @@
-//! The same work as `forward_backward`, as separate stream operations with a synchronisation after each: what a CUDA graph saves.
+//! The work of `forward_backward`, as separate stream operations with a synchronisation after each: it shows what a
+//! CUDA graph saves.
 //!
 //! `forward_backward_eager [FILE]` needs a CUDA device.
 

@@ -1,7 +1,7 @@
 //! Two graphs that share memory: one trains a perceptron of two layers, the other infers with its weights.
 //!
-//! Shown here: `scratch` for what lives within one launch, a `param` that is changed between launches, memory as build arguments, and a `for` over
-//! batches. It runs on the first CUDA device, or on the CPU emulator if there is none.
+//! It shows `scratch` memory that lives within one launch, a `param` that is changed between launches, memory as build
+//! arguments, and a `for` over batches. It runs on the first CUDA device, or on the CPU emulator if there is none.
 
 use examples::log;
 use graph_runtime::{Device, DeviceBuffer, Result, cuda_graph, cuda_kernels};
@@ -23,7 +23,8 @@ unsafe extern "C" {
     /// Adds the mean squared error of `y` to `loss`, and writes its gradient by `y` to `dy`; a thread for each of `n`
     #[requires(n <= threads && n <= y.len() && n <= target.len() && n <= dy.len())]
     safe fn squared_error(y: &[f32], target: &[f32], dy: &mut [f32], loss: &mut f32, n: u32);
-    /// `dx[r][k]`: the gradient by what `linear` and its `relu` have made of `x`; a block for each row, a thread for each input
+    /// `dx[r][k]`: the gradient by the outputs of `linear` and its `relu`; a block for each row, a thread for each
+    /// input
     #[requires(grid.x * outputs <= dy.len() && outputs * inputs <= w.len() && grid.x * inputs <= x.len() && grid.x * inputs <= dx.len())]
     #[requires(inputs <= block.x)]
     safe fn gradient(dy: &[f32], w: &[f32], x: &[f32], dx: &mut [f32], inputs: u32, outputs: u32);
@@ -68,7 +69,7 @@ cuda_graph! {
         kernel learn1  = descend<<<HIDDEN, INPUTS>>>(&dh, &x, &mut w1, &mut b1, rate, B as u32, INPUTS as u32)  after back;
     }
 
-    /// What the weights make of several batches, one after the other.
+    /// Inference with the weights, over several batches, one after the other.
     graph Infer(
         w1: device [[f32; INPUTS]; HIDDEN],
         b1: device [f32; HIDDEN],
@@ -145,7 +146,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for row in infer.inputs_mut()?.as_flattened_mut() {
         row.fill_with(&mut random);
     }
-    infer.launch()?; // after all training, though on a stream of its own: the graphs share memory
+    infer.launch()?; // runs after all training, though on a stream of its own, since the graphs share memory
     check(&infer, &model)?;
     if losses[399] > losses[0] / 4.0 {
         return Err("it has learnt too little".into());
@@ -153,7 +154,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-/// What the outputs should be: each the difference of two inputs.
+/// The outputs to learn: each is the difference of two inputs.
 fn wanted(row: &[f32; INPUTS]) -> [f32; OUTPUTS] {
     std::array::from_fn(|output| row[output] - row[output + OUTPUTS])
 }
@@ -167,7 +168,7 @@ fn random() -> impl FnMut() -> f32 {
     }
 }
 
-/// Compares what was inferred with what the CPU makes of the same weights.
+/// Compares the inferred outputs with those that the CPU computes from the same weights.
 fn check(infer: &Infer, model: &Model) -> Result<(), Box<dyn std::error::Error>> {
     let (w1, b1, w2, b2) = (model.w1.read()?, model.b1.read()?, model.w2.read()?, model.b2.read()?);
     let layer = |x: &[f32], w: &[f32], b: f32| x.iter().zip(w).map(|(x, w)| x * w).sum::<f32>() + b;

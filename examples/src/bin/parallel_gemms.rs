@@ -1,7 +1,7 @@
 //! Library calls in a graph: two matrix products of cuBLAS, captured as nodes that can run at the same time.
 //!
-//! Capturing needs a CUDA device and cuBLAS (`libcublas`, which cudarc loads when it is first used). On the CPU emulator the program shows the
-//! graph's structure, says what is missing, and ends.
+//! Capturing needs a CUDA device and cuBLAS (`libcublas`, which cudarc loads when it is first used). On the CPU
+//! emulator the program shows the graph's structure, says what is missing, and ends.
 
 use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
 use cudarc::cublas::sys::{cublasSetWorkspace_v2, is_culib_present};
@@ -11,7 +11,7 @@ use graph_runtime::{BoxError, CaptureStream, Device, Error, OnDevice, Pointer, P
 
 /// Rows and columns.
 const N: usize = 256;
-/// What NVIDIA recommends for cuBLAS on Hopper, in bytes; other devices need less.
+/// The size that NVIDIA recommends for cuBLAS on Hopper, in bytes; other devices need less.
 const WORKSPACE: usize = 32 << 20;
 
 type Matrix = [[f32; N]; N];
@@ -45,12 +45,13 @@ fn gemm<'n, K>(
     out: &PointerMut<'n, Matrix, OnDevice>,
 ) -> Result<(), BoxError> {
     let workspace = stream.workspace(WORKSPACE)?;
-    // Making a handle allocates, and dropping it waits: neither may happen in the capture, so the graph keeps it.
+    // Creating a handle allocates, and dropping it waits. Neither may happen in the capture, so the graph keeps the
+    // handle.
     let blas = stream.prepare(|| {
         // SAFETY: the handle, which the graph keeps, queues nothing on the stream but the product below.
         let blas = CudaBlas::new(unsafe { stream.cudarc() }.clone())?;
-        // SAFETY: the workspace lives as long as the handle, and nothing else uses it. (Creating the handle has set its stream; setting it
-        // later would take the workspace away.)
+        // SAFETY: the workspace lives as long as the handle, and nothing else uses it. (Creating the handle has set its
+        // stream; setting it later would take the workspace away.)
         unsafe { cublasSetWorkspace_v2(*blas.handle(), workspace.address() as *mut _, workspace.bytes()) }.result()?;
         Ok(blas)
     })?;
@@ -68,7 +69,8 @@ fn gemm<'n, K>(
         beta: 0.0,
         ldc: size,
     };
-    // cuBLAS counts by columns: what it takes for the transposes of `b` and `a` it multiplies to the transpose of `a b`.
+    // cuBLAS counts by columns: it takes `b` and `a` for their transposes, and multiplies these to the transpose of `a
+    // b`.
     //
     // SAFETY: all three are used on their node's stream.
     let first = unsafe { stream.slice(b) };
@@ -117,7 +119,7 @@ fn show_levels() {
     }
 }
 
-/// Small whole numbers, of which every sum of products is exact whatever its order, also where a GPU multiplies TF32.
+/// Small whole numbers: every sum of their products is exact, in any order, and also if a GPU multiplies TF32.
 fn fill(input: &mut [Matrix; 3]) {
     for (index, number) in input.as_flattened_mut().as_flattened_mut().iter_mut().enumerate() {
         *number = (index * 7 % 13) as f32 - 6.0;

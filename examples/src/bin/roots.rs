@@ -1,7 +1,7 @@
 //! A loop on the GPU: Newton's method for square roots, until they have converged, in one launch.
 //!
-//! A kernel sets the condition of the `while`; the host learns of it once, at the end, by a `call`. It runs on the first CUDA device, or on the CPU
-//! emulator if there is none; conditional nodes need a driver of CUDA 12.3.
+//! A kernel sets the condition of the `while`; at the end, a `call` tells the host that the loop has ended. It runs on
+//! the first CUDA device, or on the CPU emulator if there is none; conditional nodes need a driver of CUDA 12.3.
 
 use examples::log;
 use graph_runtime::{Device, cuda_graph, cuda_kernels};
@@ -9,7 +9,8 @@ use std::error::Error;
 
 #[cuda_kernels("kernels/roots.ptx")]
 unsafe extern "C" {
-    /// A step towards `x[i] = sqrt(a[i])` for the first `n`; `more` becomes 1 where some `x[i]` still moved by more than `tolerance` of it
+    /// A step towards `x[i] = sqrt(a[i])` for the first `n`; `more` becomes 1 if some `x[i]` still moved by more than
+    /// `tolerance` of its value
     #[requires(n <= threads && n <= a.len() && n <= x.len())]
     safe fn newton(a: &[f32], x: &mut [f32], more: &mut u32, tolerance: f32, n: u32);
 }

@@ -13,6 +13,36 @@ pub(crate) enum Space {
     Param,
 }
 
+/// Windows of the generic address space, by the upper half of an address.
+pub(crate) const SHARED_WINDOW: u64 = 1 << 32;
+pub(crate) const LOCAL_WINDOW: u64 = 2 << 32;
+pub(crate) const PARAM_WINDOW: u64 = 3 << 32;
+
+/// The state space of a generic address, and the offset of that space's window.
+#[inline(always)]
+pub(crate) fn window(address: u64) -> (Space, u64) {
+    match address >> 32 {
+        1 => (Space::Shared, SHARED_WINDOW),
+        2 => (Space::Local, LOCAL_WINDOW),
+        3 => (Space::Param, PARAM_WINDOW),
+        _ => (Space::Global, 0),
+    }
+}
+
+impl Space {
+    /// The space that an address lies in, and the address within it: generic addresses are sorted.
+    #[inline(always)]
+    pub(crate) fn resolve(self, address: u64) -> (Space, u64) {
+        match self {
+            Space::Generic => {
+                let (space, base) = window(address);
+                (space, address - base)
+            }
+            space => (space, address),
+        }
+    }
+}
+
 /// What an address is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
@@ -32,7 +62,7 @@ pub(crate) struct Address {
 
 /// A load or a store.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Access {
+pub(crate) struct Transfer {
     pub(crate) space: Space,
     pub(crate) address: Address,
     /// Bytes of an element: 1, 2, 4 or 8.
@@ -46,6 +76,14 @@ pub(crate) struct Access {
     /// `volatile`, `relaxed`, `acquire` or `release`: may be what a loop waits for.
     pub(crate) strong: bool,
     pub(crate) values: [Slot; 8],
+}
+
+impl Transfer {
+    /// Bytes of all elements together, which is also the alignment needed.
+    #[inline(always)]
+    pub(crate) fn total(&self) -> u32 {
+        u32::from(self.bytes) * u32::from(self.count)
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -76,6 +114,17 @@ pub(crate) enum AtomicType {
     Bf16x2,
     F32,
     F64,
+}
+
+impl AtomicType {
+    /// Bytes of a value.
+    pub(crate) fn bytes(self) -> u8 {
+        match self {
+            AtomicType::B16 | AtomicType::F16 | AtomicType::Bf16 => 2,
+            AtomicType::B32 | AtomicType::S32 | AtomicType::F16x2 | AtomicType::Bf16x2 | AtomicType::F32 => 4,
+            AtomicType::B64 | AtomicType::S64 | AtomicType::F64 => 8,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug)]

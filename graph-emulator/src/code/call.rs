@@ -1,11 +1,11 @@
 //! Calls, and what is passed in them.
 
-use super::Slot;
+use super::{Code, Slot};
 
 /// A call.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    pub(crate) target: Target,
+    pub(crate) target: Callee,
     /// Where the caller's frame has each argument and result.
     pub(crate) arguments: Vec<Passed>,
     pub(crate) results: Vec<Passed>,
@@ -24,7 +24,7 @@ pub(crate) enum Passed {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) enum Target {
+pub(crate) enum Callee {
     Function(u32),
     /// A function's address in a 64-bit slot.
     Indirect(Slot),
@@ -39,4 +39,15 @@ pub(crate) enum Builtin {
     Malloc,
     Free,
     SetConditional,
+}
+
+/// Addresses of functions, for indirect calls: outside of all memory.
+pub(crate) const FUNCTION_BASE: u64 = 0x10_0000;
+
+impl Code {
+    /// The function at an address that `mov` of its name gave.
+    pub(crate) fn function_at(&self, address: u64) -> Option<u32> {
+        let index = u32::try_from(address.checked_sub(FUNCTION_BASE)? / 16).ok()?;
+        (address.is_multiple_of(16) && (index as usize) < self.functions.len()).then_some(index)
+    }
 }

@@ -1,6 +1,8 @@
 //! Comparisons, selections, moves and conversions.
 
-use super::{FloatType, IntegerType, Rounding, Slot};
+use super::{FloatType, IntegerType, Slot};
+use crate::softfloat::Rounding;
+use crate::softfloat::narrow::Narrow;
 
 /// Types of comparisons and selections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub(crate) enum BooleanOp {
 
 /// Where the outcome of a comparison goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Outcome {
+pub(crate) enum CompareTarget {
     /// `setp`: predicates `p` and `q` (either may be `DISCARD`).
     Predicates(Slot, Slot),
     /// `set`: all ones or zero.
@@ -55,7 +57,7 @@ pub(crate) struct Compare {
     pub(crate) ftz: bool,
     pub(crate) combine: Option<(BooleanOp, Slot, u32)>,
     pub(crate) s: [Slot; 2],
-    pub(crate) to: Outcome,
+    pub(crate) to: CompareTarget,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,7 +188,7 @@ pub(crate) struct Convert {
 /// A conversion between two floats of eight bits and two of more.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NarrowConvert {
-    pub(crate) format: crate::exec::narrow::Narrow,
+    pub(crate) format: Narrow,
     /// From eight bits to `f16`, rather than the other way.
     pub(crate) widens: bool,
     pub(crate) relu: bool,

@@ -1,6 +1,7 @@
 //! Floating-point arithmetic and approximate functions.
 
 use super::Slot;
+use crate::softfloat::Rounding;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FloatType {
@@ -10,17 +11,6 @@ pub(crate) enum FloatType {
     Bf16x2,
     F32,
     F64,
-}
-
-/// Rounding of floating-point results.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Rounding {
-    Nearest,
-    Zero,
-    Down,
-    Up,
-    /// `.rna`: ties away from zero.
-    NearestAway,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,4 +67,22 @@ pub(crate) struct Math {
     pub(crate) ftz: bool,
     pub(crate) d: Slot,
     pub(crate) a: Slot,
+}
+
+impl FloatOp {
+    /// The number of its operands.
+    pub(crate) fn operand_count(self) -> usize {
+        match self {
+            FloatOp::Fma => 3,
+            FloatOp::Sqrt | FloatOp::Neg | FloatOp::Abs => 1,
+            FloatOp::Add
+            | FloatOp::Sub
+            | FloatOp::Mul
+            | FloatOp::Div
+            | FloatOp::DivApprox
+            | FloatOp::Min { .. }
+            | FloatOp::Max { .. }
+            | FloatOp::CopySign => 2,
+        }
+    }
 }

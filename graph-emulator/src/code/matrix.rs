@@ -15,7 +15,7 @@ pub(crate) enum MatrixOp {
     /// `mma`, `wmma.mma`
     Multiply(Multiply),
     /// `ldmatrix` and `stmatrix`: one, two or four 8x8 matrices of 16-bit elements, a row at an address.
-    Rows(Rows),
+    Rows(MatrixRows),
     /// `wmma.load`, `wmma.store`
     Tile(Tile),
     /// `movmatrix`: an 8x8 matrix of 16-bit elements, transposed.
@@ -34,7 +34,7 @@ pub(crate) struct Multiply {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Rows {
+pub(crate) struct MatrixRows {
     pub(crate) store: bool,
     pub(crate) transposed: bool,
     pub(crate) space: Space,
@@ -52,6 +52,9 @@ pub(crate) struct Tile {
     pub(crate) stride: Slot,
     pub(crate) fragment: Fragment,
 }
+
+/// The most elements of a fragment.
+pub(crate) const MAX_ELEMENTS: usize = 1024;
 
 /// A matrix in the registers of a warp.
 #[derive(Clone, Debug)]
@@ -121,4 +124,36 @@ pub(crate) enum FragmentLayout {
     PairSum,
     /// Those of `wmma`, which PTX leaves open: row by row, again and again where there are more registers than elements.
     Linear,
+}
+
+impl Fragment {
+    /// The index of an element in the matrix, row by row.
+    pub(crate) fn index(&self, lane: usize, register: usize, element: usize) -> usize {
+        let per = self.element.per_slot();
+        let (group, thread) = (lane / 4, lane % 4);
+        let sequence = register * per + element;
+        let at = |row: usize, column: usize| row * self.columns + column;
+        // Of `m8n8k4`: the lanes of a matrix are four, and the four that are sixteen further.
+        let pair = (lane / 4 % 4) * self.rows * self.columns;
+        let (half, single) = (lane / 16 * 4, lane % 4 + lane / 16 * 4);
+        match self.layout {
+            FragmentLayout::First if self.rows == 8 => at(group, register * 4 * per + thread * per + element),
+            FragmentLayout::First => {
+                let column = register / 2 * 4 * per + thread * per + element;
+                at(group + register % 2 * 8, column)
+            }
+            FragmentLayout::Second => at(register * 4 * per + thread * per + element, group),
+            FragmentLayout::Sum => at(group + sequence / 2 * 8, thread * 2 + sequence % 2),
+            FragmentLayout::PairFirst(true) => pair + at(single, sequence),
+            FragmentLayout::PairFirst(false) => pair + at(sequence + half, thread),
+            FragmentLayout::PairSecond(true) => pair + at(sequence, single),
+            FragmentLayout::PairSecond(false) => pair + at(thread, sequence + half),
+            FragmentLayout::PairSum if self.element == Element::F32 => {
+                let row = (lane & 1) + (sequence & 2) + half;
+                pair + at(row, (sequence & 4) + (lane & 2) + (sequence & 1))
+            }
+            FragmentLayout::PairSum => pair + at(single, sequence),
+            FragmentLayout::Linear => (lane * self.slots.len() * per + sequence) % (self.rows * self.columns),
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Barriers, and operations among the lanes of a warp.
 
-use super::Slot;
+use super::{Op, Slot};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BarrierOp {
@@ -86,4 +86,19 @@ pub(crate) struct Reduce {
     pub(crate) d: Slot,
     pub(crate) a: Slot,
     pub(crate) mask: Slot,
+}
+
+impl Op {
+    /// The register with the lanes that an operation waits for.
+    pub(crate) fn member_mask(&self) -> Option<Slot> {
+        match self {
+            Op::Shuffle(op) => Some(op.mask),
+            Op::Vote(op) => Some(op.mask),
+            Op::Match(op) => Some(op.mask),
+            Op::Reduce(op) => Some(op.mask),
+            Op::Matrix(op) => Some(op.mask),
+            Op::WarpBarrier { mask } | Op::Elect { mask, .. } => Some(*mask),
+            _ => None,
+        }
+    }
 }

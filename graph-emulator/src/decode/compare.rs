@@ -6,7 +6,9 @@ use super::Result;
 use super::arithmetic::operand;
 use super::modifiers::{Modifiers, float_type, integer_type};
 use super::operand::Scope;
-use crate::code::{BooleanOp, Compare, CompareType, Comparison, DISCARD, Op, Outcome, Select, Selector, Test, TestOp};
+use crate::code::{
+    BooleanOp, Compare, CompareTarget, CompareType, Comparison, DISCARD, Op, Select, Selector, Test, TestOp,
+};
 
 pub(super) const COMPARISONS: [(&str, Comparison); 18] = [
     ("eq", Comparison::Eq),
@@ -73,28 +75,28 @@ pub(super) fn compare(
     })))
 }
 
-fn predicates(target: &Operand, scope: &Scope<'_>) -> Result<Outcome> {
+fn predicates(target: &Operand, scope: &Scope<'_>) -> Result<CompareTarget> {
     match target {
-        Operand::Pair(p, q) => Ok(Outcome::Predicates(
+        Operand::Pair(p, q) => Ok(CompareTarget::Predicates(
             scope.predicate_target(p)?,
             scope.predicate_target(q)?,
         )),
-        _ => Ok(Outcome::Predicates(scope.predicate_target(target)?, DISCARD)),
+        _ => Ok(CompareTarget::Predicates(scope.predicate_target(target)?, DISCARD)),
     }
 }
 
 /// `set` gives all ones, or one in a floating-point type.
-fn set_outcome(target: &Operand, result: Type, ty: Type, scope: &Scope<'_>) -> Result<Outcome> {
+fn set_outcome(target: &Operand, result: Type, ty: Type, scope: &Scope<'_>) -> Result<CompareTarget> {
     let d = scope.target(target, result)?;
     match result {
-        Type::U32 | Type::S32 if !matches!(ty, Type::F16x2 | Type::BF16x2) => Ok(Outcome::Mask(d)),
-        Type::U32 | Type::S32 => Ok(Outcome::Halves(d, 0xffff)),
-        Type::U16 | Type::S16 => Ok(Outcome::Value(d, 0xffff)),
-        Type::F32 => Ok(Outcome::Value(d, 1f32.to_bits())),
-        Type::F16 => Ok(Outcome::Value(d, 0x3c00)),
-        Type::BF16 => Ok(Outcome::Value(d, 0x3f80)),
-        Type::F16x2 => Ok(Outcome::Halves(d, 0x3c00)),
-        Type::BF16x2 => Ok(Outcome::Halves(d, 0x3f80)),
+        Type::U32 | Type::S32 if !matches!(ty, Type::F16x2 | Type::BF16x2) => Ok(CompareTarget::Mask(d)),
+        Type::U32 | Type::S32 => Ok(CompareTarget::Halves(d, 0xffff)),
+        Type::U16 | Type::S16 => Ok(CompareTarget::Value(d, 0xffff)),
+        Type::F32 => Ok(CompareTarget::Value(d, 1f32.to_bits())),
+        Type::F16 => Ok(CompareTarget::Value(d, 0x3c00)),
+        Type::BF16 => Ok(CompareTarget::Value(d, 0x3f80)),
+        Type::F16x2 => Ok(CompareTarget::Halves(d, 0x3c00)),
+        Type::BF16x2 => Ok(CompareTarget::Halves(d, 0x3f80)),
         _ => Err("unknown result type".to_owned()),
     }
 }

@@ -6,7 +6,7 @@ use super::arithmetic::operand;
 use super::modifiers::Modifiers;
 use super::operand::Scope;
 use super::{Place, Result};
-use crate::code::{Call, Op, Target};
+use crate::code::{Call, Callee, Op};
 
 /// Instructions that change the flow of control.
 pub(super) fn control(
@@ -60,10 +60,10 @@ fn call(operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
         _ => &[],
     };
     let target = match target {
-        Operand::Register(_) => Target::Indirect(scope.source(target, Type::U64)?),
+        Operand::Register(_) => Callee::Indirect(scope.source(target, Type::U64)?),
         Operand::Symbol(name, 0) | Operand::Label(name) => match scope.find(name) {
-            Ok(Place::Function(index)) => Target::Function(index),
-            Ok(Place::Builtin(builtin)) => Target::Builtin(builtin),
+            Ok(Place::Function(index)) => Callee::Function(index),
+            Ok(Place::Builtin(builtin)) => Callee::Builtin(builtin),
             _ => return Err(format!("call of the unknown function `{name}`")),
         },
         _ => return Err("a function is expected".to_owned()),

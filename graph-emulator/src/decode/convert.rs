@@ -4,10 +4,11 @@ use graph_ptx::ast::{Operand, Type};
 
 use super::arithmetic::{no_more, operand};
 use super::modifiers::Modifiers;
-use super::operand::{File, Scope};
+use super::operand::Scope;
 use super::{Result, video};
-use crate::code::{Convert, ConvertType, DISCARD, NarrowConvert, Op, Rounding};
-use crate::exec::narrow::{E4M3, E5M2};
+use crate::code::{Convert, ConvertType, DISCARD, File, NarrowConvert, Op};
+use crate::softfloat::Rounding;
+use crate::softfloat::narrow::{E4M3, E5M2};
 
 /// `cvt.rn.ftz.sat.f32.s64 d, a` and the packing forms `cvt.rn.f16x2.f32 d, a, b`.
 pub(super) fn cvt(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {

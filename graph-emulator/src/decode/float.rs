@@ -6,8 +6,8 @@ use super::Result;
 use super::arithmetic::{no_more, operand};
 use super::modifiers::{Modifiers, float_type};
 use super::operand::Scope;
-use crate::code::{Float, FloatOp, FloatType, Math, MathOp, Op, Rounding};
-use crate::exec::float::operand_count;
+use crate::code::{Float, FloatOp, FloatType, Math, MathOp, Op};
+use crate::softfloat::Rounding;
 
 /// Opcodes that only floats have.
 pub(super) fn float(
@@ -63,8 +63,8 @@ pub(super) fn typed(
         };
         s = [one, scope.source(operand(operands, 1)?, ty)?, 0];
     } else {
-        no_more(operands, operand_count(op) + 1)?;
-        for (index, slot) in s.iter_mut().enumerate().take(operand_count(op)) {
+        no_more(operands, op.operand_count() + 1)?;
+        for (index, slot) in s.iter_mut().enumerate().take(op.operand_count()) {
             *slot = scope.source(operand(operands, index + 1)?, ty)?;
         }
     }

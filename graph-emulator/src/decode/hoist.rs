@@ -6,8 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use crate::code::{Base, Instruction, Line, Move, Op, Slot, Space, Special};
-use crate::visit::{File, Role};
+use crate::code::{Base, File, Instruction, Line, Move, Op, Role, Slot, Space, Special};
 
 type Register = (File, Slot);
 

@@ -4,8 +4,7 @@ use std::collections::HashMap;
 
 use graph_ptx::ast::{self, Space};
 
-use crate::code::Builtin;
-use crate::exec::call::FUNCTION_BASE;
+use crate::code::{Builtin, FUNCTION_BASE, MAX_SHARED};
 use crate::fault::LoadError;
 
 /// Where a named thing is.
@@ -34,9 +33,6 @@ pub(crate) struct Symbols {
     pub(super) shared: u32,
     function_shared: HashMap<String, HashMap<String, u32>>,
 }
-
-/// The most shared memory of a block, static and dynamic.
-pub(crate) const MAX_SHARED: u32 = 1 << 24;
 
 impl Symbols {
     /// Place everything but the global and constant variables, whose addresses are given.

@@ -7,7 +7,8 @@ use super::arithmetic::operand;
 use super::modifiers::Modifiers;
 use super::operand::Scope;
 use crate::code::{
-    DISCARD, Element, Fragment, FragmentLayout as Layout, Matrix, MatrixOp, Multiply, Op, Rows, Slot, Space, Tile,
+    DISCARD, Element, Fragment, FragmentLayout as Layout, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Op,
+    Slot, Space, Tile,
 };
 
 const ELEMENTS: [(&str, Element); 12] = [
@@ -24,9 +25,6 @@ const ELEMENTS: [(&str, Element); 12] = [
     ("u4", Element::U4),
     ("s32", Element::S32),
 ];
-
-/// The most elements of a fragment.
-pub(crate) const MAX_ELEMENTS: usize = 1024;
 
 /// Rows, columns, and the length of the sums.
 #[derive(Clone, Copy)]
@@ -319,7 +317,7 @@ fn rows(store: bool, modifiers: &mut Modifiers<'_>, operands: &[Operand], scope:
             (false, register) => scope.target(register, Type::B32),
         })
         .collect();
-    Ok(MatrixOp::Rows(Rows {
+    Ok(MatrixOp::Rows(MatrixRows {
         store,
         transposed,
         space,

@@ -5,8 +5,8 @@ use graph_ptx::ast::{Operand, Type};
 use super::Result;
 use super::arithmetic::{no_more, operand};
 use super::modifiers::Modifiers;
-use super::operand::{File, Scope};
-use crate::code::{Access, AsyncCopy, Atomic, AtomicOp, AtomicType, DISCARD, Guard, Op, Slot, Space};
+use super::operand::Scope;
+use crate::code::{AsyncCopy, Atomic, AtomicOp, AtomicType, DISCARD, File, Guard, Op, Slot, Space, Transfer};
 
 /// The state space; generic without.
 fn space(modifiers: &mut Modifiers<'_>) -> Space {
@@ -110,8 +110,8 @@ fn check_file(file: File, ty: Type, wide: &mut Option<bool>) -> Result<()> {
     }
 }
 
-fn access(space: Space, address: crate::code::Address, ty: Type, count: usize, strong: bool) -> Access {
-    Access {
+fn access(space: Space, address: crate::code::Address, ty: Type, count: usize, strong: bool) -> Transfer {
+    Transfer {
         space,
         address,
         bytes: ty.size() as u8,

@@ -21,11 +21,10 @@ mod warp;
 
 use graph_ptx::ast;
 
-use crate::code::{Code, Function, Guard, Instruction, Line, Op};
+use crate::code::{Code, Function, Guard, Instruction, Line, Op, Role};
 use crate::fault::LoadError;
-use crate::visit::Role;
-pub(crate) use layout::{MAX_SHARED, Place, Symbols};
-pub(crate) use matrix::MAX_ELEMENTS;
+use layout::Place;
+pub(crate) use layout::Symbols;
 use modifiers::Modifiers;
 use operand::Scope;
 

@@ -3,7 +3,8 @@
 use graph_ptx::ast::{self, Type};
 
 use super::Result;
-use crate::code::{FloatType, IntegerType, Rounding};
+use crate::code::{FloatType, IntegerType};
+use crate::softfloat::Rounding;
 
 /// Modifiers not looked at yet.
 pub(super) struct Modifiers<'a> {

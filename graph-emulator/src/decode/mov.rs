@@ -4,9 +4,9 @@ use graph_ptx::ast::{Operand, Type};
 
 use super::arithmetic::operand;
 use super::modifiers::Modifiers;
-use super::operand::{File, Scope};
+use super::operand::Scope;
 use super::{Place, Result};
-use crate::code::{DISCARD, Integer, IntegerOp, IntegerType, Move, Op, PredicateOp, Slot, Space};
+use crate::code::{DISCARD, File, Integer, IntegerOp, IntegerType, Move, Op, PredicateOp, Slot, Space};
 
 /// `mov` between registers, of literals, of addresses; packing and unpacking.
 pub(super) fn mov(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
@@ -82,7 +82,7 @@ fn symbol(d: Slot, name: &str, addend: i64, ty: Type, scope: &mut Scope<'_>) -> 
                 return Ok(Op::Convert(crate::code::Convert {
                     from: kind,
                     to,
-                    round: crate::code::Rounding::Zero,
+                    round: crate::softfloat::Rounding::Zero,
                     integral: false,
                     ftz: false,
                     sat: false,

@@ -2,10 +2,11 @@
 
 use graph_ptx::ast::{self, Operand, Reg, Type};
 
-pub(super) use super::scope::{File, Scope};
+pub(super) use super::scope::Scope;
 use super::{Place, Result};
-use crate::code::{Address, Base, DISCARD, Passed, Slot, Space, Special};
-use crate::exec::address::{LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW};
+use crate::code::{
+    Address, Base, DISCARD, File, LOCAL_WINDOW, PARAM_WINDOW, Passed, SHARED_WINDOW, Slot, Space, Special,
+};
 
 impl<'a> Scope<'a> {
     /// The file and slot of a register.

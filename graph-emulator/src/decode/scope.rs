@@ -8,16 +8,7 @@ use super::hoist::Body;
 use super::layout::place;
 use super::operand::in_register;
 use super::{Place, Result, Symbols};
-use crate::code::{FrameSize, Function, Instruction, Line, Passed, Slot, Special};
-use crate::visit;
-
-/// What a register holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum File {
-    R32,
-    R64,
-    Predicate,
-}
+use crate::code::{File, FrameSize, Function, Instruction, Line, Passed, Slot, Special};
 
 /// The names of a function, and its frame as it grows.
 pub(super) struct Scope<'a> {
@@ -148,19 +139,19 @@ impl<'a> Scope<'a> {
     }
 
     /// The registers that hold something when the function is entered: literals, special registers, parameters.
-    pub(super) fn filled(&self) -> Vec<(visit::File, Slot)> {
+    pub(super) fn filled(&self) -> Vec<(File, Slot)> {
         let params = self.params.iter().filter_map(|param| match *param {
-            Passed::R32(slot) => Some((visit::File::R32, slot)),
-            Passed::R64(slot) => Some((visit::File::R64, slot)),
+            Passed::R32(slot) => Some((File::R32, slot)),
+            Passed::R64(slot) => Some((File::R64, slot)),
             Passed::Local(..) | Passed::Constant(_) => None,
         });
         self.constants().chain(params).collect()
     }
 
-    fn constants(&self) -> impl Iterator<Item = (visit::File, Slot)> {
-        let constants32 = self.constants32.values().map(|&slot| (visit::File::R32, slot));
-        let constants64 = self.constants64.values().map(|&slot| (visit::File::R64, slot));
-        let specials = self.specials.iter().map(|&(slot, _)| (visit::File::R32, slot));
+    fn constants(&self) -> impl Iterator<Item = (File, Slot)> {
+        let constants32 = self.constants32.values().map(|&slot| (File::R32, slot));
+        let constants64 = self.constants64.values().map(|&slot| (File::R64, slot));
+        let specials = self.specials.iter().map(|&(slot, _)| (File::R32, slot));
         constants32.chain(constants64).chain(specials)
     }
 

@@ -5,8 +5,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::code::{Instruction, Op, Slot};
-use crate::visit::{File, Role};
+use crate::code::{File, Instruction, Op, Role, Slot};
 
 type Register = (File, Slot);
 

@@ -7,24 +7,26 @@ use std::sync::atomic::{
 
 use half::{bf16, f16};
 
+use super::Environment;
+use super::check::{all_aligned, all_inside};
+use super::memory::{read_bytes, write_bytes};
 use crate::code::{Atomic, AtomicOp as Op, AtomicType as Ty, DISCARD, Space};
-use crate::exec::address::{addresses, check_alignment, check_bounds, each_space, lanes};
-use crate::exec::memory::{read_bytes, write_bytes};
-use crate::exec::{Environment, LaneFault, Warp};
-use crate::fault::Operation;
-use crate::registers::{LANES, Registers};
-use crate::storage::Storage;
+use crate::fault::{LaneFault, Operation};
+use crate::memory::storage::Storage;
+use crate::memory::view::Region;
+use crate::state::address::{addresses, each_space};
+use crate::state::{LANES, Registers, Warp, lanes};
 
 /// Execute an atomic operation, lane after lane.
 pub(crate) fn atomic(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &Atomic) -> Result<(), LaneFault> {
     let all = addresses(&warp.registers, &op.address);
     let bytes = op.ty.bytes();
     each_space(op.space, &all, mask, |space, at, mask| {
-        check_alignment(Operation::Atomic, at, mask, bytes.into())?;
+        all_aligned(Operation::Atomic, at, mask, bytes.into())?;
         match space {
             Space::Global | Space::Generic => global(&mut warp.registers, env, mask, op, at),
             Space::Shared => {
-                check_bounds(
+                all_inside(
                     Operation::Atomic,
                     "shared memory",
                     at,
@@ -36,7 +38,7 @@ pub(crate) fn atomic(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: 
                 Ok(())
             }
             Space::Local => {
-                check_bounds(
+                all_inside(
                     Operation::Atomic,
                     "local memory",
                     at,
@@ -52,20 +54,9 @@ pub(crate) fn atomic(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: 
                 }
                 Ok(())
             }
-            Space::Param => check_bounds(Operation::Atomic, "the parameters", at, mask, bytes.into(), 0),
+            Space::Param => all_inside(Operation::Atomic, "the parameters", at, mask, bytes.into(), 0),
         }
     })
-}
-
-impl Ty {
-    /// Bytes of a value.
-    pub(crate) fn bytes(self) -> u8 {
-        match self {
-            Ty::B16 | Ty::F16 | Ty::Bf16 => 2,
-            Ty::B32 | Ty::S32 | Ty::F16x2 | Ty::Bf16x2 | Ty::F32 => 4,
-            Ty::B64 | Ty::S64 | Ty::F64 => 8,
-        }
-    }
 }
 
 impl Warp {
@@ -121,7 +112,7 @@ fn global(
     let mut region = None;
     for lane in lanes(mask) {
         let address = at[lane];
-        if !region.is_some_and(|region: &crate::view::Region| region.contains(address, bytes.into())) {
+        if !region.is_some_and(|region: &Region| region.contains(address, bytes.into())) {
             region = view.writable(address, bytes.into());
         }
         let Some(region) = region else {

@@ -1,10 +1,9 @@
 //! `bar` and `barrier`: the barriers of a block, who has arrived at them, and letting them go on.
 
-use crate::code::{Barrier, BarrierOp, DISCARD};
-use crate::exec::address::lanes;
-use crate::exec::{Environment, Flow, LaneFault, Warp};
-use crate::fault::FaultKind;
-use crate::registers::{LANES, Registers};
+use super::{Environment, Flow};
+use crate::code::{Barrier, BarrierOp, Code, DISCARD, Op};
+use crate::fault::{FaultKind, LaneFault};
+use crate::state::{LANES, Registers, Warp, first, lanes};
 
 /// The sixteen barriers of a block, and how many threads of it have not exited.
 pub(crate) struct Barriers {
@@ -57,9 +56,9 @@ impl Barriers {
         self.generations = [0; 16];
     }
 
-    /// How often a barrier has opened in this block.
-    pub(crate) fn generation(&self, barrier: usize) -> u32 {
-        self.generations.get(barrier).copied().unwrap_or_default()
+    /// How often each barrier has opened in this block.
+    pub(crate) fn generations(&self) -> &[u32] {
+        &self.generations
     }
 
     /// Threads have exited: nobody waits for them any more.
@@ -77,7 +76,7 @@ impl Barriers {
     }
 
     /// Let all go on whose barrier is complete.
-    pub(crate) fn release(&mut self, registers: &mut Registers, warps: &mut [Warp], code: &crate::code::Code) {
+    pub(crate) fn release(&mut self, registers: &mut Registers, warps: &mut [Warp], code: &Code) {
         for index in lanes(self.open) {
             if self.slots[index].complete(self.live, warps) {
                 self.slots[index].open(registers, warps, code);
@@ -121,7 +120,7 @@ impl State {
         warps.iter().zip(&self.arrived).map(warp_count).sum::<u32>() >= expected
     }
 
-    fn open(&mut self, registers: &mut Registers, warps: &mut [Warp], code: &crate::code::Code) {
+    fn open(&mut self, registers: &mut Registers, warps: &mut [Warp], code: &Code) {
         for (warp, &parked) in warps.iter_mut().zip(&self.parked).filter(|&(_, &parked)| parked != 0) {
             warp.unpark(parked);
             if self.voters != 0 {
@@ -134,11 +133,11 @@ impl State {
     }
 
     /// Write the result of `bar.red` in the lanes that waited for it.
-    fn deliver(&self, warp: &mut Warp, parked: u32, code: &crate::code::Code) {
+    fn deliver(&self, warp: &mut Warp, parked: u32, code: &Code) {
         for lane in lanes(parked) {
             let (pc, frame) = warp.position(lane);
             warp.registers.frame = frame;
-            let Some(crate::code::Op::Barrier(op)) = code.instructions.get(pc as usize - 1).map(|at| &at.op) else {
+            let Some(Op::Barrier(op)) = code.instructions.get(pc as usize - 1).map(|at| &at.op) else {
                 continue;
             };
             let holds = |holds: bool| if holds { u32::MAX } else { 0 };
@@ -164,21 +163,21 @@ impl Warp {
         pc: u32,
         env: &mut Environment<'_>,
     ) -> Result<Flow, LaneFault> {
-        let first = mask.trailing_zeros() as usize % LANES;
+        let lane = first(mask);
         let ids = *self.registers.get32(op.id);
-        let id = ids[first];
+        let id = ids[lane];
         let same = lanes(mask)
-            .filter(|&lane| ids[lane] == id)
-            .fold(0, |same, lane| same | 1 << lane);
-        let expected = (op.count != DISCARD).then(|| self.registers.get32(op.count)[first]);
+            .filter(|&other| ids[other] == id)
+            .fold(0u32, |same, other| same | 1 << other);
+        let expected = (op.count != DISCARD).then(|| self.registers.get32(op.count)[lane]);
         let warp = self.index();
         let Some(slot) = env.barriers.slots.get_mut(id as usize) else {
             let message = format!("there is no barrier {id}; a block has barriers 0 to 15");
-            return Err(LaneFault::new(first, FaultKind::DivergentBarrier(message.into())));
+            return Err(LaneFault::new(lane, FaultKind::DivergentBarrier(message.into())));
         };
         slot.check(warp, op, pc, expected).map_err(|message| {
             let message = format!("at barrier {id}, {message}");
-            LaneFault::new(first, FaultKind::DivergentBarrier(message.into()))
+            LaneFault::new(lane, FaultKind::DivergentBarrier(message.into()))
         })?;
         env.barriers.open |= 1 << id;
         slot.expected = expected;

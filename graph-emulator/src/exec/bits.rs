@@ -1,9 +1,8 @@
 //! Bit manipulation: counting, fields, permutation, dot products of bytes.
 
 use crate::code::{Bits, BitsOp as Op, PrmtMode};
-use crate::map::each;
-use crate::registers::Registers;
-use crate::wide::dispatch;
+use crate::state::vector::dispatch;
+use crate::state::{Registers, each};
 
 dispatch! {
     /// Bit manipulation instructions.

@@ -3,11 +3,11 @@
 
 use std::sync::PoisonError;
 
+use super::Environment;
 use crate::code::{Builtin, Call, Space, Special};
-use crate::exec::address::lanes;
-use crate::exec::{Environment, LaneFault, Warp};
-use crate::fault::FaultKind;
-use crate::launch::Conditional;
+use crate::fault::{FaultKind, LaneFault};
+use crate::state::context::Conditional;
+use crate::state::{Warp, lanes};
 
 /// The longest text that is read.
 const MAX_TEXT: u64 = 64 * 1024;

@@ -1,23 +1,10 @@
 //! Calls and returns. A call stack is a chain of frames that lanes share; lanes of one warp may be in different ones,
 //! at the same registers, since each has its own column of them.
 
-use crate::code::{Call, Code, DISCARD, FrameSize, Function, Op, Passed, Target};
-use crate::exec::address::lanes;
-use crate::exec::{Environment, Flow, LaneFault, Warp};
-use crate::fault::FaultKind;
-use crate::registers::{Frame, LANES};
-
-/// A frame in use.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Activation {
-    /// The frame of the caller; of the kernel, itself.
-    pub(crate) parent: u32,
-    /// The call instruction.
-    pub(crate) site: u32,
-    pub(crate) function: u32,
-    pub(crate) depth: u32,
-    pub(crate) frame: Frame,
-}
+use super::{Environment, Flow};
+use crate::code::{Call, Callee, Code, DISCARD, FrameSize, Function, Op, Passed};
+use crate::fault::{FaultKind, LaneFault};
+use crate::state::{Activation, Frame, LANES, Warp, first, lanes};
 
 /// The most register slots, and the most frames, of a warp: a bound for recursion.
 const MAX_SLOTS: u32 = 1 << 16;
@@ -32,27 +19,27 @@ impl Warp {
         env: &mut Environment<'_>,
     ) -> Result<Flow, LaneFault> {
         let code = env.context.code;
-        let first = mask.trailing_zeros() as usize % LANES;
+        let lane = first(mask);
         match call.target {
-            Target::Builtin(builtin) => {
+            Callee::Builtin(builtin) => {
                 self.builtin(builtin, call, mask, env)?;
                 Ok(Flow::Next)
             }
-            Target::Function(function) => {
+            Callee::Function(function) => {
                 self.enter(call, function, mask, pc, code)
-                    .map_err(|kind| LaneFault::new(first, kind))?;
+                    .map_err(|kind| LaneFault::new(lane, kind))?;
                 Ok(Flow::Split)
             }
-            Target::Indirect(slot) => {
+            Callee::Indirect(slot) => {
                 let targets = *self.registers.get64(slot);
                 let same = lanes(mask)
-                    .filter(|&lane| targets[lane] == targets[first])
-                    .fold(0, |all, lane| all | 1 << lane);
-                let invalid = || LaneFault::new(first, FaultKind::InvalidTarget(targets[first]));
-                let function = code.function_at(targets[first]).ok_or_else(invalid)?;
+                    .filter(|&other| targets[other] == targets[lane])
+                    .fold(0, |all, other| all | 1 << other);
+                let invalid = || LaneFault::new(lane, FaultKind::InvalidTarget(targets[lane]));
+                let function = code.function_at(targets[lane]).ok_or_else(invalid)?;
                 self.set_pcs(mask & !same, pc);
                 self.enter(call, function, same, pc, code)
-                    .map_err(|kind| LaneFault::new(first, kind))?;
+                    .map_err(|kind| LaneFault::new(lane, kind))?;
                 Ok(Flow::Split)
             }
         }
@@ -63,9 +50,9 @@ impl Warp {
         if callee.params.len() != call.arguments.len() || callee.results.len() < call.results.len() {
             return Err(FaultKind::InvalidTarget(function.into()));
         }
-        let caller = self.current();
+        let caller = self.current;
         let activation = self.activation(caller, pc, function, code);
-        let (above, frame) = (self.registers.frame, self.activations()[activation as usize].frame);
+        let (above, frame) = (self.registers.frame, self.activations[activation as usize].frame);
         let end = frame.after(callee.frame);
         let slots = end.r32.max(end.r64).max(end.predicates).max(activation);
         if slots > MAX_SLOTS || !self.local.reserve(end.local) {
@@ -84,11 +71,11 @@ impl Warp {
     /// The frame for a call, which lanes that made the same call before may be in already.
     fn activation(&mut self, parent: u32, site: u32, function: u32, code: &Code) -> u32 {
         let same = |entry: &Activation| (entry.parent, entry.site, entry.function) == (parent, site, function);
-        let recent = self.activations().iter().enumerate().rev().take(LANES);
+        let recent = self.activations.iter().enumerate().rev().take(LANES);
         if let Some((index, _)) = recent.filter(|&(index, _)| index != 0).find(|(_, entry)| same(entry)) {
             return index as u32;
         }
-        let above = self.activations()[parent as usize];
+        let above = self.activations[parent as usize];
         let size: FrameSize = code.functions[above.function as usize].frame;
         let (depth, frame) = (above.depth + 1, above.frame.after(size));
         self.push_activation(Activation {
@@ -102,9 +89,9 @@ impl Warp {
 
     /// Return to the caller, or leave the kernel.
     pub(crate) fn ret(&mut self, mask: u32, env: &mut Environment<'_>) -> Flow {
-        let current = self.current();
+        let current = self.current;
         if current == 0 {
-            self.exit(mask, env);
+            self.leave(mask, env);
             return Flow::Split;
         }
         let code = env.context.code;
@@ -114,8 +101,8 @@ impl Warp {
             function,
             frame,
             ..
-        } = self.activations()[current as usize];
-        let above = self.activations()[parent as usize].frame;
+        } = self.activations[current as usize];
+        let above = self.activations[parent as usize].frame;
         if let Some(Op::Call(call)) = code.instructions.get(site as usize).map(|at| &at.op) {
             for (&to, &from) in call.results.iter().zip(&code.functions[function as usize].results) {
                 self.pass(mask, (frame, from), (above, to));
@@ -124,6 +111,12 @@ impl Warp {
         self.move_to(mask, parent, site + 1);
         self.pop_activations();
         Flow::Split
+    }
+
+    /// The lanes of `mask` exit: no barrier waits for them any more.
+    pub(crate) fn leave(&mut self, mask: u32, env: &mut Environment<'_>) {
+        self.exit(mask);
+        env.barriers.exit(mask.count_ones());
     }
 
     /// Copy a parameter or result from one frame to another, and leave the registers at one of them.
@@ -188,15 +181,4 @@ impl Warp {
 /// The size of what is passed in one piece: parameters lie in words of their own.
 fn scalar(bytes: u32) -> u8 {
     if bytes == 8 { 8 } else { 4 }
-}
-
-/// Addresses of functions, for indirect calls: outside of all memory.
-pub(crate) const FUNCTION_BASE: u64 = 0x10_0000;
-
-impl Code {
-    /// The function at an address that `mov` of its name gave.
-    fn function_at(&self, address: u64) -> Option<u32> {
-        let index = u32::try_from(address.checked_sub(FUNCTION_BASE)? / 16).ok()?;
-        (address.is_multiple_of(16) && (index as usize) < self.functions.len()).then_some(index)
-    }
 }

@@ -1,45 +1,11 @@
 //! Single accesses of one lane to memory in any space: for what is too rare to be fast.
 
+use super::Environment;
+use super::check::{aligned, inside};
+use super::memory::{read_bytes, write_bytes};
 use crate::code::Space;
-use crate::exec::address::window;
-use crate::exec::memory::{read_bytes, write_bytes};
-use crate::exec::{Environment, Warp};
 use crate::fault::{FaultKind, Operation};
-
-/// The space that an address lies in, generic ones being sorted, and the address within it.
-pub(crate) fn resolve(space: Space, address: u64) -> (Space, u64) {
-    match space {
-        Space::Generic => {
-            let (space, base) = window(address);
-            (space, address - base)
-        }
-        space => (space, address),
-    }
-}
-
-fn check(operation: Operation, buffer: &str, address: u64, bytes: u8, len: usize) -> Result<(), FaultKind> {
-    if address < len as u64 && len as u64 - address >= u64::from(bytes) {
-        return Ok(());
-    }
-    Err(FaultKind::OutOfBounds {
-        operation,
-        buffer: buffer.into(),
-        offset: address as i64,
-        bytes: bytes.into(),
-        len: len as u64,
-    })
-}
-
-fn check_alignment(operation: Operation, address: u64, bytes: u8) -> Result<(), FaultKind> {
-    if address.is_multiple_of(bytes.into()) {
-        return Ok(());
-    }
-    Err(FaultKind::Misaligned {
-        operation,
-        address,
-        bytes: bytes.into(),
-    })
-}
+use crate::state::Warp;
 
 impl Warp {
     /// Read 1, 2, 4 or 8 bytes.
@@ -52,19 +18,25 @@ impl Warp {
         bytes: u8,
     ) -> Result<u64, FaultKind> {
         let operation = Operation::Load;
-        let (space, at) = resolve(space, address);
-        check_alignment(operation, at, bytes)?;
+        let (space, at) = space.resolve(address);
+        aligned(operation, at, bytes.into())?;
         match space {
             Space::Local => {
-                check(operation, "local memory", at, bytes, self.local.len())?;
+                inside(operation, "local memory", at, bytes.into(), self.local.len())?;
                 Ok(self.local.load(lane, at, bytes))
             }
             Space::Shared => {
-                check(operation, "shared memory", at, bytes, env.shared.len())?;
+                inside(operation, "shared memory", at, bytes.into(), env.shared.len())?;
                 Ok(read_bytes(env.shared, at, bytes))
             }
             Space::Param => {
-                check(operation, "the parameters", at, bytes, env.context.parameters.len())?;
+                inside(
+                    operation,
+                    "the parameters",
+                    at,
+                    bytes.into(),
+                    env.context.parameters.len(),
+                )?;
                 Ok(read_bytes(env.context.parameters, at, bytes))
             }
             Space::Global | Space::Generic => match env.context.view.readable(at, bytes.into()) {
@@ -85,18 +57,18 @@ impl Warp {
         value: u64,
     ) -> Result<(), FaultKind> {
         let operation = Operation::Store;
-        let (space, at) = resolve(space, address);
-        check_alignment(operation, at, bytes)?;
+        let (space, at) = space.resolve(address);
+        aligned(operation, at, bytes.into())?;
         match space {
             Space::Local => {
-                check(operation, "local memory", at, bytes, self.local.len())?;
+                inside(operation, "local memory", at, bytes.into(), self.local.len())?;
                 self.local.store(lane, at, bytes, value);
             }
             Space::Shared => {
-                check(operation, "shared memory", at, bytes, env.shared.len())?;
+                inside(operation, "shared memory", at, bytes.into(), env.shared.len())?;
                 write_bytes(env.shared, at, bytes, value);
             }
-            Space::Param => check(operation, "the parameters", at, bytes, 0)?,
+            Space::Param => inside(operation, "the parameters", at, bytes.into(), 0)?,
             Space::Global | Space::Generic => match env.context.view.writable(at, bytes.into()) {
                 Some(region) => region.storage().store(at, bytes, value),
                 None => return Err(env.context.view.explain(operation, at, bytes.into())),

@@ -1,24 +1,8 @@
 //! Operations among the lanes of a warp: shuffles, votes, matches, reductions, `bar.warp.sync`.
 
-use crate::code::{DISCARD, Match, Op, Reduce, ReduceOp, Shuffle, ShuffleMode, Slot, Vote, VoteOp};
-use crate::exec::address::lanes;
-use crate::exec::{Flow, Warp};
-use crate::registers::{LANES, Registers};
-
-impl Op {
-    /// The register with the lanes that an operation waits for.
-    pub(crate) fn member_mask(&self) -> Option<Slot> {
-        match self {
-            Op::Shuffle(op) => Some(op.mask),
-            Op::Vote(op) => Some(op.mask),
-            Op::Match(op) => Some(op.mask),
-            Op::Reduce(op) => Some(op.mask),
-            Op::Matrix(op) => Some(op.mask),
-            Op::WarpBarrier { mask } | Op::Elect { mask, .. } => Some(*mask),
-            _ => None,
-        }
-    }
-}
+use super::Flow;
+use crate::code::{DISCARD, Match, Op, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
+use crate::state::{LANES, Registers, Warp, first, lanes};
 
 impl Warp {
     /// Execute an operation in the lanes whose partners have all arrived; let the others wait.
@@ -46,7 +30,7 @@ impl Warp {
         let live = self.live();
         sets(members, mask)
             .filter(|&set| {
-                let wanted = members[set.trailing_zeros() as usize % LANES];
+                let wanted = members[first(set)];
                 wanted & live & !set == 0
             })
             .fold(0, |ready, set| ready | set)
@@ -60,7 +44,7 @@ pub(crate) fn sets(members: &[u32; LANES], mask: u32) -> impl Iterator<Item = u3
         if left == 0 {
             return None;
         }
-        let wanted = members[left.trailing_zeros() as usize % LANES];
+        let wanted = members[first(left)];
         let mut same = 0;
         for (lane, &own) in members.iter().enumerate() {
             same |= u32::from(own == wanted) << lane;
@@ -143,7 +127,7 @@ fn matching(registers: &mut Registers, set: u32, op: &Match) {
             .fold(0, |all, other| all | 1 << other)
     };
     if op.all {
-        let agree = same(set.trailing_zeros() as usize % LANES) == set;
+        let agree = same(first(set)) == set;
         if op.d != DISCARD {
             registers.set(op.d, set, [if agree { set } else { 0 }; LANES]);
         }

@@ -2,14 +2,13 @@
 
 use half::{bf16, f16};
 
+use super::float::flush;
 use crate::code::{
-    BooleanOp, Compare, CompareType, Comparison as Is, DISCARD, FloatType, IntegerType as Ty, Outcome, Select,
+    BooleanOp, Compare, CompareTarget, CompareType, Comparison as Is, DISCARD, FloatType, IntegerType as Ty, Select,
     Selector, Slot, Test, TestOp,
 };
-use crate::exec::float::flush;
-use crate::map::each;
-use crate::registers::{LANES, Lane, Registers};
-use crate::wide::dispatch;
+use crate::state::vector::dispatch;
+use crate::state::{LANES, Lane, Registers, each};
 
 dispatch! {
     /// `setp` and `set`.
@@ -118,7 +117,7 @@ fn store(registers: &mut Registers, mask: u32, instruction: &Compare, holds: u32
     };
     let lanes = |holds: u32, value: u32| each(|lane| if holds >> lane & 1 != 0 { value } else { 0 });
     match instruction.to {
-        Outcome::Predicates(p, q) => {
+        CompareTarget::Predicates(p, q) => {
             // `q` is the negated comparison, combined likewise; of packed halves, the comparison of the upper ones.
             let packed = matches!(instruction.ty, CompareType::Float(FloatType::F16x2 | FloatType::Bf16x2));
             let other = combined(registers, if packed { high } else { !holds });
@@ -130,15 +129,15 @@ fn store(registers: &mut Registers, mask: u32, instruction: &Compare, holds: u32
                 registers.set_predicate(q, mask, other);
             }
         }
-        Outcome::Mask(d) => {
+        CompareTarget::Mask(d) => {
             let holds = combined(registers, holds);
             registers.set(d, mask, lanes(holds, u32::MAX));
         }
-        Outcome::Value(d, value) => {
+        CompareTarget::Value(d, value) => {
             let holds = combined(registers, holds);
             registers.set(d, mask, lanes(holds, value));
         }
-        Outcome::Halves(d, value) => {
+        CompareTarget::Halves(d, value) => {
             let (low, high) = (
                 lanes(combined(registers, holds), value),
                 lanes(combined(registers, high), value << 16),

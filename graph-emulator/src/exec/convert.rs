@@ -2,11 +2,11 @@
 
 use half::{bf16, f16};
 
-use crate::code::{Convert, ConvertType as Ty, DISCARD, Rounding};
-use crate::exec::float::{NAN, flush, saturate};
-use crate::registers::{LANES, Registers};
-use crate::softfloat::{self, Format};
-use crate::wide::dispatch;
+use super::float::{NAN, flush, saturate};
+use crate::code::{Convert, ConvertType as Ty, DISCARD};
+use crate::softfloat::{self, Format, Rounding};
+use crate::state::vector::dispatch;
+use crate::state::{LANES, Registers};
 
 dispatch! {
     /// All conversions.
@@ -253,10 +253,10 @@ fn finish(instruction: &Convert, bits: u64, format: Format) -> u64 {
 mod tests {
     use super::*;
     use crate::code::FrameSize;
-    use crate::registers::FULL;
+    use crate::state::FULL;
 
     fn run(from: Ty, to: Ty, round: Rounding, sat: bool, value: u64) -> u64 {
-        let mut registers = Registers::new(crate::wide::Wide::detect(), 1, 0, 1);
+        let mut registers = Registers::of_block([LANES as u32, 1, 1]);
         registers.reserve(FrameSize {
             r32: 2,
             r64: 2,

@@ -1,10 +1,10 @@
 //! Floating-point arithmetic. Rounding to nearest is the host's own; the other directions go through `softfloat`.
 
-use crate::code::{Float, FloatOp as Op, FloatType as Ty, Rounding, Slot};
-use crate::exec::half;
-use crate::registers::{LANES, Registers};
-use crate::softfloat::{self, Format};
-use crate::wide::dispatch;
+use super::half;
+use crate::code::{Float, FloatOp as Op, FloatType as Ty, Slot};
+use crate::softfloat::{self, Format, Rounding};
+use crate::state::vector::dispatch;
+use crate::state::{LANES, Registers};
 
 dispatch! {
     /// Arithmetic of all floating-point types.
@@ -185,19 +185,10 @@ fn double(registers: &mut Registers, mask: u32, &Float { op, d, s, .. }: &Float)
     }
 }
 
-/// How many operands an operation has.
-pub(crate) fn operand_count(op: Op) -> usize {
-    match op {
-        Op::Fma => 3,
-        Op::Sqrt | Op::Neg | Op::Abs => 1,
-        _ => 2,
-    }
-}
-
 /// Rounding other than to nearest, of `f32` and `f64`.
 fn directed(registers: &mut Registers, mask: u32, instruction: &Float) {
     let operands = |registers: &Registers, read: &dyn Fn(&Registers, Slot) -> [f64; LANES]| -> [[f64; LANES]; 3] {
-        let count = operand_count(instruction.op);
+        let count = instruction.op.operand_count();
         std::array::from_fn(|index| read(registers, instruction.s[if index < count { index } else { 0 }]))
     };
     if instruction.ty == Ty::F64 {

@@ -2,47 +2,15 @@
 
 use half::{bf16, f16};
 
-use crate::code::{DISCARD, Element, Fragment, FragmentLayout as Layout, Rounding};
-use crate::decode::MAX_ELEMENTS;
-use crate::exec::float::NAN;
-use crate::exec::narrow;
-use crate::registers::{LANES, Registers};
-use crate::softfloat;
+use super::float::NAN;
+use crate::code::{DISCARD, Element, Fragment, MAX_ELEMENTS};
+use crate::softfloat::{self, Rounding, narrow};
+use crate::state::{LANES, Registers};
 
 /// The elements of a matrix, row by row, as numbers that hold each of them exactly.
 pub(crate) type Numbers = [f64; MAX_ELEMENTS];
 
 impl Fragment {
-    /// The index of an element in the matrix, row by row.
-    pub(crate) fn index(&self, lane: usize, register: usize, element: usize) -> usize {
-        let per = self.element.per_slot();
-        let (group, thread) = (lane / 4, lane % 4);
-        let sequence = register * per + element;
-        let at = |row: usize, column: usize| row * self.columns + column;
-        // Of `m8n8k4`: the lanes of a matrix are four, and the four that are sixteen further.
-        let pair = (lane / 4 % 4) * self.rows * self.columns;
-        let (half, single) = (lane / 16 * 4, lane % 4 + lane / 16 * 4);
-        match self.layout {
-            Layout::First if self.rows == 8 => at(group, register * 4 * per + thread * per + element),
-            Layout::First => {
-                let column = register / 2 * 4 * per + thread * per + element;
-                at(group + register % 2 * 8, column)
-            }
-            Layout::Second => at(register * 4 * per + thread * per + element, group),
-            Layout::Sum => at(group + sequence / 2 * 8, thread * 2 + sequence % 2),
-            Layout::PairFirst(true) => pair + at(single, sequence),
-            Layout::PairFirst(false) => pair + at(sequence + half, thread),
-            Layout::PairSecond(true) => pair + at(sequence, single),
-            Layout::PairSecond(false) => pair + at(thread, sequence + half),
-            Layout::PairSum if self.element == Element::F32 => {
-                let row = (lane & 1) + (sequence & 2) + half;
-                pair + at(row, (sequence & 4) + (lane & 2) + (sequence & 1))
-            }
-            Layout::PairSum => pair + at(single, sequence),
-            Layout::Linear => (lane * self.slots.len() * per + sequence) % (self.rows * self.columns),
-        }
-    }
-
     /// The matrix as numbers.
     pub(crate) fn read(&self, registers: &Registers, numbers: &mut Numbers) {
         let bits = self.element.bits();

@@ -2,10 +2,10 @@
 
 use half::{bf16, f16};
 
-use crate::code::{Float, FloatOp as Op, FloatType as Ty, Rounding};
-use crate::exec::float::{extreme, maximum, minimum, operand_count, saturate};
-use crate::registers::{LANES, Lane, Registers};
-use crate::softfloat::{self, Format};
+use super::float::{extreme, maximum, minimum, saturate};
+use crate::code::{Float, FloatOp as Op, FloatType as Ty};
+use crate::softfloat::{self, Format, Rounding};
+use crate::state::{LANES, Lane, Registers};
 
 /// A half-precision format: numbers go through `f64`, which holds every product and is rounded once.
 trait Half: Lane {
@@ -64,7 +64,7 @@ fn half_lanes<T: Half>(registers: &mut Registers, mask: u32, instruction: &Float
 
 /// The operands as they are; those an instruction does not have repeat the first.
 fn operands(registers: &Registers, instruction: &Float) -> [[u32; LANES]; 3] {
-    let count = operand_count(instruction.op);
+    let count = instruction.op.operand_count();
     std::array::from_fn(|index| *registers.get32(instruction.s[if index < count { index } else { 0 }]))
 }
 

@@ -1,8 +1,8 @@
 //! Integer arithmetic: operations of one type, wide multiplication, shifts and carry chains.
 
 use crate::code::{Carry, CarryOp, DISCARD, Integer, IntegerOp as Op, IntegerType as Ty, Shift, WideMultiply};
-use crate::registers::{LANES, Lane, Registers};
-use crate::wide::dispatch;
+use crate::state::vector::dispatch;
+use crate::state::{LANES, Lane, Registers};
 
 dispatch! {
     /// Operations whose operands and result have one type.
@@ -247,7 +247,7 @@ pub(crate) fn carry(registers: &mut Registers, mask: u32, instruction: &Carry) {
 
 fn carry_lanes<T>(registers: &mut Registers, mask: u32, instruction: &Carry, multiply: impl Fn(T, T) -> u128)
 where
-    T: Lane<Bits = T> + crate::registers::Bits,
+    T: Lane<Bits = T> + crate::state::LaneBits,
 {
     let bits = size_of::<T>() as u32 * 8;
     let low = |value: u128| {

@@ -1,11 +1,10 @@
 //! Approximate functions: within the errors that the PTX manual documents, not the bits of any one GPU.
 
-use crate::code::Rounding;
+use super::float::{NAN, flush};
 use crate::code::{FloatType as Ty, Math, MathOp as Op};
-use crate::exec::float::{NAN, flush};
-use crate::registers::Registers;
-use crate::softfloat;
-use crate::wide::dispatch;
+use crate::softfloat::{self, Rounding};
+use crate::state::Registers;
+use crate::state::vector::dispatch;
 
 dispatch! {
     /// `ex2`, `lg2`, `sin`, `cos`, `rcp`, `rsqrt` and `tanh`.

@@ -6,14 +6,14 @@
 //! largest term; for `f16` results, one unit of the last place more where the exact sum lies near the middle of two numbers.
 //! Sums that are exact in `f32` in any order, of small integers for example, agree bit for bit, and so do integers.
 
-use crate::code::{DISCARD, Element, Matrix, MatrixOp, Multiply, Rows, Tile};
-use crate::decode::MAX_ELEMENTS;
-use crate::exec::address::{addresses, check_alignment, lanes};
-use crate::exec::fragment::Numbers;
-use crate::exec::{Environment, Flow, LaneFault, Warp};
-use crate::fault::Operation;
-use crate::registers::{FULL, LANES, Registers};
-use crate::wide::dispatch;
+use super::check::all_aligned;
+use super::fragment::Numbers;
+use super::{Environment, Flow};
+use crate::code::{DISCARD, Element, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Tile};
+use crate::fault::{LaneFault, Operation};
+use crate::state::address::addresses;
+use crate::state::vector::dispatch;
+use crate::state::{FULL, LANES, Registers, Warp, lanes};
 
 impl Warp {
     /// Execute a matrix instruction once all lanes of the warp are there.
@@ -49,10 +49,10 @@ impl Warp {
     }
 
     /// `ldmatrix`
-    fn load_rows(&mut self, op: &Rows, mask: u32, env: &Environment<'_>) -> Result<(), LaneFault> {
+    fn load_rows(&mut self, op: &MatrixRows, mask: u32, env: &Environment<'_>) -> Result<(), LaneFault> {
         let at = addresses(&self.registers, &op.address);
         let used = row_lanes(op) & mask;
-        check_alignment(Operation::Load, &at, used, 16)?;
+        all_aligned(Operation::Load, &at, used, 16)?;
         let mut words = [[0u32; 4]; LANES];
         for lane in lanes(used) {
             for (index, word) in words[lane].iter_mut().enumerate() {
@@ -78,10 +78,10 @@ impl Warp {
     }
 
     /// `stmatrix`
-    fn store_rows(&mut self, op: &Rows, mask: u32, env: &mut Environment<'_>) -> Result<(), LaneFault> {
+    fn store_rows(&mut self, op: &MatrixRows, mask: u32, env: &mut Environment<'_>) -> Result<(), LaneFault> {
         let at = addresses(&self.registers, &op.address);
         let used = row_lanes(op) & mask;
-        check_alignment(Operation::Store, &at, used, 16)?;
+        all_aligned(Operation::Store, &at, used, 16)?;
         for lane in lanes(used) {
             let values = *self.registers.get32(op.values[lane / 8]);
             let half = |row: usize, column: usize| values[row * 4 + column / 2] >> (column % 2 * 16) & 0xffff;
@@ -107,7 +107,7 @@ impl Warp {
             let mut values = [0u64; LANES];
             for lane in lanes(mask) {
                 for element in 0..per {
-                    let address = self.element_address(op, &at, lane, register, element);
+                    let address = op.element_address(&self.registers, &at, lane, register, element);
                     let value = self
                         .peek(env, lane, op.space, address, (bits / 8) as u8)
                         .map_err(|kind| LaneFault::new(lane, kind))?;
@@ -135,7 +135,7 @@ impl Warp {
                     self.registers.get32(slot)[lane].into()
                 };
                 for element in 0..per {
-                    let address = self.element_address(op, &at, lane, register, element);
+                    let address = op.element_address(&self.registers, &at, lane, register, element);
                     self.poke(
                         env,
                         lane,
@@ -150,30 +150,10 @@ impl Warp {
         }
         Ok(())
     }
-
-    /// Where an element of a tile is in memory.
-    pub(crate) fn element_address(
-        &self,
-        op: &Tile,
-        at: &[u64; LANES],
-        lane: usize,
-        register: usize,
-        element: usize,
-    ) -> u64 {
-        let index = op.fragment.index(lane, register, element);
-        let (row, column) = (index / op.fragment.columns, index % op.fragment.columns);
-        let stride = u64::from(self.registers.get32(op.stride)[lane]);
-        let offset = if op.column_major {
-            column as u64 * stride + row as u64
-        } else {
-            row as u64 * stride + column as u64
-        };
-        at[lane].wrapping_add(offset * (op.fragment.element.bits() / 8) as u64)
-    }
 }
 
 /// The lanes whose addresses name rows.
-fn row_lanes(op: &Rows) -> u32 {
+fn row_lanes(op: &MatrixRows) -> u32 {
     FULL >> (LANES - 8 * op.values.len())
 }
 

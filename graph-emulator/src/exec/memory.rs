@@ -3,28 +3,29 @@
 
 use std::sync::atomic::{Ordering, fence};
 
-use crate::code::{Access, AsyncCopy, DISCARD, Space};
-use crate::exec::address::{Pattern, addresses, check_alignment, check_bounds, each_space, lanes, pattern};
-use crate::exec::fast::{fits, load_fast, simple, store_fast};
-use crate::exec::{Environment, LaneFault, Warp};
-use crate::fault::Operation;
-use crate::registers::{FULL, LANES, Registers};
-use crate::storage::Storage;
+use super::Environment;
+use super::check::{all_aligned, all_inside};
+use super::words::{self, fits, is_simple};
+use crate::code::{AsyncCopy, DISCARD, Space, Transfer};
+use crate::fault::{LaneFault, Operation};
+use crate::memory::storage::Storage;
+use crate::state::address::{addresses, each_space};
+use crate::state::{FULL, LANES, Registers, Warp, first, lanes};
 
 /// Execute a load.
-pub(crate) fn load(warp: &mut Warp, env: &Environment<'_>, mask: u32, op: &Access) -> Result<(), LaneFault> {
-    if simple(op, mask) && load_fast(&mut warp.registers, env, op) {
+pub(crate) fn load(warp: &mut Warp, env: &Environment<'_>, mask: u32, op: &Transfer) -> Result<(), LaneFault> {
+    if is_simple(op, mask) && words::load(&mut warp.registers, env, op) {
         return Ok(());
     }
     let all = addresses(&warp.registers, &op.address);
     each_space(op.space, &all, mask, |space, at, mask| {
-        check_alignment(Operation::Load, at, mask, op.total())?;
+        all_aligned(Operation::Load, at, mask, op.total())?;
         match space {
             Space::Global | Space::Generic => load_global(warp, env, mask, op, at),
             Space::Shared => load_bytes(warp, env.shared, "shared memory", mask, op, at),
             Space::Param => load_bytes(warp, env.context.parameters, "the parameters", mask, op, at),
             Space::Local => {
-                check_bounds(Operation::Load, "local memory", at, mask, op.total(), warp.local.len())?;
+                all_inside(Operation::Load, "local memory", at, mask, op.total(), warp.local.len())?;
                 let Warp { registers, local, .. } = warp;
                 each_element(registers, mask, op, at, |lane, address| {
                     local.load(lane, address, op.bytes)
@@ -36,22 +37,22 @@ pub(crate) fn load(warp: &mut Warp, env: &Environment<'_>, mask: u32, op: &Acces
 }
 
 /// Execute a store.
-pub(crate) fn store(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &Access) -> Result<(), LaneFault> {
-    if simple(op, mask) && store_fast(&mut warp.registers, env, op) {
+pub(crate) fn store(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &Transfer) -> Result<(), LaneFault> {
+    if is_simple(op, mask) && words::store(&mut warp.registers, env, op) {
         return Ok(());
     }
     let all = addresses(&warp.registers, &op.address);
     each_space(op.space, &all, mask, |space, at, mask| {
-        check_alignment(Operation::Store, at, mask, op.total())?;
+        all_aligned(Operation::Store, at, mask, op.total())?;
         match space {
             Space::Global | Space::Generic => store_global(&warp.registers, env, mask, op, at),
             Space::Shared => store_shared(&warp.registers, env.shared, mask, op, at),
             Space::Param => {
                 // Kernel parameters are read-only: nothing of them is within the bounds of a store.
-                check_bounds(Operation::Store, "the parameters", at, mask, op.total(), 0)
+                all_inside(Operation::Store, "the parameters", at, mask, op.total(), 0)
             }
             Space::Local => {
-                check_bounds(Operation::Store, "local memory", at, mask, op.total(), warp.local.len())?;
+                all_inside(Operation::Store, "local memory", at, mask, op.total(), warp.local.len())?;
                 for element in 0..op.count {
                     let value = value(&warp.registers, op, element);
                     for lane in lanes(mask) {
@@ -65,20 +66,12 @@ pub(crate) fn store(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &
     })
 }
 
-impl Access {
-    /// Bytes of all elements together, which is also the alignment needed.
-    #[inline(always)]
-    fn total(&self) -> u32 {
-        u32::from(self.bytes) * u32::from(self.count)
-    }
-}
-
 /// Read each element in each lane with `read(lane, address)`, extend it, and write it to its register.
 #[inline(always)]
 fn each_element(
     registers: &mut Registers,
     mask: u32,
-    op: &Access,
+    op: &Transfer,
     at: &[u64; LANES],
     read: impl Fn(usize, u64) -> u64,
 ) {
@@ -93,7 +86,7 @@ fn each_element(
 
 /// Extend what was loaded and write it to the register of an element.
 #[inline(always)]
-fn assign(registers: &mut Registers, mask: u32, op: &Access, element: u8, mut values: [u64; LANES]) {
+fn assign(registers: &mut Registers, mask: u32, op: &Transfer, element: u8, mut values: [u64; LANES]) {
     let d = op.values[usize::from(element)];
     if d == DISCARD {
         return;
@@ -111,7 +104,7 @@ fn assign(registers: &mut Registers, mask: u32, op: &Access, element: u8, mut va
 
 /// What is stored in an element, in all lanes.
 #[inline(always)]
-fn value(registers: &Registers, op: &Access, element: u8) -> [u64; LANES] {
+fn value(registers: &Registers, op: &Transfer, element: u8) -> [u64; LANES] {
     let slot = op.values[usize::from(element)];
     if op.wide {
         *registers.get64(slot)
@@ -124,11 +117,11 @@ fn load_global(
     warp: &mut Warp,
     env: &Environment<'_>,
     mask: u32,
-    op: &Access,
+    op: &Transfer,
     at: &[u64; LANES],
 ) -> Result<(), LaneFault> {
     let view = env.context.view;
-    let mut region = view.readable(at[mask.trailing_zeros() as usize % LANES], 1);
+    let mut region = view.readable(at[first(mask)], 1);
     let total = op.total();
     for lane in lanes(mask) {
         let address = at[lane];
@@ -148,7 +141,7 @@ fn load_global(
 
 /// All elements of one lane.
 #[inline(always)]
-fn load_lane(registers: &mut Registers, op: &Access, storage: &Storage, lane: usize, address: u64) {
+fn load_lane(registers: &mut Registers, op: &Transfer, storage: &Storage, lane: usize, address: u64) {
     for element in 0..op.count {
         let d = op.values[usize::from(element)];
         let address = address + u64::from(element) * u64::from(op.bytes);
@@ -174,7 +167,7 @@ fn store_global(
     registers: &Registers,
     env: &Environment<'_>,
     mask: u32,
-    op: &Access,
+    op: &Transfer,
     at: &[u64; LANES],
 ) -> Result<(), LaneFault> {
     let view = env.context.view;
@@ -182,7 +175,7 @@ fn store_global(
         fence(Ordering::Release);
     }
     let total = op.total();
-    let mut region = view.writable(at[mask.trailing_zeros() as usize % LANES], 1);
+    let mut region = view.writable(at[first(mask)], 1);
     for lane in lanes(mask) {
         let address = at[lane];
         if !region.is_some_and(|region| region.contains(address, total.into())) {
@@ -197,7 +190,7 @@ fn store_global(
 }
 
 #[inline(always)]
-fn store_lane(registers: &Registers, op: &Access, storage: &Storage, lane: usize, address: u64) {
+fn store_lane(registers: &Registers, op: &Transfer, storage: &Storage, lane: usize, address: u64) {
     for element in 0..op.count {
         let slot = op.values[usize::from(element)];
         let value = if op.wide {
@@ -245,19 +238,19 @@ fn load_bytes(
     memory: &[u8],
     name: &str,
     mask: u32,
-    op: &Access,
+    op: &Transfer,
     at: &[u64; LANES],
 ) -> Result<(), LaneFault> {
     let registers = &mut warp.registers;
     if mask == FULL
         && op.count == 1
-        && pattern(at, op.bytes.into()) == Pattern::Uniform
+        && at.iter().fold(0, |differs, address| differs | (address ^ at[0])) == 0
         && fits(memory, at[0], op.total().into())
     {
         assign(registers, mask, op, 0, [read_bytes(memory, at[0], op.bytes); LANES]);
         return Ok(());
     }
-    check_bounds(Operation::Load, name, at, mask, op.total(), memory.len())?;
+    all_inside(Operation::Load, name, at, mask, op.total(), memory.len())?;
     each_element(registers, mask, op, at, |_, address| {
         read_bytes(memory, address, op.bytes)
     });
@@ -268,10 +261,10 @@ fn store_shared(
     registers: &Registers,
     shared: &mut [u8],
     mask: u32,
-    op: &Access,
+    op: &Transfer,
     at: &[u64; LANES],
 ) -> Result<(), LaneFault> {
-    check_bounds(Operation::Store, "shared memory", at, mask, op.total(), shared.len())?;
+    all_inside(Operation::Store, "shared memory", at, mask, op.total(), shared.len())?;
     for element in 0..op.count {
         let value = value(registers, op, element);
         for lane in lanes(mask) {
@@ -286,21 +279,6 @@ fn store_shared(
     Ok(())
 }
 
-impl AsyncCopy {
-    /// How many bytes a lane reads; the others it writes are zero.
-    pub(crate) fn bytes_read(&self, registers: &Registers, lane: usize) -> u32 {
-        let bytes = u32::from(self.bytes);
-        let ignored = self
-            .ignore
-            .is_some_and(|guard| (registers.predicate(guard.predicate) ^ guard.flip) >> lane & 1 != 0);
-        match self.source_bytes {
-            _ if ignored => 0,
-            DISCARD => bytes,
-            slot => registers.get32(slot)[lane].min(bytes),
-        }
-    }
-}
-
 /// `cp.async`: global to shared memory, at once.
 pub(crate) fn async_copy(
     warp: &mut Warp,
@@ -310,9 +288,9 @@ pub(crate) fn async_copy(
 ) -> Result<(), LaneFault> {
     let (to, from) = (addresses(&warp.registers, &op.to), addresses(&warp.registers, &op.from));
     let bytes = u32::from(op.bytes);
-    check_alignment(Operation::Load, &from, mask, bytes)?;
-    check_alignment(Operation::Store, &to, mask, bytes)?;
-    check_bounds(Operation::Store, "shared memory", &to, mask, bytes, env.shared.len())?;
+    all_aligned(Operation::Load, &from, mask, bytes)?;
+    all_aligned(Operation::Store, &to, mask, bytes)?;
+    all_inside(Operation::Store, "shared memory", &to, mask, bytes, env.shared.len())?;
     let view = env.context.view;
     for lane in lanes(mask) {
         let read = op.bytes_read(&warp.registers, lane);

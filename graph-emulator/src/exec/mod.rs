@@ -1,92 +1,44 @@
 //! Execution, by family of instructions. Which instruction runs next, and in which lanes, is decided in `schedule`.
 
-pub(crate) mod address;
 pub(crate) mod atomic;
-pub(crate) mod barrier;
-pub(crate) mod bits;
 pub(crate) mod builtin;
 pub(crate) mod call;
+pub(crate) mod matrix;
 pub(crate) mod cell;
+pub(crate) mod memory;
+pub(crate) mod words;
+pub(crate) mod check;
+pub(crate) mod barrier;
 pub(crate) mod collective;
+pub(crate) mod affine;
+pub(crate) mod moves;
 pub(crate) mod compare;
 pub(crate) mod convert;
-pub(crate) mod fast;
-pub(crate) mod float;
+pub(crate) mod narrow;
+pub(crate) mod math;
 pub(crate) mod fragment;
+pub(crate) mod float;
 pub(crate) mod half;
 pub(crate) mod integer;
-pub(crate) mod local;
-pub(crate) mod math;
-pub(crate) mod matrix;
-pub(crate) mod memory;
-pub(crate) mod moves;
-pub(crate) mod narrow;
-pub(crate) mod rows;
-pub(crate) mod steps;
+pub(crate) mod bits;
 pub(crate) mod video;
 
 use std::sync::atomic::Ordering::SeqCst;
 use std::sync::atomic::fence;
 
-use std::sync::atomic::AtomicBool;
-
-use crate::code::{AtomicOp, Code, Op, Slot, Space};
-use crate::exec::barrier::Barriers;
-use crate::fault::FaultKind;
-use crate::heap::Heap;
-use crate::launch::{Checks, Conditionals};
-use crate::registers::{LANES, Registers};
-pub(crate) use crate::schedule::Warp;
-use crate::view::View;
-use crate::watch::global::GlobalWatch;
-use crate::watch::{self, Watch};
-
-/// What stays the same during a launch.
-pub(crate) struct Context<'a> {
-    pub(crate) code: &'a Code,
-    pub(crate) view: &'a View,
-    /// The bytes of the kernel's parameters, laid out as the PTX says.
-    pub(crate) parameters: &'a [u8],
-    /// Index of the kernel among the functions.
-    pub(crate) kernel: usize,
-    pub(crate) grid: [u32; 3],
-    pub(crate) block: [u32; 3],
-    pub(crate) dynamic_shared: u32,
-    pub(crate) step_limit: Option<u64>,
-    /// Of launches whose blocks run at the same time: must all end, since one is at fault?
-    pub(crate) stop: Option<&'a AtomicBool>,
-    pub(crate) heap: Option<&'a Heap>,
-    pub(crate) conditionals: &'a Conditionals,
-    pub(crate) checks: Checks,
-    /// Of launches that ask for checks of global memory.
-    pub(crate) global: Option<&'a GlobalWatch<'a>>,
-}
+use crate::code::{AtomicOp, LOCAL_WINDOW, Op, Slot, Space, window};
+use crate::fault::{FaultKind, LaneFault};
+use crate::sanitize::Sanitizer;
+use crate::state::{Context, LANES, Registers, Warp, first, lanes};
+use barrier::Barriers;
 
 /// What the warps of a block share.
 pub(crate) struct Environment<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) shared: &'a mut [u8],
     pub(crate) barriers: &'a mut Barriers,
-    /// Of launches that ask for checks.
-    pub(crate) watch: Option<&'a mut Watch>,
-}
-
-/// Something went wrong in a lane.
-#[derive(Debug)]
-pub(crate) struct LaneFault(Box<(usize, FaultKind)>);
-
-impl LaneFault {
-    #[cold]
-    pub(crate) fn new(lane: usize, kind: FaultKind) -> LaneFault {
-        LaneFault(Box::new((lane, kind)))
-    }
-}
-
-impl LaneFault {
-    /// The lane, and what went wrong.
-    pub(crate) fn into_parts(self) -> (usize, FaultKind) {
-        *self.0
-    }
+    /// If the launch asks for checks.
+    pub(crate) sanitizer: Option<Sanitizer<'a>>,
 }
 
 /// Where the lanes that executed an instruction go.
@@ -126,16 +78,12 @@ impl Warp {
             Op::Math(op) => math::math(registers, mask, op),
             Op::Predicate(op) => moves::predicate(registers, mask, op),
             Op::Load(access) => {
-                if env.watch.is_some() {
-                    watch::observe(self, env, mask, pc, op)?;
-                }
+                self.observe(op, mask, pc, env)?;
                 memory::load(self, env, mask, access)?;
                 return Ok(if access.strong { Flow::Spin } else { Flow::Next });
             }
             Op::Store(access) => {
-                if env.watch.is_some() {
-                    watch::observe(self, env, mask, pc, op)?;
-                }
+                self.observe(op, mask, pc, env)?;
                 memory::store(self, env, mask, access)?;
             }
             Op::Branch(target) => return Ok(Flow::Goto(*target)),
@@ -145,9 +93,7 @@ impl Warp {
     }
 
     fn execute_rare(&mut self, op: &Op, mask: u32, pc: u32, env: &mut Environment<'_>) -> Result<Flow, LaneFault> {
-        if env.watch.is_some() {
-            watch::observe(self, env, mask, pc, op)?;
-        }
+        self.observe(op, mask, pc, env)?;
         let registers = &mut self.registers;
         match op {
             Op::Carry(op) => integer::carry(registers, mask, op),
@@ -175,7 +121,7 @@ impl Warp {
                 let constants = &env.context.code.constants;
                 let holds = registers.test2([a, a], |address: u64, _: u64| {
                     let is_constant = || constants.iter().any(|range| range.contains(&address));
-                    address::window(address).0 == space && (space != Space::Global || is_constant() == constant)
+                    window(address).0 == space && (space != Space::Global || is_constant() == constant)
                 });
                 registers.set_predicate(d, mask, holds);
             }
@@ -186,26 +132,52 @@ impl Warp {
             Op::Call(call) => return self.call(call, mask, pc, env),
             Op::Return => return Ok(self.ret(mask, env)),
             Op::Exit => {
-                self.exit(mask, env);
+                self.leave(mask, env);
                 return Ok(Flow::Split);
             }
-            Op::Trap => return Err(LaneFault::new(mask.trailing_zeros() as usize % LANES, FaultKind::Trap)),
+            Op::Trap => return Err(LaneFault::new(first(mask), FaultKind::Trap)),
             Op::Barrier(op) => return self.barrier(op, mask, pc, env),
             Op::Matrix(op) => return self.matrix(op, mask, pc, env),
             &Op::ActiveMask { d } => registers.set(d, mask, [mask; LANES]),
-            _ => return Ok(self.collective(op, mask, pc)),
+            Op::Shuffle(_) | Op::Vote(_) | Op::Match(_) | Op::Reduce(_) | Op::WarpBarrier { .. } | Op::Elect { .. } => {
+                return Ok(self.collective(op, mask, pc));
+            }
+            Op::Nop => {}
+            Op::Integer(_)
+            | Op::Multiply(_)
+            | Op::Shift(_)
+            | Op::Float(_)
+            | Op::Compare(_)
+            | Op::Select(_)
+            | Op::Move(_)
+            | Op::Convert(_)
+            | Op::Bits(_)
+            | Op::Math(_)
+            | Op::Predicate(_)
+            | Op::Load(_)
+            | Op::Store(_)
+            | Op::Branch(_) => unreachable!("`execute` has these"),
         }
         Ok(Flow::Next)
+    }
+
+    /// Lets the sanitizer examine an instruction, if the launch asks for checks.
+    #[inline(always)]
+    fn observe(&self, op: &Op, mask: u32, pc: u32, env: &mut Environment<'_>) -> Result<(), LaneFault> {
+        match &mut env.sanitizer {
+            None => Ok(()),
+            Some(sanitizer) => sanitizer.observe(env.context, self, env.barriers.generations(), mask, pc, op),
+        }
     }
 
     /// `brx.idx`
     fn branch_indexed(&mut self, index: Slot, targets: &[u32], mask: u32) -> Result<Flow, LaneFault> {
         let index = *self.registers.get32(index);
-        for lane in address::lanes(mask) {
+        for lane in lanes(mask) {
             let Some(&target) = targets.get(index[lane] as usize) else {
                 return Err(LaneFault::new(lane, FaultKind::InvalidTarget(index[lane].into())));
             };
-            self.set_pc(lane, target);
+            self.pcs[lane] = target;
         }
         Ok(Flow::Split)
     }
@@ -213,7 +185,7 @@ impl Warp {
 
 /// The address of a variable in the frame.
 fn local_address(registers: &mut Registers, mask: u32, d: Slot, offset: u32, wide: bool, generic: bool) {
-    let address = u64::from(registers.frame.local + offset) + if generic { address::LOCAL_WINDOW } else { 0 };
+    let address = u64::from(registers.frame.local + offset) + if generic { LOCAL_WINDOW } else { 0 };
     if wide {
         registers.set(d, mask, [address; LANES]);
     } else {

@@ -1,9 +1,8 @@
 //! `mov` in all its forms, and the logic of predicates.
 
+use super::compare::combine;
 use crate::code::{DISCARD, Move, PredicateOp};
-use crate::exec::compare::combine;
-use crate::map::each;
-use crate::registers::{FULL, LANES, Registers};
+use crate::state::{FULL, LANES, Registers, each};
 
 /// Moves between registers, packing and unpacking.
 pub(crate) fn mov(registers: &mut Registers, mask: u32, instruction: &Move) {

@@ -3,8 +3,7 @@
 use std::cmp::Ordering;
 
 use crate::code::{Comparison, DISCARD, Part, Source, Then, Video, VideoOp as Op};
-use crate::map::each;
-use crate::registers::{LANES, Registers};
+use crate::state::{LANES, Registers, each};
 
 /// Execute a video instruction.
 pub(crate) fn video(registers: &mut Registers, mask: u32, instruction: &Video) {

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::{Memory, MemoryError};
-use crate::storage::Storage;
+use crate::memory::storage::Storage;
 
 /// A piece of [`Memory`]. Dropping it frees it: kernels that still use its addresses fault.
 pub struct Allocation {

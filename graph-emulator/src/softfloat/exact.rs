@@ -1,7 +1,6 @@
 //! Finite numbers in more bits than any format has, and rounding them to one.
 
-use super::Format;
-use crate::code::Rounding;
+use super::{Format, Rounding};
 
 /// A finite number: `mantissa * 2^exponent`, a little more in magnitude where `sticky`.
 #[derive(Clone, Copy, Debug)]

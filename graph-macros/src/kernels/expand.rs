@@ -7,6 +7,7 @@ mod source;
 use self::call::call;
 use self::facts::facts;
 use super::check::Checked;
+use super::declaration::Declaration;
 use super::layout::Layout;
 use super::source::Source;
 use crate::report::Report;
@@ -22,17 +23,22 @@ pub(super) fn block(
     source: Option<&Source>,
     kernels: &[Checked],
 ) -> TokenStream {
-    let types = kernels.iter().map(|kernel| type_of(attributes, source, kernel));
+    let types = kernels.iter().map(|kernel| {
+        let (ty, call) = (
+            type_of(attributes, source, kernel),
+            implementation_of_call(attributes, kernel),
+        );
+        quote!(#ty #call)
+    });
     let implementations = kernels.iter().map(|kernel| implementation(source, kernel));
-    let code = source::code(source);
+    let (code, levels) = (source::code(source), levels());
     let unparsed =
         (!unparsed.is_empty()).then(|| quote!(#[allow(improper_ctypes, dead_code)] unsafe extern "C" { #unparsed }));
     quote! {
         #(#types)*
         #unparsed
         #(#attributes)*
-        #[allow(dead_code, deprecated, non_local_definitions, unreachable_pub, unused_qualifications)]
-        #[allow(clippy::all, clippy::pedantic, clippy::nursery, clippy::panic)]
+        #levels
         const _: () = {
             #code
             const fn __size_of<T>(_: &[T; 0]) -> ::core::primitive::usize {
@@ -95,12 +101,31 @@ fn type_of(attributes: &[Attribute], source: Option<&Source>, kernel: &Checked) 
     }
 }
 
+/// The levels of lints in what users did not write.
+fn levels() -> TokenStream {
+    quote! {
+        #[allow(dead_code, deprecated, non_local_definitions, unreachable_pub, unused_qualifications)]
+        #[allow(clippy::all, clippy::pedantic, clippy::nursery, clippy::panic)]
+    }
+}
+
+/// The typed call, beside its enum: there messages of rustc name it `kernel::call`.
+fn implementation_of_call(attributes: &[Attribute], kernel: &Checked) -> TokenStream {
+    let Declaration { ident, conditions, .. } = &kernel.declaration;
+    let (call, levels) = (call(kernel), levels());
+    quote! {
+        #(#attributes)*
+        #(#conditions)*
+        #levels
+        impl #ident { #call }
+    }
+}
+
 /// What the enum implements.
 fn implementation(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let (ident, conditions) = (&declaration.ident, &declaration.conditions);
     let facts = facts(source, kernel);
-    let call = call(kernel);
     let layouts = match &kernel.layouts[..] {
         [] => TokenStream::new(),
         layouts => {
@@ -113,8 +138,6 @@ fn implementation(source: Option<&Source>, kernel: &Checked) -> TokenStream {
         unsafe impl ::graph_runtime::Kernel for #ident {
             const FACTS: &'static ::graph_runtime::KernelFacts = &#facts;
         }
-        #(#conditions)*
-        impl #ident { #call }
         #layouts
     }
 }

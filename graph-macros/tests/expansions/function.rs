@@ -170,9 +170,7 @@ const _: () = {
                         __g::KernelCall::built_with(
                             function,
                             [
-                                __g::CallArgument::write(
-                                    &mut __g::Place::<[f32; 64], _>::whole(&__place_data),
-                                ),
+                                __g::CallArgument::write(&mut { __place_data }),
                                 __g::CallArgument::value(64u32),
                             ],
                         )

@@ -78,7 +78,6 @@ const _: () = {
         }
     }
     #[cfg(not(rust_analyzer))]
-    #[allow(non_camel_case_types, dead_code)]
     type __kernel_scale = scale;
     #[cfg(not(rust_analyzer))]
     pub struct __Bound {
@@ -331,7 +330,7 @@ const _: () = {
                 __g::Launch::new(1, 4),
                 __kernel_scale::call(
                     &__g::Place::<[[f32; 4]], _>::row(&__place_weights, layer),
-                    &mut __g::Place::<[f32; 4], _>::whole(&__place_data),
+                    &mut { __place_data },
                     factor,
                 ),
             )
@@ -344,13 +343,7 @@ const _: () = {
             __p::NodeSink::memset::<
                 _,
                 f32,
-            >(
-                sink,
-                3usize,
-                "last",
-                &mut __g::Place::<[f32; 4], _>::whole(&__place_data),
-                factor,
-            )
+            >(sink, 3usize, "last", &mut { __place_data }, factor)
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
         pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {

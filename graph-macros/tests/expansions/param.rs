@@ -51,7 +51,6 @@ const _: () = {
         }
     }
     #[cfg(not(rust_analyzer))]
-    #[allow(non_camel_case_types, dead_code)]
     type __kernel_scale = kernels::scale;
     #[cfg(not(rust_analyzer))]
     pub struct __Bound {

@@ -61,10 +61,8 @@ const _: () = {
         }
     }
     #[cfg(not(rust_analyzer))]
-    #[allow(non_camel_case_types, dead_code)]
     type __kernel_forward = kernel_forward;
     #[cfg(not(rust_analyzer))]
-    #[allow(non_camel_case_types, dead_code)]
     type __kernel_backward = kernel_backward;
     #[cfg(not(rust_analyzer))]
     pub struct __Bound<const N: usize> {
@@ -215,30 +213,26 @@ const _: () = {
             let _ = __g::GraphBuilder::memcpy(
                 builder,
                 "upload",
-                &__g::Place::<[f32; N], _>::whole(&__place_input),
-                &mut __g::Place::<[f32; N], _>::whole(&__place_data),
+                &{ __place_input },
+                &mut { __place_data },
             );
             let _ = __g::GraphBuilder::kernel(
                 builder,
                 "forward",
                 __g::Launch::new(1, N),
-                __kernel_forward::call(
-                    &mut __g::Place::<[f32; N], _>::whole(&__place_data),
-                ),
+                __kernel_forward::call(&mut { __place_data }),
             );
             let _ = __g::GraphBuilder::kernel(
                 builder,
                 "backward",
                 __g::Launch::new(1, N),
-                __kernel_backward::call(
-                    &mut __g::Place::<[f32; N], _>::whole(&__place_data),
-                ),
+                __kernel_backward::call(&mut { __place_data }),
             );
             let _ = __g::GraphBuilder::memcpy(
                 builder,
                 "download",
-                &__g::Place::<[f32; N], _>::whole(&__place_data),
-                &mut __g::Place::<[f32; N], _>::whole(&__place_output),
+                &{ __place_data },
+                &mut { __place_output },
             );
             __p::Declare::edges(builder, &[[0, 1], [1, 2], [2, 3]]);
             __p::Owner::finish(

@@ -58,10 +58,8 @@ const _: () = {
         }
     }
     #[cfg(not(rust_analyzer))]
-    #[allow(non_camel_case_types, dead_code)]
     type __kernel_ask = copy;
     #[cfg(not(rust_analyzer))]
-    #[allow(non_camel_case_types, dead_code)]
     type __kernel_answer = copy;
     #[cfg(not(rust_analyzer))]
     pub struct __Bound<const N: usize> {
@@ -220,25 +218,19 @@ const _: () = {
                 builder,
                 "ask",
                 __g::Launch::new(1, N),
-                __kernel_ask::call(
-                    &__g::Place::<[f32; N], _>::whole(&__place_x),
-                    &mut __g::Place::<[f32; N], _>::whole(&__place_query),
-                ),
+                __kernel_ask::call(&{ __place_x }, &mut { __place_query }),
             );
             let _ = __g::GraphBuilder::kernel(
                 builder,
                 "answer",
                 __g::Launch::new(1, N),
-                __kernel_answer::call(
-                    &__g::Place::<[f32; N], _>::whole(&__place_query),
-                    &mut __g::Place::<[[f32; N]; 4], _>::whole(&__place_hidden),
-                ),
+                __kernel_answer::call(&{ __place_query }, &mut { __place_hidden }),
             );
             let _ = __g::GraphBuilder::memcpy(
                 builder,
                 "back",
                 &__g::Place::<[[f32; N]; 4], _>::row(&__place_hidden, 0),
-                &mut __g::Place::<[f32; N], _>::whole(&__place_x),
+                &mut { __place_x },
             );
             __p::Declare::edges(builder, &[[0, 1], [1, 2]]);
             __p::Owner::finish(

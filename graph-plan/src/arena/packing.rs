@@ -1,6 +1,6 @@
 //! The search for a packing, in `const fn`s: no iterators, no allocation.
 
-use super::aligned;
+use super::ARENA_ALIGNMENT;
 
 /// The offset of a buffer that is not placed yet.
 pub(super) const NOWHERE: usize = usize::MAX;
@@ -255,10 +255,18 @@ const fn contains(sorted: &[usize], wanted: usize) -> bool {
 }
 
 /// A number below `end` that looks random: `splitmix64`.
-const fn below(state: &mut u64, end: usize) -> usize {
+pub(crate) const fn below(state: &mut u64, end: usize) -> usize {
     *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut mixed = *state;
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
     ((mixed >> 33) % end as u64) as usize
+}
+
+/// The space that a buffer takes up. One that no memory could hold stays such a one.
+pub(crate) const fn aligned(size: usize) -> usize {
+    match size.checked_next_multiple_of(ARENA_ALIGNMENT) {
+        Some(size) => size,
+        None => NOWHERE - ARENA_ALIGNMENT + 1,
+    }
 }

@@ -1,5 +1,6 @@
 //! Races in each body: between its nodes, each standing for all that is in its bodies.
 
+use crate::variables::VARIABLE;
 use crate::{Access, Code, Diagnostic, Draft, Nest, Order, Subject, race, races};
 use std::collections::BTreeSet;
 
@@ -163,10 +164,7 @@ fn racing(draft: &Draft, first: usize, second: usize) -> Diagnostic {
         touch(later, b, &of_second)
     ));
     let diagnostic = if resource.implicit {
-        diagnostic.note(format!(
-            "`{}` is a module-scope variable of their kernels, which all nodes of a graph share",
-            resource.name
-        ))
+        diagnostic.note(format!("`{}` {VARIABLE}", resource.name))
     } else {
         diagnostic
     };

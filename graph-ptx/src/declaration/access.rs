@@ -1,11 +1,20 @@
-//! What the kernel writes and reads against what the declaration says.
+//! The rules about access: the kernel's reads and writes compared with its declaration.
 
-use super::{Declaration, Kind, Mistake, Param, Place, Rule, list};
+use super::proposal::{Proposal, proposals};
+use super::text::list;
+use super::{Declaration, Kind, Mistake, Param, Place, Rule};
+use crate::ast::Module;
 use crate::{KernelSummary, Store};
 
-pub(super) fn check(declaration: &Declaration, summary: &KernelSummary, path: &str, mistakes: &mut Vec<Mistake>) {
+pub(super) fn check(
+    declaration: &Declaration,
+    summary: &KernelSummary,
+    module: &Module,
+    path: &str,
+    mistakes: &mut Vec<Mistake>,
+) {
     if declaration.safe {
-        addresses(declaration, summary, path, mistakes);
+        addresses(declaration, summary, module, path, mistakes);
         unknown(declaration, summary, path, mistakes);
     }
     shared_stores(declaration, summary, path, mistakes);
@@ -16,8 +25,14 @@ fn is_value(param: &Param) -> bool {
     matches!(param.kind, Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized)
 }
 
-/// A by-value argument is an address: whose memory that is nobody knows.
-fn addresses(declaration: &Declaration, summary: &KernelSummary, path: &str, mistakes: &mut Vec<Mistake>) {
+/// A by-value argument that is used as an address: nothing says whose memory that is.
+fn addresses(
+    declaration: &Declaration,
+    summary: &KernelSummary,
+    module: &Module,
+    path: &str,
+    mistakes: &mut Vec<Mistake>,
+) {
     for (index, (param, facts)) in declaration.params.iter().zip(&summary.params).enumerate() {
         let Some(line) = facts.address.filter(|_| is_value(param)) else {
             continue;
@@ -27,9 +42,12 @@ fn addresses(declaration: &Declaration, summary: &KernelSummary, path: &str, mis
             declaration.name, param.name
         );
         let unsafely = "make it a plain `fn` and launch it with `unsafe`";
-        let help = match facts.size == 8 && !facts.array {
-            true => format!("declare it `&mut [T]` or `&[T]`, or {unsafely}"),
-            false => unsafely.to_owned(),
+        let proposal = proposals(&declaration.entry, module).into_iter().nth(index);
+        let help = match proposal {
+            Some(memory @ Proposal::Memory { .. }) => {
+                format!("declare it `{}: {}`, or {unsafely}", param.name, memory.ty())
+            }
+            Some(Proposal::Value(_)) | None => unsafely.to_owned(),
         };
         let fault = Mistake::new(Rule::Access, Place::Param(index), message);
         mistakes.push(fault.note(at(line, path)).help(help));
@@ -87,7 +105,7 @@ fn shared_store(declaration: &Declaration, store: &Store, index: usize, path: &s
     fault.help(format!("declare it `{name}: {}`", ty.replacen('&', "&mut ", 1)))
 }
 
-/// `&mut` that nothing needs.
+/// Parameters declared `&mut` that the kernel never writes.
 fn needless_mut(declaration: &Declaration, summary: &KernelSummary, mistakes: &mut Vec<Mistake>) {
     let params = || declaration.params.iter().zip(&summary.params);
     let hidden =

@@ -1,6 +1,8 @@
-//! A kernel that is not there: what is there instead.
+//! The message about a missing kernel, with the names that the PTX has instead.
 
-use super::{Mistake, Place, Rule, list};
+use super::proposal::declaration;
+use super::text::list;
+use super::{Mistake, Place, Rule};
 use crate::ast::Module;
 
 pub(super) fn missing(
@@ -31,12 +33,18 @@ pub(super) fn missing(
     {
         return fault
             .note(format!("`{name}` is there: the name as C++ mangles it"))
+            .note(format!("it is `{}`", declaration(entry, name, module, &[])))
             .help(format!(
                 "declare it `extern \"C\"` in the CUDA source, or add `#[link_name = \"{name}\"]` here"
             ));
     }
     if let Some(near) = nearest(entry, &names) {
-        return fault.help(format!("did you mean `{near}`?"));
+        return fault
+            .note(format!(
+                "the kernel `{near}` is `{}`",
+                declaration(&near, &near, module, &[])
+            ))
+            .help(format!("did you mean `{near}`?"));
     }
     fault.note(match names.is_empty() {
         true => "it has no kernels at all".to_owned(),

@@ -1,34 +1,30 @@
-//! The parameters of a declaration against those of the PTX: number, size, alignment, floats and integers.
+//! The rules about parameters: number, size, alignment, floats and integers, compared with the PTX.
 
+use super::proposal::{self, Proposal};
+use super::text::{bytes, list};
 use super::{Declaration, Kind, Mistake, Param, Place, Rule};
-use crate::ast::Type;
+use crate::ast::{Module, Type};
 use crate::{KernelSummary, ParamSummary};
 
-/// Do the parameters fit, as far as can be told here?
+/// Whether the parameters fit, as far as their sizes are known.
 pub(super) fn check(
     declaration: &Declaration,
     summary: &KernelSummary,
+    module: &Module,
     path: &str,
     mistakes: &mut Vec<Mistake>,
 ) -> bool {
     let (declared, actual) = (declaration.params.len(), summary.params.len());
     if declared != actual {
-        mistakes.push(wrong_count(declaration, summary, path));
+        mistakes.push(wrong_count(declaration, summary, module, path));
         return false;
     }
     let mut fits = true;
+    let proposed = |index| proposal::proposals(&declaration.entry, module).into_iter().nth(index);
     for (index, (param, facts)) in declaration.params.iter().zip(&summary.params).enumerate() {
-        let fault = match param.kind {
-            Kind::Buffer { .. } => reference(param, facts),
-            Kind::Number { size, float } => number(param, size, float, facts),
-            Kind::Value { size, align } => value(param, size, align, facts),
-            Kind::Unsized => None,
-            Kind::Invalid => {
-                fits = false;
-                continue;
-            }
-        };
-        if let Some((message, help)) = fault {
+        fits &= param.kind != Kind::Invalid;
+        if let Some(message) = misfit(param, facts) {
+            let help = format!("declare it {}", suggestion(param, facts, proposed(index)));
             fits = false;
             let fault = Mistake::new(Rule::Signature, Place::Param(index), message);
             mistakes.push(fault.note(whereabouts(summary, facts, path)).help(help));
@@ -37,7 +33,17 @@ pub(super) fn check(
     fits
 }
 
-fn wrong_count(declaration: &Declaration, summary: &KernelSummary, path: &str) -> Mistake {
+/// Why a parameter does not fit that of the PTX.
+fn misfit(param: &Param, facts: &ParamSummary) -> Option<String> {
+    match param.kind {
+        Kind::Buffer { .. } => reference(param, facts),
+        Kind::Number { size, float } => number(param, size, float, facts),
+        Kind::Value { size, align } => value(param, size, align, facts),
+        Kind::Unsized | Kind::Invalid => None,
+    }
+}
+
+fn wrong_count(declaration: &Declaration, summary: &KernelSummary, module: &Module, path: &str) -> Mistake {
     let (declared, actual) = (declaration.params.len(), summary.params.len());
     let message = format!(
         "the kernel `{}` takes {actual} parameter{}, but {declared} {} declared",
@@ -45,17 +51,35 @@ fn wrong_count(declaration: &Declaration, summary: &KernelSummary, path: &str) -
         if actual == 1 { "" } else { "s" },
         if declared == 1 { "is" } else { "are" },
     );
-    let list: Vec<String> = summary.params.iter().map(directive).collect();
-    let note = match list.is_empty() {
+    let directives: Vec<String> = summary.params.iter().map(directive).collect();
+    let note = match directives.is_empty() {
         true => format!("on line {} of `{path}`", summary.line),
-        false => format!("on line {} of `{path}`: {}", summary.line, list.join(", ")),
+        false => format!("on line {} of `{path}`: {}", summary.line, directives.join(", ")),
+    };
+    let fitting = declaration.params.iter().zip(&summary.params);
+    let fitting: Vec<(&str, &str)> = fitting
+        .take_while(|(param, facts)| misfit(param, facts).is_none() && param.kind != Kind::Invalid)
+        .map(|(param, _)| (param.name.as_str(), param.ty.as_str()))
+        .collect();
+    let help = match declaration.params.get(actual..) {
+        Some(more @ [_, ..]) if fitting.len() == actual => {
+            let more: Vec<&str> = more.iter().map(|param| param.name.as_str()).collect();
+            format!("remove {}", list(&more))
+        }
+        _ => {
+            let paste = proposal::declaration(&declaration.name, &declaration.entry, module, &fitting);
+            match paste.contains("[T]") {
+                true => format!("declare it `{paste}`, with the type of the elements for `T`"),
+                false => format!("declare it `{paste}`"),
+            }
+        }
     };
     Mistake::new(Rule::Signature, Place::Kernel, message)
         .note(note)
-        .help("declare one parameter for each of these")
+        .help(help)
 }
 
-/// Which parameter of the PTX this is, as a note.
+/// Returns a note that says which parameter of the PTX this is.
 pub fn whereabouts(summary: &KernelSummary, param: &ParamSummary, path: &str) -> String {
     format!("it is {} of `{}` in `{path}`", directive(param), summary.name)
 }
@@ -73,83 +97,74 @@ fn directive(param: &ParamSummary) -> String {
     }
 }
 
-/// As it is written: `.f32`.
+/// The type as PTX writes it: `.f32`.
 fn type_name(ty: Type) -> String {
     format!(".{ty:?}").to_lowercase()
 }
 
-/// A message and the mend.
-type Fault = (String, String);
-
-fn reference(param: &Param, facts: &ParamSummary) -> Option<Fault> {
+fn reference(param: &Param, facts: &ParamSummary) -> Option<String> {
     if facts.size == 8 && !facts.array && !is_float(facts.ty) {
         return None;
     }
-    let message = format!(
+    Some(format!(
         "`{}` is memory, but the kernel takes {} by value",
         param.name,
         bytes(facts.size)
-    );
-    Some((message, format!("declare it {}", suggestion(param, facts))))
+    ))
 }
 
-fn number(param: &Param, size: u64, float: bool, facts: &ParamSummary) -> Option<Fault> {
+fn number(param: &Param, size: u64, float: bool, facts: &ParamSummary) -> Option<String> {
     let Param { name, ty, .. } = param;
-    let message = if size != facts.size {
+    if size != facts.size {
         let (mine, theirs) = (bytes(size), bytes(facts.size));
-        format!("`{name}` is `{ty}`, of {mine}, but the kernel takes {theirs}")
+        Some(format!("`{name}` is `{ty}`, of {mine}, but the kernel takes {theirs}"))
     } else if size != u64::from(facts.align) {
         let align = facts.align;
-        format!("`{name}` is `{ty}`, aligned to {size}, but the kernel's is aligned to {align}")
+        Some(format!(
+            "`{name}` is `{ty}`, aligned to {size}, but the kernel's is aligned to {align}"
+        ))
     } else if (float && is_integer(facts.ty)) || (!float && is_float(facts.ty)) {
         let kind = if float { "an integer" } else { "a floating-point number" };
-        format!("`{name}` is `{ty}`, but the kernel takes {kind}")
+        Some(format!("`{name}` is `{ty}`, but the kernel takes {kind}"))
     } else {
-        return None;
-    };
-    Some((message, format!("declare it {}", suggestion(param, facts))))
+        None
+    }
 }
 
-fn value(param: &Param, size: u64, align: u64, facts: &ParamSummary) -> Option<Fault> {
+fn value(param: &Param, size: u64, align: u64, facts: &ParamSummary) -> Option<String> {
     if size == facts.size && align == u64::from(facts.align) {
         return None;
     }
-    let message = format!(
+    Some(format!(
         "`{}` is `{}`, of {} aligned to {align}, but the kernel takes {} aligned to {}",
         param.name,
         param.ty,
         bytes(size),
         bytes(facts.size),
         facts.align
-    );
-    Some((message, format!("declare it {}", suggestion(param, facts))))
+    ))
 }
 
 /// A declaration that fits.
-fn suggestion(param: &Param, facts: &ParamSummary) -> String {
+fn suggestion(param: &Param, facts: &ParamSummary, proposal: Option<Proposal>) -> String {
     let name = &param.name;
-    if facts.array {
-        return format!(
+    match proposal {
+        _ if facts.array => format!(
             "as a `#[repr(C)]` struct of {}, aligned to {}",
             bytes(facts.size),
             facts.align
-        );
-    }
-    match facts.ty {
-        Type::F32 => format!("`{name}: f32`"),
-        Type::F64 => format!("`{name}: f64`"),
-        Type::S8 | Type::S16 | Type::S32 | Type::S64 => format!("`{name}: i{}`", facts.size * 8),
-        _ if facts.size == 8 => format!("`{name}: u64`, or `{name}: &[T]` or `{name}: &mut [T]` if it is memory"),
-        _ => format!("`{name}: u{}`", facts.size * 8),
-    }
-}
-
-/// `1 byte` and `12 bytes`
-pub fn bytes(size: u64) -> String {
-    if size == 1 {
-        "1 byte".to_owned()
-    } else {
-        format!("{size} bytes")
+        ),
+        Some(Proposal::Memory { mutable: true }) => {
+            format!("`{name}: &mut [T]`: the kernel writes to the memory at this address")
+        }
+        Some(Proposal::Memory { mutable: false }) => {
+            format!("`{name}: &[T]`: the kernel reads the memory at this address")
+        }
+        Some(Proposal::Value(ty)) if facts.size == 8 && !is_float(facts.ty) => {
+            format!("`{name}: {ty}`, or `{name}: &[T]` or `{name}: &mut [T]` if it is memory")
+        }
+        Some(Proposal::Value(ty)) => format!("`{name}: {ty}`"),
+        None => "as the PTX does".to_owned(),
     }
 }
 

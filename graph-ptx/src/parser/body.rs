@@ -92,7 +92,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// What follows `name:`: a target list, a prototype, or the next statement.
+    /// Parses what follows `name:`: a target list, a prototype, or the next statement.
     fn parse_label(&mut self, names: &mut Names<'a>, name: &'a str) -> Result<()> {
         let Some(label) = names.declare_label(name) else {
             return self.error(format!("label `{name}` is declared twice"));

@@ -17,7 +17,7 @@ impl<'a> Parser<'a> {
         Ok(value)
     }
 
-    /// A literal behind any signs, `~` and `!`: an `Integer`, `F32` or `F64`.
+    /// A literal after any signs, `~` and `!`: an `Integer`, `F32` or `F64`.
     pub(super) fn parse_signed(&mut self) -> Result<Operand> {
         let mut signs = Vec::new();
         while let Kind::Punct(sign @ (b'-' | b'+' | b'~' | b'!')) = self.token.kind {

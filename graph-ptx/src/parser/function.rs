@@ -5,7 +5,7 @@ use super::{Parser, Result};
 use crate::ast::{Cluster, Function, Space};
 use crate::lexer::Kind;
 
-/// What the directives between a function's header and its body say of launches.
+/// The limits on launches from the directives between a function's header and its body.
 #[derive(Default)]
 struct Performance {
     required_block: Option<[u32; 3]>,
@@ -57,8 +57,8 @@ impl<'a> Parser<'a> {
         })
     }
 
-    /// The directives between a function's header and its body. Those that say nothing of what the code does are skipped, so
-    /// that new ones do no harm.
+    /// Parses the directives between a function's header and its body. Directives that do not change what the code does
+    /// are skipped, so that new ones do no harm.
     fn parse_performance(&mut self) -> Result<Performance> {
         let mut performance = Performance::default();
         while let Kind::Dotted(directive) = self.token.kind {

@@ -18,8 +18,8 @@ struct Target<'v> {
 }
 
 impl<'a> Parser<'a> {
-    /// What follows `=`. Values go to consecutive elements; the end of a brace goes on to the next row. The size of an
-    /// `open` array follows from its values.
+    /// Parses what follows `=`. Values go to consecutive elements; the end of a brace moves on to the next row. The
+    /// size of an `open` array follows from its values.
     pub(super) fn parse_initializer(&mut self, variable: &mut Variable, dimensions: &[u64], open: bool) -> Result<()> {
         let mut stride = variable.ty.size() as u64;
         let mut strides = vec![stride];
@@ -99,7 +99,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `symbol+8` or `generic(symbol)+8`. Of the bytes of a masked address the lowest stands for all.
+    /// `symbol+8` or `generic(symbol)+8`. For a masked address, the lowest byte is recorded as the whole address.
     fn parse_relocation(&mut self, target: &mut Target<'_>, mask: i128) -> Result<()> {
         let word = self.expect_word("a symbol")?;
         let mut symbol = word;
@@ -118,7 +118,7 @@ impl<'a> Parser<'a> {
         self.put(target, &[0; 16][..size])
     }
 
-    /// Writes `bytes` at the current offset and moves behind them.
+    /// Writes `bytes` at the current offset, and moves the offset past them.
     fn put(&mut self, target: &mut Target<'_>, bytes: &[u8]) -> Result<()> {
         let end = target.offset.saturating_add(bytes.len() as u64);
         if target.limit.is_some_and(|limit| end > limit) {
@@ -137,7 +137,7 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// A literal in memory, little-endian; take as many bytes as the type has.
+/// The bytes of a literal in memory, little-endian; the caller takes as many as the type has.
 fn bytes(value: &Operand, ty: Type) -> [u8; 16] {
     let bits = match (value, ty) {
         (Operand::Integer(value), Type::F32) => u128::from((*value as f32).to_bits()),

@@ -190,13 +190,13 @@ impl<'a> Parser<'a> {
     }
 }
 
-/// Does a video instruction select parts of a register so: `b3`, `h10`?
+/// Whether a video instruction can select parts of a register with `name`: `b3`, `h10`.
 fn is_part(name: &str) -> bool {
     let digits = name.strip_prefix(['b', 'h']).unwrap_or_default();
     (1..=4).contains(&digits.len()) && digits.bytes().all(|digit| digit.is_ascii_digit())
 }
 
-/// Is `name` a special register of PTX 9.0 or before?
+/// Whether `name` is a special register of PTX 9.0 or before.
 fn is_special(name: &str) -> bool {
     let Some(name) = name.strip_prefix('%') else {
         return false;

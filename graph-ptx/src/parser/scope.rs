@@ -1,4 +1,4 @@
-//! Names of a function: registers, variables and labels in nested scopes, and what they are called once scopes are flattened.
+//! Names of a function: registers, variables and labels in nested scopes, and their names once scopes are flattened.
 
 use std::collections::HashMap;
 
@@ -8,11 +8,11 @@ use crate::lexer::Token;
 /// The parts of a vector register.
 pub(super) const COMPONENTS: [&str; 8] = ["x", "y", "z", "w", "e4", "e5", "e6", "e7"];
 
-/// What a name stands for.
+/// The entity that a name means.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Entity {
     Register(Reg),
-    /// A vector register of so many parts; the first one is the given register, the others follow.
+    /// A vector register: its first part, and the number of parts. The other parts follow the first.
     Vector(Reg, u32),
     /// A variable or parameter: the index of its name in [`Names::variables`].
     Variable(u32),
@@ -58,7 +58,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Scopes open.
+    /// The number of open scopes.
     pub(super) fn depth(&self) -> usize {
         self.scopes.len()
     }
@@ -67,8 +67,8 @@ impl<'a> Names<'a> {
         self.scopes.push(Scope::default());
     }
 
-    /// Ends the innermost scope: what names its labels is resolved, the rest is left to the scope around. At the end of the
-    /// function gives the first branch whose label is nowhere.
+    /// Ends the innermost scope: references to its labels are resolved, and all others are left to the scope around it.
+    /// At the end of the function, returns the first branch whose label is not declared.
     pub(super) fn close(&mut self) -> Option<(&'a str, Token<'a>)> {
         let scope = self.scopes.pop()?;
         let mut missing = None;
@@ -93,7 +93,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Must the reference be to a label?
+    /// Whether the reference must be to a label.
     fn is_branch(&self, reference: Reference) -> bool {
         match reference {
             Reference::Operand(instruction, _) => {
@@ -111,7 +111,8 @@ impl<'a> Names<'a> {
         &mut self.scopes[last]
     }
 
-    /// The name in the body: `name`, or `name@2` and so on where the function has declared it before. No PTX name holds `@`.
+    /// Returns the name in the body: `name`, or `name@2` and so on if the function has declared it before. No PTX name
+    /// contains `@`.
     fn rename(&mut self, name: &str) -> String {
         match self.declared.get_mut(name) {
             Some(count) => {
@@ -167,7 +168,7 @@ impl<'a> Names<'a> {
         Reg(u32::try_from(self.body.registers.len()).unwrap_or(u32::MAX))
     }
 
-    /// What `name` stands for here, `None` if it is no register and no variable of the function.
+    /// Returns what `name` means here: a register or a variable of the function; `None` if it is neither.
     pub(super) fn look_up(&mut self, name: &str) -> Option<Entity> {
         for depth in (0..self.scopes.len()).rev() {
             if let Some(&entity) = self.scopes[depth].names.get(name) {

@@ -45,7 +45,7 @@ fn type_of(modifier: &str) -> Option<Type> {
     })
 }
 
-/// What stands before the names of a declaration.
+/// The part of a declaration before its names.
 #[derive(Clone, Debug)]
 pub(super) struct Header {
     pub(super) space: Space,
@@ -57,7 +57,7 @@ pub(super) struct Header {
 }
 
 impl<'a> Parser<'a> {
-    /// The declarations of one statement, from behind the state space to behind the `;`.
+    /// Parses the declarations of one statement, from after the state space up to and with the `;`.
     pub(super) fn parse_variables(&mut self, space: Space, external: bool) -> Result<Vec<Variable>> {
         let header = self.parse_header(space, external)?;
         let mut variables = vec![self.parse_variable(&header)?];

@@ -14,7 +14,7 @@ pub(super) struct Blocks {
     predecessors: Vec<Vec<usize>>,
 }
 
-/// Where control goes behind an instruction.
+/// Where control goes after an instruction.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Exit {
     /// To the next instruction only.
@@ -23,11 +23,12 @@ pub(super) enum Exit {
     Jump(Rc<[usize]>),
     /// Out of the function, or on to the next instruction if it is guarded.
     Return,
-    /// Nobody knows.
+    /// To an unknown place.
     Unknown,
 }
 
-/// What the labels and target lists of a body stand for; `None` for a list of labels that are not there.
+/// The instructions that the labels and target lists of a body name; `None` for a list with labels that are not
+/// declared.
 #[derive(Debug)]
 pub(super) struct Labels<'b> {
     places: HashMap<&'b str, usize>,
@@ -47,7 +48,7 @@ impl<'b> Labels<'b> {
         }
     }
 
-    /// Where control goes behind an instruction of the body.
+    /// Returns where control goes after an instruction of the body.
     pub(super) fn exit(&self, instruction: &Instruction) -> Exit {
         let places = match (instruction.opcode.as_str(), &instruction.operands[..]) {
             ("bra", [Operand::Label(name)]) => self.places.get(name.as_str()).map(|&place| Rc::from([place])),
@@ -61,7 +62,7 @@ impl<'b> Labels<'b> {
 }
 
 impl Blocks {
-    /// The blocks of a body; `None` where a branch goes who knows where.
+    /// Returns the blocks of a body; `None` if a branch has an unknown target.
     pub(super) fn find(body: &Body) -> Option<Blocks> {
         let count = body.instructions.len();
         let labels = Labels::new(body);

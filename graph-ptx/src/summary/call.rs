@@ -60,7 +60,8 @@ impl Flow<'_, '_> {
         }
     }
 
-    /// A function without code here may keep and store whatever it is given, unless it is known to be harmless.
+    /// A function without code in this module may keep and store whatever it is given, unless it is known to be
+    /// harmless.
     fn transfer_external(&mut self, context: usize, target: Option<usize>, call: &Call<'_>, arguments: &[Value]) {
         let mut result = Value::OPAQUE;
         if !self.is_harmless(target) {
@@ -77,7 +78,7 @@ impl Flow<'_, '_> {
         }
     }
 
-    /// Is it a function of the CUDA library that leaves memory alone?
+    /// Whether it is a function of the CUDA library that leaves memory alone.
     pub(super) fn is_harmless(&self, target: Option<usize>) -> bool {
         target.is_some_and(|function| {
             let function = &self.program.module.functions[function];
@@ -85,7 +86,7 @@ impl Flow<'_, '_> {
         })
     }
 
-    /// What an argument holds: a register, or a `.param` variable.
+    /// Returns the value of an argument: a register, or a `.param` variable.
     pub(super) fn content(&mut self, context: usize, operand: &Operand) -> Value {
         match self.slot(context, operand) {
             Some(slot) => self.value_at(self.place(context, slot)),

@@ -1,7 +1,7 @@
 //! The fixpoint: what every register may hold, over a kernel and all it calls.
 //!
-//! A function is analysed once for each chain of calls that leads to it, so that a helper called with two pointers does not
-//! mix them. Recursive calls go back to the analysis already on the chain, and beyond a limit all chains share one.
+//! A function is analysed once for each chain of calls that leads to it, so that a helper called with two pointers does
+//! not mix them. Recursive calls go back to the analysis already on the chain; beyond a limit, all chains share one.
 
 use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
@@ -48,7 +48,7 @@ pub(super) enum Cell {
 #[derive(Debug)]
 pub(super) struct Flow<'p, 'm> {
     pub(super) program: &'p mut Program<'m>,
-    /// By parameter of the kernel: is it a pointer?
+    /// By parameter of the kernel: whether it is a pointer.
     pub(super) pointers: &'p [bool],
     pub(super) sets: Sets,
     pub(super) contexts: Vec<Context<'m>>,
@@ -200,7 +200,7 @@ impl<'p, 'm> Flow<'p, 'm> {
         }
     }
 
-    /// What memory of a kind may hold.
+    /// The value that memory of a kind may hold.
     pub(super) fn cell(&self, cell: Cell) -> Value {
         self.cells[cell as usize]
     }
@@ -223,7 +223,8 @@ impl<'p, 'm> Flow<'p, 'm> {
         }
     }
 
-    /// May an address outside the known objects reach local or shared memory? Only if such an address has been stored.
+    /// Whether an address outside the known objects can reach local or shared memory: only if such an address was
+    /// stored.
     pub(super) fn escaped(&mut self, cell: Cell) -> bool {
         let source = match cell {
             Cell::Shared => Source::Shared,
@@ -234,7 +235,7 @@ impl<'p, 'm> Flow<'p, 'm> {
         self.sets.contains(bits, source)
     }
 
-    /// The functions that a call may reach; `None` among them stands for unknown code.
+    /// The functions that a call may reach; a `None` among them is unknown code.
     pub(super) fn targets(&mut self, target: &Operand, arguments: usize) -> Vec<Option<usize>> {
         if let Operand::Symbol(name, _) = target
             && let Some(function) = self.program.function(name)

@@ -1,4 +1,4 @@
-//! What each instruction does, as far as addresses are concerned.
+//! The effect of each instruction on addresses.
 
 use crate::ast::{Instruction, Operand, Space};
 
@@ -43,7 +43,50 @@ pub(super) enum Action {
     Unknown,
 }
 
-/// What `instruction` does.
+impl Action {
+    /// Whether the instruction reads or writes memory, or calls code that may.
+    pub(super) fn touches_memory(self) -> bool {
+        match self {
+            Action::Load | Action::Store | Action::Atomic | Action::Move | Action::Call | Action::Unknown => true,
+            Action::Copy
+            | Action::Add
+            | Action::Subtract
+            | Action::MultiplyAdd
+            | Action::Combine
+            | Action::Select
+            | Action::Convert
+            | Action::Resize
+            | Action::Fresh
+            | Action::Shared
+            | Action::Mix
+            | Action::Nothing => false,
+        }
+    }
+
+    /// The number of operands that the instruction writes: they come first. An unknown one may write all of them.
+    pub(super) fn results(self, operands: &[Operand]) -> usize {
+        match self {
+            Action::Unknown => operands.len(),
+            Action::Nothing | Action::Store | Action::Move => 0,
+            Action::Call => usize::from(matches!(operands.first(), Some(Operand::Vector(_)))),
+            Action::Copy
+            | Action::Add
+            | Action::Subtract
+            | Action::MultiplyAdd
+            | Action::Combine
+            | Action::Select
+            | Action::Convert
+            | Action::Resize
+            | Action::Fresh
+            | Action::Shared
+            | Action::Mix
+            | Action::Load
+            | Action::Atomic => operands.len().min(1),
+        }
+    }
+}
+
+/// Returns the action of `instruction`.
 pub(super) fn action(instruction: &Instruction) -> Action {
     let has = |modifier: &str| instruction.modifiers.iter().any(|given| given == modifier);
     match instruction.opcode.as_str() {
@@ -103,7 +146,7 @@ pub(super) fn action(instruction: &Instruction) -> Action {
         | "pmevent" | "prefetch" | "prefetchu" | "applypriority" | "setmaxnreg" | "griddepcontrol" | "stackrestore" => {
             Action::Nothing
         }
-        // Textures and surfaces: the handle stands for memory that no graph knows.
+        // Textures and surfaces: the handle names memory that no graph knows.
         "tex" | "tld4" | "suld" | "sust" | "sured" => Action::Unknown,
         "stacksave" | "alloca" => Action::Unknown,
         opcode if opcode.starts_with('v') => Action::Mix,
@@ -111,7 +154,35 @@ pub(super) fn action(instruction: &Instruction) -> Action {
     }
 }
 
-/// Does a `mov` take a vector apart or put one together?
+/// Calls `visit` on the parts of vectors and pairs, and on what is neither.
+pub(super) fn each_leaf<'o>(operands: &'o [Operand], visit: &mut impl FnMut(&'o Operand)) {
+    for operand in operands {
+        match operand {
+            Operand::Vector(parts) => each_leaf(parts, visit),
+            Operand::Pair(first, second) => {
+                each_leaf(std::slice::from_ref(&**first), visit);
+                each_leaf(std::slice::from_ref(&**second), visit);
+            }
+            leaf => visit(leaf),
+        }
+    }
+}
+
+/// The registers that an instruction writes.
+pub(super) fn written(instruction: &Instruction, action: Action) -> Vec<u32> {
+    let mut registers = Vec::new();
+    each_leaf(
+        &instruction.operands[..action.results(&instruction.operands)],
+        &mut |leaf| {
+            if let Operand::Register(register) | Operand::Part(register, _) = leaf {
+                registers.push(register.0);
+            }
+        },
+    );
+    registers
+}
+
+/// Whether a `mov` takes a vector apart or puts one together.
 fn is_packing(instruction: &Instruction) -> bool {
     instruction
         .operands

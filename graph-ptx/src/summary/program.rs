@@ -1,12 +1,13 @@
-//! The functions of a module, prepared for the analysis: what symbols mean, and which instructions depend on which slot.
+//! The functions of a module, prepared for the analysis: the meaning of symbols, and the instructions that depend on
+//! each slot.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::blocks::{Exit, Labels};
-use super::opcode::{Action, action};
+use super::opcode::{Action, action, each_leaf, written};
 use super::webs::split_webs;
-use crate::ast::{Base, Body, Function, Instruction, Module, Operand, Space};
+use crate::ast::{Base, Body, Function, Module, Operand, Space};
 
 /// A symbol of a function.
 #[derive(Clone, Copy, Debug)]
@@ -26,7 +27,7 @@ pub(super) struct Prepared<'m> {
     /// The code with registers split into webs.
     pub(super) body: Body,
     pub(super) actions: Vec<Action>,
-    /// Where control goes behind each instruction.
+    /// Where control goes after each instruction.
     pub(super) exits: Vec<Exit>,
     pub(super) symbols: HashMap<&'m str, Symbol>,
     /// The slots of parameters and of results.
@@ -134,10 +135,7 @@ impl<'m> Prepared<'m> {
             for register in written(instruction, action) {
                 defined[register as usize] = true;
             }
-            if matches!(
-                action,
-                Action::Load | Action::Store | Action::Atomic | Action::Move | Action::Call | Action::Unknown
-            ) {
+            if action.touches_memory() {
                 self.memory.push(index);
             }
         }
@@ -164,37 +162,6 @@ impl<'m> Prepared<'m> {
     pub(super) fn users(&self, slot: u32) -> &[u32] {
         self.users.get(slot as usize).map_or(&[], Vec::as_slice)
     }
-}
-
-/// Calls `visit` on the parts of vectors and pairs, and on what is neither.
-pub(super) fn each_leaf<'o>(operands: &'o [Operand], visit: &mut impl FnMut(&'o Operand)) {
-    for operand in operands {
-        match operand {
-            Operand::Vector(parts) => each_leaf(parts, visit),
-            Operand::Pair(first, second) => {
-                each_leaf(std::slice::from_ref(&**first), visit);
-                each_leaf(std::slice::from_ref(&**second), visit);
-            }
-            leaf => visit(leaf),
-        }
-    }
-}
-
-/// The registers an instruction writes: those of its first operand; of an unknown one, all it names.
-pub(super) fn written(instruction: &Instruction, action: Action) -> Vec<u32> {
-    let operands = match action {
-        Action::Unknown => &instruction.operands[..],
-        Action::Nothing | Action::Store | Action::Move => &[],
-        Action::Call if !matches!(instruction.operands.first(), Some(Operand::Vector(_))) => &[],
-        _ => &instruction.operands[..instruction.operands.len().min(1)],
-    };
-    let mut registers = Vec::new();
-    each_leaf(operands, &mut |leaf| {
-        if let Operand::Register(register) | Operand::Part(register, _) = leaf {
-            registers.push(register.0);
-        }
-    });
-    registers
 }
 
 /// A module, its names, and the functions prepared so far.
@@ -246,7 +213,7 @@ impl<'m> Program<'m> {
         self.variables.get(name).copied()
     }
 
-    /// A function made ready, `None` if it has no code here.
+    /// Returns the prepared function; `None` if it has no code in this module.
     pub(super) fn prepare(&mut self, function: usize) -> Option<Rc<Prepared<'m>>> {
         if let Some(prepared) = self.prepared.get(&function) {
             return Some(Rc::clone(prepared));

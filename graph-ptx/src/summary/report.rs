@@ -1,4 +1,4 @@
-//! From the fixpoint to the summary: every access of every instruction, put down to its sources.
+//! From the fixpoint to the summary: every access of every instruction is recorded for each of its sources.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -18,9 +18,9 @@ struct Touch {
     load: bool,
     store: bool,
     atomic: bool,
-    /// Through caches that do not see what others write?
+    /// Whether it goes through caches that do not see what others write.
     noncoherent: bool,
-    /// Before `griddepcontrol.wait`?
+    /// Whether it can come before `griddepcontrol.wait`.
     early: bool,
 }
 
@@ -42,7 +42,7 @@ const NONCOHERENT: Touch = Touch {
     noncoherent: true,
     ..LOAD
 };
-/// What code or instructions that are not known may do.
+/// The access of code or instructions that are not known.
 const ANYTHING: Touch = Touch {
     noncoherent: true,
     ..BOTH
@@ -57,7 +57,7 @@ fn first(place: &mut Option<u32>, line: u32) {
 #[derive(Debug)]
 pub(super) struct Report<'s> {
     summary: &'s mut KernelSummary,
-    /// Is the instruction at hand early?
+    /// Whether the current instruction is early.
     early: bool,
     variables: BTreeMap<u32, VariableAccess>,
     stores: HashMap<(Vec<usize>, bool), u32>,
@@ -111,7 +111,18 @@ impl<'s> Report<'s> {
             Action::Nothing if instruction.opcode == "griddepcontrol" => {
                 return first(&mut self.summary.launch_dependents, line);
             }
-            _ => return,
+            Action::Nothing
+            | Action::Copy
+            | Action::Add
+            | Action::Subtract
+            | Action::MultiplyAdd
+            | Action::Combine
+            | Action::Select
+            | Action::Convert
+            | Action::Resize
+            | Action::Fresh
+            | Action::Shared
+            | Action::Mix => return,
         };
         if let Some(address) = instruction.operands.iter().find_map(address_of) {
             let address = flow.operand(context, address);
@@ -143,7 +154,7 @@ impl<'s> Report<'s> {
         }
     }
 
-    /// What a tensor map points to is unknown; one passed by value makes its parameter an address.
+    /// The target of a tensor map is unknown; a map that is passed by value makes its parameter an address.
     fn tensor(&mut self, flow: &mut Flow<'_, '_>, map: Value, touch: Touch, line: u32) {
         let mut by_value = false;
         for &source in flow.sets.members(map.base) {
@@ -159,7 +170,7 @@ impl<'s> Report<'s> {
         }
     }
 
-    /// A call of code that is not here.
+    /// A call of code that is not in this module.
     fn call(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction) {
         let Some(call) = call_of(instruction) else { return };
         for target in flow.targets(call.target, call.arguments.len()) {
@@ -194,7 +205,7 @@ impl<'s> Report<'s> {
         }
     }
 
-    /// Puts one access down to all that its address may come from.
+    /// Records one access for every source that its address may come from.
     fn access(&mut self, flow: &mut Flow<'_, '_>, space: Option<Space>, address: Value, mut touch: Touch, line: u32) {
         if space.is_some_and(|space| space != Space::Global) {
             return;
@@ -227,7 +238,7 @@ impl<'s> Report<'s> {
                 self.by_value(*index, touch, line);
             }
         }
-        // In the global space an address in another window is no address at all.
+        // In the global space, an address in another window is not an address.
         let windows = space == Some(Space::Global) && params.is_empty() && by_value.is_empty();
         let lost = address.is_bottom() || (windows && !self.has_variable(flow, address));
         let unknown = address.opaque || address.number || everything || lost || flow.sets.is_all(address.by_value);
@@ -252,7 +263,7 @@ impl<'s> Report<'s> {
         self.unknown_order(touch, line);
     }
 
-    /// An access of memory that nobody can name, as programmatic launches see it.
+    /// Records an access of unknown memory for the analysis of programmatic launches.
     fn unknown_order(&mut self, touch: Touch, line: u32) {
         if self.early {
             first(&mut self.summary.unknown_early, line);

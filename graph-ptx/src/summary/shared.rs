@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::flow::Flow;
-use super::program::each_leaf;
+use super::opcode::each_leaf;
 use crate::ast::{Base, Operand, Space, Variable};
 
-/// Bytes of sized `.shared` variables in the functions analysed, and of those of the module that they name.
+/// Bytes of `.shared` variables with a size: those of the functions analysed, and the module's that they name.
 pub(super) fn static_shared(flow: &Flow<'_, '_>) -> u64 {
     let module = flow.program.module;
     let (mut functions, mut named) = (BTreeSet::new(), BTreeSet::new());
@@ -33,7 +33,7 @@ pub(super) fn static_shared(flow: &Flow<'_, '_>) -> u64 {
     bytes
 }
 
-/// The end of `variable` when laid behind `offset`.
+/// The end of `variable` when it is laid out after `offset`.
 fn lay_out(offset: u64, variable: &Variable) -> u64 {
     if variable.space != Space::Shared || variable.size == 0 {
         return offset;

@@ -1,4 +1,4 @@
-//! What an address can be made from.
+//! The sources that an address can be made from.
 
 /// An object, or a parameter whose value is taken for the address of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -9,7 +9,7 @@ pub(super) enum Source {
     Local,
     /// `.const` memory.
     Const,
-    /// What a pointer parameter of the kernel points to.
+    /// The memory that a pointer parameter of the kernel points to.
     Param(u32),
     /// The memory of a parameter of the kernel.
     ParamAddress(u32),

@@ -1,10 +1,10 @@
-//! What one instruction does to the values of the fixpoint.
+//! The effect of one instruction on the values of the fixpoint.
 
 use std::rc::Rc;
 
 use super::flow::{Cell, Flow};
-use super::opcode::{Action, address_of, spaces, width};
-use super::program::{Symbol, written};
+use super::opcode::{Action, address_of, spaces, width, written};
+use super::program::Symbol;
 use super::source::Source;
 use super::value::Value;
 use crate::ast::{Base, Instruction, Operand, Space};
@@ -31,7 +31,19 @@ impl Flow<'_, '_> {
             Action::Store => self.transfer_store(context, instruction),
             Action::Move => self.transfer_move(context, instruction),
             Action::Unknown => self.transfer_unknown(context, instruction),
-            _ => {
+            Action::Copy
+            | Action::Add
+            | Action::Subtract
+            | Action::MultiplyAdd
+            | Action::Combine
+            | Action::Select
+            | Action::Convert
+            | Action::Resize
+            | Action::Fresh
+            | Action::Shared
+            | Action::Mix
+            | Action::Load
+            | Action::Atomic => {
                 let result = self.result(context, instruction, action);
                 for register in written(instruction, action) {
                     self.join_slot(context, register, result);
@@ -71,7 +83,7 @@ impl Flow<'_, '_> {
         Value::pointer(self.sets.single(source))
     }
 
-    /// The value of an operand; of an address the base, of a vector any of its parts.
+    /// The value of an operand: for an address the value of its base, for a vector that of any of its parts.
     pub(super) fn operand(&mut self, context: usize, operand: &Operand) -> Value {
         match operand {
             Operand::Register(register)
@@ -87,11 +99,19 @@ impl Flow<'_, '_> {
                 }
                 joined
             }
-            _ => Value::NUMBER,
+            Operand::NotPredicate(_)
+            | Operand::Pair(..)
+            | Operand::Special(_)
+            | Operand::Integer(_)
+            | Operand::F32(_)
+            | Operand::F64(_)
+            | Operand::Address(Base::Absolute, _)
+            | Operand::Label(_)
+            | Operand::Discard => Value::NUMBER,
         }
     }
 
-    /// The address that a symbol stands for.
+    /// The address that a symbol names.
     fn symbol(&mut self, context: usize, name: &str) -> Value {
         let source = match self.contexts[context].prepared.symbols.get(name) {
             Some(Symbol::Slot(slot)) => Some(Source::Slot(self.place(context, *slot))),
@@ -105,7 +125,8 @@ impl Flow<'_, '_> {
         source.map_or(Value::OPAQUE, |source| self.pointer(source))
     }
 
-    /// The low bits alone of an address say nothing of where it is: whoever puts it together again needs the others too.
+    /// The result of a bit operation. The low bits of an address alone do not locate it: code that rebuilds the address
+    /// needs the others too.
     fn combine(&mut self, instruction: &Instruction, a: Value, b: Value) -> Value {
         let low = |operand: &Operand| matches!(operand, Operand::Integer(mask) if (0..4096).contains(mask));
         if instruction.opcode == "and" && instruction.operands[1..].iter().any(low) {
@@ -151,7 +172,7 @@ impl Flow<'_, '_> {
         if types == 2 { source } else { self.sets.mix(&[source]) }
     }
 
-    /// Is an element as wide as an address?
+    /// Whether an element is as wide as an address.
     fn is_wide(&self, instruction: &Instruction) -> bool {
         width(instruction) >= self.program.module.address_size
     }
@@ -166,7 +187,7 @@ impl Flow<'_, '_> {
         }
     }
 
-    /// What memory at an address may hold.
+    /// The value that memory at an address may hold.
     pub(super) fn read(&mut self, space: Option<Space>, address: Value) -> Value {
         match space {
             Some(Space::Shared) => return self.cell(Cell::Shared),
@@ -289,7 +310,7 @@ impl Flow<'_, '_> {
         self.write(to_space, to, value);
     }
 
-    /// The address that a copy goes to or comes from; that behind a tensor map is unknown.
+    /// The address that a copy goes to or comes from; the one that a tensor map holds is unknown.
     fn target(&mut self, context: usize, operand: &Operand) -> Value {
         match operand {
             Operand::Vector(_) => Value::OPAQUE,
@@ -297,7 +318,7 @@ impl Flow<'_, '_> {
         }
     }
 
-    /// Everything it names may be read and written.
+    /// An unknown instruction may read and write everything that it names.
     fn transfer_unknown(&mut self, context: usize, instruction: &Instruction) {
         let values: Vec<_> = instruction
             .operands
@@ -325,6 +346,6 @@ fn memory(space: Space) -> Option<Source> {
         Space::Shared => Some(Source::Shared),
         Space::Local => Some(Source::Local),
         Space::Const => Some(Source::Const),
-        _ => None,
+        Space::Global | Space::Param | Space::Reg => None,
     }
 }

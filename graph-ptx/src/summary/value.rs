@@ -1,4 +1,4 @@
-//! What a register may hold, as far as addresses are concerned, and arithmetic on that.
+//! The addresses that a register may hold, and arithmetic on them.
 
 use super::sets::{Set, Sets};
 
@@ -59,12 +59,12 @@ impl Value {
         self == Value::BOTTOM
     }
 
-    /// May it be something that is not an address by itself?
+    /// Whether it may be something that is not an address by itself.
     fn may_be_index(self) -> bool {
         self.opaque || self.number || self.null || !self.by_value.is_empty()
     }
 
-    /// Is it certainly a number of literals and thread indices?
+    /// Whether it is certainly a number made of literals and thread indices.
     pub(super) fn is_plain_number(self) -> bool {
         let known = Value {
             number: self.number,
@@ -88,8 +88,9 @@ impl Sets {
         }
     }
 
-    /// `a + b`. A pointer plus an index is that pointer, whatever the index is. If bits of addresses are in the index, the sum
-    /// may just as well be an index itself (`p + (q - p)`, `q + -p`), so it is both; the sum of two pointers is no pointer.
+    /// Returns `a + b`. A pointer plus an index is that pointer, whatever the index is. If the index has bits of
+    /// addresses, the sum may itself be an index (`p + (q - p)`, `q + -p`), so it is both. The sum of two pointers is
+    /// no pointer.
     pub(super) fn add(&mut self, a: Value, b: Value) -> Value {
         if a.is_bottom() || b.is_bottom() {
             return Value::BOTTOM;
@@ -111,8 +112,8 @@ impl Sets {
         }
     }
 
-    /// `a - b`. Of what is subtracted only the bits count: the difference of two pointers is an index, and a pointer too only
-    /// if the second may be an index.
+    /// Returns `a - b`. Only the bits of `b` count: the difference of two pointers is an index; it is a pointer too
+    /// only if the second may be an index.
     pub(super) fn subtract(&mut self, a: Value, b: Value) -> Value {
         if a.is_bottom() || b.is_bottom() {
             return Value::BOTTOM;

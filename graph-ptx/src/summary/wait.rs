@@ -1,4 +1,5 @@
-//! What can come before `griddepcontrol.wait`, or without it: a walk over the kernel and all it calls that stops at waits.
+//! The instructions that can run before `griddepcontrol.wait`, or without it: a walk over the kernel and the functions
+//! that it calls, which stops at waits.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -14,19 +15,19 @@ use crate::ast::Instruction;
 pub(super) struct Early {
     /// By context and instruction.
     reached: Vec<Vec<bool>>,
-    /// By context: does control come back to the callers early?
+    /// By context: whether control may come back to the callers early.
     returns: Vec<bool>,
-    /// By context: has control gone who knows where?
+    /// By context: whether a branch has an unknown target.
     lost: Vec<bool>,
     /// The line of the first way out of the kernel that is early.
     pub(super) exit: Option<u32>,
     /// The target lists, by context and address, that the walk has followed: many branches may share a long one.
     followed: HashSet<(usize, *const usize)>,
-    /// Where the walk has yet to go on: before these instructions.
+    /// The instructions at which the walk has yet to go on.
     pending: Vec<(usize, usize)>,
 }
 
-/// Is it `griddepcontrol.wait`, guarded or not?
+/// Whether it is `griddepcontrol.wait`, guarded or not.
 pub(super) fn is_wait(instruction: &Instruction) -> bool {
     instruction.opcode == "griddepcontrol" && instruction.modifiers.iter().any(|modifier| modifier == "wait")
 }
@@ -53,7 +54,7 @@ impl Early {
         early
     }
 
-    /// May the instruction run before the kernel has waited?
+    /// Whether the instruction may run before the kernel has waited.
     pub(super) fn contains(&self, context: usize, instruction: usize) -> bool {
         self.reached[context][instruction]
     }
@@ -96,7 +97,7 @@ impl Early {
         self.come_back(flow, context, line);
     }
 
-    /// Walks into what an instruction calls; may control be behind the call early?
+    /// Walks into the functions that an instruction calls. Returns whether control may pass the call early.
     fn call(&mut self, flow: &mut Flow<'_, '_>, context: usize, index: usize, instruction: &Instruction) -> bool {
         let Some(call) = call_of(instruction) else { return true };
         let number = u32::try_from(index).unwrap_or(u32::MAX);
@@ -107,7 +108,7 @@ impl Early {
                     self.pending.push((callee, 0));
                     passes |= self.returns[callee];
                 }
-                // Code that is not here does not wait, as far as anyone knows.
+                // Code that is not in this module is taken not to wait.
                 None => passes = true,
             }
         }
@@ -123,7 +124,7 @@ impl Early {
         }
     }
 
-    /// Control leaves a function: behind the calls that the walk has come to.
+    /// Control leaves a function: the walk goes on after each call of it that has been reached.
     fn come_back(&mut self, flow: &Flow<'_, '_>, context: usize, line: u32) {
         if context == 0 {
             self.end(line);

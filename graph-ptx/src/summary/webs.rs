@@ -1,19 +1,20 @@
-//! Splitting of registers that are written more than once into webs: a web is a set of writes and the reads they reach.
+//! Splitting of registers that are written more than once into webs. A web is a set of writes and the reads they reach.
 //!
-//! Compilers name most values once, people reuse registers. The fixpoint knows one value for each register, so registers that
-//! hold unrelated values one after the other are first taken apart here. What a block reads without writing it stands for all
-//! that its predecessors leave (the construction of SSA by Braun et al., with unions in place of phi functions).
+//! Compilers name most values once; people reuse registers. The fixpoint keeps one value for each register, so
+//! registers that hold unrelated values one after the other are split here first. If a block reads a register that it
+//! has not written, the read reaches the last writes of all its predecessors (the construction of SSA by Braun et al.,
+//! with unions in place of phi functions).
 
 use std::collections::{HashMap, HashSet};
 
 use super::blocks::Blocks;
-use super::opcode::{Action, action};
+use super::opcode::{Action, action, written};
 use crate::ast::{Base, Body, Instruction, Operand, Reg, Register};
 
-/// More nodes than this for each instruction, and the code is left as it is: it has too many registers live across blocks.
+/// The most nodes for each instruction. Code that needs more is left as it is: too many registers live across blocks.
 const MAX_NODES: usize = 32;
 
-/// The same code with one register for each web. Registers of the names in `fixed` stay whole: callers know them.
+/// Returns the code with one register for each web. Registers whose names are in `fixed` stay whole: callers know them.
 pub(super) fn split_webs(body: &Body, fixed: &HashSet<&str>) -> Body {
     let mut split = body.clone();
     if let Some(mut webs) = Webs::find(body, fixed) {
@@ -29,14 +30,14 @@ struct Webs {
     parents: Vec<u32>,
     /// The register that a node is of.
     registers: Vec<u32>,
-    /// By register: is it written more than once?
+    /// By register: whether it is written more than once.
     multiple: Vec<bool>,
     /// The node of each mention of such a register, in the order of [`each_mention`].
     mentions: Vec<u32>,
     /// By block and register: the value at the beginning, and the last write.
     entries: HashMap<(usize, u32), u32>,
     exits: HashMap<(usize, u32), u32>,
-    /// Values at the beginning of blocks whose predecessors have not been seen to.
+    /// Values at the beginning of blocks whose predecessors have not been visited.
     pending: Vec<(usize, u32, u32)>,
 }
 
@@ -93,7 +94,7 @@ impl Webs {
             if !self.multiple[register.0 as usize] {
                 return;
             }
-            // A write leaves what was there if it is guarded or its instruction is unknown.
+            // A write keeps the old value too if it is guarded or if its instruction is unknown.
             let keeps = writes && (guarded || action == Action::Unknown);
             let before = (!writes || keeps).then(|| self.value(block, register.0));
             let node = match (writes, before) {
@@ -121,7 +122,7 @@ impl Webs {
         node
     }
 
-    /// What a register holds at this point of a block.
+    /// Returns the node of a register's value at this point of a block.
     fn value(&mut self, block: usize, register: u32) -> u32 {
         match self.exits.get(&(block, register)) {
             Some(&node) => node,
@@ -129,7 +130,7 @@ impl Webs {
         }
     }
 
-    /// What a register holds at the beginning of a block.
+    /// Returns the node of a register's value at the beginning of a block.
     fn entry(&mut self, block: usize, register: u32) -> u32 {
         if let Some(&node) = self.entries.get(&(block, register)) {
             return node;
@@ -154,7 +155,7 @@ impl Webs {
         self.parents[a.max(b) as usize] = a.min(b);
     }
 
-    /// Gives each web a register: the first of a register keeps it, the others get new ones.
+    /// Gives each web a register: the first web of a register keeps it, the others get new ones.
     fn rename(&mut self, body: &mut Body) {
         let mut mentions = std::mem::take(&mut self.mentions).into_iter();
         let mut names: HashMap<u32, Reg> = HashMap::new();
@@ -190,11 +191,11 @@ fn new_register(registers: &mut Vec<Register>, like: Reg) -> Reg {
     Reg(u32::try_from(registers.len() - 1).unwrap_or(u32::MAX))
 }
 
-/// By register: do several instructions write it?
+/// By register: whether several instructions write it.
 fn written_twice(body: &Body) -> Vec<bool> {
     let mut counts = vec![0_u8; body.registers.len()];
     for instruction in &body.instructions {
-        for register in super::program::written(instruction, action(instruction)) {
+        for register in written(instruction, action(instruction)) {
             let count = &mut counts[register as usize];
             *count = count.saturating_add(1);
         }
@@ -202,7 +203,8 @@ fn written_twice(body: &Body) -> Vec<bool> {
     counts.into_iter().map(|count| count > 1).collect()
 }
 
-/// Calls `visit` on each register an instruction mentions, those it reads before those it writes, and whether it writes it.
+/// Calls `visit` with each register that an instruction mentions, and with whether the instruction writes it. Registers
+/// that it reads come first.
 fn each_mention(
     operands: &mut [Operand],
     guard: Option<&mut Reg>,
@@ -212,12 +214,7 @@ fn each_mention(
     if let Some(guard) = guard {
         visit(guard, false);
     }
-    let results = match action {
-        Action::Unknown => operands.len(),
-        Action::Nothing | Action::Store | Action::Move => 0,
-        Action::Call if !matches!(operands.first(), Some(Operand::Vector(_))) => 0,
-        _ => operands.len().min(1),
-    };
+    let results = action.results(operands);
     let (results, sources) = operands.split_at_mut(results);
     for operand in sources {
         each_register(operand, &mut |register, _| visit(register, false));
@@ -233,7 +230,7 @@ fn each_mention(
     }
 }
 
-/// Calls `visit` on the registers of an operand, and whether each is the base of an address (or a predicate's negation).
+/// Calls `visit` with each register of an operand, and with whether it is the base of an address (or negated).
 fn each_register(operand: &mut Operand, visit: &mut impl FnMut(&mut Reg, bool)) {
     match operand {
         Operand::Register(register) | Operand::Part(register, _) => visit(register, false),
@@ -243,7 +240,14 @@ fn each_register(operand: &mut Operand, visit: &mut impl FnMut(&mut Reg, bool)) 
             each_register(first, visit);
             each_register(second, visit);
         }
-        _ => {}
+        Operand::Special(_)
+        | Operand::Integer(_)
+        | Operand::F32(_)
+        | Operand::F64(_)
+        | Operand::Address(Base::Symbol(_) | Base::Absolute, _)
+        | Operand::Symbol(..)
+        | Operand::Label(_)
+        | Operand::Discard => {}
     }
 }
 

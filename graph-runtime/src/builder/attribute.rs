@@ -28,7 +28,7 @@ impl GraphBuilder {
     }
 
     /// The node that was added last.
-    pub(crate) fn newest(&self) -> NodeId {
+    pub(crate) fn newest_node(&self) -> NodeId {
         NodeId::new(self.program.ops.len().saturating_sub(1))
     }
 

@@ -53,7 +53,7 @@ impl GraphBuilder {
 
     /// Begins a child that `cuda_graph!` has declared: from now on the graph is the child, whose declarations are counted from 0. False, and
     /// nothing is begun, where children stand in each other without end.
-    pub(crate) fn begin_child(&mut self, name: &'static str) -> bool {
+    pub(crate) fn declare_child(&mut self, name: &'static str) -> bool {
         let nodes = self.draft.nodes.len();
         self.repeats.get_or_insert_default().declare_all(nodes);
         if self.outer.len() < DEEPEST {
@@ -71,7 +71,7 @@ impl GraphBuilder {
     }
 
     /// Ends the child that was begun last, which could be added or not.
-    pub(crate) fn end_child(&mut self, added: Result<()>) {
+    pub(crate) fn close_declared_child(&mut self, added: Result<()>) {
         if let Err(error) = added {
             self.failure.get_or_insert(error);
         }

@@ -13,7 +13,7 @@ mod rng;
 mod scratch;
 mod shared;
 
-use crate::backend::{After, Blueprint, Executable, Layout, Programmatic};
+use crate::backend::{Blueprint, Executable, Layout, Programmatic};
 use crate::device::Device;
 use crate::error::mistakes;
 use crate::error::{Error, Result};
@@ -28,7 +28,7 @@ use crate::shape::place::{Memory, OnDevice, OnHost, Place, Span};
 use crate::shape::{ArrayOf, Element, SameShape};
 use attribute::Attribute;
 use child::Outer;
-use graph_plan::{Diagnostic, Draft, LaunchConfig, Mode, NodeKind, Sharing, Space};
+use graph_plan::{Diagnostic, Draft, LaunchConfig, Lists, Mode, NodeKind, Sharing, Space};
 use record::Checked;
 use repeat::Repeats;
 use shared::Shared;
@@ -390,7 +390,9 @@ impl GraphBuilder {
             draft: &draft,
             program: &program,
             order: &outcome.order,
-            after: &After::new(draft.nodes.len(), &|| outcome.reduced(&draft)),
+            after: &Lists::new(draft.nodes.len(), || {
+                outcome.reduced(&draft).map(|edge| (edge.to, edge.from as u32))
+            }),
             programmatic: &Programmatic::of(&draft),
             layouts: &layouts,
             delays: device.delays,

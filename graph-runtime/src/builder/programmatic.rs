@@ -2,10 +2,10 @@
 
 use super::GraphBuilder;
 use crate::graph::node::NodeId;
-use crate::kernel::programmatic::{ProgrammaticEdge, Sharing};
+use crate::kernel::programmatic::ProgrammaticEdge;
 use crate::kernel::source::Source;
 use crate::program::{Argument, Function, KernelOp, Op, Program};
-use graph_plan::{Access, Diagnostic, Draft, Edge, Nest, Writers};
+use graph_plan::{Access, Diagnostic, Draft, Edge, Nest, SharedParam, Writers};
 
 impl GraphBuilder {
     /// Makes the kernel node `node` run after the kernel nodes `before`, by programmatic edges: `node` starts as soon as each of them has
@@ -62,7 +62,7 @@ fn kernel(program: &Program, node: usize) -> Option<(&KernelOp, &Function)> {
 }
 
 /// What the graph does to the memory behind each buffer parameter of a kernel node.
-fn sharing(program: &Program, kernel: &KernelOp, node: usize, writers: &Writers<'_>) -> Vec<Sharing> {
+fn sharing(program: &Program, kernel: &KernelOp, node: usize, writers: &Writers<'_>) -> Vec<SharedParam> {
     let arguments = program.arguments(kernel).iter().enumerate();
     let shared = arguments.filter_map(|(param, argument)| {
         let &Argument::Buffer {
@@ -81,7 +81,7 @@ fn sharing(program: &Program, kernel: &KernelOp, node: usize, writers: &Writers<
             mode,
             line: None,
         };
-        Some(Sharing {
+        Some(SharedParam {
             param,
             written: writers.any(&access),
             written_before: writers.before(&access),

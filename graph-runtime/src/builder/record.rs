@@ -22,7 +22,7 @@ pub(super) struct Checked {
 impl GraphBuilder {
     /// Collects mistakes in names and edges, and leaves out edges of nodes that do not exist.
     pub(super) fn check_names_and_edges(&mut self) {
-        let mut duplicates = mistakes::duplicates(&self.draft);
+        let mut duplicates = graph_plan::duplicate_names(&self.draft);
         self.mistakes.append(&mut duplicates);
         self.check_bodies_of_edges();
         let nodes = self.draft.nodes.len();

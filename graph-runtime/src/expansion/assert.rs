@@ -1,10 +1,10 @@
 //! Compile-time assertions that `cuda_graph!` expands to, for what only rustc can evaluate. A failure is a compile error at
 //! the user's tokens. Build checks all of it again: these only report it earlier.
 
-use crate::kernel::programmatic::{ProgrammaticEdge, Sharing, reads_uninitialized, same};
-use crate::kernel::{Kernel, KernelFacts, Launch, launch_fault};
+use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
+use crate::kernel::{Kernel, KernelFacts};
 use crate::shape::Element;
-use graph_plan::{Argument, Text};
+use graph_plan::{Argument, LaunchRequest, SharedParam, Text, variable_race};
 
 /// What is known of kernel nodes that launch `K` in the same way: limits of the launch and the kernel's contracts.
 #[track_caller]
@@ -28,14 +28,13 @@ pub const fn check_clusters<K: Kernel>(
     arguments: &[Argument],
     cluster: Option<[i128; 3]>,
 ) {
-    let launch = Launch {
+    let launch = LaunchRequest {
         grid,
         block,
         shared,
         cluster,
-        cooperative: false,
     };
-    let Err(mut text) = launch_fault(nodes[0], K::FACTS, launch, arguments, false) else {
+    let Err(mut text) = K::FACTS.code().check_launch(nodes[0], &launch, arguments, false) else {
         return;
     };
     let mut index = 1;
@@ -56,27 +55,8 @@ pub const fn check_clusters<K: Kernel>(
 /// Nodes that can run at the same time launch `A` and `B`: no module-scope variable that both touch is written.
 #[track_caller]
 pub const fn check_variables<A: Kernel, B: Kernel>(first: &str, second: &str) {
-    let (a, b) = (A::FACTS, B::FACTS);
-    if !same(a.source.path(), b.source.path()) {
-        return;
-    }
-    let mut index = 0;
-    while index < a.variables.len() * b.variables.len() {
-        let (name, mode) = a.variables[index / b.variables.len()];
-        let (other, other_mode) = b.variables[index % b.variables.len()];
-        index += 1;
-        if same(name, other) && (mode.writes() || other_mode.writes()) {
-            let text = Text::new().str("nodes `").str(first).str("` and `").str(second);
-            let text = text
-                .str("` can run at the same time and both access `")
-                .str(name)
-                .str("` [race]\nnote: `")
-                .str(name);
-            let text = text
-                .str("` is a module-scope variable of their kernels, which all nodes of a graph share\nhelp: add `");
-            let text = text.str(first).str("` to the `after` list of `").str(second).str("`");
-            panic!("{}", text.as_str());
-        }
+    if let Some(text) = variable_race(first, &A::FACTS.code(), second, &B::FACTS.code()) {
+        panic!("{}", text.as_str());
     }
 }
 
@@ -86,7 +66,7 @@ pub const fn check_variables<A: Kernel, B: Kernel>(first: &str, second: &str) {
 pub const fn check_programmatic<D: Kernel, U: Kernel>(
     downstream: &str,
     upstream: &str,
-    memory: &[Sharing],
+    memory: &[SharedParam],
     all: &[&KernelFacts],
 ) {
     let edge = ProgrammaticEdge { upstream, downstream };
@@ -181,6 +161,7 @@ pub trait Integer: Element {
 
 macro_rules! integers {
     ($signed:literal: $($ty:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Integer for $ty {
             const SIGNED: bool = $signed;
         }

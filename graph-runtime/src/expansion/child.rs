@@ -3,9 +3,8 @@
 use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, Site};
 use crate::graph::update::Update;
-use crate::kernel::programmatic::same;
 use crate::shape::place::Place;
-use graph_plan::Text;
+use graph_plan::{Text, same};
 
 /// What can be bound in a graph.
 #[derive(Clone, Copy, Debug)]

@@ -13,12 +13,14 @@ pub trait CaptureValue {
     fn result(self) -> Result<(), BoxError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl CaptureValue for () {
     fn result(self) -> Result<(), BoxError> {
         Ok(())
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Into<BoxError>> CaptureValue for Result<(), E> {
     fn result(self) -> Result<(), BoxError> {
         self.map_err(Into::into)
@@ -40,12 +42,14 @@ pub trait RawValue {
     fn result(self) -> Result<CUgraphNode, BoxError>;
 }
 
+#[diagnostic::do_not_recommend]
 impl RawValue for CUgraphNode {
     fn result(self) -> Result<CUgraphNode, BoxError> {
         Ok(self)
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<E: Into<BoxError>> RawValue for Result<CUgraphNode, E> {
     fn result(self) -> Result<CUgraphNode, BoxError> {
         self.map_err(Into::into)

@@ -7,6 +7,7 @@ use crate::graph::node::{NodeHandle, NodeId};
 use crate::shape::iterations::Iterations;
 use crate::shape::place::{OnDevice, OnHost, Place};
 use crate::shape::{Condition, Element};
+use graph_plan::NodeKind;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
@@ -37,11 +38,7 @@ pub trait Declare {
 
     /// Begins a loop that declares these nodes; each comes with the number of loops around it, up to this one, or 0 in a body of another of its
     /// nodes. Returns the numbers of its iterations.
-    fn begin_loop(
-        &mut self,
-        declarations: &[(&'static str, usize)],
-        range: impl Iterations,
-    ) -> RangeInclusive<usize>;
+    fn begin_loop(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize>;
 
     /// Begins the iteration of this number.
     fn begin_iteration(&mut self, value: usize);
@@ -76,7 +73,7 @@ pub trait Declare {
 
 impl Declare for GraphBuilder {
     fn begin_if<S: Condition>(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<S, OnDevice>) -> NodeId {
-        Self::begin_if(self, name, condition)
+        self.conditional(name.into(), NodeKind::If, condition.span)
     }
 
     fn begin_while<S: Condition>(
@@ -84,7 +81,7 @@ impl Declare for GraphBuilder {
         name: impl Into<Cow<'static, str>>,
         condition: &Place<S, OnDevice>,
     ) -> NodeId {
-        Self::begin_while(self, name, condition)
+        self.conditional(name.into(), NodeKind::While, condition.span)
     }
 
     fn begin_switch<S: Condition>(
@@ -92,63 +89,59 @@ impl Declare for GraphBuilder {
         name: impl Into<Cow<'static, str>>,
         condition: &Place<S, OnDevice>,
     ) -> NodeId {
-        Self::begin_switch(self, name, condition)
+        self.conditional(name.into(), NodeKind::Switch, condition.span)
     }
 
     fn begin_body(&mut self) {
-        Self::begin_body(self);
+        self.open_body();
     }
 
     fn end_body(&mut self) {
-        Self::end_body(self);
+        self.close_body();
     }
 
-    fn begin_loop(
-        &mut self,
-        declarations: &[(&'static str, usize)],
-        range: impl Iterations,
-    ) -> RangeInclusive<usize> {
-        Self::begin_loop(self, declarations, range)
+    fn begin_loop(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize> {
+        self.declare_loop(declarations, range)
     }
 
     fn begin_iteration(&mut self, value: usize) {
-        Self::begin_iteration(self, value);
+        self.open_iteration(value);
     }
 
     fn end_loop(&mut self) {
-        Self::end_loop(self);
+        self.close_loop();
     }
 
     fn begin_child(&mut self, name: &'static str) -> bool {
-        Self::begin_child(self, name)
+        self.declare_child(name)
     }
 
     fn end_child(&mut self, declared: Result<()>) {
-        Self::end_child(self, declared);
+        self.close_declared_child(declared);
     }
 
     fn edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
-        Self::edges(self, edges);
+        self.add_edges(edges);
     }
 
     fn programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
-        Self::programmatic_edges(self, edges);
+        self.add_programmatic_edges(edges);
     }
 
     fn arena(&mut self, offsets: &[usize], bytes: usize) {
-        Self::arena(self, offsets, bytes);
+        self.set_arena(offsets, bytes);
     }
 
     fn newest(&self) -> NodeId {
-        Self::newest(self)
+        self.newest_node()
     }
 
     fn keep_scratch_apart(&mut self) {
-        Self::keep_scratch_apart(self);
+        self.place_scratch_apart();
     }
 
     fn as_if_driver(&mut self, version: u32) {
-        Self::as_if_driver(self, version);
+        self.limit_driver(version);
     }
 }
 

@@ -4,9 +4,6 @@ use graph_plan::{Mode, NodeKind, PlanAccess, PlanNode};
 use std::borrow::Cow;
 use std::mem;
 
-/// A node: its name and kind, the number of its accesses, the number of nodes that it runs directly after, and its level.
-pub type Node = (&'static str, NodeKind, usize, usize, usize);
-
 /// The accesses of all nodes, in order.
 pub const fn accesses<const N: usize>(accesses: [(usize, Mode); N]) -> [PlanAccess; N] {
     let mut found = [PlanAccess::new(0, Mode::Read); N];
@@ -18,9 +15,9 @@ pub const fn accesses<const N: usize>(accesses: [(usize, Mode); N]) -> [PlanAcce
     found
 }
 
-/// The nodes. `accesses` and `after` hold what all of them touch and run after, node by node.
+/// The nodes: for each its name and kind, the number of its accesses, the number of nodes that it runs directly after, and its level. `accesses` and `after` hold what all of them touch and run after, node by node.
 pub const fn nodes<const N: usize>(
-    nodes: [Node; N],
+    nodes: [(&'static str, NodeKind, usize, usize, usize); N],
     mut accesses: &'static [PlanAccess],
     mut after: &'static [usize],
 ) -> [PlanNode; N] {

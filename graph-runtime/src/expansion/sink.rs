@@ -3,8 +3,8 @@
 //! `cuda_graph!` expands such a node to one function over [`NodeSink`], so that the user's expressions are compiled once and cannot
 //! differ between `build` and `set_x`.
 
-use crate::builder::GraphBuilder;
 use super::declare;
+use crate::builder::GraphBuilder;
 use crate::error::Result;
 use crate::graph::update::Update;
 use crate::kernel::{KernelCall, Launch};

@@ -91,7 +91,11 @@ pub fn own_slice<T: Element>(update: &Update<'_>, name: &str) -> Result<Place<[T
 /// [`Error::Node`] if it has none of that name.
 pub fn own_rng(update: &Update<'_>, name: &str) -> Result<Rng> {
     let resource = update.own_resource(name);
-    let rng = update.graph.rngs.iter().find(|rng| Some(rng.rng.resource()) == resource);
+    let rng = update
+        .graph
+        .rngs
+        .iter()
+        .find(|rng| Some(rng.rng.resource()) == resource);
     rng.map(|rng| rng.rng.clone()).ok_or_else(|| update.no_memory(name))
 }
 

@@ -8,12 +8,11 @@
 
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
-use crate::kernel::programmatic::GridDependency;
 use crate::kernel::source::{Ptx, Source};
 use crate::kernel::{CallArgument, Kernel, KernelCall, KernelFacts, Launch};
 use crate::shape::place::{OnDevice, Place, Span};
 use bytemuck::{Pod, Zeroable};
-use graph_plan::{KernelLimits, Param, ParamKind, Scalar};
+use graph_plan::{GridDependency, KernelLimits, Param, ParamKind, Scalar};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -217,8 +216,8 @@ impl RngHandle<'_> {
 }
 
 static PTX: Ptx = Ptx {
-    path: "graph-runtime/src/rng.ptx",
-    text: include_str!("../rng.ptx"),
+    path: "graph-runtime/kernels/rng.ptx",
+    text: include_str!("../../kernels/rng.ptx"),
 };
 
 /// The built-in kernel that advances states.
@@ -231,7 +230,8 @@ const fn value(name: &'static str) -> Param {
     }
 }
 
-// SAFETY: the facts are those of `rng.ptx`: three parameters of eight bytes, and it loads and stores through the first alone.
+// SAFETY: the facts are those of `rng.ptx`: three parameters of eight bytes; it loads, first in line 42, and stores through
+// the first alone.
 unsafe impl Kernel for Advance {
     const FACTS: &'static KernelFacts = &KernelFacts {
         name: "graph_runtime_rng_advance",
@@ -250,7 +250,7 @@ unsafe impl Kernel for Advance {
         static_shared: 0,
         target: "sm_70",
         variables: &[],
-        loads: &[(0, 34)],
+        loads: &[(0, 42)],
         dependency: GridDependency::NONE,
     };
 }

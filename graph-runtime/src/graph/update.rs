@@ -256,7 +256,7 @@ fn changes_access((before, after): (&Argument, &CallArgument)) -> bool {
 /// The launch, in the clusters that the node was built with; `None` where it asks for something else.
 fn same_attributes(launch: Launch, built: &KernelOp) -> Option<Launch> {
     let (cluster, cooperative) = (built.cluster(), built.is_cooperative());
-    let same = launch.cluster.is_none() || launch.cluster_blocks() == cluster;
+    let same = launch.cluster.is_none() || launch.request().cluster_blocks() == cluster;
     (same && launch.cooperative <= cooperative).then(|| Launch {
         cluster: cluster.map(|sides| sides.map(i128::from)),
         cooperative,

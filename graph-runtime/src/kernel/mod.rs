@@ -3,12 +3,11 @@
 pub(crate) mod source;
 pub(crate) mod programmatic;
 
-use crate::kernel::programmatic::GridDependency;
 use crate::kernel::source::Source;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use cudarc::driver::CudaFunction;
-use graph_plan::{Argument, Contract, KernelLimits, LaunchConfig, Mode, Param, Text, Verdict};
+use graph_plan::{Argument, Contract, GridDependency, KernelCode, KernelLimits, LaunchRequest, Mode, Param};
 use std::sync::Arc;
 
 /// What is known of a kernel at compile time.
@@ -37,6 +36,25 @@ pub struct KernelFacts {
     pub loads: &'static [(usize, u32)],
     /// What decides whether it can be launched before the kernel that it waits for has ended.
     pub dependency: GridDependency,
+}
+
+impl KernelFacts {
+    /// The facts that the rules of graphs need.
+    pub(crate) const fn code(&self) -> KernelCode<'_> {
+        KernelCode {
+            name: self.name,
+            file: match self.source {
+                Source::Loaded => None,
+                Source::Ptx(_) | Source::Cuda(..) => Some(self.source.path()),
+            },
+            params: self.params,
+            contracts: self.contracts,
+            limits: self.limits,
+            variables: self.variables,
+            loads: self.loads,
+            dependency: &self.dependency,
+        }
+    }
 }
 
 /// A declared kernel. `#[cuda_kernels]` implements this for the type it makes of each declaration.
@@ -274,20 +292,14 @@ impl Launch {
         }
     }
 
-    /// The cluster, with what is no number of blocks as one that is refused.
-    pub(crate) const fn cluster_blocks(&self) -> Option<[u32; 3]> {
-        let Some(sides) = self.cluster else { return None };
-        let mut blocks = [0; 3];
-        let mut axis = 0;
-        while axis < 3 {
-            if sides[axis] > u32::MAX as i128 {
-                blocks[axis] = u32::MAX;
-            } else if sides[axis] > 0 {
-                blocks[axis] = sides[axis] as u32;
-            }
-            axis += 1;
+    /// The dimensions, as the rule of launches takes them.
+    pub(crate) const fn request(&self) -> LaunchRequest {
+        LaunchRequest {
+            grid: self.grid,
+            block: self.block,
+            shared: self.shared,
+            cluster: self.cluster,
         }
-        Some(blocks)
     }
 }
 
@@ -303,6 +315,7 @@ pub trait Dimensions {
 
 macro_rules! integer_dimensions {
     ($($ty:ty)*) => {$(
+        #[diagnostic::do_not_recommend]
         impl Dimensions for $ty {
             fn dimensions(self) -> [i128; 3] {
                 [self as i128, 1, 1]
@@ -312,75 +325,23 @@ macro_rules! integer_dimensions {
 }
 integer_dimensions!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
 
+#[diagnostic::do_not_recommend]
 impl<X: Dimensions> Dimensions for (X,) {
     fn dimensions(self) -> [i128; 3] {
         self.0.dimensions()
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<X: Dimensions, Y: Dimensions> Dimensions for (X, Y) {
     fn dimensions(self) -> [i128; 3] {
         [self.0.dimensions()[0], self.1.dimensions()[0], 1]
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
     fn dimensions(self) -> [i128; 3] {
         [self.0.dimensions()[0], self.1.dimensions()[0], self.2.dimensions()[0]]
     }
-}
-
-/// Checks a launch of `facts`: the dimensions, or why they are invalid, as a text whose first line ends with the rule's code in brackets.
-/// Where all is known (`strict`), a contract that cannot be decided does not hold.
-#[expect(
-    clippy::result_large_err,
-    reason = "a `const fn` cannot allocate, and the text is made only once, on failure"
-)]
-pub(crate) const fn launch_fault(
-    node: &str,
-    facts: &KernelFacts,
-    launch: Launch,
-    arguments: &[Argument],
-    strict: bool,
-) -> Result<LaunchConfig, Text> {
-    let config = match LaunchConfig::new(launch.grid, launch.block, launch.shared) {
-        Ok(config) => config,
-        Err(fault) => {
-            return Err(fault
-                .describe(Text::new().str("node `").str(node).str("`: "))
-                .str(" [launch-config]"));
-        }
-    };
-    if let Err(fault) = config.check_kernel(&facts.limits) {
-        let text = Text::new().str("node `").str(node).str("`: ");
-        return Err(kernel_note(fault.describe(text), facts));
-    }
-    if let Err(fault) = config.check_cluster(launch.cluster_blocks(), &facts.limits) {
-        let text = Text::new().str("node `").str(node).str("`: ");
-        return Err(kernel_note(fault.describe(text), facts));
-    }
-    let mut index = 0;
-    while index < facts.contracts.len() {
-        let contract = facts.contracts[index];
-        index += 1;
-        let verdict = contract.evaluate(&config, facts.params, arguments);
-        if matches!(verdict, Verdict::Fails) || strict && !matches!(verdict, Verdict::Holds) {
-            let text = Text::new()
-                .str("node `")
-                .str(node)
-                .str("`: kernel `")
-                .str(facts.name)
-                .str("` requires `")
-                .str(contract.text)
-                .str("` [contract]\nnote: here ");
-            return Err(contract.describe(text, &config, facts.params, arguments));
-        }
-    }
-    Ok(config)
-}
-
-/// Ends a message about a launch that the kernel itself makes invalid.
-const fn kernel_note(text: Text, facts: &KernelFacts) -> Text {
-    let text = text.str(" [launch-config]\nnote: the kernel is `");
-    text.str(facts.name).str("`")
 }

@@ -232,7 +232,7 @@ impl KernelAttributes {
     /// Those of a launch, if there are any.
     pub(crate) fn of(launch: &Launch) -> Option<Box<Self>> {
         let attributes = Self {
-            cluster: launch.cluster_blocks(),
+            cluster: launch.request().cluster_blocks(),
             cooperative: launch.cooperative,
             priority: None,
         };

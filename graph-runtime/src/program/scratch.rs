@@ -1,8 +1,6 @@
 //! Scratch memory: one allocation for all of a graph's scratch resources, in which those overlap that never live at once.
 
 use crate::backend::Layout;
-use crate::error::mistakes;
-use crate::kernel::programmatic::reads_uninitialized;
 use crate::program::{Argument, Op, Program};
 use graph_plan::{Code, Diagnostic, Draft, Outcome, Sharing, Subject, is_packing, pack};
 
@@ -93,9 +91,8 @@ pub(crate) fn first_reads(draft: &Draft, outcome: &Outcome, program: &Program) -
         let arguments = program.arguments(kernel).iter().enumerate();
         let (param, _) = arguments.filter(|(_, argument)| is_buffer(argument)).nth(number)?;
         let (node, memory) = (&draft.nodes[access.node].name, &draft.resources[access.resource].name);
-        let mut mistake = mistakes::parse(access.node, &reads_uninitialized(node, memory, facts, param)?);
-        mistake.subject = Subject::Access(index);
-        Some(mistake)
+        let text = facts.code().reads_uninitialized(node, memory, param)?;
+        Some(Diagnostic::parse(Subject::Access(index), text.as_str()))
     };
     outcome.first_writes.iter().filter_map(first_read).collect()
 }

@@ -41,13 +41,15 @@ impl<T: Pod + Send + Sync> Element for T {}
 /// This is the relation between the shape of a buffer and the kernel parameter `&[T]` that takes it.
 #[diagnostic::on_unimplemented(
     message = "this takes elements of type `{T}`, but the memory has shape `{Self}`",
-    label = "its elements are not `{T}`"
+    label = "its elements are not `{T}`",
+    note = "nothing converts elements: memory and parameter have the same element type"
 )]
 pub trait ArrayOf<T>: sealed::ArrayOf<T> {}
 
 macro_rules! arrays_of {
     ($($shape:ty, [$($length:ident)*];)*) => {$(
         impl<T, $(const $length: usize),*> sealed::ArrayOf<T> for $shape {}
+        #[diagnostic::do_not_recommend]
         impl<T, $(const $length: usize),*> ArrayOf<T> for $shape {}
     )*};
 }
@@ -72,6 +74,7 @@ pub struct Table<T> {
 macro_rules! tables_of {
     ($($element:ty, [$($length:ident)*];)*) => {$(
         impl<T, $(const $length: usize),*> sealed::ArrayOf<T> for Table<$element> {}
+        #[diagnostic::do_not_recommend]
         impl<T, $(const $length: usize),*> ArrayOf<T> for Table<$element> {}
     )*};
 }
@@ -98,6 +101,7 @@ impl<T, const N: usize, const M: usize> sealed::SameShape<[[T; N]; M]> for Table
 impl<T, const N: usize> sealed::SameShape<Table<T>> for [[T; N]] {}
 impl<T, const N: usize> sealed::SameShape<[[T; N]]> for Table<T> {}
 
+#[diagnostic::do_not_recommend]
 impl<S: ?Sized> SameShape<S> for S {}
 #[diagnostic::do_not_recommend]
 impl<R, const N: usize> SameShape<[R]> for [R; N] {}

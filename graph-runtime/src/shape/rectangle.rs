@@ -169,7 +169,7 @@ impl Area {
 
     /// The part of memory that it is, for the analysis.
     pub(crate) fn region(&self) -> Region {
-        Region::Strided(graph_plan::Strided {
+        Region::Rectangle(graph_plan::Rectangle {
             start: self.span.start as u64,
             width: self.width as u64,
             pitch: self.pitch as u64,

@@ -523,7 +523,7 @@ fn several_raw_nodes_stand_for_one() -> Result<()> {
             add(node.graph(), &[first])
         })
     };
-    let scale = builder.kernel("scale", Launch::new(1, 4), scale(&mut data, 3.0, 4));
+    let scale = builder.kernel("scale", Launch::new(1, 4), scale::call(&mut data, 3.0, 4));
     builder.after(chain, &[set]);
     builder.after(scale, &[chain]);
     let mut graph = builder.build()?;

@@ -4,7 +4,7 @@
 use crate::common::*;
 use crate::turn::cuda;
 use graph_runtime::cudarc::driver::{CudaContext, CudaSlice, CudaStream, sys};
-use graph_runtime::{Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, OnHost, Place, Result};
+use graph_runtime::{CallArgument, Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, OnHost, Place, Result};
 use std::sync::{Arc, mpsc};
 
 const THREAD_LOCAL: sys::CUstreamCaptureMode = sys::CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
@@ -26,8 +26,8 @@ fn counter(device: &Device) -> Result<(Graph, Place<[u32; 1], OnHost>)> {
     let mut flag = builder.device::<[u32; 1]>("flag");
     let mut seen = builder.device::<[u32; 1]>("seen");
     let mut output = builder.host::<[u32; 1]>("output");
-    let slow = builder.kernel("slow", Launch::new(1, 1), slow(1_000_000, &mut flag));
-    let count = builder.kernel("count", Launch::new(1, 1), count(&mut seen));
+    let slow = builder.kernel("slow", Launch::new(1, 1), slow::call(1_000_000, &mut flag));
+    let count = builder.kernel("count", Launch::new(1, 1), count::call(&mut seen));
     let download = builder.memcpy("download", &seen, &mut output);
     builder.after(count, &[slow]);
     builder.after(download, &[count]);
@@ -218,7 +218,11 @@ fn limits_of_the_device() -> Result<()> {
     };
     let mut builder = GraphBuilder::new(&device, "Limits");
     let mut out = builder.device::<[u32; 1]>("out");
-    builder.kernel("node", Launch::new(1, 1), future(&mut out));
+    builder.kernel(
+        "node",
+        Launch::new(1, 1),
+        falsely::<Future, 1>([CallArgument::write(&mut out)]),
+    );
     let text = builder.build().unwrap_err().to_string();
     assert!(
         text.starts_with("graph `Limits`: kernel `count` is compiled for `sm_999`, but the device is `sm_"),
@@ -229,7 +233,7 @@ fn limits_of_the_device() -> Result<()> {
     let from = builder.device::<[f32; 64]>("from");
     let mut to = builder.device::<[f32; 64]>("to");
     let launch = Launch::new(1, 64).shared(1 << 20);
-    builder.kernel("reverse", launch, reverse_shared(&from, &mut to));
+    builder.kernel("reverse", launch, reverse_shared::call(&from, &mut to));
     let text = builder.build().unwrap_err().to_string();
     assert!(
         text.starts_with(

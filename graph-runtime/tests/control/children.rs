@@ -1,15 +1,8 @@
 //! Graphs as nodes of others: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::device;
-use graph_runtime::{Error, GraphBuilder, Launch, NodeKind, Result, cuda_graph, cuda_kernels};
-
-#[cuda_kernels("tests/kernels/conditionals.ptx")]
-unsafe extern "C" {
-    #[requires(threads <= data.len())]
-    safe fn add_to(data: &mut [u32], value: u32);
-    #[requires(threads <= from.len() && threads <= to.len())]
-    safe fn accumulate(from: &[u32], to: &mut [u32]);
-}
+use crate::common::{accumulate, add_to, device};
+use graph_runtime::private::Declare as _;
+use graph_runtime::{Error, GraphBuilder, Launch, NodeKind, Result, cuda_graph};
 
 /// What adds to a number to take one from it.
 const MINUS_ONE: u32 = u32::MAX;

@@ -1,28 +1,9 @@
 //! What children have of their own and what they are given: random numbers, scratch memory, memory arguments, type parameters, lengths that only
 //! building tells.
 
-use crate::common::device;
-use graph_runtime::{DeviceBuffer, Element, Error, Result, cuda_graph, cuda_kernels};
+use crate::common::{accumulate, count_down, device, log_offset, log_scaled};
+use graph_runtime::{DeviceBuffer, Element, Error, Result, cuda_graph};
 use std::collections::BTreeSet;
-
-#[cuda_kernels("tests/kernels/rng.ptx")]
-unsafe extern "C" {
-    #[requires(threads == 1 && log.len() == 100)]
-    safe fn log_offset(rng: &[graph_runtime::Philox], log: &mut [u64]);
-    /// Appends the offset times `factor`.
-    #[requires(threads == 1 && log.len() == 100)]
-    safe fn log_scaled(rng: &[graph_runtime::Philox], log: &mut [u64], factor: u32);
-    #[requires(threads == 1)]
-    safe fn count_down(count: &mut [u32]);
-}
-
-#[cuda_kernels("tests/kernels/conditionals.ptx")]
-unsafe extern "C" {
-    #[requires(threads <= data.len())]
-    safe fn add_to(data: &mut [u32], value: u32);
-    #[requires(threads <= from.len() && threads <= to.len())]
-    safe fn accumulate(from: &[u32], to: &mut [u32]);
-}
 
 /// The numbers that were logged: how many stands first.
 fn logged(log: &[u64; 100]) -> Vec<u64> {

@@ -1,13 +1,7 @@
 //! Params of a graph in what its children are bound to: `set_x` reaches the nodes inside.
 
-use crate::common::device;
-use graph_runtime::{Result, cuda_graph, cuda_kernels};
-
-#[cuda_kernels("tests/kernels/conditionals.ptx")]
-unsafe extern "C" {
-    #[requires(threads <= data.len())]
-    safe fn add_to(data: &mut [u32], value: u32);
-}
+use crate::common::{add_to, device};
+use graph_runtime::{Result, cuda_graph};
 
 cuda_graph! {
     /// Memory of its own, a param that another needs, and a length that only building tells.

@@ -1,18 +1,9 @@
 //! `if`, `while` and `switch` built call by call, also as for older drivers, and what their bodies may not do: on the emulator, or on the GPU
 //! with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::device;
-use graph_runtime::{
-    Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, cuda_kernels,
-};
-
-#[cuda_kernels("tests/kernels/conditionals.ptx")]
-unsafe extern "C" {
-    #[requires(threads <= data.len())]
-    safe fn add_to(data: &mut [u32], value: u32);
-    #[requires(threads <= data.len())]
-    safe fn add_late(data: &mut [u32], value: u32, steps: u64);
-}
+use crate::common::{add_late, add_to, device};
+use graph_runtime::private::Declare as _;
+use graph_runtime::{Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result};
 
 /// What adds to a number to take one from it.
 const MINUS_ONE: u32 = u32::MAX;

@@ -1,21 +1,7 @@
 //! `if`, `while` and `switch`, declared: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::{device, shuffling};
-use graph_runtime::{Device, EmulatorOptions, Error, NodeKind, Result, Role, cuda_graph, cuda_kernels};
-
-#[cuda_kernels("tests/kernels/conditionals.ptx")]
-unsafe extern "C" {
-    #[requires(threads <= data.len())]
-    safe fn add_to(data: &mut [u32], value: u32);
-    #[requires(threads <= data.len())]
-    safe fn add_late(data: &mut [u32], value: u32, steps: u64);
-    #[requires(threads <= from.len() && threads <= to.len())]
-    safe fn accumulate(from: &[u32], to: &mut [u32]);
-    #[requires(threads <= data.len() && threads <= flag.len())]
-    safe fn is_below(data: &[u32], limit: u32, flag: &mut [u32]);
-    #[requires(threads <= a.len() && threads <= x.len() && threads <= more.len())]
-    safe fn newton(a: &[f32], x: &mut [f32], more: &mut [u32]);
-}
+use crate::common::{accumulate, add_late, add_to, device, is_below, newton, shuffling};
+use graph_runtime::{Device, EmulatorOptions, Error, NodeKind, Result, Role, cuda_graph};
 
 /// What adds to a number to take one from it.
 const MINUS_ONE: u32 = u32::MAX;

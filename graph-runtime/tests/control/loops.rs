@@ -1,20 +1,7 @@
 //! `for`, declared and built call by call: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::{device, shuffling};
-use graph_runtime::{
-    Device, Error, GraphBuilder, Launch, NodeId, NodeKind, PlanLoop, PlanNode, Result, cuda_graph, cuda_kernels,
-};
-
-#[cuda_kernels("tests/kernels/conditionals.ptx")]
-unsafe extern "C" {
-    #[requires(threads <= data.len())]
-    safe fn add_to(data: &mut [u32], value: u32);
-    #[requires(threads <= data.len())]
-    safe fn add_late(data: &mut [u32], value: u32, steps: u64);
-    /// `to[i] = 31 to[i] + from[i] + 1`
-    #[requires(threads <= from.len() && threads <= to.len())]
-    safe fn mix(from: &[u32], to: &mut [u32]);
-}
+use crate::common::{add_late, add_to, device, mix, shuffling};
+use graph_runtime::{Device, Error, GraphBuilder, Launch, NodeId, NodeKind, PlanLoop, PlanNode, Result, cuda_graph};
 
 /// What the kernel [`mix`] does.
 fn mixed<const N: usize>(from: [u32; N], to: &mut [u32; N]) {

@@ -1,17 +1,7 @@
 //! Attributes of nodes: priorities, clusters, cooperative launches, and nodes that are built disabled.
 
-use crate::common::{cuda_only, device};
-use graph_runtime::{Code, Device, Error, GraphBuilder, Launch, NodeId, Result, cuda_graph, cuda_kernels};
-
-#[cuda_kernels("tests/kernels/attributes.ptx")]
-unsafe extern "C" {
-    #[requires(threads <= out.len())]
-    safe fn number(out: &mut [u32]);
-    #[requires(arrived.len() == 1 && block == 1 && grid <= input.len() && grid <= out.len())]
-    fn meet(arrived: &mut [u32], input: &mut [u32], out: &mut [u32]);
-    #[requires(threads <= out.len())]
-    safe fn rank(out: &mut [u32]);
-}
+use crate::common::{cuda_only, device, meet, number, rank};
+use graph_runtime::{Code, Device, Error, GraphBuilder, Launch, NodeId, Result, cuda_graph};
 
 const NUMBERS: [u32; 256] = {
     let mut numbers = [0; 256];

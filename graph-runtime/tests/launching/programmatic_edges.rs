@@ -1,39 +1,14 @@
 //! Programmatic edges: behind an artificially slow kernel each right graph gives the right result, and each way to be no order is
 //! refused when the graph is built. (`ui-tests` has the same ways, refused when it is compiled.)
 
-use crate::common::{device, slow_steps};
+use crate::common::{
+    bump, device, ends_early, loads_stale, never_waits, reads_early, slow_read, slow_step, slow_steps, slow_write,
+    step, waits_predicated, weigh, writes_early,
+};
+use graph_runtime::private::Declare as _;
 use graph_runtime::{
     Code, Device, Error, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, Plan, Result, cuda_graph,
-    cuda_kernels,
 };
-
-#[cuda_kernels("tests/kernels/programmatic.ptx")]
-unsafe extern "C" {
-    #[requires(threads <= out.len())]
-    safe fn slow_write(out: &mut [u32], value: u32, steps: u32);
-    #[requires(threads <= input.len() && threads <= out.len())]
-    safe fn slow_step(input: &[u32], out: &mut [u32], steps: u32);
-    #[requires(threads < input.len() && threads <= out.len())]
-    safe fn slow_read(input: &[u32], out: &mut [u32], steps: u32);
-    #[requires(threads <= input.len() && threads <= out.len())]
-    safe fn step(input: &[u32], out: &mut [u32]);
-    #[requires(threads <= out.len())]
-    safe fn bump(out: &mut [u32], by: u32);
-    #[requires(threads <= weights.len() && threads <= input.len() && threads <= out.len())]
-    safe fn weigh(weights: &[u32], input: &[u32], out: &mut [u32]);
-    #[requires(threads <= input.len() && threads <= out.len())]
-    safe fn never_waits(input: &[u32], out: &mut [u32]);
-    #[requires(threads <= input.len() && threads <= out.len())]
-    safe fn waits_predicated(input: &[u32], out: &mut [u32], n: u32);
-    #[requires(threads <= input.len() && threads <= out.len())]
-    safe fn ends_early(input: &[u32], out: &mut [u32], n: u32);
-    #[requires(threads <= input.len() && threads <= out.len())]
-    safe fn reads_early(input: &[u32], out: &mut [u32]);
-    #[requires(threads <= out.len())]
-    safe fn writes_early(out: &mut [u32]);
-    #[requires(threads <= input.len() && threads <= out.len())]
-    safe fn loads_stale(input: &[u32], out: &mut [u32]);
-}
 
 /// Launches of each graph: an order that is missing need not show at once.
 const LAUNCHES: u32 = 20;

@@ -1,27 +1,8 @@
 //! Random numbers: fresh at each use, launch and iteration, the same for the same seed, and evenly spread.
 
-use crate::common::device;
-use graph_runtime::{Device, EmulatorOptions, GraphBuilder, Launch, Result, cuda_graph, cuda_kernels};
+use crate::common::{count_down, device, draw_numbers, log_offset, log_scaled};
+use graph_runtime::{Device, EmulatorOptions, GraphBuilder, Launch, Result, cuda_graph};
 use std::collections::HashSet;
-
-#[cuda_kernels("tests/kernels/rng.ptx")]
-unsafe extern "C" {
-    /// `out[t * draws + j]` is number `j` of thread `t`
-    #[requires(threads <= out.len() && draws <= 64 && threads * draws <= out.len())]
-    safe fn draw_numbers(rng: &[graph_runtime::Philox], out: &mut [u32], draws: u32);
-
-    /// Appends the offset to a log; at most 99 times.
-    #[requires(threads == 1 && log.len() == 100)]
-    safe fn log_offset(rng: &[graph_runtime::Philox], log: &mut [u64]);
-
-    /// Appends the offset times `factor`.
-    #[requires(threads == 1 && log.len() == 100)]
-    safe fn log_scaled(rng: &[graph_runtime::Philox], log: &mut [u64], factor: u32);
-
-    /// `*count -= 1`
-    #[requires(threads == 1)]
-    safe fn count_down(count: &mut [u32]);
-}
 
 const THREADS: usize = 256;
 const DRAWS: usize = 16;

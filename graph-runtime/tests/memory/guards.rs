@@ -10,7 +10,7 @@ fn slow_reader(device: &Device, data: &DeviceBuffer<[f32; 64]>, out: &SharedHost
     let data = builder.shared("data", data, false);
     let mut out = builder.shared("out", out, true);
     let mut flag = builder.device::<[u32; 1]>("flag");
-    let delay = builder.kernel("delay", Launch::new(1, 1), slow(slow_steps(), &mut flag));
+    let delay = builder.kernel("delay", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
     let download = builder.memcpy("download", &data, &mut out);
     builder.after(download, &[delay]);
     builder.build()

@@ -24,9 +24,9 @@ fn pipeline(
     let mut data = builder.shared("data", data, true);
     let mut output = builder.shared("output", output, true);
     let mut flag = builder.device::<[u32; 1]>("flag");
-    let delay = builder.kernel("delay", Launch::new(1, 1), slow(slow_steps(), &mut flag));
+    let delay = builder.kernel("delay", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
     let upload = builder.memcpy("upload", &input, &mut data);
-    let double = builder.kernel("double", Launch::new(1, 64), scale(&mut data, 2.0, 64));
+    let double = builder.kernel("double", Launch::new(1, 64), scale::call(&mut data, 2.0, 64));
     let download = builder.memcpy("download", &data, &mut output);
     let clear = builder.memset("clear", &mut data, 0.0_f32);
     builder.after(upload, &[delay]);
@@ -190,10 +190,10 @@ fn values_set_before_stay() -> Result<()> {
     let (first, second) = (device.alloc::<[f32; 64]>()?, device.alloc::<[f32; 64]>()?);
     let mut builder = GraphBuilder::new(&device, "Values");
     let mut data = builder.shared("data", &first, true);
-    let node = builder.kernel("scale", Launch::new(1, 64), scale(&mut data, 2.0, 64));
+    let node = builder.kernel("scale", Launch::new(1, 64), scale::call(&mut data, 2.0, 64));
     let mut graph = builder.build()?;
     graph.update("factor", |update| {
-        update.kernel(node, Launch::new(1, 32), scale(&mut data, 3.0, 32))
+        update.kernel(node, Launch::new(1, 32), scale::call(&mut data, 3.0, 32))
     })?;
     graph.rebind(&data, &second)?;
     second.copy_from(&[1.0; 64])?;
@@ -211,7 +211,7 @@ fn disabled_nodes_stay_disabled() -> Result<()> {
     let mut builder = GraphBuilder::new(&device, "Disabled");
     let mut data = builder.shared("data", &first, true);
     let set = builder.memset("set", &mut data, 1.0_f32);
-    let node = builder.kernel("scale", Launch::new(1, 64), scale(&mut data, 2.0, 64));
+    let node = builder.kernel("scale", Launch::new(1, 64), scale::call(&mut data, 2.0, 64));
     builder.after(node, &[set]);
     let mut graph = builder.build()?;
     graph.node(node).set_enabled(false)?;
@@ -272,10 +272,10 @@ fn rows_that_lie_apart_get_other_memory_and_all_else_stays() -> Result<()> {
     let corner = builder.host::<[[f32; 2]; 2]>("corner");
     let mut output = builder.host::<[f32; 64]>("output");
     let set = builder.memset("set", &mut scaled, 1.0_f32);
-    let node = builder.kernel("scale", Launch::new(1, 64), scale(&mut scaled, 2.0, 64));
-    let off = builder.kernel("off", Launch::new(1, 64), scale(&mut scaled, 100.0, 64));
+    let node = builder.kernel("scale", Launch::new(1, 64), scale::call(&mut scaled, 2.0, 64));
+    let off = builder.kernel("off", Launch::new(1, 64), scale::call(&mut scaled, 100.0, 64));
     let maybe = builder.if_then("maybe", &condition, |then| {
-        then.kernel("again", Launch::new(1, 32), scale(&mut scaled, 10.0, 32));
+        then.kernel("again", Launch::new(1, 32), scale::call(&mut scaled, 10.0, 32));
     });
     let down = builder.memcpy("down", &scaled, &mut output);
     builder.memcpy_2d(
@@ -297,7 +297,7 @@ fn rows_that_lie_apart_get_other_memory_and_all_else_stays() -> Result<()> {
     graph.node(off).set_enabled(false)?;
     expect(&mut graph, 1.0, 20.0, 2.0)?;
     graph.update("factor", |update| {
-        update.kernel(node, Launch::new(1, 64), scale(&mut scaled, 3.0, 64))
+        update.kernel(node, Launch::new(1, 64), scale::call(&mut scaled, 3.0, 64))
     })?;
     graph.rebind(&from, &second)?;
     expect(&mut graph, 2.0, 30.0, 3.0)?;

@@ -1,14 +1,8 @@
 //! Copies and memsets of two dimensions: in every direction, of constant and other ranges, and next to each other.
 
-use crate::common::device;
+use crate::common::{device, number};
 use graph_runtime::private::plan::Code;
-use graph_runtime::{Device, Error, GraphBuilder, Launch, Result, cuda_graph, cuda_kernels};
-
-#[cuda_kernels("tests/kernels/attributes.ptx")]
-unsafe extern "C" {
-    #[requires(threads <= out.len())]
-    safe fn number(out: &mut [u32]);
-}
+use graph_runtime::{Device, Error, GraphBuilder, Launch, Result, cuda_graph};
 
 /// `[[0, 1, ..], [8, 9, ..], ..]`
 fn numbers<const R: usize, const C: usize>() -> [[u32; C]; R] {

@@ -1,6 +1,7 @@
 //! Scratch memory: its arena, who may be disabled, and what is found to be wrong with it.
 
 use crate::common::{Affine, copy_struct, device, fill_index, gather, scale};
+use graph_runtime::private::Declare as _;
 use graph_runtime::{Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place};
 
 /// So many layers in a row, with four temporaries of these lengths each; each layer adds 4 to `x`.
@@ -24,7 +25,8 @@ fn layers(device: &Device, layers: usize, lengths: [usize; 4]) -> (Graph, Place<
             let node = builder.kernel(
                 format!("n{layer}_{step}"),
                 Launch::new(1, 32),
-                copy_struct(affine, &from, &mut to.whole()),
+                // SAFETY: both have at least 32 elements.
+                unsafe { copy_struct::call(affine, &from, &mut to.whole()) },
             );
             builder.after(node, last.as_slice());
             (last, from) = (Some(node), to);
@@ -162,7 +164,7 @@ fn a_first_kernel_must_not_load() {
         let mut tmp = builder.scratch::<[f32; 64]>("tmp");
         let mut out = builder.device::<[f32; 64]>("out");
         let set = (!first).then(|| builder.memset("set", &mut tmp, 1.0_f32));
-        let double = builder.kernel("double", Launch::new(1, 64), scale(&mut tmp, 2.0, 64));
+        let double = builder.kernel("double", Launch::new(1, 64), scale::call(&mut tmp, 2.0, 64));
         builder.after(double, set.as_slice());
         let copy = builder.memcpy("copy", &tmp, &mut out);
         builder.after(copy, &[double]);
@@ -197,7 +199,7 @@ fn each_buffer_ends_where_it_ends() {
     let (mut a, mut b) = (builder.scratch::<[u32; 64]>("a"), builder.scratch::<[u32; 64]>("b"));
     let mut out = builder.device::<[u32; 64]>("out");
     let write_b = builder.memset("write_b", &mut b, 7_u32);
-    let write_a = builder.kernel("write_a", Launch::new(1, 64), fill_index(&mut a));
+    let write_a = builder.kernel("write_a", Launch::new(1, 64), fill_index::call(&mut a));
     builder.after(write_a, &[write_b]);
     let copy_b = builder.memcpy("copy_b", &b, &mut out);
     let copy_a = builder.memcpy("copy_a", &a, &mut out);
@@ -221,7 +223,8 @@ fn each_buffer_ends_where_it_ends() {
         builder.memset("write_b", &mut b, 2.0_f32),
         builder.memset("write_index", &mut index, 70_u32),
     ];
-    let call = gather(&index, &a, &mut out);
+    // SAFETY: it is false, and the emulator finds it.
+    let call = unsafe { gather::call(&index, &a, &mut out) };
     let last = builder.kernel("gather", Launch::new(1, 64), call);
     builder.after(last, &writes);
     let mut graph = builder.build().unwrap();
@@ -244,15 +247,21 @@ fn nothing_is_left_from_the_launch_before() {
         shift: 1.0,
         n,
     };
-    let write = builder.kernel("write", Launch::new(1, 64), copy_struct(affine(32), &data, &mut tmp));
-    let read = builder.kernel("read", Launch::new(1, 64), copy_struct(affine(32), &tmp, &mut data));
+    // SAFETY: both have 64 elements.
+    let call = unsafe { copy_struct::call(affine(32), &data, &mut tmp) };
+    let write = builder.kernel("write", Launch::new(1, 64), call);
+    // SAFETY: as above.
+    let call = unsafe { copy_struct::call(affine(32), &tmp, &mut data) };
+    let read = builder.kernel("read", Launch::new(1, 64), call);
     builder.after(read, &[write]);
     let mut graph = builder.build().unwrap();
     graph.launch().unwrap();
     graph.synchronize().unwrap();
     graph
         .update("longer", |update| {
-            update.kernel(read, Launch::new(1, 64), copy_struct(affine(33), &tmp, &mut data))
+            // SAFETY: as above.
+            let call = unsafe { copy_struct::call(affine(33), &tmp, &mut data) };
+            update.kernel(read, Launch::new(1, 64), call)
         })
         .unwrap();
     graph.launch().unwrap();

@@ -1,15 +1,7 @@
 //! The statement `scratch`, run: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::device;
-use graph_runtime::{cuda_graph, cuda_kernels};
-
-#[cuda_kernels("tests/kernels/test_kernels.ptx")]
-unsafe extern "C" {
-    #[requires(n <= data.len())]
-    safe fn scale(data: &mut [f32], factor: f32, n: u32);
-    #[requires(n <= a.len() && n <= b.len() && n <= out.len())]
-    safe fn add(a: &[f32], b: &[f32], out: &mut [f32], n: u32);
-}
+use crate::common::{add, device, scale};
+use graph_runtime::cuda_graph;
 
 cuda_graph! {
     /// Two layers of two temporaries each: `x = 8 x`.

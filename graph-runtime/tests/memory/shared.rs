@@ -7,7 +7,7 @@ use std::sync::mpsc;
 /// What waits long enough for whoever does not wait for it to come too early.
 fn delay(builder: &mut GraphBuilder) -> graph_runtime::NodeId {
     let mut flag = builder.device::<[u32; 1]>("flag");
-    builder.kernel("delay", Launch::new(1, 1), slow(slow_steps(), &mut flag))
+    builder.kernel("delay", Launch::new(1, 1), slow::call(slow_steps(), &mut flag))
 }
 
 /// Takes its time and sets all of `data` to `value`.
@@ -25,7 +25,7 @@ fn consumer(device: &Device, data: &DeviceBuffer<[f32; 64]>) -> Result<(Graph, P
     let mut builder = GraphBuilder::new(device, "Consumer");
     let data = builder.shared("data", data, false);
     let mut out = builder.device::<[f32; 64]>("out");
-    builder.kernel("add", Launch::new(1, 64), add(&data, &data, &mut out, 64));
+    builder.kernel("add", Launch::new(1, 64), add::call(&data, &data, &mut out, 64));
     Ok((builder.build()?, out))
 }
 
@@ -161,7 +161,7 @@ fn what_is_shared_to_read_is_not_written() -> Result<()> {
     let data = device.alloc_slice::<f32>(64)?;
     let mut builder = GraphBuilder::new(&device, "Honest");
     let mut w = builder.shared("w", &data, false);
-    builder.kernel("scale", Launch::new(1, 64), scale(&mut w, 2.0, 64));
+    builder.kernel("scale", Launch::new(1, 64), scale::call(&mut w, 2.0, 64));
     assert_eq!(
         builder.build().unwrap_err().to_string(),
         "graph `Honest` has 1 mistake\n\
@@ -270,7 +270,7 @@ fn threads_share_memory() -> Result<()> {
     let graph = || -> Result<Graph> {
         let mut builder = GraphBuilder::new(&device, "Increment");
         let mut data = builder.shared("data", &data, true);
-        builder.kernel("bounded", Launch::new(1, 64), bounded(&mut data));
+        builder.kernel("bounded", Launch::new(1, 64), bounded::call(&mut data));
         builder.build()
     };
     let graphs = [graph()?, graph()?, graph()?];

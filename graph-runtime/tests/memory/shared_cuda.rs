@@ -14,10 +14,10 @@ fn new_stream(device: &Device) -> Arc<CudaStream> {
 fn increment(device: &Device, data: &DeviceBuffer<[f32]>, wait: bool) -> Result<Graph> {
     let mut builder = GraphBuilder::new(device, "Increment");
     let mut data = builder.shared("data", data, true);
-    let node = builder.kernel("bounded", Launch::new(1, 64), bounded(&mut data));
+    let node = builder.kernel("bounded", Launch::new(1, 64), bounded::call(&mut data));
     if wait {
         let mut flag = builder.device::<[u32; 1]>("flag");
-        let delay = builder.kernel("delay", Launch::new(1, 1), slow(slow_steps(), &mut flag));
+        let delay = builder.kernel("delay", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
         builder.after(node, &[delay]);
     }
     builder.build()
@@ -27,7 +27,7 @@ fn increment(device: &Device, data: &DeviceBuffer<[f32]>, wait: bool) -> Result<
 fn tenfold(device: &Device, data: &DeviceBuffer<[f32]>) -> Result<Graph> {
     let mut builder = GraphBuilder::new(device, "Tenfold");
     let mut data = builder.shared("data", data, true);
-    builder.kernel("scale", Launch::new(1, 64), scale(&mut data, 10.0, 64));
+    builder.kernel("scale", Launch::new(1, 64), scale::call(&mut data, 10.0, 64));
     builder.build()
 }
 

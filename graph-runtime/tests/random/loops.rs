@@ -1,5 +1,6 @@
 //! Random graphs with loops: what the analysis of one copy of a loop's nodes says, against that of all.
 
+use graph_runtime::private::Declare as _;
 use graph_runtime::private::plan::{Draft, Mode, NodeKind, Region, Space, check};
 use graph_runtime::{Device, GraphBuilder, OnDevice, Place};
 
@@ -113,7 +114,7 @@ fn is_right(seed: u64, fewest: usize) -> (bool, bool) {
             // Few edges leave races; many, and those that come back, leave cycles.
             if random(state, 100) < 75 {
                 let common = loops[from].iter().zip(&loops[to]).take_while(|(a, b)| a == b).count();
-                edges.push((from, to, common));
+                edges.push([from, to, common]);
                 one_copy.edge(from, to);
             }
         }
@@ -123,7 +124,7 @@ fn is_right(seed: u64, fewest: usize) -> (bool, bool) {
     builder.begin_loop(&[], 0..0); // as in a graph that has one, whether or not this does
     builder.end_loop();
     build(&mut builder, &declared, &cells, 0, 0);
-    builder.repeated_edges(&edges);
+    builder.edges(&edges);
     (check(&one_copy).errors.is_empty(), builder.build().is_ok())
 }
 

@@ -23,10 +23,10 @@ fn adder(device: &Device, buffers: &[DeviceBuffer<[f32; 32]>], bound: [usize; 3]
     let a = builder.shared("a", &buffers[bound[0]], false);
     let b = builder.shared("b", &buffers[bound[1]], false);
     let mut to = builder.shared("to", &buffers[bound[2]], true);
-    let node = builder.kernel("add", Launch::new(1, 32), add(&a, &b, &mut to, 32));
+    let node = builder.kernel("add", Launch::new(1, 32), add::call(&a, &b, &mut to, 32));
     if wait {
         let mut flag = builder.device::<[u32; 1]>("flag");
-        let delay = builder.kernel("delay", Launch::new(1, 1), slow(slow_steps() / 20, &mut flag));
+        let delay = builder.kernel("delay", Launch::new(1, 1), slow::call(slow_steps() / 20, &mut flag));
         builder.after(node, &[delay]);
     }
     Ok(Adder {

@@ -1,72 +1,63 @@
 //! What the emulator finds in graphs, in words: graph, node, kernel, block, thread, line and memory. Emulator only.
 
-use graph_runtime::private::plan::{KernelLimits, Mode, Param, ParamKind};
+use graph_runtime::private::plan::{Param, ParamKind};
 use graph_runtime::{
-    CallArgument, Device, EmulatorOptions, Error, Graph, GraphBuilder, GridDependency, Kernel, KernelCall, KernelFacts,
-    Launch, Place, Ptx, Result, Source,
+    CallArgument, Device, EmulatorOptions, Error, Graph, GraphBuilder, Kernel, KernelCall, KernelFacts, Launch, Place,
+    Result, cuda_kernels,
 };
 
-static PTX: Ptx = Ptx {
-    path: "tests/kernels/emulator.ptx",
-    text: include_str!("../kernels/emulator.ptx"),
-};
+#[cuda_kernels("tests/kernels/emulator.ptx")]
+unsafe extern "C" {
+    fn past_end(out: &mut [u32]);
+    fn misaligned(out: &mut [u32]);
+    fn null_pointer(out: &mut [u32]);
+    fn through(address: &[u64], out: &mut [u32]);
+    #[allow(needless_mut)]
+    fn address_of(data: &mut [u32], out: &mut [u64]);
+    fn address_of_total(out: &mut [u64]);
+    fn draw(out: &mut [u32]);
+    fn unwritten(out: &mut [u32]);
+    fn race(out: &mut [u32]);
+    #[allow(needless_mut)]
+    fn forever(out: &mut [u32]);
+}
 
-const fn buffer(name: &'static str, unit: usize, mutable: bool) -> Param {
+const fn buffer(name: &'static str, mutable: bool) -> Param {
     Param {
         name,
-        kind: ParamKind::Buffer { unit, mutable },
+        kind: ParamKind::Buffer { unit: 4, mutable },
     }
 }
 
-const fn facts(name: &'static str, params: &'static [Param]) -> KernelFacts {
-    KernelFacts {
-        name,
-        entry: name,
-        source: Source::Ptx(&PTX),
-        params,
-        limits: KernelLimits::NONE,
-        static_shared: 0,
-        target: "sm_70",
-        contracts: &[],
+/// Says that it only reads `in`.
+enum StoreToInput {}
+
+// SAFETY: it is false, and the emulator finds it.
+unsafe impl Kernel for StoreToInput {
+    const FACTS: &'static KernelFacts = &KernelFacts {
+        name: "store_to_input",
+        entry: "store_to_input",
+        params: &[buffer("in", false), buffer("out", true)],
+        ..*past_end::FACTS
+    };
+}
+
+/// The kernel `draw`, which hides that it uses `total`: several may draw in any order.
+enum HiddenDraw {}
+
+// SAFETY: it is false; the emulator runs one node after the other, and is not asked to compare them.
+unsafe impl Kernel for HiddenDraw {
+    const FACTS: &'static KernelFacts = &KernelFacts {
         variables: &[],
-        loads: &[],
-        dependency: GridDependency::NONE,
-    }
-}
-
-const OUT: &[Param] = &[buffer("out", 4, true)];
-
-macro_rules! kernels {
-    ($($ty:ident = $facts:expr;)*) => {$(
-        enum $ty {}
-
-        // SAFETY: the facts were copied from `emulator.cu`, but for what these tests are about: they do more than they say.
-        unsafe impl Kernel for $ty {
-            const FACTS: &'static KernelFacts = &$facts;
-        }
-    )*};
-}
-
-kernels! {
-    PastEnd = facts("past_end", OUT);
-    Misaligned = facts("misaligned", OUT);
-    NullPointer = facts("null_pointer", OUT);
-    StoreToInput = facts("store_to_input", &[buffer("in", 4, false), buffer("out", 4, true)]);
-    Through = facts("through", &[buffer("address", 8, false), buffer("out", 4, true)]);
-    AddressOf = facts("address_of", &[buffer("data", 4, true), buffer("out", 8, true)]);
-    AddressOfTotal = facts("address_of_total", &[buffer("out", 8, true)]);
-    Draw = KernelFacts { variables: &[("total", Mode::ReadWrite)], ..facts("draw", OUT) };
-    HiddenDraw = facts("draw", OUT);
-    Unwritten = facts("unwritten", OUT);
-    Race = facts("race", OUT);
-    Forever = facts("forever", OUT);
+        ..*draw::FACTS
+    };
 }
 
 type Data = Place<[u32; 32], graph_runtime::OnDevice>;
 type Address = Place<[u64; 1], graph_runtime::OnDevice>;
 
 fn call<K: Kernel, const N: usize>(arguments: [CallArgument; N]) -> KernelCall<N> {
-    // SAFETY: each call passes what the kernel's facts say.
+    // SAFETY: each call passes what the kernel's facts say; what the kernels do wrong, the emulator finds.
     unsafe { KernelCall::new::<K>(arguments) }
 }
 
@@ -106,20 +97,20 @@ fn fault_of<K: Kernel>(options: EmulatorOptions, blocks: u32) -> String {
 fn accesses_outside_name_everything() {
     let place = "tests/kernels/emulator.cu";
     assert_eq!(
-        fault_of::<PastEnd>(EmulatorOptions::default(), 2),
+        fault_of::<past_end>(EmulatorOptions::default(), 2),
         format!(
             "graph `Graph`, node `node`: kernel `past_end`, block (0, 0, 0), thread (24, 0, 0), PTX line (graph-runtime/{place}:11): \
              store of 4 bytes at offset 128 of `numbers`, which has 128 bytes: 4 bytes past its end"
         )
     );
-    let misaligned = fault_of::<Misaligned>(EmulatorOptions::default(), 1);
+    let misaligned = fault_of::<misaligned>(EmulatorOptions::default(), 1);
     let expected = format!(
         "graph `Graph`, node `node`: kernel `misaligned`, block (0, 0, 0), thread (1, 0, 0), PTX line (graph-runtime/{place}:16): \
          store of 4 bytes at the misaligned address 0x"
     );
     assert!(misaligned.starts_with(&expected), "{misaligned}");
     assert_eq!(
-        fault_of::<NullPointer>(EmulatorOptions::default(), 1),
+        fault_of::<null_pointer>(EmulatorOptions::default(), 1),
         format!(
             "graph `Graph`, node `node`: kernel `null_pointer`, block (0, 0, 0), thread (0, 0, 0), PTX line \
              (graph-runtime/{place}:21): store of 4 bytes through a null pointer"
@@ -149,7 +140,7 @@ fn reader(device: &Device) -> Result<(Graph, Address)> {
         builder.device::<[u32; 32]>("out"),
     );
     let arguments = [CallArgument::read(&address), CallArgument::write(&mut out)];
-    builder.kernel("read", Launch::new(1, 32), call::<Through, 2>(arguments));
+    builder.kernel("read", Launch::new(1, 32), call::<through, 2>(arguments));
     Ok((builder.build()?, address))
 }
 
@@ -159,7 +150,7 @@ fn owner(device: &Device) -> Result<(Graph, u64)> {
     let mut data: Data = builder.device("data");
     let mut address: Address = builder.device("address");
     let arguments = [CallArgument::write(&mut data), CallArgument::write(&mut address)];
-    builder.kernel("tell", Launch::new(1, 1), call::<AddressOf, 2>(arguments));
+    builder.kernel("tell", Launch::new(1, 1), call::<address_of, 2>(arguments));
     let mut graph = builder.build()?;
     graph.launch()?;
     let address = graph.device(&address)?.read()?[0];
@@ -192,7 +183,7 @@ fn memory_of_others_and_freed_memory() -> Result<()> {
 
 #[test]
 fn unwritten_shared_memory_is_found_on_request() -> Result<()> {
-    let mut graph = one::<Unwritten>(&Device::emulator(), 1)?;
+    let mut graph = one::<unwritten>(&Device::emulator(), 1)?;
     graph.launch()?;
     graph.synchronize()?;
     let options = EmulatorOptions {
@@ -200,7 +191,7 @@ fn unwritten_shared_memory_is_found_on_request() -> Result<()> {
         ..Default::default()
     };
     assert_eq!(
-        fault_of::<Unwritten>(options, 1),
+        fault_of::<unwritten>(options, 1),
         "graph `Graph`, node `node`: kernel `unwritten`, block (0, 0, 0), thread (31, 0, 0), PTX line \
          (graph-runtime/tests/kernels/emulator.cu:57): load of 4 bytes at offset 128 of shared memory, which nothing has \
          written"
@@ -210,14 +201,14 @@ fn unwritten_shared_memory_is_found_on_request() -> Result<()> {
 
 #[test]
 fn races_on_shared_memory_are_found_on_request() -> Result<()> {
-    let mut graph = one::<Race>(&Device::emulator(), 1)?;
+    let mut graph = one::<race>(&Device::emulator(), 1)?;
     graph.launch()?;
     graph.synchronize()?;
     let options = EmulatorOptions {
         check_shared_races: true,
         ..Default::default()
     };
-    let message = fault_of::<Race>(options, 3);
+    let message = fault_of::<race>(options, 3);
     let expected = "graph `Graph`, node `node`: kernel `race`, block (0, 0, 0), thread (0, 0, 0), PTX line \
                     (graph-runtime/tests/kernels/emulator.cu:64): load of 4 bytes at offset 124 of shared memory races with \
                     a store by thread (31, 0, 0), PTX line ";
@@ -236,12 +227,12 @@ fn unordered_nodes_that_meet_are_found_on_request() -> Result<()> {
         let mut builder = GraphBuilder::new(&Device::emulator_with(options), "Graph");
         let mut address = builder.device::<[u64; 1]>("address");
         let (mut drawn, mut out) = (builder.device::<[u32; 32]>("drawn"), builder.device::<[u32; 32]>("out"));
-        let tell = call::<AddressOfTotal, 1>([CallArgument::write(&mut address)]);
+        let tell = call::<address_of_total, 1>([CallArgument::write(&mut address)]);
         let tell = builder.kernel("tell", Launch::new(1, 1), tell);
-        let draw = call::<Draw, 1>([CallArgument::write(&mut drawn)]);
+        let draw = call::<draw, 1>([CallArgument::write(&mut drawn)]);
         let draw = builder.kernel("draw", Launch::new(1, 32), draw);
         let arguments = [CallArgument::read(&address), CallArgument::write(&mut out)];
-        let read = builder.kernel("read", Launch::new(1, 32), call::<Through, 2>(arguments));
+        let read = builder.kernel("read", Launch::new(1, 32), call::<through, 2>(arguments));
         builder.after(draw, &[tell]);
         let before = [tell, draw];
         builder.after(read, if ordered { &before } else { &before[..1] });
@@ -272,7 +263,7 @@ fn what_bodies_touch_belongs_to_their_node() -> Result<()> {
     let mut address = builder.device::<[u64; 1]>("address");
     let flags = builder.device::<[u32; 2]>("flags");
     let (mut drawn, mut out) = (builder.device::<[u32; 32]>("drawn"), builder.device::<[u32; 32]>("out"));
-    let tell = call::<AddressOfTotal, 1>([CallArgument::write(&mut address)]);
+    let tell = call::<address_of_total, 1>([CallArgument::write(&mut address)]);
     let tell = builder.kernel("tell", Launch::new(1, 1), tell);
     // Both reach `total`, `read` by its address, which is no access of the graph's; the first from a body in a body.
     let writer = builder.while_loop("writer", &flags.row(0), |body| {
@@ -281,14 +272,14 @@ fn what_bodies_touch_belongs_to_their_node() -> Result<()> {
             then.kernel(
                 "draw",
                 Launch::new(1, 32),
-                call::<Draw, 1>([CallArgument::write(&mut drawn)]),
+                call::<draw, 1>([CallArgument::write(&mut drawn)]),
             );
         });
         body.after(inner, &[stop]);
     });
     let arguments = [CallArgument::read(&address), CallArgument::write(&mut out)];
     let reader = builder.if_then("reader", &flags.row(1), |then| {
-        then.kernel("read", Launch::new(1, 32), call::<Through, 2>(arguments));
+        then.kernel("read", Launch::new(1, 32), call::<through, 2>(arguments));
     });
     builder.after(writer, &[tell]);
     builder.after(reader, &[tell]);
@@ -363,7 +354,7 @@ fn endless_waits_end() {
         threads: Some(1),
         ..Default::default()
     };
-    let message = fault_of::<Forever>(options, 1);
+    let message = fault_of::<forever>(options, 1);
     assert!(
         message.starts_with("graph `Graph`, node `node`: kernel `forever`, block (0, 0, 0)"),
         "{message}"

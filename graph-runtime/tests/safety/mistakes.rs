@@ -1,7 +1,7 @@
 //! Graphs that are wrong: what `build` says of them.
 
 use crate::common::*;
-use graph_runtime::{Device, Error, GraphBuilder, Launch, NodeId};
+use graph_runtime::{CallArgument, Device, Error, GraphBuilder, Launch, NodeId};
 
 fn builder() -> GraphBuilder {
     GraphBuilder::new(&Device::emulator(), "Test")
@@ -30,7 +30,7 @@ fn a_cycle() {
 fn a_race() {
     let mut builder = builder();
     let mut data = builder.device::<[f32; 8]>("data");
-    builder.kernel("scale", Launch::new(1, 8), scale(&mut data, 2.0, 8));
+    builder.kernel("scale", Launch::new(1, 8), scale::call(&mut data, 2.0, 8));
     builder.memset("clear", &mut data.rows(4..), 0.0_f32);
     assert_eq!(
         mistakes(builder),
@@ -44,7 +44,7 @@ fn a_race() {
 fn parts_that_do_not_meet_are_no_race() {
     let mut builder = builder();
     let data = builder.device::<[f32; 8]>("data");
-    builder.kernel("scale", Launch::new(1, 4), scale(&mut data.rows(..4), 2.0, 4));
+    builder.kernel("scale", Launch::new(1, 4), scale::call(&mut data.rows(..4), 2.0, 4));
     builder.memset("clear", &mut data.rows(4..), 0.0_f32);
     builder.build().expect("no mistakes");
 }
@@ -54,8 +54,8 @@ fn a_race_over_a_variable_of_the_module() {
     let mut builder = builder();
     let mut a = builder.device::<[u32; 1]>("a");
     let mut b = builder.device::<[u32; 1]>("b");
-    builder.kernel("first", Launch::new(1, 1), count(&mut a));
-    builder.kernel("second", Launch::new(1, 1), count(&mut b));
+    builder.kernel("first", Launch::new(1, 1), count::call(&mut a));
+    builder.kernel("second", Launch::new(1, 1), count::call(&mut b));
     let text = mistakes(builder);
     assert!(text.contains("both access `counter` [race]"), "{text}");
     assert!(text.contains("module-scope variable"), "{text}");
@@ -66,7 +66,7 @@ fn an_aliased_argument() {
     let mut builder = builder();
     let mut data = builder.device::<[f32; 8]>("data");
     let same = data.whole();
-    builder.kernel("axpy", Launch::new(1, 8), saxpy(2.0, &same, &mut data, 8));
+    builder.kernel("axpy", Launch::new(1, 8), saxpy::call(2.0, &same, &mut data, 8));
     let text = mistakes(builder);
     let first = text.lines().next().unwrap_or_default();
     assert!(
@@ -92,7 +92,7 @@ fn places_out_of_bounds() {
     let mut builder = builder();
     let data = builder.device::<[[f32; 4]; 8]>("data");
     builder.memset("row", &mut data.row(8), 0.0_f32);
-    builder.kernel("range", Launch::new(1, 4), scale(&mut data.rows(6..9), 1.0, 4));
+    builder.kernel("range", Launch::new(1, 4), scale::call(&mut data.rows(6..9), 1.0, 4));
     assert_eq!(
         mistakes(builder),
         "node `row` uses an index or range outside `data` [out-of-bounds]\n\
@@ -120,11 +120,11 @@ fn launch_dimensions() {
     let mut builder = builder();
     let mut data = builder.device::<[f32; 2048]>("data");
     let nodes = [
-        builder.kernel("empty", Launch::new(0, 8), scale(&mut data, 2.0, 8)),
-        builder.kernel("wide", Launch::new(1, 2048), scale(&mut data, 2.0, 8)),
-        builder.kernel("deep", Launch::new((1, 70_000), 8), scale(&mut data, 2.0, 8)),
-        builder.kernel("many", Launch::new(1, (64, 32)), scale(&mut data, 2.0, 8)),
-        builder.kernel("limited", Launch::new(1, 512), bounded(&mut data)),
+        builder.kernel("empty", Launch::new(0, 8), scale::call(&mut data, 2.0, 8)),
+        builder.kernel("wide", Launch::new(1, 2048), scale::call(&mut data, 2.0, 8)),
+        builder.kernel("deep", Launch::new((1, 70_000), 8), scale::call(&mut data, 2.0, 8)),
+        builder.kernel("many", Launch::new(1, (64, 32)), scale::call(&mut data, 2.0, 8)),
+        builder.kernel("limited", Launch::new(1, 512), bounded::call(&mut data)),
     ];
     for pair in nodes.windows(2) {
         builder.after(pair[1], &pair[..1]);
@@ -145,8 +145,8 @@ fn contracts() {
     let mut builder = builder();
     let data = builder.device::<[f32; 64]>("data");
     let mut out = builder.device::<[u32; 64]>("out");
-    builder.kernel("scale", Launch::new(1, 64), scale(&mut data.rows(..32), 2.0, 64));
-    builder.kernel("index", Launch::new(3, 32), fill_index(&mut out));
+    builder.kernel("scale", Launch::new(1, 64), scale::call(&mut data.rows(..32), 2.0, 64));
+    builder.kernel("index", Launch::new(3, 32), fill_index::call(&mut out));
     assert_eq!(
         mistakes(builder),
         "node `scale`: kernel `scale` requires `n <= data.len()` [contract]\n\
@@ -164,13 +164,13 @@ fn launches_that_look_like_the_one_before() {
     let mut part = data.rows(..32);
     let launch = Launch::new(1, 64);
     let nodes = [
-        builder.kernel("right", launch, scale(&mut data, 2.0, 64)),
-        builder.kernel("same", launch, scale(&mut data, 2.0, 64)),
-        builder.kernel("value", launch, scale(&mut data, 2.0, 65)),
-        builder.kernel("after_wrong", launch, scale(&mut data, 2.0, 65)),
-        builder.kernel("right_again", launch, scale(&mut data, 2.0, 64)),
-        builder.kernel("buffer", launch, scale(&mut part, 2.0, 64)),
-        builder.kernel("dimensions", Launch::new(1, 2000), scale(&mut data, 2.0, 64)),
+        builder.kernel("right", launch, scale::call(&mut data, 2.0, 64)),
+        builder.kernel("same", launch, scale::call(&mut data, 2.0, 64)),
+        builder.kernel("value", launch, scale::call(&mut data, 2.0, 65)),
+        builder.kernel("after_wrong", launch, scale::call(&mut data, 2.0, 65)),
+        builder.kernel("right_again", launch, scale::call(&mut data, 2.0, 64)),
+        builder.kernel("buffer", launch, scale::call(&mut part, 2.0, 64)),
+        builder.kernel("dimensions", Launch::new(1, 2000), scale::call(&mut data, 2.0, 64)),
     ];
     for pair in nodes.windows(2) {
         builder.after(pair[1], &pair[..1]);
@@ -244,7 +244,7 @@ fn all_mistakes_at_once() {
     builder.after(b, &[a]);
     builder.memset("one", &mut data, 1.0_f32);
     builder.memset("two", &mut data, 2.0_f32);
-    builder.kernel("index", Launch::new(1, 9), fill_index(&mut out));
+    builder.kernel("index", Launch::new(1, 9), fill_index::call(&mut out));
     builder.memset("row", &mut out.row(8), 0_u32);
     let error = builder.build().unwrap_err();
     let Error::Invalid { diagnostics, .. } = &error else {
@@ -261,12 +261,16 @@ fn kernels_that_the_device_does_not_have() {
     let device = device();
     let mut builder = GraphBuilder::new(&device, "Test");
     let mut out = builder.device::<[u32; 1]>("out");
-    builder.kernel("node", Launch::new(1, 1), missing(&mut out));
+    builder.kernel(
+        "node",
+        Launch::new(1, 1),
+        falsely::<Missing, 1>([CallArgument::write(&mut out)]),
+    );
     let text = builder.build().unwrap_err().to_string();
     assert!(text.starts_with("graph `Test`") && text.contains("`missing`"), "{text}");
 
     let mut builder = GraphBuilder::new(&device, "Test");
-    builder.kernel("node", Launch::new(1, 1), broken());
+    builder.kernel("node", Launch::new(1, 1), falsely::<Broken, 0>([]));
     let error = builder.build().unwrap_err();
     assert!(matches!(error, Error::Module { path: "broken.ptx", .. }), "{error}");
     assert!(

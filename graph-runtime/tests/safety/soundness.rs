@@ -3,8 +3,8 @@
 
 use crate::common::*;
 use graph_runtime::{
-    Device, DeviceBuffer, Error, Graph, GraphBuilder, HostBuffer, HostMut, HostRef, Launch, OnHost, Place, Result,
-    SharedHost,
+    CallArgument, Device, DeviceBuffer, Error, Graph, GraphBuilder, HostBuffer, HostMut, HostRef, Launch, OnHost,
+    Place, Result, SharedHost,
 };
 use std::mem;
 
@@ -14,7 +14,7 @@ fn slow_graph(value: f32) -> Result<(Graph, Place<[f32; 256], OnHost>)> {
     let mut flag = builder.device::<[u32; 1]>("flag");
     let mut data = builder.device::<[f32; 256]>("data");
     let mut output = builder.host::<[f32; 256]>("output");
-    let slow = builder.kernel("slow", Launch::new(1, 1), slow(slow_steps(), &mut flag));
+    let slow = builder.kernel("slow", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
     let set = builder.memset("set", &mut data, value);
     let download = builder.memcpy("download", &data, &mut output);
     builder.after(set, &[slow]);
@@ -96,7 +96,7 @@ fn slow_writer(device: &Device, data: &DeviceBuffer<[f32; 256]>, value: f32) -> 
     let mut builder = GraphBuilder::new(device, "Writer");
     let mut flag = builder.device::<[u32; 1]>("flag");
     let mut data = builder.shared("data", data, true);
-    let slow = builder.kernel("slow", Launch::new(1, 1), slow(slow_steps(), &mut flag));
+    let slow = builder.kernel("slow", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
     let set = builder.memset("set", &mut data, value);
     builder.after(set, &[slow]);
     builder.build()
@@ -122,7 +122,7 @@ fn shared_memory_outlives_launches_of_graphs_that_let_go_of_it() -> Result<()> {
     let mut builder = GraphBuilder::new(&device, "Writer");
     let mut flag = builder.device::<[u32; 1]>("flag");
     let mut data = builder.shared("data", &first, true);
-    let slow = builder.kernel("slow", Launch::new(1, 1), slow(slow_steps(), &mut flag));
+    let slow = builder.kernel("slow", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
     let set = builder.memset("set", &mut data, 7.0_f32);
     builder.after(set, &[slow]);
     let mut graph = builder.build()?;
@@ -221,7 +221,9 @@ fn a_fault_is_told_by_whoever_waits() -> Result<()> {
     let table = builder.device::<[f32; 4]>("table");
     let mut out = builder.device::<[f32; 4]>("out");
     let upload = builder.memcpy("upload", &index, &mut on_device);
-    let node = builder.kernel("look_up", Launch::new(1, 4), gather(&on_device, &table, &mut out));
+    // SAFETY: it is false: an index is out of bounds, and the emulator finds it.
+    let call = unsafe { gather::call(&on_device, &table, &mut out) };
+    let node = builder.kernel("look_up", Launch::new(1, 4), call);
     builder.after(node, &[upload]);
     let mut graph = builder.build()?;
     *graph.host_mut(&index)? = [0, 1, 99, 2];
@@ -243,7 +245,11 @@ fn a_kernel_may_write_only_what_it_says() -> Result<()> {
     let device = graph_runtime::Device::emulator();
     let mut builder = GraphBuilder::new(&device, "Lie");
     let out = builder.device::<[u32; 4]>("out");
-    builder.kernel("fill", Launch::new(1, 4), lying_fill(&out));
+    builder.kernel(
+        "fill",
+        Launch::new(1, 4),
+        falsely::<LyingFill, 1>([CallArgument::read(&out)]),
+    );
     let mut graph = builder.build()?;
     graph.launch()?;
     let text = graph.synchronize().unwrap_err().to_string();

@@ -1,15 +1,7 @@
 //! Build arguments: plain values, and shapes whose outermost length is one.
 
-use crate::common::device;
-use graph_runtime::{Element, Error, cuda_graph, cuda_kernels};
-
-#[cuda_kernels("tests/kernels/test_kernels.ptx")]
-unsafe extern "C" {
-    #[requires(n <= data.len())]
-    safe fn scale(data: &mut [f32], factor: f32, n: u32);
-    #[requires(threads <= out.len())]
-    safe fn fill_index(out: &mut [u32]);
-}
+use crate::common::{device, fill_index, scale};
+use graph_runtime::{Element, Error, cuda_graph};
 
 cuda_graph! {
     /// A value in every place that takes one; `threads` is used beside a param only.

@@ -1,17 +1,7 @@
 //! The expression form: graphs that are built where they stand, from locals.
 
-use crate::common::device;
-use graph_runtime::{Device, DeviceBuffer, Error, HostBuffer, Result, cuda_graph, cuda_kernels};
-
-#[cuda_kernels("tests/kernels/test_kernels.ptx")]
-unsafe extern "C" {
-    #[requires(n <= data.len())]
-    safe fn scale(data: &mut [f32], factor: f32, n: u32);
-    #[requires(n <= x.len() && n <= y.len())]
-    safe fn saxpy(a: f32, x: &[f32], y: &mut [f32], n: u32);
-    #[requires(threads <= out.len())]
-    safe fn fill_index(out: &mut [u32]);
-}
+use crate::common::{device, fill_index, saxpy, scale};
+use graph_runtime::{Device, DeviceBuffer, Error, HostBuffer, Result, cuda_graph};
 
 #[test]
 fn a_graph_has_memory_and_accessors() {

@@ -10,8 +10,8 @@ fn copy_compute_copy() -> Result<()> {
     let mut data = builder.device::<[f32; 1024]>("data");
     let mut output = builder.host::<[f32; 1024]>("output");
     let upload = builder.memcpy("upload", &input, &mut data);
-    let forward = builder.kernel("forward", Launch::new(4, 256), scale(&mut data, 2.0, 1024));
-    let backward = builder.kernel("backward", Launch::new(8, 128), scale(&mut data, 0.25, 1024));
+    let forward = builder.kernel("forward", Launch::new(4, 256), scale::call(&mut data, 2.0, 1024));
+    let backward = builder.kernel("backward", Launch::new(8, 128), scale::call(&mut data, 0.25, 1024));
     let download = builder.memcpy("download", &data, &mut output);
     builder.after(forward, &[upload]);
     builder.after(backward, &[forward]);
@@ -35,8 +35,8 @@ fn ranges_and_rows_are_parts_of_their_resource() -> Result<()> {
     let output = builder.host::<[f32; 4]>("output");
     let mut last = builder.host::<[[f32; 8]; 2]>("last");
     let upload = builder.memcpy("upload", &input, &mut data);
-    let second = builder.kernel("second", Launch::new(1, 8), scale(&mut data.row(1), 10.0, 8));
-    let rest = builder.kernel("rest", Launch::new(1, 32), scale(&mut data.rows(2..), 100.0, 16));
+    let second = builder.kernel("second", Launch::new(1, 8), scale::call(&mut data.row(1), 10.0, 8));
+    let rest = builder.kernel("rest", Launch::new(1, 32), scale::call(&mut data.rows(2..), 100.0, 16));
     let cells = builder.memcpy("cells", &data.row(1).rows(2..6), &mut output.rows(..));
     let tail = builder.memcpy("tail", &data.rows_from::<2>(2), &mut last);
     builder.after(second, &[upload]);
@@ -108,10 +108,10 @@ fn a_diamond_joins_its_branches() -> Result<()> {
     let mut sum = builder.device::<[f32; 64]>("sum");
     let launch = Launch::new(1, 64);
     let top = builder.memset("top", &mut source, 3.0_f32);
-    let a = builder.kernel("a", launch, saxpy(2.0, &source, &mut left, 64));
-    let b = builder.kernel("b", launch, saxpy(5.0, &source, &mut right, 64));
+    let a = builder.kernel("a", launch, saxpy::call(2.0, &source, &mut left, 64));
+    let b = builder.kernel("b", launch, saxpy::call(5.0, &source, &mut right, 64));
     let both = builder.join("both");
-    let bottom = builder.kernel("bottom", launch, add(&left, &right, &mut sum, 64));
+    let bottom = builder.kernel("bottom", launch, add::call(&left, &right, &mut sum, 64));
     builder.after(bottom, &[both]);
     builder.after(both, &[a, b]);
     builder.after(a, &[top]);
@@ -141,9 +141,11 @@ fn structs_and_shared_memory_reach_kernels() -> Result<()> {
         n: 64,
     };
     let upload = builder.memcpy("upload", &input, &mut data);
-    let apply = builder.kernel("apply", Launch::new(1, 64), copy_struct(affine, &data, &mut moved));
+    // SAFETY: both have 64 elements.
+    let call = unsafe { copy_struct::call(affine, &data, &mut moved) };
+    let apply = builder.kernel("apply", Launch::new(1, 64), call);
     let launch = Launch::new(2, 32).shared(32 * 4);
-    let reverse = builder.kernel("reverse", launch, reverse_shared(&moved, &mut reversed));
+    let reverse = builder.kernel("reverse", launch, reverse_shared::call(&moved, &mut reversed));
     builder.after(apply, &[upload]);
     builder.after(reverse, &[apply]);
     let mut graph = builder.build()?;
@@ -163,7 +165,7 @@ fn more_than_48_kib_of_shared_memory() -> Result<()> {
     let mut to = builder.device::<[f32; 64]>("to");
     let set = builder.memset("set", &mut from, 4.0_f32);
     let launch = Launch::new(1, 64).shared(64 * 1024);
-    let reverse = builder.kernel("reverse", launch, reverse_shared(&from, &mut to));
+    let reverse = builder.kernel("reverse", launch, reverse_shared::call(&from, &mut to));
     builder.after(reverse, &[set]);
     let mut graph = builder.build()?;
     graph.launch()?;
@@ -176,7 +178,7 @@ fn launches_follow_each_other() -> Result<()> {
     let mut builder = GraphBuilder::new(&device(), "Counter");
     let mut seen = builder.device::<[u32; 1]>("seen");
     let mut output = builder.host::<[u32; 1]>("output");
-    let count = builder.kernel("count", Launch::new(1, 1), count(&mut seen));
+    let count = builder.kernel("count", Launch::new(1, 1), count::call(&mut seen));
     let download = builder.memcpy("download", &seen, &mut output);
     builder.after(download, &[count]);
     let mut graph = builder.build()?;
@@ -194,7 +196,7 @@ fn each_graph_has_module_variables_of_its_own() -> Result<()> {
     let build = |name| {
         let mut builder = GraphBuilder::new(&device, name);
         let mut seen = builder.device::<[u32; 1]>("seen");
-        builder.kernel("count", Launch::new(1, 1), count(&mut seen));
+        builder.kernel("count", Launch::new(1, 1), count::call(&mut seen));
         builder.build().map(|graph| (graph, seen))
     };
     let ((mut first, of_first), (mut second, of_second)) = (build("First")?, build("Second")?);
@@ -217,7 +219,7 @@ fn lengths_known_at_build() -> Result<()> {
     let double = builder.kernel(
         "double",
         Launch::new(n.div_ceil(32), 32),
-        scale(&mut data, 2.0, n as u32),
+        scale::call(&mut data, 2.0, n as u32),
     );
     let download = builder.memcpy("download", &data, &mut output);
     builder.after(double, &[upload]);
@@ -242,7 +244,7 @@ fn disabled_nodes_are_skipped() -> Result<()> {
     let mut data = builder.device::<[f32; 4]>("data");
     let mut output = builder.host::<[f32; 4]>("output");
     let set = builder.memset("set", &mut data, 1.0_f32);
-    let double = builder.kernel("double", Launch::new(1, 4), scale(&mut data, 2.0, 4));
+    let double = builder.kernel("double", Launch::new(1, 4), scale::call(&mut data, 2.0, 4));
     let join = builder.join("join");
     let download = builder.memcpy("download", &data, &mut output);
     builder.after(double, &[set]);
@@ -356,7 +358,11 @@ fn a_thousand_nodes() -> Result<()> {
     let mut last: Option<NodeId> = None;
     for index in 0..1000 {
         let factor = if index % 2 == 0 { 2.0 } else { 0.5 };
-        let node = builder.kernel(format!("k{index}"), Launch::new(1, 8), scale(&mut data, factor, 8));
+        let node = builder.kernel(
+            format!("k{index}"),
+            Launch::new(1, 8),
+            scale::call(&mut data, factor, 8),
+        );
         builder.after(node, last.as_slice());
         last = Some(node);
     }

@@ -15,7 +15,7 @@ fn a_host_function_sees_what_came_before_and_others_see_what_it_writes() -> Resu
     let mut back = builder.device::<[f32; 2]>("back");
     let mut output = builder.host::<[f32; 2]>("output");
     let set = builder.memset("set", &mut data, 1.5_f32);
-    let scale = builder.kernel("scale", Launch::new(1, 64), scale(&mut data, 2.0, 64));
+    let scale = builder.kernel("scale", Launch::new(1, 64), scale::call(&mut data, 2.0, 64));
     let download = builder.memcpy("download", &data, &mut seen);
     let mut launches = 0.0;
     let sum = builder.call("sum", (&seen, &mut sums), move |(seen, sums)| {
@@ -166,7 +166,7 @@ fn a_graph_keeps_its_functions_until_launches_have_ended() -> Result<()> {
     let tell = Tell(sender);
     let mut builder = GraphBuilder::new(&device(), "Kept");
     let mut flag = builder.device::<[u32; 1]>("flag");
-    let slow = builder.kernel("slow", Launch::new(1, 1), slow(slow_steps(), &mut flag));
+    let slow = builder.kernel("slow", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
     let call = builder.call("call", (), move |()| tell.0.send("called").unwrap());
     builder.after(call, &[slow]);
     let mut graph = builder.build()?;
@@ -309,7 +309,7 @@ fn other_streams_are_waited_for_and_wait() -> Result<()> {
 
     let mut first = GraphBuilder::new(&device, "First");
     let mut flag = first.device::<[u32; 1]>("flag");
-    let busy = first.kernel("busy", Launch::new(1, 1), slow(slow_steps(), &mut flag));
+    let busy = first.kernel("busy", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
     let mut order = first.host::<u32>("order");
     let clock = Arc::new(AtomicU32::new(0));
     let tick = clock.clone();
@@ -360,7 +360,7 @@ fn shared_memory_of_a_host_function_can_be_rebound() -> Result<()> {
     let mut builder = GraphBuilder::new(&device, "Rebound");
     let mut flag = builder.device::<[u32; 1]>("flag");
     let mut shared = builder.shared("shared", &buffers[0], true);
-    let slow = builder.kernel("slow", Launch::new(1, 1), slow(slow_steps(), &mut flag));
+    let slow = builder.kernel("slow", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
     let mut launch = 0;
     let write = builder.call("write", (&mut shared,), move |(shared,)| {
         launch += 1;

@@ -1,37 +1,14 @@
 //! Every statement of `cuda_graph!`, run: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
-use crate::common::device;
+use crate::common::{Affine, axpy_f64, bounded, copy_struct, count, device, fill_index, gather, matmul, saxpy, scale};
 use graph_runtime::{Error, cuda_graph, cuda_kernels};
-
-/// `scale * x + shift` for the first `n`.
-#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
-#[repr(C)]
-struct Affine {
-    scale: f32,
-    shift: f32,
-    n: u32,
-}
 
 #[cuda_kernels("tests/kernels/test_kernels.ptx")]
 unsafe extern "C" {
-    #[requires(n <= data.len())]
-    safe fn scale(data: &mut [f32], factor: f32, n: u32);
-    #[requires(n <= x.len() && n <= y.len())]
-    safe fn saxpy(a: f32, x: &[f32], y: &mut [f32], n: u32);
-    #[requires(n <= x.len() && n <= y.len())]
-    safe fn axpy_f64(a: f64, x: &[f64], y: &mut [f64], n: u32);
-    #[requires(threads <= out.len())]
-    safe fn fill_index(out: &mut [u32]);
-    #[requires(threads <= data.len())]
-    safe fn bounded(data: &mut [f32]);
-    safe fn matmul(a: &[[f32; 16]; 16], b: &[[f32; 16]; 16], out: &mut [[f32; 16]; 16]);
     #[requires(threads <= input.len() && threads <= out.len())]
     #[requires(shared >= block * 4)]
     #[link_name = "reverse_shared"]
     safe fn reverse(input: &[f32], out: &mut [f32]);
-    fn copy_struct(affine: Affine, input: &[f32], out: &mut [f32]);
-    fn gather(index: &[u32], input: &[f32], out: &mut [f32]);
-    safe fn count(out: &mut [u32]);
 }
 
 cuda_graph! {

@@ -15,7 +15,7 @@ fn scaled() -> Result<Scaled> {
     let mut builder = GraphBuilder::new(&device(), "Scaled");
     let mut data = builder.device::<[f32; 64]>("data");
     let set = builder.memset("set", &mut data, 1.0_f32);
-    let scale = builder.kernel("scale", Launch::new(1, 64), scale(&mut data, 2.0, 64));
+    let scale = builder.kernel("scale", Launch::new(1, 64), scale::call(&mut data, 2.0, 64));
     builder.after(scale, &[set]);
     let graph = builder.build()?;
     Ok(Scaled {
@@ -37,7 +37,7 @@ fn values_and_dimensions_change_in_place() -> Result<()> {
     graph.launch()?;
     assert_eq!(*graph.device(&data)?.read()?, [2.0; 64]);
     graph.update("factor", |update| {
-        update.kernel(node, Launch::new(2, 32), scale(&mut data, 5.0, 16))
+        update.kernel(node, Launch::new(2, 32), scale::call(&mut data, 5.0, 16))
     })?;
     graph.update("start", |update| update.memset(set, &data, 3.0_f32))?;
     graph.launch()?;
@@ -51,7 +51,7 @@ fn an_update_does_not_make_a_reader_a_writer() -> Result<()> {
     let mut builder = GraphBuilder::new(&device(), "Reader");
     let (mut x, mut y) = (builder.device::<[f32; 64]>("x"), builder.device::<[f32; 64]>("y"));
     let mut beside = builder.device::<[f32; 64]>("beside");
-    let node = builder.kernel("saxpy", Launch::new(1, 64), saxpy(1.0, &x, &mut y, 64));
+    let node = builder.kernel("saxpy", Launch::new(1, 64), saxpy::call(1.0, &x, &mut y, 64));
     builder.memcpy("copy", &x, &mut beside); // no edge: both only read `x`
     let mut graph = builder.build()?;
     // SAFETY: these are the kernel's parameters, and it writes the last buffer only.
@@ -74,8 +74,8 @@ fn launches_in_flight_keep_their_values() -> Result<()> {
     let mut flag = builder.device::<[u32; 1]>("flag");
     let mut data = builder.device::<[f32; 4]>("data");
     let mut first = builder.host::<[f32; 4]>("first");
-    let slow_node = builder.kernel("slow", Launch::new(1, 1), slow(slow_steps(), &mut flag));
-    let scale_node = builder.kernel("scale", Launch::new(1, 4), scale(&mut data, 2.0, 4));
+    let slow_node = builder.kernel("slow", Launch::new(1, 1), slow::call(slow_steps(), &mut flag));
+    let scale_node = builder.kernel("scale", Launch::new(1, 4), scale::call(&mut data, 2.0, 4));
     let download = builder.memcpy("download", &data, &mut first);
     builder.after(scale_node, &[slow_node]);
     builder.after(download, &[scale_node]);
@@ -83,7 +83,7 @@ fn launches_in_flight_keep_their_values() -> Result<()> {
     graph.device_mut(&data)?.copy_from(&[1.0; 4])?;
     graph.launch()?;
     graph.update("factor", |update| {
-        update.kernel(scale_node, Launch::new(1, 4), scale(&mut data, 10.0, 4))
+        update.kernel(scale_node, Launch::new(1, 4), scale::call(&mut data, 10.0, 4))
     })?;
     assert_eq!(graph.host(&first)?, &[2.0; 4], "the launch in flight scales by 2");
     graph.launch()?;
@@ -102,7 +102,7 @@ fn what_breaks_a_rule_changes_nothing() -> Result<()> {
     let error = graph
         .update("n", |update| {
             update.memset(set, &data, 100.0_f32)?;
-            update.kernel(node, Launch::new(1, 64), scale(&mut data, 7.0, 65))
+            update.kernel(node, Launch::new(1, 64), scale::call(&mut data, 7.0, 65))
         })
         .unwrap_err();
     assert_eq!(
@@ -112,7 +112,7 @@ fn what_breaks_a_rule_changes_nothing() -> Result<()> {
          note: here n = 65, data.len() = 64"
     );
     let error = graph.update("n", |update| {
-        update.kernel(node, Launch::new(1, 1025), scale(&mut data, 7.0, 64))
+        update.kernel(node, Launch::new(1, 1025), scale::call(&mut data, 7.0, 64))
     });
     assert!(error.unwrap_err().to_string().contains("[launch-config]"));
     graph.launch()?;
@@ -131,12 +131,12 @@ fn kernels_and_memory_stay() -> Result<()> {
     let text = |result: Result<()>| result.unwrap_err().to_string();
     let launch = Launch::new(1, 64);
     assert_eq!(
-        text(graph.update("x", |update| update.kernel(node, launch, bounded(&mut data)))),
+        text(graph.update("x", |update| update.kernel(node, launch, bounded::call(&mut data)))),
         "graph `Scaled`, node `scale`: an update cannot change which kernel a node launches"
     );
     assert_eq!(
         text(graph.update("x", |update| {
-            update.kernel(node, launch, scale(&mut data.rows(1..), 2.0, 4))
+            update.kernel(node, launch, scale::call(&mut data.rows(1..), 2.0, 4))
         })),
         "graph `Scaled`, node `scale`: an update cannot change which memory a node uses"
     );
@@ -195,9 +195,9 @@ fn what_comes_before_a_disabled_node_is_done_before_what_comes_behind() -> Resul
         let mut bytes = builder.device::<[u8; 32]>("bytes");
         let mut seen = builder.host::<[u32; 1]>("seen");
         let clear = builder.memset("clear", &mut flag, 0_u32);
-        let before = builder.kernel("before", Launch::new(1, 1), slow(slow_steps() / 8, &mut flag));
+        let before = builder.kernel("before", Launch::new(1, 1), slow::call(slow_steps() / 8, &mut flag));
         let middle = match kind {
-            "kernel" => builder.kernel("middle", Launch::new(1, 4), scale(&mut data.row(0), 2.0, 4)),
+            "kernel" => builder.kernel("middle", Launch::new(1, 4), scale::call(&mut data.row(0), 2.0, 4)),
             "memcpy" => builder.memcpy("middle", &other, &mut data.whole()),
             "memcpy of rows" => builder.memcpy_2d(
                 "middle",

@@ -216,10 +216,10 @@ fn describe(source: &Source, folder: ModuleId, ties: &Ties<'_>, start: usize, si
     while at < next.len() && !came.contains_key(&start) {
         let here = next[at];
         for &(from, to) in ties.keys().filter(|(from, _)| *from == here) {
-            if !came.contains_key(&to) {
-                came.insert(to, from);
+            came.entry(to).or_insert_with(|| {
                 next.push(to);
-            }
+                from
+            });
         }
         at += 1;
     }
@@ -246,8 +246,8 @@ fn describe(source: &Source, folder: ModuleId, ties: &Ties<'_>, start: usize, si
 }
 
 /// An order of `count` children, top first, in which few arrows run up; none if there is no circle. The method is that
-/// of Eades, Lin and Smyth: modules that nothing else uses go to the top, those that use nothing to the bottom; if there
-/// are neither, the one that uses most and is used least goes to the top.
+/// of Eades, Lin and Smyth: modules that nothing else uses go to the top, those that use nothing to the bottom; if
+/// there are neither, the one that uses most and is used least goes to the top.
 fn order(ties: &Ties<'_>, count: usize) -> Vec<usize> {
     let mut left: Vec<usize> = (0..count).collect();
     let (mut top, mut bottom) = (Vec::new(), Vec::new());

@@ -114,8 +114,8 @@ fn comments(source: &str) -> Vec<(usize, String)> {
     found.into_iter().collect()
 }
 
-/// The length of the token at the front of `rest`, whose first character is `first`, and whether it is a comment. A token
-/// is a comment, a literal, a name, or one character.
+/// The length of the token at the front of `rest`, whose first character is `first`, and whether it is a comment. A
+/// token is a comment, a literal, a name, or one character.
 fn token(rest: &str, first: char) -> (usize, bool) {
     let until = |end: &str, from: usize| rest[from..].find(end).map_or(rest.len(), |at| from + at + end.len());
     if rest.starts_with("//") {

@@ -6,11 +6,11 @@ use super::{attribute, child, closure, library};
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant};
 use crate::graph::resolve::Graph;
-use graph_plan::Outcome;
+use graph_plan::{Outcome, unordered_launches};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::hash_map::Entry;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ptr;
 use syn::Expr;
 use syn::ext::IdentExt;
@@ -131,7 +131,9 @@ pub(super) fn alias(node: &Node) -> Ident {
 /// The declarations of all [`alias`]es.
 pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
     // Beside a type, the constant around all of them allows it.
-    let allowed = graph.is_expression().then(|| quote!(#[allow(non_camel_case_types, dead_code)]));
+    let allowed = graph
+        .is_expression()
+        .then(|| quote!(#[allow(non_camel_case_types, dead_code)]));
     let declare = |node: &&Node| {
         let (alias, path) = match &node.action {
             Action::Kernel(launch) => (alias(node), launch.path()?),
@@ -296,39 +298,28 @@ fn first_writes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)
 /// For each two kernels of which some nodes can run at the same time, the assertion that they share no module-scope variable that one
 /// of them writes. Only constants of the kernels' types tell which variables they touch.
 fn unordered_kernels(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)> {
-    let mut numbers: HashMap<String, usize> = HashMap::new();
-    let mut launches: Vec<(usize, usize)> = Vec::new();
-    for (index, node) in graph.nodes.iter().enumerate() {
-        let Action::Kernel(launch) = &node.action else { continue };
-        let Some(path) = launch.path() else { continue };
-        let next = numbers.len();
-        let number = *numbers.entry(path.to_token_stream().to_string()).or_insert(next);
-        launches.push((index, number));
-    }
-    // By the kernels of two nodes: large graphs launch few kernels many times.
-    let mut known = vec![false; numbers.len() * numbers.len()];
-    let mut found = Vec::new();
-    for (position, &(second, second_kernel)) in launches.iter().enumerate() {
-        let known = &mut known[second_kernel * numbers.len()..][..numbers.len()];
-        if known.iter().all(|known| *known) {
-            continue;
-        }
-        for &(first, first_kernel) in &launches[..position] {
-            if known[first_kernel] || outcome.order.ordered(first, second) {
-                continue;
-            }
-            known[first_kernel] = true;
-            let (first, second) = (graph.nodes[first], graph.nodes[second]);
-            let (kernel, other) = (alias(first), alias(second));
-            let (name, other_name) = (first.name.to_string(), second.name.to_string());
-            let function = quote_spanned! {second.name.span()=>
-                __p::check_variables::<#kernel, #other>
-            };
-            let assertion = spanned_call(function, quote!(#name, #other_name), second.name.span());
-            found.push((second.name.span(), assertion));
-        }
-    }
-    found
+    let path = |node: &Node| match &node.action {
+        Action::Kernel(launch) => launch.path().map(|path| path.to_token_stream().to_string()),
+        _ => None,
+    };
+    let launches: Vec<(usize, String)> = graph
+        .nodes
+        .iter()
+        .enumerate()
+        .filter_map(|(index, node)| Some((index, path(node)?)))
+        .collect();
+    let assertion = |(first, second): (usize, usize)| {
+        let (first, second) = (graph.nodes[launches[first].0], graph.nodes[launches[second].0]);
+        let (kernel, other) = (alias(first), alias(second));
+        let (name, other_name) = (first.name.to_string(), second.name.to_string());
+        let function = quote_spanned! {second.name.span()=>
+            __p::check_variables::<#kernel, #other>
+        };
+        let assertion = spanned_call(function, quote!(#name, #other_name), second.name.span());
+        (second.name.span(), assertion)
+    };
+    let pairs = unordered_launches(&outcome.order, &launches);
+    pairs.into_iter().map(assertion).collect()
 }
 
 /// Assertions that depend on the graph's generics: constants in `build`, evaluated where the graph is used.

@@ -2,16 +2,12 @@
 
 use crate::{Draft, Mode, NodeKind, Region, Role, Space};
 
-/// `splitmix64`.
+/// The random numbers of the arena's search, for tests.
 pub(super) struct Random(pub(super) u64);
 
 impl Random {
     pub(super) fn below(&mut self, end: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed >> 33) % end as u64) as usize
+        crate::arena::below(&mut self.0, end)
     }
 
     pub(super) fn chance(&mut self, percent: usize) -> bool {

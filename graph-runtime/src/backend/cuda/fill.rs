@@ -131,7 +131,7 @@ mod tests {
     fn the_kernels_fill_rows() {
         use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};
         let memory = Memory::new();
-        let module = Module::load(&memory, include_str!("../../fill.ptx")).unwrap();
+        let module = Module::load(&memory, include_str!("../../../kernels/fill.ptx")).unwrap();
         let pattern: [u8; LONGEST_PATTERN] = std::array::from_fn(|byte| (byte as u8).wrapping_add(1));
         for (kernel, unit, period, width, pitch, rows, grid) in [
             ("graph_runtime_fill_words", 4, 2, 24, 40, 5, [1, 2, 1]),

@@ -15,11 +15,20 @@ use std::mem::ManuallyDrop;
 use tracing::trace;
 
 /// The built-in kernels that set memory: the file's path and text.
-const FILL: (&str, &str) = ("graph-runtime/src/fill.ptx", include_str!("../../fill.ptx"));
+const FILL: (&str, &str) = (
+    "graph-runtime/kernels/fill.ptx",
+    include_str!("../../../kernels/fill.ptx"),
+);
 /// Those that set conditions, which not every driver loads.
-const CONDITION: (&str, &str) = ("graph-runtime/src/condition.ptx", include_str!("../../condition.ptx"));
+const CONDITION: (&str, &str) = (
+    "graph-runtime/kernels/condition.ptx",
+    include_str!("../../../kernels/condition.ptx"),
+);
 /// The one that delays nodes.
-const DELAY: (&str, &str) = ("graph-runtime/src/delay.ptx", include_str!("../../delay.ptx"));
+const DELAY: (&str, &str) = (
+    "graph-runtime/kernels/delay.ptx",
+    include_str!("../../../kernels/delay.ptx"),
+);
 
 /// Everything that a graph loaded. [`Kernels::unload`] gives it back.
 #[derive(Default)]

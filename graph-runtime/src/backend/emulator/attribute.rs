@@ -4,7 +4,7 @@
 use crate::backend::Blueprint;
 use crate::error::{Error, Result, Site};
 use crate::program::{KernelOp, Op, Program};
-use graph_emulator::MOST_TOGETHER;
+use graph_emulator::MAX_TOGETHER;
 use graph_plan::Draft;
 
 /// What only kernels have that use their cluster: its registers, its barrier, addresses in other blocks, and copies to several blocks.
@@ -40,9 +40,9 @@ pub(super) fn check_node(draft: &Draft, program: &Program, node: usize, kernel: 
 
 fn misfit(program: &Program, kernel: &KernelOp) -> Option<String> {
     let blocks = kernel.config.blocks();
-    if kernel.is_cooperative() && blocks > MOST_TOGETHER.into() {
+    if kernel.is_cooperative() && blocks > MAX_TOGETHER.into() {
         return Some(format!(
-            "is launched cooperatively in {blocks} blocks, but the emulator has room for {MOST_TOGETHER} at the same time"
+            "is launched cooperatively in {blocks} blocks, but the emulator has room for {MAX_TOGETHER} at the same time"
         ));
     }
     let clustered = kernel.cluster().is_some_and(|blocks| blocks != [1; 3]);

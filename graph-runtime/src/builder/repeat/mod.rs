@@ -138,14 +138,18 @@ impl GraphBuilder {
                 self.refuse("");
                 break;
             }
-            self.begin_iteration(value);
+            self.open_iteration(value);
             iteration(self, value);
         }
-        self.end_loop();
+        self.close_loop();
     }
 
     /// Begins a `for` that `cuda_graph!` has declared with these nodes; the numbers of its iterations.
-    pub(crate) fn begin_loop(&mut self, declarations: &[Declaration], range: impl Iterations) -> RangeInclusive<usize> {
+    pub(crate) fn declare_loop(
+        &mut self,
+        declarations: &[Declaration],
+        range: impl Iterations,
+    ) -> RangeInclusive<usize> {
         let nodes = self.draft.nodes.len();
         let repeats = self.repeats.get_or_insert_default();
         repeats.declare_all(nodes);
@@ -153,7 +157,7 @@ impl GraphBuilder {
     }
 
     /// Begins the iteration of this number.
-    pub(crate) fn begin_iteration(&mut self, value: usize) {
+    pub(crate) fn open_iteration(&mut self, value: usize) {
         let nodes = self.draft.nodes.len();
         let Some(repeats) = &mut self.repeats else { return };
         let Some(open) = repeats.open.last_mut() else { return };
@@ -165,7 +169,7 @@ impl GraphBuilder {
     }
 
     /// Ends the `for` that was begun last.
-    pub(crate) fn end_loop(&mut self) {
+    pub(crate) fn close_loop(&mut self) {
         let nodes = self.draft.nodes.len();
         let Some(repeats) = &mut self.repeats else { return };
         let Some(mut open) = repeats.open.pop() else { return };
@@ -184,14 +188,14 @@ impl GraphBuilder {
 
     /// Adds edges between declarations, `[from, to]`, or `[from, to, common]` where `common` loops are around both. A graph without loops and
     /// children has one node for each declaration.
-    pub(crate) fn edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
+    pub(crate) fn add_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
         for (from, to) in self.edges_of_nodes(edges) {
             self.draft.edge(from, to);
         }
     }
 
-    /// Adds programmatic edges between declarations, as [`GraphBuilder::edges`]. Those of joins that stand in for kernels become plain ones.
-    pub(crate) fn programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
+    /// Adds programmatic edges between declarations, as [`GraphBuilder::add_edges`]. Those of joins that stand in for kernels become plain ones.
+    pub(crate) fn add_programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
         for (from, to) in self.edges_of_nodes(edges) {
             let is_join = |node: usize| matches!(self.program.ops.get(node), Some(Op::Join));
             if is_join(from) || is_join(to) {
@@ -244,7 +248,7 @@ impl GraphBuilder {
 
     /// Adds the nodes of a `for` without iterations as joins, so that what they order stays ordered.
     fn stand_in(&mut self, declarations: &[Declaration]) {
-        self.begin_iteration(0);
+        self.open_iteration(0);
         for (offset, &(name, depth)) in declarations.iter().enumerate().filter(|(_, (_, depth))| *depth > 0) {
             let node = self.draft.nodes.len();
             let Some(repeats) = &mut self.repeats else { return };

@@ -3,7 +3,7 @@
 use super::Repeated;
 use crate::builder::GraphBuilder;
 use crate::program::Op;
-use graph_plan::{Draft, Edge, NodeKind};
+use graph_plan::{Draft, Edge, Lists, NodeKind};
 use std::ops::Range;
 
 /// The most edges from one iteration to the next without a join between them.
@@ -69,9 +69,9 @@ impl Repeated {
 /// Where iterations begin and end.
 struct Ends {
     /// What each node runs after, as its author says.
-    before: Neighbours,
+    before: Lists<usize>,
     /// What runs after it.
-    after: Neighbours,
+    after: Lists<usize>,
     /// Has it been put behind an earlier iteration of some `for`?
     follows: Vec<bool>,
     /// Has it been put before a later one?
@@ -83,8 +83,8 @@ impl Ends {
         let nodes = draft.nodes.len();
         let edges = || draft.edges.iter().filter(|edge| edge.from.max(edge.to) < nodes);
         Self {
-            before: Neighbours::new(nodes, || edges().map(|edge| (edge.to, edge.from))),
-            after: Neighbours::new(nodes, || edges().map(|edge| (edge.from, edge.to))),
+            before: Lists::new(nodes, || edges().map(|edge| (edge.to, edge.from))),
+            after: Lists::new(nodes, || edges().map(|edge| (edge.from, edge.to))),
             follows: vec![false; nodes],
             leads: vec![false; nodes],
         }
@@ -97,31 +97,6 @@ impl Ends {
         let first = own().filter(|&node| !self.follows[node] && alone(self.before.of(node)));
         let last = own().filter(|&node| !self.leads[node] && alone(self.after.of(node)));
         (first.collect(), last.collect())
-    }
-}
-
-/// The neighbours of all nodes, in one list.
-struct Neighbours {
-    starts: Vec<usize>,
-    nodes: Vec<usize>,
-}
-
-impl Neighbours {
-    /// Of pairs of a node and its neighbour.
-    fn new<I: Iterator<Item = (usize, usize)>>(nodes: usize, pairs: impl Fn() -> I) -> Self {
-        let mut starts = vec![0; nodes + 1];
-        pairs().for_each(|(node, _)| starts[node + 1] += 1);
-        (0..nodes).for_each(|node| starts[node + 1] += starts[node]);
-        let (mut next, mut found) = (starts.clone(), vec![0; starts[nodes]]);
-        for (node, neighbour) in pairs() {
-            found[next[node]] = neighbour;
-            next[node] += 1;
-        }
-        Self { starts, nodes: found }
-    }
-
-    fn of(&self, node: usize) -> &[usize] {
-        &self.nodes[self.starts[node]..self.starts[node + 1]]
     }
 }
 

@@ -3,35 +3,10 @@
 use super::memory::{Handles, Shared};
 use super::model::mixed;
 use super::program::{Action, Area, Body, Node, Part, Program, RNGS};
-use crate::common::count;
-use graph_runtime::{Device, Error, Event, Graph, GraphBuilder, Launch, NodeId, Result, Rng, Update, cuda_kernels};
+use crate::common::{add_to, bump, count, draw_numbers, mix, remainder_of, step, weigh};
+use graph_runtime::private::Declare as _;
+use graph_runtime::{Device, Error, Event, Graph, GraphBuilder, Launch, NodeId, Result, Rng, Update};
 use std::collections::BTreeMap;
-
-#[cuda_kernels("tests/kernels/conditionals.ptx")]
-unsafe extern "C" {
-    #[requires(threads <= data.len())]
-    safe fn add_to(data: &mut [u32], value: u32);
-    #[requires(threads <= from.len() && threads <= to.len())]
-    safe fn mix(from: &[u32], to: &mut [u32]);
-    #[requires(threads <= data.len() && threads <= flag.len())]
-    safe fn remainder_of(data: &[u32], divisor: u32, flag: &mut [u32]);
-}
-
-#[cuda_kernels("tests/kernels/programmatic.ptx")]
-unsafe extern "C" {
-    #[requires(threads <= input.len() && threads <= out.len())]
-    safe fn step(input: &[u32], out: &mut [u32]);
-    #[requires(threads <= out.len())]
-    safe fn bump(out: &mut [u32], by: u32);
-    #[requires(threads <= weights.len() && threads <= input.len() && threads <= out.len())]
-    safe fn weigh(weights: &[u32], input: &[u32], out: &mut [u32]);
-}
-
-#[cuda_kernels("tests/kernels/rng.ptx")]
-unsafe extern "C" {
-    #[requires(threads <= out.len() && draws <= 64 && threads * draws <= out.len())]
-    safe fn draw_numbers(rng: &[graph_runtime::Philox], out: &mut [u32], draws: u32);
-}
 
 /// How a program is built.
 #[derive(Clone, Copy, Default)]
@@ -180,7 +155,7 @@ impl Adder<'_> {
                 let call = draw_numbers::call(&self.uses[*rng][*number], &mut words(to), 2);
                 builder.kernel(name, Launch::new(1, 1), call)
             }
-            Action::Count { to } => builder.kernel(name, Launch::new(1, 1), count(&mut words(to))),
+            Action::Count { to } => builder.kernel(name, Launch::new(1, 1), count::call(&mut words(to))),
             Action::Remainder { from, divisor, to } => {
                 let call = remainder_of::call(&words(from), *divisor, &mut words(to));
                 builder.kernel(name, launch(to), call)

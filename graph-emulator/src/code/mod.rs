@@ -1,0 +1,224 @@
+//! Decoded code: one flat array of instructions for a module, every operand a slot, every modifier a number.
+
+mod operands;
+mod access;
+mod call;
+mod data;
+mod float;
+mod integer;
+mod matrix;
+mod video;
+mod warp;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+pub(crate) use access::{
+    Address, AsyncCopy, Atomic, AtomicOp, AtomicType, Base, LOCAL_WINDOW, PARAM_WINDOW, SHARED_WINDOW, Space, Transfer,
+    window,
+};
+pub(crate) use call::{Builtin, Call, Callee, FUNCTION_BASE, Passed};
+pub(crate) use data::{
+    BooleanOp, Compare, CompareTarget, CompareType, Comparison, Convert, ConvertType, Move, NarrowConvert, PredicateOp,
+    Select, Selector, Test, TestOp,
+};
+pub(crate) use float::{Float, FloatOp, FloatType, Math, MathOp};
+pub(crate) use integer::{
+    Bits, BitsOp, Carry, CarryOp, Integer, IntegerOp, IntegerType, PrmtMode, Shift, WideMultiply,
+};
+pub(crate) use matrix::{
+    Element, Fragment, FragmentLayout, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Tile,
+};
+pub(crate) use operands::Operands;
+pub(crate) use video::{Part, Source, Then, Video, VideoOp};
+pub(crate) use warp::{Barrier, BarrierOp, Match, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
+
+/// A register, relative to the frame: an index into the file of its width.
+pub(crate) type Slot = u32;
+
+/// A destination that is dropped (`_`).
+pub(crate) const DISCARD: Slot = Slot::MAX;
+
+/// The most shared memory of a block in bytes, static and dynamic.
+pub(crate) const MAX_SHARED: u32 = 1 << 24;
+
+/// A register file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) enum File {
+    R32,
+    R64,
+    Predicate,
+}
+
+/// What an instruction does with an operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    Source,
+    Target,
+}
+
+/// A module's code.
+#[derive(Default)]
+pub(crate) struct Code {
+    pub(crate) instructions: Vec<Instruction>,
+    pub(crate) operands: Operands,
+    /// Where each instruction came from.
+    pub(crate) lines: Vec<Line>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) files: Vec<(u32, String)>,
+    /// The addresses of `.const` variables.
+    pub(crate) constants: Vec<Range<u64>>,
+}
+
+/// Where an instruction stands in the PTX, and in the source.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct Line {
+    pub(crate) line: u32,
+    pub(crate) source: Option<(u32, u32)>,
+}
+
+/// Sizes of a function's frame: registers of each file, and bytes of local memory.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct FrameSize {
+    pub(crate) r32: u32,
+    pub(crate) r64: u32,
+    pub(crate) predicates: u32,
+    pub(crate) local: u32,
+}
+
+/// A function with a body.
+#[derive(Default)]
+pub(crate) struct Function {
+    pub(crate) name: Arc<str>,
+    pub(crate) start: u32,
+    /// What is executed once for all blocks, in every lane.
+    pub(crate) prologue: Vec<Instruction>,
+    pub(crate) frame: FrameSize,
+    /// Registers that may be read before they are written: cleared when the frame is entered.
+    pub(crate) unassigned: Vec<(File, Slot)>,
+    /// Slots to fill when a frame is entered.
+    pub(crate) constants32: Vec<(Slot, u32)>,
+    pub(crate) constants64: Vec<(Slot, u64)>,
+    pub(crate) specials: Vec<(Slot, Special)>,
+    /// Where the frame has the formal parameters and results (`.func` only).
+    pub(crate) params: Vec<Passed>,
+    pub(crate) results: Vec<Passed>,
+    /// Bytes of static shared memory, for kernels.
+    pub(crate) shared: u32,
+}
+
+/// Special registers that are constant for a thread during a launch; all are 32-bit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Special {
+    Tid(usize),
+    Ntid(usize),
+    Ctaid(usize),
+    Nctaid(usize),
+    LaneId,
+    WarpId,
+    NwarpId,
+    LaneMaskEq,
+    LaneMaskLt,
+    LaneMaskLe,
+    LaneMaskGt,
+    LaneMaskGe,
+    DynamicSharedSize,
+    TotalSharedSize,
+    /// Offset of the dynamic shared memory, which follows the kernel's static one.
+    DynamicShared,
+}
+
+/// An instruction.
+#[derive(Clone, Debug)]
+pub(crate) struct Instruction {
+    pub(crate) guard: Option<Guard>,
+    pub(crate) op: Op,
+}
+
+/// `@%p` or `@!%p`.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Guard {
+    pub(crate) predicate: Slot,
+    /// All ones where negated.
+    pub(crate) flip: u32,
+}
+
+/// What an instruction does, by family.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    /// Does nothing here: `griddepcontrol`, `prefetch`, `pragma`.
+    Nop,
+    Integer(Integer),
+    /// `mul.wide`, `mad.wide`
+    Multiply(WideMultiply),
+    Shift(Shift),
+    Bits(Bits),
+    Carry(Carry),
+    Video(Box<Video>),
+    Float(Float),
+    Math(Math),
+    Compare(Box<Compare>),
+    Test(Test),
+    Select(Select),
+    Move(Move),
+    Predicate(PredicateOp),
+    Convert(Convert),
+    Narrow(NarrowConvert),
+    Load(Box<Transfer>),
+    Store(Box<Transfer>),
+    Atomic(Box<Atomic>),
+    /// One after the other, none of which changes the flow of control: a vector of atomic operations.
+    Sequence(Box<[Op]>),
+    AsyncCopy(Box<AsyncCopy>),
+    /// A relative to absolute address in local memory: `d = frame + offset`.
+    LocalAddress {
+        d: Slot,
+        offset: u32,
+        wide: bool,
+        generic: bool,
+    },
+    /// `isspacep`
+    IsSpace {
+        d: Slot,
+        a: Slot,
+        space: Space,
+        /// The `.const` part of the global space, or the rest of it.
+        constant: bool,
+    },
+    /// `membar`, `fence`
+    Fence,
+    Clock {
+        d: Slot,
+        wide: bool,
+    },
+    Branch(u32),
+    /// `brx.idx`
+    BranchIndexed {
+        index: Slot,
+        targets: Arc<[u32]>,
+    },
+    Call(Box<Call>),
+    Return,
+    Exit,
+    Trap,
+    NanoSleep,
+    Barrier(Box<Barrier>),
+    /// `bar.warp.sync`
+    WarpBarrier {
+        mask: Slot,
+    },
+    Shuffle(Box<Shuffle>),
+    Vote(Vote),
+    Match(Match),
+    Reduce(Reduce),
+    Matrix(Box<Matrix>),
+    ActiveMask {
+        d: Slot,
+    },
+    /// `elect.sync d|p`
+    Elect {
+        d: Slot,
+        p: Slot,
+        mask: Slot,
+    },
+}

@@ -1,0 +1,105 @@
+//! The operands of rarer instructions: of memory, of warps, of matrices.
+
+use crate::code::{
+    Address, AsyncCopy, Atomic, AtomicOp, AtomicType, Barrier, BarrierOp, Base, Call, Callee, File, Fragment, MatrixOp,
+    Passed, Role, Shuffle, Slot,
+};
+use File::{Predicate, R32, R64};
+use Role::{Source, Target as To};
+
+pub(super) fn width(wide: bool) -> File {
+    if wide { R64 } else { R32 }
+}
+
+pub(super) fn address(address: &mut Address, each: &mut impl FnMut(File, Role, &mut Slot)) {
+    match &mut address.base {
+        Base::R32(slot) => each(R32, Source, slot),
+        Base::R64(slot) => each(R64, Source, slot),
+        Base::Frame | Base::Absolute => {}
+    }
+}
+
+pub(super) fn atomic(op: &mut Atomic, mut each: impl FnMut(File, Role, &mut Slot)) {
+    let wide = matches!(op.ty, AtomicType::B64 | AtomicType::S64 | AtomicType::F64);
+    address(&mut op.address, &mut each);
+    each(width(wide), To, &mut op.d);
+    each(width(wide), Source, &mut op.b);
+    if op.op == AtomicOp::CompareExchange {
+        each(width(wide), Source, &mut op.c);
+    }
+}
+
+pub(super) fn async_copy(op: &mut AsyncCopy, mut each: impl FnMut(File, Role, &mut Slot)) {
+    address(&mut op.to, &mut each);
+    address(&mut op.from, &mut each);
+    each(R32, Source, &mut op.source_bytes);
+    if let Some(guard) = &mut op.ignore {
+        each(Predicate, Source, &mut guard.predicate);
+    }
+}
+
+pub(super) fn call(op: &mut Call, mut each: impl FnMut(File, Role, &mut Slot)) {
+    if let Callee::Indirect(slot) = &mut op.target {
+        each(R64, Source, slot);
+    }
+    let mut passed = |passed: &mut Passed, role| match passed {
+        Passed::R32(slot) => each(R32, role, slot),
+        Passed::R64(slot) => each(R64, role, slot),
+        Passed::Local(..) | Passed::Constant(_) => {}
+    };
+    op.arguments.iter_mut().for_each(|argument| passed(argument, Source));
+    op.results.iter_mut().for_each(|result| passed(result, To));
+}
+
+pub(super) fn barrier(op: &mut Barrier, mut each: impl FnMut(File, Role, &mut Slot)) {
+    each(R32, Source, &mut op.id);
+    each(R32, Source, &mut op.count);
+    match &mut op.op {
+        BarrierOp::Sync | BarrierOp::Arrive => {}
+        BarrierOp::Popc { d, p, .. } => {
+            each(R32, To, d);
+            each(Predicate, Source, p);
+        }
+        BarrierOp::And { d, p, .. } | BarrierOp::Or { d, p, .. } => {
+            each(Predicate, To, d);
+            each(Predicate, Source, p);
+        }
+    }
+}
+
+pub(super) fn shuffle(op: &mut Shuffle, mut each: impl FnMut(File, Role, &mut Slot)) {
+    each(R32, To, &mut op.d);
+    each(Predicate, To, &mut op.p);
+    [&mut op.a, &mut op.b, &mut op.c, &mut op.mask]
+        .into_iter()
+        .for_each(|slot| each(R32, Source, slot));
+}
+
+pub(super) fn matrix(op: &mut MatrixOp, mut each: impl FnMut(File, Role, &mut Slot)) {
+    let mut fragment = |fragment: &mut Fragment, role: Role| {
+        let file = width(fragment.element.is_wide());
+        fragment.slots.iter_mut().for_each(|slot| each(file, role, slot));
+    };
+    match op {
+        MatrixOp::Multiply(op) => {
+            fragment(&mut op.d, To);
+            [&mut op.a, &mut op.b, &mut op.c]
+                .into_iter()
+                .for_each(|source| fragment(source, Source));
+        }
+        MatrixOp::Tile(op) => {
+            fragment(&mut op.fragment, if op.store { Source } else { To });
+            each(R32, Source, &mut op.stride);
+            address(&mut op.address, &mut each);
+        }
+        MatrixOp::Rows(op) => {
+            let role = if op.store { Source } else { To };
+            op.values.iter_mut().for_each(|slot| each(R32, role, slot));
+            address(&mut op.address, &mut each);
+        }
+        MatrixOp::Transpose { d, a } => {
+            each(R32, To, d);
+            each(R32, Source, a);
+        }
+    }
+}

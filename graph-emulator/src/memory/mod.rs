@@ -1,0 +1,305 @@
+//! Emulated device memory: allocations at virtual addresses, and copies in and out of them. Who may access what
+//! during a launch is decided in `view`.
+
+pub(crate) mod heap;
+pub(crate) mod view;
+mod allocation;
+pub(crate) mod footprint;
+pub(crate) mod storage;
+pub(crate) mod bitmap;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+pub use allocation::Allocation;
+use storage::{Storage, zeroed_words};
+
+/// The lowest address handed out; everything below is null or one of the windows of `exec::memory`.
+const FIRST_ADDRESS: u64 = 0x7000_0000_0000 >> 4;
+/// Space left after every allocation, so that running off its end finds nothing.
+const GUARD: u64 = 1 << 20;
+/// Allocations are aligned as `cuMemAlloc` aligns them.
+const ALIGNMENT: u64 = 256;
+/// How many freed allocations are remembered by name.
+const REMEMBERED: usize = 4096;
+
+/// The emulated device memory.
+///
+/// Allocations get virtual addresses with guard gaps between them, never reused: running off one end, or using an
+/// address after its memory was freed, never lands in another allocation. A clone is another handle to the same memory.
+///
+/// # Soundness
+///
+/// Blocks of a kernel run on several host threads and may race on global memory, as they may on a GPU. This is no
+/// undefined behaviour here because:
+///
+/// 1. The bytes of an allocation are one `[AtomicU32]`, and nothing ever makes another reference to them.
+/// 2. Every access, by kernels and by the host, is a relaxed or stronger atomic operation on whole words of that slice.
+///    All have one size, so there are no racing accesses of mixed sizes either. Narrower stores are compare-and-swap
+///    loops on their word; wider accesses are several words, made indivisible by a lock where PTX says they are (`atom`,
+///    `volatile`, `relaxed` and stronger 64-bit accesses).
+/// 3. The slice lives in an `Arc` that the allocation and every launch using it share, so freeing an allocation during
+///    a launch cannot invalidate what the launch reads.
+/// 4. Shared, local and parameter memory belong to one block, which runs on one host thread: they are plain `Vec`s.
+#[derive(Clone)]
+pub struct Memory {
+    space: Arc<Mutex<AddressSpace>>,
+}
+
+/// What is where.
+struct AddressSpace {
+    next: u64,
+    entries: BTreeMap<u64, Entry>,
+    freed: VecDeque<u64>,
+}
+
+struct Entry {
+    name: String,
+    len: usize,
+    /// `None` once freed.
+    storage: Option<Arc<Storage>>,
+}
+
+/// What is known about an address.
+pub(crate) struct Found {
+    pub(crate) name: String,
+    pub(crate) address: u64,
+    pub(crate) len: usize,
+    /// `None` when the allocation was freed.
+    pub(crate) storage: Option<Arc<Storage>>,
+}
+
+/// Why an allocation or a copy was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// The host has not so much memory.
+    OutOfMemory {
+        /// Bytes asked for.
+        len: usize,
+    },
+    /// A copy does not fit into the allocation.
+    OutOfBounds {
+        /// The allocation.
+        name: String,
+        /// First byte of the copy.
+        offset: usize,
+        /// Bytes to copy.
+        len: usize,
+        /// Bytes there are.
+        size: usize,
+    },
+}
+
+impl fmt::Display for MemoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MemoryError::OutOfMemory { len } => write!(f, "the host has no memory for an allocation of {len} bytes"),
+            MemoryError::OutOfBounds {
+                name,
+                offset,
+                len,
+                size,
+            } => {
+                write!(
+                    f,
+                    "{len} bytes at offset {offset} do not fit into `{name}`, which has {size} bytes"
+                )
+            }
+        }
+    }
+}
+
+impl std::error::Error for MemoryError {}
+
+impl Default for Memory {
+    fn default() -> Memory {
+        Memory::new()
+    }
+}
+
+impl fmt::Debug for Memory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let live = self
+            .lock()
+            .entries
+            .values()
+            .filter(|entry| entry.storage.is_some())
+            .count();
+        f.debug_struct("Memory").field("allocations", &live).finish()
+    }
+}
+
+impl Memory {
+    /// An empty memory.
+    pub fn new() -> Memory {
+        let space = AddressSpace {
+            next: FIRST_ADDRESS,
+            entries: BTreeMap::new(),
+            freed: VecDeque::new(),
+        };
+        Memory {
+            space: Arc::new(Mutex::new(space)),
+        }
+    }
+
+    /// Are the two handles to the same memory?
+    pub fn is(&self, other: &Memory) -> bool {
+        Arc::ptr_eq(&self.space, &other.space)
+    }
+
+    /// Allocate `len` zeroed bytes, aligned to 256. The name appears in fault messages.
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfMemory`] when the host, or the address space, has not so much memory left.
+    pub fn allocate(&self, name: &str, len: usize) -> Result<Allocation, MemoryError> {
+        let words = zeroed_words(len).ok_or(MemoryError::OutOfMemory { len })?;
+        self.place(name, len, |address| Storage::new(address, words))
+    }
+
+    /// Allocate `len` bytes that are bytes of `whole` too, from the multiple of 4 `offset` on: they have a name and addresses of their
+    /// own, with guard gaps. What is written here is found there.
+    ///
+    /// Each remembers for itself what was written since its contents were [forgotten](Allocation::forget_contents).
+    ///
+    /// # Errors
+    /// [`MemoryError::OutOfBounds`] when `whole` has not so many bytes there, or `offset` is no multiple of 4.
+    pub fn allocate_within(
+        &self,
+        name: &str,
+        whole: &Allocation,
+        offset: usize,
+        len: usize,
+    ) -> Result<Allocation, MemoryError> {
+        whole.check(offset, len)?;
+        if !offset.is_multiple_of(4) {
+            return Err(whole.out_of_bounds(offset, len));
+        }
+        let words = offset / 4..(offset + len).div_ceil(4);
+        self.place(name, len, |address| {
+            whole.storage().part(address, words.start, words.end)
+        })
+    }
+
+    /// Gives an allocation of `len` bytes the next free address.
+    fn place(&self, name: &str, len: usize, storage: impl FnOnce(u64) -> Storage) -> Result<Allocation, MemoryError> {
+        let mut space = self.lock();
+        let address = space.next;
+        let next = address
+            .checked_add(len as u64)
+            .and_then(|end| end.checked_add(GUARD + ALIGNMENT));
+        space.next = next.ok_or(MemoryError::OutOfMemory { len })? / ALIGNMENT * ALIGNMENT;
+        let storage = Arc::new(storage(address));
+        let entry = Entry {
+            name: name.to_owned(),
+            len,
+            storage: Some(storage.clone()),
+        };
+        space.entries.insert(address, entry);
+        Ok(Allocation {
+            memory: self.clone(),
+            name: name.into(),
+            storage,
+            len,
+        })
+    }
+
+    /// The allocation, live or freed, that begins at or before `address` and is nearest to it.
+    pub(crate) fn find_before(&self, address: u64) -> Option<Found> {
+        let space = self.lock();
+        space
+            .entries
+            .range(..=address)
+            .next_back()
+            .map(|(&start, entry)| entry.found(start))
+    }
+
+    /// A panic elsewhere cannot leave the map half-changed: every change is a single insertion, removal or assignment.
+    fn lock(&self) -> MutexGuard<'_, AddressSpace> {
+        self.space.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Entry {
+    fn found(&self, address: u64) -> Found {
+        Found {
+            name: self.name.clone(),
+            address,
+            len: self.len,
+            storage: self.storage.clone(),
+        }
+    }
+}
+
+impl AddressSpace {
+    /// Mark an allocation as freed, and forget the oldest ones.
+    fn free(&mut self, address: u64) {
+        if let Some(entry) = self.entries.get_mut(&address) {
+            entry.storage = None;
+        }
+        self.freed.push_back(address);
+        while self.freed.len() > REMEMBERED {
+            if let Some(oldest) = self.freed.pop_front() {
+                self.entries.remove(&oldest);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_at_any_offset_survive() {
+        let memory = Memory::new();
+        let allocation = memory.allocate("a", 37).unwrap();
+        let bytes: Vec<u8> = (1..=37).collect();
+        for start in 0..9 {
+            for end in start..37 {
+                allocation.fill(0, &[0xaa], 37).unwrap();
+                allocation.write(start, &bytes[start..end]).unwrap();
+                let mut all = [0; 37];
+                allocation.read(0, &mut all).unwrap();
+                assert!(all[..start].iter().all(|&byte| byte == 0xaa));
+                assert_eq!(all[start..end], bytes[start..end]);
+                assert!(all[end..].iter().all(|&byte| byte == 0xaa));
+                let mut part = vec![0; end - start];
+                allocation.read(start, &mut part).unwrap();
+                assert_eq!(part, bytes[start..end]);
+            }
+        }
+    }
+
+    #[test]
+    fn overlapping_copies_move() {
+        let memory = Memory::new();
+        let allocation = memory.allocate("a", 20_000).unwrap();
+        let bytes: Vec<u8> = (0..20_000).map(|index| (index % 251) as u8).collect();
+        for (to, from) in [(0, 1000), (1000, 0), (3, 5000)] {
+            allocation.write(0, &bytes).unwrap();
+            allocation.copy_from(to, &allocation, from, 15_000).unwrap();
+            let mut moved = vec![0; 15_000];
+            allocation.read(to, &mut moved).unwrap();
+            assert!(moved == bytes[from..from + 15_000]);
+        }
+    }
+
+    #[test]
+    fn copies_that_do_not_fit_are_refused() {
+        let memory = Memory::new();
+        let allocation = memory.allocate("a", 8).unwrap();
+        assert!(allocation.write(7, &[0; 2]).is_err());
+        assert!(allocation.read(usize::MAX, &mut [0; 2]).is_err());
+        assert!(allocation.fill(0, &[0; 4], usize::MAX).is_err());
+        assert_eq!(
+            allocation.write(4, &[0; 8]).unwrap_err().to_string(),
+            "8 bytes at offset 4 do not fit into `a`, which has 8 bytes"
+        );
+        assert!(matches!(
+            memory.allocate("huge", usize::MAX / 2),
+            Err(MemoryError::OutOfMemory { .. })
+        ));
+    }
+}

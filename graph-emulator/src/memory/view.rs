@@ -1,0 +1,253 @@
+//! What a launch may reach of global memory: the buffers passed and the module's variables, as sorted ranges.
+
+use std::sync::Arc;
+
+use super::Memory;
+use super::storage::Storage;
+use crate::fault::{FaultKind, Operation};
+
+/// A range of an [`Allocation`](crate::Allocation) passed to a kernel.
+///
+/// Ranges may be adjacent or overlap; where they overlap, what any of them permits is permitted.
+#[derive(Clone, Copy, Debug)]
+pub struct Buffer<'a> {
+    /// Its name in fault messages.
+    pub name: &'a str,
+    /// The address of its first byte.
+    pub address: u64,
+    /// Its size in bytes.
+    pub len: usize,
+    /// What the kernel may do with it.
+    pub access: Access,
+}
+
+/// What a kernel may do with a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// Load only.
+    Read,
+    /// Load, store and atomic operations.
+    ReadWrite,
+}
+
+/// The global memory of a launch.
+pub(crate) struct View {
+    memory: Memory,
+    /// Ranges as passed, for messages.
+    passed: Vec<PassedRange>,
+    /// Disjoint, sorted ranges; adjacent ones of one allocation are merged.
+    readable: Vec<Region>,
+    writable: Vec<Region>,
+}
+
+/// A range as passed.
+pub(crate) struct PassedRange {
+    pub(crate) name: String,
+    pub(crate) address: u64,
+    pub(crate) len: u64,
+    pub(crate) access: Access,
+    pub(crate) storage: Arc<Storage>,
+}
+
+/// A range of one allocation that may be accessed.
+pub(crate) struct Region {
+    start: u64,
+    end: u64,
+    storage: Arc<Storage>,
+}
+
+impl Region {
+    #[inline(always)]
+    pub(crate) fn contains(&self, address: u64, bytes: u64) -> bool {
+        address >= self.start && address < self.end && self.end - address >= bytes
+    }
+
+    #[inline(always)]
+    pub(crate) fn storage(&self) -> &Storage {
+        &self.storage
+    }
+}
+
+impl View {
+    pub(crate) fn new(memory: Memory, passed: Vec<PassedRange>) -> View {
+        let readable = merge(passed.iter());
+        let writable = merge(passed.iter().filter(|range| range.access == Access::ReadWrite));
+        View {
+            memory,
+            passed,
+            readable,
+            writable,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn readable(&self, address: u64, bytes: u64) -> Option<&Region> {
+        self.readable.iter().find(|region| region.contains(address, bytes))
+    }
+
+    #[inline(always)]
+    pub(crate) fn writable(&self, address: u64, bytes: u64) -> Option<&Region> {
+        self.writable.iter().find(|region| region.contains(address, bytes))
+    }
+
+    /// Where the ranges begin that may be read, by their own address and by that of whoever owns them, and how long they are.
+    pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64, u64)> {
+        self.readable.iter().map(|region| {
+            (
+                region.start,
+                region.storage.home(region.start),
+                region.end - region.start,
+            )
+        })
+    }
+
+    /// The name of what is at an address of this view, and the offset there.
+    #[cold]
+    pub(crate) fn locate(&self, address: u64) -> (Box<str>, u64) {
+        let within = |range: &&PassedRange| address >= range.address && address - range.address < range.len;
+        match self.passed.iter().find(within) {
+            Some(range) => (quoted(&range.name), address - range.address),
+            None => ("memory".into(), address),
+        }
+    }
+
+    /// Nobody looks at what will be written: take it that everything is.
+    pub(crate) fn assume_written(&self) {
+        for region in &self.writable {
+            if let Some(initialized) = region.storage.initialized() {
+                let start = (region.start - region.storage.address()) as usize;
+                initialized.set(start, (region.end - region.start) as usize);
+            }
+        }
+    }
+
+    /// Why an access is none of this view's.
+    #[cold]
+    pub(crate) fn explain(&self, operation: Operation, address: u64, bytes: u32) -> FaultKind {
+        let within = |range: &&PassedRange| address >= range.address && address - range.address < range.len;
+        if let Some(range) = self.passed.iter().find(within) {
+            let offset = address - range.address;
+            if operation != Operation::Load && self.readable(address, bytes.into()).is_some() {
+                return FaultKind::ReadOnly {
+                    operation,
+                    buffer: quoted(&range.name),
+                    offset,
+                    bytes,
+                };
+            }
+            let buffer = quoted(&range.name);
+            return FaultKind::OutOfBounds {
+                operation,
+                buffer,
+                offset: offset as i64,
+                bytes,
+                len: range.len,
+            };
+        }
+        self.explain_outside(operation, address, bytes)
+    }
+
+    /// The address is in no range passed: look at what is there, then at what is near.
+    fn explain_outside(&self, operation: Operation, address: u64, bytes: u32) -> FaultKind {
+        if let Some(range) = self.nearest(address)
+            && self.same_allocation(range, address)
+        {
+            let offset = address.wrapping_sub(range.address) as i64;
+            let buffer = quoted(&range.name);
+            return FaultKind::OutOfBounds {
+                operation,
+                buffer,
+                offset,
+                bytes,
+                len: range.len,
+            };
+        }
+        if let Some(found) = self.memory.find_before(address) {
+            let offset = address - found.address;
+            let buffer = quoted(&found.name);
+            match (offset < found.len as u64, found.storage.is_some()) {
+                (true, true) => {
+                    return FaultKind::NotPassed {
+                        operation,
+                        buffer,
+                        offset,
+                        bytes,
+                    };
+                }
+                (true, false) => {
+                    return FaultKind::Freed {
+                        operation,
+                        buffer,
+                        offset,
+                        bytes,
+                    };
+                }
+                (false, _) => {}
+            }
+        }
+        match self.nearest(address) {
+            Some(range) if range.address.abs_diff(address) < range.len.saturating_add(NEAR) => {
+                let offset = address.wrapping_sub(range.address) as i64;
+                let buffer = quoted(&range.name);
+                FaultKind::OutOfBounds {
+                    operation,
+                    buffer,
+                    offset,
+                    bytes,
+                    len: range.len,
+                }
+            }
+            _ => FaultKind::InvalidAddress {
+                operation,
+                address,
+                bytes,
+            },
+        }
+    }
+
+    /// The range passed that is nearest to an address.
+    fn nearest(&self, address: u64) -> Option<&PassedRange> {
+        self.passed.iter().min_by_key(|range| match address < range.address {
+            true => range.address - address,
+            false => address.saturating_sub(range.address + range.len),
+        })
+    }
+
+    fn same_allocation(&self, range: &PassedRange, address: u64) -> bool {
+        let found = self
+            .memory
+            .find_before(address)
+            .filter(|found| address - found.address < found.len as u64);
+        found
+            .and_then(|found| found.storage)
+            .is_some_and(|storage| Arc::ptr_eq(&storage, &range.storage))
+    }
+}
+
+/// How far from a buffer an address is still taken for an overrun of it.
+const NEAR: u64 = 1 << 30;
+
+fn quoted(name: &str) -> Box<str> {
+    format!("`{name}`").into()
+}
+
+/// Sort ranges and merge what overlaps or touches within one allocation.
+fn merge<'a>(ranges: impl Iterator<Item = &'a PassedRange>) -> Vec<Region> {
+    let mut sorted: Vec<&PassedRange> = ranges.filter(|range| range.len > 0).collect();
+    sorted.sort_by_key(|range| range.address);
+    let mut regions: Vec<Region> = Vec::new();
+    for range in sorted {
+        let end = range.address + range.len;
+        match regions.last_mut() {
+            Some(last) if last.end >= range.address && Arc::ptr_eq(&last.storage, &range.storage) => {
+                last.end = last.end.max(end);
+            }
+            _ => regions.push(Region {
+                start: range.address,
+                end,
+                storage: range.storage.clone(),
+            }),
+        }
+    }
+    regions
+}

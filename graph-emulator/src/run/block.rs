@@ -1,0 +1,173 @@
+//! A block: its warps, its shared memory, its barriers.
+
+use crate::code::File;
+use crate::code::Special;
+use crate::exec::Environment;
+use crate::exec::barrier::Barriers;
+use crate::fault::{Fault, FaultKind, LaneFault};
+use crate::sanitize::Sanitizer;
+use crate::sanitize::global::GlobalSanitizer;
+use crate::sanitize::shared::SharedSanitizer;
+use crate::state::affine::Affine;
+use crate::state::{Context, LANES, Registers, Warp};
+
+/// The state of a block, used for one block of a grid after another.
+pub(super) struct Block<'a> {
+    pub(super) context: &'a Context<'a>,
+    /// The position of the block that is running.
+    pub(super) ctaid: [u32; 3],
+    pub(super) warps: Vec<Warp>,
+    /// The registers of all warps.
+    pub(super) registers: Registers,
+    pub(super) shared: Vec<u8>,
+    pub(super) barriers: Barriers,
+    pub(super) threads: u32,
+    /// Whether the warps have begun the block, which they do when one must run by itself.
+    pub(super) awake: bool,
+    /// If the launch asks for checks of shared memory.
+    pub(super) shared_sanitizer: Option<Box<SharedSanitizer>>,
+    /// If the launch asks for checks of global memory.
+    pub(super) global_sanitizer: Option<&'a GlobalSanitizer<'a>>,
+}
+
+impl<'a> Block<'a> {
+    pub(super) fn new(context: &'a Context<'a>, global_sanitizer: Option<&'a GlobalSanitizer<'a>>) -> Block<'a> {
+        let threads = context.block.iter().product::<u32>();
+        let count = threads.div_ceil(LANES as u32);
+        let kernel = context.function();
+        let shared = match context.dynamic_shared {
+            0 => kernel.shared,
+            dynamic => kernel.shared.next_multiple_of(16) + dynamic,
+        };
+        let mut registers = Registers::of_block(context.block);
+        let mut warps: Vec<Warp> = (0..count).map(|index| Warp::new(context, index)).collect();
+        for warp in &mut warps {
+            registers.exchange(&mut warp.registers);
+            warp.run_prologue(context);
+            registers.exchange(&mut warp.registers);
+        }
+        registers.forget_all();
+        Block {
+            context,
+            ctaid: [0; 3],
+            warps,
+            registers,
+            shared: vec![0; shared as usize],
+            barriers: Barriers::new(count as usize),
+            threads,
+            awake: false,
+            shared_sanitizer: SharedSanitizer::new(context, shared as usize).map(Box::new),
+            global_sanitizer,
+        }
+    }
+
+    /// Begins the block at `ctaid`.
+    pub(super) fn begin(&mut self, ctaid: [u32; 3]) {
+        self.ctaid = ctaid;
+        self.shared.fill(0);
+        self.barriers.reset(self.threads);
+        if let Some(sanitizer) = &mut self.shared_sanitizer {
+            sanitizer.reset();
+        }
+        let kernel = self.context.function();
+        for &(file, slot) in &kernel.unassigned {
+            match file {
+                File::R32 => self.registers.set_affine32(slot, Affine::uniform(0)),
+                File::R64 => self.registers.set_affine64(slot, Affine::uniform(0)),
+                File::Predicate => self.registers.fill_predicates(slot, 0),
+            }
+        }
+        for &(slot, special) in &kernel.specials {
+            if let Special::Ctaid(axis) = special {
+                self.registers.set_affine32(slot, Affine::uniform(ctaid[axis].into()));
+            }
+        }
+        self.awake = false;
+        if self.runs_apart() {
+            self.materialize_all();
+            self.wake();
+        }
+    }
+
+    /// Whether warps must run by themselves: if not all are complete, if their accesses are checked, and if blocks may
+    /// wait for each other, since warps in lockstep have no turns.
+    pub(super) fn runs_apart(&self) -> bool {
+        !self.threads.is_multiple_of(LANES as u32)
+            || self.shared_sanitizer.is_some()
+            || self.global_sanitizer.is_some()
+            || self.context.stop.is_some()
+    }
+
+    /// Lets each warp begin the block.
+    pub(super) fn wake(&mut self) {
+        if !self.awake {
+            self.awake = true;
+            for warp in &mut self.warps {
+                warp.reset(self.context, self.ctaid);
+            }
+        }
+    }
+
+    /// Materializes all registers of the kernel's own frame.
+    pub(super) fn materialize_all(&mut self) {
+        let frame = self.context.function().frame;
+        self.registers.materialize_all(frame.r32, frame.r64);
+    }
+
+    /// Lends the block to one of its warps: `run` gets the warp, which has the registers, and its environment.
+    #[inline(always)]
+    pub(super) fn lend<T>(&mut self, index: usize, run: impl FnOnce(&mut Warp, &mut Environment<'_>) -> T) -> T {
+        let warp = &mut self.warps[index];
+        let checks = self.shared_sanitizer.is_some() || self.global_sanitizer.is_some();
+        let mut env = Environment {
+            context: self.context,
+            shared: &mut self.shared,
+            barriers: &mut self.barriers,
+            sanitizer: checks.then(|| Sanitizer {
+                shared: self.shared_sanitizer.as_deref_mut(),
+                global: self.global_sanitizer,
+            }),
+        };
+        self.registers.exchange(&mut warp.registers);
+        let result = run(warp, &mut env);
+        self.registers.exchange(&mut warp.registers);
+        result
+    }
+
+    /// Lets all go on whose barrier is complete.
+    pub(super) fn release(&mut self) {
+        self.barriers
+            .release(&mut self.registers, &mut self.warps, self.context.code);
+    }
+
+    /// A fault of a lane of a warp, with its place.
+    #[cold]
+    pub(super) fn lane_fault(&self, warp: usize, pc: u32, problem: LaneFault) -> Box<Fault> {
+        let (lane, kind) = problem.into_parts();
+        fault(self.context, self.ctaid, self.warps[warp].thread(lane), pc, kind)
+    }
+}
+
+/// A fault with its place.
+#[cold]
+pub(super) fn fault(context: &Context<'_>, block: [u32; 3], thread: [u32; 3], pc: u32, kind: FaultKind) -> Box<Fault> {
+    let code = context.code;
+    let line = code.lines.get(pc as usize).copied().unwrap_or_default();
+    let source = line.source.map(|(file, line)| {
+        let path = code
+            .files
+            .iter()
+            .find(|(index, _)| *index == file)
+            .map(|(_, path)| path.clone());
+        (path.unwrap_or_default().into(), line)
+    });
+    let kernel = (*code.functions[context.kernel].name).into();
+    Box::new(Fault {
+        kernel,
+        block,
+        thread,
+        line: line.line,
+        source,
+        kind,
+    })
+}

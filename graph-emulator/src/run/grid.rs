@@ -1,0 +1,124 @@
+//! The blocks of a launch, and the host threads that run them.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::{Mutex, PoisonError};
+
+use super::block::{Block, fault};
+use crate::fault::{Fault, FaultKind};
+use crate::sanitize::global::GlobalSanitizer;
+use crate::state::Context;
+
+/// The blocks of a launch, handed out in order.
+pub(super) struct Grid<'a> {
+    context: &'a Context<'a>,
+    sanitizer: Option<&'a GlobalSanitizer<'a>>,
+    blocks: u64,
+    /// Blocks handed out at once.
+    batch: u64,
+    next: AtomicU64,
+    /// The first block known to be at fault; later ones need not run.
+    limit: AtomicU64,
+    fault: Mutex<Option<(u64, Box<Fault>)>>,
+}
+
+impl<'a> Grid<'a> {
+    pub(super) fn new(context: &'a Context<'a>, sanitizer: Option<&'a GlobalSanitizer<'a>>) -> Grid<'a> {
+        let blocks = context.grid.iter().map(|&count| u64::from(count)).product();
+        let (next, limit) = (AtomicU64::new(0), AtomicU64::new(u64::MAX));
+        Grid {
+            context,
+            sanitizer,
+            blocks,
+            batch: 1,
+            next,
+            limit,
+            fault: Mutex::new(None),
+        }
+    }
+
+    pub(super) fn run(mut self) -> Result<(), Box<Fault>> {
+        if let Some(stop) = self.context.stop {
+            return self.run_together(stop);
+        }
+        let available = self
+            .context
+            .options
+            .threads
+            .unwrap_or_else(rayon::current_num_threads)
+            .max(1) as u64;
+        let workers = available.min(self.blocks);
+        self.batch = (self.blocks / (workers * 32)).clamp(1, 256);
+        if workers == 1 {
+            self.work();
+        } else {
+            rayon::scope(|scope| {
+                for _ in 0..workers {
+                    scope.spawn(|_| self.work());
+                }
+            });
+        }
+        match self.fault.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            None => Ok(()),
+            Some((_, fault)) => Err(fault),
+        }
+    }
+
+    /// Run all blocks at the same time. When one is at fault the others, which may wait for it, are stopped.
+    fn run_together(&self, stop: &AtomicBool) -> Result<(), Box<Fault>> {
+        let first = Mutex::new(None);
+        let end = |fault: Box<Fault>| {
+            if !stop.swap(true, Relaxed) {
+                *first.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+            }
+        };
+        std::thread::scope(|scope| {
+            for index in 0..self.blocks {
+                let position = self.position(index);
+                let run = move || {
+                    let result = Block::new(self.context, self.sanitizer).run(position);
+                    result.unwrap_or_else(end);
+                };
+                if let Err(error) = std::thread::Builder::new().spawn_scoped(scope, run) {
+                    let message = format!("the host cannot run {} blocks at the same time: {error}", self.blocks);
+                    let kind = FaultKind::InvalidLaunch(message.into());
+                    return end(fault(self.context, position, [0; 3], 0, kind));
+                }
+            }
+        });
+        let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
+        first.map_or(Ok(()), Err)
+    }
+
+    /// Run batches of blocks until none is left.
+    fn work(&self) {
+        let mut block = Block::new(self.context, self.sanitizer);
+        loop {
+            let start = self.next.fetch_add(self.batch, Relaxed);
+            for index in start..(start + self.batch).min(self.blocks) {
+                if index >= self.limit.load(Relaxed) {
+                    return;
+                }
+                if let Err(fault) = block.run(self.position(index)) {
+                    return self.report(index, fault);
+                }
+            }
+            if start + self.batch >= self.blocks {
+                return;
+            }
+        }
+    }
+
+    /// Keep a fault if it is the first in the order of blocks.
+    fn report(&self, index: u64, fault: Box<Fault>) {
+        self.limit.fetch_min(index, Relaxed);
+        let mut first = self.fault.lock().unwrap_or_else(PoisonError::into_inner);
+        if first.as_ref().is_none_or(|(known, _)| index < *known) {
+            *first = Some((index, fault));
+        }
+    }
+
+    fn position(&self, index: u64) -> [u32; 3] {
+        let [x, y, _] = self.context.grid.map(u64::from);
+        [(index % x) as u32, (index / x % y) as u32, (index / x / y) as u32]
+    }
+}

@@ -1,0 +1,235 @@
+//! Launching a kernel: what a launch consists of, and running its grid.
+
+use std::sync::PoisonError;
+use std::sync::atomic::AtomicBool;
+
+use super::grid::Grid;
+use super::module::{Kernel, Module};
+use crate::code::MAX_SHARED;
+use crate::fault::{Fault, FaultKind};
+use crate::memory::footprint::Footprint;
+use crate::memory::heap::Heap;
+use crate::memory::view::{Access, Buffer, PassedRange, View};
+use crate::sanitize::global::GlobalSanitizer;
+use crate::state::Context;
+use crate::state::context::{Conditional, Conditionals, Options};
+
+/// A kernel launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+    /// The bytes of each argument, in the order of the kernel's parameters.
+    pub arguments: &'a [&'a [u8]],
+    /// The memory that the kernel may reach, besides its module's variables.
+    pub buffers: &'a [Buffer<'a>],
+    /// Limits and checks.
+    pub options: &'a Options,
+}
+
+/// What a launch did besides changing memory.
+#[derive(Clone, Debug, Default)]
+#[non_exhaustive]
+pub struct Report {
+    /// The calls of `cudaGraphSetConditional`, by block and in the order of each block: the last one for a handle holds.
+    pub conditionals: Vec<Conditional>,
+    /// What it read and wrote of global memory but the device heap, if [`Options::record_footprint`] asks for it.
+    pub footprint: Footprint,
+}
+
+/// The most blocks of a [cooperative](Options::cooperative) launch: each has a host thread of its own.
+pub const MAX_TOGETHER: u64 = 256;
+
+impl Module {
+    /// Run a kernel and wait for its end.
+    ///
+    /// # Errors
+    /// A [`Fault`] of kind [`FaultKind::InvalidLaunch`] when the kernel, its arguments or the dimensions are wrong; any
+    /// other when a thread did something wrong. Memory written before the fault stays written.
+    pub fn launch(&self, kernel: &str, launch: &Launch<'_>) -> Result<(), Fault> {
+        self.run(kernel, launch).map(drop)
+    }
+
+    /// The same, and say what it did besides changing memory.
+    ///
+    /// # Errors
+    /// As [`Module::launch`].
+    pub fn run(&self, kernel: &str, launch: &Launch<'_>) -> Result<Report, Fault> {
+        match self.kernel(kernel) {
+            Some(kernel) => run(self, &kernel, launch),
+            None => Err(invalid(kernel, "the module has no such kernel".to_owned())),
+        }
+    }
+}
+
+/// A launch that cannot be carried out.
+fn invalid(kernel: &str, message: String) -> Fault {
+    Fault {
+        kernel: kernel.into(),
+        block: [0; 3],
+        thread: [0; 3],
+        line: 0,
+        source: None,
+        kind: FaultKind::InvalidLaunch(message.into()),
+    }
+}
+
+/// Checks a launch and runs its blocks; returns the first fault in the order of blocks.
+fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Report, Fault> {
+    let invalid = |message| invalid(kernel.name(), message);
+    check_dimensions(kernel, launch).map_err(invalid)?;
+    let parameters = parameters(kernel, launch.arguments).map_err(invalid)?;
+    let view = View::new(module.memory().clone(), ranges(module, launch).map_err(invalid)?);
+    let (options, conditionals) = (launch.options, Conditionals::default());
+    if !options.check_uninitialized {
+        view.assume_written();
+    }
+    let stop = options.cooperative.then(AtomicBool::default);
+    let sanitizer = GlobalSanitizer::new(&view, module.heap().map(Heap::addresses), options);
+    let context = Context {
+        code: module.code(),
+        view: &view,
+        parameters: &parameters,
+        kernel: kernel.function(),
+        grid: launch.grid,
+        block: launch.block,
+        dynamic_shared: launch.shared_bytes,
+        options,
+        stop: stop.as_ref(),
+        heap: module.heap(),
+        conditionals: &conditionals,
+    };
+    Grid::new(&context, sanitizer.as_ref()).run().map_err(|fault| *fault)?;
+    let mut conditionals = conditionals.into_inner().unwrap_or_else(PoisonError::into_inner);
+    conditionals.sort_by_key(|([x, y, z], _)| [*z, *y, *x]);
+    Ok(Report {
+        conditionals: conditionals.into_iter().map(|(_, conditional)| conditional).collect(),
+        footprint: sanitizer.map(|sanitizer| sanitizer.footprint()).unwrap_or_default(),
+    })
+}
+
+/// CUDA's limits, and the kernel's own.
+fn check_dimensions(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), String> {
+    let Launch {
+        grid,
+        block,
+        shared_bytes,
+        ..
+    } = launch;
+    let product = |sides: &[u32; 3]| sides.iter().fold(1u64, |all, &side| all.saturating_mul(side.into()));
+    let threads = product(block);
+    if launch.options.cooperative && product(grid) > MAX_TOGETHER {
+        return Err(format!(
+            "a cooperative launch of {} blocks is too large: the emulator runs {MAX_TOGETHER} at the same time",
+            product(grid)
+        ));
+    }
+    if grid.contains(&0) || block.contains(&0) {
+        return Err(format!("grid {grid:?} and block {block:?} must not be empty"));
+    }
+    if grid[0] > i32::MAX as u32 || grid[1] > 65535 || grid[2] > 65535 {
+        return Err(format!("the grid {grid:?} is beyond 2147483647, 65535, 65535"));
+    }
+    if threads > 1024 || block[2] > 64 {
+        return Err(format!("the block {block:?} is beyond 1024 threads, or 64 in z"));
+    }
+    if kernel.required_block().is_some_and(|required| required != *block) {
+        return Err(format!(
+            "the block is {block:?}, but `.reqntid` {:?}",
+            kernel.required_block().unwrap_or_default()
+        ));
+    }
+    if kernel.is_clustered() {
+        return Err(
+            "it runs in clusters of several blocks (`.reqnctapercluster`), which the emulator does not have".into(),
+        );
+    }
+    if let Some(max) = kernel.max_block()
+        && threads > product(&max)
+    {
+        return Err(format!("the block {block:?} has more threads than `.maxntid` {max:?}"));
+    }
+    if u64::from(kernel.shared_bytes()) + u64::from(*shared_bytes) > u64::from(MAX_SHARED) {
+        return Err(format!("{shared_bytes} bytes of dynamic shared memory are too many"));
+    }
+    Ok(())
+}
+
+/// Lay out the arguments as the PTX says.
+fn parameters(kernel: &Kernel<'_>, arguments: &[&[u8]]) -> Result<Vec<u8>, String> {
+    let declared = kernel.parameters();
+    if declared.len() != arguments.len() {
+        return Err(format!(
+            "it takes {} arguments, not {}",
+            declared.len(),
+            arguments.len()
+        ));
+    }
+    let mut bytes: Vec<u8> = Vec::new();
+    for (index, (parameter, argument)) in declared.iter().zip(arguments).enumerate() {
+        if parameter.size != argument.len() {
+            let (expected, given) = (parameter.size, argument.len());
+            return Err(format!("argument {index} has {expected} bytes, not {given}"));
+        }
+        bytes.resize(bytes.len().next_multiple_of(parameter.align.max(1)), 0);
+        bytes.extend_from_slice(argument);
+    }
+    Ok(bytes)
+}
+
+/// The memory that the launch may reach.
+fn ranges(module: &Module, launch: &Launch<'_>) -> Result<Vec<PassedRange>, String> {
+    let mut ranges = Vec::new();
+    for (name, allocation, access) in module.variables() {
+        let (name, storage) = (name.to_owned(), allocation.storage().clone());
+        ranges.push(PassedRange {
+            name,
+            address: allocation.address(),
+            len: allocation.len() as u64,
+            access,
+            storage,
+        });
+    }
+    if let Some(heap) = module.heap() {
+        let heap = heap.allocation();
+        ranges.push(PassedRange {
+            name: "device heap".to_owned(),
+            address: heap.address(),
+            len: heap.len() as u64,
+            access: Access::ReadWrite,
+            storage: heap.storage().clone(),
+        });
+    }
+    for buffer in launch.buffers {
+        let Buffer {
+            name,
+            address,
+            len,
+            access,
+        } = *buffer;
+        let found = module
+            .memory()
+            .find_before(address)
+            .ok_or_else(|| format!("the buffer `{name}` is no allocation"))?;
+        let storage = found.storage.ok_or_else(|| format!("the buffer `{name}` was freed"))?;
+        let offset = address - found.address;
+        if offset > found.len as u64 || len as u64 > found.len as u64 - offset {
+            return Err(format!(
+                "the buffer `{name}` does not lie in the allocation `{}`",
+                found.name
+            ));
+        }
+        ranges.push(PassedRange {
+            name: name.to_owned(),
+            address,
+            len: len as u64,
+            access,
+            storage,
+        });
+    }
+    Ok(ranges)
+}

@@ -1,0 +1,192 @@
+//! Lockstep: as long as every thread of a block is at the same instruction, it is decoded once and applied to all warps, and
+//! a barrier has nobody to wait for. When threads part, each warp goes on by itself, until a barrier brings all together
+//! again.
+
+use super::block::Block;
+use crate::code::{Barrier, BarrierOp, DISCARD, File, FloatType, Guard, Op, Role};
+use crate::exec::barrier::Barriers;
+use crate::exec::{Environment, affine, bits, collective, compare, convert, float, integer, math, moves, words};
+use crate::fault::Fault;
+use crate::softfloat::Rounding;
+use crate::state::affine::Affine;
+use crate::state::{FULL, Registers};
+
+/// Where a block goes after an instruction.
+enum Progress {
+    /// All threads go to the next instruction.
+    Next,
+    Goto(u32),
+    /// The block has come to its end.
+    Ended,
+    /// Each warp goes where its own program counters say.
+    Parted,
+    /// Each warp must execute the instruction by itself, and go on from there.
+    Part,
+}
+
+impl Block<'_> {
+    /// Runs all warps in lockstep from the instruction that they are all at, until they part: true if they may have met
+    /// again. Counts the instructions of all warps.
+    pub(super) fn run_in_lockstep(&mut self, mut pc: u32, steps: &mut u64) -> Result<bool, Box<Fault>> {
+        let code = self.context.code;
+        let warps = self.warps.len() as u64;
+        let limit = self.context.step_limit();
+        while steps.saturating_add(warps) <= limit {
+            let instruction = &code.instructions[pc as usize];
+            let progress = match instruction.guard.map(|guard| agree(&self.registers, guard)) {
+                Some(Some(false)) => Progress::Next,
+                Some(None) if steers(&instruction.op) => Progress::Part,
+                Some(None) => self.one_by_one(pc)?,
+                // Values that are affine are not written lane by lane.
+                None | Some(Some(true)) if affine::execute(&mut self.registers, &instruction.op) => Progress::Next,
+                None | Some(Some(true)) => self.step(&instruction.op, pc)?,
+            };
+            match progress {
+                Progress::Next => pc += 1,
+                Progress::Goto(target) => pc = target,
+                Progress::Part => break,
+                Progress::Ended => {
+                    *steps += warps;
+                    return Ok(false);
+                }
+                Progress::Parted => {
+                    *steps += warps;
+                    self.materialize_all();
+                    return Ok(true);
+                }
+            }
+            *steps += warps;
+        }
+        self.materialize_all();
+        self.wake();
+        for warp in &mut self.warps {
+            warp.set_pcs(FULL, pc);
+        }
+        Ok(false)
+    }
+
+    /// Executes an instruction in all threads.
+    fn step(&mut self, op: &Op, pc: u32) -> Result<Progress, Box<Fault>> {
+        let mut env = Environment {
+            context: self.context,
+            shared: &mut self.shared,
+            barriers: &mut self.barriers,
+            sanitizer: None,
+        };
+        match op {
+            Op::Load(op) if words::is_simple(op, FULL) && words::load(&mut self.registers, &env, op) => {
+                return Ok(Progress::Next);
+            }
+            Op::Store(op) if words::is_simple(op, FULL) => {
+                self.registers.materialize(File::R32, op.values[0]);
+                if words::store(&mut self.registers, &mut env, op) {
+                    return Ok(Progress::Next);
+                }
+            }
+            Op::Load(_) | Op::Store(_) => {}
+            _ => self.materialize(pc, |role| role == Role::Source),
+        }
+        match op {
+            Op::Branch(target) => return Ok(Progress::Goto(*target)),
+            Op::Barrier(op) if passes(op, &self.registers, &self.barriers) => {}
+            Op::Return | Op::Exit => {
+                self.barriers.exit(self.threads);
+                self.awake = false;
+                return Ok(Progress::Ended);
+            }
+            op if in_lanes(&mut self.registers, op) => {}
+            op if among_all(&mut self.registers, op) => {
+                self.registers
+                    .each_warp(|registers| collective::execute(registers, op, FULL));
+            }
+            _ => return self.one_by_one(pc),
+        }
+        Ok(Progress::Next)
+    }
+
+    /// Executes an instruction in one warp after the other.
+    fn one_by_one(&mut self, pc: u32) -> Result<Progress, Box<Fault>> {
+        let instruction = &self.context.code.instructions[pc as usize];
+        self.materialize(pc, |_| true);
+        self.wake();
+        let mut together = true;
+        for index in 0..self.warps.len() {
+            let flow = self.lend(index, |warp, env| warp.step(instruction, pc, env));
+            together &= flow.map_err(|problem| self.lane_fault(index, pc, problem))?;
+        }
+        if together {
+            return Ok(Progress::Next);
+        }
+        self.release();
+        Ok(Progress::Parted)
+    }
+
+    /// Materializes the operands of an instruction that have one of these roles.
+    #[inline(always)]
+    fn materialize(&mut self, pc: u32, which: impl Fn(Role) -> bool) {
+        for &(file, role, slot) in self.context.code.operands.at(pc) {
+            if which(role) {
+                self.registers.materialize(file, slot);
+            }
+        }
+    }
+}
+
+/// Do all threads agree about a guard, and on what?
+fn agree(registers: &Registers, guard: Guard) -> Option<bool> {
+    let predicates = registers.predicates(guard.predicate);
+    let first = predicates[0] ^ guard.flip;
+    let same = predicates.iter().all(|predicate| predicate ^ guard.flip == first);
+    (same && (first == 0 || first == FULL)).then_some(first == FULL)
+}
+
+/// Is a barrier one for all threads, at which nobody else has arrived? Then all have arrived now.
+fn passes(op: &Barrier, registers: &Registers, barriers: &Barriers) -> bool {
+    let ids = registers.rows32(op.id).as_flattened();
+    let valid = ids[0] < 16 && ids.iter().fold(0, |differs, id| differs | (id ^ ids[0])) == 0;
+    op.op == BarrierOp::Sync && op.count == DISCARD && valid && barriers.idle()
+}
+
+/// Is an instruction a simple operation among all lanes of each warp? Its partners are all there.
+fn among_all(registers: &mut Registers, op: &Op) -> bool {
+    let members = match op {
+        Op::Shuffle(op) => op.mask,
+        Op::Vote(op) => op.mask,
+        Op::Reduce(op) => op.mask,
+        Op::WarpBarrier { mask } => *mask,
+        _ => return false,
+    };
+    registers.affine32(members) == Some(Affine::uniform(FULL.into()))
+}
+
+/// Execute an instruction that does the same in every lane, whatever the others do, and cannot fault; false for others.
+fn in_lanes(registers: &mut Registers, op: &Op) -> bool {
+    match op {
+        Op::Nop => {}
+        Op::Integer(op) => integer::integer(registers, FULL, op),
+        Op::Multiply(op) => integer::multiply_wide(registers, FULL, op),
+        Op::Shift(op) => integer::shift(registers, FULL, op),
+        Op::Float(op) if op.round == Rounding::Nearest && matches!(op.ty, FloatType::F32 | FloatType::F64) => {
+            float::float(registers, FULL, op);
+        }
+        Op::Float(op) => registers.each_warp(|registers| float::float(registers, FULL, op)),
+        Op::Compare(op) => registers.each_warp(|registers| compare::compare(registers, FULL, op)),
+        Op::Select(op) => registers.each_warp(|registers| compare::select(registers, FULL, op)),
+        Op::Test(op) => registers.each_warp(|registers| compare::test_property(registers, FULL, op)),
+        Op::Move(op) => registers.each_warp(|registers| moves::mov(registers, FULL, op)),
+        Op::Predicate(op) => registers.each_warp(|registers| moves::predicate(registers, FULL, op)),
+        Op::Convert(op) => registers.each_warp(|registers| convert::convert(registers, FULL, op)),
+        Op::Bits(op) => registers.each_warp(|registers| bits::bits(registers, FULL, op)),
+        Op::Math(op) => registers.each_warp(|registers| math::math(registers, FULL, op)),
+        _ => return false,
+    }
+    true
+}
+
+/// Whether an instruction says where to go on.
+fn steers(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Branch(_) | Op::BranchIndexed { .. } | Op::Call(_) | Op::Return | Op::Exit | Op::Barrier(_)
+    )
+}

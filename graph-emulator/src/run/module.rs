@@ -1,0 +1,276 @@
+//! A loaded module: decoded functions, and the memory of its variables.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use graph_ptx::ast::{self, Space};
+
+use crate::code::Code;
+use crate::decode::{self, Symbols};
+use crate::fault::LoadError;
+use crate::memory::heap::Heap;
+use crate::memory::view::Access;
+use crate::memory::{Allocation, Memory};
+
+/// A PTX module, decoded once and ready to launch. Its `.global` and `.const` variables live in the [`Memory`] it was
+/// loaded for and keep their values between launches.
+pub struct Module {
+    memory: Memory,
+    code: Code,
+    kernels: HashMap<String, KernelData>,
+    variables: Vec<Variable>,
+    /// For modules that call `malloc`.
+    heap: Option<Heap>,
+}
+
+/// A kernel's declaration.
+struct KernelData {
+    /// Index among the functions of the code.
+    function: usize,
+    parameters: Vec<Parameter>,
+    required_block: Option<[u32; 3]>,
+    max_block: Option<[u32; 3]>,
+    cluster: ast::Cluster,
+}
+
+/// A variable of the module.
+struct Variable {
+    name: String,
+    allocation: Allocation,
+    access: Access,
+}
+
+/// A kernel of a [`Module`].
+#[derive(Clone, Copy, Debug)]
+pub struct Kernel<'a> {
+    name: &'a str,
+    function: usize,
+    parameters: &'a [Parameter],
+    required_block: Option<[u32; 3]>,
+    max_block: Option<[u32; 3]>,
+    cluster: ast::Cluster,
+    shared_bytes: u32,
+}
+
+/// A kernel parameter, as the PTX declares it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// Size in bytes.
+    pub size: usize,
+    /// Alignment in bytes.
+    pub align: usize,
+}
+
+impl<'a> Kernel<'a> {
+    /// Its name in the PTX.
+    pub fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// Its index among the functions of the code.
+    pub(crate) fn function(&self) -> usize {
+        self.function
+    }
+
+    /// Its parameters, in order.
+    pub fn parameters(&self) -> &'a [Parameter] {
+        self.parameters
+    }
+
+    /// `.reqntid`: the only block that it may be launched with.
+    pub fn required_block(&self) -> Option<[u32; 3]> {
+        self.required_block
+    }
+
+    /// `.maxntid`: its product is the most threads of a block.
+    pub fn max_block(&self) -> Option<[u32; 3]> {
+        self.max_block
+    }
+
+    /// Does it run in clusters of several blocks (`.reqnctapercluster`)? These cannot be launched.
+    pub fn is_clustered(&self) -> bool {
+        let one = [None, Some([1, 1, 1])].contains(&self.cluster.required);
+        !one || self.cluster.counts_grid
+    }
+
+    /// Static shared memory of a block, in bytes.
+    pub fn shared_bytes(&self) -> u32 {
+        self.shared_bytes
+    }
+}
+
+impl fmt::Debug for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Module")
+            .field("instructions", &self.code.instructions.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Module {
+    /// Parse and decode a module, and allocate its variables.
+    ///
+    /// # Errors
+    /// A [`LoadError`] for text that is no PTX, and for any instruction the emulator does not know.
+    pub fn load(memory: &Memory, ptx: &str) -> Result<Module, LoadError> {
+        let module = graph_ptx::parse(ptx).map_err(|error| at(error.line, error.message))?;
+        if module.address_size != 64 {
+            return Err(at(0, "only modules with `.address_size 64` are supported".to_owned()));
+        }
+        let variables = allocate(memory, &module)?;
+        let addresses = variables
+            .iter()
+            .map(|variable| (variable.name.clone(), variable.allocation.address()));
+        let symbols = Symbols::new(&module, addresses.collect())?;
+        initialize(&module, &variables, &symbols)?;
+        let mut code = decode::decode(&module, &symbols)?;
+        code.constants = variables
+            .iter()
+            .filter(|variable| variable.access == Access::Read)
+            .map(|variable| {
+                variable.allocation.address()..variable.allocation.address() + variable.allocation.len() as u64
+            })
+            .collect();
+        let allocates = module.functions.iter().any(|function| function.name == "malloc");
+        let heap = allocates.then(|| Heap::new(memory)).transpose();
+        Ok(Module {
+            heap: heap.map_err(|error| at(0, error.to_string()))?,
+            memory: memory.clone(),
+            code,
+            kernels: kernels(&module),
+            variables,
+        })
+    }
+
+    /// The kernel of that name.
+    pub fn kernel(&self, name: &str) -> Option<Kernel<'_>> {
+        let (name, data) = self.kernels.get_key_value(name)?;
+        Some(Kernel {
+            name,
+            function: data.function,
+            parameters: &data.parameters,
+            required_block: data.required_block,
+            max_block: data.max_block,
+            cluster: data.cluster,
+            shared_bytes: self.code.functions[data.function].shared,
+        })
+    }
+
+    /// The memory of a `.global` or `.const` variable.
+    pub fn variable(&self, name: &str) -> Option<&Allocation> {
+        self.variables
+            .iter()
+            .find(|variable| variable.name == name)
+            .map(|variable| &variable.allocation)
+    }
+
+    pub(crate) fn heap(&self) -> Option<&Heap> {
+        self.heap.as_ref()
+    }
+
+    pub(crate) fn memory(&self) -> &Memory {
+        &self.memory
+    }
+
+    pub(crate) fn code(&self) -> &Code {
+        &self.code
+    }
+
+    /// Name, memory and access of every variable.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = (&str, &Allocation, Access)> {
+        self.variables
+            .iter()
+            .map(|variable| (variable.name.as_str(), &variable.allocation, variable.access))
+    }
+}
+
+fn at(line: u32, message: String) -> LoadError {
+    LoadError {
+        function: None,
+        line,
+        message,
+        instruction: None,
+    }
+}
+
+/// Allocate the `.global` and `.const` variables.
+fn allocate(memory: &Memory, module: &ast::Module) -> Result<Vec<Variable>, LoadError> {
+    let mut variables = Vec::new();
+    for variable in module
+        .variables
+        .iter()
+        .filter(|variable| matches!(variable.space, Space::Global | Space::Const))
+    {
+        if variable.external {
+            return Err(at(
+                variable.line,
+                format!("`{}` is external: linking is not supported", variable.name),
+            ));
+        }
+        let len = usize::try_from(variable.size).unwrap_or(usize::MAX);
+        let allocation = memory
+            .allocate(&variable.name, len)
+            .map_err(|error| at(variable.line, error.to_string()))?;
+        let access = if variable.space == Space::Const {
+            Access::Read
+        } else {
+            Access::ReadWrite
+        };
+        variables.push(Variable {
+            name: variable.name.clone(),
+            allocation,
+            access,
+        });
+    }
+    Ok(variables)
+}
+
+/// Write the initial values, and the addresses in them.
+fn initialize(module: &ast::Module, variables: &[Variable], symbols: &Symbols) -> Result<(), LoadError> {
+    let declared = module
+        .variables
+        .iter()
+        .filter(|variable| matches!(variable.space, Space::Global | Space::Const));
+    for (declaration, variable) in declared.zip(variables) {
+        let failed = |message: String| at(declaration.line, message);
+        let write = |offset: usize, bytes: &[u8]| {
+            variable
+                .allocation
+                .write(offset, bytes)
+                .map_err(|error| failed(error.to_string()))
+        };
+        write(0, &declaration.initial)?;
+        for (offset, name, addend) in &declaration.relocations {
+            let missing = || failed(format!("the address of `{name}` is not known"));
+            let address = symbols.address(name).ok_or_else(missing)?.wrapping_add_signed(*addend);
+            let offset = usize::try_from(*offset).unwrap_or(usize::MAX);
+            write(offset, &address.to_le_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+fn kernels(module: &ast::Module) -> HashMap<String, KernelData> {
+    let defined = module
+        .functions
+        .iter()
+        .filter(|function| function.body.is_some())
+        .enumerate();
+    defined
+        .filter(|(_, function)| function.entry)
+        .map(|(index, function)| {
+            let parameter = |param: &ast::Variable| Parameter {
+                size: usize::try_from(param.size).unwrap_or(usize::MAX),
+                align: param.align as usize,
+            };
+            let data = KernelData {
+                function: index,
+                parameters: function.params.iter().map(parameter).collect(),
+                required_block: function.required_block,
+                max_block: function.max_block,
+                cluster: function.cluster,
+            };
+            (function.name.clone(), data)
+        })
+        .collect()
+}

@@ -1,0 +1,96 @@
+//! Running a block to its end: in lockstep while all its threads are together, else each warp in its turn.
+
+use std::sync::atomic::Ordering::Relaxed;
+
+use super::block::{Block, fault};
+use super::warp::SLICE;
+use crate::fault::{Fault, FaultKind};
+use crate::state::lanes;
+
+impl Block<'_> {
+    /// Runs the block at `ctaid` to its end.
+    pub(super) fn run(&mut self, ctaid: [u32; 3]) -> Result<(), Box<Fault>> {
+        self.begin(ctaid);
+        let mut steps = 0;
+        while self.barriers.live() > 0 {
+            self.make_way()?;
+            let before = steps;
+            while let Some(pc) = self.in_step()
+                && self.run_in_lockstep(pc, &mut steps)?
+            {}
+            for index in 0..self.warps.len() {
+                if self.awake && self.warps[index].runnable() {
+                    steps += self.turn(index, steps)?;
+                    self.release();
+                }
+            }
+            if steps == before {
+                return Err(self.deadlock());
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets other blocks go on, which this one may be waiting for. Fails if one of them is at fault.
+    fn make_way(&self) -> Result<(), Box<Fault>> {
+        let Some(stop) = self.context.stop else { return Ok(()) };
+        if stop.load(Relaxed) {
+            return Err(self.deadlock()); // never reported: the first fault counts
+        }
+        std::thread::yield_now();
+        Ok(())
+    }
+
+    /// The program counter of all threads, if they are together and all warps are complete.
+    fn in_step(&self) -> Option<u32> {
+        if self.runs_apart() {
+            return None;
+        }
+        if !self.awake {
+            return Some(self.context.function().start);
+        }
+        let pc = self.warps[0].in_step()?;
+        let others = self.warps[1..].iter().all(|warp| warp.in_step() == Some(pc));
+        others.then_some(pc)
+    }
+
+    /// Gives a warp its turn; returns the number of instructions that it executed.
+    fn turn(&mut self, index: usize, steps: u64) -> Result<u64, Box<Fault>> {
+        let limit = self.context.step_limit();
+        let result = self.lend(index, |warp, env| warp.run(env, SLICE.min(limit - steps)));
+        let done = result.map_err(|(pc, problem)| self.lane_fault(index, pc, problem))?;
+        let warp = &self.warps[index];
+        if steps + done >= limit && warp.runnable() {
+            let (lane, pc) = warp.first_live();
+            let kind = FaultKind::StepLimit(limit);
+            return Err(fault(self.context, self.ctaid, warp.thread(lane), pc, kind));
+        }
+        Ok(done)
+    }
+
+    /// The fault of a block in which no thread can go on: says who waits for what.
+    fn deadlock(&self) -> Box<Fault> {
+        let stuck = self.warps.iter().find(|warp| warp.live() != 0);
+        let (thread, pc) = stuck.map_or(([0; 3], 0), |warp| {
+            let (lane, pc) = warp.first_live();
+            (warp.thread(lane), if warp.is_parked(lane) { pc - 1 } else { pc })
+        });
+        let waiting: u32 = self
+            .warps
+            .iter()
+            .map(|warp| lanes(warp.waiting_lanes()).count() as u32)
+            .sum();
+        let mut message = self.barriers.describe();
+        if waiting != 0 {
+            let separator = if message.is_empty() { "" } else { "; " };
+            message += &format!("{separator}{waiting} threads wait for others of their warp");
+        }
+        fault(
+            self.context,
+            self.ctaid,
+            thread,
+            pc,
+            FaultKind::Deadlock(message.into()),
+        )
+    }
+}

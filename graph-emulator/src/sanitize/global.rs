@@ -1,0 +1,133 @@
+//! Global memory: whether a byte was ever written, which bytes the launch touched, and which it must leave alone.
+
+use std::ops::Range;
+
+use crate::fault::{FaultKind, Operation};
+use crate::memory::bitmap::Bitmap;
+use crate::memory::footprint::Footprint;
+use crate::memory::view::View;
+use crate::state::context::{Options, Unordered};
+
+/// The watch over the global memory of a launch, shared by all its blocks.
+pub(crate) struct GlobalSanitizer<'a> {
+    uninitialized: bool,
+    unordered: &'a [Unordered],
+    /// Not looked at: unordered launches may get the same block one after the other.
+    heap: Option<Range<u64>>,
+    recorded: Vec<Recorded>,
+}
+
+/// What was touched of a range.
+struct Recorded {
+    start: u64,
+    /// Where its owner has it: what the footprint says.
+    home: u64,
+    len: u64,
+    read: Bitmap,
+    written: Bitmap,
+}
+
+impl<'a> GlobalSanitizer<'a> {
+    /// The watch that the options ask for, if any.
+    pub(crate) fn new(view: &View, heap: Option<Range<u64>>, options: &'a Options) -> Option<GlobalSanitizer<'a>> {
+        let Options {
+            check_uninitialized,
+            record_footprint,
+            unordered,
+            ..
+        } = options;
+        let bitmap = |len: u64| Bitmap::new(len as usize);
+        let recorded = view
+            .extents()
+            .filter(|_| *record_footprint)
+            .map(|(start, home, len)| Recorded {
+                start,
+                home,
+                len,
+                read: bitmap(len),
+                written: bitmap(len),
+            });
+        (*check_uninitialized || *record_footprint || !unordered.is_empty()).then(|| GlobalSanitizer {
+            uninitialized: *check_uninitialized,
+            unordered,
+            heap,
+            recorded: recorded.collect(),
+        })
+    }
+
+    /// Look at an access; one that the view does not allow is a fault of its own.
+    pub(crate) fn touch(&self, view: &View, operation: Operation, address: u64, bytes: u32) -> Result<(), FaultKind> {
+        let region = match operation {
+            Operation::Load => view.readable(address, bytes.into()),
+            Operation::Store | Operation::Atomic => view.writable(address, bytes.into()),
+        };
+        let Some(region) = region else {
+            return Ok(());
+        };
+        if self.heap.as_ref().is_some_and(|heap| heap.contains(&address)) {
+            return Ok(());
+        }
+        let (storage, count) = (region.storage(), bytes as usize);
+        if let Some(initialized) = storage.initialized().filter(|_| self.uninitialized) {
+            let offset = (address - storage.address()) as usize;
+            if operation != Operation::Store && initialized.first_unset(offset, count).is_some() {
+                let (buffer, offset) = view.locate(address);
+                return Err(FaultKind::Uninitialized {
+                    operation,
+                    buffer,
+                    offset,
+                    bytes,
+                });
+            }
+            if operation != Operation::Load {
+                initialized.set(offset, count);
+            }
+        }
+        for other in self.unordered {
+            match other.footprint.touches(storage.home(address), bytes.into()) {
+                Some(writes) if writes || operation != Operation::Load => {
+                    let (buffer, offset) = view.locate(address);
+                    return Err(FaultKind::Unordered {
+                        operation,
+                        buffer,
+                        offset,
+                        bytes,
+                        other: other.name.clone(),
+                        other_writes: writes,
+                    });
+                }
+                _ => {}
+            }
+        }
+        self.record(operation, address, count);
+        Ok(())
+    }
+
+    fn record(&self, operation: Operation, address: u64, count: usize) {
+        let within = |recorded: &&Recorded| address >= recorded.start && address - recorded.start < recorded.len;
+        let Some(recorded) = self.recorded.iter().find(within) else {
+            return;
+        };
+        let offset = (address - recorded.start) as usize;
+        if operation != Operation::Store {
+            recorded.read.set(offset, count);
+        }
+        if operation != Operation::Load {
+            recorded.written.set(offset, count);
+        }
+    }
+
+    /// What was touched.
+    pub(crate) fn footprint(&self) -> Footprint {
+        let mut footprint = Footprint::new();
+        for recorded in &self.recorded {
+            for range in recorded.read.ranges() {
+                footprint.read(recorded.home + range.start as u64, range.len() as u64);
+            }
+            for range in recorded.written.ranges() {
+                footprint.write(recorded.home + range.start as u64, range.len() as u64);
+            }
+        }
+        footprint
+    }
+}

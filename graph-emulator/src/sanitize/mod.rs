@@ -1,0 +1,192 @@
+//! The checks that a launch may ask for: every access to memory is examined before it is carried out. [`shared`] knows
+//! what each thread of the block did to shared memory, [`global`] what the whole launch did to global memory.
+
+pub(crate) mod global;
+pub(crate) mod shared;
+mod clocks;
+
+use crate::code::{AsyncCopy, BarrierOp, DISCARD, MatrixOp, Op, Space, Transfer};
+use crate::fault::{FaultKind, LaneFault, Operation};
+use crate::state::address::addresses;
+use crate::state::{Context, LANES, Warp, lanes};
+use global::GlobalSanitizer;
+use shared::SharedSanitizer;
+
+/// The checks of the block that is running, and of its launch.
+pub(crate) struct Sanitizer<'a> {
+    pub(crate) shared: Option<&'a mut SharedSanitizer>,
+    pub(crate) global: Option<&'a GlobalSanitizer<'a>>,
+}
+
+/// One access of one lane, to no more than eight bytes.
+struct Touch {
+    lane: usize,
+    space: Space,
+    /// Within the space.
+    address: u64,
+    bytes: u32,
+    operation: Operation,
+    /// `volatile`, `relaxed` and stronger accesses, and atomic ones: these may race with each other.
+    strong: bool,
+    /// What is stored.
+    value: Option<u64>,
+}
+
+impl Sanitizer<'_> {
+    /// Examines an instruction before it is executed. `generations` says how often each barrier has opened.
+    #[cold]
+    pub(crate) fn observe(
+        &mut self,
+        context: &Context<'_>,
+        warp: &Warp,
+        generations: &[u32],
+        mask: u32,
+        pc: u32,
+        op: &Op,
+    ) -> Result<(), LaneFault> {
+        let first = warp.index() * LANES;
+        match (op, &mut self.shared) {
+            (Op::WarpBarrier { mask: members }, Some(shared)) => {
+                let members = warp.registers.get32(*members);
+                lanes(mask).for_each(|lane| shared.arrive_at_warp(first, lane, members[lane]));
+            }
+            (Op::Barrier(barrier), Some(shared)) => {
+                let ids = warp.registers.get32(barrier.id);
+                for lane in lanes(mask) {
+                    let generation = generations.get(ids[lane] as usize).copied().unwrap_or_default();
+                    let waits = barrier.op != BarrierOp::Arrive;
+                    shared.arrive(first + lane, ids[lane], generation, waits);
+                }
+            }
+            _ => {
+                for touch in touches(warp, mask, op) {
+                    self.touch(context, first + touch.lane, pc, &touch)
+                        .map_err(|kind| LaneFault::new(touch.lane, kind))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn touch(&mut self, context: &Context<'_>, thread: usize, pc: u32, touch: &Touch) -> Result<(), FaultKind> {
+        match (touch.space, &mut self.shared, self.global) {
+            (Space::Shared, Some(shared), _) => shared.touch(context, thread, pc, touch),
+            (Space::Global, _, Some(global)) => global.touch(context.view, touch.operation, touch.address, touch.bytes),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What an instruction will access.
+fn touches(warp: &Warp, mask: u32, op: &Op) -> Vec<Touch> {
+    match op {
+        Op::Load(access) => plain(warp, mask, access, Operation::Load),
+        Op::Store(access) => plain(warp, mask, access, Operation::Store),
+        Op::Atomic(atomic) => {
+            let (at, bytes) = (addresses(&warp.registers, &atomic.address), atomic.ty.bytes());
+            let touch = |lane| Touch {
+                strong: true,
+                ..one(lane, atomic.space, at[lane], bytes.into(), Operation::Atomic)
+            };
+            lanes(mask).map(touch).collect()
+        }
+        Op::AsyncCopy(copy) => copied(warp, mask, copy),
+        Op::Matrix(matrix) => match &matrix.op {
+            MatrixOp::Rows(rows) => {
+                let at = addresses(&warp.registers, &rows.address);
+                let used = u32::MAX >> (LANES - 8 * rows.values.len());
+                let row = |lane: usize| {
+                    let words = 0..4;
+                    words.map(move |word| {
+                        one(
+                            lane,
+                            rows.space,
+                            at[lane].wrapping_add(4 * word),
+                            4,
+                            direction(rows.store),
+                        )
+                    })
+                };
+                lanes(mask & used).flat_map(row).collect()
+            }
+            MatrixOp::Tile(tile) => {
+                let at = addresses(&warp.registers, &tile.address);
+                let bytes = (tile.fragment.element.bits() / 8) as u32;
+                let element = |lane, register, element| {
+                    let address = tile.element_address(&warp.registers, &at, lane, register, element);
+                    one(lane, tile.space, address, bytes, direction(tile.store))
+                };
+                let per = tile.fragment.element.per_slot();
+                let registers =
+                    || (0..tile.fragment.slots.len()).flat_map(|slot| (0..per).map(move |part| (slot, part)));
+                lanes(mask)
+                    .flat_map(|lane| registers().map(move |(slot, part)| (lane, slot, part)))
+                    .map(|(lane, slot, part)| element(lane, slot, part))
+                    .collect()
+            }
+            MatrixOp::Multiply(_) | MatrixOp::Transpose { .. } => Vec::new(),
+        },
+        _ => Vec::new(),
+    }
+}
+
+fn direction(store: bool) -> Operation {
+    if store { Operation::Store } else { Operation::Load }
+}
+
+fn one(lane: usize, space: Space, address: u64, bytes: u32, operation: Operation) -> Touch {
+    let (space, address) = space.resolve(address);
+    Touch {
+        lane,
+        space,
+        address,
+        bytes,
+        operation,
+        strong: false,
+        value: None,
+    }
+}
+
+/// The elements of a load or a store; none in lanes whose address is misaligned, which is a fault of its own.
+fn plain(warp: &Warp, mask: u32, access: &Transfer, operation: Operation) -> Vec<Touch> {
+    let at = addresses(&warp.registers, &access.address);
+    let bytes = u32::from(access.bytes);
+    let total = u64::from(bytes) * u64::from(access.count);
+    let mut touches = Vec::new();
+    for lane in lanes(mask).filter(|&lane| at[lane].is_multiple_of(total)) {
+        for (element, &slot) in access.values[..usize::from(access.count)].iter().enumerate() {
+            if slot == DISCARD {
+                continue;
+            }
+            let value = match (operation, access.wide) {
+                (Operation::Store, true) => Some(warp.registers.get64(slot)[lane]),
+                (Operation::Store, false) => Some(warp.registers.get32(slot)[lane].into()),
+                _ => None,
+            };
+            let address = at[lane] + element as u64 * u64::from(bytes);
+            touches.push(Touch {
+                strong: access.strong,
+                value,
+                ..one(lane, access.space, address, bytes, operation)
+            });
+        }
+    }
+    touches
+}
+
+/// `cp.async`: what is read, and the bytes that are written.
+fn copied(warp: &Warp, mask: u32, copy: &AsyncCopy) -> Vec<Touch> {
+    let (to, from) = (
+        addresses(&warp.registers, &copy.to),
+        addresses(&warp.registers, &copy.from),
+    );
+    let mut touches = Vec::new();
+    for lane in lanes(mask) {
+        let read = copy.bytes_read(&warp.registers, lane);
+        let byte = |space, address, operation| one(lane, space, address, 1, operation);
+        touches.extend((0..u64::from(read)).map(|offset| byte(Space::Global, from[lane] + offset, Operation::Load)));
+        let bytes = 0..u64::from(copy.bytes);
+        touches.extend(bytes.map(|offset| byte(Space::Shared, to[lane] + offset, Operation::Store)));
+    }
+    touches
+}

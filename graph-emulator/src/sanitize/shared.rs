@@ -1,0 +1,176 @@
+//! Shared memory: who touched each byte last, and whether anyone wrote it at all.
+//!
+//! Two accesses to a byte race if they are of different threads, one of them writes, not both are atomic or `volatile`, nor
+//! one atomic and the other a load, and neither comes before the other (see `clocks`). Two stores of one value do not. Of the readers since the last store two
+//! are remembered, so that a race with a third may be missed, but none is reported that is not there.
+
+use super::Touch;
+use super::clocks::{Clocks, Meeting};
+use crate::fault::{FaultKind, Operation};
+use crate::state::Context;
+
+/// The watch over a block's shared memory.
+pub(crate) struct SharedSanitizer {
+    uninitialized: bool,
+    clocks: Option<Clocks>,
+    cells: Vec<ByteState>,
+}
+
+/// What is known of a byte.
+#[derive(Clone, Copy, Default)]
+struct ByteState {
+    written: bool,
+    value: Option<u8>,
+    writer: Option<Mark>,
+    readers: [Option<Mark>; 2],
+}
+
+/// An access.
+#[derive(Clone, Copy)]
+struct Mark {
+    thread: u16,
+    strong: bool,
+    operation: Operation,
+    tick: u32,
+    pc: u32,
+}
+
+impl SharedSanitizer {
+    /// The checks of a block that the launch asks for, if any; for so many bytes of shared memory.
+    pub(crate) fn new(context: &Context<'_>, bytes: usize) -> Option<SharedSanitizer> {
+        let (uninitialized, races) = (context.options.check_uninitialized, context.options.check_shared_races);
+        let threads: u32 = context.block.iter().product();
+        (uninitialized || races).then(|| SharedSanitizer {
+            uninitialized,
+            clocks: races.then(|| Clocks::new(threads as usize)),
+            cells: vec![ByteState::default(); bytes],
+        })
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.cells.fill(ByteState::default());
+        if let Some(clocks) = &mut self.clocks {
+            clocks.reset();
+        }
+    }
+
+    /// A thread comes to a barrier of the block that has opened so often.
+    pub(super) fn arrive(&mut self, thread: usize, barrier: u32, generation: u32, waits: bool) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.meet(thread, Meeting::Barrier(barrier, generation), waits);
+        }
+    }
+
+    /// A lane comes to `bar.warp.sync`.
+    pub(super) fn arrive_at_warp(&mut self, first: usize, lane: usize, members: u32) {
+        if let Some(clocks) = &mut self.clocks {
+            clocks.meet_warp(first, lane, members);
+        }
+    }
+
+    /// Look at an access; those outside of the memory are faults of their own.
+    pub(super) fn touch(
+        &mut self,
+        context: &Context<'_>,
+        thread: usize,
+        pc: u32,
+        touch: &Touch,
+    ) -> Result<(), FaultKind> {
+        let (start, bytes) = (touch.address, u64::from(touch.bytes));
+        if start.checked_add(bytes).is_none_or(|end| end > self.cells.len() as u64) {
+            return Ok(());
+        }
+        let range = start as usize..(start + bytes) as usize;
+        if let Some(clocks) = &mut self.clocks {
+            clocks.catch_up(thread);
+            if touch.strong && touch.operation != Operation::Store {
+                clocks.acquire(thread, start);
+            }
+        }
+        for (index, cell) in self.cells[range].iter_mut().enumerate() {
+            if self.uninitialized && touch.operation != Operation::Store && !cell.written {
+                return Err(FaultKind::Uninitialized {
+                    operation: touch.operation,
+                    buffer: "shared memory".into(),
+                    offset: start,
+                    bytes: touch.bytes,
+                });
+            }
+            cell.written |= touch.operation != Operation::Load;
+            let Some(clocks) = &self.clocks else {
+                continue;
+            };
+            let value = touch.value.map(|value| (value >> (8 * index)) as u8);
+            let mark = Mark {
+                thread: thread as u16,
+                strong: touch.strong,
+                operation: touch.operation,
+                tick: clocks.now(thread),
+                pc,
+            };
+            if let Some(other) = cell.meet(clocks, mark, value) {
+                return Err(race(context, touch, other));
+            }
+        }
+        if let Some(clocks) = &mut self.clocks
+            && touch.strong
+            && touch.operation != Operation::Load
+        {
+            clocks.release(thread, start);
+        }
+        Ok(())
+    }
+}
+
+impl Mark {
+    /// Is it right that two accesses meet? A load meets atomic operations in every loop around `atomicCAS`, whose first guess
+    /// it makes.
+    fn may_meet(&self, other: &Mark) -> bool {
+        let guess = matches!(
+            (self.operation, other.operation),
+            (Operation::Load, Operation::Atomic) | (Operation::Atomic, Operation::Load)
+        );
+        guess || self.strong && other.strong
+    }
+}
+
+impl ByteState {
+    /// Note an access; another one that it races with.
+    fn meet(&mut self, clocks: &Clocks, mark: Mark, value: Option<u8>) -> Option<Mark> {
+        let unordered = |other: &Mark| {
+            let (thread, of) = (usize::from(mark.thread), usize::from(other.thread));
+            thread != of && !clocks.knows(thread, of, other.tick)
+        };
+        let races = |other: &Mark| unordered(other) && !mark.may_meet(other);
+        let same_value = value.is_some() && value == self.value;
+        let writer = self.writer.filter(|other| races(other) && !same_value);
+        if mark.operation == Operation::Load {
+            // One that is certain to come earlier makes room; else the second remembered.
+            let room = self
+                .readers
+                .iter()
+                .position(|known| !known.as_ref().is_some_and(unordered));
+            if let Some(room) = room {
+                self.readers[room] = Some(mark);
+            }
+            return writer;
+        }
+        let reader = self.readers.into_iter().flatten().find(races);
+        (self.writer, self.value, self.readers) = (Some(mark), value, [None; 2]);
+        writer.or(reader)
+    }
+}
+
+#[cold]
+fn race(context: &Context<'_>, touch: &Touch, other: Mark) -> FaultKind {
+    let [x, y, _] = context.block;
+    let thread = u32::from(other.thread);
+    FaultKind::SharedRace {
+        operation: touch.operation,
+        offset: touch.address,
+        bytes: touch.bytes,
+        other: [thread % x, thread / x % y, thread / x / y],
+        other_operation: other.operation,
+        other_line: context.code.lines.get(other.pc as usize).map_or(0, |line| line.line),
+    }
+}

@@ -1,0 +1,92 @@
+//! Addresses of memory instructions: computed for all lanes, and sorted into state spaces.
+
+use super::lanes::each;
+use super::mask::{LANES, first};
+use super::registers::Registers;
+use crate::code::{Address, AsyncCopy, Base, DISCARD, Space, Tile, window};
+
+/// The address in each lane.
+#[inline(always)]
+pub(crate) fn addresses(registers: &Registers, address: &Address) -> [u64; LANES] {
+    let offset = address.offset as u64;
+    match address.base {
+        Base::R64(slot) => {
+            let base = registers.get64(slot);
+            each(|lane| base[lane].wrapping_add(offset))
+        }
+        Base::R32(slot) => registers
+            .get32(slot)
+            .map(|base| u64::from(base.wrapping_add(offset as u32))),
+        Base::Frame => [u64::from(registers.frame.local).wrapping_add(offset); LANES],
+        Base::Absolute => [offset; LANES],
+    }
+}
+
+/// Sort generic addresses: the space of the first lane of `mask`, the lanes that are in the same, and the addresses
+/// relative to it.
+#[inline(always)]
+pub(crate) fn classify(all: &[u64; LANES], mask: u32) -> (Space, u32, [u64; LANES]) {
+    let (space, base) = window(all[first(mask)]);
+    let mut same = 0;
+    for (lane, &address) in all.iter().enumerate() {
+        same |= u32::from(window(address).0 == space) << lane;
+    }
+    (space, same & mask, each(|lane| all[lane].wrapping_sub(base)))
+}
+
+/// Run `access` once for every state space that generic addresses lie in.
+#[inline(always)]
+pub(crate) fn each_space<E>(
+    space: Space,
+    all: &[u64; LANES],
+    mask: u32,
+    mut access: impl FnMut(Space, &[u64; LANES], u32) -> Result<(), E>,
+) -> Result<(), E> {
+    if space != Space::Generic {
+        return access(space, all, mask);
+    }
+    let mut left = mask;
+    while left != 0 {
+        let (space, lanes, relative) = classify(all, left);
+        access(space, &relative, lanes)?;
+        left &= !lanes;
+    }
+    Ok(())
+}
+
+impl AsyncCopy {
+    /// How many bytes a lane reads; the others it writes are zero.
+    pub(crate) fn bytes_read(&self, registers: &Registers, lane: usize) -> u32 {
+        let bytes = u32::from(self.bytes);
+        let ignored = self
+            .ignore
+            .is_some_and(|guard| (registers.predicate(guard.predicate) ^ guard.flip) >> lane & 1 != 0);
+        match self.source_bytes {
+            _ if ignored => 0,
+            DISCARD => bytes,
+            slot => registers.get32(slot)[lane].min(bytes),
+        }
+    }
+}
+
+impl Tile {
+    /// Where an element of a tile is in memory.
+    pub(crate) fn element_address(
+        &self,
+        registers: &Registers,
+        at: &[u64; LANES],
+        lane: usize,
+        register: usize,
+        element: usize,
+    ) -> u64 {
+        let index = self.fragment.index(lane, register, element);
+        let (row, column) = (index / self.fragment.columns, index % self.fragment.columns);
+        let stride = u64::from(registers.get32(self.stride)[lane]);
+        let offset = if self.column_major {
+            column as u64 * stride + row as u64
+        } else {
+            row as u64 * stride + column as u64
+        };
+        at[lane].wrapping_add(offset * (self.fragment.element.bits() / 8) as u64)
+    }
+}

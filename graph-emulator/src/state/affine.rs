@@ -1,0 +1,225 @@
+//! Values that follow from where a thread is in its block, and their arithmetic.
+
+/// Values `base + across * x + down * y`, where `x` is the thread's position in a row of the block and `y` is the row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Affine {
+    pub(crate) base: u64,
+    pub(crate) across: i64,
+    pub(crate) down: i64,
+}
+
+/// What is known about the values of a register slot in all threads of the block.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) enum Tracked {
+    /// They were computed before the block began, and have not been examined.
+    #[default]
+    Unseen,
+    /// They were computed lane by lane, and have not been examined.
+    Computed,
+    /// They are not affine.
+    Scattered,
+    /// They are affine.
+    Affine(Affine),
+    /// They are affine, and the lanes have not been written yet.
+    Pending(Affine),
+}
+
+impl Tracked {
+    #[inline(always)]
+    pub(crate) fn affine(self) -> Option<Affine> {
+        match self {
+            Tracked::Affine(affine) | Tracked::Pending(affine) => Some(affine),
+            Tracked::Unseen | Tracked::Computed | Tracked::Scattered => None,
+        }
+    }
+}
+
+impl From<Option<Affine>> for Tracked {
+    fn from(found: Option<Affine>) -> Tracked {
+        found.map_or(Tracked::Scattered, Tracked::Affine)
+    }
+}
+
+impl Affine {
+    /// Finds out whether the values of consecutive threads are affine, for rows of `width` threads.
+    #[inline(always)]
+    pub(crate) fn detect64(values: &[u64], width: usize) -> Option<Affine> {
+        let base = values[0];
+        let across = values[1 % width].wrapping_sub(base);
+        let down = values.get(width).map_or(0, |next| next.wrapping_sub(base));
+        let mut differs = 0;
+        for (y, row) in values.chunks_exact(width).enumerate() {
+            differs |= row[0] ^ base.wrapping_add(down.wrapping_mul(y as u64));
+            for (next, value) in row[1..].iter().zip(row) {
+                differs |= next.wrapping_sub(*value) ^ across;
+            }
+        }
+        let (across, down) = (across as i64, down as i64);
+        (differs == 0).then_some(Affine { base, across, down })
+    }
+
+    /// [`detect64`](Affine::detect64) for 32-bit values, whose steps are sign-extended.
+    #[inline(always)]
+    pub(crate) fn detect32(values: &[u32], width: usize) -> Option<Affine> {
+        let base = values[0];
+        let across = values[1 % width].wrapping_sub(base);
+        let down = values.get(width).map_or(0, |next| next.wrapping_sub(base));
+        let mut differs = 0;
+        for (y, row) in values.chunks_exact(width).enumerate() {
+            differs |= row[0] ^ base.wrapping_add(down.wrapping_mul(y as u32));
+            for (next, value) in row[1..].iter().zip(row) {
+                differs |= next.wrapping_sub(*value) ^ across;
+            }
+        }
+        let (base, across, down) = (base.into(), (across as i32).into(), (down as i32).into());
+        (differs == 0).then_some(Affine { base, across, down })
+    }
+
+    /// The same value in all threads.
+    #[inline(always)]
+    pub(crate) fn uniform(base: u64) -> Affine {
+        Affine {
+            base,
+            across: 0,
+            down: 0,
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn is_uniform(self) -> bool {
+        self.across == 0 && self.down == 0
+    }
+
+    /// Adds a number to all values.
+    #[inline(always)]
+    pub(crate) fn offset(self, offset: i64) -> Affine {
+        Affine {
+            base: self.base.wrapping_add_signed(offset),
+            ..self
+        }
+    }
+
+    /// The sum, modulo 2^64.
+    #[inline(always)]
+    pub(crate) fn add(self, other: Affine) -> Affine {
+        Affine {
+            base: self.base.wrapping_add(other.base),
+            across: self.across.wrapping_add(other.across),
+            down: self.down.wrapping_add(other.down),
+        }
+    }
+
+    /// The product with a number, modulo 2^64.
+    #[inline(always)]
+    pub(crate) fn times(self, factor: u64) -> Affine {
+        Affine {
+            base: self.base.wrapping_mul(factor),
+            across: self.across.wrapping_mul(factor as i64),
+            down: self.down.wrapping_mul(factor as i64),
+        }
+    }
+
+    /// The values modulo 2^32.
+    #[inline(always)]
+    pub(crate) fn narrow(self) -> Affine {
+        Affine {
+            base: u64::from(self.base as u32),
+            across: i64::from(self.across as i32),
+            down: i64::from(self.down as i32),
+        }
+    }
+
+    /// The least and the greatest value over `rows` rows of `width` threads, or `None` if values wrap around.
+    #[inline(always)]
+    pub(crate) fn bounds(&self, width: usize, rows: usize) -> Option<(u64, u64)> {
+        let (below, above) = self.spread(width, rows);
+        let base = i128::from(self.base);
+        Some((u64::try_from(base + below).ok()?, u64::try_from(base + above).ok()?))
+    }
+
+    /// How far values go below and above the first one.
+    #[inline(always)]
+    fn spread(&self, width: usize, rows: usize) -> (i128, i128) {
+        let across = i128::from(self.across) * (width as i128 - 1);
+        let down = i128::from(self.down) * (rows as i128 - 1);
+        (across.min(0) + down.min(0), across.max(0) + down.max(0))
+    }
+
+    /// The exact values of a 32-bit register, sign- or zero-extended, and the least and the greatest of them; `None` if
+    /// they wrap around.
+    #[inline(always)]
+    pub(crate) fn widen(self, signed: bool, width: usize, rows: usize) -> Option<(Affine, i64, i64)> {
+        let base = match signed {
+            true => i64::from(self.base as i32),
+            false => self.base as i64,
+        };
+        let (below, above) = self.spread(width, rows);
+        let (least, greatest) = ((i128::from(base) + below) as i64, (i128::from(base) + above) as i64);
+        let fits = match signed {
+            true => i32::try_from(least).is_ok() && i32::try_from(greatest).is_ok(),
+            false => u32::try_from(least).is_ok() && u32::try_from(greatest).is_ok(),
+        };
+        let exact = Affine {
+            base: base as u64,
+            ..self
+        };
+        fits.then_some((exact, least, greatest))
+    }
+
+    /// Writes the values of consecutive threads, modulo 2^32.
+    pub(crate) fn write32(self, values: &mut [u32], width: usize) {
+        let (mut start, across) = (self.base as u32, self.across as u32);
+        for row in values.chunks_exact_mut(width) {
+            for (x, value) in row.iter_mut().enumerate() {
+                *value = start.wrapping_add(across.wrapping_mul(x as u32));
+            }
+            start = start.wrapping_add(self.down as u32);
+        }
+    }
+
+    /// Writes the values of consecutive threads.
+    pub(crate) fn write64(self, values: &mut [u64], width: usize) {
+        let mut start = self.base;
+        for row in values.chunks_exact_mut(width) {
+            let mut next = start;
+            for value in row {
+                *value = next;
+                next = next.wrapping_add_signed(self.across);
+            }
+            start = start.wrapping_add_signed(self.down);
+        }
+    }
+}
+
+/// The row width of a block: the number of threads with the same `%tid.y`, or all threads if those are few.
+pub(crate) fn row_width(block: [u32; 3]) -> usize {
+    let [x, y, z] = block.map(|threads| threads as usize);
+    if x < 8 { x * y * z } else { x }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn affine_values_are_found() {
+        let value = |x: u64, y: u64| 1000 + 4 * x + 64 * y;
+        let mut values: Vec<u64> = (0..256).map(|thread| value(thread % 16, thread / 16)).collect();
+        let affine = Affine::detect64(&values, 16).unwrap();
+        assert_eq!((affine.base, affine.across, affine.down), (1000, 4, 64));
+        assert_eq!(affine.bounds(16, 16), Some((1000, 1000 + 60 + 960)));
+        values[200] += 1;
+        assert_eq!(Affine::detect64(&values, 16), None);
+    }
+
+    #[test]
+    fn bounds_of_descending_values() {
+        let affine = Affine {
+            base: 100,
+            across: -4,
+            down: 0,
+        };
+        assert_eq!(affine.bounds(16, 2), Some((40, 100)));
+        assert_eq!(affine.bounds(32, 1), None);
+    }
+}

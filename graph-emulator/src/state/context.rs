@@ -1,0 +1,87 @@
+//! What a launch lends to instructions: limits, checks, and all that stays the same while it runs.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
+
+use crate::code::{Code, Function};
+use crate::memory::footprint::Footprint;
+use crate::memory::heap::Heap;
+use crate::memory::view::View;
+
+/// Limits and checks of a launch.
+#[derive(Clone, Debug, Default)]
+pub struct Options {
+    /// The most warp instructions that one block may execute before the launch ends with
+    /// [`FaultKind::StepLimit`](crate::FaultKind::StepLimit); no limit if `None`.
+    pub step_limit: Option<u64>,
+    /// The number of host threads that run blocks; if `None`, as many as rayon's current pool has.
+    pub threads: Option<usize>,
+    /// Whether all blocks must run at the same time, because they may wait for each other. Each then has a host thread
+    /// of its own.
+    pub cooperative: bool,
+    /// Whether it is a fault to read shared memory that no thread of the block has written, or memory whose contents
+    /// were [forgotten](crate::Allocation::forget_contents) and not written since.
+    pub check_uninitialized: bool,
+    /// Whether it is a fault if two threads of a block race on shared memory: they touch the same bytes, at least one
+    /// of them writes, the accesses are not both atomic or `volatile`, and no barrier is between them.
+    ///
+    /// A load may also meet atomic operations. Barriers of the block and of the warp (`bar.warp.sync`) order accesses,
+    /// and so do atomic and `volatile` accesses to shared memory, as locks use them. Stores of the same value do not
+    /// race.
+    pub check_shared_races: bool,
+    /// Whether the launch fills in [`Report::footprint`](crate::Report::footprint).
+    pub record_footprint: bool,
+    /// Work that may run at the same time: it is a fault to write what it touches, or to read what it writes.
+    pub unordered: Vec<Unordered>,
+}
+
+/// Work that nothing orders before or after a launch.
+#[derive(Clone, Debug)]
+pub struct Unordered {
+    /// Its name in messages, for example ``node `b` ``.
+    pub name: Box<str>,
+    /// The bytes that it touches.
+    pub footprint: Arc<Footprint>,
+}
+
+/// A call of `cudaGraphSetConditional` in a kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Conditional {
+    /// The conditional handle.
+    pub handle: u64,
+    /// Its new value.
+    pub value: u32,
+}
+
+/// The calls of `cudaGraphSetConditional`, each with the block that made it.
+pub(crate) type Conditionals = Mutex<Vec<([u32; 3], Conditional)>>;
+
+/// A launch, as instructions see it.
+pub(crate) struct Context<'a> {
+    pub(crate) code: &'a Code,
+    pub(crate) view: &'a View,
+    /// The bytes of the kernel's parameters, laid out as the PTX says.
+    pub(crate) parameters: &'a [u8],
+    /// The index of the kernel among the functions.
+    pub(crate) kernel: usize,
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: [u32; 3],
+    pub(crate) dynamic_shared: u32,
+    pub(crate) options: &'a Options,
+    /// If the blocks run at the same time: whether all must end, because one is at fault.
+    pub(crate) stop: Option<&'a AtomicBool>,
+    pub(crate) heap: Option<&'a Heap>,
+    pub(crate) conditionals: &'a Conditionals,
+}
+
+impl<'a> Context<'a> {
+    /// The kernel that was launched.
+    pub(crate) fn function(&self) -> &'a Function {
+        &self.code.functions[self.kernel]
+    }
+
+    /// The most warp instructions of a block.
+    pub(crate) fn step_limit(&self) -> u64 {
+        self.options.step_limit.unwrap_or(u64::MAX)
+    }
+}

@@ -1,0 +1,19 @@
+//! What instructions work on: warps and their registers, and what a launch lends to them.
+
+pub(crate) mod warp;
+mod special;
+mod local;
+pub(crate) mod context;
+pub(crate) mod address;
+mod tracked;
+pub(crate) mod lanes;
+pub(crate) mod registers;
+pub(crate) mod vector;
+pub(crate) mod affine;
+mod mask;
+
+pub(crate) use context::Context;
+pub(crate) use lanes::{Lane, LaneBits, each};
+pub(crate) use mask::{FULL, LANES, first, lanes};
+pub(crate) use registers::{Frame, Registers};
+pub(crate) use warp::{Activation, Warp};

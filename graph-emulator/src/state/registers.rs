@@ -1,0 +1,311 @@
+//! The registers of a block, as structures of arrays, and the loops over their lanes.
+//!
+//! A register is a slot: for each warp of the block a row of 32 lanes of 32 or of 64 bits, or of one bit for a predicate.
+//! The rows of a slot follow each other, so that one instruction can be applied to all warps at once. Registers of 8 and
+//! 16 bits lie in 32-bit slots, whose upper bits then mean nothing. Literals and constant special registers are slots too,
+//! filled when a frame is entered, so that every operand is read the same way.
+
+use super::affine::{Tracked, row_width};
+use super::mask::LANES;
+use super::vector::{Aligned, Wide};
+use crate::code::{File, FrameSize, Slot};
+
+/// The register files of a block: the registers of every frame of its warps' call stacks. They are lent to the warp whose
+/// turn it is.
+#[derive(Default)]
+pub(crate) struct Files {
+    r32: Aligned<u32>,
+    r64: Aligned<u64>,
+    predicates: Vec<u32>,
+    tracked32: Vec<Tracked>,
+    tracked64: Vec<Tracked>,
+}
+
+/// Registers as instructions see them: those of one warp or, where all warps execute an instruction together, of all.
+pub(crate) struct Registers {
+    files: Files,
+    /// Warps of the block.
+    warps: u32,
+    /// The warps that instructions apply to: the first, and how many.
+    first: u32,
+    count: u32,
+    row_width: usize,
+    /// The frame that instructions refer to.
+    pub(crate) frame: Frame,
+    /// The carry flag of each lane of one warp.
+    pub(crate) carry: u32,
+    /// Proof that the wide instruction set may be used.
+    pub(crate) wide: Option<Wide>,
+}
+
+/// Where a frame begins in each register file and in local memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Frame {
+    pub(crate) r32: u32,
+    pub(crate) r64: u32,
+    pub(crate) predicates: u32,
+    pub(crate) local: u32,
+}
+
+impl Frame {
+    /// The frame that follows one of this size.
+    pub(crate) fn after(self, size: FrameSize) -> Frame {
+        Frame {
+            r32: self.r32 + size.r32,
+            r64: self.r64 + size.r64,
+            predicates: self.predicates + size.predicates,
+            local: self.local + size.local,
+        }
+    }
+}
+
+impl Registers {
+    /// The registers of all warps of a block.
+    pub(crate) fn of_block(block: [u32; 3]) -> Registers {
+        let warps = block.iter().product::<u32>().div_ceil(LANES as u32);
+        Registers {
+            files: Files::default(),
+            warps,
+            first: 0,
+            count: warps,
+            row_width: row_width(block),
+            frame: Frame::default(),
+            carry: 0,
+            wide: Wide::detect(),
+        }
+    }
+
+    /// The registers of one warp of a block; the files are lent to it.
+    pub(crate) fn of_warp(block: [u32; 3], index: u32) -> Registers {
+        let all = Registers::of_block(block);
+        Registers {
+            first: index,
+            count: 1,
+            row_width: if LANES.is_multiple_of(all.row_width) {
+                all.row_width
+            } else {
+                LANES
+            },
+            ..all
+        }
+    }
+
+    /// Lend the files to another view of them, or take them back.
+    #[inline(always)]
+    pub(crate) fn exchange(&mut self, other: &mut Registers) {
+        std::mem::swap(&mut self.files, &mut other.files);
+    }
+
+    /// Make room for a frame of this size at the current one.
+    pub(crate) fn reserve(&mut self, size: FrameSize) {
+        let end = self.frame.after(size);
+        let rows = |slots: u32| slots as usize * self.warps as usize;
+        let files = &mut self.files;
+        if files.tracked32.len() < end.r32 as usize {
+            files.tracked32.resize(end.r32 as usize, Tracked::Computed);
+        }
+        if files.tracked64.len() < end.r64 as usize {
+            files.tracked64.resize(end.r64 as usize, Tracked::Computed);
+        }
+        if files.r32.len() < rows(end.r32) {
+            files.r32.grow(rows(end.r32));
+        }
+        if files.r64.len() < rows(end.r64) {
+            files.r64.grow(rows(end.r64));
+        }
+        if files.predicates.len() < rows(end.predicates) {
+            files.predicates.resize(rows(end.predicates), 0);
+        }
+    }
+
+    /// Do something for each of the warps, one by one.
+    #[inline(always)]
+    pub(crate) fn each_warp(&mut self, mut f: impl FnMut(&mut Registers)) {
+        let (first, count) = (self.first, self.count);
+        self.count = 1;
+        for warp in first..first + count {
+            self.first = warp;
+            f(self);
+        }
+        (self.first, self.count) = (first, count);
+    }
+
+    /// Where the first row of a slot is.
+    #[inline(always)]
+    fn row(&self, slot: Slot) -> usize {
+        slot as usize * self.warps as usize + self.first as usize
+    }
+
+    #[inline(always)]
+    pub(crate) fn predicate(&self, slot: Slot) -> u32 {
+        self.files.predicates[self.row(self.frame.predicates + slot)]
+    }
+
+    /// The predicates of all the warps.
+    #[inline(always)]
+    pub(crate) fn predicates(&self, slot: Slot) -> &[u32] {
+        let start = self.row(self.frame.predicates + slot);
+        &self.files.predicates[start..start + self.count as usize]
+    }
+
+    /// Write the predicates of all the warps.
+    #[inline(always)]
+    pub(crate) fn fill_predicates(&mut self, slot: Slot, value: u32) {
+        let start = self.row(self.frame.predicates + slot);
+        self.files.predicates[start..start + self.count as usize].fill(value);
+    }
+
+    #[inline(always)]
+    pub(crate) fn set_predicate(&mut self, slot: Slot, mask: u32, value: u32) {
+        let row = self.row(self.frame.predicates + slot);
+        let predicate = &mut self.files.predicates[row];
+        *predicate = (*predicate & !mask) | (value & mask);
+    }
+
+    #[inline(always)]
+    pub(crate) fn get32(&self, slot: Slot) -> &[u32; LANES] {
+        &self.files.r32.rows()[self.row(self.frame.r32 + slot)]
+    }
+
+    #[inline(always)]
+    pub(crate) fn get64(&self, slot: Slot) -> &[u64; LANES] {
+        &self.files.r64.rows()[self.row(self.frame.r64 + slot)]
+    }
+
+    #[inline(always)]
+    pub(crate) fn get32_mut(&mut self, slot: Slot) -> &mut [u32; LANES] {
+        let row = self.row(self.frame.r32 + slot);
+        self.forget32(slot);
+        &mut self.files.r32.rows_mut()[row]
+    }
+
+    #[inline(always)]
+    pub(crate) fn get64_mut(&mut self, slot: Slot) -> &mut [u64; LANES] {
+        let row = self.row(self.frame.r64 + slot);
+        self.forget64(slot);
+        &mut self.files.r64.rows_mut()[row]
+    }
+
+    #[inline(always)]
+    pub(crate) fn rows32(&self, slot: Slot) -> &[[u32; LANES]] {
+        let start = self.row(self.frame.r32 + slot);
+        &self.files.r32.rows()[start..start + self.count as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn rows64(&self, slot: Slot) -> &[[u64; LANES]] {
+        let start = self.row(self.frame.r64 + slot);
+        &self.files.r64.rows()[start..start + self.count as usize]
+    }
+
+    /// Clear registers in the lanes of `mask`.
+    pub(crate) fn clear(&mut self, registers: &[(File, Slot)], mask: u32) {
+        for &(file, slot) in registers {
+            match file {
+                File::R32 => self.set(slot, mask, [0u32; LANES]),
+                File::R64 => self.set(slot, mask, [0u64; LANES]),
+                File::Predicate => self.set_predicate(slot, mask, 0),
+            }
+        }
+    }
+
+    #[inline(always)]
+    pub(crate) fn rows64_mut(&mut self, slot: Slot) -> &mut [[u64; LANES]] {
+        let start = self.row(self.frame.r64 + slot);
+        self.forget64(slot);
+        &mut self.files.r64.rows_mut()[start..start + self.count as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn rows32_mut(&mut self, slot: Slot) -> &mut [[u32; LANES]] {
+        let start = self.row(self.frame.r32 + slot);
+        self.forget32(slot);
+        &mut self.files.r32.rows_mut()[start..start + self.count as usize]
+    }
+
+    /// What is in the registers now was there before any block began.
+    pub(crate) fn forget_all(&mut self) {
+        self.files.tracked32.fill(Tracked::Unseen);
+        self.files.tracked64.fill(Tracked::Unseen);
+    }
+
+    /// A 32-bit slot will be written.
+    #[inline(always)]
+    pub(crate) fn forget32(&mut self, slot: Slot) {
+        *self.tracked32_mut(slot) = Tracked::Computed;
+    }
+
+    /// A 64-bit slot will be written.
+    #[inline(always)]
+    pub(crate) fn forget64(&mut self, slot: Slot) {
+        *self.tracked64_mut(slot) = Tracked::Computed;
+    }
+
+    /// Which is the first of the warps, and how many they are.
+    #[inline(always)]
+    pub(crate) fn first(&self) -> u32 {
+        self.first
+    }
+
+    #[inline(always)]
+    pub(crate) fn warps(&self) -> u32 {
+        self.warps
+    }
+
+    #[inline(always)]
+    pub(crate) fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether these are the registers of some warps of the block only.
+    #[inline(always)]
+    pub(crate) fn is_part(&self) -> bool {
+        self.count != self.warps
+    }
+
+    /// The threads of the warps.
+    #[inline(always)]
+    pub(crate) fn threads(&self) -> usize {
+        self.count as usize * LANES
+    }
+
+    /// The number of threads in a row, for affine values.
+    #[inline(always)]
+    pub(crate) fn row_width(&self) -> usize {
+        self.row_width
+    }
+
+    /// The number of such rows.
+    #[inline(always)]
+    pub(crate) fn row_count(&self) -> usize {
+        self.threads() / self.row_width
+    }
+
+    /// All 32-bit and all 64-bit rows.
+    #[inline(always)]
+    pub(crate) fn files_mut(&mut self) -> (&mut [[u32; LANES]], &mut [[u64; LANES]]) {
+        (self.files.r32.rows_mut(), self.files.r64.rows_mut())
+    }
+
+    /// What is known of a 32-bit slot.
+    #[inline(always)]
+    pub(crate) fn tracked32(&self, slot: Slot) -> Tracked {
+        self.files.tracked32[(self.frame.r32 + slot) as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn tracked32_mut(&mut self, slot: Slot) -> &mut Tracked {
+        &mut self.files.tracked32[(self.frame.r32 + slot) as usize]
+    }
+
+    /// What is known of a 64-bit slot.
+    #[inline(always)]
+    pub(crate) fn tracked64(&self, slot: Slot) -> Tracked {
+        self.files.tracked64[(self.frame.r64 + slot) as usize]
+    }
+
+    #[inline(always)]
+    pub(crate) fn tracked64_mut(&mut self, slot: Slot) -> &mut Tracked {
+        &mut self.files.tracked64[(self.frame.r64 + slot) as usize]
+    }
+}

@@ -1,0 +1,56 @@
+//! Special registers that are constant for a thread.
+
+use super::mask::LANES;
+use crate::code::Special;
+
+/// What special registers are made of.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Specials {
+    pub(super) warp: u32,
+    pub(super) block: [u32; 3],
+    pub(super) grid: [u32; 3],
+    pub(super) ctaid: [u32; 3],
+    pub(super) static_shared: u32,
+    pub(super) dynamic_shared: u32,
+}
+
+impl Specials {
+    /// `%tid` of a lane.
+    pub(super) fn thread(&self, lane: usize) -> [u32; 3] {
+        let [x, y, _] = self.block;
+        let linear = self.warp * LANES as u32 + lane as u32;
+        [linear % x, linear / x % y, linear / x / y]
+    }
+
+    /// The value of a special register in each lane.
+    pub(super) fn value(&self, special: Special) -> [u32; LANES] {
+        let Specials {
+            warp,
+            block,
+            grid,
+            ctaid,
+            static_shared,
+            dynamic_shared,
+        } = *self;
+        let all = |value: u32| [value; LANES];
+        let threads = block.iter().product::<u32>();
+        let lane = |f: fn(u32) -> u32| std::array::from_fn(|lane| f(lane as u32));
+        match special {
+            Special::Tid(axis) => std::array::from_fn(|lane| self.thread(lane)[axis]),
+            Special::Ntid(axis) => all(block[axis]),
+            Special::Ctaid(axis) => all(ctaid[axis]),
+            Special::Nctaid(axis) => all(grid[axis]),
+            Special::LaneId => lane(|lane| lane),
+            Special::WarpId => all(warp),
+            Special::NwarpId => all(threads.div_ceil(LANES as u32)),
+            Special::LaneMaskEq => lane(|lane| 1 << lane),
+            Special::LaneMaskLt => lane(|lane| (1 << lane) - 1),
+            Special::LaneMaskLe => lane(|lane| u32::MAX >> (31 - lane)),
+            Special::LaneMaskGt => lane(|lane| !(u32::MAX >> (31 - lane))),
+            Special::LaneMaskGe => lane(|lane| u32::MAX << lane),
+            Special::DynamicSharedSize => all(dynamic_shared),
+            Special::TotalSharedSize => all(static_shared + dynamic_shared),
+            Special::DynamicShared => all(static_shared.next_multiple_of(16)),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! What the rules need to know of a kernel, and the rule of its launches. `const fn`s, since only rustc can evaluate sizes.
+
+use crate::{Argument, Contract, KernelLimits, LaunchConfig, Mode, Param, Text, Verdict};
+
+/// A kernel, as far as the rules of graphs need to know it: facts that its PTX and its declaration tell.
+#[derive(Clone, Copy, Debug)]
+pub struct KernelCode<'a> {
+    /// The name that the author gave it.
+    pub name: &'a str,
+    /// The file of its code; `None` if it was loaded by somebody else, so that nothing is known of its code.
+    pub file: Option<&'a str>,
+    /// Its parameters.
+    pub params: &'a [Param],
+    /// What its author requires of arguments and launches.
+    pub contracts: &'a [Contract],
+    /// Its own limits on launches.
+    pub limits: KernelLimits,
+    /// The module-scope variables it touches.
+    pub variables: &'a [(&'a str, Mode)],
+    /// The `&mut` parameters that it may load through, by index, and the line of the load.
+    pub loads: &'a [(usize, u32)],
+    /// What decides whether it can be launched before the kernel that it waits for has ended.
+    pub dependency: &'a GridDependency,
+}
+
+/// Where a kernel executes `griddepcontrol`, and what it may do before it has waited. Lines are lines of its PTX.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GridDependency {
+    /// The line of `griddepcontrol.launch_dependents`, which lets kernels after it start.
+    pub triggers: Option<u32>,
+    /// The line of `griddepcontrol.wait`, which waits for the end of the kernels before it.
+    pub waits: Option<u32>,
+    /// The line of an exit that a thread may take without having waited.
+    pub early_exit: Option<u32>,
+    /// The memory it may touch before it has waited. Empty if it never waits: then that is the mistake to report.
+    pub early: &'static [(Touched, u32)],
+    /// The memory it loads, at any time, through caches that may hold what was there before it was launched.
+    pub noncoherent: &'static [(Touched, u32)],
+}
+
+impl GridDependency {
+    /// A kernel without `griddepcontrol`.
+    pub const NONE: Self = Self {
+        triggers: None,
+        waits: None,
+        early_exit: None,
+        early: &[],
+        noncoherent: &[],
+    };
+}
+
+/// Memory that a kernel touches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Touched {
+    /// The memory that a parameter points to, by the parameter's index.
+    Param(usize),
+    /// A module-scope variable.
+    Variable(&'static str),
+    /// Memory that the analysis cannot name.
+    Unknown,
+}
+
+impl KernelCode<'_> {
+    /// Is the code of both in one file, so that their variables are the same?
+    pub(crate) const fn shares_module(&self, other: &KernelCode<'_>) -> bool {
+        match (self.file, other.file) {
+            (Some(file), Some(other)) => same(file, other),
+            (None, None) => true,
+            (Some(_), None) | (None, Some(_)) => false,
+        }
+    }
+
+    /// Does it write this variable of its module?
+    pub(crate) const fn writes_variable(&self, name: &str) -> bool {
+        let mut index = 0;
+        while index < self.variables.len() {
+            let (variable, mode) = self.variables[index];
+            if mode.writes() && same(variable, name) {
+                return true;
+            }
+            index += 1;
+        }
+        false
+    }
+
+    /// Appends the beginning of a note on the kernel.
+    pub(crate) const fn note(&self, text: Text) -> Text {
+        text.str("\nnote: its kernel `").str(self.name).str("`")
+    }
+
+    /// Appends memory that the kernel touches, in words.
+    pub(crate) const fn memory(&self, text: Text, touched: Touched) -> Text {
+        match touched {
+            Touched::Param(index) if index < self.params.len() => text.str("`").str(self.params[index].name).str("`"),
+            Touched::Variable(name) => text.str("the variable `").str(name).str("`"),
+            Touched::Param(_) | Touched::Unknown => text.str("memory of unknown origin"),
+        }
+    }
+
+    /// Appends a line of the kernel's code.
+    pub(crate) const fn at(&self, text: Text, line: u32) -> Text {
+        let text = text.str(", on line ").int(line as i128).str(" of `");
+        match self.file {
+            Some(file) => text.str(file).str("`"),
+            None => text.str("`"),
+        }
+    }
+}
+
+/// The dimensions of a launch, as they are written in `<<<grid, block, shared>>>`: nothing is known to be valid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LaunchRequest {
+    /// Blocks of the grid.
+    pub grid: [i128; 3],
+    /// Threads of a block.
+    pub block: [i128; 3],
+    /// Dynamic shared memory of each block, in bytes.
+    pub shared: i128,
+    /// Blocks of a cluster, if the launch says them.
+    pub cluster: Option<[i128; 3]>,
+}
+
+impl LaunchRequest {
+    /// The cluster as `u32`s; values out of range become ones that validation rejects.
+    pub const fn cluster_blocks(&self) -> Option<[u32; 3]> {
+        let Some(sides) = self.cluster else { return None };
+        let mut blocks = [0; 3];
+        let mut axis = 0;
+        while axis < 3 {
+            if sides[axis] > u32::MAX as i128 {
+                blocks[axis] = u32::MAX;
+            } else if sides[axis] > 0 {
+                blocks[axis] = sides[axis] as u32;
+            }
+            axis += 1;
+        }
+        Some(blocks)
+    }
+}
+
+impl KernelCode<'_> {
+    /// The valid dimensions of a launch by node `node`, or why they are invalid: a text that
+    /// [`Diagnostic::parse`](crate::Diagnostic::parse) reads. If all is known (`strict`), a contract that cannot be decided fails.
+    #[expect(
+        clippy::result_large_err,
+        reason = "a `const fn` cannot allocate, and the text is made only once, on failure"
+    )]
+    pub const fn check_launch(
+        &self,
+        node: &str,
+        launch: &LaunchRequest,
+        arguments: &[Argument],
+        strict: bool,
+    ) -> Result<LaunchConfig, Text> {
+        let config = match LaunchConfig::new(launch.grid, launch.block, launch.shared) {
+            Ok(config) => config,
+            Err(fault) => return Err(fault.describe(of_node(node)).str(" [launch-config]")),
+        };
+        if let Err(fault) = config.check_kernel(&self.limits) {
+            return Err(self.invalid_launch(fault.describe(of_node(node))));
+        }
+        if let Err(fault) = config.check_cluster(launch.cluster_blocks(), &self.limits) {
+            return Err(self.invalid_launch(fault.describe(of_node(node))));
+        }
+        let mut index = 0;
+        while index < self.contracts.len() {
+            let contract = self.contracts[index];
+            index += 1;
+            let verdict = contract.evaluate(&config, self.params, arguments);
+            if matches!(verdict, Verdict::Fails) || strict && !matches!(verdict, Verdict::Holds) {
+                let text = of_node(node)
+                    .str("kernel `")
+                    .str(self.name)
+                    .str("` requires `")
+                    .str(contract.text);
+                let text = text.str("` [contract]\nnote: here ");
+                return Err(contract.describe(text, &config, self.params, arguments));
+            }
+        }
+        Ok(config)
+    }
+
+    /// Ends a message about a launch that the kernel itself makes invalid.
+    const fn invalid_launch(&self, text: Text) -> Text {
+        let text = text.str(" [launch-config]\nnote: the kernel is `");
+        text.str(self.name).str("`")
+    }
+
+    /// Why node `node`, the first to get the scratch memory `memory`, must not: the kernel loads through `param`, the `&mut`
+    /// parameter that the memory is passed as. `None` if it only writes there.
+    pub const fn reads_uninitialized(&self, node: &str, memory: &str, param: usize) -> Option<Text> {
+        let mut index = 0;
+        while index < self.loads.len() {
+            let (loaded, line) = self.loads[index];
+            if loaded == param {
+                let text = Text::new().str("node `").str(node).str("` reads `").str(memory);
+                let text = text.str("`, which no node before it has written [uninitialized]");
+                let text = self.memory(self.note(text).str(" loads from "), Touched::Param(param));
+                let text = self.at(text, line).str("\nhelp: write `").str(memory);
+                return Some(text.str("` in a node before it, for example a `memset`"));
+            }
+            index += 1;
+        }
+        None
+    }
+}
+
+/// The beginning of a message about a node.
+const fn of_node(node: &str) -> Text {
+    Text::new().str("node `").str(node).str("`: ")
+}
+
+/// Are the two texts equal?
+pub const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut index = 0;
+    while index < a.len() && index < b.len() && a[index] == b[index] {
+        index += 1;
+    }
+    a.len() == b.len() && index == a.len()
+}

@@ -1,0 +1,117 @@
+//! Who writes the memory of a kernel that starts before those before it have ended.
+
+use crate::scope::Scopes;
+use crate::{Access, Draft, Nest};
+
+/// The accesses of a draft that write, by resource.
+pub struct Writers<'a> {
+    scopes: Scopes,
+    order: &'a Nest,
+    of_resources: Vec<Vec<&'a Access>>,
+}
+
+impl<'a> Writers<'a> {
+    /// Those of `draft`, whose order is `order`.
+    pub fn new(draft: &'a Draft, order: &'a Nest) -> Self {
+        let mut of_resources = vec![Vec::new(); draft.resources.len()];
+        for access in draft.accesses.iter().filter(|access| access.mode.writes()) {
+            of_resources[access.resource].push(access);
+        }
+        Self {
+            scopes: Scopes::new(draft),
+            order,
+            of_resources,
+        }
+    }
+
+    /// Does some node, that of the access itself included, write what the access is of?
+    pub fn any(&self, access: &Access) -> bool {
+        self.overlapping(access).next().is_some()
+    }
+
+    /// Does a node that comes before that of the access write what it is of? Around again, all nodes of a repetition come before.
+    pub fn before(&self, access: &Access) -> bool {
+        let node = access.node;
+        self.overlapping(access)
+            .any(|writer| self.order.before(writer.node, node) || self.again(writer.node, node))
+    }
+
+    fn overlapping<'b>(&'b self, access: &'b Access) -> impl Iterator<Item = &'b Access> {
+        let writers = self.of_resources[access.resource].iter().copied();
+        writers.filter(|writer| writer.region.overlaps_in_some_iterations(&access.region))
+    }
+
+    /// Is there a repetition of both nodes?
+    fn again(&self, first: usize, second: usize) -> bool {
+        let mut repetitions = self.scopes.repetitions(second);
+        repetitions.any(|scope| self.scopes.contains(scope, first))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Bound, Loop, Mode, NodeKind, Region, Space, check};
+
+    #[test]
+    fn writers_are_found_by_region_and_order() {
+        let mut draft = Draft::new("Test");
+        let data = draft.resource("data", Space::Device);
+        for name in ["first", "second", "third"] {
+            draft.node(name, NodeKind::Kernel);
+        }
+        draft.edge(0, 1);
+        draft.edge(1, 2);
+        draft.access(0, data, Region::span(0, 4), Mode::ReadWrite);
+        let [low, high] =
+            [(0, 4), (4, 8)].map(|(start, end)| draft.access(1, data, Region::span(start, end), Mode::Read));
+        draft.access(2, data, Region::span(6, 8), Mode::Write);
+        let order = check(&draft).order;
+        let writers = Writers::new(&draft, &order);
+        let found = |access: usize| {
+            let access = &draft.accesses[access];
+            (writers.any(access), writers.before(access))
+        };
+        assert_eq!((found(low), found(high)), ((true, true), (true, false)));
+
+        let mut repeated = draft.clone();
+        repeated.loops.push(Loop {
+            variable: "i".into(),
+            parent: None,
+        });
+        repeated.nodes.iter_mut().for_each(|node| node.repeated = Some(0));
+        let writers = Writers::new(&repeated, &order);
+        assert!(writers.before(&repeated.accesses[high]), "in the iteration before");
+    }
+
+    #[test]
+    fn what_is_apart_in_one_iteration_may_meet_in_two() {
+        let mut draft = Draft::new("Test");
+        let data = draft.resource("data", Space::Device);
+        let repeated = draft.repeat("i", None);
+        let split = || Bound::iteration("i", repeated);
+        for (name, region, mode) in [
+            ("read", Region::Range(Bound::Known(0), split()), Mode::Read),
+            ("write", Region::Range(split(), Bound::End), Mode::Write),
+        ] {
+            let node = draft.node(name, NodeKind::Kernel);
+            draft.nodes[node].repeated = Some(repeated);
+            draft.access(node, data, region, mode);
+        }
+        let outcome = check(&draft);
+        assert_eq!(outcome.errors, []);
+        let writers = Writers::new(&draft, &outcome.order);
+        assert!(writers.before(&draft.accesses[0]), "in the iteration before");
+    }
+
+    #[test]
+    fn what_a_node_writes_itself_is_written() {
+        let mut draft = Draft::new("Test");
+        let data = draft.resource("data", Space::Device);
+        draft.node("only", NodeKind::Kernel);
+        draft.access(0, data, Region::Whole, Mode::ReadWrite);
+        let order = check(&draft).order;
+        let writers = Writers::new(&draft, &order);
+        assert!(writers.any(&draft.accesses[0]) && !writers.before(&draft.accesses[0]));
+    }
+}

@@ -1,0 +1,57 @@
+//! The race on module-scope variables, which all kernels of one module share: what is known of two kernels decides it.
+
+use crate::kernel::same;
+use crate::{KernelCode, Nest, Text};
+use std::collections::HashMap;
+
+/// The race of two nodes that can run at the same time and launch kernels `a` and `b`, in words; `None` if no module-scope
+/// variable that both touch is written.
+pub const fn variable_race(first: &str, a: &KernelCode<'_>, second: &str, b: &KernelCode<'_>) -> Option<Text> {
+    if !a.shares_module(b) {
+        return None;
+    }
+    let mut index = 0;
+    while index < a.variables.len() * b.variables.len() {
+        let (name, mode) = a.variables[index / b.variables.len()];
+        let (other, other_mode) = b.variables[index % b.variables.len()];
+        index += 1;
+        if same(name, other) && (mode.writes() || other_mode.writes()) {
+            let text = Text::new().str("nodes `").str(first).str("` and `").str(second);
+            let text = text.str("` can run at the same time and both access `").str(name);
+            let text = text.str("` [race]\nnote: `").str(name).str("` ").str(VARIABLE);
+            let text = text.str("\nhelp: add `").str(first).str("` to the `after` list of `");
+            return Some(text.str(second).str("`"));
+        }
+    }
+    None
+}
+
+/// What an author must know of a variable that two nodes race on; its name comes before.
+pub(crate) const VARIABLE: &str = "is a module-scope variable of their kernels, which all nodes of a graph share";
+
+/// The pairs of kernels for which [`variable_race`] must be asked: for each two kernels, the first two nodes that launch them and can
+/// run at the same time. `launches` are nodes and what they launch, in order; the pairs are places in it.
+pub fn unordered_launches(order: &Nest, launches: &[(usize, impl AsRef<str>)]) -> Vec<(usize, usize)> {
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let launches = launches.iter().map(|(node, kernel)| {
+        let next = numbers.len();
+        (*node, *numbers.entry(kernel.as_ref()).or_insert(next))
+    });
+    let launches: Vec<(usize, usize)> = launches.collect();
+    // For each two kernels: large graphs launch few kernels many times.
+    let mut known = vec![vec![false; numbers.len()]; numbers.len()];
+    let mut found = Vec::new();
+    for (second, &(node, kernel)) in launches.iter().enumerate() {
+        let known = &mut known[kernel];
+        if known.iter().all(|known| *known) {
+            continue;
+        }
+        for (first, &(other, other_kernel)) in launches[..second].iter().enumerate() {
+            if !known[other_kernel] && !order.ordered(other, node) {
+                known[other_kernel] = true;
+                found.push((first, second));
+            }
+        }
+    }
+    found
+}
