@@ -65,6 +65,7 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     type __kernel_scale = scale;
     #[cfg(not(rust_analyzer))]
+    #[doc(hidden)]
     pub struct __Bound {
         pub more: ::core::option::Option<
             ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
@@ -137,6 +138,7 @@ const _: () = {
             );
             Self::__declare(builder, bound)
         }
+        #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Loop",
             memory: &[("more", true), ("data", true)],
@@ -144,6 +146,7 @@ const _: () = {
             unconditional: ::core::option::Option::None,
             scratch: 0,
         };
+        #[doc(hidden)]
         pub fn __unbound() -> __Bound {
             __Bound {
                 more: ::core::option::Option::None,
@@ -152,18 +155,21 @@ const _: () = {
                 __marker: ::core::marker::PhantomData,
             }
         }
+        #[doc(hidden)]
         pub fn __place_more(
             bound: &mut __Bound,
             given: &::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
         ) {
             bound.more = ::core::option::Option::Some(*given);
         }
+        #[doc(hidden)]
         pub fn __place_data(
             bound: &mut __Bound,
             given: &::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
         ) {
             bound.data = ::core::option::Option::Some(*given);
         }
+        #[doc(hidden)]
         pub fn __value_factor(bound: &mut __Bound, given: f32) {
             bound.factor = ::core::option::Option::Some(given);
         }
@@ -178,6 +184,7 @@ const _: () = {
             );
             ::core::result::Result::Ok((factor,))
         }
+        #[doc(hidden)]
         #[allow(unused_mut)]
         pub fn __declare<__Owner: __p::Owner>(
             mut owner: __Owner,
@@ -212,6 +219,7 @@ const _: () = {
                 },
             )
         }
+        #[doc(hidden)]
         #[allow(unused_mut)]
         pub fn __update(
             update: &mut __g::Update<'_>,

@@ -58,6 +58,7 @@ const _: () = {
         }
     }
     #[cfg(not(rust_analyzer))]
+    #[doc(hidden)]
     pub struct __Bound {
         pub data: ::core::option::Option<
             ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
@@ -107,6 +108,7 @@ const _: () = {
             bound.functions = ::core::option::Option::Some(functions);
             Self::__declare(builder, bound)
         }
+        #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Loaded",
             memory: &[("data", true)],
@@ -114,6 +116,7 @@ const _: () = {
             unconditional: ::core::option::Option::None,
             scratch: 0,
         };
+        #[doc(hidden)]
         pub fn __unbound() -> __Bound {
             __Bound {
                 data: ::core::option::Option::None,
@@ -122,15 +125,18 @@ const _: () = {
                 __marker: ::core::marker::PhantomData,
             }
         }
+        #[doc(hidden)]
         pub fn __place_data(
             bound: &mut __Bound,
             given: &::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
         ) {
             bound.data = ::core::option::Option::Some(*given);
         }
+        #[doc(hidden)]
         pub fn __value_functions(bound: &mut __Bound, given: Functions) {
             bound.functions = ::core::option::Option::Some(given);
         }
+        #[doc(hidden)]
         pub fn __value_factor(bound: &mut __Bound, given: f32) {
             bound.factor = ::core::option::Option::Some(given);
         }
@@ -150,6 +156,7 @@ const _: () = {
             );
             ::core::result::Result::Ok((functions, factor))
         }
+        #[doc(hidden)]
         #[allow(unused_mut)]
         pub fn __declare<__Owner: __p::Owner>(
             mut owner: __Owner,
@@ -196,6 +203,7 @@ const _: () = {
                 },
             )
         }
+        #[doc(hidden)]
         #[allow(unused_mut)]
         pub fn __update(
             update: &mut __g::Update<'_>,

@@ -80,6 +80,7 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     type __kernel_scale = scale;
     #[cfg(not(rust_analyzer))]
+    #[doc(hidden)]
     pub struct __Bound {
         pub weights: ::core::option::Option<
             ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
@@ -168,6 +169,7 @@ const _: () = {
             bound.n = ::core::option::Option::Some(n);
             Self::__declare(builder, bound)
         }
+        #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Layers",
             memory: &[("weights", false), ("data", true), ("flags", false)],
@@ -175,6 +177,7 @@ const _: () = {
             unconditional: ::core::option::Option::None,
             scratch: 0,
         };
+        #[doc(hidden)]
         pub fn __unbound() -> __Bound {
             __Bound {
                 weights: ::core::option::Option::None,
@@ -185,6 +188,7 @@ const _: () = {
                 __marker: ::core::marker::PhantomData,
             }
         }
+        #[doc(hidden)]
         pub fn __place_weights(
             bound: &mut __Bound,
             given: &impl __p::BindTo<
@@ -193,21 +197,25 @@ const _: () = {
         ) {
             bound.weights = ::core::option::Option::Some(__p::BindTo::bind(given));
         }
+        #[doc(hidden)]
         pub fn __place_data(
             bound: &mut __Bound,
             given: &::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
         ) {
             bound.data = ::core::option::Option::Some(*given);
         }
+        #[doc(hidden)]
         pub fn __place_flags(
             bound: &mut __Bound,
             given: &::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
         ) {
             bound.flags = ::core::option::Option::Some(*given);
         }
+        #[doc(hidden)]
         pub fn __value_n(bound: &mut __Bound, given: usize) {
             bound.n = ::core::option::Option::Some(given);
         }
+        #[doc(hidden)]
         pub fn __value_factor(bound: &mut __Bound, given: f32) {
             bound.factor = ::core::option::Option::Some(given);
         }
@@ -223,6 +231,7 @@ const _: () = {
             );
             ::core::result::Result::Ok((n, factor))
         }
+        #[doc(hidden)]
         #[allow(unused_mut)]
         pub fn __declare<__Owner: __p::Owner>(
             mut owner: __Owner,
@@ -288,6 +297,7 @@ const _: () = {
                 },
             )
         }
+        #[doc(hidden)]
         #[allow(unused_mut)]
         pub fn __update(
             update: &mut __g::Update<'_>,

@@ -53,6 +53,7 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     type __kernel_scale = kernels::scale;
     #[cfg(not(rust_analyzer))]
+    #[doc(hidden)]
     pub struct __Bound {
         pub data: ::core::option::Option<
             ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
@@ -100,6 +101,7 @@ const _: () = {
             );
             Self::__declare(builder, bound)
         }
+        #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Scale",
             memory: &[("data", true)],
@@ -107,6 +109,7 @@ const _: () = {
             unconditional: ::core::option::Option::None,
             scratch: 0,
         };
+        #[doc(hidden)]
         pub fn __unbound() -> __Bound {
             __Bound {
                 data: ::core::option::Option::None,
@@ -114,12 +117,14 @@ const _: () = {
                 __marker: ::core::marker::PhantomData,
             }
         }
+        #[doc(hidden)]
         pub fn __place_data(
             bound: &mut __Bound,
             given: &::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
         ) {
             bound.data = ::core::option::Option::Some(*given);
         }
+        #[doc(hidden)]
         pub fn __value_factor(bound: &mut __Bound, given: f32) {
             bound.factor = ::core::option::Option::Some(given);
         }
@@ -134,6 +139,7 @@ const _: () = {
             );
             ::core::result::Result::Ok((factor,))
         }
+        #[doc(hidden)]
         #[allow(unused_mut)]
         pub fn __declare<__Owner: __p::Owner>(
             mut owner: __Owner,
@@ -165,6 +171,7 @@ const _: () = {
                 },
             )
         }
+        #[doc(hidden)]
         #[allow(unused_mut)]
         pub fn __update(
             update: &mut __g::Update<'_>,

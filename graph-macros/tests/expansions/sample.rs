@@ -65,6 +65,7 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     type __kernel_backward = kernel_backward;
     #[cfg(not(rust_analyzer))]
+    #[doc(hidden)]
     pub struct __Bound<const N: usize> {
         pub input: ::core::option::Option<
             ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
@@ -135,6 +136,7 @@ const _: () = {
             );
             Self::__declare(builder, bound)
         }
+        #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Sample",
             memory: &[("input", false), ("data", true), ("output", true)],
@@ -142,6 +144,7 @@ const _: () = {
             unconditional: ::core::option::Option::None,
             scratch: 0,
         };
+        #[doc(hidden)]
         pub fn __unbound() -> __Bound<N> {
             __Bound {
                 input: ::core::option::Option::None,
@@ -150,18 +153,21 @@ const _: () = {
                 __marker: ::core::marker::PhantomData,
             }
         }
+        #[doc(hidden)]
         pub fn __place_input(
             bound: &mut __Bound<N>,
             given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
         ) {
             bound.input = ::core::option::Option::Some(*given);
         }
+        #[doc(hidden)]
         pub fn __place_data(
             bound: &mut __Bound<N>,
             given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
         ) {
             bound.data = ::core::option::Option::Some(*given);
         }
+        #[doc(hidden)]
         pub fn __place_output(
             bound: &mut __Bound<N>,
             given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
@@ -200,6 +206,7 @@ const _: () = {
                 )
             };
         }
+        #[doc(hidden)]
         #[allow(unused_mut)]
         pub fn __declare<__Owner: __p::Owner>(
             mut owner: __Owner,

@@ -62,6 +62,7 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     type __kernel_answer = copy;
     #[cfg(not(rust_analyzer))]
+    #[doc(hidden)]
     pub struct __Bound<const N: usize> {
         pub x: ::core::option::Option<
             ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
@@ -144,6 +145,7 @@ const _: () = {
             );
             Self::__declare(builder, bound)
         }
+        #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Layer",
             memory: &[("x", true)],
@@ -151,12 +153,14 @@ const _: () = {
             unconditional: ::core::option::Option::None,
             scratch: Self::__PACKED.bytes,
         };
+        #[doc(hidden)]
         pub fn __unbound() -> __Bound<N> {
             __Bound {
                 x: ::core::option::Option::None,
                 __marker: ::core::marker::PhantomData,
             }
         }
+        #[doc(hidden)]
         pub fn __place_x(
             bound: &mut __Bound<N>,
             given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
@@ -202,6 +206,7 @@ const _: () = {
                 )
             };
         }
+        #[doc(hidden)]
         #[allow(unused_mut)]
         pub fn __declare<__Owner: __p::Owner>(
             mut owner: __Owner,

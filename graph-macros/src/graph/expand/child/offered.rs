@@ -122,6 +122,7 @@ pub(crate) fn offered(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let (lifetime, assertions) = (angled(lifetime(graph)), assertions(graph, bodies));
     quote! {
         #interface
+        #[doc(hidden)]
         pub fn __unbound #lifetime () -> #bound_type { #unbound }
         #(#setters)*
         #scalars
@@ -145,6 +146,7 @@ pub(crate) fn bound(graph: &Graph<'_>) -> TokenStream {
         .into_iter()
         .map(|Slot { name, ty, .. }| quote!(pub #name: ::core::option::Option<#ty>,));
     quote! {
+        #[doc(hidden)]
         pub struct __Bound #generics #condition { #(#fields)* __marker: #marker }
     }
 }
@@ -189,6 +191,7 @@ fn interface(graph: &Graph<'_>, slots: &[Slot<'_>], bodies: Bodies) -> TokenStre
         Bodies::Stub => (quote!(::core::option::Option::None), quote!(0)),
     };
     quote! {
+        #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: #name,
             memory: &[#(#memory),*],
@@ -234,7 +237,7 @@ fn setter(graph: &Graph<'_>, slot: &Slot<'_>, bound_type: &TokenStream, bodies: 
     };
     let lifetime = angled(lifetime(graph));
     let set = bodies.of(quote!(#bound.#name = ::core::option::Option::Some(#value);));
-    quote!(pub fn #function #lifetime (#bound: &mut #bound_type, #given: #ty) { #set })
+    quote!(#[doc(hidden)] pub fn #function #lifetime (#bound: &mut #bound_type, #given: #ty) { #set })
 }
 
 /// The values and params of a graph with params as a tuple: what is bound, or else the initial values of params.
@@ -342,6 +345,7 @@ fn declare(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodi
     });
     let lifetime = lifetime(graph).map(|lifetime| quote!(#lifetime,));
     quote! {
+        #[doc(hidden)]
         #[allow(unused_mut)]
         pub fn __declare<#lifetime __Owner: __p::Owner>(
             mut #owner: __Owner,
@@ -386,6 +390,7 @@ fn update(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodie
     });
     let lifetime = angled(lifetime(graph));
     Some(quote! {
+        #[doc(hidden)]
         #[allow(unused_mut)]
         pub fn __update #lifetime (#update: &mut __g::Update<'_>, mut #bound: #bound_type) -> __g::Result<()> {
             #body
