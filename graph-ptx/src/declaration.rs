@@ -6,8 +6,8 @@
 
 mod access;
 mod missing;
-mod proposal;
 mod signature;
+mod proposal;
 mod text;
 
 use crate::ast::Module;

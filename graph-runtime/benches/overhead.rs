@@ -4,10 +4,10 @@
 //! CPU times: medians over rounds, and the quarter below and above them.
 
 use graph_runtime::cudarc::driver::sys;
+use graph_runtime::kernel::{GridDependency, KernelFacts, Source};
 use graph_runtime::private::plan::{Contract, KernelLimits, Op, Param, ParamKind, Scalar};
 use graph_runtime::{
-    CallArgument, Device, Graph, GraphBuilder, GridDependency, Kernel, KernelCall, KernelFacts, Launch, NodeId,
-    OnDevice, Place, Ptx, Result, Source,
+    CallArgument, Device, Graph, GraphBuilder, Kernel, KernelCall, Launch, NodeId, OnDevice, Place, Ptx, Result,
 };
 use std::ffi::{CString, c_void};
 use std::hint::black_box;

@@ -1,13 +1,15 @@
 //! Devices: a CUDA device, or the emulator that stands in for one.
 
-use crate::backend::cuda::Cuda;
-use crate::backend::emulator::Emulated;
-use crate::backend::emulator::options::EmulatorOptions;
-use crate::backend::{Backend, DeviceMemory, HostMemory, Layout};
+use crate::backend::device::Backend;
+use crate::backend::device::cuda::Cuda;
+use crate::backend::device::emulated::Emulated;
+use crate::backend::device::options::EmulatorOptions;
+use crate::backend::memory::{DeviceMemory, HostMemory};
 use crate::error::{Error, Result, Site};
 use crate::memory::{DeviceBuffer, HostBuffer};
 use crate::program::event::Event;
 use crate::shape::Element;
+use crate::shape::part::Layout;
 use cudarc::driver::CudaContext;
 use std::fmt;
 use std::sync::Arc;
@@ -144,7 +146,7 @@ impl Device {
     /// # Errors
     /// [`Error::Cuda`] where the driver refuses.
     pub fn event(&self) -> Result<Event> {
-        Event::new(&self.backend)
+        self.backend.event()
     }
 
     fn device_memory(&self, bytes: usize) -> Result<DeviceMemory> {

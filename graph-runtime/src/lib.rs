@@ -68,13 +68,14 @@ mod device;
 mod memory;
 mod backend;
 mod program;
-mod kernel;
+pub mod kernel;
 mod driver;
 mod shape;
 mod error;
 
-pub use backend::CudarcSlice;
-pub use backend::emulator::options::EmulatorOptions;
+pub use backend::block::Shareable;
+pub use backend::device::cuda_memory::CudarcSlice;
+pub use backend::device::options::EmulatorOptions;
 pub use builder::GraphBuilder;
 pub use bytemuck;
 pub use cudarc;
@@ -200,12 +201,13 @@ pub use graph_macros::cuda_graph;
 /// there decides what runs. What is compiled with headers that options name (`-I`, `-include`) is not kept: they may change.
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::{
-    Code, Diagnostic, GridDependency, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource,
-    Role, Space, Subject, Touched,
+    Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space,
+    Subject,
 };
-pub use kernel::source::{CudaSource, Declaration, ParamType, Ptx, Source};
-pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, KernelFacts, Launch, LoadedFunction};
-pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, Shareable, SharedHost};
+pub use kernel::source::{CudaSource, Ptx};
+#[doc(inline)]
+pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
+pub use memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, SharedHost};
 pub use program::capture::{BoxError, CaptureSlice, CaptureSliceMut, CaptureStream};
 pub use program::event::Event;
 pub use program::host::{HostArgument, HostArguments};

@@ -7,17 +7,13 @@ mod mention;
 mod closure;
 mod length;
 mod shared;
+mod launch;
+mod copy;
 
-use super::ast::{Action, Attributes, Extent, Launch, Part, Place, Shape};
-use super::constant::value;
+use super::ast::{Action, Attributes};
 use super::resolve::{Graph, params};
 use crate::report::{Report, error};
-use crate::span::last_span;
-use crate::text::plain;
-use graph_plan::{Code, Diagnostic, LaunchConfig, LaunchFault, Outcome, Subject, Text};
-use quote::ToTokens;
-use syn::Expr;
-use syn::spanned::Spanned;
+use graph_plan::{Code, Diagnostic, Outcome, Subject};
 
 /// Checks the graph and reports every mistake.
 pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
@@ -39,9 +35,19 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
         attribute::attributes(graph, node, report);
         piece::pieces(node, report);
         match &node.action {
-            Action::Kernel(launch) => launch_limits(launch, report),
-            Action::Memcpy { from, to } => shapes(graph, from, to, report),
-            _ => {}
+            Action::Kernel(launch) => launch::limits(launch, report),
+            Action::Memcpy { from, to } => copy::shapes(graph, from, to, report),
+            Action::Memset { .. }
+            | Action::Call(_)
+            | Action::Graph(_)
+            | Action::Capture(_)
+            | Action::Raw(_)
+            | Action::Join
+            | Action::Record(_)
+            | Action::Wait(_)
+            | Action::If(_)
+            | Action::While(_)
+            | Action::Switch(_) => {}
         }
     }
     outcome
@@ -84,135 +90,4 @@ fn place(graph: &Graph<'_>, diagnostic: &Diagnostic, report: &mut Report) {
             report.push_between(start, place.end, diagnostic);
         }
     }
-}
-
-/// Literal launch dimensions against CUDA's limits, each side once.
-fn launch_limits(launch: &Launch, report: &mut Report) {
-    let one = [1; 3];
-    let mut check = |tokens: &Expr, config: Result<LaunchConfig, LaunchFault>| {
-        if let Err(fault) = config {
-            let text = fault.describe(Text::new());
-            let help = match fault {
-                LaunchFault::TooLarge { dimension, .. } | LaunchFault::TooSmall { dimension, .. }
-                    if dimension == "shared" =>
-                {
-                    "the third operand is dynamic shared memory in bytes"
-                }
-                LaunchFault::TooManyThreads { .. } => "use more blocks of fewer threads",
-                LaunchFault::TooLarge { dimension, .. } if dimension.starts_with("block") => {
-                    "use more blocks of fewer threads"
-                }
-                LaunchFault::TooLarge { .. } => {
-                    "spread the work over the other dimensions, or over a loop in the kernel"
-                }
-                _ => "a launch is `<<<blocks, threads per block>>>`",
-            };
-            let diagnostic = error(Code::LaunchConfig, text.as_str()).help(help);
-            report.push_between(tokens.span(), last_span(tokens), &diagnostic);
-        }
-    };
-    check(&launch.grid.whole, LaunchConfig::new(literals(&launch.grid), one, 0));
-    check(&launch.block.whole, LaunchConfig::new(one, literals(&launch.block), 0));
-    if let Some(shared) = &launch.shared {
-        check(shared, LaunchConfig::new(one, one, value(shared).unwrap_or(0)));
-    }
-}
-
-/// The values of an extent; 1 where a part is no literal or missing.
-fn literals(extent: &Extent) -> [i128; 3] {
-    let mut values = [1; 3];
-    for (value_slot, part) in values.iter_mut().zip(&extent.parts) {
-        *value_slot = value(part).unwrap_or(1);
-    }
-    values
-}
-
-/// A copy between shapes that differ whatever the types are: rank or literal lengths of the same element type.
-fn shapes(graph: &Graph<'_>, from: &Place, to: &Place, report: &mut Report) {
-    let (Some(source), Some(destination)) = (selected(graph, from), selected(graph, to)) else {
-        return;
-    };
-    let same_element =
-        source.element.to_token_stream().to_string() == destination.element.to_token_stream().to_string();
-    let ranks_differ = source.lengths.len() != destination.lengths.len();
-    let lengths_differ = source
-        .lengths
-        .iter()
-        .zip(&destination.lengths)
-        .any(|(a, b)| matches!((a, b), (Some(a), Some(b)) if a != b));
-    if !same_element || !(ranks_differ || lengths_differ) {
-        return;
-    }
-    let message = format!(
-        "a memcpy from `{}` to `{}` changes the shape",
-        source.text, destination.text
-    );
-    let diagnostic = error(Code::ShapeMismatch, message)
-        .note(format!(
-            "`{}` is `{}`, `{}` is `{}`",
-            from.name,
-            written(graph, from),
-            to.name,
-            written(graph, to)
-        ))
-        .help("copy between resources of one shape, or between ranges of one length");
-    report.push_between(from.name.span(), to.end, &diagnostic);
-}
-
-/// The shape of a place, as far as the text tells.
-struct Selected<'a> {
-    element: &'a syn::Type,
-    /// `None` where a length is no literal.
-    lengths: Vec<Option<i128>>,
-    text: String,
-}
-
-fn selected<'a>(graph: &Graph<'a>, place: &Place) -> Option<Selected<'a>> {
-    let shape: &Shape = &graph.resources[graph.resource(place)?].shape;
-    let mut lengths: Vec<(Option<i128>, String)> = shape
-        .lengths
-        .iter()
-        .map(|length| (value(length), plain(length)))
-        .collect();
-    let mut dimension = 0;
-    for part in &place.parts {
-        let (whole, _) = lengths.get(dimension)?;
-        match part {
-            Part::Index(_) => drop(lengths.remove(dimension)),
-            Part::Range {
-                start: None, end: None, ..
-            } => dimension += 1,
-            Part::Range { start, end, inclusive } => {
-                let start = start.as_ref().map_or(Some(0), |start| value(start));
-                let end = end
-                    .as_ref()
-                    .map_or(*whole, |end| value(end).map(|end| end + i128::from(*inclusive)));
-                let length = start.zip(end).map(|(start, end)| end - start);
-                lengths[dimension] = (
-                    length,
-                    length.map_or_else(|| "_".to_owned(), |length| length.to_string()),
-                );
-                dimension += 1;
-            }
-        }
-    }
-    let element = plain(&shape.element);
-    let text = lengths
-        .iter()
-        .rev()
-        .fold(element, |inner, (_, length)| format!("[{inner}; {length}]"));
-    Some(Selected {
-        element: &shape.element,
-        lengths: lengths.into_iter().map(|(value, _)| value).collect(),
-        text,
-    })
-}
-
-fn written(graph: &Graph<'_>, place: &Place) -> String {
-    graph.resource(place).map_or_else(String::new, |index| {
-        let shape = &graph.resources[index].shape;
-        shape.lengths.iter().rev().fold(plain(&shape.element), |inner, length| {
-            format!("[{inner}; {}]", plain(length))
-        })
-    })
 }

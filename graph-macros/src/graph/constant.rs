@@ -4,7 +4,7 @@
 use graph_plan::Bound;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
-use syn::{BinOp, Expr, Ident, Lit, UnOp};
+use syn::{BinOp, Expr, Ident, Lit, Type, UnOp};
 
 /// The value of an expression of integer literals.
 pub(crate) fn value(expr: &Expr) -> Option<i128> {
@@ -176,6 +176,15 @@ pub(crate) fn bound(expr: &Expr) -> Bound {
         None if is_constant(expr, &Variables::default()) => Bound::Symbol(expr.to_token_stream().to_string()),
         None => Bound::Unknown,
     }
+}
+
+/// Whether the type is certainly a number. Any other path may be an alias, of an array too.
+pub(crate) fn is_number(ty: &Type) -> bool {
+    const NUMBERS: [&str; 12] = [
+        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "f32", "f64",
+    ];
+    let Type::Path(path) = ty else { return false };
+    NUMBERS.iter().any(|number| path.path.is_ident(number))
 }
 
 /// Does any of the names stand anywhere in the tokens?

@@ -94,7 +94,7 @@ fn syntax_errors_are_reported_each_and_parsing_goes_on() {
             "expected `-> destination` [syntax]",
             "expected a statement, found `blah` [syntax]",
             "expected `value` after `<-` [syntax]",
-            "expected the name of a node after `after` [syntax]",
+            "expected the name of a node after `after`: name a node, or remove `after` [syntax]",
             "expected `,`: a borrowed argument is a resource or a part of one [syntax]",
         ],
     );
@@ -123,8 +123,14 @@ fn half_a_statement_takes_nothing_of_the_next() {
         ("memcpy b =", "expected `source -> destination` after `=` [syntax]"),
         ("memcpy b = a ->", "expected `destination` after `->` [syntax]"),
         ("memset b = a <-", "expected `value` after `<-` [syntax]"),
-        ("join b after", "expected the name of a node after `after` [syntax]"),
-        ("join b after n,", "expected the name of a node after `after` [syntax]"),
+        (
+            "join b after",
+            "expected the name of a node after `after`: name a node, or remove `after` [syntax]",
+        ),
+        (
+            "join b after n,",
+            "expected the name of a node after `after`: name a node, or remove `after` [syntax]",
+        ),
     ] {
         assert_heads(
             &format!("device a: f32; {half} memset n = a <- 0.0; join j after n;"),
@@ -166,7 +172,7 @@ fn one_namespace_holds_names_and_accessors() {
             "`launch` has the name of a method of every graph [duplicate-name]",
             "no resource is named `x_mut` [unknown-resource]",
             "`set_lr` has the name of an accessor of `lr` [duplicate-name]",
-            "the accessor `y_mut` of `y` has the name of another declaration [duplicate-name]",
+            "the accessor `y_mut` of `y` has the name of node `y_mut` [duplicate-name]",
         ],
     );
 }

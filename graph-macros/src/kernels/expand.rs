@@ -136,7 +136,7 @@ fn implementation(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     quote! {
         #(#conditions)*
         unsafe impl ::graph_runtime::Kernel for #ident {
-            const FACTS: &'static ::graph_runtime::KernelFacts = &#facts;
+            const FACTS: &'static ::graph_runtime::kernel::KernelFacts = &#facts;
         }
         #layouts
     }

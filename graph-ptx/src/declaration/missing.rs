@@ -33,7 +33,6 @@ pub(super) fn missing(
     {
         return fault
             .note(format!("`{name}` is there: the name as C++ mangles it"))
-            .note(format!("it is `{}`", declaration(entry, name, module, &[])))
             .help(format!(
                 "declare it `extern \"C\"` in the CUDA source, or add `#[link_name = \"{name}\"]` here"
             ));

@@ -15,7 +15,7 @@ pub(super) enum Proposal {
 }
 
 impl Proposal {
-    /// As it is written: `&mut [T]`.
+    /// The type as Rust writes it: `&mut [T]`.
     pub(super) fn ty(&self) -> &str {
         match self {
             Self::Memory { mutable: true } => "&mut [T]",
@@ -46,7 +46,8 @@ pub(super) fn proposals(entry: &str, module: &Module) -> Vec<Proposal> {
         .collect()
 }
 
-/// A declaration to paste: `fn name(first: &mut [T], second: u32);`. `declared` are the names and types of the first parameters.
+/// A declaration to paste: `fn name(first: &mut [T], second: u32);`. `declared` are the names and types of the first
+/// parameters.
 pub(super) fn declaration(name: &str, entry: &str, module: &Module, declared: &[(&str, &str)]) -> String {
     let proposals = proposals(entry, module);
     let params = proposals

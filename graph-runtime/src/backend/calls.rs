@@ -1,9 +1,11 @@
 //! Host functions of a built graph: where their memory is, and the panic that a wait has to report.
 
-use super::{Blueprint, Storage};
+use crate::backend::blueprint::Blueprint;
+use crate::backend::storage::Storage;
 use crate::error::{Error, Result, Site};
+use crate::program::Op;
 use crate::program::host::HostCall;
-use crate::program::{Op, Part};
+use crate::shape::part::Part;
 use graph_plan::Draft;
 use std::collections::HashMap;
 use std::ptr::NonNull;

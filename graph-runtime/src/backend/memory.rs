@@ -1,8 +1,13 @@
 //! Memory of either kind of device: allocated zeroed, freed when dropped, copied to and from slices.
 
-use super::{Backend, Layout, cuda};
+use crate::backend::device::Backend;
+use crate::backend::device::cuda::Cuda;
+use crate::backend::device::cuda_memory::{CudarcSlice, Memory};
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::uses::Claim;
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::memory::SharedMemory;
+use crate::shape::part::Layout;
+use cudarc::driver::CudaSlice;
 use std::alloc::{alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Arc;
@@ -10,92 +15,9 @@ use std::sync::Arc;
 /// Host memory is aligned at least so. The driver does that by itself (to 512 bytes or a page, but it promises nothing).
 const HOST_ALIGNMENT: usize = 64;
 
-/// Where a resource of a graph lies.
-pub(crate) enum Storage {
-    Host(HostMemory),
-    Device(DeviceMemory),
-    /// Memory that others may use, too.
-    Shared(SharedMemory),
-    /// A part of the graph's arena, which may overlap others.
-    Scratch(Scratch),
-    /// A variable in a kernel's module.
-    Module,
-}
-
-impl Storage {
-    /// Device memory, and where in it the resource starts.
-    pub(crate) fn device(&self) -> Option<(&DeviceMemory, usize)> {
-        match self {
-            Storage::Device(memory) => Some((memory, 0)),
-            Storage::Shared(SharedMemory::Device(piece)) => Some((&piece.block, piece.start)),
-            Storage::Scratch(scratch) => Some((&scratch.memory, scratch.start)),
-            Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) | Storage::Module => None,
-        }
-    }
-
-    /// The first byte of host memory.
-    pub(crate) fn host(&self) -> Option<NonNull<u8>> {
-        match self {
-            Storage::Host(memory) => Some(memory.pointer()),
-            // SAFETY: pieces lie within their block.
-            Storage::Shared(SharedMemory::Host(piece)) => Some(unsafe { piece.block.pointer().add(piece.start) }),
-            Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Scratch(_) | Storage::Module => {
-                None
-            }
-        }
-    }
-
-    /// The size in bytes, of what has one.
-    pub(crate) fn bytes(&self) -> usize {
-        match self {
-            Storage::Host(memory) => memory.bytes(),
-            Storage::Device(memory) => memory.bytes(),
-            Storage::Shared(memory) => memory.bytes(),
-            Storage::Scratch(scratch) => scratch.bytes,
-            Storage::Module => 0,
-        }
-    }
-}
-
-/// Memory for one scratch resource.
-pub(crate) struct Scratch {
-    /// The arena; on the emulator a piece of it with addresses of its own, so that kernels are caught that leave their buffer.
-    memory: Arc<DeviceMemory>,
-    start: usize,
-    bytes: usize,
-}
-
-impl Scratch {
-    /// The part of `arena` from `offset` on; the caller has checked that it is there. The name appears in the emulator's messages.
-    pub(crate) fn new(
-        arena: &Arc<DeviceMemory>,
-        name: &str,
-        offset: usize,
-        bytes: usize,
-        site: impl Fn() -> Site,
-    ) -> Result<Self> {
-        let (memory, start) = match &**arena {
-            DeviceMemory::Cuda(_) => (arena.clone(), offset),
-            DeviceMemory::Emulator(whole) => {
-                let piece = whole.memory().allocate_within(name, whole, offset, bytes);
-                let piece = piece.map_err(|_| Error::OutOfBounds { site: site() })?;
-                (Arc::new(DeviceMemory::Emulator(piece)), 0)
-            }
-        };
-        Ok(Self { memory, start, bytes })
-    }
-
-    /// A launch begins: nothing has been written, as far as the emulator is concerned.
-    pub(crate) fn forget(&self) {
-        if let DeviceMemory::Emulator(piece) = &*self.memory {
-            piece.forget_contents();
-        }
-    }
-}
-
 /// Zeroed device memory.
 pub(crate) enum DeviceMemory {
-    Cuda(cuda::Memory),
+    Cuda(Memory),
     Emulator(graph_emulator::Allocation),
 }
 
@@ -103,11 +25,32 @@ impl DeviceMemory {
     /// At least one byte, so that every resource has an address. The name appears in the emulator's messages.
     pub(crate) fn zeroed(backend: &Backend, name: &str, bytes: usize, site: impl Fn() -> Site) -> Result<Self> {
         match backend {
-            Backend::Cuda(cuda) => cuda::Memory::zeroed(cuda, bytes.max(1)).at(site).map(Self::Cuda),
+            Backend::Cuda(cuda) => Memory::zeroed(cuda, bytes.max(1)).at(site).map(Self::Cuda),
             Backend::Emulator(device) => match device.memory.allocate(name, bytes.max(1)) {
                 Ok(allocation) => Ok(Self::Emulator(allocation)),
                 Err(_) => Err(Error::OutOfMemory { site: site(), bytes }),
             },
+        }
+    }
+
+    /// Takes a slice of cudarc's over: see [`Memory::from_cudarc`].
+    pub(crate) fn from_cudarc<T: Send + Sync + 'static>(slice: CudaSlice<T>) -> Self {
+        Self::Cuda(Memory::from_cudarc(slice))
+    }
+
+    /// The memory from `start` on as `len` elements of a slice of cudarc's, under a claim to read that lasts as long as the slice.
+    pub(crate) fn cudarc<'a, T: 'static>(
+        &'a self,
+        start: usize,
+        len: usize,
+        claim: impl FnOnce() -> Result<Claim<'a, LaunchEvent>>,
+    ) -> Result<CudarcSlice<'a, T>> {
+        match self {
+            Self::Cuda(memory) => memory.cudarc(start, len, claim()?).at(Site::buffer),
+            Self::Emulator(_) => Err(Error::Unsupported {
+                site: Site::buffer(),
+                message: "memory of the CPU emulator is no CUDA memory",
+            }),
         }
     }
 
@@ -128,7 +71,7 @@ impl DeviceMemory {
     }
 
     /// The size in bytes.
-    fn bytes(&self) -> usize {
+    pub(crate) fn bytes(&self) -> usize {
         match self {
             Self::Cuda(memory) => memory.bytes(),
             Self::Emulator(allocation) => allocation.len(),
@@ -184,7 +127,7 @@ pub(crate) struct HostMemory {
 
 enum HostOwner {
     /// And what it allocated, where the first byte may lie behind.
-    Cuda(Arc<cuda::Cuda>, NonNull<u8>),
+    Cuda(Arc<Cuda>, NonNull<u8>),
     Heap(std::alloc::Layout),
 }
 
@@ -214,7 +157,7 @@ impl HostMemory {
     }
 
     /// The same of the driver's, aligned by hand where the type wants more than it is sure to give.
-    fn page_locked(cuda: &Arc<cuda::Cuda>, layout: Layout, site: impl Fn() -> Site) -> Result<Self> {
+    fn page_locked(cuda: &Arc<Cuda>, layout: Layout, site: impl Fn() -> Site) -> Result<Self> {
         let Layout { bytes, align } = layout;
         let slack = if align > HOST_ALIGNMENT { align } else { 0 };
         let whole = cuda.host_alloc(bytes.max(1).saturating_add(slack)).at(&site)?;

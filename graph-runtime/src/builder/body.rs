@@ -2,7 +2,8 @@
 
 use super::GraphBuilder;
 use crate::graph::node::NodeId;
-use crate::program::{Conditional, Op, Part};
+use crate::program::{Conditional, Op};
+use crate::shape::part::Part;
 use crate::shape::place::{OnDevice, Place, Span};
 use graph_plan::{Mode, NodeKind, Role};
 use std::borrow::Cow;

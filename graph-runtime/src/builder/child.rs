@@ -10,7 +10,7 @@ use graph_plan::{NodeKind, Role};
 use std::borrow::Cow;
 
 /// How deep children stand in each other. More is a graph that holds itself.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 /// The graph around a child that nodes are being added to.
 pub(super) struct Outer {
@@ -56,7 +56,7 @@ impl GraphBuilder {
     pub(crate) fn declare_child(&mut self, name: &'static str) -> bool {
         let nodes = self.draft.nodes.len();
         self.repeats.get_or_insert_default().declare_all(nodes);
-        if self.outer.len() < DEEPEST {
+        if self.outer.len() < MAX_DEPTH {
             let mut repeats = Box::<Repeats>::default();
             repeats.declare_all(0);
             self.open_child(name.into(), Some(repeats));

@@ -6,7 +6,7 @@ use crate::program::Op;
 use crate::program::capture::{BoxError, CaptureCall, CaptureStream};
 use crate::program::pointer::NodeArguments;
 use crate::program::raw::{RawCall, RawNode};
-use crate::shape::place::Declared;
+use crate::shape::place::DeclaredAccess;
 use cudarc::driver::sys::CUgraphNode;
 use graph_plan::NodeKind;
 use std::borrow::Cow;
@@ -77,10 +77,10 @@ impl GraphBuilder {
     }
 
     /// Declares a node that may do more than its accesses tell.
-    fn foreign_node(&mut self, name: Cow<'static, str>, kind: NodeKind, declared: Vec<Declared>) {
+    fn foreign_node(&mut self, name: Cow<'static, str>, kind: NodeKind, declared: Vec<DeclaredAccess>) {
         let node = self.node(name, kind);
         self.draft.nodes[node].opaque = true;
-        for Declared { span, mode } in declared {
+        for DeclaredAccess { span, mode } in declared {
             self.touch(node, span, mode);
         }
     }

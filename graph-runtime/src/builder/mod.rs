@@ -5,7 +5,7 @@ mod body;
 mod child;
 mod host;
 mod library;
-mod plane;
+mod copy;
 mod programmatic;
 mod record;
 mod repeat;
@@ -13,22 +13,23 @@ mod rng;
 mod scratch;
 mod shared;
 
-use crate::backend::{Blueprint, Executable, Layout, Programmatic};
+use crate::backend::blueprint::{Blueprint, Programmatic};
+use crate::backend::executable::Executable;
+use crate::backend::shares::Shares;
 use crate::device::Device;
-use crate::error::mistakes;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::node::NodeId;
-use crate::graph::shares::Shares;
-use crate::kernel::{ArgumentKind, KernelCall, KernelFacts, Launch, Value};
-use crate::program::instances::{AllInstances, Instances};
+use crate::kernel::{ArgumentKind, KernelCall, KernelFacts, Launch};
+use crate::program::declared::{AllDeclaredNodes, DeclaredNodes};
 use crate::program::scratch::{Arena, Packed, first_reads};
-use crate::program::{Argument, KernelAttributes, KernelOp, Op, Part, Program};
-use crate::shape::place::{Memory, OnDevice, OnHost, Place, Span};
-use crate::shape::{ArrayOf, Element, SameShape};
+use crate::program::{Argument, KernelAttributes, KernelOp, Op, Program};
+use crate::shape::Element;
+use crate::shape::part::Layout;
+use crate::shape::place::{OnDevice, OnHost, Place, Span};
 use attribute::Attribute;
 use child::Outer;
-use graph_plan::{Diagnostic, Draft, LaunchConfig, Lists, Mode, NodeKind, Sharing, Space};
+use graph_plan::{Diagnostic, Draft, LaunchConfig, Lists, NodeKind, Sharing, Space};
 use record::Checked;
 use repeat::Repeats;
 use shared::Shared;
@@ -92,7 +93,8 @@ pub struct GraphBuilder {
     rngs: Vec<rng::Declared>,
     program: Program,
     mistakes: Vec<Diagnostic>,
-    changing: Vec<NodeId>,
+    /// Memset nodes whose values will be updated.
+    updated: Vec<NodeId>,
     attributes: Vec<(NodeId, Attribute)>,
     /// The body that nodes are being added to, as an index into the draft's.
     body: usize,
@@ -101,7 +103,7 @@ pub struct GraphBuilder {
     /// The graphs around the child at hand, from the outermost.
     outer: Vec<Outer>,
     /// What the declarations of children have become, by the nodes that these are.
-    children: HashMap<usize, Instances>,
+    children: HashMap<usize, DeclaredNodes>,
     /// Where scratch memory lies, if that is known before building.
     packed: Option<Packed>,
     /// Does every scratch resource get memory of its own?
@@ -131,7 +133,7 @@ impl GraphBuilder {
             rngs: Vec::new(),
             program: Program::default(),
             mistakes: Vec::new(),
-            changing: Vec::new(),
+            updated: Vec::new(),
             attributes: Vec::new(),
             body: 0,
             prefix: String::new(),
@@ -266,48 +268,6 @@ impl GraphBuilder {
         }))
     }
 
-    /// Adds a node that copies `from` to `to`. Where only their types' outermost lengths are unknown, `build` compares them.
-    pub fn memcpy<A, B, M1, M2>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        from: &Place<A, M1>,
-        to: &mut Place<B, M2>,
-    ) -> NodeId
-    where
-        A: ?Sized + SameShape<B>,
-        B: ?Sized,
-        M1: Memory,
-        M2: Memory,
-    {
-        let node = self.node(name, NodeKind::Memcpy);
-        let read = self.touch(node, from.span, Mode::Read);
-        let written = self.touch(node, to.span, Mode::Write);
-        if read && written && from.span.bytes != to.span.bytes {
-            let mistake = mistakes::mismatch(&self.draft, node, from.span, to.span);
-            self.mistakes.push(mistake);
-        }
-        self.push(Op::Memcpy {
-            from: Part::of(from.span),
-            to: Part::of(to.span),
-        })
-    }
-
-    /// Adds a node that sets every element of `to` to `value`.
-    pub fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        to: &mut Place<S, OnDevice>,
-        value: T,
-    ) -> NodeId {
-        let node = self.node(name, NodeKind::Memset);
-        self.touch(node, to.span, Mode::Write);
-        self.push(Op::Memset {
-            to: Part::of(to.span),
-            value: Value::new(&value),
-            changes: false,
-        })
-    }
-
     /// Adds a node that does nothing: whatever runs after it runs after all that it runs after.
     pub fn join(&mut self, name: impl Into<Cow<'static, str>>) -> NodeId {
         self.node(name, NodeKind::Join);
@@ -323,8 +283,8 @@ impl GraphBuilder {
 
     /// Says that [`Graph::update`] will change the value of this memset node. A value of more than 4 bytes is then set in a way that
     /// fits every other value too, instead of the way that is best for this one.
-    pub fn changes(&mut self, node: NodeId) {
-        self.changing.push(node);
+    pub fn will_update(&mut self, node: NodeId) {
+        self.updated.push(node);
     }
 
     /// Checks the graph and makes it: allocates its memory, loads its kernels and hands it to the device.
@@ -400,7 +360,7 @@ impl GraphBuilder {
             shares: &shares,
             arena: &arena,
         };
-        let instances = AllInstances {
+        let instances = AllDeclaredNodes {
             own: repeats.and_then(|repeats| repeats.into_instances()),
             children,
         };

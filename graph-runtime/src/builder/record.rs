@@ -1,11 +1,11 @@
 //! What declarations leave behind: nodes, accesses, functions, and mistakes.
 
 use super::GraphBuilder;
-use crate::error::mistakes::{self, launch_mistake};
+use crate::error::mistakes;
 use crate::error::{Error, Site};
 use crate::graph::node::NodeId;
 use crate::kernel::source::{Ptx, Unresolved, resolve};
-use crate::kernel::{Callee, KernelCall, KernelFacts, LOADED, Launch};
+use crate::kernel::{Callee, KernelCall, KernelFacts, LOADED, Launch, launch_mistake};
 use crate::program::Op;
 use crate::shape::place::Span;
 use graph_plan::{Edge, LaunchConfig, Mode, NodeKind, Region, Space, Subject};
@@ -38,11 +38,22 @@ impl GraphBuilder {
             }
             self.draft.retain_edges(|edge| exists(&edge));
         }
-        for node in std::mem::take(&mut self.changing) {
+        for node in std::mem::take(&mut self.updated) {
             match self.program.ops.get_mut(node.index()) {
-                Some(Op::Memset { changes, .. }) => *changes = true,
-                Some(Op::SetRows(set)) => set.changes = true,
-                _ => {}
+                Some(Op::Memset { will_update, .. }) => *will_update = true,
+                Some(
+                    Op::Kernel(_)
+                    | Op::Memcpy { .. }
+                    | Op::Join
+                    | Op::Conditional(_)
+                    | Op::Child(_)
+                    | Op::Call(_)
+                    | Op::Record(_)
+                    | Op::Wait(_)
+                    | Op::Capture(_)
+                    | Op::Raw(_),
+                )
+                | None => {}
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Random numbers: declaring them, and the built-in nodes that advance them.
 
 use super::GraphBuilder;
-use crate::backend::Layout;
 use crate::graph::rng::{self, Generator, Philox, Rng};
+use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, Place};
 use graph_plan::{Mode, Region, Role, Space};
 use std::borrow::Cow;

@@ -1,8 +1,8 @@
 //! Declaring memory that the graph uses but does not own.
 
 use super::GraphBuilder;
+use crate::backend::block::{Shareable, SharedMemory};
 use crate::error::mistakes;
-use crate::memory::{Shareable, SharedMemory};
 use crate::shape::Rows;
 use crate::shape::place::{Place, Span};
 use std::borrow::Cow;

@@ -1,6 +1,7 @@
 //! Driver calls about how kernel nodes are launched.
 
-use super::{CUfunction, CUgraphNode, call};
+use super::call::call;
+use super::{CUfunction, CUgraphNode};
 use crate::error::CudaError;
 use cudarc::driver::sys::{CUkernelNodeAttrID, CUkernelNodeAttrValue};
 
@@ -9,7 +10,7 @@ fn empty() -> CUkernelNodeAttrValue {
 }
 
 /// `cuGraphKernelNodeSetAttribute`: the node's priority. CUDA takes any number, and the nearest valid one in its place
-pub(crate) unsafe fn set_node_priority(node: CUgraphNode, priority: i32) -> Result<(), CudaError> {
+pub(crate) unsafe fn set_priority(node: CUgraphNode, priority: i32) -> Result<(), CudaError> {
     let mut value = empty();
     value.priority = priority;
     let attribute = CUkernelNodeAttrID::CU_LAUNCH_ATTRIBUTE_PRIORITY;
@@ -17,7 +18,7 @@ pub(crate) unsafe fn set_node_priority(node: CUgraphNode, priority: i32) -> Resu
 }
 
 /// `cuGraphKernelNodeSetAttribute`: the clusters that the node's blocks run in
-pub(crate) unsafe fn set_node_cluster(node: CUgraphNode, [x, y, z]: [u32; 3]) -> Result<(), CudaError> {
+pub(crate) unsafe fn set_cluster(node: CUgraphNode, [x, y, z]: [u32; 3]) -> Result<(), CudaError> {
     let mut value = empty();
     value.clusterDim.x = x;
     value.clusterDim.y = y;
@@ -27,7 +28,7 @@ pub(crate) unsafe fn set_node_cluster(node: CUgraphNode, [x, y, z]: [u32; 3]) ->
 }
 
 /// `cuGraphKernelNodeSetAttribute`: all of the node's blocks run at the same time
-pub(crate) unsafe fn set_node_cooperative(node: CUgraphNode) -> Result<(), CudaError> {
+pub(crate) unsafe fn set_cooperative(node: CUgraphNode) -> Result<(), CudaError> {
     let mut value = empty();
     value.cooperative = 1;
     let attribute = CUkernelNodeAttrID::CU_LAUNCH_ATTRIBUTE_COOPERATIVE;

@@ -1,7 +1,8 @@
 //! Driver calls about conditional nodes, which came with CUDA 12.3. Bindings for older versions lack them, and so may the driver: the
 //! types are declared here and the calls looked up.
 
-use super::{CUcontext, CUgraph, CUgraphNode, check, error};
+use super::call::{check, error};
+use super::{CUcontext, CUgraph, CUgraphNode};
 use crate::error::CudaError;
 use cudarc::driver::sys;
 use std::ffi::c_void;
@@ -66,10 +67,7 @@ pub(super) unsafe fn find<F: Copy>(name: &str) -> Option<F> {
 }
 
 /// `cuGraphConditionalHandleCreate`, without a default value: a kernel must set it before its node runs
-pub(crate) unsafe fn conditional_handle_create(
-    graph: CUgraph,
-    context: CUcontext,
-) -> Result<ConditionalHandle, CudaError> {
+pub(crate) unsafe fn create_handle(graph: CUgraph, context: CUcontext) -> Result<ConditionalHandle, CudaError> {
     const NAME: &str = "cuGraphConditionalHandleCreate";
     // SAFETY: whoever has a graph has loaded the library; the type is that of CUDA's header.
     let Some(create) = (unsafe { find::<HandleCreate>(NAME) }) else {
@@ -82,7 +80,7 @@ pub(crate) unsafe fn conditional_handle_create(
 }
 
 /// `cuGraphAddNode_v2` of a conditional node with `size` bodies, which it returns: graphs that belong to the node
-pub(crate) unsafe fn add_conditional_node(
+pub(crate) unsafe fn add_node(
     graph: CUgraph,
     after: &[CUgraphNode],
     handle: ConditionalHandle,

@@ -1,8 +1,9 @@
 //! Edges with data, which came with CUDA 12.3. Bindings for older versions lack them, and so may the driver: the type is declared here
 //! and the call looked up.
 
+use super::call::{check, error};
 use super::conditional::find;
-use super::{CUgraph, CUgraphNode, check, error};
+use super::{CUgraph, CUgraphNode};
 use crate::error::CudaError;
 use cudarc::driver::sys;
 
@@ -28,7 +29,7 @@ type AddDependencies =
     unsafe extern "C" fn(CUgraph, *const CUgraphNode, *const CUgraphNode, *const EdgeData, usize) -> sys::CUresult;
 
 /// `cuGraphAddDependencies_v2` of programmatic edges from each of `before` to `node`
-pub(crate) unsafe fn add_programmatic_edges(
+pub(crate) unsafe fn add_programmatic(
     graph: CUgraph,
     before: &[CUgraphNode],
     node: CUgraphNode,

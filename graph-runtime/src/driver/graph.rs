@@ -1,6 +1,7 @@
 //! Driver calls about graphs.
 
-use super::{CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUstream, call};
+use super::call::call;
+use super::{CUcontext, CUgraph, CUgraphExec, CUgraphNode, CUstream};
 use crate::error::CudaError;
 use cudarc::driver::sys;
 use std::ptr;
@@ -11,14 +12,14 @@ pub(crate) use sys::{
 };
 
 /// `cuGraphCreate`
-pub(crate) unsafe fn graph_create() -> Result<CUgraph, CudaError> {
+pub(crate) unsafe fn create() -> Result<CUgraph, CudaError> {
     let mut graph = ptr::null_mut();
     call!(cuGraphCreate(&mut graph, 0))?;
     Ok(graph)
 }
 
 /// `cuGraphDestroy`
-pub(crate) unsafe fn graph_destroy(graph: CUgraph) -> Result<(), CudaError> {
+pub(crate) unsafe fn destroy(graph: CUgraph) -> Result<(), CudaError> {
     call!(cuGraphDestroy(graph))
 }
 
@@ -96,7 +97,7 @@ pub(crate) struct InstantiateError {
 }
 
 /// `cuGraphInstantiateWithParams`
-pub(crate) unsafe fn graph_instantiate(graph: CUgraph, flags: u64) -> Result<CUgraphExec, InstantiateError> {
+pub(crate) unsafe fn instantiate(graph: CUgraph, flags: u64) -> Result<CUgraphExec, InstantiateError> {
     let mut exec = ptr::null_mut();
     let mut params = sys::CUDA_GRAPH_INSTANTIATE_PARAMS {
         flags,
@@ -116,18 +117,18 @@ pub(crate) unsafe fn graph_instantiate(graph: CUgraph, flags: u64) -> Result<CUg
 }
 
 /// `cuGraphExecDestroy`
-pub(crate) unsafe fn exec_destroy(exec: CUgraphExec) -> Result<(), CudaError> {
+pub(crate) unsafe fn destroy_executable(exec: CUgraphExec) -> Result<(), CudaError> {
     call!(cuGraphExecDestroy(exec))
 }
 
 /// `cuGraphUpload`
-pub(crate) unsafe fn graph_upload(exec: CUgraphExec, stream: CUstream) -> Result<(), CudaError> {
+pub(crate) unsafe fn upload(exec: CUgraphExec, stream: CUstream) -> Result<(), CudaError> {
     call!(cuGraphUpload(exec, stream))
 }
 
 /// `cuGraphLaunch`
 #[inline]
-pub(crate) unsafe fn graph_launch(exec: CUgraphExec, stream: CUstream) -> Result<(), CudaError> {
+pub(crate) unsafe fn launch(exec: CUgraphExec, stream: CUstream) -> Result<(), CudaError> {
     call!(cuGraphLaunch(exec, stream))
 }
 
@@ -173,4 +174,55 @@ pub(crate) unsafe fn move_memcpy_node(node: CUgraphNode, params: &MemcpyNodePara
 /// `cuGraphNodeSetEnabled`
 pub(crate) unsafe fn set_node_enabled(exec: CUgraphExec, node: CUgraphNode, enabled: bool) -> Result<(), CudaError> {
     call!(cuGraphNodeSetEnabled(exec, node, u32::from(enabled)))
+}
+
+/// `CU_GRAPH_NODE_TYPE_GRAPH`
+pub(crate) const CHILD_GRAPH: u32 = 4;
+/// `CU_GRAPH_NODE_TYPE_MEM_ALLOC`
+pub(crate) const MEMORY_ALLOC: u32 = 10;
+/// `CU_GRAPH_NODE_TYPE_MEM_FREE`
+pub(crate) const MEMORY_FREE: u32 = 11;
+
+/// `cuGraphGetNodes`
+pub(crate) unsafe fn nodes(graph: CUgraph) -> Result<Vec<CUgraphNode>, CudaError> {
+    let mut count = 0;
+    call!(cuGraphGetNodes(graph, ptr::null_mut(), &mut count))?;
+    if count == 0 {
+        return Ok(Vec::new()); // room for no nodes is an invalid value
+    }
+    let mut nodes = vec![ptr::null_mut(); count];
+    call!(cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count))?;
+    nodes.truncate(count);
+    Ok(nodes)
+}
+
+/// `cuGraphNodeGetType`, as a number: a driver may know types that the bindings do not
+pub(crate) unsafe fn node_type(node: CUgraphNode) -> Result<u32, CudaError> {
+    let mut kind = 0_u32;
+    call!(cuGraphNodeGetType(node, (&raw mut kind).cast()))?;
+    Ok(kind)
+}
+
+/// `cuGraphChildGraphNodeGetGraph`
+pub(crate) unsafe fn child(node: CUgraphNode) -> Result<CUgraph, CudaError> {
+    let mut graph = ptr::null_mut();
+    call!(cuGraphChildGraphNodeGetGraph(node, &mut graph))?;
+    Ok(graph)
+}
+
+/// `cuGraphAddChildGraphNode`: the node has a copy of `child`
+pub(crate) unsafe fn add_child_node(
+    graph: CUgraph,
+    after: &[CUgraphNode],
+    child: CUgraph,
+) -> Result<CUgraphNode, CudaError> {
+    let mut node = ptr::null_mut();
+    call!(cuGraphAddChildGraphNode(
+        &mut node,
+        graph,
+        after.as_ptr(),
+        after.len(),
+        child
+    ))?;
+    Ok(node)
 }

@@ -1,13 +1,14 @@
-//! Driver calls about nodes for host functions and events.
+//! Driver calls about nodes for host functions.
 
-use super::{CUevent, CUgraph, CUgraphExec, CUgraphNode, call};
+use super::call::call;
+use super::{CUgraph, CUgraphExec, CUgraphNode};
 use crate::error::CudaError;
 use cudarc::driver::sys::CUDA_HOST_NODE_PARAMS;
 use std::ffi::c_void;
 use std::ptr;
 
 /// `cuGraphAddHostNode`
-pub(crate) unsafe fn add_host_node(
+pub(crate) unsafe fn add_node(
     graph: CUgraph,
     after: &[CUgraphNode],
     function: unsafe extern "C" fn(*mut c_void),
@@ -29,7 +30,7 @@ pub(crate) unsafe fn add_host_node(
 }
 
 /// `cuGraphExecHostNodeSetParams`
-pub(crate) unsafe fn set_host_node(
+pub(crate) unsafe fn set_node(
     exec: CUgraphExec,
     node: CUgraphNode,
     function: unsafe extern "C" fn(*mut c_void),
@@ -40,38 +41,4 @@ pub(crate) unsafe fn set_host_node(
         userData: data,
     };
     call!(cuGraphExecHostNodeSetParams(exec, node, &params))
-}
-
-/// `cuGraphAddEventRecordNode`
-pub(crate) unsafe fn add_event_record_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    event: CUevent,
-) -> Result<CUgraphNode, CudaError> {
-    let mut node = ptr::null_mut();
-    call!(cuGraphAddEventRecordNode(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        after.len(),
-        event
-    ))?;
-    Ok(node)
-}
-
-/// `cuGraphAddEventWaitNode`
-pub(crate) unsafe fn add_event_wait_node(
-    graph: CUgraph,
-    after: &[CUgraphNode],
-    event: CUevent,
-) -> Result<CUgraphNode, CudaError> {
-    let mut node = ptr::null_mut();
-    call!(cuGraphAddEventWaitNode(
-        &mut node,
-        graph,
-        after.as_ptr(),
-        after.len(),
-        event
-    ))?;
-    Ok(node)
 }

@@ -1,20 +1,21 @@
 //! Driver calls about memory outside graphs.
 
-use super::{CUdeviceptr, CUstream, call};
+use super::call::call;
+use super::{CUdeviceptr, CUstream};
 use crate::error::CudaError;
 use cudarc::driver::sys;
 use std::ffi::c_void;
 use std::ptr;
 
 /// `cuMemAlloc_v2`
-pub(crate) unsafe fn memory_alloc(bytes: usize) -> Result<CUdeviceptr, CudaError> {
+pub(crate) unsafe fn alloc(bytes: usize) -> Result<CUdeviceptr, CudaError> {
     let mut address = 0;
     call!(cuMemAlloc_v2(&mut address, bytes))?;
     Ok(address)
 }
 
 /// `cuMemFree_v2`
-pub(crate) unsafe fn memory_free(address: CUdeviceptr) -> Result<(), CudaError> {
+pub(crate) unsafe fn free(address: CUdeviceptr) -> Result<(), CudaError> {
     call!(cuMemFree_v2(address))
 }
 
@@ -31,7 +32,7 @@ pub(crate) unsafe fn host_free(pointer: *mut c_void) -> Result<(), CudaError> {
 }
 
 /// `cuMemsetD8Async`
-pub(crate) unsafe fn memset(address: CUdeviceptr, value: u8, bytes: usize, stream: CUstream) -> Result<(), CudaError> {
+pub(crate) unsafe fn set(address: CUdeviceptr, value: u8, bytes: usize, stream: CUstream) -> Result<(), CudaError> {
     call!(cuMemsetD8Async(address, value, bytes, stream))
 }
 

@@ -1,20 +1,21 @@
 //! Driver calls about modules and their functions.
 
-use super::{CUfunction, CUfunction_attribute, CUmodule, call};
+use super::call::call;
+use super::{CUfunction, CUfunction_attribute, CUmodule};
 use crate::error::CudaError;
 use cudarc::driver::sys::{CUjit_option, CUresult, culib};
 use std::ffi::{CStr, c_void};
 use std::ptr;
 
 /// `cuModuleLoadData`
-pub(crate) unsafe fn module_load(image: &CStr) -> Result<CUmodule, CudaError> {
+pub(crate) unsafe fn load(image: &CStr) -> Result<CUmodule, CudaError> {
     let mut module = ptr::null_mut();
     call!(cuModuleLoadData(&mut module, image.as_ptr().cast()))?;
     Ok(module)
 }
 
 /// `cuModuleLoadDataEx`; an error comes with what the compiler of PTX said
-pub(crate) unsafe fn module_load_explained(image: &CStr) -> Result<CUmodule, (CudaError, String)> {
+pub(crate) unsafe fn load_explained(image: &CStr) -> Result<CUmodule, (CudaError, String)> {
     let mut module = ptr::null_mut();
     let mut log = vec![0_u8; 8192];
     let mut options = [
@@ -42,12 +43,12 @@ pub(crate) unsafe fn module_load_explained(image: &CStr) -> Result<CUmodule, (Cu
 }
 
 /// `cuModuleUnload`
-pub(crate) unsafe fn module_unload(module: CUmodule) -> Result<(), CudaError> {
+pub(crate) unsafe fn unload(module: CUmodule) -> Result<(), CudaError> {
     call!(cuModuleUnload(module))
 }
 
 /// `cuModuleGetFunction`
-pub(crate) unsafe fn module_function(module: CUmodule, name: &CStr) -> Result<CUfunction, CudaError> {
+pub(crate) unsafe fn function(module: CUmodule, name: &CStr) -> Result<CUfunction, CudaError> {
     let mut function = ptr::null_mut();
     call!(cuModuleGetFunction(&mut function, module, name.as_ptr()))?;
     Ok(function)

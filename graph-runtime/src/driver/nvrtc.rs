@@ -1,4 +1,4 @@
-//! NVRTC, the compiler of CUDA C++: one `unsafe fn` for each call, as for the driver. [`nvrtc_is_present`] comes first.
+//! NVRTC, the compiler of CUDA C++: one `unsafe fn` for each call, as for the driver. [`is_present`] comes first.
 //!
 //! What each asks of its caller is what NVRTC asks (<https://docs.nvidia.com/cuda/nvrtc/>): programs are live, and strings are
 //! valid until the call returns.
@@ -51,7 +51,7 @@ const CALLS: [&str; 10] = [
 ];
 
 /// Is the library on this machine? Loads it at the first call.
-pub(crate) fn nvrtc_is_present() -> bool {
+pub(crate) fn is_present() -> bool {
     static PRESENT: OnceLock<bool> = OnceLock::new();
     *PRESENT.get_or_init(|| {
         // SAFETY: loading a library runs its initialisers; those of NVRTC are made for it.
@@ -68,26 +68,26 @@ pub(crate) fn nvrtc_is_present() -> bool {
 }
 
 /// `nvrtcVersion`: major and minor
-pub(crate) unsafe fn nvrtc_version() -> Result<(i32, i32), NvrtcError> {
+pub(crate) unsafe fn version() -> Result<(i32, i32), NvrtcError> {
     let (mut major, mut minor) = (0, 0);
     call!(nvrtcVersion(&mut major, &mut minor))?;
     Ok((major, minor))
 }
 
 /// `nvrtcGetNumSupportedArchs`
-pub(crate) unsafe fn nvrtc_architecture_count() -> Result<usize, NvrtcError> {
+pub(crate) unsafe fn architecture_count() -> Result<usize, NvrtcError> {
     let mut count: c_int = 0;
     call!(nvrtcGetNumSupportedArchs(&mut count))?;
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-/// `nvrtcGetSupportedArchs`: 70, 72, ..; `architectures` has room for as many as [`nvrtc_architecture_count`] says
-pub(crate) unsafe fn nvrtc_architectures(architectures: &mut [c_int]) -> Result<(), NvrtcError> {
+/// `nvrtcGetSupportedArchs`: 70, 72, ..; `architectures` has room for as many as [`architecture_count`] says
+pub(crate) unsafe fn architectures(architectures: &mut [c_int]) -> Result<(), NvrtcError> {
     call!(nvrtcGetSupportedArchs(architectures.as_mut_ptr()))
 }
 
 /// `nvrtcCreateProgram`; `headers` are texts, `names` what they are included as
-pub(crate) unsafe fn nvrtc_create(
+pub(crate) unsafe fn create(
     source: &CStr,
     name: &CStr,
     headers: &[*const c_char],
@@ -106,35 +106,35 @@ pub(crate) unsafe fn nvrtc_create(
 }
 
 /// `nvrtcCompileProgram`
-pub(crate) unsafe fn nvrtc_compile(program: NvrtcProgram, options: &[*const c_char]) -> Result<(), NvrtcError> {
+pub(crate) unsafe fn compile(program: NvrtcProgram, options: &[*const c_char]) -> Result<(), NvrtcError> {
     call!(nvrtcCompileProgram(program, options.len() as c_int, options.as_ptr()))
 }
 
 /// `nvrtcGetProgramLogSize`
-pub(crate) unsafe fn nvrtc_log_size(program: NvrtcProgram) -> Result<usize, NvrtcError> {
+pub(crate) unsafe fn log_size(program: NvrtcProgram) -> Result<usize, NvrtcError> {
     let mut size = 0;
     call!(nvrtcGetProgramLogSize(program, &mut size))?;
     Ok(size)
 }
 
-/// `nvrtcGetProgramLog`; `text` has as many bytes as [`nvrtc_log_size`] says
-pub(crate) unsafe fn nvrtc_log(program: NvrtcProgram, text: &mut [u8]) -> Result<(), NvrtcError> {
+/// `nvrtcGetProgramLog`; `text` has as many bytes as [`log_size`] says
+pub(crate) unsafe fn log(program: NvrtcProgram, text: &mut [u8]) -> Result<(), NvrtcError> {
     call!(nvrtcGetProgramLog(program, text.as_mut_ptr().cast()))
 }
 
 /// `nvrtcGetPTXSize`
-pub(crate) unsafe fn nvrtc_ptx_size(program: NvrtcProgram) -> Result<usize, NvrtcError> {
+pub(crate) unsafe fn ptx_size(program: NvrtcProgram) -> Result<usize, NvrtcError> {
     let mut size = 0;
     call!(nvrtcGetPTXSize(program, &mut size))?;
     Ok(size)
 }
 
-/// `nvrtcGetPTX`; `text` has as many bytes as [`nvrtc_ptx_size`] says
-pub(crate) unsafe fn nvrtc_ptx(program: NvrtcProgram, text: &mut [u8]) -> Result<(), NvrtcError> {
+/// `nvrtcGetPTX`; `text` has as many bytes as [`ptx_size`] says
+pub(crate) unsafe fn ptx(program: NvrtcProgram, text: &mut [u8]) -> Result<(), NvrtcError> {
     call!(nvrtcGetPTX(program, text.as_mut_ptr().cast()))
 }
 
 /// `nvrtcDestroyProgram`
-pub(crate) unsafe fn nvrtc_destroy(mut program: NvrtcProgram) -> Result<(), NvrtcError> {
+pub(crate) unsafe fn destroy(mut program: NvrtcProgram) -> Result<(), NvrtcError> {
     call!(nvrtcDestroyProgram(&mut program))
 }

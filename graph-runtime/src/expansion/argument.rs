@@ -1,9 +1,10 @@
 //! Memory arguments of declared graphs: what `build` and `rebind_x` take for `x: device S` and `x: host S`.
 
+use crate::backend::block::SharedMemory;
 use crate::builder::GraphBuilder;
 use crate::error::Result;
 use crate::graph::Graph;
-use crate::memory::{DeviceBuffer, HostBuffer, SharedHost, SharedMemory};
+use crate::memory::{DeviceBuffer, HostBuffer, SharedHost};
 use crate::shape::place::{OnDevice, OnHost, Place};
 use crate::shape::{Extent, SameShape};
 

@@ -1,10 +1,11 @@
 //! Buffers that an anonymous graph captures: it owns the handles, lends the memory as if it were its own, and gives the handles back.
 
+use crate::backend::block::SharedMemory;
 use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, Site};
 use crate::expansion::anonymous::Slot;
 use crate::graph::Graph;
-use crate::memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, SharedHost, SharedMemory};
+use crate::memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, SharedHost};
 use crate::shape::place::{OnDevice, OnHost, Place};
 use std::fmt;
 use std::ops::Deref;

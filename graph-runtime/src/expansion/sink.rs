@@ -77,7 +77,7 @@ impl NodeSink for GraphBuilder {
         value: T,
     ) -> Result<()> {
         let node = GraphBuilder::memset(self, name, to, value);
-        self.changes(node);
+        self.will_update(node);
         Ok(())
     }
 
@@ -89,7 +89,7 @@ impl NodeSink for GraphBuilder {
         value: T,
     ) -> Result<()> {
         let node = GraphBuilder::memset_2d(self, name, to, value);
-        self.changes(node);
+        self.will_update(node);
         Ok(())
     }
 

@@ -1,7 +1,9 @@
 //! Borrowing several pieces of a graph's host memory at once.
 
-use crate::error::{Error, Result};
-use crate::graph::{Graph, host_pointer};
+use crate::backend::block::SharedMemory;
+use crate::backend::storage::Storage;
+use crate::error::{Error, Result, Site};
+use crate::graph::Graph;
 use crate::shape::Element;
 use crate::shape::place::{OnHost, Place, Span};
 use std::ptr::NonNull;
@@ -53,5 +55,20 @@ impl<'g> HostSplit<'g> {
             return Err(Error::AlreadyTaken { site });
         }
         host_pointer(&self.graph.executable.storage()[span.resource], span, site)
+    }
+}
+
+/// The first byte of a span that was checked to lie in the memory, which is the graph's own.
+pub(crate) fn host_pointer(storage: &Storage, span: Span, site: Site) -> Result<NonNull<u8>> {
+    match storage {
+        // SAFETY: the span was issued by the builder of this graph as a part of this resource, whose size the memory has.
+        Storage::Host(memory) => Ok(unsafe { memory.pointer().add(span.start) }),
+        Storage::Shared(SharedMemory::Host(_)) => Err(Error::Unsupported {
+            site,
+            message: "shared host memory is lent by guards: `SharedHost::read` and `SharedHost::write`",
+        }),
+        Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Scratch(_) | Storage::Module => {
+            Err(Error::ForeignPlace { site })
+        }
     }
 }

@@ -5,22 +5,25 @@ pub(crate) mod update;
 pub(crate) mod rebind;
 pub(crate) mod edit;
 pub(crate) mod node;
-pub(crate) mod shares;
 pub(crate) mod host_split;
 
-use crate::backend::{Executable, HostMemory, Layout, Storage};
+use crate::backend::block::{Piece, SharedMemory};
+use crate::backend::executable::Executable;
+use crate::backend::memory::HostMemory;
+use crate::backend::shares::Shares;
+use crate::backend::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result, Site};
 use crate::graph::edit::Edit;
 use crate::graph::host_split::HostSplit;
 use crate::graph::node::{Missing, NodeHandle, NodeId};
 use crate::graph::rng::{Generator, Rng, RngHandle};
-use crate::graph::shares::Shares;
 use crate::graph::update::Update;
-use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef, Piece, SharedMemory};
+use crate::memory::{DeviceMut, DeviceRef, HostMut, HostRef};
 use crate::program::Program;
-use crate::program::instances::AllInstances;
+use crate::program::declared::AllDeclaredNodes;
 use crate::program::scratch::Arena;
+use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Span};
 use crate::shape::{Element, Extent};
 use cudarc::driver::{CudaStream, sys};
@@ -68,7 +71,7 @@ pub struct Graph {
     arena: Arena,
     pub(crate) program: Program,
     pub(crate) executable: Executable,
-    pub(crate) instances: AllInstances,
+    pub(crate) instances: AllDeclaredNodes,
     /// What was last changed only half-way. Almost always empty.
     pub(crate) half_edited: Vec<Edit>,
     pub(crate) rngs: Vec<Generator>,
@@ -106,7 +109,7 @@ impl Graph {
             arena: Arena::default(),
             program,
             executable,
-            instances: AllInstances::default(),
+            instances: AllDeclaredNodes::default(),
             half_edited: Vec::new(),
             rngs: Vec::new(),
             not_sync: PhantomData,
@@ -119,7 +122,7 @@ impl Graph {
     }
 
     /// The graph, whose declarations became these nodes.
-    pub(crate) fn with_instances(self, instances: AllInstances) -> Self {
+    pub(crate) fn with_instances(self, instances: AllDeclaredNodes) -> Self {
         Self { instances, ..self }
     }
 
@@ -159,14 +162,17 @@ impl Graph {
         if !self.half_edited.is_empty() {
             return Err(self.refusal());
         }
-        match &mut self.executable {
-            Executable::Cuda(_) if !self.shares.is_empty() => self.launch_shared(Some(stream)),
-            Executable::Cuda(executable) => executable.launch_on(&self.draft, stream),
-            Executable::Emulator(_) => Err(Error::Unsupported {
-                site: self.site(),
-                message: "the CPU emulator has no streams",
-            }),
+        if self.shares.is_empty() || !self.executable.has_streams() {
+            return self.executable.launch_on(&self.draft, stream);
         }
+        self.launch_shared(Some(stream))
+    }
+
+    /// Starts the graph on a stream, or its own, behind other uses of the memory that it shares.
+    fn launch_shared(&mut self, stream: Option<&CudaStream>) -> Result<()> {
+        let claims = self.shares.claim(&self.draft)?;
+        let Self { draft, program, .. } = self;
+        self.executable.launch_shared(draft, program, &claims, stream)
     }
 
     /// Waits for all launches.
@@ -350,13 +356,8 @@ impl Graph {
     /// the next [`Graph::rebind`]. Using them is up to the `unsafe` calls that take them: launches made so are not waited for, and graphs that are
     /// instantiated from the first have the memory and the functions that nodes were built with.
     pub fn raw(&self) -> Option<RawGraph> {
-        match &self.executable {
-            Executable::Cuda(executable) => {
-                let (graph, exec, stream) = executable.raw();
-                Some(RawGraph { graph, exec, stream })
-            }
-            Executable::Emulator(_) => None,
-        }
+        let (graph, exec, stream) = self.executable.raw()?;
+        Some(RawGraph { graph, exec, stream })
     }
 
     /// The index of a node that exists.
@@ -392,7 +393,7 @@ impl Graph {
     fn host_pointer(&self, span: Span) -> Result<NonNull<u8>> {
         let site = self.check_place(span)?;
         self.synchronize()?;
-        host_pointer(&self.executable.storage()[span.resource], span, site)
+        host_split::host_pointer(&self.executable.storage()[span.resource], span, site)
     }
 
     /// Waits. All of shared host memory: its builder made the place for that memory's shape, and checked its length.
@@ -417,21 +418,6 @@ impl Graph {
         let pointer = self.host_pointer(span)?.cast::<T>();
         let len = span.bytes.checked_div(size_of::<T>()).unwrap_or(0);
         Ok(NonNull::slice_from_raw_parts(pointer, len))
-    }
-}
-
-/// The first byte of a span that was checked to lie in the memory, which is the graph's own.
-pub(crate) fn host_pointer(storage: &Storage, span: Span, site: Site) -> Result<NonNull<u8>> {
-    match storage {
-        // SAFETY: the span was issued by the builder of this graph as a part of this resource, whose size the memory has.
-        Storage::Host(memory) => Ok(unsafe { memory.pointer().add(span.start) }),
-        Storage::Shared(SharedMemory::Host(_)) => Err(Error::Unsupported {
-            site,
-            message: "shared host memory is lent by guards: `SharedHost::read` and `SharedHost::write`",
-        }),
-        Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Scratch(_) | Storage::Module => {
-            Err(Error::ForeignPlace { site })
-        }
     }
 }
 

@@ -1,11 +1,11 @@
 //! Putting other memory in the place of what a graph shares.
 
+use crate::backend::block::{Shareable, SharedMemory};
+use crate::backend::shares::Shares;
 use crate::error::mistakes;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::edit::Edit;
-use crate::graph::shares::Shares;
-use crate::memory::{Shareable, SharedMemory};
 use crate::program::Op;
 use crate::shape::place::{Place, Span};
 use graph_plan::Diagnostic;

@@ -1,13 +1,13 @@
 //! Changing nodes of a built graph in place.
 
-use crate::error::mistakes::{launch_mistake, same_length};
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::graph::edit::Edit;
 use crate::graph::node::NodeId;
 use crate::kernel::source::resolve;
-use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, Launch, Value};
-use crate::program::{Argument, KernelOp, Op, Part, Program, Strided};
+use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, Launch, Value, launch_mistake};
+use crate::program::{Argument, KernelOp, Op, Program};
+use crate::shape::part::{ByteRectangle, Part};
 use crate::shape::place::{OnDevice, Place, Span};
 use crate::shape::rectangle::Rectangle;
 use crate::shape::{ArrayOf, Element};
@@ -51,7 +51,6 @@ impl Change {
                 new.config == old.config && arguments.all(|(old, new)| old.value() == new.value())
             }
             (Op::Memset { value: new, .. }, Op::Memset { value: old, .. }) => new.bytes() == old.bytes(),
-            (Op::SetRows(new), Op::SetRows(old)) => new.value.bytes() == old.value.bytes(),
             _ => false,
         }
     }
@@ -95,7 +94,7 @@ impl Update<'_> {
                 let part = Part { resource, start, bytes };
                 span.graph == graph.id && !span.outside && Part::of(*span) == part
             }
-            (Argument::Value(before), ArgumentKind::Value(after)) => same_length(before, after),
+            (Argument::Value(before), ArgumentKind::Value(after)) => before.is_as_long_as(after),
             _ => false,
         };
         let before = graph.program.arguments(built);
@@ -137,7 +136,7 @@ impl Update<'_> {
     ///
     /// # Errors
     /// [`Error::Unsupported`] for other memory or a value of another size, or where the old value was one that CUDA sets by itself and the
-    /// new one is not (see [`GraphBuilder::changes`](crate::GraphBuilder::changes)); [`Error::UnknownNode`] for a node that the graph does
+    /// new one is not (see [`GraphBuilder::will_update`](crate::GraphBuilder::will_update)); [`Error::UnknownNode`] for a node that the graph does
     /// not have. The graph is as it was then.
     pub fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
         &mut self,
@@ -145,7 +144,7 @@ impl Update<'_> {
         to: &Place<S, OnDevice>,
         value: T,
     ) -> Result<()> {
-        self.set(node, to.span, None, Value::new(&value))
+        self.set(node, to.span, Part::of(to.span).into(), Value::new(&value))
     }
 
     /// Changes the value of a memset node of a rectangle. The memory stays as it was built.
@@ -158,30 +157,31 @@ impl Update<'_> {
         to: &Rectangle<S, OnDevice>,
         value: T,
     ) -> Result<()> {
-        let rows = to.area.in_one_piece().is_none().then(|| to.area.strided());
-        self.set(node, to.area.span, rows, Value::new(&value))
+        self.set(node, to.area.span, to.area.bytes(), Value::new(&value))
     }
 
-    /// Changes the value of a memset node of `span`, or of rows that lie apart.
-    fn set(&mut self, node: NodeId, span: Span, rows: Option<Strided>, value: Value) -> Result<()> {
+    /// Changes the value of a memset node of `bytes`, which are those of `span`.
+    fn set(&mut self, node: NodeId, span: Span, bytes: ByteRectangle, value: Value) -> Result<()> {
         let (index, site) = self.find(node)?;
         if span.graph != self.graph.id {
             return Err(Error::ForeignPlace { site });
         }
-        let (before, same) = match &self.graph.program.ops[index] {
-            Op::Memset { to, value, .. } => (value, rows.is_none() && Part::of(span) == *to),
-            Op::SetRows(set) => (&set.value, rows == Some(set.to)),
-            _ => return Err(unsupported(site, "the node sets no memory")),
+        let Op::Memset {
+            to,
+            value: before,
+            will_update,
+        } = &self.graph.program.ops[index]
+        else {
+            return Err(unsupported(site, "the node sets no memory"));
         };
-        if span.outside || !same || !same_length(before, &value) {
+        if span.outside || bytes != *to || !before.is_as_long_as(&value) {
             return Err(unsupported(site, "an update cannot change which memory a node uses"));
         }
-        let mut op = self.graph.program.ops[index].clone();
-        match &mut op {
-            Op::Memset { value: before, .. } => *before = value,
-            Op::SetRows(set) => set.value = value,
-            _ => {}
-        }
+        let op = Op::Memset {
+            to: bytes,
+            value,
+            will_update: *will_update,
+        };
         self.push(index, op, Vec::new())
     }
 

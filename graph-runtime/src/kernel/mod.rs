@@ -1,14 +1,19 @@
-//! Kernels: what `#[cuda_kernels]` records about each, and calls of them.
+//! Kernels: what [`#[cuda_kernels]`](crate::cuda_kernels) records about each, and calls of them.
+//!
+//! Programs name what they need at the crate's root. This module has besides what an author of an `unsafe impl` of [`Kernel`] writes:
+//! [`KernelFacts`] and the types of its fields.
 
 pub(crate) mod source;
 pub(crate) mod programmatic;
 
-use crate::kernel::source::Source;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use cudarc::driver::CudaFunction;
-use graph_plan::{Argument, Contract, GridDependency, KernelCode, KernelLimits, LaunchRequest, Mode, Param};
+use graph_plan::{Argument, Diagnostic, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject};
 use std::sync::Arc;
+
+pub use crate::kernel::source::{Declaration, ParamType, Source};
+pub use graph_plan::{Contract, GridDependency, KernelLimits, Param, ParamKind, Scalar, Touched};
 
 /// What is known of a kernel at compile time.
 #[derive(Debug)]
@@ -64,7 +69,7 @@ impl KernelFacts {
 /// `FACTS` describes the `.entry` in its PTX text truly: the parameters have these sizes, nothing but the module's variables
 /// and the memory passed as `&mut` is written, nothing but these and the memory passed as `&` is read; the loads and the
 /// `griddepcontrol` instructions are all of those that count. Of a CUDA source that is checked when a graph is built, as far as a
-/// [`safe`](crate::Declaration::safe) declaration is concerned; for an unsafe one, whoever launches it vouches.
+/// [`safe`](crate::kernel::Declaration::safe) declaration is concerned; for an unsafe one, whoever launches it vouches.
 pub unsafe trait Kernel {
     /// What is known of it.
     const FACTS: &'static KernelFacts;
@@ -168,6 +173,11 @@ impl Value {
             Value::Small(bytes, len) => &bytes[..usize::from(*len)],
             Value::Large(bytes) => bytes,
         }
+    }
+
+    /// Whether the two values have one length.
+    pub(crate) fn is_as_long_as(&self, other: &Self) -> bool {
+        self.bytes().len() == other.bytes().len()
     }
 }
 
@@ -344,4 +354,18 @@ impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
     fn dimensions(self) -> [i128; 3] {
         [self.0.dimensions()[0], self.1.dimensions()[0], self.2.dimensions()[0]]
     }
+}
+
+/// The checked dimensions of a launch, or why they are wrong.
+pub(crate) fn launch_mistake<const N: usize>(
+    name: &str,
+    node: usize,
+    facts: &KernelFacts,
+    launch: Launch,
+    call: &KernelCall<N>,
+) -> Result<LaunchConfig, Diagnostic> {
+    let checked = facts
+        .code()
+        .check_launch(name, &launch.request(), &call.contract_arguments(), true);
+    checked.map_err(|text| Diagnostic::parse(Subject::Node(node), text.as_str()))
 }

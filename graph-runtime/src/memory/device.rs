@@ -1,11 +1,11 @@
 //! Device memory outside graphs.
 
-use super::block::{Piece, Shareable, SharedMemory, sealed};
-use super::uses::Kind;
 use super::view::DeviceRef;
-use crate::backend::cuda::Memory;
-use crate::backend::{CudarcSlice, DeviceMemory};
-use crate::error::{At, Error, Result, Site};
+use crate::backend::block::{Piece, Shareable, SharedMemory, sealed};
+use crate::backend::device::cuda_memory::CudarcSlice;
+use crate::backend::memory::DeviceMemory;
+use crate::backend::uses::Kind;
+use crate::error::{Result, Site};
 use crate::shape::place::{OnDevice, Place, select};
 use crate::shape::{Element, Rows};
 use cudarc::driver::CudaSlice;
@@ -160,16 +160,8 @@ impl<T: Element> DeviceBuffer<[T]> {
     /// # Errors
     /// [`Error::Unsupported`] on the emulator; [`Error::Cuda`] where the driver refuses; [`Error::InUse`] as [`DeviceBuffer::read`].
     pub fn as_cudarc(&self) -> Result<CudarcSlice<'_, T>> {
-        match &**self.piece.block {
-            DeviceMemory::Cuda(memory) => {
-                let claim = self.piece.hold(false, Kind::Guard, Site::buffer)?;
-                memory.cudarc(self.piece.start, self.len(), claim).at(Site::buffer)
-            }
-            DeviceMemory::Emulator(_) => Err(Error::Unsupported {
-                site: Site::buffer(),
-                message: "memory of the CPU emulator is no CUDA memory",
-            }),
-        }
+        let claim = || self.piece.hold(false, Kind::Guard, Site::buffer);
+        self.piece.block.cudarc(self.piece.start, self.len(), claim)
     }
 }
 
@@ -177,7 +169,7 @@ impl<T: Element> DeviceBuffer<[T]> {
 impl<T: Element> From<CudaSlice<T>> for DeviceBuffer<[T]> {
     fn from(slice: CudaSlice<T>) -> Self {
         let bytes = slice.num_bytes();
-        Self::new(DeviceMemory::Cuda(Memory::from_cudarc(slice)), bytes)
+        Self::new(DeviceMemory::from_cudarc(slice), bytes)
     }
 }
 
@@ -196,8 +188,8 @@ impl<S: ?Sized> From<&DeviceBuffer<S>> for DeviceBuffer<S> {
 }
 
 impl<S: ?Sized> sealed::Shareable for DeviceBuffer<S> {
-    fn handle(&self) -> sealed::Handle {
-        sealed::Handle(SharedMemory::Device(self.piece.clone()))
+    fn handle(&self) -> sealed::SharedHandle {
+        sealed::SharedHandle(SharedMemory::Device(self.piece.clone()))
     }
 }
 

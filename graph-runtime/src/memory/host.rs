@@ -1,8 +1,7 @@
 //! Host memory outside graphs.
 
-use super::block::Piece;
-use super::shared_host::SharedHost;
-use crate::backend::HostMemory;
+use crate::backend::block::Piece;
+use crate::backend::memory::HostMemory;
 use crate::shape::Element;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -14,9 +13,9 @@ use std::ptr::NonNull;
 /// can share.
 pub struct HostBuffer<S: ?Sized> {
     /// What `piece` holds, as its shape.
-    pointer: NonNull<S>,
+    pub(super) pointer: NonNull<S>,
     /// The only handle to its block.
-    piece: Piece<HostMemory>,
+    pub(super) piece: Piece<HostMemory>,
 }
 
 // SAFETY: the buffer owns its `S`, as a `Box` does.
@@ -58,11 +57,6 @@ impl<S: ?Sized> HostBuffer<S> {
     /// The size in bytes.
     pub fn bytes(&self) -> usize {
         self.piece.bytes
-    }
-
-    /// A handle that can be cloned and given to graphs.
-    pub fn share(self) -> SharedHost<S> {
-        SharedHost::new(self.pointer, self.piece)
     }
 }
 

@@ -1,9 +1,10 @@
 //! Host memory that graphs share, and the guards that lend it.
 
-use super::block::{Piece, Shareable, SharedMemory, sealed};
 use super::host::HostBuffer;
-use super::uses::{Claim, Kind};
-use crate::backend::HostMemory;
+use crate::backend::block::{Piece, Shareable, SharedMemory, sealed};
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::memory::HostMemory;
+use crate::backend::uses::{Claim, Kind};
 use crate::error::{Result, Site};
 use crate::shape::place::{OnHost, Place, select};
 use crate::shape::{Element, Extent, Rows};
@@ -61,6 +62,13 @@ pub struct SharedHost<S: ?Sized> {
 unsafe impl<S: ?Sized + Send + Sync> Send for SharedHost<S> {}
 // SAFETY: as above.
 unsafe impl<S: ?Sized + Send + Sync> Sync for SharedHost<S> {}
+
+impl<S: ?Sized> HostBuffer<S> {
+    /// A handle that can be cloned and given to graphs.
+    pub fn share(self) -> SharedHost<S> {
+        SharedHost::new(self.pointer, self.piece)
+    }
+}
 
 impl<S: ?Sized> SharedHost<S> {
     /// The pointer is to what the piece holds, as its shape.
@@ -194,8 +202,8 @@ impl<S: ?Sized> From<HostBuffer<S>> for SharedHost<S> {
 }
 
 impl<S: ?Sized> sealed::Shareable for SharedHost<S> {
-    fn handle(&self) -> sealed::Handle {
-        sealed::Handle(SharedMemory::Host(self.piece.clone()))
+    fn handle(&self) -> sealed::SharedHandle {
+        sealed::SharedHandle(SharedMemory::Host(self.piece.clone()))
     }
 }
 
@@ -215,7 +223,7 @@ pub struct HostRef<'b, S: ?Sized> {
     /// No reference: the claim ends while the guard is being dropped.
     pointer: NonNull<S>,
     #[expect(dead_code, reason = "it keeps others off until it is dropped")]
-    claim: Claim<'b>,
+    claim: Claim<'b, LaunchEvent>,
     marker: PhantomData<&'b S>,
 }
 
@@ -224,7 +232,7 @@ pub struct HostMut<'b, S: ?Sized> {
     /// No reference: the claim ends while the guard is being dropped.
     pointer: NonNull<S>,
     #[expect(dead_code, reason = "it keeps others off until it is dropped")]
-    claim: Claim<'b>,
+    claim: Claim<'b, LaunchEvent>,
     marker: PhantomData<&'b mut S>,
 }
 

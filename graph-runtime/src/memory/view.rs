@@ -1,8 +1,10 @@
 //! Views of device memory: of a graph's own, or of what it shares.
 
-use super::block::Piece;
-use super::uses::{Access, Claim, Kind, Uses};
-use crate::backend::DeviceMemory;
+use crate::backend::block::Piece;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::launches::Access;
+use crate::backend::memory::DeviceMemory;
+use crate::backend::uses::{Claim, Kind, Uses};
 use crate::error::{Error, Result, Site};
 use crate::shape::Element;
 use bytemuck::allocation::{zeroed_box, zeroed_vec};
@@ -13,7 +15,7 @@ use std::ops::Deref;
 pub struct DeviceRef<'g, S: ?Sized> {
     memory: &'g DeviceMemory,
     /// Of memory that others may use at the same time.
-    uses: Option<&'g Uses>,
+    uses: Option<&'g Uses<LaunchEvent>>,
     start: usize,
     bytes: usize,
     site: Site,
@@ -58,7 +60,7 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
     }
 
     /// Keeps others off shared memory.
-    fn hold(&self, write: bool) -> Result<Option<Claim<'g>>> {
+    fn hold(&self, write: bool) -> Result<Option<Claim<'g, LaunchEvent>>> {
         let access = Access::new(self.start, self.start + self.bytes, write);
         let held = self.uses.map(|uses| uses.hold(access, Kind::Call));
         held.transpose().map_err(|refused| refused.at(self.site.clone()))

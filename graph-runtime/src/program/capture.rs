@@ -1,12 +1,12 @@
 //! `capture` nodes: library calls on a stream, recorded instead of run.
 
-use crate::backend::cuda::Session;
 use crate::error::Result;
-use crate::program::pointer::{Kept, Pointer, PointerMut};
+use crate::program::pointer::{Addresses, Kept, Pointer, PointerMut};
 use crate::shape::ArrayOf;
 use crate::shape::place::OnDevice;
 use cudarc::driver::sys::{CUdeviceptr, CUstream};
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop};
+use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,10 +14,28 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Any error, as closures of `capture` and `raw` nodes return it: `?` makes one of every error type.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
+/// The stream of one `capture` node, and what the graph keeps for it.
+pub(crate) trait Session {
+    /// The stream.
+    fn stream(&self) -> CUstream;
+    /// The same stream, in cudarc's type.
+    fn cudarc(&self) -> &Arc<CudaStream>;
+    /// The context of the stream.
+    fn context(&self) -> &Arc<CudaContext>;
+    /// Where the graph's memory is.
+    fn addresses(&self) -> &Addresses;
+    /// Zeroed device memory that lives as long as `self`: its first byte, as an address without provenance.
+    fn workspace(&self, bytes: usize) -> Result<*mut u8>;
+    /// Keeps a value as long as `self`.
+    fn keep(&self, value: Arc<dyn Any + Send + Sync>);
+    /// Runs `f` while the stream does not capture; fails if something was captured before.
+    fn outside(&self, f: &mut dyn FnMut()) -> std::result::Result<(), BoxError>;
+}
+
 /// A stream that is being captured, as the closure of a `capture` node gets it: see
 /// [`GraphBuilder::capture`](crate::GraphBuilder::capture).
 pub struct CaptureStream<'n, K> {
-    session: &'n Session,
+    session: &'n dyn Session,
     kept: &'n K,
 }
 
@@ -59,7 +77,7 @@ impl<'n, K> CaptureStream<'n, K> {
     /// # Errors
     /// [`Error::Cuda`](crate::Error::Cuda) where there is not so much memory.
     pub fn workspace(&self, bytes: usize) -> Result<PointerMut<'n, [u8], OnDevice>> {
-        self.session.workspace(bytes)
+        Ok(PointerMut::new(self.session.workspace(bytes)?, bytes))
     }
 
     /// Runs `make` outside the capture: what it queues on the stream runs at once and is waited for, and it may allocate, free and wait. The graph keeps
@@ -73,8 +91,9 @@ impl<'n, K> CaptureStream<'n, K> {
         &self,
         make: impl FnOnce() -> std::result::Result<T, BoxError>,
     ) -> std::result::Result<Arc<T>, BoxError> {
-        let made = self.session.outside(make)??;
-        let made = Arc::new(made);
+        let (mut make, mut made) = (Some(make), None);
+        self.session.outside(&mut || made = make.take().map(|make| make()))?;
+        let made = Arc::new(made.ok_or("`prepare` was not run")??);
         self.session.keep(made.clone());
         Ok(made)
     }
@@ -176,7 +195,7 @@ impl<T> fmt::Debug for CaptureSliceMut<'_, T> {
     }
 }
 
-type Function = dyn for<'n> FnMut(&'n Session) -> std::result::Result<(), BoxError> + Send;
+type Function = dyn for<'n> FnMut(&'n dyn Session) -> std::result::Result<(), BoxError> + Send;
 
 /// The closure of a `capture` node, without the types of its arguments. The mutex is there for `Sync`; builds call it one at a time.
 pub(crate) struct CaptureCall(Mutex<Box<Function>>);
@@ -193,7 +212,7 @@ impl CaptureCall {
     }
 
     /// Queues the library calls.
-    pub(crate) fn run(&self, session: &Session) -> std::result::Result<(), BoxError> {
+    pub(crate) fn run(&self, session: &dyn Session) -> std::result::Result<(), BoxError> {
         let mut function = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         function(session)
     }

@@ -1,9 +1,8 @@
 //! Events: what `record` and `wait` nodes order a graph against other streams with.
 
-use crate::backend::Backend;
-use crate::backend::cuda::{self, Cuda};
-use crate::driver::{self, CUevent, RelaxedCapture};
+use crate::driver::{self, CUcontext, CUevent, RelaxedCapture};
 use crate::error::{At, Result, Site};
+use crate::program::host::refuse_in_host_function;
 use cudarc::driver::CudaEvent;
 use std::fmt;
 use std::sync::Arc;
@@ -25,19 +24,8 @@ enum Kind {
 }
 
 impl Event {
-    /// An event that was not recorded yet; without timing.
-    pub(crate) fn new(backend: &Backend) -> Result<Self> {
-        match backend {
-            Backend::Cuda(cuda) => {
-                cuda::refuse_in_host_function().at(Site::default)?;
-                let _relaxed = RelaxedCapture::enter();
-                let made = cuda.context().new_event(None);
-                let made = made.map_err(|error| driver::error("cuEventCreate", error.0));
-                Ok(made.at(Site::default)?.into())
-            }
-            Backend::Emulator(_) => Ok(Self(Kind::Emulator)),
-        }
-    }
+    /// The event of the emulator.
+    pub(crate) const EMULATOR: Self = Self(Kind::Emulator);
 
     /// The event of cudarc, to record it on a stream or to let a stream wait for it; `None` on the emulator.
     pub fn as_cudarc(&self) -> Option<&Arc<CudaEvent>> {
@@ -53,28 +41,28 @@ impl Event {
     /// [`Error::Cuda`](crate::Error::Cuda) with what went wrong in that work.
     pub fn synchronize(&self) -> Result<()> {
         let Kind::Cuda(event) = &self.0 else { return Ok(()) };
-        cuda::refuse_in_host_function().at(Site::default)?;
+        refuse_in_host_function().at(Site::default)?;
         let _relaxed = RelaxedCapture::enter();
         // SAFETY: `event` keeps the event and its context alive.
-        unsafe { driver::event_synchronize(event.cu_event()) }.at(Site::default)
+        unsafe { driver::event::synchronize(event.cu_event()) }.at(Site::default)
     }
 
-    /// Why nodes on this device cannot use it.
-    pub(crate) fn misfit(&self, backend: &Backend) -> Option<&'static str> {
-        match (&self.0, backend) {
-            (Kind::Cuda(event), Backend::Cuda(cuda)) if event.context().cu_ctx() != cuda.raw() => {
+    /// Why nodes of a graph in this context, or on the emulator, cannot use it.
+    pub(crate) fn misfit(&self, context: Option<CUcontext>) -> Option<&'static str> {
+        match (&self.0, context) {
+            (Kind::Cuda(event), Some(context)) if event.context().cu_ctx() != context => {
                 Some("the event belongs to another context")
             }
-            (Kind::Cuda(_), Backend::Emulator(_)) => Some("the event is one of CUDA, but this is the CPU emulator"),
-            (Kind::Emulator, Backend::Cuda(_)) => Some("the event is one of the CPU emulator"),
-            _ => None,
+            (Kind::Cuda(_), None) => Some("the event is one of CUDA, but this is the CPU emulator"),
+            (Kind::Emulator, Some(_)) => Some("the event is one of the CPU emulator"),
+            (Kind::Cuda(_), Some(_)) | (Kind::Emulator, None) => None,
         }
     }
 
-    /// The handle, of an event that fits `cuda`.
-    pub(crate) fn raw(&self, cuda: &Cuda) -> Option<CUevent> {
+    /// The handle of an event of this context.
+    pub(crate) fn raw(&self, context: CUcontext) -> Option<CUevent> {
         let event = self.as_cudarc()?;
-        (event.context().cu_ctx() == cuda.raw()).then(|| event.cu_event())
+        (event.context().cu_ctx() == context).then(|| event.cu_event())
     }
 }
 

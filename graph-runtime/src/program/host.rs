@@ -1,8 +1,9 @@
 //! Host functions: what a `call` node runs, and the host memory that it gets as Rust references.
 
-use crate::program::Part;
+use crate::error::CudaError;
 use crate::shape::Element;
-use crate::shape::place::{Declared, OnHost, Place};
+use crate::shape::part::Part;
+use crate::shape::place::{DeclaredAccess, OnHost, Place};
 use graph_plan::Mode;
 use std::any::Any;
 use std::cell::Cell;
@@ -28,7 +29,7 @@ pub trait HostArgument: sealed::HostArgument {
     type Reference<'a>;
 
     #[doc(hidden)]
-    fn declared(&self) -> Declared;
+    fn declared(&self) -> DeclaredAccess;
 
     /// # Safety
     ///
@@ -44,8 +45,8 @@ impl<S: ?Sized> sealed::HostArgument for &mut Place<S, OnHost> {}
 impl<S: Element> HostArgument for &Place<S, OnHost> {
     type Reference<'a> = &'a S;
 
-    fn declared(&self) -> Declared {
-        Declared::new(self.span, Mode::Read)
+    fn declared(&self) -> DeclaredAccess {
+        DeclaredAccess::new(self.span, Mode::Read)
     }
 
     unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize) -> &'a S {
@@ -57,8 +58,8 @@ impl<S: Element> HostArgument for &Place<S, OnHost> {
 impl<S: Element> HostArgument for &mut Place<S, OnHost> {
     type Reference<'a> = &'a mut S;
 
-    fn declared(&self) -> Declared {
-        Declared::new(self.span, Mode::ReadWrite)
+    fn declared(&self) -> DeclaredAccess {
+        DeclaredAccess::new(self.span, Mode::ReadWrite)
     }
 
     unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize) -> &'a mut S {
@@ -70,8 +71,8 @@ impl<S: Element> HostArgument for &mut Place<S, OnHost> {
 impl<T: Element> HostArgument for &Place<[T], OnHost> {
     type Reference<'a> = &'a [T];
 
-    fn declared(&self) -> Declared {
-        Declared::new(self.span, Mode::Read)
+    fn declared(&self) -> DeclaredAccess {
+        DeclaredAccess::new(self.span, Mode::Read)
     }
 
     unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> &'a [T] {
@@ -83,8 +84,8 @@ impl<T: Element> HostArgument for &Place<[T], OnHost> {
 impl<T: Element> HostArgument for &mut Place<[T], OnHost> {
     type Reference<'a> = &'a mut [T];
 
-    fn declared(&self) -> Declared {
-        Declared::new(self.span, Mode::ReadWrite)
+    fn declared(&self) -> DeclaredAccess {
+        DeclaredAccess::new(self.span, Mode::ReadWrite)
     }
 
     unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> &'a mut [T] {
@@ -108,7 +109,7 @@ pub trait HostArguments: sealed::HostArguments {
     type References<'a>;
 
     #[doc(hidden)]
-    fn declared(&self) -> Vec<Declared>;
+    fn declared(&self) -> Vec<DeclaredAccess>;
 
     /// # Safety
     ///
@@ -122,7 +123,7 @@ impl sealed::HostArguments for () {}
 impl HostArguments for () {
     type References<'a> = ();
 
-    fn declared(&self) -> Vec<Declared> {
+    fn declared(&self) -> Vec<DeclaredAccess> {
         Vec::new()
     }
 
@@ -136,7 +137,7 @@ macro_rules! tuples {
         impl<$($argument: HostArgument),*> HostArguments for ($($argument,)*) {
             type References<'a> = ($($argument::Reference<'a>,)*);
 
-            fn declared(&self) -> Vec<Declared> {
+            fn declared(&self) -> Vec<DeclaredAccess> {
                 vec![$(self.$index.declared()),*]
             }
 
@@ -216,6 +217,18 @@ thread_local! {
 /// Is this thread in a host function? There it must not use CUDA.
 pub(crate) fn is_running() -> bool {
     RUNNING.get()
+}
+
+/// An error in host functions, where CUDA forbids its calls, and waiting might be for what comes after the function.
+pub(crate) fn refuse_in_host_function() -> Result<(), CudaError> {
+    if !is_running() {
+        return Ok(());
+    }
+    Err(CudaError {
+        call: "a CUDA call in a host function",
+        name: "CUDA_ERROR_NOT_PERMITTED",
+        code: 800,
+    })
 }
 
 /// Says so while it lives.

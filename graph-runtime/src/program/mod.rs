@@ -1,12 +1,12 @@
 //! What the nodes of a graph do, as plain data: the builder writes it, the backends carry it out.
 
+pub(crate) mod scratch;
+pub(crate) mod declared;
+pub(crate) mod raw;
 pub(crate) mod capture;
+pub(crate) mod pointer;
 pub(crate) mod event;
 pub(crate) mod host;
-pub(crate) mod instances;
-pub(crate) mod pointer;
-pub(crate) mod raw;
-pub(crate) mod scratch;
 
 use crate::kernel::source::Ptx;
 use crate::kernel::{ArgumentKind, CallArgument, KernelFacts, LOADED, Launch, Value};
@@ -14,7 +14,7 @@ use crate::program::capture::CaptureCall;
 use crate::program::event::Event;
 use crate::program::host::HostCall;
 use crate::program::raw::RawCall;
-use crate::shape::place::Span;
+use crate::shape::part::{ByteRectangle, Part};
 use cudarc::driver::CudaFunction;
 use graph_plan::{LaunchConfig, Mode};
 use std::collections::HashMap;
@@ -22,98 +22,22 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 
-/// A part of a resource.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) resource: u32,
-    /// In bytes.
-    pub(crate) start: usize,
-    /// In bytes.
-    pub(crate) bytes: usize,
-}
-
-impl Part {
-    pub(crate) fn of(span: Span) -> Self {
-        Self {
-            resource: span.resource as u32,
-            start: span.start,
-            bytes: span.bytes,
-        }
-    }
-}
-
-/// Rows of bytes that lie apart.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Strided {
-    /// Where the first row begins, and the bytes of all rows together.
-    pub(crate) part: Part,
-    /// The bytes of a row; not 0.
-    pub(crate) width: usize,
-    /// From the beginning of a row to that of the next, in bytes.
-    pub(crate) pitch: usize,
-}
-
-impl Strided {
-    /// One row.
-    pub(crate) fn single(part: Part) -> Self {
-        Self {
-            part,
-            width: part.bytes,
-            pitch: part.bytes,
-        }
-    }
-
-    pub(crate) fn rows(&self) -> usize {
-        self.part.bytes.checked_div(self.width).unwrap_or(0)
-    }
-
-    /// Each row.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
-        let Self { part, width, pitch } = *self;
-        (0..self.rows()).map(move |row| Part {
-            start: part.start + row * pitch,
-            bytes: width,
-            ..part
-        })
-    }
-}
-
-/// A copy of rows, of which one side at least lie apart.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CopyRows {
-    pub(crate) from: Strided,
-    /// As many rows of one width.
-    pub(crate) to: Strided,
-}
-
-/// A memset of rows that lie apart.
-#[derive(Clone, Debug)]
-pub(crate) struct SetRows {
-    pub(crate) to: Strided,
-    /// It repeats a whole number of times in each row.
-    pub(crate) value: Value,
-    /// As in [`Op::Memset`].
-    pub(crate) changes: bool,
-}
-
 /// What a node does.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Kernel(KernelOp),
-    /// Both parts have one length.
+    /// Both rectangles have as many rows of one width.
     Memcpy {
-        from: Part,
-        to: Part,
+        from: ByteRectangle,
+        to: ByteRectangle,
     },
-    /// The value repeats a whole number of times.
+    /// The value repeats a whole number of times in each row.
     Memset {
-        to: Part,
+        to: ByteRectangle,
         value: Value,
-        /// Will the value change? Then it must be lowered to something that takes every value.
-        changes: bool,
+        /// Whether the value will change. Then it must be lowered to something that takes every value.
+        will_update: bool,
     },
-    CopyRows(Box<CopyRows>),
-    SetRows(Box<SetRows>),
     Join,
     Conditional(Conditional),
     /// The nodes of this body, once.
@@ -128,9 +52,7 @@ pub(crate) enum Op {
 impl Op {
     fn is_other(&self) -> bool {
         match self {
-            Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::CopyRows(_) | Op::SetRows(_) | Op::Join => {
-                false
-            }
+            Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::Join => false,
             Op::Conditional(_)
             | Op::Child(_)
             | Op::Call(_)

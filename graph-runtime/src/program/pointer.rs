@@ -1,14 +1,12 @@
 //! Memory as `capture` and `raw` nodes get it: addresses with a shape, and a lifetime that ends with the closure.
 
-use crate::backend::Storage;
 use crate::shape::ArrayOf;
-use crate::shape::place::{Declared, Memory, OnDevice, OnHost, Place, Span};
+use crate::shape::place::{DeclaredAccess, Memory, OnDevice, OnHost, Place, Span};
 use cudarc::driver::sys::CUdeviceptr;
 use graph_plan::Mode;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
-use std::ptr;
 
 /// Memory of a graph that a `capture` or `raw` node declared to read: an address and a length.
 ///
@@ -17,11 +15,11 @@ pub struct Pointer<'n, S: ?Sized, M> {
     /// Of device memory, an address without provenance.
     first: *mut u8,
     bytes: usize,
-    marker: Marker<'n, S, M>,
+    marker: PointerMarker<'n, S, M>,
 }
 
 /// The memory is the graph's, and the pointer is of use only in the closure that it was given to.
-type Marker<'n, S, M> = PhantomData<(&'n (), fn() -> M, fn(&S))>;
+type PointerMarker<'n, S, M> = PhantomData<(&'n (), fn() -> M, fn(&S))>;
 
 impl<S: ?Sized, M> Pointer<'_, S, M> {
     pub(crate) fn new(first: *mut u8, bytes: usize) -> Self {
@@ -119,13 +117,9 @@ unsafe impl Send for Addresses {}
 unsafe impl Sync for Addresses {}
 
 impl Addresses {
-    pub(crate) fn new(storage: &[Storage]) -> Self {
-        let first = |storage: &Storage| match (storage.host(), storage.device()) {
-            (Some(host), _) => host.as_ptr(),
-            (None, Some((memory, start))) => ptr::without_provenance_mut(memory.address() as usize + start),
-            (None, None) => ptr::null_mut(),
-        };
-        Self(storage.iter().map(first).collect())
+    /// `first` has the first byte of each resource; null for those without an address.
+    pub(crate) fn new(first: impl Iterator<Item = *mut u8>) -> Self {
+        Self(first.collect())
     }
 
     /// The first byte of a span.
@@ -151,7 +145,7 @@ pub trait NodeArgument: sealed::NodeArgument {
     type Kept: Kept;
 
     #[doc(hidden)]
-    fn keep(self) -> (Option<Declared>, Self::Kept);
+    fn keep(self) -> (Option<DeclaredAccess>, Self::Kept);
 }
 
 /// What a closure gets its arguments from.
@@ -177,16 +171,16 @@ impl<S: ?Sized, M: Memory> sealed::NodeArgument for &mut Place<S, M> {}
 impl<S: ?Sized + 'static, M: Memory + 'static> NodeArgument for &Place<S, M> {
     type Kept = Read<S, M>;
 
-    fn keep(self) -> (Option<Declared>, Read<S, M>) {
-        (Some(Declared::new(self.span, Mode::Read)), Read(*self))
+    fn keep(self) -> (Option<DeclaredAccess>, Read<S, M>) {
+        (Some(DeclaredAccess::new(self.span, Mode::Read)), Read(*self))
     }
 }
 
 impl<S: ?Sized + 'static, M: Memory + 'static> NodeArgument for &mut Place<S, M> {
     type Kept = Write<S, M>;
 
-    fn keep(self) -> (Option<Declared>, Write<S, M>) {
-        (Some(Declared::new(self.span, Mode::ReadWrite)), Write(*self))
+    fn keep(self) -> (Option<DeclaredAccess>, Write<S, M>) {
+        (Some(DeclaredAccess::new(self.span, Mode::ReadWrite)), Write(*self))
     }
 }
 
@@ -215,7 +209,7 @@ impl<T> sealed::NodeArgument for ByValue<T> {}
 impl<T: Clone + Send + 'static> NodeArgument for ByValue<T> {
     type Kept = Self;
 
-    fn keep(self) -> (Option<Declared>, Self) {
+    fn keep(self) -> (Option<DeclaredAccess>, Self) {
         (None, self)
     }
 }
@@ -240,7 +234,7 @@ pub trait NodeArguments: sealed::NodeArguments {
     type Kept: Kept;
 
     #[doc(hidden)]
-    fn keep(self) -> (Vec<Declared>, Self::Kept);
+    fn keep(self) -> (Vec<DeclaredAccess>, Self::Kept);
 }
 
 impl sealed::NodeArguments for () {}
@@ -248,7 +242,7 @@ impl sealed::NodeArguments for () {}
 impl NodeArguments for () {
     type Kept = ();
 
-    fn keep(self) -> (Vec<Declared>, ()) {
+    fn keep(self) -> (Vec<DeclaredAccess>, ()) {
         (Vec::new(), ())
     }
 }
@@ -266,7 +260,7 @@ macro_rules! tuples {
         impl<$($argument: NodeArgument),*> NodeArguments for ($($argument,)*) {
             type Kept = ($($argument::Kept,)*);
 
-            fn keep(self) -> (Vec<Declared>, Self::Kept) {
+            fn keep(self) -> (Vec<DeclaredAccess>, Self::Kept) {
                 let mut declared = Vec::new();
                 let kept = ($({
                     let (place, kept) = self.$index.keep();

@@ -1,7 +1,7 @@
 //! Scratch memory: one allocation for all of a graph's scratch resources, in which those overlap that never live at once.
 
-use crate::backend::Layout;
 use crate::program::{Argument, Op, Program};
+use crate::shape::part::Layout;
 use graph_plan::{Code, Diagnostic, Draft, Outcome, Sharing, Subject, is_packing, pack};
 
 /// The place of every scratch resource.

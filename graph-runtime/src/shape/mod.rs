@@ -4,6 +4,7 @@
 //! whose length is known at build. Nothing here knows of devices.
 
 pub(crate) mod rectangle;
+pub(crate) mod part;
 pub(crate) mod place;
 pub(crate) mod iterations;
 

@@ -52,12 +52,12 @@ pub(crate) struct Span {
 
 /// A place that a node declares to touch, and how.
 #[derive(Clone, Copy, Debug)]
-pub struct Declared {
+pub struct DeclaredAccess {
     pub(crate) span: Span,
     pub(crate) mode: Mode,
 }
 
-impl Declared {
+impl DeclaredAccess {
     pub(crate) fn new(span: Span, mode: Mode) -> Self {
         Self { span, mode }
     }

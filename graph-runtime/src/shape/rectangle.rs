@@ -1,6 +1,6 @@
 //! Columns of a matrix: parts of memory that lie apart, which copies and memsets take and kernels do not.
 
-use crate::program::{Part, Strided};
+use crate::shape::part::{ByteRectangle, Part};
 use crate::shape::place::{Marker, Place, Span};
 use crate::shape::{Rows, Table};
 use graph_plan::Region;
@@ -12,13 +12,13 @@ use std::ops::RangeBounds;
 ///
 /// It is no [`Place`], since its rows lie apart: kernels cannot have it. A place of two dimensions can stand for one, by `Rectangle::from`.
 pub struct Rectangle<S: ?Sized, M> {
-    pub(crate) area: Area,
+    pub(crate) area: RectangleSpan,
     marker: Marker<S, M>,
 }
 
 /// The untyped part of a [`Rectangle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Area {
+pub(crate) struct RectangleSpan {
     /// Where the first row begins, and the bytes of all rows together.
     pub(crate) span: Span,
     /// The bytes of a row.
@@ -31,7 +31,7 @@ pub(crate) struct Area {
 type Inner<S> = <<S as Rows>::Row as Rows>::Row;
 
 impl<S: ?Sized, M> Rectangle<S, M> {
-    fn new(area: Area) -> Self {
+    fn new(area: RectangleSpan) -> Self {
         Self {
             area,
             marker: PhantomData,
@@ -108,7 +108,7 @@ impl<S: ?Sized, M> Place<S, M> {
         Rectangle::new(self.area(rows, column..column.saturating_add(1)))
     }
 
-    fn area(&self, rows: impl RangeBounds<usize>, columns: impl RangeBounds<usize>) -> Area
+    fn area(&self, rows: impl RangeBounds<usize>, columns: impl RangeBounds<usize>) -> RectangleSpan
     where
         S: Rows<Row: Rows>,
     {
@@ -117,7 +117,7 @@ impl<S: ?Sized, M> Place<S, M> {
         let first = Place::<S::Row, M>::new(Span { bytes: pitch, ..rows });
         let columns = first.rows(columns).span;
         let count = rows.bytes.checked_div(pitch).unwrap_or(0);
-        Area {
+        RectangleSpan {
             span: Span {
                 // Behind the last row there may be no memory for columns to begin in.
                 start: if count == 0 { rows.start } else { columns.start },
@@ -134,7 +134,7 @@ impl<S: ?Sized, M> Place<S, M> {
 impl<S: ?Sized + Rows, M> From<Place<S, M>> for Rectangle<S, M> {
     fn from(place: Place<S, M>) -> Self {
         let width = size_of::<S::Row>();
-        Self::new(Area {
+        Self::new(RectangleSpan {
             span: place.span,
             width,
             pitch: width,
@@ -148,7 +148,7 @@ impl<S: ?Sized + Rows, M> From<&Place<S, M>> for Rectangle<S, M> {
     }
 }
 
-impl Area {
+impl RectangleSpan {
     pub(crate) fn rows(&self) -> usize {
         self.span.bytes.checked_div(self.width).unwrap_or(0)
     }
@@ -159,11 +159,15 @@ impl Area {
     }
 
     /// The rows, for a backend.
-    pub(crate) fn strided(&self) -> Strided {
-        Strided {
-            part: Part::of(self.span),
-            width: self.width,
-            pitch: self.pitch,
+    pub(crate) fn rows_of_bytes(&self) -> ByteRectangle {
+        ByteRectangle::of_rows(Part::of(self.span), self.width, self.pitch)
+    }
+
+    /// The same, as one row if it is in one piece.
+    pub(crate) fn bytes(&self) -> ByteRectangle {
+        match self.in_one_piece() {
+            Some(span) => Part::of(span).into(),
+            None => self.rows_of_bytes(),
         }
     }
 

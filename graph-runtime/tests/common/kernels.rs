@@ -1,7 +1,8 @@
 //! The kernels of `tests/kernels/`, declared once for all tests, and declarations that are wrong on purpose.
 
+use graph_runtime::kernel::{KernelFacts, Source};
 use graph_runtime::private::plan::{Param, ParamKind};
-use graph_runtime::{CallArgument, Kernel, KernelCall, KernelFacts, Philox, Ptx, Source, cuda_kernels};
+use graph_runtime::{CallArgument, Kernel, KernelCall, Philox, Ptx, cuda_kernels};
 
 /// `scale * x + shift` for the first `n`.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]

@@ -1,10 +1,11 @@
 //! What `#[cuda_kernels]` records for programmatic edges, first writes and clusters, and the messages made of it.
 
 use crate::common::device;
+use graph_runtime::kernel::{GridDependency, KernelFacts, Source, Touched};
 use graph_runtime::private::{
     ProgrammaticEdge, Sharing, check_initializes, check_programmatic, reads_uninitialized, triggers,
 };
-use graph_runtime::{Device, Error, GridDependency, Kernel, KernelFacts, Source, Touched, cuda_graph, cuda_kernels};
+use graph_runtime::{Device, Error, Kernel, cuda_graph, cuda_kernels};
 
 #[cuda_kernels("../graph-ptx/tests/data/programmatic.ptx")]
 unsafe extern "C" {

@@ -1,9 +1,10 @@
 //! What the emulator finds in graphs, in words: graph, node, kernel, block, thread, line and memory. Emulator only.
 
+use graph_runtime::kernel::KernelFacts;
 use graph_runtime::private::plan::{Param, ParamKind};
 use graph_runtime::{
-    CallArgument, Device, EmulatorOptions, Error, Graph, GraphBuilder, Kernel, KernelCall, KernelFacts, Launch, Place,
-    Result, cuda_kernels,
+    CallArgument, Device, EmulatorOptions, Error, Graph, GraphBuilder, Kernel, KernelCall, Launch, Place, Result,
+    cuda_kernels,
 };
 
 #[cuda_kernels("tests/kernels/emulator.ptx")]

@@ -165,7 +165,7 @@ fn long_values_that_change() -> Result<()> {
     let mut builder = GraphBuilder::new(&device(), "Long");
     let mut data = builder.device::<[f64; 100]>("data");
     let set = builder.memset("set", &mut data, 0.0_f64);
-    builder.changes(set);
+    builder.will_update(set);
     let mut graph = builder.build()?;
     for value in [0.0, 1.5, -0.1, 0.0] {
         graph.update("value", |update| update.memset(set, &data, value))?;

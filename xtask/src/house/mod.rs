@@ -43,7 +43,11 @@ impl Report {
         }
     }
 
-    fn add(&mut self, rule: Rule, messages: impl IntoIterator<Item = (String, String)>) {
+    fn add(&mut self, rule: Rule, messages: impl IntoIterator<Item = String>) {
+        self.add_in_groups(rule, messages.into_iter().map(|message| (String::new(), message)));
+    }
+
+    fn add_in_groups(&mut self, rule: Rule, messages: impl IntoIterator<Item = (String, String)>) {
         let mut messages = messages.into_iter().peekable();
         if messages.peek().is_some() {
             self.findings.entry(rule).or_default().extend(messages);
@@ -130,10 +134,7 @@ fn reports(root: &Path) -> Result<Vec<Report>> {
         let report = owner.map_or(&mut outside, |owner| &mut reports[owner]);
         let name = workspace::relative(root, &file).to_string();
         let wide = columns::wide(&file, &std::fs::read_to_string(&file)?);
-        report.add(
-            Rule::Wide,
-            wide.into_iter().map(|line| (String::new(), format!("{name}:{line}"))),
-        );
+        report.add(Rule::Wide, wide.into_iter().map(|line| format!("{name}:{line}")));
     }
     reports.push(outside);
     Ok(reports)
@@ -141,31 +142,18 @@ fn reports(root: &Path) -> Result<Vec<Report>> {
 
 /// What is amiss in the modules and dependencies of `member`.
 fn report(root: &Path, member: &Member) -> Result<Report> {
+    let tour = std::fs::read_to_string(root.join("docs/architecture.md"))?;
     let mut report = Report::new(&member.name);
     for file in &member.roots {
         let file = file.strip_prefix(root)?;
         let source = Source::read(file, &|path| std::fs::read_to_string(root.join(path)).ok())?;
         let arrows = arrows::arrows(&source);
-        report.add(Rule::Rises, arrows::rising(&source, &arrows));
-        report.add(
-            Rule::Circle,
-            arrows::circles(&source, &arrows)
-                .into_iter()
-                .map(|text| (String::new(), text)),
-        );
-        report.add(
-            Rule::Promise,
-            promises::of_modules(&member.name, &source)
-                .into_iter()
-                .map(|text| (String::new(), text)),
-        );
+        report.add_in_groups(Rule::Rises, arrows::rising(&source, &arrows));
+        report.add(Rule::Circle, arrows::circles(&source, &arrows));
+        report.add(Rule::Promise, promises::of_modules(&member.name, &source));
+        report.add(Rule::Promise, promises::of_tour(&member.name, &source, &tour));
         report.orders.extend(arrows::orders(&source, &arrows));
     }
-    report.add(
-        Rule::Promise,
-        promises::of_dependencies(member)
-            .into_iter()
-            .map(|text| (String::new(), text)),
-    );
+    report.add(Rule::Promise, promises::of_dependencies(member));
     Ok(report)
 }

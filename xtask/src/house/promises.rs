@@ -108,6 +108,30 @@ pub(super) fn of_modules(name: &str, source: &Source) -> Vec<String> {
     broken
 }
 
+/// What a crate's modules break of the table about them in `tour`, the text of `docs/architecture.md`: it lists them in
+/// the order of the `mod` lines.
+pub(super) fn of_tour(name: &str, source: &Source, tour: &str) -> Option<String> {
+    let (_, table) = tour.split_once(&format!("| in `{name}/src/` |"))?;
+    let rows = table.lines().skip(2).map_while(|line| line.strip_prefix("| "));
+    let cells = rows.filter_map(|row| row.split(" | ").next());
+    let listed = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    let listed: Vec<&str> = listed
+        .map(|name| name.trim_end_matches('/').trim_end_matches(".rs"))
+        .collect();
+    let children = source.modules[ROOT]
+        .children
+        .iter()
+        .map(|&child| &source.modules[child]);
+    let declared: Vec<&str> = children
+        .filter(|child| child.owner != ROOT)
+        .map(|child| child.name.as_str())
+        .collect();
+    (listed != declared).then(|| {
+        let (listed, declared) = (listed.join(", "), declared.join(", "));
+        format!("docs/architecture.md: the table of {name} lists {listed}, but its modules are {declared}")
+    })
+}
+
 /// The paths of `module` that `is_named` finds.
 fn names(module: &Module, is_named: fn(&[String]) -> bool) -> impl Iterator<Item = String> {
     let found = module.uses.iter().filter(move |used| is_named(&used.path));

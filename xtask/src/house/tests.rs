@@ -11,7 +11,6 @@ const NOT_YET: &[&str] = &[
     "graph-macros",
     "graph-runtime",
     "ui-tests",
-    "files",
 ];
 
 #[test]
@@ -315,4 +314,24 @@ fn broken_promises_are_found() {
         assert_eq!(promises::of_modules("graph-runtime", &source).len(), 1, "{fault}");
         assert_eq!(promises::of_modules("graph-plan", &source).len(), 0, "{fault}");
     }
+}
+
+#[test]
+fn the_tour_lists_modules_in_their_order() {
+    let source = planted(&[
+        ("lib.rs", "mod top;\nmod bottom;\nmod inner {}"),
+        ("top.rs", ""),
+        ("bottom.rs", ""),
+    ]);
+    let tour = |rows: &str| {
+        promises::of_tour(
+            "a",
+            &source,
+            &format!("| in `a/src/` | |\n| --- | --- |\n{rows}\n\ntext"),
+        )
+    };
+    assert_eq!(tour("| `top.rs`, `bottom/` | both |"), None);
+    assert_eq!(tour("| `top.rs` | one |\n| `bottom.rs` | another |"), None);
+    assert!(tour("| `bottom.rs` | one |\n| `top.rs` | another |").is_some());
+    assert!(tour("| `top.rs` | one |").is_some());
 }

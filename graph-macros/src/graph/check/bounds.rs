@@ -2,23 +2,23 @@
 
 use super::piece;
 use crate::graph::ast::{Part, Place, Shape};
-use crate::graph::constant::{mentions, value, value_with};
+use crate::graph::constant::{is_number, mentions, value, value_with};
 use crate::graph::resolve::Graph;
 use crate::report::{Report, error};
 use crate::text::plain;
 use graph_plan::{Code, Diagnostic};
 use proc_macro2::Ident;
 use quote::ToTokens;
-use syn::{Expr, RangeLimits, Type};
+use syn::{Expr, RangeLimits};
 
 /// The most iterations that are looked at one by one.
-const MOST: usize = 1 << 12;
+const MAX_ITERATIONS: usize = 1 << 12;
 
 /// Reports every place that leaves its memory.
 pub(super) fn bounds(graph: &Graph<'_>, report: &mut Report) {
     for (index, (place, start)) in graph.accesses.iter().enumerate() {
         let loops = mentioned(graph, graph.draft.accesses[index].node, place);
-        let mut left = MOST;
+        let mut left = MAX_ITERATIONS;
         let found = outside(graph, place, &[]).or_else(|| search(graph, place, &loops, &mut Vec::new(), &mut left));
         if let Some(diagnostic) = found {
             report.push_between(*start, place.end, &diagnostic);
@@ -102,7 +102,7 @@ fn outside(graph: &Graph<'_>, place: &Place, known: &[(&Ident, i128)]) -> Option
     let mut name = place.name.to_string();
     for (dimension, part) in place.parts.iter().enumerate() {
         let Some(length) = resource.shape.lengths.get(dimension) else {
-            return scalar(&resource.shape).then(|| selected_from_scalar(&name, &resource.shape, dimension));
+            return is_number(&resource.shape.element).then(|| selected_from_scalar(&name, &resource.shape, dimension));
         };
         let found = outside_dimension(&name, part, value(length), known);
         if found.is_some() {
@@ -157,15 +157,6 @@ fn outside_dimension(name: &str, part: &Part, length: Option<i128>, known: &[(&I
         Some(length) => diagnostic.help(format!("use a range within 0..{length}")),
         None => diagnostic.help("use a range whose start is not behind its end"),
     })
-}
-
-/// Are the elements certainly no arrays? A path may be an alias of one, other than that of a number.
-fn scalar(shape: &Shape) -> bool {
-    const NUMBERS: [&str; 12] = [
-        "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "f32", "f64",
-    ];
-    let Type::Path(path) = &shape.element else { return false };
-    NUMBERS.iter().any(|number| path.path.is_ident(number))
 }
 
 fn selected_from_scalar(name: &str, shape: &Shape, dimension: usize) -> Diagnostic {

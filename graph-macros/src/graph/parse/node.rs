@@ -138,6 +138,8 @@ fn place(input: ParseStream<'_>) -> syn::Result<Place> {
     input.parse()
 }
 
+const NAME: &str = "the name of a node after `after`: name a node, or remove `after`";
+
 /// `after a, programmatic(b)`, each with its last token.
 fn after(input: ParseStream<'_>, found: &mut Vec<(Dependency, Span)>) -> syn::Result<()> {
     if !next_is(input, "after") {
@@ -145,7 +147,7 @@ fn after(input: ParseStream<'_>, found: &mut Vec<(Dependency, Span)>) -> syn::Re
     }
     let mut last = input.call(Ident::parse_any)?.span();
     loop {
-        present(input, last, "the name of a node after `after`")?;
+        present(input, last, NAME)?;
         found.push(dependency(input)?);
         if next_is(input, "after") {
             return Err(expected(
@@ -161,9 +163,7 @@ fn after(input: ParseStream<'_>, found: &mut Vec<(Dependency, Span)>) -> syn::Re
 }
 
 fn dependency(input: ParseStream<'_>) -> syn::Result<(Dependency, Span)> {
-    let name: Ident = input
-        .parse()
-        .map_err(|error| expected(error.span(), "the name of a node after `after`"))?;
+    let name: Ident = input.parse().map_err(|error| expected(error.span(), NAME))?;
     if name != "programmatic" || !input.peek(syn::token::Paren) {
         let end = name.span();
         if input.peek(syn::token::Paren) {

@@ -1,6 +1,6 @@
 //! `for`s: their variables, and what is in them.
 
-use super::owner::{Owner, Owners, enter};
+use super::owner::{Declared, Owner, Owners, VARIABLE, enter};
 use super::{Entity, Graph};
 use crate::graph::ast::For;
 use crate::graph::constant::{bound, mentions};
@@ -32,7 +32,7 @@ impl<'a> Loop<'a> {
 pub(super) struct Around {
     pub(super) body: usize,
     /// The innermost `for` in that body.
-    pub(super) repeated: Option<usize>,
+    pub(super) innermost: Option<usize>,
     /// Is it open what the statements around run after?
     pub(super) astray: bool,
 }
@@ -40,7 +40,7 @@ pub(super) struct Around {
 impl Around {
     pub(super) const GRAPH: Self = Self {
         body: 0,
-        repeated: None,
+        innermost: None,
         astray: false,
     };
 }
@@ -55,7 +55,7 @@ pub(super) fn declare<'a>(
 ) -> Around {
     let name = &statement.variable;
     let owner = graph.draft.bodies[around.body].node;
-    let parent = around.repeated.or_else(|| graph.draft.loop_around(owner?));
+    let parent = around.innermost.or_else(|| graph.draft.loop_around(owner?));
     let index = graph.draft.repeat(name.to_string(), parent);
     graph.loops.push(Loop {
         statement,
@@ -66,13 +66,13 @@ pub(super) fn declare<'a>(
         Some(&Owner::Variable(_, other)) => !graph.draft.loops_around(parent).any(|around| around == other),
         _ => false,
     };
-    let clash = !beside && enter(owners, name, Vec::new(), report);
+    let clash = !beside && enter(owners, Declared { name, kind: VARIABLE }, Vec::new(), report);
     if !clash {
         owners.insert(key, Owner::Variable(name, index));
     }
     graph.name(name, if clash { Entity::Broken } else { Entity::Variable });
     Around {
-        repeated: Some(index),
+        innermost: Some(index),
         astray: around.astray || statement.attributes.astray,
         ..around
     }

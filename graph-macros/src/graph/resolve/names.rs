@@ -1,9 +1,9 @@
 //! The one namespace: who has each name, and what it stands for.
 
 use super::loops::{self, Around};
-use super::owner::{Owner, Owners, enter};
+use super::owner::{Declared, Owner, Owners, enter};
 use super::{Entity, Graph, Value};
-use crate::graph::ast::{Action, BuildArgument, Item, Resource, ResourceKind, Statement};
+use crate::graph::ast::{Action, BuildArgument, Item, Node, Resource, ResourceKind, Statement};
 use crate::report::{Report, error};
 use graph_plan::{Code, NodeKind};
 use proc_macro2::Ident;
@@ -62,11 +62,16 @@ fn arguments<'a>(graph: &mut Graph<'a>, owners: &mut Owners<'a>, report: &mut Re
         if let BuildArgument::Unknown(_) = argument {
             continue;
         }
-        let clash = enter(owners, argument.name(), accessors(argument), report);
+        let declared = Declared {
+            name: argument.name(),
+            kind: "build argument",
+        };
+        let clash = enter(owners, declared, accessors(argument), report);
         let entity = match argument {
-            BuildArgument::Value { name, ty } if !clash => graph.value(name, ty),
-            BuildArgument::Memory(resource) if !clash => graph.memory(resource),
-            _ => Entity::Broken,
+            _ if clash => Entity::Broken,
+            BuildArgument::Value { name, ty } => graph.value(name, ty),
+            BuildArgument::Memory(resource) => graph.memory(resource),
+            BuildArgument::Unknown(_) => Entity::Broken,
         };
         graph.name(argument.name(), entity);
     }
@@ -81,47 +86,70 @@ fn statements<'a>(
     report: &mut Report,
 ) {
     for statement in found {
-        if let Statement::For(repeated) = statement {
-            let inside = loops::declare(graph, repeated, around, owners, report);
-            statements(graph, &repeated.statements, inside, owners, report);
-            continue;
-        }
-        let name = statement.name();
-        let clash = enter(owners, name, taken(statement), report);
-        let entity = match statement {
-            Statement::Resource(resource) if !clash => graph.memory(resource),
-            Statement::Param(param) if !clash => {
-                graph.params.push(param);
-                Entity::Param(graph.params.len() - 1)
-            }
-            Statement::Node(node) => {
-                graph.nodes.push(node);
-                let index = graph.draft.node_in(around.body, name.to_string(), kind(&node.action));
-                graph.draft.nodes[index].repeated = around.repeated;
-                graph.draft.nodes[index].broken = around.astray || node.attributes.astray;
-                graph.draft.nodes[index].disabled = node.attributes.node.disabled.is_some();
-                if clash {
-                    graph.draft.nodes[index].broken = true;
-                    graph.nameless.push(index);
-                }
-                Entity::Node(index)
-            }
-            _ => Entity::Broken,
-        };
-        graph.name(name, entity);
-        if let Statement::Node(node) = statement {
-            let index = graph.nodes.len() - 1;
-            for (role, inner) in node.action.bodies() {
-                let body = graph.draft.body(index, role);
-                graph.draft.bodies[body].broken = !inner.unparsed.is_empty();
-                let around = Around {
-                    body,
-                    repeated: None,
-                    ..around
+        match statement {
+            Statement::Resource(resource) => {
+                let declared = Declared {
+                    name: &resource.name,
+                    kind: "resource",
                 };
-                statements(graph, &inner.statements, around, owners, report);
+                let entity = match enter(owners, declared, memory_accessors(resource), report) {
+                    true => Entity::Broken,
+                    false => graph.memory(resource),
+                };
+                graph.name(&resource.name, entity);
+            }
+            Statement::Param(param) => {
+                let declared = Declared {
+                    name: &param.name,
+                    kind: "param",
+                };
+                let setter = format!("set_{}", param.name.unraw());
+                let entity = match enter(owners, declared, vec![setter], report) {
+                    true => Entity::Broken,
+                    false => {
+                        graph.params.push(param);
+                        Entity::Param(graph.params.len() - 1)
+                    }
+                };
+                graph.name(&param.name, entity);
+            }
+            Statement::Node(node) => self::node(graph, node, around, owners, report),
+            Statement::For(repeated) => {
+                let inside = loops::declare(graph, repeated, around, owners, report);
+                statements(graph, &repeated.statements, inside, owners, report);
             }
         }
+    }
+}
+
+/// Enters a node, then the statements of its bodies.
+fn node<'a>(graph: &mut Graph<'a>, node: &'a Node, around: Around, owners: &mut Owners<'a>, report: &mut Report) {
+    let declared = Declared {
+        name: &node.name,
+        kind: "node",
+    };
+    let clash = enter(owners, declared, Vec::new(), report);
+    graph.nodes.push(node);
+    let index = graph
+        .draft
+        .node_in(around.body, node.name.to_string(), kind(&node.action));
+    let drafted = &mut graph.draft.nodes[index];
+    drafted.repeated = around.innermost;
+    drafted.broken = around.astray || node.attributes.astray || clash;
+    drafted.disabled = node.attributes.node.disabled.is_some();
+    if clash {
+        graph.nameless.push(index);
+    }
+    graph.name(&node.name, Entity::Node(index));
+    for (role, inner) in node.action.bodies() {
+        let body = graph.draft.body(index, role);
+        graph.draft.bodies[body].broken = !inner.unparsed.is_empty();
+        let around = Around {
+            body,
+            innermost: None,
+            ..around
+        };
+        statements(graph, &inner.statements, around, owners, report);
     }
 }
 
@@ -165,16 +193,13 @@ fn kind(action: &Action) -> NodeKind {
     }
 }
 
-/// The names of a statement's accessors.
-fn taken(statement: &Statement) -> Vec<String> {
-    let name = statement.name().unraw();
-    match statement {
-        Statement::Resource(resource) if resource.kind == ResourceKind::Scratch || resource.random.is_some() => {
-            Vec::new()
+/// The names of the accessors of declared memory.
+fn memory_accessors(resource: &Resource) -> Vec<String> {
+    match resource.kind {
+        ResourceKind::Scratch | ResourceKind::Rng => Vec::new(),
+        ResourceKind::Host | ResourceKind::Device | ResourceKind::Shared { .. } | ResourceKind::Moved(_) => {
+            vec![format!("{}_mut", resource.name.unraw())]
         }
-        Statement::Resource(_) => vec![format!("{name}_mut")],
-        Statement::Param(_) => vec![format!("set_{name}")],
-        Statement::Node(_) | Statement::For(_) => Vec::new(),
     }
 }
 

@@ -34,10 +34,20 @@ pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, rep
                 );
             }
             None => {
-                let message = format!("no node is named `{name}`");
+                let diagnostic = error(Code::UnknownNode, format!("no node is named `{name}`"));
                 let others = graph.nodes.iter().filter(|other| other.name != node.name);
                 let nodes: Vec<String> = others.map(|other| other.name.to_string()).collect();
-                report.push(name.span(), &suggest(error(Code::UnknownNode, message), name, &nodes));
+                let known = suggest(diagnostic, name, &nodes);
+                let remove = match node.after.len() {
+                    1 => format!("remove `after {name}`"),
+                    _ => format!("remove `{name}` from the `after` list"),
+                };
+                let help = match known.help.as_deref() {
+                    Some(near) => near.to_owned(),
+                    None if nodes.is_empty() => format!("{remove}: there is no other node"),
+                    None => format!("name one of these, or {remove}"),
+                };
+                report.push(name.span(), &known.help(help));
             }
         }
         graph.draft.nodes[index].broken = true;

@@ -1,4 +1,4 @@
-//! Who has each name of the one namespace.
+//! The owners of the names in the one namespace.
 
 use crate::report::{Report, error};
 use crate::span::on_line;
@@ -10,72 +10,92 @@ use syn::ext::IdentExt;
 /// The owner of each name.
 pub(super) type Owners<'a> = HashMap<String, Owner<'a>>;
 
-/// Who has a name.
+/// What has a name.
 #[derive(Clone, Copy)]
 pub(super) enum Owner<'a> {
     /// A method of every graph.
     Method,
-    /// A statement, or (`true`) an accessor made for it.
-    Statement(&'a Ident, bool),
-    /// A `for`, whose variable it is.
+    /// A declaration.
+    Declaration(Declared<'a>),
+    /// An accessor that is made for a declaration.
+    Accessor(&'a Ident),
+    /// A `for`, by its index: the name is its variable.
     Variable(&'a Ident, usize),
 }
 
-/// Gives `name` its own and its accessors' names; says whether one of them is taken, which is reported.
-pub(super) fn enter<'a>(owners: &mut Owners<'a>, name: &'a Ident, accessors: Vec<String>, report: &mut Report) -> bool {
-    if name.unraw().to_string().starts_with("__") {
-        let message = format!("`{name}` begins with `__`, as the names do that the expansion makes up");
+/// A name and the kind of statement that declares it.
+#[derive(Clone, Copy)]
+pub(super) struct Declared<'a> {
+    pub(super) name: &'a Ident,
+    /// The kind, as messages call it: `node`.
+    pub(super) kind: &'static str,
+}
+
+/// Gives a declaration its own name and those of its accessors. Reports if one of them is taken, and returns whether one is.
+pub(super) fn enter<'a>(
+    owners: &mut Owners<'a>,
+    declared: Declared<'a>,
+    accessors: Vec<String>,
+    report: &mut Report,
+) -> bool {
+    let name = declared.name;
+    let own = name.unraw().to_string();
+    if own.starts_with("__") {
+        let message = format!("`{name}` begins with `__`: such names are reserved for the expansion");
         report.push(
             name.span(),
             &error(Code::DuplicateName, message).help("choose a name without the underscores"),
         );
         return true;
     }
-    let own = (name.unraw().to_string(), false);
-    let taken: Vec<(String, bool)> = [own]
+    let clash = [&own]
         .into_iter()
-        .chain(accessors.into_iter().map(|accessor| (accessor, true)))
-        .collect();
-    let clash = taken
-        .iter()
-        .find_map(|(taken, _)| owners.get(taken).map(|owner| clashing(name, taken, *owner)));
-    match &clash {
-        Some(diagnostic) => report.push(name.span(), diagnostic),
-        None => owners.extend(
-            taken
-                .into_iter()
-                .map(|(taken, accessor)| (taken, Owner::Statement(name, accessor))),
-        ),
+        .chain(&accessors)
+        .find_map(|taken| owners.get(taken).map(|owner| clashing(declared, taken, *owner)));
+    if let Some(diagnostic) = clash {
+        report.push(name.span(), &diagnostic);
+        return true;
     }
-    clash.is_some()
+    owners.insert(own, Owner::Declaration(declared));
+    owners.extend(accessors.into_iter().map(|accessor| (accessor, Owner::Accessor(name))));
+    false
 }
 
-/// `name` cannot have `taken` (itself, or an accessor), since `owner` has it.
-fn clashing(name: &Ident, taken: &str, owner: Owner<'_>) -> Diagnostic {
+/// A declaration cannot have the name `taken` (its own, or that of an accessor), since `owner` has it.
+fn clashing(declared: Declared<'_>, taken: &str, owner: Owner<'_>) -> Diagnostic {
+    let Declared { name, kind } = declared;
     let own = name.unraw() == taken;
-    let subject = if own {
-        format!("`{name}`")
-    } else {
-        format!("the accessor `{taken}` of `{name}`")
+    let subject = match own {
+        true => format!("`{name}`"),
+        false => format!("the accessor `{taken}` of `{name}`"),
     };
     let duplicate = |message: String| {
         error(Code::DuplicateName, message)
             .help("nodes, resources, params, build arguments and the accessors made for them share one namespace: choose another name")
     };
-    let first = match owner {
-        Owner::Method if taken == "PLAN" => {
-            return duplicate(format!("{subject} has the name of a constant of every graph"));
+    let (message, first) = match owner {
+        Owner::Method => {
+            let what = if taken == "PLAN" { "constant" } else { "method" };
+            return duplicate(format!("{subject} has the name of a {what} of every graph"));
         }
-        Owner::Method => return duplicate(format!("{subject} has the name of a method of every graph")),
-        Owner::Statement(first, _) | Owner::Variable(first, _) => first,
+        Owner::Declaration(first) if own && first.kind == kind => {
+            (format!("the name `{name}` is declared twice"), first.name)
+        }
+        Owner::Declaration(first) if own => (
+            format!("{kind} `{name}` has the name of {} `{name}`", first.kind),
+            first.name,
+        ),
+        Owner::Declaration(first) => (
+            format!("{subject} has the name of {} `{}`", first.kind, first.name),
+            first.name,
+        ),
+        Owner::Accessor(first) => (format!("{subject} has the name of an accessor of `{first}`"), first),
+        Owner::Variable(first, _) if own && kind == VARIABLE => (format!("the name `{name}` is declared twice"), first),
+        Owner::Variable(first, _) if own => (format!("{kind} `{name}` has the name of {VARIABLE} `{name}`"), first),
+        Owner::Variable(first, _) => (format!("{subject} has the name of {VARIABLE} `{first}`"), first),
     };
-    let declared = format!("`{first}` is declared {}", on_line(first.span()));
-    match owner {
-        Owner::Statement(_, false) | Owner::Variable(..) if own => {
-            duplicate(format!("the name `{name}` is declared twice"))
-        }
-        Owner::Statement(_, true) => duplicate(format!("{subject} has the name of an accessor of `{first}`")),
-        _ => duplicate(format!("{subject} has the name of another declaration")),
-    }
-    .note(declared)
+    duplicate(message).note(format!("`{first}` is declared {}", on_line(first.span())))
 }
+
+/// The kind of the name that counts the iterations of a `for`.
+pub(super) const VARIABLE: &str = "the variable";

@@ -47,8 +47,8 @@ fn arguments_share_the_namespace() {
         &[
             "the name `n` is declared twice [duplicate-name]",
             "`launch` has the name of a method of every graph [duplicate-name]",
-            "the accessor `x_mut` of `x` has the name of another declaration [duplicate-name]",
-            "the name `n` is declared twice [duplicate-name]",
+            "the accessor `x_mut` of `x` has the name of build argument `x_mut` [duplicate-name]",
+            "node `n` has the name of build argument `n` [duplicate-name]",
         ],
     );
 }

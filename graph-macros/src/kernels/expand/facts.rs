@@ -33,7 +33,7 @@ pub(super) fn facts(source: Option<&Source>, kernel: &Checked) -> TokenStream {
         .flat_map(|summary: &KernelSummary| &summary.variables)
         .map(variable);
     quote! {
-        ::graph_runtime::KernelFacts {
+        ::graph_runtime::kernel::KernelFacts {
             name: #name,
             entry: #entry,
             source: #source,
@@ -89,7 +89,7 @@ fn loads(kernel: &Checked) -> Vec<TokenStream> {
 fn dependency(summary: Option<&KernelSummary>) -> TokenStream {
     let Some(summary) = summary.filter(|summary| summary.dependency_wait.or(summary.launch_dependents).is_some())
     else {
-        return quote!(::graph_runtime::GridDependency::NONE);
+        return quote!(::graph_runtime::kernel::GridDependency::NONE);
     };
     let triggers = option(summary.launch_dependents);
     let waits = option(summary.dependency_wait);
@@ -97,7 +97,7 @@ fn dependency(summary: Option<&KernelSummary>) -> TokenStream {
     let (early, noncoherent) = (summary.early(), summary.noncoherent());
     let (early, noncoherent) = (early.iter().map(touched), noncoherent.iter().map(touched));
     quote! {
-        ::graph_runtime::GridDependency {
+        ::graph_runtime::kernel::GridDependency {
             triggers: #triggers,
             waits: #waits,
             early_exit: #early_exit,
@@ -113,7 +113,7 @@ fn touched((memory, line): &(Touched<'_>, u32)) -> TokenStream {
         Touched::Variable(name) => quote!(Variable(#name)),
         Touched::Unknown => quote!(Unknown),
     };
-    quote!((::graph_runtime::Touched::#memory, #line))
+    quote!((::graph_runtime::kernel::Touched::#memory, #line))
 }
 
 fn param(param: &Param) -> TokenStream {

@@ -45,11 +45,11 @@ fn cuda(file: &Cuda) -> TokenStream {
 /// The kernel's `Source`.
 pub(super) fn of_kernel(source: Option<&Source>, declaration: &Declaration) -> TokenStream {
     if !matches!(source, Some(Source::Cuda(_))) {
-        return quote!(::graph_runtime::Source::Ptx(&__PTX));
+        return quote!(::graph_runtime::kernel::Source::Ptx(&__PTX));
     }
     let (safe, types) = (declaration.safe.is_some(), declaration.params.iter().map(param_type));
     quote! {
-        ::graph_runtime::Source::Cuda(&__CUDA, ::graph_runtime::Declaration { safe: #safe, types: &[#(#types),*] })
+        ::graph_runtime::kernel::Source::Cuda(&__CUDA, ::graph_runtime::kernel::Declaration { safe: #safe, types: &[#(#types),*] })
     }
 }
 
@@ -68,5 +68,5 @@ fn param_type(param: &Param) -> TokenStream {
         }
         Kind::Buffer(_) | Kind::Invalid => (quote!(0), quote!(0)),
     };
-    quote!(::graph_runtime::ParamType { text: #ty, size: #size, align: #align })
+    quote!(::graph_runtime::kernel::ParamType { text: #ty, size: #size, align: #align })
 }

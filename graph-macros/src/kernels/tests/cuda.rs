@@ -56,7 +56,7 @@ fn the_file_and_its_headers_are_in_the_program() {
             "headers: &[(\"a/b.h\", ::core::include_str!({header:?})), (\"../c.h\", ::core::include_str!({other:?}))]"
         ),
         "options: &[\"--use_fast_math\", \"-DN=4\"]".to_owned(),
-        "source: ::graph_runtime::Source::Cuda(&__CUDA, ::graph_runtime::Declaration { safe: true, types: &["
+        "source: ::graph_runtime::kernel::Source::Cuda(&__CUDA, ::graph_runtime::kernel::Declaration { safe: true, types: &["
             .to_owned(),
         "ParamType { text: \"&mut [f32]\", size: 0, align: 0 }".to_owned(),
         "ParamType { text: \"Pair\", size: { const __NONE: [Pair; 0] = []; __size_of(&__NONE) }".to_owned(),

@@ -49,7 +49,7 @@ fn missing_kernels_are_explained() {
     assert_eq!(
         messages(tokens),
         [
-            "`PTX` has no kernel `fil` [missing-kernel]\nhelp: did you mean `fill`?",
+            "`PTX` has no kernel `fil` [missing-kernel]\nnote: the kernel `fill` is `fn fill(p0: &mut [T], p1: u32);`\nhelp: did you mean `fill`?",
             "`PTX` has no kernel `double` [missing-kernel]\nnote: `_Z6doublePf` is there: the name as C++ mangles it\nhelp: \
              declare it `extern \"C\"` in the CUDA source, or add `#[link_name = \"_Z6doublePf\"]` here",
             "`PTX` has no kernel `helper` [missing-kernel]\nnote: `helper` is a function there, not a kernel\nhelp: declare it \
@@ -66,7 +66,7 @@ fn parameters_must_be_the_ones_of_the_ptx() {
     assert_eq!(
         messages(block("fn fill(out: &mut [u32]);")),
         [
-            "the kernel `fill` takes 2 parameters, but 1 is declared [signature]\nnote: on line 8 of `PTX`: `.u64 p0`, `.u32 p1`\nhelp: declare one parameter for each of these"
+            "the kernel `fill` takes 2 parameters, but 1 is declared [signature]\nnote: on line 8 of `PTX`: `.u64 p0`, `.u32 p1`\nhelp: declare it `fn fill(out: &mut [u32], p1: u32);`"
         ]
     );
     let first = |declaration: &str| firsts(block(declaration)).join("\n");

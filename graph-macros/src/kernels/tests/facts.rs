@@ -15,7 +15,7 @@ fn facts_say_what_the_ptx_says() {
     has(
         "safe fn fill(out: &mut [u32], value: u32);",
         &[
-            "name: \"fill\", entry: \"fill\", source: ::graph_runtime::Source::Ptx(&__PTX)",
+            "name: \"fill\", entry: \"fill\", source: ::graph_runtime::kernel::Source::Ptx(&__PTX)",
             "name: \"out\", kind: ::graph_runtime::private::plan::ParamKind::Buffer { unit: ::core::mem::size_of::<u32>(), mutable: true }",
             "name: \"value\", kind: ::graph_runtime::private::plan::ParamKind::Value(::graph_runtime::private::plan::Scalar::U32)",
             "required_block: ::core::option::Option::None, max_block: ::core::option::Option::Some([128u32, 2u32, 1u32])",
@@ -42,22 +42,22 @@ fn facts_say_what_is_read_and_when() {
             "required_cluster: ::core::option::Option::Some([2u32, 1u32, 1u32]), max_cluster: ::core::option::Option::None",
             "explicit_cluster: true, grid_of_clusters: false",
             "loads: &[(1usize, 70u32)]",
-            "::graph_runtime::GridDependency {
+            "::graph_runtime::kernel::GridDependency {
                 triggers: ::core::option::Option::Some(66u32),
                 waits: ::core::option::Option::Some(69u32),
                 early_exit: ::core::option::Option::None,
                 early: &[
-                    (::graph_runtime::Touched::Param(0usize), 67u32),
-                    (::graph_runtime::Touched::Variable(\"counter\"), 68u32)
+                    (::graph_runtime::kernel::Touched::Param(0usize), 67u32),
+                    (::graph_runtime::kernel::Touched::Variable(\"counter\"), 68u32)
                 ],
-                noncoherent: &[(::graph_runtime::Touched::Param(0usize), 67u32)],
+                noncoherent: &[(::graph_runtime::kernel::Touched::Param(0usize), 67u32)],
             }",
         ],
     );
     // An atomic operation reads too; a load of unknown origin may be through any `&mut`.
     has(
         "safe fn either(a: &mut [u32], b: &mut [u32], which: u32);",
-        &["loads: &[(0usize, 44u32), (1usize, 44u32)], dependency: ::graph_runtime::GridDependency::NONE"],
+        &["loads: &[(0usize, 44u32), (1usize, 44u32)], dependency: ::graph_runtime::kernel::GridDependency::NONE"],
     );
     has(
         "#[allow(needless_mut)] fn chase(list: &mut [u64]);",

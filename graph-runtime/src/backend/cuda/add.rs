@@ -1,15 +1,15 @@
 //! One node of a program as one driver call: its parameters, adding it, and changing it in place.
 
 use super::attribute;
-use super::fill::Fill;
+use super::fill::{Fill, FillArguments};
 use super::kernels::Kernels;
-use super::memory_nodes::FillArguments;
-use crate::backend::Storage;
+use crate::backend::storage::Storage;
 use crate::driver::{
     self, CUcontext, CUfunction, CUgraph, CUgraphExec, CUgraphNode, ConditionalHandle, KernelNodeParams,
 };
 use crate::error::CudaError;
-use crate::program::{Argument, KernelOp, Op, Part, Program, Strided};
+use crate::program::{Argument, KernelOp, Op, Program};
+use crate::shape::part::Part;
 use graph_plan::LaunchConfig;
 use std::ffi::c_void;
 use std::ptr;
@@ -99,7 +99,7 @@ impl Adder {
                 trace!(target: "graph_runtime", node = name, entry, after = after.len(), "cuGraphAddKernelNode_v2");
                 let params = self.kernel(program, kernels, kernel);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-                let added = unsafe { driver::add_kernel_node(graph, after, &params) }?;
+                let added = unsafe { driver::graph::add_kernel_node(graph, after, &params) }?;
                 if let Some(attributes) = &kernel.attributes {
                     trace!(target: "graph_runtime", node = name, ?attributes, "cuGraphKernelNodeSetAttribute");
                     // SAFETY: the node was just added.
@@ -108,31 +108,30 @@ impl Adder {
                 Ok(added)
             }
             Op::Memcpy { from, to } if !to.is_empty() => {
-                trace!(target: "graph_runtime", node = name, bytes = to.bytes, after = after.len(), "cuGraphAddMemcpyNode");
-                let params = self.memcpy(&Strided::single(*from), &Strided::single(*to));
+                let (bytes, rows) = (to.part.bytes, to.rows());
+                trace!(target: "graph_runtime", node = name, bytes, rows, after = after.len(), "cuGraphAddMemcpyNode");
+                let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::add_memcpy_node(graph, after, &params, self.context.0) }
+                unsafe { driver::graph::add_memcpy_node(graph, after, &params, self.context.0) }
             }
-            Op::CopyRows(copy) => {
-                trace!(target: "graph_runtime", node = name, rows = copy.to.rows(), after = after.len(), "cuGraphAddMemcpyNode");
-                let params = self.memcpy(&copy.from, &copy.to);
+            op @ Op::Memset { to, .. } => {
+                let fill = Fill::of(op).unwrap_or(Fill::Nothing);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::add_memcpy_node(graph, after, &params, self.context.0) }
+                unsafe { self.add_fill(graph, after, kernels, to, &fill, name) }
             }
-            Op::Memset { to, value, changes } => {
-                let fill = Fill::new(value.bytes(), to.start, to.bytes, *changes);
-                // SAFETY: by the caller's promise.
-                unsafe { self.add_fill(graph, after, kernels, &Strided::single(*to), &fill, name) }
-            }
-            Op::SetRows(set) => {
-                // SAFETY: by the caller's promise.
-                unsafe { self.add_fill(graph, after, kernels, &set.to, &Fill::of_rows(set), name) }
-            }
-            // The other kinds are not added here.
-            _ => {
+            // A join, and a copy of nothing. `Executable::add_prefix` adds the others.
+            Op::Join
+            | Op::Memcpy { .. }
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => {
                 trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEmptyNode");
                 // SAFETY: by the caller's promise.
-                unsafe { driver::add_empty_node(graph, after) }
+                unsafe { driver::graph::add_empty_node(graph, after) }
             }
         }
     }
@@ -154,23 +153,28 @@ impl Adder {
             Op::Kernel(kernel) => {
                 let params = self.kernel(program, kernels, kernel);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-                unsafe { driver::set_kernel_node(exec, handle, &params) }
+                unsafe { driver::graph::set_kernel_node(exec, handle, &params) }
             }
-            Op::Memset { to, value, changes } => {
-                let fill = Fill::new(value.bytes(), to.start, to.bytes, *changes);
+            op @ Op::Memset { to, .. } => {
+                let fill = Fill::of(op).unwrap_or(Fill::Nothing);
                 // SAFETY: by the caller's promise.
-                unsafe { self.apply_fill(exec, handle, kernels, &Strided::single(*to), &fill) }
+                unsafe { self.apply_fill(exec, handle, kernels, to, &fill) }
             }
-            Op::SetRows(set) => {
+            Op::Memcpy { from, to } if !to.is_empty() && to.is_one_row() => {
+                let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
-                unsafe { self.apply_fill(exec, handle, kernels, &set.to, &Fill::of_rows(set)) }
+                unsafe { driver::graph::set_memcpy_node(exec, handle, &params, self.context.0) }
             }
-            Op::Memcpy { from, to } if !to.is_empty() => {
-                let params = self.memcpy(&Strided::single(*from), &Strided::single(*to));
-                // SAFETY: by the caller's promise.
-                unsafe { driver::set_memcpy_node(exec, handle, &params, self.context.0) }
-            }
-            _ => Ok(()),
+            // Nothing in these changes in place: copies of rows that lie apart are made anew, with the whole graph (`renew`).
+            Op::Memcpy { .. }
+            | Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => Ok(()),
         }
     }
 

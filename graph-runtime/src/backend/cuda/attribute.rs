@@ -1,7 +1,7 @@
 //! Attributes of kernel nodes: what the device has to say of them, and setting them.
 
-use super::Cuda;
 use super::kernels::Kernels;
+use crate::backend::device::cuda::Cuda;
 use crate::driver::{
     self, CUdevice_attribute as DeviceAttribute, CUfunction_attribute as FunctionAttribute, CUgraphNode,
 };
@@ -40,7 +40,7 @@ pub(super) fn permit(kernels: &Kernels, facts: &KernelFacts, kernel: &KernelOp) 
     }
     let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_NON_PORTABLE_CLUSTER_SIZE_ALLOWED;
     // SAFETY: the function's module is loaded until `unload`.
-    unsafe { driver::set_function_attribute(kernels.handle(kernel.function), attribute, 1) }
+    unsafe { driver::module::set_function_attribute(kernels.handle(kernel.function), attribute, 1) }
 }
 
 /// Does the device allow a node of these attributes to be launched like this? The error says why not. The context is current, and the function
@@ -65,7 +65,7 @@ pub(super) fn check(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result
         return Ok(());
     };
     // SAFETY: the context is current.
-    let (first, last) = unsafe { driver::priority_range() }.map_err(asked)?;
+    let (first, last) = unsafe { driver::attribute::priority_range() }.map_err(asked)?;
     if (first..=last).contains(&priority) {
         return Ok(());
     }
@@ -95,7 +95,7 @@ fn check_cooperative(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Resul
     let (handle, config) = (kernels.handle(kernel.function), &kernel.config);
     let threads = config.block_threads();
     // SAFETY: the function's module is loaded until `unload`; the context is current.
-    let each = unsafe { driver::active_blocks(handle, threads, config.shared) }.map_err(asked)?;
+    let each = unsafe { driver::attribute::active_blocks(handle, threads, config.shared) }.map_err(asked)?;
     let processors = cuda.attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
     let limit = u128::from(each) * processors.map_err(asked)? as u128;
     if config.blocks() <= limit {
@@ -115,15 +115,15 @@ fn check_cooperative(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Resul
 pub(super) unsafe fn set(node: CUgraphNode, attributes: &KernelAttributes) -> Result<(), CudaError> {
     if let Some(cluster) = attributes.cluster {
         // SAFETY: by the caller's promise.
-        unsafe { driver::set_node_cluster(node, cluster) }?;
+        unsafe { driver::attribute::set_cluster(node, cluster) }?;
     }
     if attributes.cooperative {
         // SAFETY: as above.
-        unsafe { driver::set_node_cooperative(node) }?;
+        unsafe { driver::attribute::set_cooperative(node) }?;
     }
     match attributes.priority {
         // SAFETY: as above.
-        Some(priority) => unsafe { driver::set_node_priority(node, priority) },
+        Some(priority) => unsafe { driver::attribute::set_priority(node, priority) },
         None => Ok(()),
     }
 }

@@ -2,14 +2,17 @@
 
 use super::add::Adder;
 use super::conditional;
-use super::context::check_version;
-use super::event::Event;
 use super::failure::Failure;
 use super::fill::Fill;
-use super::kept::Kept;
+use super::kept::KeptObjects;
 use super::kernels::{self, Kernels};
-use super::{Cuda, Executable, attribute, delay, programmatic};
-use crate::backend::{Backend, Blueprint, Programmatic, allocate};
+use super::{Executable, attribute, delay, programmatic};
+use crate::backend::blueprint::{Blueprint, Programmatic};
+use crate::backend::device::Backend;
+use crate::backend::device::cuda::Cuda;
+use crate::backend::device::cuda::check_version;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::storage::allocate;
 use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
 use crate::program::{KernelOp, Op, Program};
@@ -33,7 +36,7 @@ impl Executable {
             cuda: cuda.clone(),
             stream: ptr::null_mut(),
             stream_id: None,
-            event: Event::new(cuda).at(graph)?,
+            event: LaunchEvent::new(cuda).at(graph)?,
             events: VecDeque::new(),
             rebound: false,
             graph: ptr::null_mut(),
@@ -43,15 +46,15 @@ impl Executable {
             setters: Vec::new(),
             kernels: Kernels::default(),
             adder: Adder::new(cuda.raw(), &storage),
-            kept: ManuallyDrop::new(Kept::new(blueprint, &storage)),
+            kept: ManuallyDrop::new(KeptObjects::new(blueprint, &storage)),
             storage: ManuallyDrop::new(storage),
             in_flight: Cell::new(0),
         };
         trace!(target: "graph_runtime", graph = %blueprint.draft.name, "cuStreamCreate");
         // SAFETY: the context is current.
-        built.stream = unsafe { driver::stream_create() }.at(graph)?;
+        built.stream = unsafe { driver::stream::create() }.at(graph)?;
         // SAFETY: the stream was just made.
-        built.stream_id = Some(unsafe { driver::stream_id(built.stream) }.at(graph)?);
+        built.stream_id = Some(unsafe { driver::stream::id(built.stream) }.at(graph)?);
         built.kernels.load(cuda, blueprint.draft, blueprint.program)?;
         let plain = Programmatic::default();
         let blueprint = &Blueprint {
@@ -84,11 +87,7 @@ impl Executable {
                         return Err(mistaken_arguments(draft, node, &message));
                     }
                 }
-                Op::Memset { to, value, changes } => {
-                    let fill = Fill::new(value.bytes(), to.start, to.bytes, *changes);
-                    self.prepare_fill(draft, &fill, site)?;
-                }
-                Op::SetRows(set) => self.prepare_fill(draft, &Fill::of_rows(set), site)?,
+                Op::Memset { .. } => self.prepare_fill(draft, Fill::of(op), site)?,
                 Op::Conditional(_) => {
                     conditional::check_driver(blueprint, site)?;
                     self.kernels.load_condition(draft)?;
@@ -96,7 +95,6 @@ impl Executable {
                 Op::Capture(call) => self.capture(node, call, site)?,
                 Op::Child(_)
                 | Op::Memcpy { .. }
-                | Op::CopyRows(_)
                 | Op::Join
                 | Op::Call(_)
                 | Op::Record(_)
@@ -123,14 +121,14 @@ impl Executable {
     }
 
     /// Loads what a memset node needs.
-    fn prepare_fill(&mut self, draft: &Draft, fill: &Fill, site: impl Fn() -> Site) -> Result<()> {
+    fn prepare_fill(&mut self, draft: &Draft, fill: Option<Fill>, site: impl Fn() -> Site) -> Result<()> {
         match fill {
-            Fill::Kernel { .. } => self.kernels.load_fill(draft),
-            Fill::TooLong => Err(Error::Unsupported {
+            Some(Fill::Kernel { .. }) => self.kernels.load_fill(draft),
+            Some(Fill::TooLong) => Err(Error::Unsupported {
                 site: site(),
                 message: "a memset value that does not repeat has at most 256 bytes",
             }),
-            Fill::Nothing | Fill::Memset { .. } => Ok(()),
+            Some(Fill::Nothing | Fill::Memset { .. }) | None => Ok(()),
         }
     }
 
@@ -140,7 +138,7 @@ impl Executable {
         let draft = blueprint.draft;
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphCreate");
         // SAFETY: the driver is initialised.
-        self.graph = unsafe { driver::graph_create() }.at(|| Site::graph(&draft.name))?;
+        self.graph = unsafe { driver::graph::create() }.at(|| Site::graph(&draft.name))?;
         // SAFETY: the graph was created above.
         let added = unsafe { self.add_prefix(blueprint, self.graph, blueprint.order.sequence(0), &[]) };
         added.map_err(|failure| failure.error(draft))
@@ -202,7 +200,7 @@ impl Executable {
                 // SAFETY: as above.
                 Op::Raw(call) => unsafe { self.add_raw(graph, &after, node, call, name) }?,
                 // SAFETY: as above; the context is current, and `self` owns kernels and memory (facts 1 and 2 of `Executable`).
-                _ => unsafe {
+                Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::Join => unsafe {
                     self.adder
                         .add(graph, &after, blueprint.program, &self.kernels, node, name)
                 }
@@ -211,7 +209,7 @@ impl Executable {
             if !early.is_empty() {
                 trace!(target: "graph_runtime", node = %name, after = early.len(), "cuGraphAddDependencies_v2");
                 // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule), between which no edge was added.
-                unsafe { driver::add_programmatic_edges(graph, &early, self.nodes[node]) }
+                unsafe { driver::edge::add_programmatic(graph, &early, self.nodes[node]) }
                     .map_err(|error| (node, error))?;
             }
         }
@@ -224,7 +222,7 @@ impl Executable {
         let graph = || Site::graph(&draft.name);
         trace!(target: "graph_runtime", graph = %draft.name, nodes = self.nodes.len(), "cuGraphInstantiateWithParams");
         // SAFETY: fact 1 of `Executable`.
-        let exec = unsafe { driver::graph_instantiate(self.graph, attribute::flags(blueprint.program)) };
+        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(blueprint.program)) };
         self.exec = match exec {
             Ok(exec) => exec,
             Err(failed) => {
@@ -268,20 +266,20 @@ impl Executable {
     /// Can a graph of these nodes alone be instantiated?
     fn instantiates(&mut self, blueprint: &Blueprint<'_>, sequence: &[usize]) -> bool {
         // SAFETY: the driver is initialised.
-        let Ok(graph) = (unsafe { driver::graph_create() }) else {
+        let Ok(graph) = (unsafe { driver::graph::create() }) else {
             return false;
         };
         // SAFETY: the graph was created above, and `sequence` is a prefix of all nodes in order.
         let added = unsafe { self.add_prefix(blueprint, graph, sequence.iter().copied(), &[]) }.is_ok();
         // SAFETY: the graph was created above.
-        let exec = added.then(|| unsafe { driver::graph_instantiate(graph, attribute::flags(blueprint.program)) });
+        let exec = added.then(|| unsafe { driver::graph::instantiate(graph, attribute::flags(blueprint.program)) });
         let works = matches!(exec, Some(Ok(_)));
         if let Some(Ok(exec)) = exec {
             // SAFETY: it was made above and never launched.
-            let _ = unsafe { driver::exec_destroy(exec) };
+            let _ = unsafe { driver::graph::destroy_executable(exec) };
         }
         // SAFETY: the graph was created above and given to nobody.
-        let _ = unsafe { driver::graph_destroy(graph) };
+        let _ = unsafe { driver::graph::destroy(graph) };
         works
     }
 }

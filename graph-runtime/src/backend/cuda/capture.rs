@@ -1,11 +1,11 @@
 //! Capturing library calls into a graph of their own, which becomes a child node.
 
-use super::{Cuda, Memory};
+use crate::backend::device::cuda::Cuda;
+use crate::backend::device::cuda_memory::Memory;
 use crate::driver::{self, CUgraph, CUstream, CUstreamCaptureStatus, RelaxedCapture, StrictCapture};
 use crate::error::{At, CudaError, Result, Site};
-use crate::program::capture::{BoxError, CaptureCall};
-use crate::program::pointer::{Addresses, PointerMut};
-use crate::shape::place::OnDevice;
+use crate::program::capture::{BoxError, CaptureCall, Session};
+use crate::program::pointer::Addresses;
 use cudarc::driver::{CudaContext, CudaStream};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -17,11 +17,11 @@ use tracing::trace;
 ///
 /// # Safety
 ///
-/// 1. `stream` was made by [`Session::new`] for this alone and is destroyed in `drop` only, after all that could still use it: what the node
+/// 1. `stream` was made by [`Capturing::new`] for this alone and is destroyed in `drop` only, after all that could still use it: what the node
 ///    prepared, and its workspaces. Whoever gets it from here without `unsafe` gets a handle that only `unsafe` calls take.
-/// 2. It captures exactly while `capturing` is set: from [`Session::begin`] to [`Session::end`], both on the thread of the build, since a
-///    `Session` is lent to the closure of the node only and is not `Sync`.
-pub(crate) struct Session {
+/// 2. It captures exactly while `capturing` is set: from [`Capturing::begin`] to [`Capturing::end`], both on the thread of the build, since a
+///    `Capturing` is lent to the closure of the node only and is not `Sync`.
+pub(super) struct Capturing {
     cuda: Arc<Cuda>,
     stream: CUstream,
     /// The same, in cudarc's type. Made when it is asked for.
@@ -34,12 +34,12 @@ pub(crate) struct Session {
     workspaces: RefCell<Vec<Memory>>,
 }
 
-impl Session {
+impl Capturing {
     /// A stream that does not capture yet. The context is current.
     fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>) -> Result<Self, CudaError> {
         trace!(target: "graph_runtime", "cuStreamCreate");
         // SAFETY: the context is current.
-        let stream = unsafe { driver::stream_create() }?;
+        let stream = unsafe { driver::stream::create() }?;
         Ok(Self {
             cuda: cuda.clone(),
             stream,
@@ -53,63 +53,13 @@ impl Session {
         })
     }
 
-    pub(crate) fn stream(&self) -> CUstream {
-        self.stream
-    }
-
-    pub(crate) fn cudarc(&self) -> &Arc<CudaStream> {
-        &self.cudarc
-    }
-
-    pub(crate) fn context(&self) -> &Arc<CudaContext> {
-        self.cuda.context()
-    }
-
-    pub(crate) fn addresses(&self) -> &Addresses {
-        &self.addresses
-    }
-
-    /// Zeroed memory that lives as long as `self`.
-    pub(crate) fn workspace<'n>(&'n self, bytes: usize) -> Result<PointerMut<'n, [u8], OnDevice>> {
-        let memory = Memory::zeroed(&self.cuda, bytes.max(1)).at(|| Site::default().at_memory("workspace"))?;
-        let first = ptr::without_provenance_mut(memory.address() as usize);
-        self.workspaces.borrow_mut().push(memory);
-        Ok(PointerMut::new(first, bytes))
-    }
-
-    /// Keeps a value as long as `self`.
-    pub(crate) fn keep(&self, value: Arc<dyn Any + Send + Sync>) {
-        self.prepared.borrow_mut().push(value);
-    }
-
-    /// Runs `f` while the stream does not capture; nothing was captured before. The capture begins anew after it, whatever happens: what the
-    /// closure goes on to queue must not run.
-    pub(crate) fn outside<T>(&self, f: impl FnOnce() -> T) -> Result<T, BoxError> {
-        if !self.capturing.get() {
-            return Err(self.fail("`prepare` was called within `prepare`".to_owned()));
-        }
-        let _relaxed = RelaxedCapture::enter();
-        let result = self.is_empty().map(|()| f());
-        // What runs at once has run before anything that it uses can be launched, or freed.
-        let begun = self
-            .cuda
-            .bind()
-            .and_then(|()| self.finish())
-            .and_then(|()| self.begin());
-        match (result, begun) {
-            (Ok(value), Ok(())) => Ok(value),
-            (Err(message), _) => Err(self.fail(message)),
-            (Ok(_), Err(error)) => Err(self.fail(error.to_string())),
-        }
-    }
-
     /// Ends the capture, of which nothing must have come yet.
     fn is_empty(&self) -> Result<(), String> {
         let graph = self.end().map_err(|error| explained(&error))?;
         // SAFETY: the graph was just captured, for nobody else.
-        let nodes = unsafe { driver::graph_nodes(graph) };
+        let nodes = unsafe { driver::graph::nodes(graph) };
         // SAFETY: as above.
-        let _ = unsafe { driver::graph_destroy(graph) };
+        let _ = unsafe { driver::graph::destroy(graph) };
         match nodes {
             Ok(nodes) if nodes.is_empty() => Ok(()),
             Ok(_) => Err("`prepare` must come before anything is captured".to_owned()),
@@ -125,7 +75,7 @@ impl Session {
     fn begin(&self) -> Result<(), CudaError> {
         trace!(target: "graph_runtime", "cuStreamBeginCapture_v2");
         // SAFETY: fact 1.
-        unsafe { driver::begin_capture(self.stream) }?;
+        unsafe { driver::stream::begin_capture(self.stream) }?;
         self.capturing.set(true);
         Ok(())
     }
@@ -134,19 +84,19 @@ impl Session {
         self.capturing.set(false);
         trace!(target: "graph_runtime", "cuStreamEndCapture");
         // SAFETY: facts 1 and 2.
-        unsafe { driver::end_capture(self.stream) }
+        unsafe { driver::stream::end_capture(self.stream) }
     }
 
     /// Waits for what was queued while the stream did not capture.
     fn finish(&self) -> Result<(), CudaError> {
         // SAFETY: fact 1.
-        unsafe { driver::stream_synchronize(self.stream) }
+        unsafe { driver::stream::synchronize(self.stream) }
     }
 
     /// Has a call inside ended the capture?
     fn is_invalidated(&self) -> bool {
         // SAFETY: fact 1.
-        let status = unsafe { driver::stream_capture_status(self.stream) };
+        let status = unsafe { driver::stream::capture_status(self.stream) };
         matches!(status, Ok(CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_INVALIDATED))
     }
 
@@ -173,6 +123,56 @@ impl Session {
     }
 }
 
+impl Session for Capturing {
+    fn stream(&self) -> CUstream {
+        self.stream
+    }
+
+    fn cudarc(&self) -> &Arc<CudaStream> {
+        &self.cudarc
+    }
+
+    fn context(&self) -> &Arc<CudaContext> {
+        self.cuda.context()
+    }
+
+    fn addresses(&self) -> &Addresses {
+        &self.addresses
+    }
+
+    fn workspace(&self, bytes: usize) -> Result<*mut u8> {
+        let memory = Memory::zeroed(&self.cuda, bytes.max(1)).at(|| Site::default().at_memory("workspace"))?;
+        let first = ptr::without_provenance_mut(memory.address() as usize);
+        self.workspaces.borrow_mut().push(memory);
+        Ok(first)
+    }
+
+    fn keep(&self, value: Arc<dyn Any + Send + Sync>) {
+        self.prepared.borrow_mut().push(value);
+    }
+
+    /// Runs `f` while the stream does not capture; nothing was captured before. The capture begins anew after it, whatever happens: what the
+    /// closure goes on to queue must not run.
+    fn outside(&self, f: &mut dyn FnMut()) -> Result<(), BoxError> {
+        if !self.capturing.get() {
+            return Err(self.fail("`prepare` was called within `prepare`".to_owned()));
+        }
+        let _relaxed = RelaxedCapture::enter();
+        let result = self.is_empty().map(|()| f());
+        // What runs at once has run before anything that it uses can be launched, or freed.
+        let begun = self
+            .cuda
+            .bind()
+            .and_then(|()| self.finish())
+            .and_then(|()| self.begin());
+        match (result, begun) {
+            (Ok(()), Ok(())) => Ok(()),
+            (Err(message), _) => Err(self.fail(message)),
+            (Ok(()), Err(error)) => Err(self.fail(error.to_string())),
+        }
+    }
+}
+
 /// What the stream could not do, in words.
 const NOT_ALLOWED: &str = "a call was made that CUDA does not allow during a capture, such as allocating, freeing or waiting: make it in \
                            `prepare`, and take scratch memory from `workspace`";
@@ -191,7 +191,7 @@ fn explained(error: &CudaError) -> String {
     format!("{error}: {meaning}")
 }
 
-impl Drop for Session {
+impl Drop for Capturing {
     fn drop(&mut self) {
         let _relaxed = RelaxedCapture::enter();
         if self.cuda.bind().is_err() {
@@ -201,26 +201,26 @@ impl Drop for Session {
             && let Ok(graph) = self.end()
         {
             // SAFETY: the graph was captured for nobody else.
-            let _ = unsafe { driver::graph_destroy(graph) };
+            let _ = unsafe { driver::graph::destroy(graph) };
         }
         let _ = self.finish(); // of a closure that went on after a panic in `prepare`
         self.prepared.get_mut().clear();
         self.workspaces.get_mut().clear();
         // SAFETY: fact 1.
-        let _ = unsafe { driver::stream_destroy(self.stream) };
+        let _ = unsafe { driver::stream::destroy(self.stream) };
     }
 }
 
 /// What a `capture` node adds, and what its work uses.
 pub(super) struct Captured {
     graph: CUgraph,
-    _session: Session,
+    _session: Capturing,
 }
 
 impl Captured {
     /// Captures what a closure queues. The context is current; the error says why nothing came of it.
     pub(super) fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>, call: &CaptureCall) -> Result<Self, String> {
-        let session = Session::new(cuda, addresses).map_err(|error| error.to_string())?;
+        let session = Capturing::new(cuda, addresses).map_err(|error| error.to_string())?;
         let graph = session.capture(call)?;
         let captured = Self {
             graph,
@@ -240,7 +240,7 @@ impl Captured {
 impl Drop for Captured {
     fn drop(&mut self) {
         // SAFETY: it was captured for `self`; child nodes have copies.
-        let _ = unsafe { driver::graph_destroy(self.graph) };
+        let _ = unsafe { driver::graph::destroy(self.graph) };
     }
 }
 
@@ -252,17 +252,17 @@ impl Drop for Captured {
 unsafe fn refuse_allocations(graph: CUgraph) -> Result<(), String> {
     let failed = |error: CudaError| error.to_string();
     // SAFETY: by the caller's promise.
-    for node in unsafe { driver::graph_nodes(graph) }.map_err(failed)? {
+    for node in unsafe { driver::graph::nodes(graph) }.map_err(failed)? {
         // SAFETY: the node is one of the graph's.
-        match unsafe { driver::node_type(node) }.map_err(failed)? {
-            driver::MEMORY_ALLOC | driver::MEMORY_FREE => {
+        match unsafe { driver::graph::node_type(node) }.map_err(failed)? {
+            driver::graph::MEMORY_ALLOC | driver::graph::MEMORY_FREE => {
                 return Err("the library allocates memory when it is called, which CUDA cannot repeat in a part of a graph: give it \
                             memory from `workspace` (cuBLAS: `cublasSetWorkspace`, after `cublasSetStream`)"
                     .to_owned());
             }
-            driver::CHILD_GRAPH => {
+            driver::graph::CHILD_GRAPH => {
                 // SAFETY: the node is a child graph's, and has it as long as it lives.
-                let child = unsafe { driver::child_graph(node) }.map_err(failed)?;
+                let child = unsafe { driver::graph::child(node) }.map_err(failed)?;
                 // SAFETY: as above.
                 unsafe { refuse_allocations(child) }?;
             }

@@ -5,10 +5,11 @@
 
 use super::Executable;
 use super::failure::Failure;
-use crate::backend::Blueprint;
+use crate::backend::blueprint::Blueprint;
 use crate::driver::{self, CUgraph, CUgraphNode, ConditionalHandle, ConditionalType};
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::program::{Conditional, Part};
+use crate::program::Conditional;
+use crate::shape::part::Part;
 use graph_plan::NodeKind;
 use std::collections::HashSet;
 use tracing::trace;
@@ -21,7 +22,7 @@ const SEVERAL_BODIES: u32 = 12_080;
 /// The version of the driver, or the one that the builder asked for if that is older.
 fn version(blueprint: &Blueprint<'_>) -> Result<u32, CudaError> {
     // SAFETY: the library is loaded, or there would be no context.
-    Ok(unsafe { driver::driver_version() }?.min(blueprint.driver))
+    Ok(unsafe { driver::context::driver_version() }?.min(blueprint.driver))
 }
 
 /// Refuses drivers without conditional nodes.
@@ -107,7 +108,7 @@ impl Executable {
         let mut before = after.to_vec();
         for choice in &choices {
             // SAFETY: the graph lives, by the caller's promise, and the context is that of `self`.
-            let handle = unsafe { driver::conditional_handle_create(graph, self.cuda.raw()) }.map_err(at_node)?;
+            let handle = unsafe { driver::conditional::create_handle(graph, self.cuda.raw()) }.map_err(at_node)?;
             let setting = Setting {
                 owner: node,
                 condition: conditional.condition,
@@ -128,7 +129,7 @@ impl Executable {
             _ => {
                 let before = if added.is_empty() { after } else { &added };
                 // SAFETY: by the caller's promise; `added` are nodes of the graph.
-                Ok(unsafe { driver::add_empty_node(graph, before) }.map_err(at_node)?)
+                Ok(unsafe { driver::graph::add_empty_node(graph, before) }.map_err(at_node)?)
             }
         }
     }
@@ -151,7 +152,8 @@ impl Executable {
         trace!(target: "graph_runtime", node = %name, bodies, kind = ?choice.kind, "cuGraphAddNode_v2");
         let context = self.cuda.raw();
         // SAFETY: by the caller's promise.
-        let added = unsafe { driver::add_conditional_node(graph, after, setting.handle, choice.kind, bodies, context) };
+        let added =
+            unsafe { driver::conditional::add_node(graph, after, setting.handle, choice.kind, bodies, context) };
         let (added, graphs) = added.map_err(at_node)?;
         for (&body, graph) in choice.bodies.iter().zip(graphs) {
             // SAFETY: the body's graph lives as long as its node, and no node of it was added before.
@@ -162,7 +164,7 @@ impl Executable {
                 unsafe { self.add_setter(graph, &last, setting) }
             } else if last.is_empty() {
                 // SAFETY: the body's graph lives. CUDA's documentation asks for a node in every body.
-                unsafe { driver::add_empty_node(graph, &[]) }
+                unsafe { driver::graph::add_empty_node(graph, &[]) }
             } else {
                 continue;
             };
@@ -190,7 +192,7 @@ impl Executable {
         } = setting;
         let params = self.adder.condition(&self.kernels, handle, condition, number);
         // SAFETY: by the caller's promise; `params` points into `self.adder`, which is not touched until the call is over.
-        let node = unsafe { driver::add_kernel_node(graph, after, &params) }?;
+        let node = unsafe { driver::graph::add_kernel_node(graph, after, &params) }?;
         self.setters.push(Setter { node, setting });
         Ok(node)
     }
@@ -208,7 +210,7 @@ impl Executable {
             let params = adder.condition(kernels, setting.handle, setting.condition, setting.number);
             // SAFETY: facts 1, 2 and 7 of `Executable`: `node` is a kernel of the graph that `exec` was made of, or of a body in it, and
             // `params` points into `adder`, which is not touched until the call is over.
-            unsafe { driver::set_kernel_node(*exec, *node, &params) }?;
+            unsafe { driver::graph::set_kernel_node(*exec, *node, &params) }?;
         }
         Ok(())
     }

@@ -7,7 +7,7 @@ use crate::error::CudaError;
 use std::ffi::c_void;
 
 /// The longest delay, in nanoseconds: many times what a small kernel takes.
-const LONGEST: u64 = 50_000;
+const MAX_NANOSECONDS: u64 = 50_000;
 
 /// The delay before a node, in nanoseconds: always the same for one seed.
 fn nanoseconds(seed: u64, node: usize) -> u64 {
@@ -15,7 +15,7 @@ fn nanoseconds(seed: u64, node: usize) -> u64 {
     let mut mixed = seed.wrapping_add((node as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    (mixed ^ mixed >> 31) % LONGEST
+    (mixed ^ mixed >> 31) % MAX_NANOSECONDS
 }
 
 /// Adds the kernel that delays `node`; the node is to run after it alone.
@@ -34,7 +34,7 @@ pub(super) unsafe fn add(
     let mut arguments = [(&raw mut time).cast::<c_void>()];
     let params = launch(kernels.delay(), &ONE_THREAD, &mut arguments);
     // SAFETY: by the caller's promise; the argument is copied by the call (fact 6 of `Executable`).
-    unsafe { driver::add_kernel_node(graph, after, &params) }
+    unsafe { driver::graph::add_kernel_node(graph, after, &params) }
 }
 
 #[cfg(test)]
@@ -49,6 +49,6 @@ mod tests {
         let mut distinct = of(7);
         distinct.sort_unstable();
         distinct.dedup();
-        assert!(distinct.len() > 90 && distinct.iter().all(|&time| time < LONGEST));
+        assert!(distinct.len() > 90 && distinct.iter().all(|&time| time < MAX_NANOSECONDS));
     }
 }

@@ -1,9 +1,33 @@
 //! How a memset node becomes a CUDA node: CUDA's own memset for values that repeat every 1, 2 or 4 bytes, else a kernel.
 
-use crate::program::{SetRows, Strided};
+use crate::program::{Op, Program};
+use crate::shape::part::ByteRectangle;
 
 /// The most bytes a value may have that CUDA's memset cannot write: what fits into the built-in kernel's parameter.
-pub(super) const LONGEST_PATTERN: usize = 256;
+pub(super) const MAX_PATTERN: usize = 256;
+
+/// The parameters of the built-in kernels that set memory.
+pub(super) struct FillArguments {
+    pub(super) to: u64,
+    pub(super) count: u64,
+    pub(super) period: u32,
+    pub(super) pattern: [u8; MAX_PATTERN],
+    pub(super) pitch: u64,
+    pub(super) rows: u64,
+}
+
+impl Default for FillArguments {
+    fn default() -> Self {
+        Self {
+            to: 0,
+            count: 0,
+            period: 0,
+            pattern: [0; MAX_PATTERN],
+            pitch: 0,
+            rows: 0,
+        }
+    }
+}
 
 /// What a memset node becomes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,13 +43,24 @@ pub(super) enum Fill {
 }
 
 impl Fill {
-    /// How to set `bytes` bytes from `start` on to `value` over and over. `changes`: other values will follow.
-    pub(super) fn new(value: &[u8], start: usize, bytes: usize, changes: bool) -> Self {
+    /// How a memset node sets its memory; `None` for other nodes.
+    pub(super) fn of(op: &Op) -> Option<Self> {
+        let Op::Memset { to, value, will_update } = op else {
+            return None;
+        };
+        Some(match to.is_one_row() {
+            true => Self::row(value.bytes(), to.part.start, to.part.bytes, *will_update),
+            false => Self::rows(value.bytes(), to, *will_update),
+        })
+    }
+
+    /// How to set `bytes` bytes from `start` on to `value` over and over. `will_update`: other values will follow.
+    fn row(value: &[u8], start: usize, bytes: usize, will_update: bool) -> Self {
         if value.is_empty() || bytes == 0 {
             return Fill::Nothing;
         }
         let plain = matches!(value.len(), 1 | 2 | 4);
-        if plain || !changes {
+        if plain || !will_update {
             for size in [1, 2, 4] {
                 if repeats(value, size) {
                     // Larger elements where the value has them: the same bytes, fewer of them.
@@ -37,8 +72,12 @@ impl Fill {
                 }
             }
         }
-        let period = if changes { value.len() } else { shortest_period(value) };
-        if period > LONGEST_PATTERN {
+        let period = if will_update {
+            value.len()
+        } else {
+            shortest_period(value)
+        };
+        if period > MAX_PATTERN {
             return Fill::TooLong;
         }
         Fill::Kernel {
@@ -46,15 +85,13 @@ impl Fill {
             words: [period, start, bytes].iter().all(|number| number.is_multiple_of(4)),
         }
     }
-}
 
-impl Fill {
     /// How to set rows that lie apart: by the kernel, since CUDA's memset of rows can neither be disabled (see [`super::skip`]) nor be made
     /// smaller.
-    pub(super) fn of_rows(set: &SetRows) -> Self {
-        let Strided { part, width, pitch } = set.to;
-        let aligned = [part.start, width, pitch].iter().all(|number| number.is_multiple_of(4));
-        match Self::new(set.value.bytes(), part.start, width, set.changes) {
+    fn rows(value: &[u8], to: &ByteRectangle, will_update: bool) -> Self {
+        let (start, width, pitch) = (to.part.start, to.width(), to.pitch());
+        let aligned = [start, width, pitch].iter().all(|number| number.is_multiple_of(4));
+        match Self::row(value, start, width, will_update) {
             Fill::Memset { size, value } => {
                 let element = &value.to_le_bytes()[..size as usize];
                 let elements = if aligned { 4 / element.len() } else { 1 };
@@ -71,6 +108,11 @@ impl Fill {
             other => other,
         }
     }
+}
+
+/// Is the node a CUDA memset that launches skip? What it was told to set is as before then.
+pub(super) fn is_skipped_memset(program: &Program, node: usize) -> bool {
+    !program.enabled[node] && matches!(Fill::of(&program.ops[node]), Some(Fill::Memset { .. }))
 }
 
 /// Does the value consist of its first `period` bytes, over and over?
@@ -94,7 +136,7 @@ mod tests {
 
     #[test]
     fn short_values_are_memsets() {
-        let fill = |value: &[u8]| Fill::new(value, 0, 64, true);
+        let fill = |value: &[u8]| Fill::row(value, 0, 64, true);
         assert_eq!(fill(&[7]), Fill::Memset { size: 1, value: 7 });
         assert_eq!(fill(&[1, 2]), Fill::Memset { size: 2, value: 0x201 });
         assert_eq!(
@@ -109,12 +151,12 @@ mod tests {
 
     #[test]
     fn longer_values_are_memsets_where_they_repeat() {
-        assert_eq!(Fill::new(&[0; 8], 0, 64, false), Fill::Memset { size: 1, value: 0 });
+        assert_eq!(Fill::row(&[0; 8], 0, 64, false), Fill::Memset { size: 1, value: 0 });
         assert_eq!(
-            Fill::new(&[1, 2, 1, 2, 1, 2], 0, 60, false),
+            Fill::row(&[1, 2, 1, 2, 1, 2], 0, 60, false),
             Fill::Memset { size: 2, value: 0x201 }
         );
-        let words = |value: f64, changes| Fill::new(&value.to_le_bytes(), 8, 64, changes);
+        let words = |value: f64, will_update| Fill::row(&value.to_le_bytes(), 8, 64, will_update);
         assert!(matches!(words(0.0, false), Fill::Memset { .. }));
         assert_eq!(
             words(0.0, true),
@@ -132,7 +174,7 @@ mod tests {
         use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};
         let memory = Memory::new();
         let module = Module::load(&memory, include_str!("../../../kernels/fill.ptx")).unwrap();
-        let pattern: [u8; LONGEST_PATTERN] = std::array::from_fn(|byte| (byte as u8).wrapping_add(1));
+        let pattern: [u8; MAX_PATTERN] = std::array::from_fn(|byte| (byte as u8).wrapping_add(1));
         for (kernel, unit, period, width, pitch, rows, grid) in [
             ("graph_runtime_fill_words", 4, 2, 24, 40, 5, [1, 2, 1]),
             ("graph_runtime_fill_words", 4, 3, 1200, 1200, 1, [1, 1, 1]),
@@ -178,16 +220,17 @@ mod tests {
     #[test]
     fn rows_are_filled_in_words_where_all_begin_at_one() {
         let rows = |value: &[u8], width, pitch| {
-            let part = crate::program::Part {
+            let part = crate::shape::part::Part {
                 resource: 0,
                 start: 0,
                 bytes: 3 * width,
             };
-            Fill::of_rows(&SetRows {
-                to: Strided { part, width, pitch },
+            let fill = Fill::of(&Op::Memset {
+                to: ByteRectangle::of_rows(part, width, pitch),
                 value: crate::kernel::Value::new(&<[u8; 8]>::try_from(value).unwrap()),
-                changes: false,
-            })
+                will_update: false,
+            });
+            fill.expect("it is a memset")
         };
         let value = [1, 2, 3, 4, 5, 6, 7, 8];
         assert!(matches!(rows(&value, 16, 32), Fill::Kernel { words: true, .. }));
@@ -202,14 +245,14 @@ mod tests {
     fn odd_values_are_written_byte_by_byte() {
         let pattern = vec![1, 2, 3];
         assert_eq!(
-            Fill::new(&[1, 2, 3, 1, 2, 3], 0, 60, false),
+            Fill::row(&[1, 2, 3, 1, 2, 3], 0, 60, false),
             Fill::Kernel { pattern, words: false }
         );
         let mut long = [0; 260];
-        assert_eq!(Fill::new(&long, 0, 260, false), Fill::Memset { size: 1, value: 0 });
+        assert_eq!(Fill::row(&long, 0, 260, false), Fill::Memset { size: 1, value: 0 });
         long[259] = 1;
-        assert_eq!(Fill::new(&long, 0, 260, false), Fill::TooLong);
-        assert_eq!(Fill::new(&[], 0, 0, false), Fill::Nothing);
-        assert_eq!(Fill::new(&[1], 0, 0, false), Fill::Nothing);
+        assert_eq!(Fill::row(&long, 0, 260, false), Fill::TooLong);
+        assert_eq!(Fill::row(&[], 0, 0, false), Fill::Nothing);
+        assert_eq!(Fill::row(&[1], 0, 0, false), Fill::Nothing);
     }
 }

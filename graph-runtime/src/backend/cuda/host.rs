@@ -33,14 +33,14 @@ impl Executable {
         trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddHostNode");
         let call = self.kept.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
         // SAFETY: by the caller's promise; `run` takes this address, and `self.kept` has a call for each such node of the program.
-        unsafe { driver::add_host_node(graph, after, run, call.cast_mut().cast()) }
+        unsafe { driver::host::add_node(graph, after, run, call.cast_mut().cast()) }
     }
 
     /// Makes later launches call the function of `node` with its memory where it is now.
     pub(super) fn apply_call(&mut self, node: usize) -> Result<(), CudaError> {
         /// So many old ones are kept for launches in flight before these are waited for.
-        const MOST_RETIRED: usize = 64;
-        if self.kept.calls.retired() >= MOST_RETIRED {
+        const MAX_RETIRED: usize = 64;
+        if self.kept.calls.retired() >= MAX_RETIRED {
             self.wait()?;
         }
         if self.in_flight.get() == 0 {
@@ -49,7 +49,7 @@ impl Executable {
         self.kept.calls.renew(node, &self.storage);
         let call = self.kept.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
         // SAFETY: fact 1 of `Executable`; `nodes[node]` is a host node; `run` takes this address (fact 8).
-        unsafe { driver::set_host_node(self.exec, self.nodes[node], run, call.cast_mut().cast()) }
+        unsafe { driver::host::set_node(self.exec, self.nodes[node], run, call.cast_mut().cast()) }
     }
 
     /// Adds a node that records an event, or (`wait`) one that waits for it.
@@ -66,15 +66,15 @@ impl Executable {
         name: &str,
     ) -> Result<CUgraphNode, CudaError> {
         // `support` has refused events of other devices.
-        let event = event.raw(&self.cuda).unwrap_or(std::ptr::null_mut());
+        let event = event.raw(self.cuda.raw()).unwrap_or(std::ptr::null_mut());
         if wait {
             trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEventWaitNode");
             // SAFETY: by the caller's promise; the event lives as long as `self.kept` (fact 8 of `Executable`).
-            unsafe { driver::add_event_wait_node(graph, after, event) }
+            unsafe { driver::event::add_wait_node(graph, after, event) }
         } else {
             trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEventRecordNode");
             // SAFETY: as above.
-            unsafe { driver::add_event_record_node(graph, after, event) }
+            unsafe { driver::event::add_record_node(graph, after, event) }
         }
     }
 }

@@ -1,9 +1,10 @@
 //! What a graph keeps of the user's as long as it lives.
 
 use super::capture::Captured;
-use super::memory::Memory;
+use crate::backend::blueprint::Blueprint;
 use crate::backend::calls::Calls;
-use crate::backend::{Blueprint, Storage};
+use crate::backend::device::cuda_memory::Memory;
+use crate::backend::storage::Storage;
 use crate::program::Op;
 use crate::program::event::Event;
 use crate::program::pointer::Addresses;
@@ -13,7 +14,7 @@ use std::sync::Arc;
 
 /// Freed only when no launch is in flight and the graph is gone; leaked where that is not sure. Closures go before the streams that handles
 /// of theirs may be for.
-pub(super) struct Kept {
+pub(super) struct KeptObjects {
     pub(super) calls: Calls,
     /// The closures of `capture` and `raw` nodes.
     _closures: Vec<Arc<dyn Any + Send + Sync>>,
@@ -27,7 +28,7 @@ pub(super) struct Kept {
     pub(super) nowhere: Option<Memory>,
 }
 
-impl Kept {
+impl KeptObjects {
     pub(super) fn new(blueprint: &Blueprint<'_>, storage: &[Storage]) -> Self {
         let event = |(_, op): (usize, &Op)| match op {
             Op::Record(event) | Op::Wait(event) => Some(event.clone()),
@@ -46,7 +47,7 @@ impl Kept {
             _closures: program.others().filter_map(closure).collect(),
             _events: program.others().filter_map(event).collect(),
             captured: HashMap::new(),
-            addresses: Arc::new(Addresses::new(storage)),
+            addresses: Arc::new(Addresses::new(storage.iter().map(Storage::first))),
             nowhere: None,
         }
     }

@@ -1,6 +1,6 @@
 //! The modules that a graph loads, the kernels in them, and what the device allows each.
 
-use super::Cuda;
+use crate::backend::device::cuda::Cuda;
 use crate::driver::{
     self, CUdevice_attribute as DeviceAttribute, CUdeviceptr, CUfunction, CUfunction_attribute as FunctionAttribute,
     CUmodule,
@@ -99,7 +99,7 @@ impl Kernels {
         trace!(target: "graph_runtime", entry, "cuModuleGetFunction");
         let name = CString::new(entry).unwrap_or_default();
         // SAFETY: the module was loaded by `load` just now.
-        let handle = unsafe { driver::module_function(self.modules[module], &name) }?;
+        let handle = unsafe { driver::module::function(self.modules[module], &name) }?;
         // SAFETY: as above.
         unsafe { Function::new(handle, None) }
     }
@@ -113,11 +113,11 @@ impl Kernels {
         };
         let image = CString::new(text).map_err(|_| failed("the text contains a zero byte".to_owned()))?;
         // SAFETY: `load` is called with the context current; the image is a string that outlives the call.
-        let module = unsafe { driver::module_load(&image) }.or_else(|_| {
+        let module = unsafe { driver::module::load(&image) }.or_else(|_| {
             // Asking for the compiler's messages makes loading slower, so it is done only where there are some.
             trace!(target: "graph_runtime", graph = %draft.name, path, "cuModuleLoadDataEx");
             // SAFETY: as above.
-            unsafe { driver::module_load_explained(&image) }.map_err(|(error, log)| {
+            unsafe { driver::module::load_explained(&image) }.map_err(|(error, log)| {
                 failed(if log.is_empty() {
                     error.to_string()
                 } else {
@@ -140,7 +140,7 @@ impl Kernels {
         let mut found = [std::ptr::null_mut(); N];
         for (function, name) in found.iter_mut().zip(names) {
             // SAFETY: the module was just loaded and is unloaded only by `unload`.
-            *function = unsafe { driver::module_function(module, name) }.at(|| Site::graph(&draft.name))?;
+            *function = unsafe { driver::module::function(module, name) }.at(|| Site::graph(&draft.name))?;
         }
         Ok(found)
     }
@@ -261,7 +261,7 @@ impl Kernels {
         trace!(target: "graph_runtime", shared, "cuFuncSetAttribute");
         let attribute = FunctionAttribute::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         // SAFETY: the function's module is loaded until `unload`.
-        unsafe { driver::set_function_attribute(function.handle, attribute, shared as i32) }
+        unsafe { driver::module::set_function_attribute(function.handle, attribute, shared as i32) }
     }
 
     /// Unloads all modules.
@@ -279,7 +279,7 @@ impl Kernels {
         self.delay = None;
         for module in self.modules.drain(..) {
             // SAFETY: the module was loaded by `module` and left the list just now; nothing uses it, by the caller's promise.
-            let _ = unsafe { driver::module_unload(module) };
+            let _ = unsafe { driver::module::unload(module) };
         }
     }
 }
@@ -293,7 +293,7 @@ impl Function {
     unsafe fn new(handle: CUfunction, owner: Option<CudaFunction>) -> Result<Self, CudaError> {
         let attribute = |attribute| {
             // SAFETY: by the caller's promise.
-            unsafe { driver::function_attribute(handle, attribute) }
+            unsafe { driver::module::function_attribute(handle, attribute) }
         };
         Ok(Self {
             handle,
@@ -317,16 +317,16 @@ fn size(argument: &Argument) -> usize {
 /// Refuses more arguments than every driver adds to a graph: CUDA 12.1 and later launch kernels with up to 32 KiB of them, but adding a node
 /// with more than 4 KiB ends the process, of some versions at least (<https://github.com/openxla/xla/pull/19252>).
 pub(super) fn check_bytes(arguments: &[Argument]) -> Result<(), String> {
-    const MOST: usize = 4096;
+    const MAX_BYTES: usize = 4096;
     let bytes: usize = arguments
         .iter()
         .map(|argument| size(argument).next_multiple_of(8))
         .sum();
-    if bytes <= MOST {
+    if bytes <= MAX_BYTES {
         return Ok(());
     }
     Err(format!(
-        "takes {bytes} bytes of arguments, but kernels in graphs take {MOST}: pass what is large in device memory"
+        "takes {bytes} bytes of arguments, but kernels in graphs take {MAX_BYTES}: pass what is large in device memory"
     ))
 }
 
@@ -339,7 +339,7 @@ fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<F
     let ask = || function.max_threads_per_block();
     let asked = ask().or_else(|_| ask());
     // SAFETY: the driver is initialised.
-    let context = unsafe { driver::current_context() }.at(graph)?;
+    let context = unsafe { driver::context::current() }.at(graph)?;
     cuda.bind().at(graph)?;
     if let Err(error) = asked {
         return Ok(Err(driver::error("cuFuncGetAttribute", error.0)));
@@ -354,7 +354,7 @@ fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<F
     let adopted = unsafe { Function::new(function.cu_function(), Some(function.clone())) };
     Ok(adopted.map(|adopted| Function {
         // SAFETY: as above.
-        params: unsafe { driver::function_parameters(adopted.handle) },
+        params: unsafe { driver::module::function_parameters(adopted.handle) },
         ..adopted
     }))
 }

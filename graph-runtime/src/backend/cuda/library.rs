@@ -37,7 +37,7 @@ impl Executable {
             .get(&node)
             .map_or(std::ptr::null_mut(), Captured::graph);
         // SAFETY: by the caller's promise; `prepare` has captured a graph for each such node, which `self.kept` keeps.
-        unsafe { driver::add_child_graph_node(graph, after, captured) }
+        unsafe { driver::graph::add_child_node(graph, after, captured) }
     }
 
     /// Adds what the closure of a node adds.

@@ -1,11 +1,12 @@
 //! Copies and memsets as driver calls: their parameters, adding memsets, and changing these in place.
 
 use super::add::{Adder, Address, launch};
-use super::fill::{Fill, LONGEST_PATTERN};
+use super::fill::Fill;
 use super::kernels::Kernels;
 use crate::driver::{self, CUgraph, CUgraphExec, CUgraphNode, KernelNodeParams, MemcpyNodeParams, MemsetNodeParams};
 use crate::error::CudaError;
-use crate::program::{Op, Part, Program, Strided};
+use crate::program::{Op, Program};
+use crate::shape::part::{ByteRectangle, Part};
 use cudarc::driver::sys::CUmemorytype;
 use graph_plan::LaunchConfig;
 use std::ffi::c_void;
@@ -13,34 +14,11 @@ use std::ptr;
 use tracing::trace;
 
 /// The most blocks that a fill is launched with; each thread then sets several units.
-const MOST_FILL_BLOCKS: u64 = 1 << 14;
+const MAX_FILL_BLOCKS: u64 = 1 << 14;
 /// The most rows of blocks; each block then sets several rows.
-const MOST_FILL_ROWS: u64 = 1 << 12;
+const MAX_FILL_ROWS: u64 = 1 << 12;
 /// Threads of each of them.
 const FILL_BLOCK: u64 = 256;
-
-/// The parameters of the built-in kernels that set memory.
-pub(super) struct FillArguments {
-    to: u64,
-    count: u64,
-    period: u32,
-    pattern: [u8; LONGEST_PATTERN],
-    pitch: u64,
-    rows: u64,
-}
-
-impl Default for FillArguments {
-    fn default() -> Self {
-        Self {
-            to: 0,
-            count: 0,
-            period: 0,
-            pattern: [0; LONGEST_PATTERN],
-            pitch: 0,
-            rows: 0,
-        }
-    }
-}
 
 impl Adder {
     /// Adds a memset node.
@@ -53,7 +31,7 @@ impl Adder {
         graph: CUgraph,
         after: &[CUgraphNode],
         kernels: &Kernels,
-        to: &Strided,
+        to: &ByteRectangle,
         fill: &Fill,
         name: &str,
     ) -> Result<CUgraphNode, CudaError> {
@@ -62,19 +40,19 @@ impl Adder {
                 trace!(target: "graph_runtime", node = name, bytes = to.part.bytes, after = after.len(), "cuGraphAddMemsetNode");
                 let params = self.memset(to, *size, *value);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::add_memset_node(graph, after, &params, self.context.0) }
+                unsafe { driver::graph::add_memset_node(graph, after, &params, self.context.0) }
             }
             Fill::Kernel { pattern, words } => {
                 trace!(target: "graph_runtime", node = name, bytes = to.part.bytes, after = after.len(), "cuGraphAddKernelNode_v2");
                 let params = self.fill(kernels, to, pattern, *words);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-                unsafe { driver::add_kernel_node(graph, after, &params) }
+                unsafe { driver::graph::add_kernel_node(graph, after, &params) }
             }
             // `TooLong` was refused before.
             Fill::Nothing | Fill::TooLong => {
                 trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEmptyNode");
                 // SAFETY: by the caller's promise.
-                unsafe { driver::add_empty_node(graph, after) }
+                unsafe { driver::graph::add_empty_node(graph, after) }
             }
         }
     }
@@ -89,19 +67,19 @@ impl Adder {
         exec: CUgraphExec,
         handle: CUgraphNode,
         kernels: &Kernels,
-        to: &Strided,
+        to: &ByteRectangle,
         fill: &Fill,
     ) -> Result<(), CudaError> {
         match fill {
             Fill::Memset { size, value } => {
                 let params = self.memset(to, *size, *value);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::set_memset_node(exec, handle, &params, self.context.0) }
+                unsafe { driver::graph::set_memset_node(exec, handle, &params, self.context.0) }
             }
             Fill::Kernel { pattern, words } => {
                 let params = self.fill(kernels, to, pattern, *words);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
-                unsafe { driver::set_kernel_node(exec, handle, &params) }
+                unsafe { driver::graph::set_kernel_node(exec, handle, &params) }
             }
             Fill::Nothing | Fill::TooLong => Ok(()),
         }
@@ -119,40 +97,39 @@ impl Adder {
         program: &Program,
         node: usize,
     ) -> Result<(), CudaError> {
-        let set = |to: &Strided, fill: &Fill| match fill {
-            Fill::Memset { size, value } => {
-                let params = self.memset(to, *size, *value);
-                // SAFETY: by the caller's promise.
-                unsafe { driver::move_memset_node(handle, &params) }
-            }
-            _ => Ok(()),
-        };
         match &program.ops[node] {
             Op::Memcpy { from, to } if !to.is_empty() => {
-                let params = self.memcpy(&Strided::single(*from), &Strided::single(*to));
+                let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
-                unsafe { driver::move_memcpy_node(handle, &params) }
+                unsafe { driver::graph::move_memcpy_node(handle, &params) }
             }
-            Op::CopyRows(copy) => {
-                let params = self.memcpy(&copy.from, &copy.to);
-                // SAFETY: as above.
-                unsafe { driver::move_memcpy_node(handle, &params) }
-            }
-            Op::Memset { to, value, changes } => {
-                let fill = Fill::new(value.bytes(), to.start, to.bytes, *changes);
-                set(&Strided::single(*to), &fill)
-            }
-            Op::SetRows(rows) => set(&rows.to, &Fill::of_rows(rows)),
-            _ => Ok(()),
+            op @ Op::Memset { to, .. } => match Fill::of(op) {
+                Some(Fill::Memset { size, value }) => {
+                    let params = self.memset(to, size, value);
+                    // SAFETY: by the caller's promise.
+                    unsafe { driver::graph::move_memset_node(handle, &params) }
+                }
+                Some(Fill::Kernel { .. } | Fill::Nothing | Fill::TooLong) | None => Ok(()),
+            },
+            Op::Kernel(_)
+            | Op::Memcpy { .. }
+            | Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => Ok(()),
         }
     }
 
     /// The parameters of a fill by the built-in kernel; they point into `self`.
-    fn fill(&mut self, kernels: &Kernels, to: &Strided, pattern: &[u8], words: bool) -> KernelNodeParams {
+    fn fill(&mut self, kernels: &Kernels, to: &ByteRectangle, pattern: &[u8], words: bool) -> KernelNodeParams {
         let unit = if words { 4 } else { 1 };
-        let (count, rows) = ((to.width / unit) as u64, to.rows() as u64);
+        let (count, rows) = ((to.width() / unit) as u64, to.rows() as u64);
         self.fill.to = self.device(to.part);
-        (self.fill.pitch, self.fill.rows) = (to.pitch as u64, rows);
+        (self.fill.pitch, self.fill.rows) = (to.pitch() as u64, rows);
         self.fill.count = count;
         self.fill.period = (pattern.len() / unit) as u32;
         self.fill.pattern[..pattern.len()].copy_from_slice(pattern);
@@ -165,9 +142,9 @@ impl Adder {
             (&raw mut self.fill.pitch).cast(),
             (&raw mut self.fill.rows).cast(),
         ]);
-        let blocks = count.div_ceil(FILL_BLOCK).clamp(1, MOST_FILL_BLOCKS);
+        let blocks = count.div_ceil(FILL_BLOCK).clamp(1, MAX_FILL_BLOCKS);
         let config = LaunchConfig {
-            grid: [blocks as u32, rows.clamp(1, MOST_FILL_ROWS) as u32, 1],
+            grid: [blocks as u32, rows.clamp(1, MAX_FILL_ROWS) as u32, 1],
             block: [FILL_BLOCK as u32, 1, 1],
             shared: 0,
         };
@@ -175,19 +152,19 @@ impl Adder {
     }
 
     /// Rows of so many elements.
-    fn memset(&self, to: &Strided, size: u32, value: u32) -> MemsetNodeParams {
+    fn memset(&self, to: &ByteRectangle, size: u32, value: u32) -> MemsetNodeParams {
         MemsetNodeParams {
             dst: self.device(to.part),
-            pitch: to.pitch,
+            pitch: to.pitch(),
             value,
             elementSize: size,
-            width: to.width / size as usize,
+            width: to.width() / size as usize,
             height: to.rows(),
         }
     }
 
     /// Rows of so many bytes.
-    pub(super) fn memcpy(&self, from: &Strided, to: &Strided) -> MemcpyNodeParams {
+    pub(super) fn memcpy(&self, from: &ByteRectangle, to: &ByteRectangle) -> MemcpyNodeParams {
         // What is in one piece is one row on both sides: others CUDA cannot change in place.
         let side = |part: Part| match self.resources[part.resource as usize] {
             Address::Host(base) => (
@@ -214,7 +191,7 @@ impl Adder {
             srcDevice: source_device,
             srcArray: ptr::null_mut(),
             reserved0: ptr::null_mut(),
-            srcPitch: from.pitch,
+            srcPitch: from.pitch(),
             srcHeight: to.rows(),
             dstXInBytes: 0,
             dstY: 0,
@@ -225,9 +202,9 @@ impl Adder {
             dstDevice: target_device,
             dstArray: ptr::null_mut(),
             reserved1: ptr::null_mut(),
-            dstPitch: to.pitch,
+            dstPitch: to.pitch(),
             dstHeight: to.rows(),
-            WidthInBytes: to.width,
+            WidthInBytes: to.width(),
             Height: to.rows(),
             Depth: 1,
         }

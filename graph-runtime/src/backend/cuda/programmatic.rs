@@ -1,7 +1,7 @@
 //! Programmatic edges, where driver and device have them.
 
-use super::Cuda;
-use crate::backend::{Blueprint, Programmatic};
+use crate::backend::blueprint::{Blueprint, Programmatic};
+use crate::backend::device::cuda::Cuda;
 use crate::driver;
 use crate::error::{At, Result, Site};
 
@@ -17,7 +17,9 @@ pub(super) fn edges<'a>(cuda: &Cuda, blueprint: &Blueprint<'a>, none: &'a Progra
         return Ok(none);
     }
     // SAFETY: the library is loaded, or there would be no context.
-    let version = unsafe { driver::driver_version() }.at(graph)?.min(blueprint.driver);
+    let version = unsafe { driver::context::driver_version() }
+        .at(graph)?
+        .min(blueprint.driver);
     if version >= EDGE_DATA && cuda.capability().at(graph)? >= CAPABILITY {
         return Ok(blueprint.programmatic);
     }

@@ -2,8 +2,8 @@
 //! another kind (of a pool, or of `cuMemAlloc`).
 
 use super::Executable;
+use super::OWN;
 use super::attribute;
-use super::executable::OWN;
 use crate::driver::{self, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
 use crate::program::{Op, Program};
@@ -20,7 +20,7 @@ impl Executable {
                 break;
             }
             match &program.ops[node] {
-                Op::CopyRows(_) => self.stale = true,
+                Op::Memcpy { from, to } if !(from.is_one_row() && to.is_one_row()) => self.stale = true,
                 Op::Memcpy { .. } => match self.apply(draft, program, node) {
                     Err(error) if is_refusal(&error) => self.stale = true,
                     applied => applied?,
@@ -44,7 +44,7 @@ impl Executable {
         if !self.exec.is_null() {
             trace!(target: "graph_runtime", graph = %draft.name, "cuGraphExecDestroy");
             // SAFETY: fact 1 of `Executable`; no launch is in flight, and the handle is not used again.
-            let destroyed = unsafe { driver::exec_destroy(self.exec) };
+            let destroyed = unsafe { driver::graph::destroy_executable(self.exec) };
             self.exec = ptr::null_mut();
             destroyed.at(graph)?;
         }
@@ -55,12 +55,12 @@ impl Executable {
         }
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphInstantiateWithParams");
         // SAFETY: fact 1 of `Executable`.
-        let exec = unsafe { driver::graph_instantiate(self.graph, attribute::flags(program)) };
+        let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(program)) };
         self.exec = exec.map_err(|failed| failed.error).at(graph)?;
         self.stale = false;
         let renewed = (0..program.ops.len()).try_for_each(|node| match &program.ops[node] {
             // These have moved with the graph.
-            Op::Memcpy { .. } | Op::CopyRows(_) => Ok(()),
+            Op::Memcpy { .. } => Ok(()),
             _ => self.apply(draft, program, node),
         });
         let ready = renewed.and_then(|()| self.make_ready(draft, program));
@@ -78,7 +78,7 @@ impl Executable {
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphUpload");
         self.in_flight.set(self.in_flight.get() | OWN);
         // SAFETY: fact 1 of `Executable`.
-        unsafe { driver::graph_upload(self.exec, self.stream) }.at(graph)?;
+        unsafe { driver::graph::upload(self.exec, self.stream) }.at(graph)?;
         trace!(target: "graph_runtime", graph = %draft.name, "cuStreamSynchronize");
         self.wait().at(graph)
     }

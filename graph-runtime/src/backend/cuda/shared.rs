@@ -1,17 +1,17 @@
 //! Graphs that share memory: launches in order with those of other graphs, and other memory in place.
 
 use super::Executable;
-use super::event::Event;
-use super::executable::LOST;
-use crate::backend::Storage;
+use super::LOST;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::storage::Storage;
+use crate::backend::uses::Claim;
 use crate::driver::{self, CUstream};
 use crate::error::{At, CudaError, Result, Site};
-use crate::memory::Claim;
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 
 /// How many events a graph has besides the newest: so many buffers can take turns without waiting for each other's launches.
-const EVENTS: usize = 7;
+const MAX_EVENTS: usize = 7;
 
 impl Executable {
     /// Starts the graph on a user's stream or its own, behind the launches of other graphs that use the memory in `claims`, where
@@ -19,7 +19,7 @@ impl Executable {
     pub(crate) fn launch_shared(
         &mut self,
         draft: &Draft,
-        claims: &[Claim<'_>],
+        claims: &[Claim<'_, LaunchEvent>],
         stream: Option<&CudaStream>,
     ) -> Result<()> {
         let graph = || Site::graph(&draft.name);
@@ -56,11 +56,11 @@ impl Executable {
     /// once, since waiting looks at the newest event only.
     fn change_event(&mut self) -> Result<(), CudaError> {
         let event = match self.events.len() {
-            EVENTS => self.events.pop_front(),
+            MAX_EVENTS => self.events.pop_front(),
             _ => None,
         };
         // One that was used before stands for later launches, too.
-        let event = event.map_or_else(|| Event::new(&self.cuda), Ok)?;
+        let event = event.map_or_else(|| LaunchEvent::new(&self.cuda), Ok)?;
         self.events.push_back(std::mem::replace(&mut self.event, event));
         Ok(())
     }
@@ -84,5 +84,5 @@ unsafe fn user_stream_id(stream: CUstream) -> Result<Option<u64>, CudaError> {
         return Ok(None);
     }
     // SAFETY: by the caller's promise.
-    unsafe { driver::stream_id(stream) }.map(Some)
+    unsafe { driver::stream::id(stream) }.map(Some)
 }

@@ -2,11 +2,11 @@
 //!
 //! Kernels and copies are disabled as CUDA offers. A memset is not: where a memset node is disabled, driver 580 takes a launch for done before it
 //! is, so that waiting returns early and what comes next on the stream starts early (`xtask/faults.cpp` shows it). One that is to be
-//! skipped sets a few bytes that nothing reads instead; rows that lie apart are set by a kernel ([`Fill::of_rows`]).
+//! skipped sets a few bytes that nothing reads instead; rows that lie apart are set by a kernel ([`Fill::of`]).
 
 use super::Executable;
 use super::fill::Fill;
-use super::memory::Memory;
+use crate::backend::device::cuda_memory::Memory;
 use crate::driver::{self, MemsetNodeParams};
 use crate::error::{At, CudaError, Result, Site};
 use crate::program::{Op, Program};
@@ -21,23 +21,31 @@ impl Executable {
         let empty = match &program.ops[node] {
             Op::Kernel(_) => false,
             Op::Memcpy { to, .. } | Op::Memset { to, .. } => to.is_empty(),
-            Op::CopyRows(_) | Op::SetRows(_) => false,
-            _ => true,
+            Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => true,
         };
         if empty || self.stale {
             return Ok(()); // it was lowered to an empty node, which does nothing either way; or it is done when the graph is made anew
         }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;
-        match memset(program, node) {
+        match Fill::of(&program.ops[node]) {
             // SAFETY: facts 1, 2 and 5 of `Executable`; `nodes[node]` is the program's node.
-            Some(_) if enabled => unsafe {
+            Some(Fill::Memset { .. }) if enabled => unsafe {
                 let handle = self.nodes[node];
                 self.adder.apply(self.exec, handle, program, &self.kernels, node)
             },
-            Some((size, value)) => self.set_nothing(node, size, value),
+            Some(Fill::Memset { size, value }) => self.set_nothing(node, size, value),
             // SAFETY: fact 1; CUDA allows this for kernel and memcpy nodes, which this is.
-            None => unsafe { driver::set_node_enabled(self.exec, self.nodes[node], enabled) },
+            Some(Fill::Kernel { .. } | Fill::Nothing | Fill::TooLong) | None => unsafe {
+                driver::graph::set_node_enabled(self.exec, self.nodes[node], enabled)
+            },
         }
         .at(site)
     }
@@ -57,22 +65,6 @@ impl Executable {
             height: 1,
         };
         // SAFETY: fact 1; `nowhere` has room for an element, and lives as long as the graph (fact 8).
-        unsafe { driver::set_memset_node(self.exec, self.nodes[node], &params, self.cuda.raw()) }
-    }
-}
-
-/// Is the node a CUDA memset that launches skip? What it was told to set is as before then.
-pub(super) fn is_skipped_memset(program: &Program, node: usize) -> bool {
-    !program.enabled[node] && memset(program, node).is_some()
-}
-
-/// The size and the value of the elements that a node sets as a CUDA memset.
-fn memset(program: &Program, node: usize) -> Option<(u32, u32)> {
-    let Op::Memset { to, value, changes } = &program.ops[node] else {
-        return None;
-    };
-    match Fill::new(value.bytes(), to.start, to.bytes, *changes) {
-        Fill::Memset { size, value } => Some((size, value)),
-        _ => None,
+        unsafe { driver::graph::set_memset_node(self.exec, self.nodes[node], &params, self.cuda.raw()) }
     }
 }

@@ -1,7 +1,7 @@
 //! Attributes of kernel nodes on the emulator. It runs the blocks of a cluster by themselves, which is as good where the kernels make nothing of
 //! it, and those of a cooperative launch on a thread each.
 
-use crate::backend::Blueprint;
+use crate::backend::blueprint::Blueprint;
 use crate::error::{Error, Result, Site};
 use crate::program::{KernelOp, Op, Program};
 use graph_emulator::MAX_TOGETHER;

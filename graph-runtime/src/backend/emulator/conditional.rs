@@ -1,7 +1,8 @@
 //! Conditional nodes and child graphs on the emulator.
 
 use super::{Executable, Fault, Run, Touch};
-use crate::program::{Conditional, Part, Program};
+use crate::program::{Conditional, Program};
+use crate::shape::part::Part;
 use graph_plan::{Draft, Mode, NodeKind};
 
 impl Executable {

@@ -1,9 +1,9 @@
 //! Copies and memsets on the emulator.
 
-use super::super::DeviceMemory;
 use super::Executable;
+use crate::backend::memory::DeviceMemory;
 use crate::kernel::Value;
-use crate::program::Part;
+use crate::shape::part::Part;
 use graph_emulator::Allocation;
 use std::ptr::NonNull;
 

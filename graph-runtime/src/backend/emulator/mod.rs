@@ -3,45 +3,22 @@
 mod attribute;
 mod conditional;
 mod copy;
-pub(crate) mod options;
+mod sequence;
 
-use super::calls::Calls;
-use super::sequence::Sequence;
-use super::{Backend, Blueprint, DeviceMemory, Storage};
-use crate::backend::emulator::options::EmulatorOptions;
+use crate::backend::blueprint::Blueprint;
+use crate::backend::calls::Calls;
+use crate::backend::device::Backend;
+use crate::backend::device::emulated::Emulated;
+use crate::backend::device::options::EmulatorOptions;
+use crate::backend::emulator::sequence::Sequence;
+use crate::backend::memory::DeviceMemory;
+use crate::backend::storage::{Storage, allocate};
 use crate::error::{Error, Result, Site};
-use crate::program::{Argument, KernelOp, Op, Part, Program, Strided};
+use crate::program::{Argument, KernelOp, Op, Program};
+use crate::shape::part::{ByteRectangle, Part};
 use graph_emulator::{Access, Allocation, Buffer, Footprint, Launch, Memory, Module, Options, Unordered};
 use graph_plan::{Draft, Mode};
 use std::sync::Arc;
-
-/// An emulated device.
-#[derive(Clone)]
-pub(crate) struct Emulated {
-    pub(crate) memory: Memory,
-    options: EmulatorOptions,
-}
-
-impl Emulated {
-    pub(crate) fn new(options: EmulatorOptions) -> Self {
-        Self {
-            memory: Memory::new(),
-            options,
-        }
-    }
-
-    /// The same device; graphs run their nodes in random orders.
-    pub(crate) fn with_seed(&self, seed: u64) -> Self {
-        let options = EmulatorOptions {
-            seed: Some(seed),
-            ..self.options
-        };
-        Self {
-            memory: self.memory.clone(),
-            options,
-        }
-    }
-}
 
 /// A graph made for the emulator.
 pub(crate) struct Executable {
@@ -80,7 +57,7 @@ impl Executable {
         attribute::check(blueprint)?;
         let options = device.options;
         let backend = Backend::Emulator(device.clone());
-        let storage = super::allocate(&backend, blueprint)?;
+        let storage = allocate(&backend, blueprint)?;
         let calls = Calls::new(blueprint, &storage);
         Ok(Self {
             storage,
@@ -165,26 +142,15 @@ impl Executable {
         match &program.ops[node] {
             Op::Kernel(kernel) => self.kernel(draft, program, kernel, others),
             Op::Memcpy { from, to } => {
-                let touch = self.touch(&[(*from, Mode::Read), (*to, Mode::Write)]);
+                let touch = self.touch_rows(&[(from, Mode::Read), (to, Mode::Write)]);
                 self.compare(draft, &touch, others)?;
-                self.copy(*from, *to).map(|()| touch)
-            }
-            Op::Memset { to, value, .. } => {
-                let touch = self.touch(&[(*to, Mode::Write)]);
-                self.compare(draft, &touch, others)?;
-                self.set(*to, value).map(|()| touch)
-            }
-            Op::CopyRows(copy) => {
-                let touch = self.touch_rows(&[(copy.from, Mode::Read), (copy.to, Mode::Write)]);
-                self.compare(draft, &touch, others)?;
-                let mut rows = copy.from.parts().zip(copy.to.parts());
+                let mut rows = from.parts().zip(to.parts());
                 rows.try_for_each(|(from, to)| self.copy(from, to)).map(|()| touch)
             }
-            Op::SetRows(set) => {
-                let touch = self.touch_rows(&[(set.to, Mode::Write)]);
+            Op::Memset { to, value, .. } => {
+                let touch = self.touch_rows(&[(to, Mode::Write)]);
                 self.compare(draft, &touch, others)?;
-                let mut rows = set.to.parts();
-                rows.try_for_each(|to| self.set(to, &set.value)).map(|()| touch)
+                to.parts().try_for_each(|row| self.set(row, value)).map(|()| touch)
             }
             Op::Call(call) => {
                 let touch = self.touch(&call.declared);
@@ -224,8 +190,8 @@ impl Executable {
         }
     }
 
-    /// The same of rows that lie apart.
-    fn touch_rows(&self, rows: &[(Strided, Mode)]) -> Touch {
+    /// The same of the rows of rectangles.
+    fn touch_rows(&self, rows: &[(&ByteRectangle, Mode)]) -> Touch {
         if !self.options.check_unordered {
             return Touch::default();
         }

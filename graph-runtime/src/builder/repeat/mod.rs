@@ -5,7 +5,7 @@ mod order;
 use super::GraphBuilder;
 use crate::error::{Error, Site};
 use crate::program::Op;
-use crate::program::instances::Instances;
+use crate::program::declared::DeclaredNodes;
 use crate::shape::iterations::{Iterations, NONE, count};
 use graph_plan::NodeKind;
 use std::borrow::Cow;
@@ -13,7 +13,7 @@ use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
 /// The most nodes that a graph with `for`s has: a count that is a mistake is told, instead of taking all memory.
-const MOST: usize = 1 << 20;
+const MAX_NODES: usize = 1 << 20;
 
 /// A node as `cuda_graph!` declares it in a `for`: its name, and how many `for`s are around it up to that one; 0 for a node in a body of
 /// another node of the `for`.
@@ -35,7 +35,7 @@ pub(super) struct Repeats {
 struct Declared {
     /// The index of the next declaration.
     next: usize,
-    instances: Instances,
+    instances: DeclaredNodes,
 }
 
 /// A `for` in which nodes are being added.
@@ -77,12 +77,12 @@ impl Repeats {
     pub(super) fn declare_all(&mut self, nodes: usize) {
         self.declared.get_or_insert_with(|| Declared {
             next: nodes,
-            instances: Instances::identity(nodes),
+            instances: DeclaredNodes::identity(nodes),
         });
     }
 
     /// Leaves to the builder of the graph around a child what it needs to know of the child's `for`s. What became of the child's declarations.
-    pub(super) fn end_in(self, outer: &mut Option<Box<Self>>) -> Option<Instances> {
+    pub(super) fn end_in(self, outer: &mut Option<Box<Self>>) -> Option<DeclaredNodes> {
         if !self.ended.is_empty() || self.failure.is_some() {
             let outer = outer.get_or_insert_default();
             outer.ended.extend(self.ended);
@@ -92,7 +92,7 @@ impl Repeats {
     }
 
     /// What became of the declarations.
-    pub(super) fn into_instances(self) -> Option<Instances> {
+    pub(super) fn into_instances(self) -> Option<DeclaredNodes> {
         self.declared.map(|declared| declared.instances)
     }
 }
@@ -134,7 +134,7 @@ impl GraphBuilder {
     /// More than about a million nodes are refused, when the graph is built.
     pub fn repeat(&mut self, range: impl Iterations, mut iteration: impl FnMut(&mut Self, usize)) {
         for value in self.open(&[], range) {
-            if self.draft.nodes.len() > MOST {
+            if self.draft.nodes.len() > MAX_NODES {
                 self.refuse("");
                 break;
             }
@@ -223,7 +223,7 @@ impl GraphBuilder {
 
     fn open(&mut self, declarations: &[Declaration], range: impl Iterations) -> RangeInclusive<usize> {
         let mut values = range.values();
-        let room = MOST.saturating_sub(self.draft.nodes.len());
+        let room = MAX_NODES.saturating_sub(self.draft.nodes.len());
         if count(&values).saturating_mul(declarations.len().max(1)) > room {
             self.refuse(declarations.first().map_or("", |(name, _)| name));
             values = NONE;
@@ -271,6 +271,6 @@ impl GraphBuilder {
         let graph = Site::graph(&self.draft.name);
         let site = if node.is_empty() { graph } else { graph.at_node(node) };
         let failure = &mut self.repeats.get_or_insert_default().failure;
-        failure.get_or_insert(Error::TooManyNodes { site, most: MOST });
+        failure.get_or_insert(Error::TooManyNodes { site, most: MAX_NODES });
     }
 }

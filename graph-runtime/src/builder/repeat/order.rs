@@ -7,7 +7,7 @@ use graph_plan::{Draft, Edge, Lists, NodeKind};
 use std::ops::Range;
 
 /// The most edges from one iteration to the next without a join between them.
-const MOST_DIRECT: usize = 256;
+const MAX_DIRECT_EDGES: usize = 256;
 
 impl GraphBuilder {
     /// Adds the edges from each iteration to the next, once all others are known.
@@ -39,7 +39,7 @@ impl GraphBuilder {
 
     /// Lets all of `after` run after all of `before`.
     fn order(&mut self, body: usize, before: &[usize], after: &[usize], ends: &Ends) {
-        if before.len() * after.len() > MOST_DIRECT {
+        if before.len() * after.len() > MAX_DIRECT_EDGES {
             let name = format!("before {}", self.draft.nodes[after[0]].name);
             let join = self.draft.node_in(body, name, NodeKind::Join);
             self.push(Op::Join);

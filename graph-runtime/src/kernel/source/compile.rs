@@ -18,7 +18,7 @@ pub(crate) enum Architecture {
 }
 
 /// The oldest GPUs supported (Volta), and what the emulator gets from a compiler that still knows it.
-const OLDEST: u32 = 70;
+const MIN_ARCHITECTURE: u32 = 70;
 
 /// As it stands in the key of the cache.
 impl fmt::Display for Architecture {
@@ -37,18 +37,20 @@ impl Architecture {
         match self {
             // What is too old for this compiler is left for it to refuse.
             Architecture::Device(capability) => newest(capability).unwrap_or(capability),
-            Architecture::Emulator => newest(OLDEST).or(known.iter().copied().min()).unwrap_or(OLDEST),
+            Architecture::Emulator => newest(MIN_ARCHITECTURE)
+                .or(known.iter().copied().min())
+                .unwrap_or(MIN_ARCHITECTURE),
         }
     }
 }
 
 /// The version of NVRTC on this machine: `12.4`. `None` if there is none.
 pub(super) fn version() -> Option<String> {
-    if !driver::nvrtc_is_present() {
+    if !driver::nvrtc::is_present() {
         return None;
     }
     // SAFETY: the library is loaded.
-    let version = unsafe { driver::nvrtc_version() };
+    let version = unsafe { driver::nvrtc::version() };
     version.ok().map(|(major, minor)| format!("{major}.{minor}"))
 }
 
@@ -86,10 +88,10 @@ fn options(own: &[&str], architecture: Architecture, known: &[u32], toolkit: Opt
 /// The architectures that NVRTC knows.
 fn known() -> Vec<u32> {
     // SAFETY: the library is loaded: `compile` is called only then.
-    let count = unsafe { driver::nvrtc_architecture_count() }.unwrap_or(0);
+    let count = unsafe { driver::nvrtc::architecture_count() }.unwrap_or(0);
     let mut known = vec![0; count];
     // SAFETY: as above; there is room for `count`.
-    match unsafe { driver::nvrtc_architectures(&mut known) } {
+    match unsafe { driver::nvrtc::architectures(&mut known) } {
         Ok(()) => known.into_iter().map(|one| one as u32).collect(),
         Err(_) => Vec::new(),
     }
@@ -134,7 +136,7 @@ impl Program {
             .collect::<Result<_, _>>()?;
         let (name_pointers, text_pointers) = (pointers(&names), pointers(&texts));
         // SAFETY: the library is loaded: `compile` is called only then. The strings live as long as the program (fact 2).
-        let raw = unsafe { driver::nvrtc_create(&text, &name, &text_pointers, &name_pointers) };
+        let raw = unsafe { driver::nvrtc::create(&text, &name, &text_pointers, &name_pointers) };
         let raw = raw.map_err(|error| error.to_string())?;
         let strings = [text, name].into_iter().chain(names).chain(texts).collect();
         Ok(Self { raw, _strings: strings })
@@ -146,22 +148,22 @@ impl Program {
             options.iter().map(|option| CString::new(option.as_str())).collect();
         let strings = strings.map_err(|_| "an option contains a zero byte".to_owned())?;
         // SAFETY: fact 1; the options live until the call returns.
-        Ok(unsafe { driver::nvrtc_compile(self.raw, &pointers(&strings)) })
+        Ok(unsafe { driver::nvrtc::compile(self.raw, &pointers(&strings)) })
     }
 
     fn log(&self) -> Result<String, NvrtcError> {
         // SAFETY: fact 1.
-        let mut text = vec![0; unsafe { driver::nvrtc_log_size(self.raw) }?];
+        let mut text = vec![0; unsafe { driver::nvrtc::log_size(self.raw) }?];
         // SAFETY: fact 1; the text has the size that NVRTC has just asked for.
-        unsafe { driver::nvrtc_log(self.raw, &mut text) }?;
+        unsafe { driver::nvrtc::log(self.raw, &mut text) }?;
         Ok(until_zero(&text).trim().to_owned())
     }
 
     fn ptx(&self) -> Result<String, NvrtcError> {
         // SAFETY: fact 1.
-        let mut text = vec![0; unsafe { driver::nvrtc_ptx_size(self.raw) }?];
+        let mut text = vec![0; unsafe { driver::nvrtc::ptx_size(self.raw) }?];
         // SAFETY: fact 1; the text has the size that NVRTC has just asked for.
-        unsafe { driver::nvrtc_ptx(self.raw, &mut text) }?;
+        unsafe { driver::nvrtc::ptx(self.raw, &mut text) }?;
         Ok(until_zero(&text))
     }
 }
@@ -169,7 +171,7 @@ impl Program {
 impl Drop for Program {
     fn drop(&mut self) {
         // SAFETY: fact 1. Where this fails the program is leaked, which is all that could be done.
-        let _ = unsafe { driver::nvrtc_destroy(self.raw) };
+        let _ = unsafe { driver::nvrtc::destroy(self.raw) };
     }
 }
 

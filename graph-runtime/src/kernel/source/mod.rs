@@ -1,8 +1,8 @@
 //! Where a kernel's code comes from: PTX that is compiled into the program, or CUDA C++ that is compiled when it is first used.
 
+mod resolve;
 mod cache;
 mod compile;
-mod resolve;
 
 pub(crate) use compile::Architecture;
 pub(crate) use resolve::{Unresolved, resolve};
@@ -59,7 +59,7 @@ impl Source {
     }
 }
 
-/// What the PTX of a CUDA source must agree with, besides what [`KernelFacts`](crate::KernelFacts) say.
+/// What the PTX of a CUDA source must agree with, besides what [`KernelFacts`](crate::kernel::KernelFacts) say.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
     /// Is it declared `safe fn`?

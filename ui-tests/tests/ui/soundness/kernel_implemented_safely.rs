@@ -1,5 +1,6 @@
 //! What a kernel does is vouched for by `unsafe`: only `#[cuda_kernels]` implements `Kernel` without the user's own.
-use graph_runtime::{Kernel, KernelFacts};
+use graph_runtime::{Kernel};
+use graph_runtime::kernel::{KernelFacts};
 
 enum Mine {}
 

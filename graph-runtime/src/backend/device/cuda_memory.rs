@@ -1,9 +1,10 @@
 //! Device memory in a CUDA context, and its way from and to cudarc.
 
-use super::Cuda;
+use crate::backend::device::cuda::Cuda;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::uses::Claim;
 use crate::driver::{self, CUcontext, CUdeviceptr, RelaxedCapture};
 use crate::error::CudaError;
-use crate::memory::Claim;
 use cudarc::driver::{CudaSlice, DevicePtr};
 use std::any::Any;
 use std::ffi::c_void;
@@ -47,7 +48,7 @@ impl Memory {
         let _relaxed = RelaxedCapture::enter();
         cuda.bind()?;
         // SAFETY: the context is current.
-        let address = unsafe { driver::memory_alloc(bytes) }?;
+        let address = unsafe { driver::memory::alloc(bytes) }?;
         let memory = Self {
             cuda: cuda.clone(),
             address,
@@ -56,7 +57,7 @@ impl Memory {
             lent: Mutex::default(),
         };
         // SAFETY: the allocation has `bytes` bytes and lives until `copy` has waited for the stream.
-        cuda.copy(|stream| unsafe { driver::memset(address, 0, bytes, stream) })?;
+        cuda.copy(|stream| unsafe { driver::memory::set(address, 0, bytes, stream) })?;
         Ok(memory)
     }
 
@@ -115,7 +116,7 @@ impl Memory {
         &'a self,
         start: usize,
         len: usize,
-        claim: Claim<'a>,
+        claim: Claim<'a, LaunchEvent>,
     ) -> Result<CudarcSlice<'a, T>, CudaError> {
         let owned: Option<&CudaSlice<T>> = match &self.owner {
             Owner::Cudarc(slice) => slice.downcast_ref(),
@@ -136,7 +137,7 @@ impl Memory {
         Ok(self.lend(Slice::Made(ManuallyDrop::new(slice)), claim))
     }
 
-    fn lend<'a, T>(&'a self, slice: Slice<'a, T>, claim: Claim<'a>) -> CudarcSlice<'a, T> {
+    fn lend<'a, T>(&'a self, slice: Slice<'a, T>, claim: Claim<'a, LaunchEvent>) -> CudarcSlice<'a, T> {
         let mut lent = self.lent();
         lent.slices += 1;
         lent.read = true;
@@ -156,7 +157,7 @@ impl Memory {
         let (pointer, bytes) = (to.as_mut_ptr().cast::<c_void>(), to.len());
         let from = self.address + offset as u64;
         // SAFETY: callers read within the allocation, and `copy` returns only when the stream is done with both sides.
-        let queue = |stream| unsafe { driver::copy_to_host(pointer, from, bytes, stream) };
+        let queue = |stream| unsafe { driver::memory::copy_to_host(pointer, from, bytes, stream) };
         self.cuda.copy(queue)
     }
 
@@ -169,7 +170,7 @@ impl Memory {
         let (pointer, bytes) = (from.as_ptr().cast::<c_void>(), from.len());
         let to = self.address + offset as u64;
         // SAFETY: callers write within the allocation, and `copy` returns only when the stream is done with both sides.
-        let queue = |stream| unsafe { driver::copy_to_device(to, pointer, bytes, stream) };
+        let queue = |stream| unsafe { driver::memory::copy_to_device(to, pointer, bytes, stream) };
         self.cuda.copy(queue)
     }
 }
@@ -180,7 +181,7 @@ pub struct CudarcSlice<'a, T> {
     slice: Slice<'a, T>,
     memory: &'a Memory,
     #[expect(dead_code, reason = "it keeps writers off until it is dropped")]
-    claim: Claim<'a>,
+    claim: Claim<'a, LaunchEvent>,
 }
 
 enum Slice<'a, T> {
@@ -222,7 +223,7 @@ impl Drop for Memory {
         } else if let Owner::Us = owner {
             let _relaxed = RelaxedCapture::enter();
             // SAFETY: the allocation is ours, and whoever drops it has waited for what used it.
-            let free = |()| unsafe { driver::memory_free(self.address) };
+            let free = |()| unsafe { driver::memory::free(self.address) };
             if let Err(error) = self.cuda.bind().and_then(free) {
                 tracing::warn!(target: "graph_runtime", %error, "device memory was not freed");
             }

@@ -1,6 +1,7 @@
 //! The event behind a graph's launches.
 
-use super::Cuda;
+use crate::backend::device::cuda::Cuda;
+use crate::backend::uses::Awaited;
 use crate::driver::{self, CUevent, CUstream, RelaxedCapture};
 use crate::error::CudaError;
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 /// An event that a graph records behind its launches, and whoever shares memory with it waits for. One stands for all launches of the
 /// graph so far, since those run one after the other, on whatever streams.
-pub(crate) struct Event {
+pub(crate) struct LaunchEvent {
     cuda: Arc<Cuda>,
     event: CUevent,
     /// Is there, or will there soon be, a launch that the event is not recorded behind? Then it takes waiting for the whole context.
@@ -16,15 +17,15 @@ pub(crate) struct Event {
 }
 
 // SAFETY: events may be used by any thread, and by several at once.
-unsafe impl Send for Event {}
+unsafe impl Send for LaunchEvent {}
 // SAFETY: as above.
-unsafe impl Sync for Event {}
+unsafe impl Sync for LaunchEvent {}
 
-impl Event {
-    pub(super) fn new(cuda: &Arc<Cuda>) -> Result<Arc<Self>, CudaError> {
+impl LaunchEvent {
+    pub(crate) fn new(cuda: &Arc<Cuda>) -> Result<Arc<Self>, CudaError> {
         cuda.bind()?;
         // SAFETY: the context is current.
-        let event = unsafe { driver::event_create() }?;
+        let event = unsafe { driver::event::create() }?;
         Ok(Arc::new(Self {
             cuda: cuda.clone(),
             event,
@@ -33,7 +34,7 @@ impl Event {
     }
 
     /// A launch is about to be queued.
-    pub(super) fn lose(&self) {
+    pub(crate) fn lose(&self) {
         self.lost.store(true, SeqCst);
     }
 
@@ -42,9 +43,9 @@ impl Event {
     /// # Safety
     ///
     /// The stream lives and is of this context, which is current.
-    pub(super) unsafe fn record(&self, stream: CUstream) -> Result<(), CudaError> {
+    pub(crate) unsafe fn record(&self, stream: CUstream) -> Result<(), CudaError> {
         // SAFETY: by the caller's promise; the event is `self`'s.
-        unsafe { driver::event_record(self.event, stream) }?;
+        unsafe { driver::event::record(self.event, stream) }?;
         self.lost.store(false, SeqCst);
         Ok(())
     }
@@ -54,31 +55,32 @@ impl Event {
     /// # Safety
     ///
     /// The stream lives and is of this context, which is current.
-    pub(super) unsafe fn precede(&self, stream: CUstream) -> Result<(), CudaError> {
+    pub(crate) unsafe fn precede(&self, stream: CUstream) -> Result<(), CudaError> {
         if self.lost.load(SeqCst) {
             return self.wait();
         }
         // SAFETY: by the caller's promise; the event is `self`'s.
-        unsafe { driver::stream_wait_event(stream, self.event) }
+        unsafe { driver::stream::wait_event(stream, self.event) }
     }
+}
 
-    /// Waits for the launches.
-    pub(crate) fn wait(&self) -> Result<(), CudaError> {
+impl Awaited for LaunchEvent {
+    fn wait(&self) -> Result<(), CudaError> {
         let _relaxed = RelaxedCapture::enter();
         if self.lost.load(SeqCst) {
             return self.cuda.synchronize();
         }
         self.cuda.bind()?;
         // SAFETY: the event is `self`'s.
-        unsafe { driver::event_synchronize(self.event) }
+        unsafe { driver::event::synchronize(self.event) }
     }
 }
 
-impl Drop for Event {
+impl Drop for LaunchEvent {
     fn drop(&mut self) {
         if self.cuda.bind().is_ok() {
             // SAFETY: the event was made for `self` alone; CUDA lets whoever waits for it finish.
-            let _ = unsafe { driver::event_destroy(self.event) };
+            let _ = unsafe { driver::event::destroy(self.event) };
         }
     }
 }

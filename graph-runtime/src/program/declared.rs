@@ -5,20 +5,20 @@ use std::collections::HashMap;
 /// The nodes of each declaration, by its index. Only graphs with `for`s have this; in others every declaration is one node, of the same
 /// index.
 #[derive(Debug, Default)]
-pub(crate) struct Instances {
-    of: Vec<Declared>,
+pub(crate) struct DeclaredNodes {
+    of: Vec<NodesOfDeclaration>,
 }
 
 /// The nodes of one declaration, in order of the iterations.
 #[derive(Debug, Default)]
-struct Declared {
+struct NodesOfDeclaration {
     /// The numbers of each node's iterations, from the outermost `for`, one node after the other: ascending.
     values: Vec<usize>,
-    nodes: Vec<Instance>,
+    nodes: Vec<IterationNode>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Instance {
+struct IterationNode {
     node: usize,
     /// It only joins edges, since there are no iterations.
     stands_in: bool,
@@ -26,16 +26,16 @@ struct Instance {
 
 /// The nodes of all declarations of a graph.
 #[derive(Debug, Default)]
-pub(crate) struct AllInstances {
+pub(crate) struct AllDeclaredNodes {
     /// Those of the graph itself, if it has `for`s or children.
-    pub(crate) own: Option<Instances>,
+    pub(crate) own: Option<DeclaredNodes>,
     /// Those of its children, and of theirs, by the node that each child is.
-    pub(crate) children: HashMap<usize, Instances>,
+    pub(crate) children: HashMap<usize, DeclaredNodes>,
 }
 
-impl AllInstances {
+impl AllDeclaredNodes {
     /// Those of the graph itself, or of the child that a node is; `None` where each declaration is one node, of the same index.
-    pub(crate) fn of(&self, child: Option<usize>) -> Option<&Instances> {
+    pub(crate) fn of(&self, child: Option<usize>) -> Option<&DeclaredNodes> {
         match child {
             Some(child) => self.children.get(&child),
             None => self.own.as_ref(),
@@ -51,7 +51,7 @@ impl AllInstances {
     }
 }
 
-impl Declared {
+impl NodesOfDeclaration {
     /// The number of `for`s around it.
     fn depth(&self) -> usize {
         self.values.len().checked_div(self.nodes.len()).unwrap_or(0)
@@ -77,7 +77,7 @@ impl Declared {
     }
 }
 
-impl Instances {
+impl DeclaredNodes {
     /// So many declarations, each of one node.
     pub(crate) fn identity(nodes: usize) -> Self {
         let mut instances = Self::default();
@@ -94,11 +94,11 @@ impl Instances {
         stands_in: bool,
     ) {
         if self.of.len() <= declared {
-            self.of.resize_with(declared + 1, Declared::default);
+            self.of.resize_with(declared + 1, NodesOfDeclaration::default);
         }
         let declared = &mut self.of[declared];
         declared.values.extend(values);
-        declared.nodes.push(Instance { node, stands_in });
+        declared.nodes.push(IterationNode { node, stands_in });
     }
 
     /// The node of a declaration in these iterations.
@@ -149,8 +149,8 @@ mod tests {
     use super::*;
 
     /// `x`, then `for i { a; for j { b } }` where `i` is 1, 2 and 3, and `j` is below `i - 1`.
-    fn instances() -> Instances {
-        let mut instances = Instances::identity(1);
+    fn instances() -> DeclaredNodes {
+        let mut instances = DeclaredNodes::identity(1);
         let mut node = 1;
         for i in 1..4 {
             instances.add(1, [i], node, false);

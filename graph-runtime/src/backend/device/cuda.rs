@@ -2,13 +2,13 @@
 
 use crate::driver::{self, CUcontext, CUdevice_attribute, CUstream, RelaxedCapture};
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::program::host;
+use crate::program::host::refuse_in_host_function;
 use cudarc::driver::CudaContext;
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The oldest CUDA whose calls are used: `cuGraphAddKernelNode_v2` came with it.
-const OLDEST: u32 = 12_000;
+const MIN_VERSION: u32 = 12_000;
 
 /// A CUDA context and a stream for copies outside graphs.
 pub(crate) struct Cuda {
@@ -25,14 +25,14 @@ unsafe impl Send for CopyStream {}
 impl Cuda {
     /// The primary context of a device.
     pub(crate) fn open(ordinal: usize) -> Result<Arc<Self>> {
-        if !driver::is_present() {
+        if !driver::context::is_present() {
             return Err(Error::NoDriver);
         }
         check_version()?;
         // SAFETY: the library is loaded.
-        unsafe { driver::init() }.at(Site::default)?;
+        unsafe { driver::context::init() }.at(Site::default)?;
         // SAFETY: the driver is initialised.
-        let devices = unsafe { driver::device_count() }.at(Site::default)?;
+        let devices = unsafe { driver::context::device_count() }.at(Site::default)?;
         if ordinal >= devices {
             return Err(Error::NoDevice { ordinal, devices });
         }
@@ -63,9 +63,9 @@ impl Cuda {
     pub(crate) fn bind(&self) -> Result<(), CudaError> {
         refuse_in_host_function()?;
         // SAFETY: the driver is initialised, or there would be no context.
-        if unsafe { driver::current_context() }? != self.raw() {
+        if unsafe { driver::context::current() }? != self.raw() {
             // SAFETY: `self.context` keeps the context alive.
-            unsafe { driver::set_current_context(self.raw()) }?;
+            unsafe { driver::context::set_current(self.raw()) }?;
         }
         Ok(())
     }
@@ -73,12 +73,12 @@ impl Cuda {
     /// The device's name: `NVIDIA H200`.
     pub(crate) fn name(&self) -> String {
         // SAFETY: the driver is initialised and the device is the context's.
-        unsafe { driver::device_name(self.context.cu_device()) }.unwrap_or_else(|_| "CUDA device".to_owned())
+        unsafe { driver::context::device_name(self.context.cu_device()) }.unwrap_or_else(|_| "CUDA device".to_owned())
     }
 
     pub(crate) fn attribute(&self, attribute: CUdevice_attribute) -> Result<i32, CudaError> {
         // SAFETY: as in `name`.
-        unsafe { driver::device_attribute(self.context.cu_device(), attribute) }
+        unsafe { driver::context::device_attribute(self.context.cu_device(), attribute) }
     }
 
     /// The device's compute capability, major and minor.
@@ -92,21 +92,21 @@ impl Cuda {
     pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
         self.bind()?;
         // SAFETY: the context is current.
-        unsafe { driver::context_synchronize() }
+        unsafe { driver::context::synchronize() }
     }
 
     /// Runs `queue` with a stream of the context and waits for what it queued.
-    pub(super) fn copy(&self, queue: impl FnOnce(CUstream) -> Result<(), CudaError>) -> Result<(), CudaError> {
+    pub(crate) fn copy(&self, queue: impl FnOnce(CUstream) -> Result<(), CudaError>) -> Result<(), CudaError> {
         let _relaxed = RelaxedCapture::enter();
         self.bind()?;
         let mut stream = self.copies.lock().unwrap_or_else(PoisonError::into_inner);
         if stream.0.is_null() {
             // SAFETY: the context is current.
-            stream.0 = unsafe { driver::stream_create() }?;
+            stream.0 = unsafe { driver::stream::create() }?;
         }
         let queued = queue(stream.0);
         // SAFETY: the stream lives as long as `self`.
-        let waited = unsafe { driver::stream_synchronize(stream.0) };
+        let waited = unsafe { driver::stream::synchronize(stream.0) };
         queued.and(waited)
     }
 
@@ -115,7 +115,7 @@ impl Cuda {
         let _relaxed = RelaxedCapture::enter();
         self.bind()?;
         // SAFETY: the context is current.
-        let pointer = unsafe { driver::host_alloc(bytes) }?.cast::<u8>();
+        let pointer = unsafe { driver::memory::host_alloc(bytes) }?.cast::<u8>();
         let pointer = NonNull::new(pointer).expect("cuMemHostAlloc succeeded");
         // SAFETY: `bytes` bytes were just allocated there, and nobody else knows of them.
         unsafe { pointer.write_bytes(0, bytes) };
@@ -126,7 +126,7 @@ impl Cuda {
     pub(crate) fn host_free(&self, pointer: NonNull<u8>) {
         let _relaxed = RelaxedCapture::enter();
         // SAFETY: `HostMemory::drop`, the only caller, owns the allocation and gives it up.
-        let free = |()| unsafe { driver::host_free(pointer.as_ptr().cast()) };
+        let free = |()| unsafe { driver::memory::host_free(pointer.as_ptr().cast()) };
         if let Err(error) = self.bind().and_then(free) {
             tracing::warn!(target: "graph_runtime", %error, "host memory was not freed");
         }
@@ -138,28 +138,16 @@ impl Drop for Cuda {
         let stream = self.copies.get_mut().unwrap_or_else(PoisonError::into_inner).0;
         if !stream.is_null() && self.bind().is_ok() {
             // SAFETY: the stream was made for `self` alone, and every copy on it has been waited for.
-            let _ = unsafe { driver::stream_destroy(stream) };
+            let _ = unsafe { driver::stream::destroy(stream) };
         }
     }
 }
 
-/// An error in host functions, where CUDA forbids its calls, and waiting might be for what comes after the function.
-pub(crate) fn refuse_in_host_function() -> Result<(), CudaError> {
-    if !host::is_running() {
-        return Ok(());
-    }
-    Err(CudaError {
-        call: "a CUDA call in a host function",
-        name: "CUDA_ERROR_NOT_PERMITTED",
-        code: 800,
-    })
-}
-
 /// Refuses a driver that lacks calls which building a graph uses. The library must be loaded.
-pub(super) fn check_version() -> Result<()> {
+pub(crate) fn check_version() -> Result<()> {
     // SAFETY: the library is loaded; the call needs neither initialisation nor a context.
-    let version = unsafe { driver::driver_version() }.at(Site::default)?;
-    if version < OLDEST {
+    let version = unsafe { driver::context::driver_version() }.at(Site::default)?;
+    if version < MIN_VERSION {
         return Err(Error::DriverTooOld { version });
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! The order in which the emulator runs nodes, and which of them it leaves open.
 
-use super::Blueprint;
+use crate::backend::blueprint::Blueprint;
 use graph_plan::Nest;
 use std::collections::HashMap;
 

@@ -1,7 +1,30 @@
 //! The launches that may be in flight and use one block of memory.
 
-use super::uses::Access;
 use std::sync::{Arc, Weak};
+
+/// What is done to which bytes of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Access {
+    start: usize,
+    end: usize,
+    write: bool,
+}
+
+impl Access {
+    pub(crate) const fn new(start: usize, end: usize, write: bool) -> Self {
+        Self { start, end, write }
+    }
+
+    /// Must one come after the other?
+    pub(super) fn conflicts(&self, other: &Access) -> bool {
+        (self.write || other.write) && self.start.max(other.start) < self.end.min(other.end)
+    }
+
+    /// Does whatever conflicts with `other` conflict with this, too?
+    fn covers(&self, other: &Access) -> bool {
+        self.write && self.start <= other.start && other.end <= self.end
+    }
+}
 
 /// What is remembered of launches. `E` is the event that a graph records behind them: once it is gone, they are done.
 pub(super) struct Launches<E>(Vec<Launch<E>>);

@@ -1,36 +1,11 @@
 //! Who uses memory that graphs share: claims of the host, and launches in flight.
 
-use super::launches::Launches;
-use crate::backend::cuda::Event;
+use crate::backend::launches::{Access, Launches};
 use crate::error::{CudaError, Error, Site};
 use crate::program::host;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
-
-/// What is done to which bytes of a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Access {
-    start: usize,
-    end: usize,
-    write: bool,
-}
-
-impl Access {
-    pub(crate) const fn new(start: usize, end: usize, write: bool) -> Self {
-        Self { start, end, write }
-    }
-
-    /// Must one come after the other?
-    pub(super) fn conflicts(&self, other: &Access) -> bool {
-        (self.write || other.write) && self.start.max(other.start) < self.end.min(other.end)
-    }
-
-    /// Does whatever conflicts with `other` conflict with this, too?
-    pub(super) fn covers(&self, other: &Access) -> bool {
-        self.write && self.start <= other.start && other.end <= self.end
-    }
-}
 
 /// What a claim is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +40,13 @@ impl Refused {
     }
 }
 
-/// The uses of one block of memory.
+/// What is recorded behind a launch: whoever waits for it waits for the launch.
+pub(crate) trait Awaited {
+    /// Waits for the launches that it stands for.
+    fn wait(&self) -> Result<(), CudaError>;
+}
+
+/// The uses of one block of memory. `E` is the event that graphs record behind their launches.
 ///
 /// # Safety
 ///
@@ -82,16 +63,14 @@ impl Refused {
 /// 4. *Memory outlives its uses.* A graph holds a counted handle to what its nodes refer to. The last handle frees the memory once the launches that are
 ///    remembered are done, or, where waiting fails, leaks it. A block under a claim is borrowed.
 /// 5. *Many launches are claimed in one order* (that of [`Shares`](crate::graph::shares::Shares)), so that no two wait for each other.
-#[derive(Default)]
-pub(crate) struct Uses {
-    state: Mutex<State>,
+pub(crate) struct Uses<E> {
+    state: Mutex<State<E>>,
     released: Condvar,
 }
 
-#[derive(Default)]
-struct State {
+struct State<E> {
     claims: Vec<Claimed>,
-    launches: Launches<Event>,
+    launches: Launches<E>,
     next: u64,
 }
 
@@ -102,9 +81,22 @@ struct Claimed {
     thread: ThreadId,
 }
 
-impl Uses {
+impl<E> Default for Uses<E> {
+    fn default() -> Self {
+        Self {
+            state: Mutex::new(State {
+                claims: Vec::new(),
+                launches: Launches::default(),
+                next: 0,
+            }),
+            released: Condvar::new(),
+        }
+    }
+}
+
+impl<E: Awaited> Uses<E> {
     /// Waits for calls that conflict and claims the bytes; says why not where a guard conflicts.
-    pub(crate) fn claim(&self, access: Access, kind: Kind) -> Result<Claim<'_>, Refused> {
+    pub(crate) fn claim(&self, access: Access, kind: Kind) -> Result<Claim<'_, E>, Refused> {
         let thread = thread::current().id();
         let mut state = self.lock();
         while let Some(other) = state.claims.iter().find(|other| other.access.conflicts(&access)) {
@@ -128,7 +120,7 @@ impl Uses {
     }
 
     /// Claims the bytes for the host, and waits for launches that conflict.
-    pub(crate) fn hold(&self, access: Access, kind: Kind) -> Result<Claim<'_>, Refused> {
+    pub(crate) fn hold(&self, access: Access, kind: Kind) -> Result<Claim<'_, E>, Refused> {
         let claim = self.claim(access, kind)?;
         if host::is_running() && claim.has_launches() {
             return Err(Refused::Nested);
@@ -142,21 +134,23 @@ impl Uses {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         state.launches.all().iter().try_for_each(|event| event.wait())
     }
+}
 
+impl<E> Uses<E> {
     /// A panic elsewhere cannot leave the lists half-changed.
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, State<E>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 /// The right to touch some bytes, until it is dropped: fact 1 of [`Uses`].
-pub(crate) struct Claim<'b> {
-    uses: &'b Uses,
+pub(crate) struct Claim<'b, E> {
+    uses: &'b Uses<E>,
     id: u64,
     access: Access,
 }
 
-impl Claim<'_> {
+impl<E: Awaited> Claim<'_, E> {
     /// Are there launches that conflict?
     fn has_launches(&self) -> bool {
         !self.uses.lock().launches.conflicting(self.access).is_empty()
@@ -176,24 +170,24 @@ impl Claim<'_> {
 
     /// The events of launches that conflict and that neither the order of `stream` nor that of the launches of one graph puts first. `event`
     /// is that of the graph about to be launched.
-    pub(crate) fn launches_elsewhere(&self, stream: Option<u64>, event: &Arc<Event>) -> Vec<Arc<Event>> {
+    pub(crate) fn launches_elsewhere(&self, stream: Option<u64>, event: &Arc<E>) -> Vec<Arc<E>> {
         self.uses.lock().launches.elsewhere(self.access, stream, event)
     }
 
     /// Remembers a launch that is about to be queued on `stream`, behind all that [`Claim::launches_elsewhere`] told of.
-    pub(crate) fn launched(&self, stream: Option<u64>, event: &Arc<Event>) {
+    pub(crate) fn launched(&self, stream: Option<u64>, event: &Arc<E>) {
         self.uses.lock().launches.add(self.access, stream, event);
     }
 }
 
-impl Drop for Claim<'_> {
+impl<E> Drop for Claim<'_, E> {
     fn drop(&mut self) {
         self.uses.lock().claims.retain(|claimed| claimed.id != self.id);
         self.uses.released.notify_all();
     }
 }
 
-impl fmt::Debug for Claim<'_> {
+impl<E> fmt::Debug for Claim<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.access.fmt(f)
     }
@@ -205,12 +199,21 @@ mod tests {
     use std::sync::mpsc;
     use std::time::Duration;
 
+    /// No launch is remembered here.
+    enum Never {}
+
+    impl Awaited for Never {
+        fn wait(&self) -> Result<(), CudaError> {
+            match *self {}
+        }
+    }
+
     const READ: Access = Access::new(0, 64, false);
     const WRITE: Access = Access::new(0, 64, true);
 
     #[test]
     fn guards_refuse_what_conflicts() {
-        let uses = Uses::default();
+        let uses = Uses::<Never>::default();
         let guard = uses.claim(READ, Kind::Guard).expect("nobody else is there");
         assert!(uses.claim(READ, Kind::Call).is_ok());
         assert!(matches!(uses.claim(WRITE, Kind::Call), Err(Refused::Lent)));
@@ -224,7 +227,7 @@ mod tests {
 
     #[test]
     fn a_call_does_not_wait_for_its_caller() {
-        let uses = Uses::default();
+        let uses = Uses::<Never>::default();
         let _caller = uses.claim(READ, Kind::Call).expect("nobody else is there");
         assert!(matches!(uses.claim(WRITE, Kind::Call), Err(Refused::Nested)));
         assert!(matches!(uses.claim(WRITE, Kind::Guard), Err(Refused::Nested)));
@@ -233,7 +236,7 @@ mod tests {
 
     #[test]
     fn calls_of_other_threads_are_waited_for() {
-        let uses = Uses::default();
+        let uses = Uses::<Never>::default();
         let call = uses.claim(WRITE, Kind::Call).expect("nobody else is there");
         let (claimed, wait) = mpsc::channel();
         thread::scope(|scope| {

@@ -1,7 +1,10 @@
 //! Blocks of memory behind counted handles.
 
-use super::uses::{Access, Claim, Kind, Refused, Uses};
-use crate::backend::{Backend, DeviceMemory, HostMemory};
+use crate::backend::device::Backend;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::launches::Access;
+use crate::backend::memory::{DeviceMemory, HostMemory};
+use crate::backend::uses::{Claim, Kind, Refused, Uses};
 use crate::error::{Error, Result, Site};
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, Range};
@@ -9,10 +12,10 @@ use std::sync::Arc;
 
 pub(crate) mod sealed {
     /// What only this crate can look into.
-    pub struct Handle(pub(crate) super::SharedMemory);
+    pub struct SharedHandle(pub(crate) super::SharedMemory);
 
     pub trait Shareable {
-        fn handle(&self) -> Handle;
+        fn handle(&self) -> SharedHandle;
     }
 }
 
@@ -28,7 +31,7 @@ pub trait Shareable: sealed::Shareable {
 pub(crate) struct Block<M> {
     /// Dropped in `drop` only.
     memory: ManuallyDrop<M>,
-    uses: Uses,
+    uses: Uses<LaunchEvent>,
 }
 
 impl<M> Block<M> {
@@ -39,7 +42,7 @@ impl<M> Block<M> {
         }
     }
 
-    pub(crate) fn uses(&self) -> &Uses {
+    pub(crate) fn uses(&self) -> &Uses<LaunchEvent> {
         &self.uses
     }
 }
@@ -99,7 +102,7 @@ impl<M> Piece<M> {
     }
 
     /// Claims it for the host, and waits for launches.
-    pub(crate) fn hold(&self, write: bool, kind: Kind, site: impl FnOnce() -> Site) -> Result<Claim<'_>> {
+    pub(crate) fn hold(&self, write: bool, kind: Kind, site: impl FnOnce() -> Site) -> Result<Claim<'_, LaunchEvent>> {
         let held = self.block.uses.hold(self.access(write), kind);
         held.map_err(|refused| refused.at(site()))
     }
@@ -159,7 +162,7 @@ impl SharedMemory {
     }
 
     /// Claims it for a launch, and waits for what is not a launch: work that was queued on it as a slice of cudarc's.
-    pub(crate) fn claim(&self, write: bool) -> Result<Claim<'_>, Refused> {
+    pub(crate) fn claim(&self, write: bool) -> Result<Claim<'_, LaunchEvent>, Refused> {
         match self {
             Self::Host(piece) => piece.block.uses.claim(piece.access(write), Kind::Call),
             Self::Device(piece) => {

@@ -1,12 +1,11 @@
 //! The memory that a graph uses but does not own.
 
-use crate::backend::{Backend, Executable};
-use crate::error::mistakes;
+use crate::backend::block::SharedMemory;
+use crate::backend::device::Backend;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::uses::Claim;
 use crate::error::{Result, Site};
-use crate::graph::Graph;
-use crate::memory::{Claim, SharedMemory};
-use cudarc::driver::CudaStream;
-use graph_plan::{Diagnostic, Draft};
+use graph_plan::{Code, Diagnostic, Draft, Subject};
 
 /// One resource that is shared.
 pub(crate) struct Share {
@@ -82,7 +81,7 @@ impl Shares {
                 }
                 let bytes = addresses.end.min(others.end) - others.start;
                 if bytes > 0 && (first.write || second.write) {
-                    found.push(mistakes::overlap(draft, first, second, bytes));
+                    found.push(overlap(draft, first, second, bytes));
                 }
             }
         }
@@ -109,7 +108,7 @@ impl Shares {
     }
 
     /// Claims all of it for a launch.
-    pub(crate) fn claim(&self, draft: &Draft) -> Result<Vec<Claim<'_>>> {
+    pub(crate) fn claim(&self, draft: &Draft) -> Result<Vec<Claim<'_, LaunchEvent>>> {
         let claims = self.0.iter().map(|share| {
             let site = || Site::graph(&draft.name).at_memory(&draft.resources[share.resource].name);
             share.memory.claim(share.write).map_err(|refused| refused.at(site()))
@@ -118,16 +117,18 @@ impl Shares {
     }
 }
 
-impl Graph {
-    /// Starts the graph on a stream, or its own, behind other uses of the memory that it shares.
-    pub(crate) fn launch_shared(&mut self, stream: Option<&CudaStream>) -> Result<()> {
-        let claims = self.shares.claim(&self.draft)?;
-        match &mut self.executable {
-            Executable::Cuda(executable) => executable.launch_shared(&self.draft, &claims, stream),
-            Executable::Emulator(executable) => {
-                executable.launch(&self.draft, &self.program);
-                Ok(())
-            }
-        }
-    }
+/// Memory that a graph shares under two names.
+#[cold]
+fn overlap(draft: &Draft, first: &Share, second: &Share, bytes: u64) -> Diagnostic {
+    let name = |share: &Share| &draft.resources[share.resource].name;
+    let written = if first.write { first } else { second };
+    let message = format!(
+        "`{}` and `{}` are shared memory that overlaps, and the graph writes `{}`",
+        name(first),
+        name(second),
+        name(written)
+    );
+    Diagnostic::new(Code::AliasedArgument, Subject::Resource(second.resource), message)
+        .note(format!("{bytes} bytes belong to both"))
+        .help("share memory that does not overlap, or use one name for both")
 }

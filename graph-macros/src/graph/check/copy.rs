@@ -1,0 +1,111 @@
+//! The two sides of a copy: as far as the text tells, they have one shape.
+
+use crate::graph::ast::{Part, Place, Shape};
+use crate::graph::constant::{is_number, value};
+use crate::graph::resolve::Graph;
+use crate::report::{Report, error};
+use crate::text::plain;
+use graph_plan::Code;
+
+/// Reports a copy between shapes that certainly differ: in rank, in literal lengths, or in numbers of different types.
+pub(super) fn shapes(graph: &Graph<'_>, from: &Place, to: &Place, report: &mut Report) {
+    let (Some(source), Some(destination)) = (selected(graph, from), selected(graph, to)) else {
+        return;
+    };
+    let element = |selected: &Selected<'_>| plain(selected.element);
+    let (one, other) = (element(&source), element(&destination));
+    if one != other {
+        if is_number(source.element) && is_number(destination.element) {
+            let message = format!(
+                "a memcpy from `{}` to `{}` copies `{one}` elements into `{other}` memory",
+                from.name, to.name
+            );
+            let diagnostic = error(Code::ShapeMismatch, message)
+                .note(format!(
+                    "`{}` is `{}`, `{}` is `{}`",
+                    from.name, source.text, to.name, destination.text
+                ))
+                .help("a copy converts nothing: declare both with one element type, or convert them in a kernel");
+            report.push_between(from.name.span(), to.end, &diagnostic);
+        }
+        return;
+    }
+    let ranks_differ = source.lengths.len() != destination.lengths.len();
+    let mut lengths = source.lengths.iter().zip(&destination.lengths);
+    let lengths_differ = lengths.any(|(a, b)| matches!((a, b), (Some(a), Some(b)) if a != b));
+    if !(ranks_differ || lengths_differ) {
+        return;
+    }
+    let message = format!(
+        "a memcpy from `{}` to `{}` changes the shape",
+        source.text, destination.text
+    );
+    let diagnostic = error(Code::ShapeMismatch, message)
+        .note(format!(
+            "`{}` is `{}`, `{}` is `{}`",
+            from.name,
+            written(graph, from),
+            to.name,
+            written(graph, to)
+        ))
+        .help("copy between resources of one shape, or between ranges of one length");
+    report.push_between(from.name.span(), to.end, &diagnostic);
+}
+
+/// The shape of a place, as far as the text tells.
+struct Selected<'a> {
+    element: &'a syn::Type,
+    /// `None` where a length is no literal.
+    lengths: Vec<Option<i128>>,
+    text: String,
+}
+
+fn selected<'a>(graph: &Graph<'a>, place: &Place) -> Option<Selected<'a>> {
+    let shape: &Shape = &graph.resources[graph.resource(place)?].shape;
+    let mut lengths: Vec<(Option<i128>, String)> = shape
+        .lengths
+        .iter()
+        .map(|length| (value(length), plain(length)))
+        .collect();
+    let mut dimension = 0;
+    for part in &place.parts {
+        let (whole, _) = lengths.get(dimension)?;
+        match part {
+            Part::Index(_) => drop(lengths.remove(dimension)),
+            Part::Range {
+                start: None, end: None, ..
+            } => dimension += 1,
+            Part::Range { start, end, inclusive } => {
+                let start = start.as_ref().map_or(Some(0), |start| value(start));
+                let end = end
+                    .as_ref()
+                    .map_or(*whole, |end| value(end).map(|end| end + i128::from(*inclusive)));
+                let length = start.zip(end).map(|(start, end)| end - start);
+                lengths[dimension] = (
+                    length,
+                    length.map_or_else(|| "_".to_owned(), |length| length.to_string()),
+                );
+                dimension += 1;
+            }
+        }
+    }
+    let element = plain(&shape.element);
+    let text = lengths
+        .iter()
+        .rev()
+        .fold(element, |inner, (_, length)| format!("[{inner}; {length}]"));
+    Some(Selected {
+        element: &shape.element,
+        lengths: lengths.into_iter().map(|(value, _)| value).collect(),
+        text,
+    })
+}
+
+fn written(graph: &Graph<'_>, place: &Place) -> String {
+    graph.resource(place).map_or_else(String::new, |index| {
+        let shape = &graph.resources[index].shape;
+        shape.lengths.iter().rev().fold(plain(&shape.element), |inner, length| {
+            format!("[{inner}; {}]", plain(length))
+        })
+    })
+}

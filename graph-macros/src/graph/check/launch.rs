@@ -1,0 +1,75 @@
+//! Launch dimensions that are literals, compared with CUDA's limits.
+
+use crate::graph::ast::{Extent, Launch};
+use crate::graph::constant::value;
+use crate::report::{Report, error};
+use crate::span::ends;
+use graph_plan::{Code, LaunchConfig, LaunchFault, Text};
+use syn::Expr;
+
+/// Reports dimensions that are out of range, each side once.
+pub(super) fn limits(launch: &Launch, report: &mut Report) {
+    let one = [1; 3];
+    check(&launch.grid, |grid| LaunchConfig::new(grid, one, 0), report);
+    check(&launch.block, |block| LaunchConfig::new(one, block, 0), report);
+    if let Some(shared) = &launch.shared
+        && let Err(fault) = LaunchConfig::new(one, one, value(shared).unwrap_or(0))
+    {
+        let help = "the third operand is dynamic shared memory in bytes";
+        fail(fault, help, shared, report);
+    }
+}
+
+fn check(extent: &Extent, config: impl Fn([i128; 3]) -> Result<LaunchConfig, LaunchFault>, report: &mut Report) {
+    let values = literals(extent);
+    if let Err(fault) = config(values) {
+        fail(fault, &help(&fault, values), culprit(extent, &fault), report);
+    }
+}
+
+fn fail(fault: LaunchFault, help: &str, tokens: &Expr, report: &mut Report) {
+    let text = fault.describe(Text::new());
+    let (start, end) = ends(tokens);
+    report.push_between(start, end, &error(Code::LaunchConfig, text.as_str()).help(help));
+}
+
+fn help(fault: &LaunchFault, values: [i128; 3]) -> String {
+    match fault {
+        LaunchFault::TooManyThreads { .. } => "use more blocks of fewer threads".to_owned(),
+        LaunchFault::TooLarge { dimension, limit, .. } if dimension.starts_with("block") => {
+            let threads = values
+                .iter()
+                .fold(1, |product: i128, value| product.saturating_mul(*value));
+            let axis = dimension.trim_start_matches("block.");
+            match axis != "x" && u64::try_from(threads).is_ok_and(|threads| threads <= LaunchConfig::MAX_BLOCK_THREADS)
+            {
+                true => format!("{axis} is at most {limit}: put the threads in x, as in `({threads}, 1, 1)`"),
+                false => "use more blocks of fewer threads".to_owned(),
+            }
+        }
+        LaunchFault::TooLarge { .. } => {
+            "spread the work over the other dimensions, or over a loop in the kernel".to_owned()
+        }
+        LaunchFault::TooSmall { .. } | LaunchFault::NotRequired { .. } | LaunchFault::GridOfClusters => {
+            "a launch is `<<<blocks, threads per block>>>`".to_owned()
+        }
+    }
+}
+
+/// The dimension that is out of range, or all of them.
+fn culprit<'a>(extent: &'a Extent, fault: &LaunchFault) -> &'a Expr {
+    let (LaunchFault::TooSmall { dimension, .. } | LaunchFault::TooLarge { dimension, .. }) = fault else {
+        return &extent.whole;
+    };
+    let axis = ["x", "y", "z"].iter().position(|axis| dimension.ends_with(axis));
+    axis.and_then(|axis| extent.parts.get(axis)).unwrap_or(&extent.whole)
+}
+
+/// The values of an extent; 1 where a part is no literal or missing.
+fn literals(extent: &Extent) -> [i128; 3] {
+    let mut values = [1; 3];
+    for (value_slot, part) in values.iter_mut().zip(&extent.parts) {
+        *value_slot = value(part).unwrap_or(1);
+    }
+    values
+}

@@ -1,0 +1,52 @@
+//! What the backends make an executable graph from.
+
+use crate::backend::shares::Shares;
+use crate::program::Program;
+use crate::program::scratch::Arena;
+use crate::shape::part::Layout;
+use graph_plan::{Draft, Edge, Lists, Nest};
+use std::collections::HashSet;
+
+/// All that an executable graph is made from. It has passed every check.
+pub(crate) struct Blueprint<'a> {
+    pub(crate) draft: &'a Draft,
+    pub(crate) program: &'a Program,
+    pub(crate) order: &'a Nest,
+    /// The direct predecessors of each node, after transitive reduction.
+    pub(crate) after: &'a Lists<u32>,
+    /// Those of them from which the edge is programmatic.
+    pub(crate) programmatic: &'a Programmatic,
+    /// Size and alignment of each resource in bytes; `None` for those that the kernels' module owns.
+    pub(crate) layouts: &'a [Option<Layout>],
+    /// On CUDA: delay every node by a time that this draws.
+    pub(crate) delays: Option<u64>,
+    /// The newest CUDA version of a driver to build for, as `cuDriverGetVersion` counts.
+    pub(crate) driver: u32,
+    /// What it uses but does not own.
+    pub(crate) shares: &'a Shares,
+    /// Where its scratch memory lies.
+    pub(crate) arena: &'a Arena,
+}
+
+/// The programmatic edges of a graph.
+#[derive(Default)]
+pub(crate) struct Programmatic(HashSet<Edge>);
+
+impl Programmatic {
+    pub(crate) fn of(draft: &Draft) -> Self {
+        Self(draft.programmatic.iter().map(|&index| draft.edges[index]).collect())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Is the edge between the two programmatic?
+    pub(crate) fn contains(&self, from: u32, to: usize) -> bool {
+        !self.0.is_empty()
+            && self.0.contains(&Edge {
+                from: from as usize,
+                to,
+            })
+    }
+}

@@ -1,0 +1,58 @@
+//! The devices themselves, without graphs: a CUDA context or the emulator's memory, and the events behind launches.
+
+pub(crate) mod cuda_memory;
+pub(crate) mod event;
+pub(crate) mod cuda;
+pub(crate) mod emulated;
+pub(crate) mod options;
+
+use crate::backend::device::cuda::Cuda;
+use crate::backend::device::emulated::Emulated;
+use crate::driver::{self, CUcontext, RelaxedCapture};
+use crate::error::{At, CudaError, Result, Site};
+use crate::kernel::source::Architecture;
+use crate::program::event::Event;
+use crate::program::host::refuse_in_host_function;
+use std::sync::Arc;
+
+/// A device.
+#[derive(Clone)]
+pub(crate) enum Backend {
+    Cuda(Arc<Cuda>),
+    Emulator(Emulated),
+}
+
+impl Backend {
+    /// The CUDA context; `None` on the emulator.
+    pub(crate) fn context(&self) -> Option<CUcontext> {
+        match self {
+            Backend::Cuda(cuda) => Some(cuda.raw()),
+            Backend::Emulator(_) => None,
+        }
+    }
+
+    /// An event that was not recorded yet; without timing.
+    pub(crate) fn event(&self) -> Result<Event> {
+        match self {
+            Backend::Cuda(cuda) => {
+                refuse_in_host_function().at(Site::default)?;
+                let _relaxed = RelaxedCapture::enter();
+                let made = cuda.context().new_event(None);
+                let made = made.map_err(|error| driver::error("cuEventCreate", error.0));
+                Ok(made.at(Site::default)?.into())
+            }
+            Backend::Emulator(_) => Ok(Event::EMULATOR),
+        }
+    }
+
+    /// What CUDA sources are compiled for.
+    pub(crate) fn architecture(&self) -> Result<Architecture, CudaError> {
+        match self {
+            Backend::Cuda(cuda) => {
+                let (major, minor) = cuda.capability()?;
+                Ok(Architecture::Device((10 * major + minor) as u32))
+            }
+            Backend::Emulator(_) => Ok(Architecture::Emulator),
+        }
+    }
+}

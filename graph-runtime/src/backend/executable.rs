@@ -1,0 +1,178 @@
+//! A graph on either kind of device. Nothing above this module asks which one it is on.
+
+use crate::backend::block::SharedMemory;
+use crate::backend::blueprint::Blueprint;
+use crate::backend::cuda::{self, launch_error};
+use crate::backend::device::Backend;
+use crate::backend::device::event::LaunchEvent;
+use crate::backend::emulator;
+use crate::backend::storage::Storage;
+use crate::backend::uses::Claim;
+use crate::error::{Error, Result, Site};
+use crate::program::{Op, Program};
+use cudarc::driver::{CudaStream, sys};
+use graph_plan::Draft;
+
+/// A graph that can be launched, with the memory it uses.
+pub(crate) enum Executable {
+    Cuda(Box<cuda::Executable>),
+    Emulator(Box<emulator::Executable>),
+}
+
+impl Executable {
+    pub(crate) fn build(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Self> {
+        check(backend, blueprint)?;
+        match backend {
+            Backend::Cuda(cuda) => Ok(Executable::Cuda(Box::new(cuda::Executable::build(cuda, blueprint)?))),
+            Backend::Emulator(device) => Ok(Executable::Emulator(Box::new(emulator::Executable::build(
+                device, blueprint,
+            )?))),
+        }
+    }
+
+    /// Starts the graph on its own stream.
+    #[inline]
+    pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.launch().map_err(|error| launch_error(draft, error)),
+            Executable::Emulator(exec) => {
+                exec.launch(draft, program);
+                Ok(())
+            }
+        }
+    }
+
+    /// Whether graphs can be launched on streams.
+    pub(crate) fn has_streams(&self) -> bool {
+        matches!(self, Executable::Cuda(_))
+    }
+
+    /// Starts the graph on a user's stream.
+    pub(crate) fn launch_on(&mut self, draft: &Draft, stream: &CudaStream) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.launch_on(draft, stream),
+            Executable::Emulator(_) => Err(Error::Unsupported {
+                site: Site::graph(&draft.name),
+                message: "the CPU emulator has no streams",
+            }),
+        }
+    }
+
+    /// Starts the graph on a stream, or its own, behind other uses of the memory that `claims` are for.
+    pub(crate) fn launch_shared(
+        &mut self,
+        draft: &Draft,
+        program: &Program,
+        claims: &[Claim<'_, LaunchEvent>],
+        stream: Option<&CudaStream>,
+    ) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.launch_shared(draft, claims, stream),
+            Executable::Emulator(exec) => {
+                exec.launch(draft, program);
+                Ok(())
+            }
+        }
+    }
+
+    /// The driver's handles; `None` on the emulator.
+    pub(crate) fn raw(&self) -> Option<(sys::CUgraph, sys::CUgraphExec, sys::CUstream)> {
+        match self {
+            Executable::Cuda(exec) => Some(exec.raw()),
+            Executable::Emulator(_) => None,
+        }
+    }
+
+    /// Waits until no launch is in flight, and returns what went wrong in them.
+    pub(crate) fn wait(&self, draft: &Draft) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => {
+                exec.wait().map_err(|error| launch_error(draft, error))?;
+                exec.calls().panicked(draft)
+            }
+            Executable::Emulator(exec) => {
+                exec.fault(draft)?;
+                exec.calls().panicked(draft)
+            }
+        }
+    }
+
+    /// The memory of each resource.
+    pub(crate) fn storage(&self) -> &[Storage] {
+        match self {
+            Executable::Cuda(exec) => exec.storage(),
+            Executable::Emulator(exec) => exec.storage(),
+        }
+    }
+
+    /// Would [`Executable::apply`] refuse this change, whatever else happens?
+    pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<(), Error> {
+        match self {
+            Executable::Cuda(exec) => exec.check_change(draft, program, node, op),
+            Executable::Emulator(exec) => exec.check_change(draft, program, node, op),
+        }
+    }
+
+    /// Makes later launches run `node` as `program` now says.
+    pub(crate) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.apply(draft, program, node),
+            Executable::Emulator(exec) => {
+                exec.apply(node);
+                Ok(())
+            }
+        }
+    }
+
+    /// The same for all nodes that use a resource which was put somewhere else.
+    pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.apply_memory(draft, program, nodes),
+            Executable::Emulator(exec) => {
+                nodes.iter().for_each(|&node| exec.apply(node));
+                Ok(())
+            }
+        }
+    }
+
+    /// Puts a resource somewhere else. Nodes that use it must be applied again.
+    pub(crate) fn rebind(&mut self, resource: usize, memory: SharedMemory) {
+        match self {
+            Executable::Cuda(exec) => exec.rebind(resource, Storage::Shared(memory)),
+            Executable::Emulator(exec) => exec.rebind(resource, Storage::Shared(memory)),
+        }
+    }
+
+    /// Makes later launches run, or skip, `node`.
+    pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
+        match self {
+            Executable::Cuda(exec) => exec.set_enabled(draft, program, node, enabled),
+            Executable::Emulator(_) => Ok(()),
+        }
+    }
+}
+
+/// Refuses nodes that this device cannot have.
+fn check(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<()> {
+    let draft = blueprint.draft;
+    let refusal = |(node, op): (usize, &Op)| {
+        let message = misfit(backend, op)?;
+        let site = Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+        Some(Error::Unsupported { site, message })
+    };
+    let mut refusals = blueprint.program.others().filter_map(refusal);
+    refusals.next().map_or(Ok(()), Err)
+}
+
+fn misfit(backend: &Backend, op: &Op) -> Option<&'static str> {
+    match op {
+        Op::Record(event) | Op::Wait(event) => event.misfit(backend.context()),
+        Op::Capture(_) if matches!(backend, Backend::Emulator(_)) => {
+            Some("library calls are captured from a stream of a CUDA device, and the CPU emulator has none")
+        }
+        Op::Raw(_) if matches!(backend, Backend::Emulator(_)) => {
+            Some("a `raw` node is made by calls of the CUDA driver, and needs a CUDA device")
+        }
+        _ => None,
+    }
+}

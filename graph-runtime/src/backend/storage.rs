@@ -1,0 +1,143 @@
+//! The memory of a graph, resource by resource.
+
+use crate::backend::block::SharedMemory;
+use crate::backend::blueprint::Blueprint;
+use crate::backend::device::Backend;
+use crate::backend::memory::{DeviceMemory, HostMemory};
+use crate::error::{Error, Result, Site};
+use graph_plan::Space;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+/// Where a resource of a graph lies.
+pub(crate) enum Storage {
+    Host(HostMemory),
+    Device(DeviceMemory),
+    /// Memory that others may use, too.
+    Shared(SharedMemory),
+    /// A part of the graph's arena, which may overlap others.
+    Scratch(Scratch),
+    /// A variable in a kernel's module.
+    Module,
+}
+
+impl Storage {
+    /// Device memory, and where in it the resource starts.
+    pub(crate) fn device(&self) -> Option<(&DeviceMemory, usize)> {
+        match self {
+            Storage::Device(memory) => Some((memory, 0)),
+            Storage::Shared(SharedMemory::Device(piece)) => Some((&piece.block, piece.start)),
+            Storage::Scratch(scratch) => Some((&scratch.memory, scratch.start)),
+            Storage::Host(_) | Storage::Shared(SharedMemory::Host(_)) | Storage::Module => None,
+        }
+    }
+
+    /// The first byte of host memory.
+    pub(crate) fn host(&self) -> Option<NonNull<u8>> {
+        match self {
+            Storage::Host(memory) => Some(memory.pointer()),
+            // SAFETY: pieces lie within their block.
+            Storage::Shared(SharedMemory::Host(piece)) => Some(unsafe { piece.block.pointer().add(piece.start) }),
+            Storage::Device(_) | Storage::Shared(SharedMemory::Device(_)) | Storage::Scratch(_) | Storage::Module => {
+                None
+            }
+        }
+    }
+
+    /// The first byte: of device memory, an address without provenance. Null for a variable of a module.
+    pub(crate) fn first(&self) -> *mut u8 {
+        match (self.host(), self.device()) {
+            (Some(host), _) => host.as_ptr(),
+            (None, Some((memory, start))) => ptr::without_provenance_mut(memory.address() as usize + start),
+            (None, None) => ptr::null_mut(),
+        }
+    }
+
+    /// The size in bytes, of what has one.
+    pub(crate) fn bytes(&self) -> usize {
+        match self {
+            Storage::Host(memory) => memory.bytes(),
+            Storage::Device(memory) => memory.bytes(),
+            Storage::Shared(memory) => memory.bytes(),
+            Storage::Scratch(scratch) => scratch.bytes,
+            Storage::Module => 0,
+        }
+    }
+}
+
+/// Memory for one scratch resource.
+pub(crate) struct Scratch {
+    /// The arena; on the emulator a piece of it with addresses of its own, so that kernels are caught that leave their buffer.
+    memory: Arc<DeviceMemory>,
+    start: usize,
+    bytes: usize,
+}
+
+impl Scratch {
+    /// The part of `arena` from `offset` on; the caller has checked that it is there. The name appears in the emulator's messages.
+    pub(crate) fn new(
+        arena: &Arc<DeviceMemory>,
+        name: &str,
+        offset: usize,
+        bytes: usize,
+        site: impl Fn() -> Site,
+    ) -> Result<Self> {
+        let (memory, start) = match &**arena {
+            DeviceMemory::Cuda(_) => (arena.clone(), offset),
+            DeviceMemory::Emulator(whole) => {
+                let piece = whole.memory().allocate_within(name, whole, offset, bytes);
+                let piece = piece.map_err(|_| Error::OutOfBounds { site: site() })?;
+                (Arc::new(DeviceMemory::Emulator(piece)), 0)
+            }
+        };
+        Ok(Self { memory, start, bytes })
+    }
+
+    /// A launch begins: nothing has been written, as far as the emulator is concerned.
+    pub(crate) fn forget(&self) {
+        if let DeviceMemory::Emulator(piece) = &*self.memory {
+            piece.forget_contents();
+        }
+    }
+}
+
+/// Allocates every resource that is not shared.
+pub(crate) fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Vec<Storage>> {
+    let Blueprint {
+        draft, layouts, shares, ..
+    } = blueprint;
+    let mut scratch = allocate_scratch(backend, blueprint)?.into_iter();
+    let shared = shares.by_resource(layouts.len());
+    let resources = draft.resources.iter().zip(*layouts).zip(shared);
+    let allocated = resources.map(|((resource, layout), shared)| {
+        let site = || Site::graph(&draft.name).at_memory(&resource.name);
+        Ok(match (shared, layout, resource.space) {
+            (Some(memory), ..) => Storage::Shared(memory),
+            (None, None, _) => Storage::Module,
+            (None, Some(_), _) if resource.scratch => scratch.next().map_or(Storage::Module, Storage::Scratch),
+            (None, Some(layout), Space::Host) => Storage::Host(HostMemory::zeroed(backend, *layout, site)?),
+            (None, Some(layout), Space::Device) => {
+                Storage::Device(DeviceMemory::zeroed(backend, &resource.name, layout.bytes, site)?)
+            }
+        })
+    });
+    allocated.collect()
+}
+
+/// Allocates the arena. Returns the part of each scratch resource, in order.
+fn allocate_scratch(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Vec<Scratch>> {
+    let Blueprint {
+        draft, layouts, arena, ..
+    } = blueprint;
+    if arena.offsets.is_empty() {
+        return Ok(Vec::new());
+    }
+    let site = || Site::graph(&draft.name).at_memory("scratch");
+    let whole = Arc::new(DeviceMemory::zeroed(backend, "scratch", arena.bytes, site)?);
+    let parts = arena.offsets.iter().map(|&(resource, offset)| {
+        let name = &draft.resources[resource].name;
+        let bytes = layouts[resource].map_or(0, |layout| layout.bytes);
+        Scratch::new(&whole, name, offset, bytes, || Site::graph(&draft.name).at_memory(name))
+    });
+    parts.collect()
+}

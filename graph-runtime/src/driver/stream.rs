@@ -1,0 +1,57 @@
+//! Driver calls about streams, and capturing them.
+
+use super::call::call;
+use super::{CUevent, CUgraph, CUstream, CUstreamCaptureStatus};
+use crate::error::CudaError;
+use cudarc::driver::sys::{self, CUstreamCaptureMode};
+use std::ptr;
+
+/// `cuStreamCreate`, non-blocking: it does not wait for the null stream, nor that for it
+pub(crate) unsafe fn create() -> Result<CUstream, CudaError> {
+    let mut stream = ptr::null_mut();
+    let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
+    call!(cuStreamCreate(&mut stream, flags))?;
+    Ok(stream)
+}
+
+/// `cuStreamDestroy_v2`
+pub(crate) unsafe fn destroy(stream: CUstream) -> Result<(), CudaError> {
+    call!(cuStreamDestroy_v2(stream))
+}
+
+/// `cuStreamSynchronize`
+pub(crate) unsafe fn synchronize(stream: CUstream) -> Result<(), CudaError> {
+    call!(cuStreamSynchronize(stream))
+}
+
+/// `cuStreamGetId`: a number that no other stream of the program ever has
+pub(crate) unsafe fn id(stream: CUstream) -> Result<u64, CudaError> {
+    let mut id = 0;
+    call!(cuStreamGetId(stream, &mut id))?;
+    Ok(id)
+}
+
+/// `cuStreamWaitEvent`: what is queued from now on waits for what the event is recorded behind now
+pub(crate) unsafe fn wait_event(stream: CUstream, event: CUevent) -> Result<(), CudaError> {
+    call!(cuStreamWaitEvent(stream, event, 0))
+}
+
+/// `cuStreamIsCapturing`
+pub(crate) unsafe fn capture_status(stream: CUstream) -> Result<CUstreamCaptureStatus, CudaError> {
+    let mut status = CUstreamCaptureStatus::CU_STREAM_CAPTURE_STATUS_NONE;
+    call!(cuStreamIsCapturing(stream, &mut status))?;
+    Ok(status)
+}
+
+/// `cuStreamBeginCapture_v2`, thread-local: of the calls that CUDA forbids during a capture it forbids only this thread's
+pub(crate) unsafe fn begin_capture(stream: CUstream) -> Result<(), CudaError> {
+    let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
+    call!(cuStreamBeginCapture_v2(stream, mode))
+}
+
+/// `cuStreamEndCapture`
+pub(crate) unsafe fn end_capture(stream: CUstream) -> Result<CUgraph, CudaError> {
+    let mut graph = ptr::null_mut();
+    call!(cuStreamEndCapture(stream, &mut graph))?;
+    Ok(graph)
+}
