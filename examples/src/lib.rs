@@ -94,7 +94,7 @@ pub fn check(results: &[f32], expected: &[f32]) -> Result<(), String> {
     }
 }
 
-/// The README's sample compiles and runs as it stands.
+/// The README's sample compiles and runs as it is.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;

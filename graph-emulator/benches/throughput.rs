@@ -25,7 +25,7 @@ fn main() {
     matmul(&memory, &module, &threads);
 }
 
-/// A module of 500 kernels, as long as real ones of that size.
+/// Loads a module of 500 kernels, which is as long as real ones.
 fn many_kernels(memory: &Memory) {
     let text = modules::many_kernels(500, 5_000_000);
     let load = best(|| drop(black_box(Module::load(memory, &text).expect("the module is valid"))));

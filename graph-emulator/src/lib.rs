@@ -1,27 +1,36 @@
 //! Runs PTX kernels on the CPU, exactly as a GPU would and with every access checked.
 //!
-//! A [`Module`] is PTX decoded once; [`Module::launch`] runs one of its kernels over a grid. Kernels reach the
-//! [`Memory`] they were loaded for, and of that only the [`Buffer`]s a [`Launch`] names: anything else ends the launch
-//! with a [`Fault`] that says which kernel, block, thread, line and buffer.
+//! A [`Module`] is PTX decoded once; [`Module::launch`] runs one of its kernels over a grid. A kernel may access the
+//! [`Buffer`]s that its [`Launch`] names, and the variables of its module. Any other access ends the launch with a
+//! [`Fault`] that names the kernel, block, thread, line and buffer.
 //!
-//! A warp is 32 lanes that execute one decoded instruction together: registers are arrays of lanes, so an instruction
+//! A warp is 32 lanes that execute one decoded instruction together. Registers are arrays of lanes, so an instruction
 //! is a loop that vectorises. Lanes that part at a branch run one group at a time, the smallest program counter first,
-//! and meet again where their counters do. As long as all threads of a block are at one instruction, all its warps execute
-//! it together; what is the same for all threads, or grows evenly from one to the next, is then computed once.
+//! and meet again where their counters do. As long as all threads of a block are at one instruction, all warps execute
+//! it in lockstep; values that are the same in all threads, or grow evenly from one thread to the next, are then
+//! computed once.
 //!
 //! # What is exact
 //!
-//! Integers, IEEE operations with their rounding modes, and conversions give what a GPU gives, bit for bit; where the sign
-//! and the bits of a NaN are open, not always those. Approximate functions (`ex2`, `sin`, `rsqrt.approx`) are within the
-//! errors that the PTX manual states. Of `mma` and `wmma`, products are exact and sums rounded once, from double precision:
-//! integers and sums that `f32` holds exactly agree bit for bit, others differ from the hardware's, which adds in an order of
-//! its own, by at most `k + 1` units in the last place of the largest term. Floating-point atomics of several blocks add up in
-//! the order in which the blocks come, as they do on a GPU; all else is the same at every run.
+//! Integers, IEEE operations with their rounding modes, and conversions give the bits that a GPU gives, except for the
+//! sign and the bits of a NaN where PTX leaves them open. Approximate functions (`ex2`, `sin`, `rsqrt.approx`) are
+//! within the errors that the PTX manual states.
 //!
-//! What a launch may ask for besides ([`Options`]): checks of shared and of forgotten memory, of what runs at the same time,
-//! a limit of steps. What is not there yet fails when the module is loaded: textures and surfaces, `wgmma`, sparse and
-//! one-bit matrices, `mbarrier`, bulk copies, barriers of clusters. A kernel that is made for clusters of more than one block cannot be
-//! launched.
+//! In `mma` and `wmma`, products are exact, and sums are rounded once, from double precision. Integers, and sums that
+//! `f32` holds exactly, agree with the hardware bit for bit. Other sums differ from the hardware's, which adds in an
+//! order of its own, by at most `k + 1` units in the last place of the largest term.
+//!
+//! Floating-point atomics of several blocks add up in the order in which the blocks come, as they do on a GPU. All
+//! other results are the same at every run.
+//!
+//! # Checks and limits
+//!
+//! [`Options`] adds checks of shared memory, of forgotten memory and of work that runs at the same time, and a limit of
+//! steps.
+//!
+//! A module fails to load if it uses an instruction that the emulator does not have: textures and surfaces, `wgmma`,
+//! sparse and one-bit matrices, `mbarrier`, bulk copies, barriers of clusters. A kernel that is made for clusters of
+//! several blocks cannot be launched.
 //!
 //! ```
 //! use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};

@@ -1,4 +1,4 @@
-//! The checks that a launch may ask for, and what they say; and what blocks leave behind for each other.
+//! The checks that a launch may ask for and their messages, and the state that blocks leave to each other.
 
 mod common;
 
@@ -25,7 +25,7 @@ fn all_checks() -> Options {
     }
 }
 
-/// What the message says after the PTX line.
+/// The part of the message after the PTX line.
 fn ending(fault: &Fault) -> String {
     let text = fault.to_string();
     text.split_once("): ")
@@ -82,7 +82,7 @@ fn forgotten_memory_must_be_written_before_it_is_read() {
         ending(&fault),
         "load of 4 bytes at offset 0 of `argument 0`, which nothing has written"
     );
-    // The host writes some of it, a kernel copies that, and a copy takes along what was not written.
+    // The host writes some of it, a kernel copies that, and a copy of unwritten bytes is unwritten too.
     input.write(0, &[1; 40]).unwrap();
     launch(&input, &out, 10, &all_checks()).unwrap();
     assert_eq!(launch(&input, &out, 11, &all_checks()).unwrap_err().thread, [10, 0, 0]);
@@ -92,7 +92,7 @@ fn forgotten_memory_must_be_written_before_it_is_read() {
     other.copy_from(0, &out, 20, 100).unwrap();
     launch(&other, &input, 5, &all_checks()).unwrap();
     assert_eq!(launch(&other, &input, 6, &all_checks()).unwrap_err().thread, [5, 0, 0]);
-    // Nobody looked: all of it may have been written.
+    // This launch checked nothing, so all of it may have been written.
     launch(&input, &out, 1, &Options::default()).unwrap();
     launch(&out, &other, 64, &all_checks()).unwrap();
 }
@@ -107,14 +107,14 @@ fn allocations_within_another_share_bytes_and_nothing_else() {
     let launch = |from, to, threads, options: &Options| {
         gpu.launch_with("copy", ONE, [threads, 1, 1], 0, &[Read(from), Write(to)], options)
     };
-    // The next one begins right after, in the same bytes, and is passed too: still this one ends where it ends.
+    // The next one begins right after it, in the same bytes, and is passed too. Still this one keeps its end.
     let fault = launch(&next, &a, 17, &Options::default()).unwrap_err();
     assert!(ending(&fault).contains("`argument 0`, which has 64 bytes"), "{fault}");
     launch(&input, &a, 16, &Options::default()).unwrap();
     assert_eq!(download::<u32>(&b), [1; 16]);
     assert_eq!(download::<u32>(&whole)[15..33], [&[7][..], &[1; 16], &[7]].concat());
 
-    // Each knows for itself what was written to it.
+    // Each remembers for itself which bytes were written.
     a.forget_contents();
     b.forget_contents();
     launch(&input, &a, 16, &all_checks()).unwrap();
@@ -122,7 +122,7 @@ fn allocations_within_another_share_bytes_and_nothing_else() {
     let fault = launch(&b, &next, 16, &all_checks()).unwrap_err();
     assert!(matches!(fault.kind, FaultKind::Uninitialized { .. }), "{fault}");
 
-    // Whoever touches the same bytes is found, under whatever address.
+    // A launch that touches the same bytes is found, whatever the address.
     let mut footprint = Footprint::new();
     footprint.read(b.home() + 60, 4);
     let options = Options {
@@ -351,7 +351,7 @@ fn kernels_allocate_and_free() {
             .unwrap();
         assert_eq!(download::<u32>(&out), (0..64).collect::<Vec<_>>());
     }
-    // Several launches may get the same block, so what they do to the heap does not count as touching it.
+    // Several launches may get the same block of the heap, so footprints leave the heap out.
     let arguments = [&out.address().to_le_bytes()[..], &0u32.to_le_bytes()];
     let buffers = [Buffer {
         name: "out",

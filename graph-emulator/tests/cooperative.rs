@@ -6,8 +6,8 @@ use common::Argument::{Read, Write};
 use common::{Gpu, download, value};
 use graph_emulator::{FaultKind, Options};
 
-/// Each block writes its number plus one, waits for all others at a barrier of the whole grid, then adds what the next block wrote.
-/// The block `lost` goes astray instead of arriving.
+/// Each block writes its number plus one, waits for all others at a barrier of the whole grid, then adds what the next
+/// block wrote. The block `lost` goes astray instead of arriving.
 const MEET: &str = "
 .version 7.0
 .target sm_70

@@ -1,4 +1,4 @@
-//! Kernels that do what they must not, and what the fault says.
+//! Kernels that do what they must not, and the messages of their faults.
 
 mod common;
 

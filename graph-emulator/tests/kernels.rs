@@ -1,10 +1,14 @@
-//! Kernels as people write them, compiled by NVRTC, against the same computation in Rust.
+//! Everyday kernels, compiled by NVRTC, against the same computation in Rust.
 
 mod common;
 
 use common::Argument::{Bytes, Read, Write};
 use common::{Gpu, download, value};
 use graph_emulator::Options;
+use random::Random;
+
+#[path = "common/random.rs"]
+mod random;
 
 fn gpu() -> Gpu {
     Gpu::new(include_str!("kernels/basic.ptx"))
@@ -259,14 +263,9 @@ fn library_functions() {
 #[test]
 fn integer_functions() {
     let gpu = gpu();
-    let random = |i: i32, seed: i32| {
-        (i ^ seed)
-            .wrapping_mul(0x9e37_79b9u32 as i32)
-            .rotate_left(13)
-            .wrapping_mul(seed)
-    };
-    let a: Vec<i32> = (0..1000).map(|i| random(i, 77_777)).collect();
-    let b: Vec<i32> = (0..1000).map(|i| random(i, 123_457)).collect();
+    let mut random = Random(1);
+    let mut numbers = || -> Vec<i32> { (0..1000).map(|_| random.below(1 << 32) as i32).collect() };
+    let (a, b) = (numbers(), numbers());
     let (da, db, out) = (
         gpu.upload("a", &a),
         gpu.upload("b", &b),

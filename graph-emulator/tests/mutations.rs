@@ -1,21 +1,17 @@
-//! Mutated PTX must be refused or run, never crash nor hang. `MUTATIONS` sets how many are tried, `MUTATION_SECONDS` for how
-//! long instead; the fuzz targets in `fuzz/` do the same, guided by coverage.
+//! Mutated PTX must be refused or run, and never crash or hang.
+//!
+//! `MUTATIONS` sets the number of mutations to try, `MUTATION_SECONDS` the time to try them for instead. The fuzz
+//! targets in `fuzz/` do the same, guided by coverage.
 
 use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
 
-use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};
+use random::Random;
 
-struct Random(u64);
-
-impl Random {
-    fn below(&mut self, end: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 % end.max(1) as u64) as usize
-    }
-}
+#[path = "common/random.rs"]
+mod random;
+#[path = "common/rubbish.rs"]
+mod rubbish;
 
 const SOURCES: [&str; 6] = [
     include_str!("kernels/basic.ptx"),
@@ -25,10 +21,10 @@ const SOURCES: [&str; 6] = [
     include_str!("kernels/probes.ptx"),
     include_str!("kernels/conditional.ptx"),
 ];
-/// No module takes as long as this, whatever it says.
-const LIMIT: Duration = Duration::from_secs(60);
+/// The longest that any module may take.
+const MAX_TIME: Duration = Duration::from_secs(60);
 
-/// Exchange lines and tokens of a text.
+/// Exchanges lines and tokens of a text.
 fn mutate(text: &str, random: &mut Random) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
     for _ in 0..1 + random.below(4) {
@@ -57,59 +53,7 @@ fn mutate(text: &str, random: &mut Random) -> String {
     lines.join("\n")
 }
 
-/// Load a module, and run its kernels on rubbish.
-fn run(text: &str, names: &[String]) -> usize {
-    let memory = Memory::new();
-    let Ok(module) = Module::load(&memory, text) else {
-        return 0;
-    };
-    let data = memory.allocate("data", 4096).unwrap();
-    let options = Options {
-        step_limit: Some(20_000),
-        threads: Some(1),
-        check_uninitialized: text.len().is_multiple_of(2),
-        check_shared_races: text.len().is_multiple_of(3),
-        record_footprint: text.len().is_multiple_of(5),
-        ..Options::default()
-    };
-    for name in names {
-        let Some(kernel) = module.kernel(name) else {
-            continue;
-        };
-        let arguments: Vec<Vec<u8>> = kernel
-            .parameters()
-            .iter()
-            .map(|parameter| {
-                let mut bytes = data.address().to_le_bytes().to_vec();
-                bytes.resize(parameter.size.min(1 << 16), 0);
-                bytes
-            })
-            .collect();
-        let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
-        let access = Access::ReadWrite;
-        let buffers = [Buffer {
-            name: "data",
-            address: data.address(),
-            len: data.len(),
-            access,
-        }];
-        let (grid, block) = ([2, 1, 1], [40, 1, 1]);
-        let launch = Launch {
-            grid,
-            block,
-            shared_bytes: 64,
-            arguments: &arguments,
-            buffers: &buffers,
-            options: &options,
-        };
-        if let Err(fault) = module.launch(name, &launch) {
-            assert!(!fault.to_string().is_empty());
-        }
-    }
-    1
-}
-
-/// A number in the environment.
+/// A number from the environment.
 fn setting(name: &str) -> Option<u64> {
     std::env::var(name).ok()?.parse().ok()
 }
@@ -125,18 +69,22 @@ fn mutated_modules_never_panic() {
         tried += 1;
         let mut random = Random(0x9e37_79b9_7f4a_7c15u64.wrapping_mul(tried));
         let source = SOURCES[random.below(SOURCES.len())];
-        let names: Vec<String> = source
+        let names: Vec<&str> = source
             .lines()
-            .filter_map(|line| Some(line.split_once(".entry ")?.1.split('(').next()?.trim().to_owned()))
-            .filter(|name| name != "print")
+            .filter_map(|line| Some(line.split_once(".entry ")?.1.split('(').next()?.trim()))
+            .filter(|&name| name != "print")
             .collect();
         let text = mutate(source, &mut random);
         let begin = Instant::now();
-        match catch_unwind(|| run(&text, &names)) {
-            Ok(ran) => loaded += ran,
+        match catch_unwind(|| rubbish::launch_all(&text, names.iter().copied(), 20_000)) {
+            Ok(ran) => loaded += u64::from(ran),
             Err(_) => panic!("mutation {tried} panicked"),
         }
-        assert!(begin.elapsed() < LIMIT, "mutation {tried} took {:?}", begin.elapsed());
+        assert!(
+            begin.elapsed() < MAX_TIME,
+            "mutation {tried} took {:?}",
+            begin.elapsed()
+        );
         slowest = slowest.max(begin.elapsed());
     }
     println!(

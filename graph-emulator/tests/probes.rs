@@ -1,4 +1,4 @@
-//! Instructions against what an H200 gave for the same operands: `kernels/probes.cu` says how they are made.
+//! Instructions against the results of an H200 for the same operands, which `kernels/probes.cu` describes.
 
 #[expect(dead_code, reason = "other tests use more of it")]
 mod common;
@@ -6,7 +6,7 @@ mod common;
 use common::Argument::Write;
 use common::{Gpu, download};
 
-/// Kernels and the words that each wrote.
+/// The names of kernels, and the words that each wrote.
 fn recorded() -> Vec<(&'static str, Vec<u32>)> {
     let mut kernels: Vec<(&str, Vec<u32>)> = Vec::new();
     for line in include_str!("kernels/probes.txt").lines() {

@@ -1,5 +1,5 @@
-//! The warps of a block run together where they can. That gives what each of them gives by itself, which a launch that asks
-//! for checks makes them do: compared for random kernels, in blocks of many shapes.
+//! A block that runs in lockstep does what its warps do by themselves, as they do in a launch that asks for checks.
+//! Compared for random kernels, in blocks of many shapes.
 
 mod common;
 
@@ -8,17 +8,17 @@ use std::fmt::Write as _;
 use common::Argument::{Read, Write};
 use common::{Gpu, download, value};
 use graph_emulator::Options;
+use random::Random;
 
-/// A sequence of numbers that are random enough.
-struct Random(u64);
+#[path = "common/random.rs"]
+mod random;
 
-impl Random {
+/// Random instructions and kernels.
+struct Author(Random);
+
+impl Author {
     fn below(&mut self, end: usize) -> usize {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as usize % end
+        self.0.below(end)
     }
 
     fn pick<'a>(&mut self, among: &[&'a str]) -> &'a str {
@@ -37,7 +37,7 @@ impl Random {
         format!("%p{}", self.below(4))
     }
 
-    /// A number that shifts, strides and bounds are made of, or one at which something wraps around.
+    /// A number for shifts, strides and bounds, or one at which values wrap around.
     fn literal(&mut self) -> String {
         self.pick(&[
             "0",
@@ -105,7 +105,7 @@ impl Random {
             let p = self.p();
             match self.below(3) {
                 0 => {
-                    // All threads come to the barriers: those are not skipped.
+                    // Barriers are not skipped, because all threads must come to them.
                     let skipped = (0..4).map(|_| self.instruction()).filter(|text| !text.contains("sync"));
                     let skipped = skipped.collect::<Vec<_>>().join("\n");
                     let not = self.pick(&["", "!"]);
@@ -167,9 +167,9 @@ add.s64 %to, %to, %rd0;
 
 #[test]
 fn random_kernels_do_the_same_together_and_warp_by_warp() {
-    let mut random = Random(1);
+    let mut author = Author(Random(1));
     let table: Vec<u32> = (0..256)
-        .map(|_| random.below(1 << 31) as u32 >> random.below(32))
+        .map(|_| author.below(1 << 31) as u32 >> author.below(32))
         .collect();
     let shapes = [
         [256, 1, 1],
@@ -182,12 +182,12 @@ fn random_kernels_do_the_same_together_and_warp_by_warp() {
         [1, 64, 1],
     ];
     for round in 0..200 {
-        let ptx = random.kernel();
+        let ptx = author.kernel();
         let gpu = Gpu::new(&ptx);
         let table = gpu.upload("table", &table);
         let block: [u32; 3] = shapes[round % shapes.len()];
         let threads = block.iter().product::<u32>() as usize;
-        let number = random.below(1 << 16) as u32;
+        let number = author.below(1 << 16) as u32;
         let run = |options: Option<&Options>| {
             let out = gpu.upload("out", &vec![0u32; 3 * 1024 * 32]);
             let arguments = [Read(&table), Write(&out), value(number)];

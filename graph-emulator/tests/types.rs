@@ -5,6 +5,10 @@ mod common;
 use common::Argument::{Read, Write};
 use common::{Gpu, download, value};
 use half::{bf16, f16};
+use random::Random;
+
+#[path = "common/random.rs"]
+mod random;
 
 fn gpu() -> Gpu {
     Gpu::new(include_str!("kernels/types.ptx"))
@@ -14,16 +18,10 @@ const ONE: [u32; 3] = [1, 1, 1];
 const WARP: [u32; 3] = [32, 1, 1];
 
 /// Numbers of all magnitudes.
-fn numbers(count: u32, seed: u32) -> Vec<f32> {
-    let mix = |i: u32| {
-        (i ^ seed)
-            .wrapping_add(1000)
-            .wrapping_mul(0x9e37_79b9)
-            .rotate_left(15)
-            .wrapping_mul(0x85eb_ca6b)
-    };
+fn numbers(count: u32, seed: u64) -> Vec<f32> {
+    let mut random = Random(seed);
     (0..count)
-        .map(|i| (mix(i) as i32 as f32) * 2f32.powi(-((mix(i) >> 8) as i32 % 32)))
+        .map(|_| random.below(1 << 32) as i32 as f32 * 2f32.powi(-(random.below(32) as i32)))
         .collect()
 }
 

@@ -1,8 +1,8 @@
-//! `#[cuda_kernels("file.ptx")]`: parse -> check (against the PTX) -> expand. A CUDA source is checked by the runtime, by the same rules,
-//! when it has been compiled.
+//! `#[cuda_kernels("file.ptx")]`: parse -> check (against the PTX) -> expand. The runtime checks a CUDA source by the
+//! same rules, after it has compiled it.
 //!
-//! Each declared kernel becomes an empty enum that implements `graph_runtime::Kernel` and has a typed `call`. With mistakes
-//! it still does, so that one mistake gives one error.
+//! Each declared kernel becomes an empty enum that implements `graph_runtime::Kernel` and has a typed `call`. With
+//! mistakes it still does, so that one mistake gives one error.
 
 mod expand;
 mod check;

@@ -1,8 +1,8 @@
 //! The procedural macros `cuda_graph!` and `#[cuda_kernels]`; use them through `graph_runtime`, which re-exports both.
 //!
 //! Each macro is a pipeline over `proc_macro2` tokens that plain unit tests can run: `graph` parses, resolves, checks
-//! (with `graph-plan`) and expands a graph; `kernels` parses declarations, checks them against their PTX (with `graph-ptx`)
-//! and expands them.
+//! (with `graph-plan`) and expands a graph; `kernels` parses declarations, checks them against their PTX (with
+//! `graph-ptx`) and expands them.
 #![forbid(unsafe_code)]
 
 mod graph;

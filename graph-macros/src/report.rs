@@ -5,7 +5,7 @@ use graph_plan::{Code, Diagnostic, Subject};
 use proc_macro2::{Ident, LineColumn, Span, TokenStream};
 use quote::{quote, quote_spanned};
 
-/// The mistakes of one macro call.
+/// The mistakes and warnings of one macro call.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     errors: Vec<Entry>,
@@ -19,7 +19,7 @@ struct Entry {
     end: Span,
     code: Code,
     text: String,
-    /// Is nothing wrong with the statement whose name stands before it?
+    /// Whether the statement whose name comes before it is right.
     aside: bool,
 }
 
@@ -57,7 +57,7 @@ impl Report {
         }
     }
 
-    /// The same, of tokens between statements, of which the one in front can be compiled.
+    /// Adds a parse error about tokens between statements; the statement before them can be compiled.
     pub(crate) fn aside(&mut self, error: &syn::Error) {
         self.syn(error);
         if let Some(entry) = self.errors.last_mut() {
@@ -65,12 +65,12 @@ impl Report {
         }
     }
 
-    /// Was anything wrong?
+    /// Whether there are errors.
     pub(crate) fn has_errors(&self) -> bool {
         !self.errors.is_empty()
     }
 
-    /// Where the errors with these codes begin that are about statements.
+    /// The beginnings of the errors with these codes that are about statements.
     pub(crate) fn places(&self, codes: &[Code]) -> impl Iterator<Item = LineColumn> {
         let errors = self
             .errors
@@ -99,7 +99,7 @@ impl Report {
         }
     }
 
-    /// The warnings, each made an item of the block given.
+    /// The warnings; `item` makes an item of each block.
     pub(crate) fn warnings(&self, item: impl Fn(TokenStream) -> TokenStream) -> TokenStream {
         sorted(&self.warnings).map(warning).map(item).collect()
     }
@@ -124,8 +124,8 @@ fn compile_error(entry: &Entry) -> TokenStream {
     quote!(#head ! #tail)
 }
 
-/// A use, at the user's tokens, of a macro that is deprecated for the reason given. Of all items whose use rustc warns of, a macro has the
-/// shortest name in the warning: here the rule.
+/// A use, at the user's tokens, of a macro that is deprecated for the reason given. Of all items whose use rustc warns
+/// of, a macro has the shortest name in the warning: here the rule.
 fn warning(entry: &Entry) -> TokenStream {
     let text = &entry.text;
     let name = Ident::new(&entry.code.as_str().replace('-', "_"), entry.start);

@@ -1,4 +1,4 @@
-//! Where tokens begin and end in the user's source.
+//! The beginnings and ends of tokens in the user's source.
 
 use proc_macro2::Span;
 use quote::ToTokens;

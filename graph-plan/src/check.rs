@@ -9,6 +9,7 @@ mod programmatic;
 mod edge;
 mod body;
 mod access;
+mod advice;
 
 use crate::{Diagnostic, Draft, Edge, Nest, Order};
 pub use body::{condition_writers, other_body, siblings};
@@ -193,6 +194,82 @@ mod tests {
         assert_eq!(outcome.errors[0].subject, Subject::Access(read));
     }
 
+    /// Two kernels of a macro's text that use `a`.
+    fn two(first: (Region, Mode), second: (Region, Mode)) -> Draft {
+        let mut draft = Draft::new("Test");
+        draft.is_text = true;
+        draft.resource("a", Space::Device);
+        kernels(&mut draft, &["x", "y"]);
+        draft.access(0, 0, first.0, first.1);
+        draft.access(1, 0, second.0, second.1);
+        draft
+    }
+
+    #[test]
+    fn helps_of_races_say_where_to_write_and_what_else_would_do() {
+        let help = |draft: &Draft| check(draft).errors[0].help.clone().unwrap_or_default();
+        let (whole, part) = ((Region::Whole, Mode::Read), (Region::span(2, 4), Mode::ReadWrite));
+        assert_eq!(
+            help(&two(whole.clone(), part)),
+            "write `after x` before the `;` of `y`, or write `after y` before the `;` of `x`"
+        );
+        let both = (Region::Whole, Mode::ReadWrite);
+        let mut draft = two(both.clone(), both.clone());
+        assert_eq!(
+            help(&draft),
+            "write `after x` before the `;` of `y`, or give one of them a buffer of its own"
+        );
+        draft.nodes[1].kind = NodeKind::If;
+        assert_eq!(help(&draft), "write `after x` after the last `}` of `y`");
+        let join = draft.node("j", NodeKind::Join);
+        draft.edge(join, 1);
+        let error = &check(&draft).errors[0];
+        assert_eq!(error.notes[1], "`y` runs after `j`, but `j` does not run after `x`");
+        assert_eq!(error.help.as_deref(), Some("add `x` to the `after` list of `y`"));
+        let ranges = two(
+            (Region::span(0, 129), Mode::ReadWrite),
+            (Region::span(128, 4096), Mode::Read),
+        );
+        let error = &check(&ranges).errors[0];
+        assert_eq!(error.notes[1], "both have `a[128]`");
+        assert!(help(&ranges).ends_with(", or make the parts disjoint"));
+    }
+
+    #[test]
+    fn parts_that_are_not_compared_are_told_so() {
+        let symbol = |name: &str| crate::Bound::Symbol(name.into());
+        let draft = two(
+            (Region::Range(crate::Bound::Known(0), symbol("M")), Mode::ReadWrite),
+            (Region::Range(symbol("K"), crate::Bound::End), Mode::Read),
+        );
+        assert_eq!(
+            check(&draft).errors[0].to_string(),
+            "nodes `x` and `y` can run at the same time and both access `a`, perhaps the same part of it [race]\n\
+             note: `x` writes `a[..M]`, `y` reads `a[K..]`\n\
+             note: `M` and `K` are not compared here\n\
+             help: write `after x` before the `;` of `y`, or split both at the same constant"
+        );
+    }
+
+    #[test]
+    fn the_edges_of_a_cycle_are_told_with_their_lines() {
+        let mut draft = Draft::new("Test");
+        draft.is_text = true;
+        kernels(&mut draft, &["a", "b"]);
+        draft.edge(0, 1);
+        draft.edge(1, 0);
+        draft.edge_lines = vec![Some(7), Some(8)];
+        let error = &check(&draft).errors[0];
+        assert_eq!(
+            error.notes[0],
+            "`b` runs after `a` (line 7), `a` runs after `b` (line 8)"
+        );
+        assert_eq!(
+            error.help.as_deref(),
+            Some("remove one of these edges, for example: remove `after b` from `a`")
+        );
+    }
+
     #[test]
     fn a_cycle_is_spelled_out_once_and_hides_no_other_mistake() {
         let mut draft = Draft::new("Test");
@@ -331,8 +408,7 @@ mod tests {
         assert_eq!(
             outcome.errors[0].to_string(),
             "nodes `choice` and `reader` can run at the same time and both access `data` [race]\n\
-             note: `choice` writes `data`, `reader` reads it\n\
-             note: that of `choice` is in its node `then`\n\
+             note: `then`, in the body of `choice`, writes `data`, `reader` reads it\n\
              help: add `choice` to the `after` list of `reader`"
         );
         draft.edge(0, reader);
@@ -422,20 +498,29 @@ mod tests {
         let inner = draft.node_in(body, "inner", NodeKind::Join);
         let [choice, then, otherwise] = [0, 1, 2];
         let help = |from, to| other_body(&draft, from, to, Subject::Node(to)).help.unwrap_or_default();
-        assert_eq!(help(outside, inner), "add `outside` to the `after` list of `choice`");
-        assert_eq!(help(inner, outside), "add `choice` to the `after` list of `outside`");
-        assert_eq!(help(then, inner), "add `then` to the `after` list of `deep`");
-        assert_eq!(help(choice, inner), "remove `choice` from the `after` list of `inner`");
         assert_eq!(
-            help(otherwise, then),
-            "remove `otherwise` from the `after` list of `then`"
+            help(outside, inner),
+            "move `outside` from the `after` list of `inner` to the `after` list of `choice`"
         );
+        assert_eq!(
+            help(inner, outside),
+            "name `choice` instead of `inner` in the `after` list of `outside`"
+        );
+        assert_eq!(
+            help(then, inner),
+            "move `then` from the `after` list of `inner` to the `after` list of `deep`"
+        );
+        let remove = |from: &str, to: &str| {
+            format!("remove `{from}` from the `after` list of `{to}`, or the whole `after` if it names nothing else")
+        };
+        assert_eq!(help(choice, inner), remove("choice", "inner"));
+        assert_eq!(help(otherwise, then), remove("otherwise", "then"));
         assert_eq!(
             other_body(&draft, outside, then, Subject::Node(then)).to_string(),
             "node `then` cannot run after `outside`, which is in another body [unknown-node]\n\
              note: `outside` is in no body, `then` is in a body of `choice`\n\
              note: `after` orders nodes of one body, each with all that is in its own bodies\n\
-             help: add `outside` to the `after` list of `choice`"
+             help: move `outside` from the `after` list of `then` to the `after` list of `choice`"
         );
     }
 

@@ -5,7 +5,7 @@
 //! or divides by zero is undefined, and an undefined contract does not hold. `&&` and `||` decide early: `n == 0 || m / n > 1`
 //! holds for `n == 0`.
 
-use crate::{LaunchConfig, Text};
+use crate::{LaunchConfig, Text, text::same};
 
 /// A boolean expression over a launch and its arguments.
 #[derive(Clone, Copy, Debug)]
@@ -150,20 +150,20 @@ enum Value {
     Undefined,
 }
 
-/// The deepest stack an expression may need.
-const DEPTH: usize = 32;
+/// The deepest stack that an expression may need.
+const MAX_DEPTH: usize = 32;
 
 impl Contract {
     /// Evaluates the contract. `params` and `arguments` have one entry for each parameter of the kernel.
     pub const fn evaluate(&self, config: &LaunchConfig, params: &[Param], arguments: &[Argument]) -> Verdict {
-        let mut stack = [Value::Undefined; DEPTH];
+        let mut stack = [Value::Undefined; MAX_DEPTH];
         let mut top = 0;
         let mut index = 0;
         while index < self.code.len() {
             let op = self.code[index];
             index += 1;
             let operands = op.operands();
-            if top < operands || top - operands >= DEPTH {
+            if top < operands || top - operands >= MAX_DEPTH {
                 return Verdict::Fails;
             }
             let value = match operands {
@@ -181,7 +181,48 @@ impl Contract {
         }
     }
 
-    /// Appends the value of every operand that the contract mentions: `threads = 2048, data.len() = 1024`.
+    /// The part of a contract that fails: of `a && b`, the first that does not hold. The contract itself if it is no `&&`.
+    pub const fn failing(&self, config: &LaunchConfig, params: &[Param], arguments: &[Argument]) -> Contract {
+        let mut part = *self;
+        while let Some((left, right)) = part.halves() {
+            part = match left.evaluate(config, params, arguments) {
+                Verdict::Holds => right,
+                Verdict::Fails | Verdict::Unknown => left,
+            };
+        }
+        part
+    }
+
+    /// The two sides of a contract that is an `&&`, which is the last step of its code.
+    const fn halves(&self) -> Option<(Contract, Contract)> {
+        let Some((Op::And, sides)) = self.code.split_last() else {
+            return None;
+        };
+        let Some((left, right)) = split_text(self.text) else {
+            return None;
+        };
+        // From its end, the code of the right side goes back to where it has made one value of nothing.
+        let (mut start, mut missing) = (sides.len(), 1);
+        while missing > 0 {
+            if start == 0 {
+                return None; // code that is none
+            }
+            start -= 1;
+            missing = missing - 1 + sides[start].operands();
+        }
+        let (first, second) = sides.split_at(start);
+        let left = Contract {
+            text: left,
+            code: first,
+        };
+        let right = Contract {
+            text: right,
+            code: second,
+        };
+        Some((left, right))
+    }
+
+    /// Appends the value of every operand that the contract mentions, each once: `threads = 2048, data.len() = 1024`.
     pub const fn describe(
         &self,
         mut text: Text,
@@ -193,9 +234,9 @@ impl Contract {
         let mut first = true;
         while index < self.code.len() {
             let op = self.code[index];
-            index += 1;
             if let Value::Int(value) = op.load(config, params, arguments)
                 && !matches!(op, Op::Int(_))
+                && !mentions(self.code.split_at(index).0, op)
             {
                 text = op
                     .name(text.str(if first { "" } else { ", " }), params)
@@ -203,9 +244,91 @@ impl Contract {
                     .int(value);
                 first = false;
             }
+            index += 1;
         }
         text
     }
+
+    /// Appends how to make the contract hold, if it says that something is at most the length of a buffer.
+    pub const fn help(&self, text: Text, config: &LaunchConfig, params: &[Param], arguments: &[Argument]) -> Text {
+        let [least, Op::Len(param), Op::Le] = self.code else {
+            return text.str("\nhelp: change the launch or the arguments so that it holds");
+        };
+        let (Value::Int(least_value), Value::Int(length)) = (
+            least.load(config, params, arguments),
+            Op::Len(*param).load(config, params, arguments),
+        ) else {
+            return text;
+        };
+        let text = match least {
+            Op::Threads => text.str("\nhelp: launch at most ").int(length).str(" threads"),
+            _ => least
+                .name(text.str("\nhelp: make `"), params)
+                .str("` at most ")
+                .int(length),
+        };
+        let text = text.str(", or pass at least ").int(least_value).str(" elements as `");
+        text.str(params[*param as usize].name).str("`")
+    }
+
+    /// Appends, for each buffer whose length the contract mentions, which memory is passed as it, if the names differ. `memory` has
+    /// a name for each argument, which is empty if there is none.
+    pub const fn name_memory(&self, mut text: Text, params: &[Param], memory: &[&str]) -> Text {
+        let mut param = 0;
+        while param < params.len() && param < memory.len() {
+            let (name, passed) = (params[param].name, memory[param]);
+            if mentions(self.code, Op::Len(param as u8)) && !passed.is_empty() && !same(name, passed) {
+                text = text
+                    .str("\nnote: parameter `")
+                    .str(name)
+                    .str("` is `")
+                    .str(passed)
+                    .str("`");
+            }
+            param += 1;
+        }
+        text
+    }
+}
+
+/// The two sides of the last `&&` of a text that is in no parentheses.
+const fn split_text(text: &str) -> Option<(&str, &str)> {
+    let bytes = text.as_bytes();
+    let (mut index, mut depth) = (bytes.len(), 0);
+    while index > 1 {
+        index -= 1;
+        match bytes[index] {
+            b')' | b']' => depth += 1,
+            b'(' | b'[' => depth -= 1,
+            b'&' if depth == 0 && bytes[index - 1] == b'&' => {
+                let (left, rest) = text.split_at(index - 1);
+                let (_, right) = rest.split_at(2);
+                return Some((left.trim_ascii(), right.trim_ascii()));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Does the code load this operand?
+const fn mentions(code: &[Op], wanted: Op) -> bool {
+    let mut index = 0;
+    while index < code.len() {
+        let found = match (code[index], wanted) {
+            (Op::Threads, Op::Threads) | (Op::Shared, Op::Shared) => true,
+            (Op::Grid(a), Op::Grid(b))
+            | (Op::Block(a), Op::Block(b))
+            | (Op::Value(a), Op::Value(b))
+            | (Op::Len(a), Op::Len(b)) => a == b,
+            _ => false,
+        };
+        if found {
+            return true;
+        }
+        index += 1;
+    }
+    false
 }
 
 impl Op {
@@ -214,7 +337,10 @@ impl Op {
             Op::Int(_) | Op::Float(_) | Op::Bool(_) | Op::Threads | Op::Grid(_) | Op::Block(_) | Op::Shared => 0,
             Op::Value(_) | Op::Len(_) => 0,
             Op::Cast { .. } | Op::Neg | Op::Not | Op::IsPowerOfTwo => 1,
-            _ => 2,
+            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem => 2,
+            Op::Shl | Op::Shr | Op::BitAnd | Op::BitOr | Op::BitXor => 2,
+            Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::And | Op::Or => 2,
+            Op::Min | Op::Max | Op::DivCeil | Op::IsMultipleOf => 2,
         }
     }
 
@@ -468,6 +594,48 @@ mod tests {
         };
         let params: Vec<Param> = types.iter().map(param).collect();
         Contract { text: "", code }.evaluate(&CONFIG, &params, arguments)
+    }
+
+    #[test]
+    fn the_half_that_fails_is_told_with_each_value_once() {
+        const BUFFERS: &[Param] = &[
+            Param {
+                name: "n",
+                kind: ParamKind::Value(Scalar::U32),
+            },
+            DATA[0],
+        ];
+        let both = Contract {
+            text: "(n > 0 && n < 500) && n <= data.len()",
+            code: &[
+                Op::Value(0),
+                Op::Int(0),
+                Op::Gt,
+                Op::Value(0),
+                Op::Int(500),
+                Op::Lt,
+                Op::And,
+                Op::Value(0),
+                Op::Len(1),
+                Op::Le,
+                Op::And,
+            ],
+        };
+        let told = |n: i128, bytes: u64| {
+            let arguments = [Argument::Int(n), Argument::Buffer(bytes)];
+            let part = both.failing(&CONFIG, BUFFERS, &arguments);
+            let text = part.describe(Text::new().str(part.text).str(": "), &CONFIG, BUFFERS, &arguments);
+            part.help(text, &CONFIG, BUFFERS, &arguments).as_str().to_owned()
+        };
+        assert_eq!(
+            told(200, 400),
+            "n <= data.len(): n = 200, data.len() = 100\n\
+             help: make `n` at most 100, or pass at least 200 elements as `data`"
+        );
+        assert_eq!(
+            told(600, 4000),
+            "(n > 0 && n < 500): n = 600\nhelp: change the launch or the arguments so that it holds"
+        );
     }
 
     #[test]

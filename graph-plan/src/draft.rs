@@ -228,6 +228,10 @@ pub struct Draft {
     pub edges: Vec<Edge>,
     /// The indices, ascending, of those edges that are programmatic: the later kernel starts early and waits itself.
     pub programmatic: Vec<usize>,
+    /// The source line of each edge, as far as it is known; may be shorter than `edges`, since only texts have lines.
+    pub edge_lines: Vec<Option<u32>>,
+    /// Whether the graph is the text of a macro, so that helps can say what to write.
+    pub is_text: bool,
     /// All bodies; the first is the graph itself, and each comes after the one that its node is in.
     pub bodies: Vec<Body>,
     /// All `for`s; each comes after those around it.
@@ -250,6 +254,8 @@ impl Draft {
             accesses: Vec::new(),
             edges: Vec::new(),
             programmatic: Vec::new(),
+            edge_lines: Vec::new(),
+            is_text: false,
             bodies: vec![Body {
                 role: Role::Graph,
                 node: None,
@@ -347,10 +353,12 @@ impl Draft {
     pub fn retain_edges(&mut self, keep: impl Fn(Edge) -> bool) {
         let edges = std::mem::take(&mut self.edges);
         let programmatic = std::mem::take(&mut self.programmatic);
+        let lines = std::mem::take(&mut self.edge_lines);
         for (index, edge) in edges.into_iter().enumerate().filter(|(_, edge)| keep(*edge)) {
             if programmatic.binary_search(&index).is_ok() {
                 self.programmatic.push(self.edges.len());
             }
+            self.edge_lines.extend(lines.get(index));
             self.edges.push(edge);
         }
     }

@@ -1,5 +1,6 @@
 //! What the rules need to know of a kernel, and the rule of its launches. `const fn`s, since only rustc can evaluate sizes.
 
+use crate::text::same;
 use crate::{Argument, Contract, KernelLimits, LaunchConfig, Mode, Param, Text, Verdict};
 
 /// A kernel, as far as the rules of graphs need to know it: facts that its PTX and its declaration tell.
@@ -139,7 +140,8 @@ impl LaunchRequest {
 }
 
 impl KernelCode<'_> {
-    /// The valid dimensions of a launch by node `node`, or why they are invalid: a text that
+    /// The valid dimensions of a launch, or why they are invalid: a text about the first of `nodes`, which all launch the kernel so,
+    /// that
     /// [`Diagnostic::parse`](crate::Diagnostic::parse) reads. If all is known (`strict`), a contract that cannot be decided fails.
     #[expect(
         clippy::result_large_err,
@@ -147,20 +149,30 @@ impl KernelCode<'_> {
     )]
     pub const fn check_launch(
         &self,
-        node: &str,
+        nodes: &[&str],
         launch: &LaunchRequest,
         arguments: &[Argument],
+        memory: &[&str],
         strict: bool,
     ) -> Result<LaunchConfig, Text> {
         let config = match LaunchConfig::new(launch.grid, launch.block, launch.shared) {
             Ok(config) => config,
-            Err(fault) => return Err(fault.describe(of_node(node)).str(" [launch-config]")),
+            Err(fault) => {
+                let text = fault.describe(of_node(nodes[0])).str(" [launch-config]");
+                return Err(other_nodes(text, nodes));
+            }
         };
         if let Err(fault) = config.check_kernel(&self.limits) {
-            return Err(self.invalid_launch(fault.describe(of_node(node))));
+            return Err(other_nodes(
+                self.invalid_launch(fault.describe(of_node(nodes[0]))),
+                nodes,
+            ));
         }
         if let Err(fault) = config.check_cluster(launch.cluster_blocks(), &self.limits) {
-            return Err(self.invalid_launch(fault.describe(of_node(node))));
+            return Err(other_nodes(
+                self.invalid_launch(fault.describe(of_node(nodes[0]))),
+                nodes,
+            ));
         }
         let mut index = 0;
         while index < self.contracts.len() {
@@ -168,13 +180,12 @@ impl KernelCode<'_> {
             index += 1;
             let verdict = contract.evaluate(&config, self.params, arguments);
             if matches!(verdict, Verdict::Fails) || strict && !matches!(verdict, Verdict::Holds) {
-                let text = of_node(node)
-                    .str("kernel `")
-                    .str(self.name)
-                    .str("` requires `")
-                    .str(contract.text);
-                let text = text.str("` [contract]\nnote: here ");
-                return Err(contract.describe(text, &config, self.params, arguments));
+                let failing = contract.failing(&config, self.params, arguments);
+                let text = of_node(nodes[0]).str("kernel `").str(self.name).str("` requires `");
+                let text = text.str(failing.text).str("` [contract]\nnote: here ");
+                let text = failing.describe(text, &config, self.params, arguments);
+                let text = other_nodes(failing.name_memory(text, self.params, memory), nodes);
+                return Err(failing.help(text, &config, self.params, arguments));
             }
         }
         Ok(config)
@@ -197,7 +208,7 @@ impl KernelCode<'_> {
                 let text = text.str("`, which no node before it has written [uninitialized]");
                 let text = self.memory(self.note(text).str(" loads from "), Touched::Param(param));
                 let text = self.at(text, line).str("\nhelp: write `").str(memory);
-                return Some(text.str("` in a node before it, for example a `memset`"));
+                return Some(text.str("` in a node that it names in its `after` list, for example a `memset`"));
             }
             index += 1;
         }
@@ -205,17 +216,22 @@ impl KernelCode<'_> {
     }
 }
 
+/// Appends the other nodes that a message is about.
+const fn other_nodes(mut text: Text, nodes: &[&str]) -> Text {
+    let mut index = 1;
+    while index < nodes.len() {
+        text = text.str(if index == 1 {
+            "\nnote: the same launch: `"
+        } else {
+            "`, `"
+        });
+        text = text.str(nodes[index]);
+        index += 1;
+    }
+    text.str(if index > 1 { "`" } else { "" })
+}
+
 /// The beginning of a message about a node.
 const fn of_node(node: &str) -> Text {
     Text::new().str("node `").str(node).str("`: ")
-}
-
-/// Are the two texts equal?
-pub const fn same(a: &str, b: &str) -> bool {
-    let (a, b) = (a.as_bytes(), b.as_bytes());
-    let mut index = 0;
-    while index < a.len() && index < b.len() && a[index] == b[index] {
-        index += 1;
-    }
-    a.len() == b.len() && index == a.len()
 }

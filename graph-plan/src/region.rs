@@ -137,6 +137,16 @@ impl Region {
         }
     }
 
+    /// Is every bound one whose value the analysis follows?
+    fn is_known(&self) -> bool {
+        match self {
+            Region::Whole | Region::Rectangle(_) => true,
+            Region::Index(index) => *index != Bound::Unknown,
+            Region::Range(start, end) => *start != Bound::Unknown && *end != Bound::Unknown,
+            Region::Parts(parts) => parts.iter().all(Region::is_known),
+        }
+    }
+
     /// May the two touch the same memory in whatever iterations of the `for`s around them?
     pub fn overlaps_in_some_iterations(&self, other: &Region) -> bool {
         self.in_any_iteration().overlaps(&other.in_any_iteration())
@@ -172,12 +182,97 @@ impl Region {
     }
 }
 
-/// As it stands behind a resource's name: nothing, `[3]`, `[2..8]`, `[2..8][3]`.
+/// How much is known of the overlap of two regions that [`Region::overlaps`] cannot tell apart.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Overlap {
+    /// The two are the same region.
+    Same,
+    /// One of them contains the other.
+    Part,
+    /// The two share this region.
+    Known(Region),
+    /// The two may be apart, since an end of one and the beginning of the other are not compared: their texts, if they have any.
+    Uncompared(Option<(String, String)>),
+}
+
+impl Overlap {
+    /// The overlap of two regions of one resource.
+    pub(crate) fn of(a: &Region, b: &Region) -> Self {
+        if a == b {
+            return if a.is_known() {
+                Overlap::Same
+            } else {
+                Overlap::Uncompared(None)
+            };
+        }
+        if let (Region::Parts(a), Region::Parts(b)) = (a, b) {
+            let first = Self::of(&a[0], &b[0]);
+            return if first.is_certain() {
+                Self::of(&a[1], &b[1]).within_parts()
+            } else {
+                first
+            };
+        }
+        let ((start, end), (other_start, other_end)) = (a.ends(), b.ends());
+        let known = |bound: &Bound| matches!(bound, Bound::Known(_));
+        if a.covers(b) || b.covers(a) {
+            return Overlap::Part;
+        }
+        let ends = [(a, &end, b, &other_start), (b, &other_end, a, &start)];
+        let uncompared = ends.into_iter().find(|(_, end, _, start)| {
+            let never = matches!(end, Bound::End) || matches!(start, Bound::Known(0));
+            !never && !(known(end) && known(start))
+        });
+        if let Some((of_end, end, of_start, start)) = uncompared {
+            let written = |region: &Region, bound: &Bound| match (region, bound) {
+                (Region::Index(index), Bound::Unknown) => Some(index.to_string()),
+                (_, Bound::Unknown) => None,
+                (_, bound) => Some(bound.to_string()),
+            };
+            return Overlap::Uncompared(written(of_end, end).zip(written(of_start, start)));
+        }
+        let is_plain = |region: &Region| !matches!(region, Region::Rectangle(_) | Region::Parts(_));
+        let end = match (end, other_end) {
+            (Bound::Known(a), Bound::Known(b)) => a.min(b),
+            (Bound::Known(end), Bound::End) | (Bound::End, Bound::Known(end)) => end,
+            _ => return Overlap::Part,
+        };
+        match (start, other_start) {
+            (Bound::Known(start), Bound::Known(other)) if is_plain(a) && is_plain(b) => {
+                let start = start.max(other);
+                Overlap::Known(match end - start {
+                    1 => Region::Index(Bound::Known(start)),
+                    _ => Region::span(start, end),
+                })
+            }
+            _ => Overlap::Part,
+        }
+    }
+
+    /// The overlap of regions of which this is the overlap in the second dimension.
+    fn within_parts(self) -> Self {
+        match self {
+            Overlap::Known(_) => Overlap::Part,
+            Overlap::Same | Overlap::Part | Overlap::Uncompared(_) => self,
+        }
+    }
+
+    /// Do the two certainly share something?
+    pub(crate) fn is_certain(&self) -> bool {
+        match self {
+            Overlap::Same | Overlap::Part | Overlap::Known(_) => true,
+            Overlap::Uncompared(_) => false,
+        }
+    }
+}
+
+/// As it is written after a resource's name: nothing, `[3]`, `[2..8]`, `[..M]`, `[2..8][3]`.
 impl fmt::Display for Region {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Region::Whole => Ok(()),
             Region::Index(index) => write!(f, "[{index}]"),
+            Region::Range(Bound::Known(0), end) if !matches!(end, Bound::Known(_)) => write!(f, "[..{end}]"),
             Region::Range(start, end) => write!(f, "[{start}..{end}]"),
             Region::Parts(parts) => parts.iter().try_for_each(|part| match part {
                 Region::Whole => f.write_str("[..]"),
@@ -297,7 +392,7 @@ mod tests {
         assert!(Region::Whole.covers(&corner) && low.covers(&corner) && !corner.covers(&low));
         assert!(left.covers(&parts(low, Region::Range(Bound::Known(0), symbol("MID")))));
         assert!(!high.covers(&corner));
-        assert_eq!(left.to_string(), "[..][0..MID]");
+        assert_eq!(left.to_string(), "[..][..MID]");
         assert_eq!(
             parts(Region::Index(symbol("i")), Region::span(1, 2)).to_string(),
             "[i][1..2]"
@@ -320,6 +415,33 @@ mod tests {
         assert!(Region::span(0, 104).covers(&rows(0)) && !Region::span(0, 103).covers(&rows(0)));
         assert!(!rows(0).covers(&Region::span(0, 8)) && rows(0).covers(&rows(0)));
         assert_eq!(rows(4).to_string(), "[4..12, and so on: 4 rows 32 bytes apart]");
+    }
+
+    #[test]
+    fn overlaps_say_what_is_shared_and_what_is_not_compared() {
+        let of = |a: Region, b: Region| Overlap::of(&a, &b);
+        let split = |end: &str, start: &str| {
+            let low = Region::Range(Bound::Known(0), symbol(end));
+            of(low, Region::Range(symbol(start), Bound::End))
+        };
+        assert_eq!(of(Region::Whole, Region::Whole), Overlap::Same);
+        assert_eq!(of(Region::Whole, Region::span(2, 4)), Overlap::Part);
+        assert_eq!(
+            of(Region::span(0, 129), Region::span(128, 4096)),
+            Overlap::Known(Region::Index(Bound::Known(128)))
+        );
+        assert_eq!(
+            of(Region::span(0, 8), Region::span(4, 12)),
+            Overlap::Known(Region::span(4, 8))
+        );
+        assert_eq!(split("M", "K"), Overlap::Uncompared(Some(("M".into(), "K".into()))));
+        let indices = of(Region::Index(symbol("i")), Region::Index(symbol("j")));
+        assert_eq!(indices, Overlap::Uncompared(Some(("i".into(), "j".into()))));
+        let open = of(Region::span(0, 4), Region::Range(Bound::Known(3), Bound::End));
+        assert_eq!(open, Overlap::Known(Region::Index(Bound::Known(3))));
+        let unknown = || Region::Index(Bound::Unknown);
+        assert_eq!(of(unknown(), unknown()), Overlap::Uncompared(None));
+        assert_eq!(Region::Range(Bound::Known(0), symbol("M")).to_string(), "[..M]");
     }
 
     #[test]

@@ -84,6 +84,16 @@ impl Default for Text {
     }
 }
 
+/// Are the two texts equal?
+pub const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut index = 0;
+    while index < a.len() && index < b.len() && a[index] == b[index] {
+        index += 1;
+    }
+    a.len() == b.len() && index == a.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

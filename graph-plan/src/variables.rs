@@ -1,6 +1,6 @@
 //! The race on module-scope variables, which all kernels of one module share: what is known of two kernels decides it.
 
-use crate::kernel::same;
+use crate::text::same;
 use crate::{KernelCode, Nest, Text};
 use std::collections::HashMap;
 

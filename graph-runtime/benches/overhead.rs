@@ -1,7 +1,7 @@
-//! What this crate costs over the bare driver calls: launching a graph, and building one of 10,000 nodes.
+//! The costs of this crate over the bare driver calls: of launching a graph, and of building one of 10,000 nodes.
 //!
-//! Both sides run in one process, in turns, on the same executable graph (launching) or the same nodes and edges (building). Numbers are
-//! CPU times: medians over rounds, and the quarter below and above them.
+//! Both sides run in one process, in turns, on the same executable graph (launching) or the same nodes and edges
+//! (building). Numbers are CPU times: medians over rounds, and the quarter below and above them.
 
 use graph_runtime::cudarc::driver::sys;
 use graph_runtime::kernel::{GridDependency, KernelFacts, Source};
@@ -84,8 +84,8 @@ fn bump(data: &mut Place<[u32; THREADS as usize], OnDevice>) -> KernelCall<2> {
 /// A bare driver call, as a program without this crate would make it.
 macro_rules! unsafe_call {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: every handle in this file lives until the end of the function or value that made it, the device's context is
-        // current, and pointers are to locals that outlive the call.
+        // SAFETY: every handle in this file lives until the end of the function or value that made it, the device's
+        // context is current, and pointers are to locals that outlive the call.
         unsafe { sys::$function($($argument),*) }
     };
 }
@@ -143,7 +143,7 @@ fn launching(device: &Device, kernels: usize) -> Result<()> {
     }
     let (mut times, mut bares) = (Vec::new(), Vec::new());
     for round in 0..LAUNCH_ROUNDS {
-        // Whoever goes second finds warmer caches: take turns.
+        // The second finds warmer caches, so they take turns.
         if round % 2 == 0 {
             bares.push(bare());
             times.push(ours());
@@ -222,7 +222,7 @@ fn build(device: &Device, nodes: usize, chains: usize, names: Vec<String>) -> Re
     builder.build()
 }
 
-/// The same graph, made by hand.
+/// This graph, made by hand.
 struct Bare {
     module: sys::CUmodule,
     stream: sys::CUstream,

@@ -1,8 +1,8 @@
-//! What programmatic edges save: GPU time of a chain of 1,000 small kernels, each reading what the one before wrote, with plain and with
-//! programmatic edges.
+//! The GPU time that programmatic edges save: that of a chain of 1,000 small kernels, each reading what the one before
+//! wrote, with plain and with programmatic edges.
 //!
-//! Both graphs run in one process, in turns; a round is so many launches in a row and one wait, which keeps the GPU busy throughout. The
-//! target is a ratio of 0.65 at most.
+//! Both graphs run in one process, in turns; a round is so many launches in a row and one wait, which keeps the GPU
+//! busy throughout. The target is a ratio of 0.65 at most.
 
 use graph_runtime::{Device, Graph, GraphBuilder, Launch, NodeId, Result, cuda_kernels};
 use std::time::Instant;

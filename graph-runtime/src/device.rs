@@ -1,4 +1,4 @@
-//! Devices: a CUDA device, or the emulator that stands in for one.
+//! Devices: a CUDA device, or the emulator in place of one.
 
 use crate::backend::device::Backend;
 use crate::backend::device::cuda::Cuda;
@@ -28,8 +28,8 @@ impl Device {
     /// The CUDA device of that number, in its primary context.
     ///
     /// # Errors
-    /// [`Error::NoDriver`] and [`Error::NoDevice`] where there is none, [`Error::DriverTooOld`] before CUDA 12.0, [`Error::Cuda`] where
-    /// the driver refuses.
+    /// [`Error::NoDriver`] and [`Error::NoDevice`] where there is none, [`Error::DriverTooOld`] before CUDA 12.0,
+    /// [`Error::Cuda`] where the driver refuses.
     pub fn cuda(ordinal: usize) -> Result<Device> {
         Ok(Self {
             backend: Backend::Cuda(Cuda::open(ordinal)?),
@@ -42,7 +42,7 @@ impl Device {
         Self::emulator_with(EmulatorOptions::default())
     }
 
-    /// The same with limits, checks and an order of its own.
+    /// A CPU emulator with limits, checks and an order of its own.
     pub fn emulator_with(options: EmulatorOptions) -> Device {
         Self {
             backend: Backend::Emulator(Emulated::new(options)),
@@ -50,12 +50,12 @@ impl Device {
         }
     }
 
-    /// The same device, to bring ordering mistakes to light: on CUDA, each node of graphs that are built on it starts after a delay of up
-    /// to 50 us, the same ones for the same seed; on the emulator, nodes run in a random order that the graph allows, another one at
-    /// each launch.
+    /// The device in a way that brings ordering mistakes to light: on CUDA, each node of graphs that are built on it
+    /// starts after a delay of up to 50 us, the same ones for the same seed; on the emulator, nodes run in a random
+    /// order that the graph allows, another one at each launch.
     ///
-    /// What the compiler has proved needs no such test. What it was told does: that a `capture` or `raw` node touches nothing but what
-    /// it declares, that a kernel declared `safe` does.
+    /// Facts that the compiler has proved need no such test. Facts that it was told do: that a `capture` or `raw` node
+    /// touches nothing but what it declares, that a kernel declared `safe` does.
     pub fn with_delays(&self, seed: u64) -> Device {
         match &self.backend {
             Backend::Cuda(_) => Self {
@@ -92,7 +92,7 @@ impl Device {
         }
     }
 
-    /// Is this the emulator?
+    /// Whether this is the emulator.
     pub fn is_emulator(&self) -> bool {
         matches!(self.backend, Backend::Emulator(_))
     }
@@ -123,7 +123,8 @@ impl Device {
         self.device_memory(bytes).map(|memory| DeviceBuffer::new(memory, bytes))
     }
 
-    /// Zeroed host memory of shape `S`, page-locked on CUDA, outside any graph. [`HostBuffer::share`] makes it memory that graphs can share.
+    /// Zeroed host memory of shape `S`, page-locked on CUDA, outside any graph. [`HostBuffer::share`] makes it memory
+    /// that graphs can share.
     ///
     /// # Errors
     /// As [`Device::alloc`].
@@ -158,7 +159,7 @@ impl Device {
     }
 }
 
-/// Does the error mean that no CUDA device can be used, rather than that something went wrong with one?
+/// Whether the error means that no CUDA device can be used, rather than that something went wrong with one.
 fn is_unusable(error: &Error) -> bool {
     const STUB_LIBRARY: u32 = 34;
     const NO_DEVICE: u32 = 100;

@@ -1,8 +1,9 @@
 //! CUDA graphs as checked Rust declarations.
 //!
-//! [`cuda_graph!`] declares a graph: its memory, its nodes, and the `after` edges between them. What compiles is acyclic, race-free,
-//! within its memory and well typed, and becomes explicit graph-building calls of the CUDA driver; one call launches it. It runs on a
-//! [`Device`]: a CUDA device, or the CPU emulator that executes the same PTX where there is none. [`cuda_kernels`] declares the kernels.
+//! [`cuda_graph!`] declares a graph: its memory, its nodes, and the `after` edges between them. What compiles is
+//! acyclic, race-free, within its memory and well typed, and becomes explicit graph-building calls of the CUDA driver;
+//! one call launches it. It runs on a [`Device`]: a CUDA device, or the CPU emulator that executes the same PTX where
+//! there is none. [`cuda_kernels`] declares the kernels.
 //!
 //! ```
 //! use graph_runtime::{Device, cuda_graph, cuda_kernels};
@@ -35,15 +36,16 @@
 //! # Ok::<(), graph_runtime::Error>(())
 //! ```
 //!
-//! Graphs whose nodes are known only at run time are declared call by call, with a [`GraphBuilder`]; it runs the same analysis.
+//! Graphs whose nodes are known only at run time are declared call by call, with a [`GraphBuilder`]; it runs the same
+//! analysis.
 //!
-//! All that can fail returns an [`Error`], which names graph, node and memory; nothing panics. The repository's `docs/language.md` has every
-//! statement with an example, `docs/diagnostics.md` every mistake.
+//! All that can fail returns an [`Error`], which names graph, node and memory; nothing panics. The repository's
+//! `docs/language.md` has every statement with an example, `docs/diagnostics.md` every mistake.
 //!
 //! # Beside cudarc
 //!
-//! [`cudarc`] is re-exported, so that its types are those that this crate takes. Its version of CUDA is chosen by a feature, of which
-//! exactly one is on: `cuda-12080` by default.
+//! [`cudarc`] is re-exported, so that its types are those that this crate takes. Its version of CUDA is chosen by a
+//! feature, of which exactly one is on: `cuda-12080` by default.
 //!
 //! | cudarc | here |
 //! | --- | --- |
@@ -57,9 +59,9 @@
 //!
 //! # Layers
 //!
-//! `driver` holds the CUDA calls, one `unsafe fn` for each; `backend` makes graphs of them, or runs the nodes on the emulator; all above
-//! (builder, graph, updates) does not know which. The safety argument stands once, on `backend::cuda::Executable`, and for memory
-//! that graphs share on `memory::uses::Uses`.
+//! The modules are listed top first; each uses only those below it. `driver` holds the CUDA calls, one `unsafe fn` for
+//! each. `backend` makes graphs of them, or runs the nodes on the emulator. The safety argument is on
+//! `backend::cuda::Executable`, and for memory that graphs share on `backend::uses::Uses`.
 
 mod expansion;
 mod builder;
@@ -88,7 +90,7 @@ pub use graph::node::{NodeHandle, NodeId};
 pub use graph::rng::{Philox, Rng, RngHandle};
 pub use graph::update::Update;
 pub use graph::{Graph, RawGraph};
-/// Declares CUDA graphs as types, or builds one where it stands.
+/// Declares CUDA graphs as types, or builds one as an expression.
 ///
 /// ```text
 /// input     = graph* | expression
@@ -123,37 +125,43 @@ pub use graph::{Graph, RawGraph};
 /// shape     = T | "[" shape ";" length "]"            up to four dimensions; the outermost length may be known only at build
 /// ```
 ///
-/// The order of statements means nothing; only `after` orders nodes, those of one body. A condition is one `u32` in device memory: an `if`
-/// looks whether it is 0, a `while` goes on until it is, a `switch` runs the body of that number, counted from 0, or none.
+/// The order of statements means nothing; only `after` orders nodes, those of one body. A condition is one `u32` in
+/// device memory: an `if` looks whether it is 0, a `while` goes on until it is, a `switch` runs the body of that
+/// number, counted from 0, or none.
 ///
-/// The closure of a `call` gets host memory as references, that of a `capture` or `raw` node a handle ([`CaptureStream`]; [`RawNode`] and the nodes that
-/// come before) and addresses ([`Pointer`], [`PointerMut`]), under the names of what the node borrows; where one name stands for several parts,
-/// `handle.memory()` has them in order. Closures move what they capture, and the graph keeps them: see [`GraphBuilder::call`],
-/// [`GraphBuilder::capture`] and [`GraphBuilder::raw`] for what they may do. A `call` returns nothing; the others may end with nothing, with their value, or with
-/// a `Result` of any error.
+/// The closure of a `call` gets host memory as references, that of a `capture` or `raw` node a handle
+/// ([`CaptureStream`]; [`RawNode`] and the nodes that come before) and addresses ([`Pointer`], [`PointerMut`]), under
+/// the names of what the node borrows; where one name means several parts, `handle.memory()` has them in order.
+/// Closures move what they capture, and the graph keeps them: see [`GraphBuilder::call`], [`GraphBuilder::capture`] and
+/// [`GraphBuilder::raw`] for what they may do. A `call` returns nothing; the others may end with nothing, with their
+/// value, or with a `Result` of any error.
 ///
-/// Attributes stand in front of nodes: `#[priority(n)]`, `#[cluster(x, y, z)]` and `#[cooperative]` on kernels, `#[disabled]` on kernels, copies and
-/// memsets, `#[allow(rule)]` on all. See [`GraphBuilder::priority`], [`Launch::cluster`], [`Launch::cooperative`], [`GraphBuilder::disable`] and, for
-/// `programmatic`, [`GraphBuilder::after_programmatic`].
+/// Attributes are written before nodes: `#[priority(n)]`, `#[cluster(x, y, z)]` and `#[cooperative]` on kernels,
+/// `#[disabled]` on kernels, copies and memsets, `#[allow(rule)]` on all. See [`GraphBuilder::priority`],
+/// [`Launch::cluster`], [`Launch::cooperative`], [`GraphBuilder::disable`] and, for `programmatic`,
+/// [`GraphBuilder::after_programmatic`].
 ///
-/// The nodes of a `for` may use its variable in all their expressions. What runs after one of them runs after its last iteration, and what one of
-/// them runs after comes before its first. The type has
+/// The nodes of a `for` may use its variable in all their expressions. What runs after one of them runs after its last
+/// iteration, and what one of them runs after comes before its first. The type has
 ///
 /// * `build(&Device, arguments..) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
-/// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight; and
-///   `memory_mut()`, which lends all of them at once;
+/// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight;
+///   and `memory_mut()`, which lends all of them at once;
 /// * for each `device x`: `x() -> Result<DeviceRef<Shape>>` and `x_mut() -> Result<DeviceMut<Shape>>`;
-/// * for each memory argument `x`: `x()`, and where it is `mut` `x_mut()`, which lend shared host memory by guards; and `rebind_x(memory)`;
+/// * for each memory argument `x`: `x()`, and where it is `mut` `x_mut()`, which lend shared host memory by guards; and
+///   `rebind_x(memory)`;
 /// * for each `param x`: `x()` and `set_x(value) -> Result<()>`, which updates exactly the nodes that use it, in place;
-/// * for each node: a [`NodeHandle`], of one in a `for` by the number of the iteration, `x(i)`; and `PLAN`, the graph as static data.
+/// * for each node: a [`NodeHandle`], of one in a `for` by the number of the iteration, `x(i)`; and `PLAN`, the graph
+///   as static data.
 ///
-/// A shape whose outermost length is a build argument, or an expression of some, is a slice: `x() -> Result<&[Row]>`, and the length is checked
-/// when the graph is built. In the static `PLAN` such memory has 0 bytes.
+/// A shape whose outermost length is a build argument, or an expression of some, is a slice: `x() -> Result<&[Row]>`,
+/// and the length is checked when the graph is built. In the static `PLAN` such memory has 0 bytes.
 ///
-/// An expression is a graph of a type without a name: `Result` of it, with the same methods but for `build` and `PLAN` (`plan()` stands for it).
-/// Its statements may mention locals: in launches, values, parts, initial values of params, and outermost lengths (a name written like a
-/// constant, `N`, is taken for one). A place that is not declared is a local that the graph captures, as a `move` closure does: a
-/// [`DeviceBuffer`], [`SharedHost`] or [`HostBuffer`]. `into_parts()` waits and gives them back, as the fields of a struct.
+/// An expression is a graph of a type without a name: `Result` of it, with the same methods but for `build` and `PLAN`
+/// (`plan()` stands for it). Its statements may mention locals: in launches, values, parts, initial values of params,
+/// and outermost lengths (a name written like a constant, `N`, is taken for one). A place that is not declared is a
+/// local that the graph captures, as a `move` closure does: a [`DeviceBuffer`], [`SharedHost`] or [`HostBuffer`].
+/// `into_parts()` waits and gives them back, as the fields of a struct.
 ///
 /// ```
 /// use graph_runtime::{Device, cuda_graph};
@@ -179,26 +187,30 @@ pub use graph::{Graph, RawGraph};
 pub use graph_macros::cuda_graph;
 /// Declares the kernels of a PTX file, or of a CUDA source, on an `unsafe extern "C"` block; see the crate's example.
 ///
-/// Each declaration is held against its `.entry`: the parameters' number, sizes and alignment, and what is stored through them. `safe
-/// fn` asserts that the kernel is sound for every argument and launch for which its `#[requires(..)]` hold; any other `fn` is
-/// launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take any buffer of `T`s, `&[[T; C]; R]` exactly that
-/// shape, `T` is passed by value. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`, the scalar arguments and
-/// the `.len()` of the others; it is checked at compile time where all of it is constant, else at build and at each update.
+/// Each declaration is held against its `.entry`: the parameters' number, sizes and alignment, and what is stored
+/// through them. `safe fn` asserts that the kernel is sound for every argument and launch for which its
+/// `#[requires(..)]` hold; any other `fn` is launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take
+/// any buffer of `T`s, `&[[T; C]; R]` exactly that shape, `T` is passed by value. A contract is a boolean expression
+/// over `threads`, `grid`, `block`, `shared`, the scalar arguments and the `.len()` of the others; it is checked at
+/// compile time where all of it is constant, else at build and at each update.
 ///
-/// Each becomes a type of its name, which implements [`Kernel`]. Its `name::call(arguments..)`, with a `&Place` for `&[T]`, a `&mut Place` for
-/// `&mut [T]` and values, makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes; of a kernel that is not `safe` it is `unsafe`.
+/// Each becomes a type of its name, which implements [`Kernel`]. Its `name::call(arguments..)`, with a `&Place` for
+/// `&[T]`, a `&mut Place` for `&mut [T]` and values, makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes; of a
+/// kernel that is not `safe` it is `unsafe`.
 ///
 /// # CUDA sources
 ///
-/// `#[cuda_kernels(cuda = "x.cu")]` takes CUDA C++, which NVRTC compiles when a graph first uses one of the kernels; `options =
-/// ["--use_fast_math"]` are passed on to it. What PTX would have told at compile time is then checked, by the same rules, when the graph
-/// is built. The file's text is part of the program, and so are headers that it includes in quotes and that lie beside it; those of
-/// the CUDA toolkit are looked for where `CUDA_PATH`, `CUDA_HOME` or `CUDA_ROOT` say, or in `/usr/local/cuda`. It is compiled for the
-/// device's compute capability unless the options name one.
+/// `#[cuda_kernels(cuda = "x.cu")]` takes CUDA C++, which NVRTC compiles when a graph first uses one of the kernels;
+/// `options = ["--use_fast_math"]` are passed on to it. What PTX would have told at compile time is then checked, by
+/// the same rules, when the graph is built. The file's text is part of the program, and so are headers that it includes
+/// in quotes and that lie beside it; those of the CUDA toolkit are looked for where `CUDA_PATH`, `CUDA_HOME` or
+/// `CUDA_ROOT` say, or in `/usr/local/cuda`. It is compiled for the device's compute capability unless the options name
+/// one.
 ///
-/// The PTX is kept on disk, in `$CUDA_GRAPH_CACHE_DIR`, or else `$XDG_CACHE_HOME/cuda-graph`, or else `$HOME/.cache/cuda-graph`. A machine
-/// without NVRTC can use what another has left there; where NVRTC is installed, only what its version has compiled is used. Whoever can write
-/// there decides what runs. What is compiled with headers that options name (`-I`, `-include`) is not kept: they may change.
+/// The PTX is kept on disk, in `$CUDA_GRAPH_CACHE_DIR`, or else `$XDG_CACHE_HOME/cuda-graph`, or else
+/// `$HOME/.cache/cuda-graph`. A machine without NVRTC can use what another has left there; where NVRTC is installed,
+/// only what its version has compiled is used. Whoever can write there decides what runs. What is compiled with headers
+/// that options name (`-I`, `-include`) is not kept: they may change.
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::{
     Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space,

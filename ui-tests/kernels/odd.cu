@@ -1,4 +1,5 @@
-// Kernels that are easily declared wrongly, for the ui-tests of `missing-kernel`, `signature` and `access`. None is ever run.
+// Kernels that are easily declared wrongly, for the ui-tests of `missing-kernel`, `signature` and `access`. None of
+// them is ever run.
 
 struct Pair {
     unsigned short first;

@@ -1,6 +1,7 @@
-"""What is asked: one statement with the cursor `‸` in it, beside right statements and beside broken ones."""
+"""The questions: one statement with the cursor `‸` in it, beside correct statements and beside broken ones."""
 
-# What else is wrong in the same graph: at which mark (in the graph that is an expression, `first` and `last`), and the codes of the errors that editors show for it.
+# The mistakes in the same graph: the mark at which each is put (in the graph that is an expression, `first` and
+# `last`), and the codes of the errors that editors show for it.
 BESIDE = {
     "nothing": ({}, []),
     "a misspelt name in `after`": ({"before": "join broken after uplaod;"}, ["unknown-node"]),

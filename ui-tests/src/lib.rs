@@ -12,7 +12,7 @@ use graph_runtime::cuda_kernels;
 pub struct Params {
     /// The factor.
     pub a: f32,
-    /// What is added.
+    /// The summand.
     pub b: f32,
     /// How many elements there are.
     pub n: u32,
@@ -77,19 +77,19 @@ unsafe extern "C" {
     #[requires(threads <= data.len())]
     pub safe fn clustered(data: &mut [f32]);
 
-    /// `out[i] = input[i]`; right behind a programmatic edge, and before one
+    /// `out[i] = input[i]`; right after a programmatic edge, and before one
     #[requires(threads <= input.len() && threads <= out.len())]
     pub safe fn chained(input: &[f32], out: &mut [f32]);
 
-    /// The same; reads before it has waited for the kernel before
+    /// As `chained`; reads before it has waited for the kernel before
     #[requires(threads <= input.len() && threads <= out.len())]
     pub safe fn eager(input: &[f32], out: &mut [f32]);
 
-    /// The same; threads from `n` on end without having waited
+    /// As `chained`; threads from `n` on end without having waited
     #[requires(n <= input.len() && n <= out.len())]
     pub safe fn hasty(input: &[f32], out: &mut [f32], n: u32);
 
-    /// The same; loads with `ld.global.nc`
+    /// As `chained`; loads with `ld.global.nc`
     #[requires(threads <= input.len() && threads <= out.len())]
     pub safe fn stale(input: &[f32], out: &mut [f32]);
 }

@@ -1,6 +1,8 @@
-//! What `cuda_graph!` costs at compile time: a large graph adds little to `cargo check`, and the time grows with its nodes.
+//! The costs of `cuda_graph!` at compile time: a large graph adds little to `cargo check`, and the time grows with its
+//! nodes.
 //!
-//! The times are user CPU seconds, the least of several, so that a busy machine does not fail the test.
+//! The times are user CPU seconds. If they are too long they are measured again and the least counts, so that a busy
+//! machine does not fail the test.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -11,22 +13,31 @@ use std::{fs, io};
 const PROMISE: f64 = 1.0;
 /// The most times as long that twice as many nodes may take.
 const GROWTH: f64 = 2.5;
-/// How often each crate is checked.
-const REPETITIONS: usize = 5;
+/// How often each crate is checked at most, while the times are too long.
+const MAX_REPETITIONS: usize = 5;
 
 #[test]
 fn a_thousand_nodes_add_less_than_a_second_to_cargo_check() {
     let package = Package::new().expect("a package in the target folder");
     package.check(1); // and with it the dependencies
-    let one = package.best(1);
-    let thousand = package.best(1_000) - one;
-    let two_thousand = package.best(2_000) - one;
-    println!(
-        "cargo check: {one:.2} s with 1 node, {thousand:.2} s more with 1,000, {two_thousand:.2} s more with 2,000"
-    );
-    assert!(thousand < PROMISE, "1,000 nodes add {thousand:.2} s");
-    let growth = two_thousand / thousand;
-    assert!(growth < GROWTH, "2,000 nodes take {growth:.2} times as long as 1,000");
+    let mut least = [f64::INFINITY; 3];
+    for repetition in 1..=MAX_REPETITIONS {
+        for (least, nodes) in least.iter_mut().zip([1, 1_000, 2_000]) {
+            *least = least.min(package.check(nodes));
+        }
+        let [one, thousand, two_thousand] = least;
+        let (thousand, two_thousand) = (thousand - one, two_thousand - one);
+        println!(
+            "cargo check: {one:.2} s with 1 node, {thousand:.2} s more with 1,000, {two_thousand:.2} s more with 2,000"
+        );
+        let growth = two_thousand / thousand;
+        if repetition < MAX_REPETITIONS && !(thousand < PROMISE && growth < GROWTH) {
+            continue;
+        }
+        assert!(thousand < PROMISE, "1,000 nodes add {thousand:.2} s");
+        assert!(growth < GROWTH, "2,000 nodes take {growth:.2} times as long as 1,000");
+        break;
+    }
 }
 
 /// A package of its own that depends on this one.
@@ -50,14 +61,7 @@ impl Package {
         Ok(Self { folder })
     }
 
-    /// The least time of several.
-    fn best(&self, nodes: usize) -> f64 {
-        (0..REPETITIONS)
-            .map(|_| self.check(nodes))
-            .fold(f64::INFINITY, f64::min)
-    }
-
-    /// Runs `cargo check` on a graph of so many nodes; returns the CPU seconds it took.
+    /// Runs `cargo check` on a graph with this number of nodes; returns the CPU seconds that it took.
     fn check(&self, nodes: usize) -> f64 {
         fs::write(self.folder.join("src/lib.rs"), source(nodes)).expect("the source can be written");
         let start = children_seconds();

@@ -1,4 +1,5 @@
-//! What the documents say of the repository, held against it: that files which they name exist, and that every code has its entry.
+//! The documents, held against the repository: the files that they name exist, their links lead somewhere, and every
+//! code has its entry.
 
 use graph_runtime::Code;
 use std::fs;
@@ -51,7 +52,7 @@ fn the_tour_names_files_that_exist() {
     assert!(named > 50, "{named} names of files: is the page still made of tables?");
 }
 
-/// Each module of the five crates that programs are made of stands in a table of the tour, by its file or its folder.
+/// Each module of the five crates that programs are made of is in a table of the tour, by its file or its folder.
 #[test]
 fn the_tour_leaves_no_module_out() {
     let text = read("docs/architecture.md");

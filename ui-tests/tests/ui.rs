@@ -1,62 +1,53 @@
-//! Compiles every file of `tests/ui`: those of `pass` without a message, all others with exactly the messages beside them.
+//! Compiles every file of `tests/ui`: those of `pass` without a message, all others with exactly the messages beside
+//! them.
 //!
-//! `TRYBUILD=overwrite cargo test -p ui-tests --test ui` writes the `.stderr` files anew; read each before checking it in.
+//! `TRYBUILD=overwrite cargo test -p ui-tests --test ui` writes the `.stderr` files anew; read each before checking it
+//! in.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 use trybuild::TestCases;
 
-/// The rustc whose own words stand in the `.stderr` files that have any.
+/// The folder of all families.
+const ROOT: &str = "tests/ui";
+/// The family that compiles without a message.
+const PASS: &str = "pass";
+/// The family whose messages need `cargo build`, which instantiates generic code.
+const GENERIC: &str = "generic";
+/// The rustc whose own words are in the `.stderr` files that have any.
 const BLESSED: &str = "rustc 1.95.";
 
-/// What `cargo check` reports, all in one run of it.
+/// The messages of `cargo check`, all in one run of it.
 #[test]
 fn messages_of_check() {
     let tests = TestCases::new();
-    for family in [
-        "arguments",
-        "attributes",
-        "call",
-        "capture",
-        "child",
-        "conditionals",
-        "contracts",
-        "edges",
-        "expression",
-        "events",
-        "kernels",
-        "launches",
-        "loops",
-        "many",
-        "memory",
-        "names",
-        "planes",
-        "programmatic",
-        "races",
-        "raw",
-        "rng",
-        "scratch",
-        "soundness",
-        "syntax",
-        "warnings",
-    ] {
-        compile_fail(&tests, family);
+    for family in families() {
+        compile_fail(&tests, &family);
     }
 }
 
-/// What compiles without a message, and what only `cargo build` reports: with a `pass` among them trybuild runs that.
+/// Graphs that compile without a message, and messages that only `cargo build` gives, which trybuild runs if a test is
+/// a `pass`.
 #[test]
 fn right_graphs_and_messages_of_build() {
     let tests = TestCases::new();
-    tests.pass("tests/ui/pass/*.rs");
-    compile_fail(&tests, "generic");
+    tests.pass(format!("{ROOT}/{PASS}/*.rs"));
+    compile_fail(&tests, &Path::new(ROOT).join(GENERIC));
+}
+
+/// The folders whose messages `cargo check` reports, sorted.
+fn families() -> Vec<PathBuf> {
+    let mut families = entries(Path::new(ROOT));
+    families.retain(|path| path.is_dir() && ![PASS, GENERIC].iter().any(|other| path.ends_with(other)));
+    assert!(families.len() > 20, "{families:?}");
+    families
 }
 
 /// The files of a family whose messages this compiler can be held to.
-fn compile_fail(tests: &TestCases, family: &str) {
+fn compile_fail(tests: &TestCases, family: &Path) {
     let same_words = is_blessed();
-    for file in files(&Path::new("tests/ui").join(family)) {
+    for file in files(family) {
         if same_words || !has_words_of_rustc(&file.with_extension("stderr")) {
             tests.compile_fail(file);
         } else {
@@ -78,10 +69,16 @@ fn is_blessed() -> bool {
 
 /// The Rust files of a folder, sorted.
 fn files(folder: &Path) -> Vec<PathBuf> {
-    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
-    let mut files: Vec<PathBuf> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
+    let mut files = entries(folder);
     files.retain(|file| file.extension().is_some_and(|extension| extension == "rs"));
     assert!(!files.is_empty(), "{} has no tests", folder.display());
-    files.sort();
     files
+}
+
+/// Everything in a folder, sorted.
+fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a readable folder").path()).collect();
+    paths.sort();
+    paths
 }

@@ -16,7 +16,7 @@ mod workspace;
 
 use std::process::ExitCode;
 
-/// What every command returns: errors here are only ever shown, so a message is all that is kept of them.
+/// The result of every command. Errors here are only shown, so each is just a message.
 type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;
 
 const USAGE: &str = "\

@@ -31,7 +31,7 @@ const PTXAS_READS: (u32, u32) = (8, 4);
 /// The number of lines of each side that a difference shows.
 const DIFF_LINES: usize = 8;
 
-/// Writes every `.ptx` anew.
+/// Writes every `.ptx` again.
 pub(crate) fn regenerate(root: &Path) -> Result<()> {
     for Compiled { path, ptx } in compile_all(root)? {
         let unchanged = fs::read(&path).is_ok_and(|old| old == ptx.as_bytes());

@@ -2,7 +2,7 @@
 
 use super::{Guard, Slot};
 
-/// State spaces, as they are executed; `.const` is `Global`.
+/// State spaces, as accesses are executed; `.const` is `Global`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Space {
     Generic,
@@ -13,7 +13,7 @@ pub(crate) enum Space {
     Param,
 }
 
-/// Windows of the generic address space, by the upper half of an address.
+/// Windows of the generic address space: the upper half of an address says which one it is in.
 pub(crate) const SHARED_WINDOW: u64 = 1 << 32;
 pub(crate) const LOCAL_WINDOW: u64 = 2 << 32;
 pub(crate) const PARAM_WINDOW: u64 = 3 << 32;
@@ -30,7 +30,7 @@ pub(crate) fn window(address: u64) -> (Space, u64) {
 }
 
 impl Space {
-    /// The space that an address lies in, and the address within it: generic addresses are sorted.
+    /// The space that an address is in, and the address within that space.
     #[inline(always)]
     pub(crate) fn resolve(self, address: u64) -> (Space, u64) {
         match self {
@@ -43,7 +43,7 @@ impl Space {
     }
 }
 
-/// What an address is relative to.
+/// The base that an address is relative to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Base {
     R32(Slot),
@@ -67,13 +67,13 @@ pub(crate) struct Transfer {
     pub(crate) address: Address,
     /// Bytes of an element: 1, 2, 4 or 8.
     pub(crate) bytes: u8,
-    /// Sign-extend what is loaded.
+    /// Whether loaded values are sign-extended.
     pub(crate) signed: bool,
-    /// Elements: 1, 2, 4 or 8.
+    /// The number of elements: 1, 2, 4 or 8.
     pub(crate) count: u8,
-    /// Are the registers 64-bit slots?
+    /// Whether the registers are 64-bit slots.
     pub(crate) wide: bool,
-    /// `volatile`, `relaxed`, `acquire` or `release`: may be what a loop waits for.
+    /// Whether it is `volatile`, `relaxed`, `acquire` or `release`: a loop may be waiting for it.
     pub(crate) strong: bool,
     pub(crate) values: [Slot; 8],
 }
@@ -133,20 +133,20 @@ pub(crate) struct Atomic {
     pub(crate) ty: AtomicType,
     pub(crate) space: Space,
     pub(crate) address: Address,
-    /// The old value's place; `DISCARD` for `red`.
+    /// The register for the old value, or `DISCARD` for `red`.
     pub(crate) d: Slot,
     pub(crate) b: Slot,
     pub(crate) c: Slot,
 }
 
-/// `cp.async`, done at once.
+/// `cp.async`, which is carried out at once.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AsyncCopy {
     pub(crate) to: Address,
     pub(crate) from: Address,
     pub(crate) bytes: u8,
-    /// How many bytes to read, the rest being zero; `DISCARD` for all.
+    /// The number of bytes to read, or `DISCARD` for all; the others are set to zero.
     pub(crate) source_bytes: Slot,
-    /// Where this predicate holds nothing is read and zeros are written: a slot, and all ones where it is negated.
+    /// In lanes where this predicate holds, nothing is read and zeros are written.
     pub(crate) ignore: Option<Guard>,
 }

@@ -1,4 +1,4 @@
-//! Calls, and what is passed in them.
+//! Calls, and the values that they pass.
 
 use super::{Code, Slot};
 
@@ -6,12 +6,12 @@ use super::{Code, Slot};
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
     pub(crate) target: Callee,
-    /// Where the caller's frame has each argument and result.
+    /// The place of each argument and result in the caller's frame.
     pub(crate) arguments: Vec<Passed>,
     pub(crate) results: Vec<Passed>,
 }
 
-/// Where a frame has what is passed to a function or back.
+/// The place in a frame of a value that is passed to a function or back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Passed {
     /// In local memory (`.param`): offset and size.
@@ -31,7 +31,7 @@ pub(crate) enum Callee {
     Builtin(Builtin),
 }
 
-/// External functions the emulator has itself.
+/// External functions that the emulator provides.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Builtin {
     Vprintf,
@@ -41,11 +41,11 @@ pub(crate) enum Builtin {
     SetConditional,
 }
 
-/// Addresses of functions, for indirect calls: outside of all memory.
+/// The address of the first function, for indirect calls: outside of all memory.
 pub(crate) const FUNCTION_BASE: u64 = 0x10_0000;
 
 impl Code {
-    /// The function at an address that `mov` of its name gave.
+    /// The index of the function at an address, which `mov` of its name returned.
     pub(crate) fn function_at(&self, address: u64) -> Option<u32> {
         let index = u32::try_from(address.checked_sub(FUNCTION_BASE)? / 16).ok()?;
         (address.is_multiple_of(16) && (index as usize) < self.functions.len()).then_some(index)

@@ -19,7 +19,7 @@ pub(crate) enum Comparison {
     Le,
     Gt,
     Ge,
-    /// The `u` forms: true where an operand is NaN.
+    /// The `u` forms, which are true if an operand is NaN.
     Equ,
     Neu,
     Ltu,
@@ -37,7 +37,7 @@ pub(crate) enum BooleanOp {
     Xor,
 }
 
-/// Where the outcome of a comparison goes.
+/// The destination of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CompareTarget {
     /// `setp`: predicates `p` and `q` (either may be `DISCARD`).
@@ -94,7 +94,7 @@ pub(crate) enum Selector {
     Predicate(Slot, u32),
     /// `c >= 0` as `s32`
     Signed(Slot),
-    /// `c >= 0` as `f32`, flushed first where asked
+    /// `c >= 0` as `f32`, flushed first if the flag is set
     Float(Slot, bool),
 }
 
@@ -170,14 +170,14 @@ pub(crate) struct Convert {
     pub(crate) from: ConvertType,
     pub(crate) to: ConvertType,
     pub(crate) round: Rounding,
-    /// Round to an integer, in the floating-point format.
+    /// Whether to round to an integer, in the floating-point format.
     pub(crate) integral: bool,
     pub(crate) ftz: bool,
     pub(crate) sat: bool,
     pub(crate) relu: bool,
-    /// Is the source in a 64-bit slot?
+    /// Whether the source is in a 64-bit slot.
     pub(crate) from_wide: bool,
-    /// Is the destination in a 64-bit slot?
+    /// Whether the destination is in a 64-bit slot.
     pub(crate) to_wide: bool,
     pub(crate) d: Slot,
     pub(crate) a: Slot,
@@ -189,7 +189,7 @@ pub(crate) struct Convert {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NarrowConvert {
     pub(crate) format: Narrow,
-    /// From eight bits to `f16`, rather than the other way.
+    /// Whether it converts from eight bits to `f16`, rather than the other way.
     pub(crate) widens: bool,
     pub(crate) relu: bool,
     pub(crate) d: Slot,

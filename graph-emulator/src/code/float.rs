@@ -20,7 +20,7 @@ pub(crate) enum FloatOp {
     Mul,
     Fma,
     Div,
-    /// `div.approx`: by the reciprocal, which is flushed.
+    /// `div.approx`: multiplies by the reciprocal, which is flushed.
     DivApprox,
     Sqrt,
     Min {

@@ -51,7 +51,7 @@ pub(crate) struct Integer {
     pub(crate) s: [Slot; 3],
 }
 
-/// `d = a * b + c` in twice the width; without `c`, `DISCARD`.
+/// `d = a * b + c` in twice the width; `c` may be `DISCARD`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WideMultiply {
     pub(crate) ty: IntegerType,
@@ -70,7 +70,7 @@ pub(crate) struct Shift {
     pub(crate) b: Slot,
 }
 
-/// Bit manipulation; shapes of the operands differ, see `exec::bits`.
+/// Bit manipulation. Operations differ in their operands: see `operands`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BitsOp {
     Popc32,
@@ -124,7 +124,7 @@ pub(crate) enum CarryOp {
     MadHigh,
 }
 
-/// `add.cc`, `addc`, `subc.cc`, `madc.hi.cc` ...
+/// `add.cc`, `addc`, `subc.cc`, `madc.hi.cc` and so on
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Carry {
     pub(crate) op: CarryOp,

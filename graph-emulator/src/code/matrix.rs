@@ -1,11 +1,12 @@
-//! Instructions by which a warp works on matrices together: `mma`, `wmma`, `ldmatrix`, `stmatrix`, `movmatrix`.
+//! Instructions by which the lanes of a warp work on matrices together: `mma`, `wmma`, `ldmatrix`, `stmatrix`,
+//! `movmatrix`.
 
 use super::{Address, Slot, Space};
 
 /// A matrix instruction, for all lanes of a warp.
 #[derive(Clone, Debug)]
 pub(crate) struct Matrix {
-    /// A slot that names all lanes: those that must arrive.
+    /// A slot that names all lanes, which must all arrive.
     pub(crate) mask: Slot,
     pub(crate) op: MatrixOp,
 }
@@ -14,7 +15,7 @@ pub(crate) struct Matrix {
 pub(crate) enum MatrixOp {
     /// `mma`, `wmma.mma`
     Multiply(Multiply),
-    /// `ldmatrix` and `stmatrix`: one, two or four 8x8 matrices of 16-bit elements, a row at an address.
+    /// `ldmatrix` and `stmatrix`: one, two or four 8x8 matrices of 16-bit elements, with the address of each row.
     Rows(MatrixRows),
     /// `wmma.load`, `wmma.store`
     Tile(Tile),
@@ -29,7 +30,7 @@ pub(crate) struct Multiply {
     pub(crate) b: Fragment,
     pub(crate) c: Fragment,
     pub(crate) d: Fragment,
-    /// `.satfinite`: integers saturate.
+    /// Whether integers saturate (`.satfinite`).
     pub(crate) saturate: bool,
 }
 
@@ -61,7 +62,7 @@ pub(crate) const MAX_ELEMENTS: usize = 1024;
 pub(crate) struct Fragment {
     pub(crate) rows: usize,
     pub(crate) columns: usize,
-    /// How many matrices there are: `m8n8k4` of `f16` has four.
+    /// The number of matrices: `m8n8k4` of `f16` has four.
     pub(crate) groups: usize,
     pub(crate) element: Element,
     pub(crate) layout: FragmentLayout,
@@ -102,27 +103,28 @@ impl Element {
         (32 / self.bits()).max(1)
     }
 
-    /// Are the registers 64-bit slots?
+    /// Whether the registers are 64-bit slots.
     pub(crate) fn is_wide(self) -> bool {
         self == Element::F64
     }
 }
 
-/// Which lane and register has which element.
+/// The lane and register that each element is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FragmentLayout {
-    /// As the PTX manual has it for the first factor of `mma`.
+    /// The first factor of `mma`, as the PTX manual shows it.
     First,
     /// The second factor.
     Second,
     /// Addend and result.
     Sum,
-    /// The same for `m8n8k4` of `f16`, whose matrices belong to quarters of the warp. `true`: a lane has a row of the first
-    /// factor, a column of the second.
+    /// The first factor of `m8n8k4` of `f16`, whose matrices belong to quarters of the warp. If `true`, a lane has a
+    /// row of the first factor and a column of the second.
     PairFirst(bool),
     PairSecond(bool),
     PairSum,
-    /// Those of `wmma`, which PTX leaves open: row by row, again and again where there are more registers than elements.
+    /// A matrix of `wmma`, whose layout PTX leaves open. Here it is row by row, again and again if there are more
+    /// registers than elements.
     Linear,
 }
 
@@ -133,7 +135,7 @@ impl Fragment {
         let (group, thread) = (lane / 4, lane % 4);
         let sequence = register * per + element;
         let at = |row: usize, column: usize| row * self.columns + column;
-        // Of `m8n8k4`: the lanes of a matrix are four, and the four that are sixteen further.
+        // For `m8n8k4`, the lanes of a matrix are four in a row, and the four that follow sixteen lanes later.
         let pair = (lane / 4 % 4) * self.rows * self.columns;
         let (half, single) = (lane / 16 * 4, lane % 4 + lane / 16 * 4);
         match self.layout {

@@ -1,13 +1,13 @@
-//! Decoded code: one flat array of instructions for a module, every operand a slot, every modifier a number.
+//! Decoded code: one flat array of instructions for a module. Every operand is a slot, every modifier a number.
 
 mod operands;
-mod access;
 mod call;
+mod matrix;
+mod access;
+mod video;
 mod data;
 mod float;
 mod integer;
-mod matrix;
-mod video;
 mod warp;
 
 use std::ops::Range;
@@ -31,9 +31,9 @@ pub(crate) use matrix::{
 };
 pub(crate) use operands::Operands;
 pub(crate) use video::{Part, Source, Then, Video, VideoOp};
-pub(crate) use warp::{Barrier, BarrierOp, Match, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
+pub(crate) use warp::{Barrier, BarrierOp, Collective, Match, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
 
-/// A register, relative to the frame: an index into the file of its width.
+/// A register of the current frame: an index into the file of its width.
 pub(crate) type Slot = u32;
 
 /// A destination that is dropped (`_`).
@@ -50,7 +50,10 @@ pub(crate) enum File {
     Predicate,
 }
 
-/// What an instruction does with an operand.
+/// A register of a frame.
+pub(crate) type Register = (File, Slot);
+
+/// The use that an instruction makes of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Role {
     Source,
@@ -62,22 +65,22 @@ pub(crate) enum Role {
 pub(crate) struct Code {
     pub(crate) instructions: Vec<Instruction>,
     pub(crate) operands: Operands,
-    /// Where each instruction came from.
+    /// The line of each instruction.
     pub(crate) lines: Vec<Line>,
     pub(crate) functions: Vec<Function>,
     pub(crate) files: Vec<(u32, String)>,
-    /// The addresses of `.const` variables.
+    /// The address ranges of `.const` variables.
     pub(crate) constants: Vec<Range<u64>>,
 }
 
-/// Where an instruction stands in the PTX, and in the source.
+/// The line of an instruction in the PTX, and its file and line in the source.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Line {
     pub(crate) line: u32,
     pub(crate) source: Option<(u32, u32)>,
 }
 
-/// Sizes of a function's frame: registers of each file, and bytes of local memory.
+/// The size of a function's frame: registers of each file, and bytes of local memory.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FrameSize {
     pub(crate) r32: u32,
@@ -91,19 +94,19 @@ pub(crate) struct FrameSize {
 pub(crate) struct Function {
     pub(crate) name: Arc<str>,
     pub(crate) start: u32,
-    /// What is executed once for all blocks, in every lane.
+    /// Instructions that are executed once for all blocks, in every lane.
     pub(crate) prologue: Vec<Instruction>,
     pub(crate) frame: FrameSize,
     /// Registers that may be read before they are written: cleared when the frame is entered.
-    pub(crate) unassigned: Vec<(File, Slot)>,
+    pub(crate) unassigned: Vec<Register>,
     /// Slots to fill when a frame is entered.
     pub(crate) constants32: Vec<(Slot, u32)>,
     pub(crate) constants64: Vec<(Slot, u64)>,
     pub(crate) specials: Vec<(Slot, Special)>,
-    /// Where the frame has the formal parameters and results (`.func` only).
+    /// The places of the formal parameters and results in the frame (`.func` only).
     pub(crate) params: Vec<Passed>,
     pub(crate) results: Vec<Passed>,
-    /// Bytes of static shared memory, for kernels.
+    /// Bytes of static shared memory (kernels only).
     pub(crate) shared: u32,
 }
 
@@ -124,7 +127,7 @@ pub(crate) enum Special {
     LaneMaskGe,
     DynamicSharedSize,
     TotalSharedSize,
-    /// Offset of the dynamic shared memory, which follows the kernel's static one.
+    /// The offset of the dynamic shared memory, which follows the kernel's static shared memory.
     DynamicShared,
 }
 
@@ -139,14 +142,14 @@ pub(crate) struct Instruction {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Guard {
     pub(crate) predicate: Slot,
-    /// All ones where negated.
+    /// All ones if the predicate is negated, else zero.
     pub(crate) flip: u32,
 }
 
-/// What an instruction does, by family.
+/// The operation of an instruction, by family.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
-    /// Does nothing here: `griddepcontrol`, `prefetch`, `pragma`.
+    /// An instruction without effect here: `griddepcontrol`, `prefetch`, `pragma`.
     Nop,
     Integer(Integer),
     /// `mul.wide`, `mad.wide`
@@ -167,10 +170,11 @@ pub(crate) enum Op {
     Load(Box<Transfer>),
     Store(Box<Transfer>),
     Atomic(Box<Atomic>),
-    /// One after the other, none of which changes the flow of control: a vector of atomic operations.
+    /// Operations to execute one after the other, none of which changes the flow of control: the elements of a vector
+    /// of atomic operations.
     Sequence(Box<[Op]>),
     AsyncCopy(Box<AsyncCopy>),
-    /// A relative to absolute address in local memory: `d = frame + offset`.
+    /// The absolute address of a variable of the frame in local memory: `d = frame + offset`.
     LocalAddress {
         d: Slot,
         offset: u32,
@@ -182,7 +186,7 @@ pub(crate) enum Op {
         d: Slot,
         a: Slot,
         space: Space,
-        /// The `.const` part of the global space, or the rest of it.
+        /// Whether it asks for the `.const` part of the global space, or for the rest of it.
         constant: bool,
     },
     /// `membar`, `fence`
@@ -203,22 +207,60 @@ pub(crate) enum Op {
     Trap,
     NanoSleep,
     Barrier(Box<Barrier>),
-    /// `bar.warp.sync`
-    WarpBarrier {
-        mask: Slot,
-    },
-    Shuffle(Box<Shuffle>),
-    Vote(Vote),
-    Match(Match),
-    Reduce(Reduce),
+    Collective(Collective),
     Matrix(Box<Matrix>),
     ActiveMask {
         d: Slot,
     },
-    /// `elect.sync d|p`
-    Elect {
-        d: Slot,
-        p: Slot,
-        mask: Slot,
-    },
+}
+
+impl Op {
+    /// The instructions that it may branch to, if it does not simply go on to the next one.
+    pub(crate) fn targets(&self) -> Option<&[u32]> {
+        match self {
+            Op::Branch(target) => Some(std::slice::from_ref(target)),
+            Op::BranchIndexed { targets, .. } => Some(targets),
+            Op::Return | Op::Exit | Op::Trap => Some(&[]),
+            Op::Nop
+            | Op::Integer(_)
+            | Op::Multiply(_)
+            | Op::Shift(_)
+            | Op::Bits(_)
+            | Op::Carry(_)
+            | Op::Video(_)
+            | Op::Float(_)
+            | Op::Math(_)
+            | Op::Compare(_)
+            | Op::Test(_)
+            | Op::Select(_)
+            | Op::Move(_)
+            | Op::Predicate(_)
+            | Op::Convert(_)
+            | Op::Narrow(_)
+            | Op::Load(_)
+            | Op::Store(_)
+            | Op::Atomic(_)
+            | Op::Sequence(_)
+            | Op::AsyncCopy(_)
+            | Op::LocalAddress { .. }
+            | Op::IsSpace { .. }
+            | Op::Fence
+            | Op::Clock { .. }
+            | Op::Call(_)
+            | Op::NanoSleep
+            | Op::Barrier(_)
+            | Op::Collective(_)
+            | Op::Matrix(_)
+            | Op::ActiveMask { .. } => None,
+        }
+    }
+
+    /// Changes the instructions that it may branch to: all of its [`targets`](Op::targets).
+    pub(crate) fn retarget(&mut self, to: impl Fn(u32) -> u32) {
+        match self {
+            Op::Branch(target) => *target = to(*target),
+            Op::BranchIndexed { targets, .. } => *targets = targets.iter().map(|&target| to(target)).collect(),
+            _ => debug_assert!(self.targets().is_none_or(<[u32]>::is_empty), "{self:?} has targets"),
+        }
+    }
 }

@@ -1,16 +1,16 @@
-//! The operands of an instruction, one after the other: for analyses that need no more of it.
+//! The operands of an instruction, one after the other, for analyses that need nothing else of it.
 
 mod rare;
 
 use super::{
     BitsOp, CarryOp, CompareTarget, CompareType, ConvertType, DISCARD, File, FloatType, Instruction, IntegerOp,
-    IntegerType, Move, Op, PredicateOp, Role, Selector, Slot, VoteOp,
+    IntegerType, Move, Op, PredicateOp, Role, Selector, Slot,
 };
 use File::{Predicate, R32, R64};
 use Role::{Source, Target as To};
 use rare::{address, width};
 
-/// The registers that instructions read and write, of one instruction after the other.
+/// The registers that each instruction reads and writes.
 #[derive(Default)]
 pub(crate) struct Operands {
     all: Vec<(File, Role, Slot)>,
@@ -18,7 +18,7 @@ pub(crate) struct Operands {
 }
 
 impl Operands {
-    /// Add the operands of the next instruction.
+    /// Adds the operands of the next instruction.
     pub(crate) fn push(&mut self, instruction: &mut Instruction) {
         instruction
             .op
@@ -26,7 +26,7 @@ impl Operands {
         self.ends.push(self.all.len() as u32);
     }
 
-    /// The operands of the instruction at a place.
+    /// The operands of the instruction at `pc`.
     #[inline(always)]
     pub(crate) fn at(&self, pc: u32) -> &[(File, Role, Slot)] {
         let start = (pc as usize).checked_sub(1).map_or(0, |before| self.ends[before]);
@@ -43,7 +43,7 @@ fn float_file(ty: FloatType) -> File {
 }
 
 impl IntegerOp {
-    /// How many operands it has.
+    /// The number of its operands.
     fn count(self) -> usize {
         match self {
             IntegerOp::Abs | IntegerOp::Neg | IntegerOp::Not | IntegerOp::Cnot => 1,
@@ -97,7 +97,7 @@ impl BitsOp {
 }
 
 impl Op {
-    /// Visit every register that the instruction reads or writes.
+    /// Visits every register that the instruction reads or writes.
     pub(crate) fn visit(&mut self, mut visitor: impl FnMut(File, Role, &mut Slot)) {
         let mut each = |file: File, role: Role, slot: &mut Slot| {
             if *slot != DISCARD {
@@ -210,37 +210,15 @@ impl Op {
             Op::Atomic(op) => rare::atomic(op, each),
             Op::AsyncCopy(op) => rare::async_copy(op, each),
             Op::Sequence(ops) => {
-                // Not generic, or the types of the visitors would nest without end.
+                // Dynamic, because the types of generic visitors would nest without end.
                 let each: &mut dyn FnMut(File, Role, &mut Slot) = &mut each;
                 ops.iter_mut().for_each(|op| op.visit(&mut *each));
             }
             Op::BranchIndexed { index, .. } => each(R32, Source, index),
             Op::Call(op) => rare::call(op, each),
             Op::Barrier(op) => rare::barrier(op, each),
-            Op::WarpBarrier { mask } => each(R32, Source, mask),
-            Op::Shuffle(op) => rare::shuffle(op, each),
-            Op::Vote(op) => {
-                each(if op.op == VoteOp::Ballot { R32 } else { Predicate }, To, &mut op.d);
-                each(Predicate, Source, &mut op.p);
-                each(R32, Source, &mut op.mask);
-            }
-            Op::Match(op) => {
-                each(R32, To, &mut op.d);
-                each(Predicate, To, &mut op.p);
-                each(width(op.wide), Source, &mut op.a);
-                each(R32, Source, &mut op.mask);
-            }
-            Op::Reduce(op) => {
-                each(R32, To, &mut op.d);
-                each(R32, Source, &mut op.a);
-                each(R32, Source, &mut op.mask);
-            }
+            Op::Collective(op) => rare::collective(op, each),
             Op::ActiveMask { d } => each(R32, To, d),
-            Op::Elect { d, p, mask } => {
-                each(R32, To, d);
-                each(Predicate, To, p);
-                each(R32, Source, mask);
-            }
             Op::Video(op) => {
                 each(R32, To, &mut op.d);
                 [&mut op.a.slot, &mut op.b.slot, &mut op.c]

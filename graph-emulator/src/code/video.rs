@@ -2,26 +2,26 @@
 
 use super::Slot;
 
-/// `op(part of a, part of b)`, then perhaps saturated, combined with `c`, or put into a part of it.
+/// `op(part of a, part of b)`, which may then be saturated, combined with `c`, or written into a part of `c`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Video {
     pub(crate) op: VideoOp,
-    /// Operands are taken apart into so many parts, and the operation done on each: 1, 2 or 4.
+    /// The number of parts that operands are split into, and that the operation is applied to: 1, 2 or 4.
     pub(crate) lanes: u8,
     pub(crate) a: Source,
     pub(crate) b: Source,
-    /// The third operand; `DISCARD` without.
+    /// The third operand, or `DISCARD` if there is none.
     pub(crate) c: Slot,
-    /// Is the result signed?
+    /// Whether the result is signed.
     pub(crate) signed: bool,
     pub(crate) saturate: bool,
-    /// Negative results become zero.
+    /// Whether negative results become zero.
     pub(crate) relu: bool,
     pub(crate) then: Then,
     pub(crate) d: Slot,
 }
 
-/// A register, the part of it that is used, and how that is extended.
+/// A register, the part of it that is used, and the way in which the part is extended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Source {
     pub(crate) slot: Slot,
@@ -29,7 +29,7 @@ pub(crate) struct Source {
     pub(crate) signed: bool,
 }
 
-/// So many bits from a bit on.
+/// The `bits` bits of a word from bit `start` on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) start: u8,
@@ -60,19 +60,19 @@ pub(crate) enum VideoOp {
         plus_one: bool,
         shift: u8,
     },
-    /// One where the comparison holds.
+    /// One if the comparison holds, else zero.
     Set(super::Comparison),
-    /// `cvt.pack`: both operands saturated to so many bits, side by side, above them the lower bits of `c`.
+    /// `cvt.pack`: both operands, saturated to `bits` bits, and above them the lower bits of `c`.
     Pack {
         bits: u8,
     },
 }
 
-/// What becomes of the result.
+/// The use that is made of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Then {
     Nothing,
-    /// `.add`, `.min`, `.max`: with `c`; of parallel operations, the sum of all.
+    /// `.add`: adds `c`, and all results of parallel operations.
     Add,
     Min,
     Max,

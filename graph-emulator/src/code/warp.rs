@@ -1,6 +1,6 @@
 //! Barriers, and operations among the lanes of a warp.
 
-use super::{Op, Slot};
+use super::Slot;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum BarrierOp {
@@ -17,7 +17,7 @@ pub(crate) struct Barrier {
     pub(crate) op: BarrierOp,
     pub(crate) aligned: bool,
     pub(crate) id: Slot,
-    /// Threads that take part; `DISCARD` for all.
+    /// The number of threads that take part, or `DISCARD` for all.
     pub(crate) count: Slot,
 }
 
@@ -88,17 +88,34 @@ pub(crate) struct Reduce {
     pub(crate) mask: Slot,
 }
 
-impl Op {
-    /// The register with the lanes that an operation waits for.
-    pub(crate) fn member_mask(&self) -> Option<Slot> {
+/// An operation among the lanes of a warp: each lane waits for the lanes that it names as members.
+#[derive(Clone, Debug)]
+pub(crate) enum Collective {
+    /// `bar.warp.sync`
+    Barrier {
+        members: Slot,
+    },
+    Shuffle(Box<Shuffle>),
+    Vote(Vote),
+    Match(Match),
+    Reduce(Reduce),
+    /// `elect.sync d|p`
+    Elect {
+        d: Slot,
+        p: Slot,
+        members: Slot,
+    },
+}
+
+impl Collective {
+    /// The register that names the members.
+    pub(crate) fn members(&self) -> Slot {
         match self {
-            Op::Shuffle(op) => Some(op.mask),
-            Op::Vote(op) => Some(op.mask),
-            Op::Match(op) => Some(op.mask),
-            Op::Reduce(op) => Some(op.mask),
-            Op::Matrix(op) => Some(op.mask),
-            Op::WarpBarrier { mask } | Op::Elect { mask, .. } => Some(*mask),
-            _ => None,
+            Collective::Barrier { members } | Collective::Elect { members, .. } => *members,
+            Collective::Shuffle(op) => op.mask,
+            Collective::Vote(op) => op.mask,
+            Collective::Match(op) => op.mask,
+            Collective::Reduce(op) => op.mask,
         }
     }
 }

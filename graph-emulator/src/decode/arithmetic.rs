@@ -3,13 +3,14 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::modifiers::{Modifiers, float_type, integer_type};
-use super::operand::Scope;
+use super::operand::{no_more, operand};
+use super::scope::Scope;
 use super::{Result, float, video};
 use crate::code::{
     BooleanOp, Carry, CarryOp, DISCARD, Integer, IntegerOp, IntegerType, Op, PredicateOp, Shift, WideMultiply,
 };
 
-/// `add`, `mul` and so on: of integers or of floats.
+/// `add`, `mul` and so on, for integers or floats.
 pub(super) fn arithmetic(
     opcode: &str,
     modifiers: &mut Modifiers<'_>,
@@ -26,7 +27,7 @@ pub(super) fn arithmetic(
     }
 }
 
-/// Operations of integers only.
+/// Operations that only integers have.
 pub(super) fn integer(
     opcode: &str,
     modifiers: &mut Modifiers<'_>,
@@ -62,20 +63,6 @@ fn predicate(opcode: &str, operands: &[Operand], scope: &mut Scope<'_>) -> Resul
         a,
         b: source(2)?,
     }))
-}
-
-/// An operand that must be there.
-pub(super) fn operand(operands: &[Operand], index: usize) -> Result<&Operand> {
-    operands.get(index).ok_or_else(|| "an operand is missing".to_owned())
-}
-
-/// Fail if there are more operands than an instruction of this form has.
-pub(super) fn no_more(operands: &[Operand], count: usize) -> Result<()> {
-    if operands.len() > count {
-        Err("too many operands".to_owned())
-    } else {
-        Ok(())
-    }
 }
 
 fn integer_typed(
@@ -127,7 +114,7 @@ fn integer_instruction(
     Ok(Op::Integer(Integer { op, ty: kind, d, s }))
 }
 
-/// An operation and how many sources it has.
+/// An operation and the number of its sources.
 fn integer_op(opcode: &str, high: bool, sat: bool) -> Result<(IntegerOp, usize)> {
     Ok(match (opcode, high, sat) {
         ("add", _, false) => (IntegerOp::Add, 2),

@@ -1,11 +1,11 @@
-//! Bit manipulation: each form and the widths of its operands.
+//! Bit manipulation: each form, and the widths of its operands.
 
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::arithmetic::operand;
 use super::modifiers::Modifiers;
-use super::operand::Scope;
+use super::operand::operand;
+use super::scope::Scope;
 use crate::code::{Bits, BitsOp, Op, PrmtMode};
 
 /// Bit manipulation.

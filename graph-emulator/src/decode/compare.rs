@@ -3,9 +3,9 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::arithmetic::operand;
 use super::modifiers::{Modifiers, float_type, integer_type};
-use super::operand::Scope;
+use super::operand::operand;
+use super::scope::Scope;
 use crate::code::{
     BooleanOp, Compare, CompareTarget, CompareType, Comparison, DISCARD, Op, Select, Selector, Test, TestOp,
 };
@@ -85,7 +85,7 @@ fn predicates(target: &Operand, scope: &Scope<'_>) -> Result<CompareTarget> {
     }
 }
 
-/// `set` gives all ones, or one in a floating-point type.
+/// The destination of `set`, which gets all ones, or one in a floating-point type.
 fn set_outcome(target: &Operand, result: Type, ty: Type, scope: &Scope<'_>) -> Result<CompareTarget> {
     let d = scope.target(target, result)?;
     match result {

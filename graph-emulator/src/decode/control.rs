@@ -2,10 +2,11 @@
 
 use graph_ptx::ast::{Operand, Type};
 
-use super::arithmetic::operand;
+use super::Result;
+use super::layout::Place;
 use super::modifiers::Modifiers;
-use super::operand::Scope;
-use super::{Place, Result};
+use super::operand::operand;
+use super::scope::Scope;
 use crate::code::{Call, Callee, Op};
 
 /// Instructions that change the flow of control.
@@ -48,7 +49,7 @@ fn branch_indexed(operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     })
 }
 
-/// `call (result), function, (arguments)`, and the same through a register.
+/// `call (result), function, (arguments)`, where the function may be in a register.
 fn call(operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     let (results, rest) = match operands {
         [Operand::Vector(results), rest @ ..] => (results.as_slice(), rest),

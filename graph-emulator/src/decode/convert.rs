@@ -2,9 +2,9 @@
 
 use graph_ptx::ast::{Operand, Type};
 
-use super::arithmetic::{no_more, operand};
 use super::modifiers::Modifiers;
-use super::operand::Scope;
+use super::operand::{no_more, operand};
+use super::scope::Scope;
 use super::{Result, video};
 use crate::code::{Convert, ConvertType, DISCARD, File, NarrowConvert, Op};
 use crate::softfloat::Rounding;
@@ -63,7 +63,7 @@ pub(super) fn cvt(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &m
     }))
 }
 
-/// `cvt.rn.satfinite.e4m3x2.f32 d, a, b`, the same from `.f16x2`, and `cvt.rn.f16x2.e4m3x2 d, a`.
+/// `cvt.rn.satfinite.e4m3x2.f32 d, a, b`, `cvt.rn.satfinite.e4m3x2.f16x2 d, a` and `cvt.rn.f16x2.e4m3x2 d, a`.
 fn narrow(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Option<Op>> {
     let types = [("e4m3x2", E4M3), ("e5m2x2", E5M2)];
     if !modifiers.has("e4m3x2") && !modifiers.has("e5m2x2") {
@@ -122,7 +122,7 @@ fn is_float(ty: ConvertType) -> bool {
     !matches!(ty, ConvertType::Integer { .. })
 }
 
-/// Floats become integers towards zero where nothing is said, which the PTX assembler does not even accept.
+/// The rounding mode. Floats are rounded to integers towards zero if no mode is given, which the PTX assembler refuses.
 fn default_rounding(to: ConvertType) -> Rounding {
     if is_float(to) {
         Rounding::Nearest
@@ -150,7 +150,7 @@ fn check(
     Ok(())
 }
 
-/// A source register may be wider than its type.
+/// A source, whose register may be wider than its type.
 fn source(operand: &Operand, ty: Type, scope: &mut Scope<'_>) -> Result<(u32, bool)> {
     if let Operand::Register(register) = operand {
         return match scope.slot(*register)? {
@@ -162,7 +162,7 @@ fn source(operand: &Operand, ty: Type, scope: &mut Scope<'_>) -> Result<(u32, bo
     Ok((scope.source(operand, ty)?, ty.size() == 8))
 }
 
-/// So may a destination.
+/// A destination, whose register may be wider than its type.
 fn target(operand: &Operand, scope: &Scope<'_>) -> Result<(u32, bool)> {
     let Operand::Register(register) = operand else {
         return Err("the destination is no register".to_owned());

@@ -3,9 +3,9 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::arithmetic::{no_more, operand};
 use super::modifiers::{Modifiers, float_type};
-use super::operand::Scope;
+use super::operand::{no_more, operand};
+use super::scope::Scope;
 use crate::code::{Float, FloatOp, FloatType, Math, MathOp, Op};
 use crate::softfloat::Rounding;
 
@@ -114,8 +114,8 @@ fn float_op(opcode: &str, float: FloatType, modifiers: &mut Modifiers<'_>) -> Re
     })
 }
 
-/// The approximate functions; `sqrt.approx` and `div.full` are done exactly instead, and
-/// so is `div.approx` but for large divisors.
+/// The approximate functions. `sqrt.approx` and `div.full` are computed exactly instead, and so is `div.approx` unless
+/// the divisor is large.
 fn math_op(opcode: &str, approximate: bool, float: FloatType) -> Option<MathOp> {
     let half = !matches!(float, FloatType::F32 | FloatType::F64);
     Some(match opcode {

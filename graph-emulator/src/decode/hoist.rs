@@ -1,14 +1,12 @@
-//! What a kernel computes from its parameters, its literals and its place in the block alone is the same for every block
-//! that a worker runs: such instructions move into a prologue, executed once.
+//! Hoisting: instructions that compute the same in every block move into a prologue, which a worker executes once.
 //!
-//! An instruction moves if it cannot fault, has no guard, is the only one to write its registers, and reads only
-//! registers of which the same is true. Moves of one register into another are done away with altogether.
+//! An instruction moves if it cannot fault, has no guard, is the only one to write its registers, and reads nothing but
+//! literals, parameters, the thread's position in the block, and registers that moved instructions write. Copies of a
+//! register into another are removed.
 
 use std::collections::{HashMap, HashSet};
 
-use crate::code::{Base, File, Instruction, Line, Move, Op, Role, Slot, Space, Special};
-
-type Register = (File, Slot);
+use crate::code::{Base, File, Instruction, Line, Move, Op, Register, Role, Slot, Space, Special};
 
 /// A kernel's instructions, with branch targets from `start` on.
 pub(super) struct Body {
@@ -22,7 +20,7 @@ pub(super) struct Body {
     pub(super) parameters: u64,
 }
 
-/// Move what can be moved; what was moved.
+/// Moves the instructions that can move, and returns them.
 pub(super) fn hoist(body: &mut Body) -> Vec<Instruction> {
     let writes = count_writes(body);
     propagate_copies(body, &writes);
@@ -68,7 +66,8 @@ fn count_writes(body: &mut Body) -> HashMap<Register, u32> {
     writes
 }
 
-/// `mov d, a` where `a` is a literal or a special register, and nothing else writes `d`: read `a` instead.
+/// Removes `mov d, a` if `a` is a literal or a special register and nothing else writes `d`: instructions then read
+/// `a`.
 fn propagate_copies(body: &mut Body, writes: &HashMap<Register, u32>) {
     let mut copies: HashMap<Register, Slot> = HashMap::new();
     for instruction in body
@@ -97,7 +96,7 @@ fn propagate_copies(body: &mut Body, writes: &HashMap<Register, u32>) {
     }
 }
 
-/// Has it no effect but on its registers, and can it not fault?
+/// Whether an instruction changes nothing but registers, and cannot fault.
 fn is_pure(op: &Op, parameters: u64) -> bool {
     match op {
         Op::Integer(_) | Op::Multiply(_) | Op::Shift(_) | Op::Bits(_) | Op::Float(_) | Op::Math(_) => true,
@@ -123,7 +122,7 @@ fn invariant(op: &mut Op, writes: &HashMap<Register, u32>, known: &HashSet<Regis
     invariant
 }
 
-/// Remove instructions, and let branches go where their targets have gone.
+/// Removes instructions, and adjusts the targets of branches.
 fn compact(body: &mut Body, keep: &[bool]) {
     let mut position = body.start;
     let mut moved: Vec<u32> = Vec::with_capacity(keep.len() + 1);
@@ -134,11 +133,7 @@ fn compact(body: &mut Body, keep: &[bool]) {
     moved.push(position);
     let target = |old: u32| moved[(old - body.start) as usize];
     for instruction in &mut body.instructions {
-        match &mut instruction.op {
-            Op::Branch(to) => *to = target(*to),
-            Op::BranchIndexed { targets, .. } => *targets = targets.iter().map(|&to| target(to)).collect(),
-            _ => {}
-        }
+        instruction.op.retarget(target);
     }
     let mut index = 0;
     body.instructions.retain(|_| {

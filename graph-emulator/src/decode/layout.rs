@@ -1,4 +1,4 @@
-//! Where variables and functions of a module are.
+//! The places of a module's variables and functions.
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use graph_ptx::ast::{self, Space};
 use crate::code::{Builtin, FUNCTION_BASE, MAX_SHARED};
 use crate::fault::LoadError;
 
-/// Where a named thing is.
+/// The place of a named variable or function.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Place {
     /// An address in global memory (`.global` and `.const`).
@@ -29,13 +29,13 @@ pub(crate) enum Place {
 #[derive(Default)]
 pub(crate) struct Symbols {
     places: HashMap<String, Place>,
-    /// Bytes of shared memory that variables of the module and of functions take; those of kernels follow.
+    /// Bytes of shared memory that variables of the module and of functions take. The variables of kernels follow.
     pub(super) shared: u32,
     function_shared: HashMap<String, HashMap<String, u32>>,
 }
 
 impl Symbols {
-    /// Place everything but the global and constant variables, whose addresses are given.
+    /// Places all variables and functions; the addresses of global and constant variables are given.
     pub(crate) fn new(module: &ast::Module, addresses: HashMap<String, u64>) -> Result<Symbols, LoadError> {
         let mut symbols = Symbols::default();
         symbols.places.extend(
@@ -89,17 +89,17 @@ impl Symbols {
         Ok(())
     }
 
-    /// Where a name of the module is.
+    /// The place of a name of the module.
     pub(crate) fn find(&self, name: &str) -> Option<Place> {
         self.places.get(name).copied()
     }
 
-    /// Where a function's own shared variable is.
+    /// The offset of a shared variable that belongs to a function.
     pub(super) fn find_shared(&self, function: &str, name: &str) -> Option<u32> {
         self.function_shared.get(function)?.get(name).copied()
     }
 
-    /// The address that an initialiser or `mov` gives for a name.
+    /// The address that a name stands for in an initialiser or `mov`.
     pub(crate) fn address(&self, name: &str) -> Option<u64> {
         match self.find(name)? {
             Place::Global(address) => Some(address),
@@ -109,7 +109,7 @@ impl Symbols {
     }
 }
 
-/// Take the next aligned place for a variable.
+/// Takes the next aligned place for a variable.
 pub(super) fn place(end: &mut u32, variable: &ast::Variable, least_align: u32) -> Result<u32, String> {
     let too_large = || format!("`{}` is too large", variable.name);
     let align = variable.align.max(least_align).max(1);

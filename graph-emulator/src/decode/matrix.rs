@@ -1,11 +1,11 @@
-//! Matrix instructions: shapes and types become fragments, which know what each register of each lane holds.
+//! Matrix instructions: shapes and types become fragments, which know the element in each register of each lane.
 
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::arithmetic::operand;
 use super::modifiers::Modifiers;
-use super::operand::Scope;
+use super::operand::operand;
+use super::scope::Scope;
 use crate::code::{
     DISCARD, Element, Fragment, FragmentLayout as Layout, MAX_ELEMENTS, Matrix, MatrixOp, MatrixRows, Multiply, Op,
     Slot, Space, Tile,
@@ -34,7 +34,7 @@ struct Shape {
     k: usize,
 }
 
-/// Decode a matrix instruction.
+/// Decodes a matrix instruction.
 pub(super) fn matrix(
     opcode: &str,
     modifiers: &mut Modifiers<'_>,
@@ -84,7 +84,7 @@ fn element(modifiers: &mut Modifiers<'_>) -> Result<Element> {
         .ok_or_else(|| "the type is missing".to_owned())
 }
 
-/// `row` or `col`: is it `col`?
+/// Takes `row` or `col`, and returns whether it is `col`.
 fn column_major(modifiers: &mut Modifiers<'_>) -> Result<bool> {
     modifiers
         .take_first(&[("row", false), ("col", true)])
@@ -136,7 +136,7 @@ fn mma(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_
     }))
 }
 
-/// Do these types go together?
+/// Whether these types go together.
 fn check_types(d: Element, a: Element, b: Element, c: Element) -> Result<()> {
     use Element::{Bf16, E4m3, E5m2, F16, F32, F64, S4, S8, S32, Tf32, U4, U8};
     let fits = match a {
@@ -232,7 +232,7 @@ fn tile(store: bool, modifiers: &mut Modifiers<'_>, operands: &[Operand], scope:
     }))
 }
 
-/// What the fragments of an instruction have in common.
+/// The properties that the fragments of an instruction share.
 struct Parts<'s, 'a> {
     shape: Shape,
     groups: usize,

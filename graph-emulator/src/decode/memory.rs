@@ -3,12 +3,12 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::arithmetic::{no_more, operand};
 use super::modifiers::Modifiers;
-use super::operand::Scope;
+use super::operand::{no_more, operand};
+use super::scope::Scope;
 use crate::code::{AsyncCopy, Atomic, AtomicOp, AtomicType, DISCARD, File, Guard, Op, Slot, Space, Transfer};
 
-/// The state space; generic without.
+/// The state space; `Generic` if none is given.
 fn space(modifiers: &mut Modifiers<'_>) -> Space {
     let spaces = [
         ("global", Space::Global),
@@ -23,7 +23,7 @@ fn space(modifiers: &mut Modifiers<'_>) -> Space {
     modifiers.take_any(&spaces).unwrap_or(Space::Generic)
 }
 
-/// Drop hints about caches; true if there is an operand for a policy.
+/// Drops hints about caches, and returns whether there is an operand for a policy.
 fn ignore_hints(modifiers: &mut Modifiers<'_>) -> bool {
     modifiers.ignore(&[
         "nc", "ca", "cg", "cs", "lu", "cv", "wb", "wt", "weak", "unified", "cta", "gpu", "sys", "cluster",
@@ -34,7 +34,7 @@ fn ignore_hints(modifiers: &mut Modifiers<'_>) -> bool {
     policy
 }
 
-/// `volatile`, `relaxed` and so on.
+/// Whether an access is `volatile`, `relaxed` and so on.
 fn strong(modifiers: &mut Modifiers<'_>) -> bool {
     let mut strong = false;
     for name in ["volatile", "relaxed", "acquire", "release", "mmio"] {
@@ -87,7 +87,7 @@ pub(super) fn store(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: 
     for (slot, source) in access.values.iter_mut().zip(sources) {
         *slot = match source {
             Operand::Register(register) => scope.slot(*register)?.1,
-            // A literal among wider registers lies in a slot as wide as theirs.
+            // A literal among wider registers is in a slot of their width.
             _ if access.wide && ty.size() < 8 => scope.source(source, Type::B64)?,
             _ => scope.source(source, ty)?,
         };
@@ -95,7 +95,7 @@ pub(super) fn store(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: 
     Ok(Op::Store(Box::new(access)))
 }
 
-/// Registers may be wider than the type, but all of one width.
+/// A load or a store. The registers may be wider than the type, but must have one width.
 fn check_file(file: File, ty: Type, wide: &mut Option<bool>) -> Result<()> {
     let is_wide = match file {
         File::Predicate => return Err("a predicate cannot be loaded or stored".to_owned()),
@@ -123,7 +123,7 @@ fn access(space: Space, address: crate::code::Address, ty: Type, count: usize, s
     }
 }
 
-/// Number and type of elements.
+/// The number and the type of elements.
 fn shape(modifiers: &mut Modifiers<'_>) -> Result<(usize, Type)> {
     let count = modifiers.take_any(&[("v2", 2), ("v4", 4), ("v8", 8)]).unwrap_or(1);
     let ty = modifiers.ty()?;
@@ -207,7 +207,7 @@ pub(super) fn atomic(
     })))
 }
 
-/// `red.global.add.v4.f32`: one operation after the other, which is all that PTX promises.
+/// `red.global.add.v4.f32`: one operation after the other. PTX promises no more.
 fn atomic_vector(
     count: usize,
     ty: Type,
@@ -269,7 +269,7 @@ fn atomic_type(op: AtomicOp, ty: Type) -> Result<AtomicType> {
     })
 }
 
-/// `cp.async`: copies, and waits, which have nothing to wait for.
+/// `cp.async`: copies, and waits for them, which do nothing since copies are carried out at once.
 pub(super) fn async_copy(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     modifiers.expect("async")?;
     if modifiers.take("commit_group") || modifiers.take("wait_group") || modifiers.take("wait_all") {

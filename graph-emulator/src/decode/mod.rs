@@ -1,37 +1,36 @@
-//! From the syntax tree to flat code: registers and literals become slots, modifiers become numbers, and whatever the
-//! emulator cannot execute exactly becomes a [`LoadError`] here, so that execution never looks at a string.
+//! From the syntax tree to flat code. Registers and literals become slots, modifiers become numbers, and an instruction
+//! that the emulator cannot execute exactly becomes a [`LoadError`], so that execution never looks at a string.
 
 mod arithmetic;
-mod bits;
-mod compare;
-mod control;
 mod convert;
-mod float;
-mod hoist;
-mod layout;
+mod bits;
+mod control;
 mod matrix;
 mod memory;
-mod modifiers;
 mod mov;
+mod warp;
+mod float;
+mod video;
+mod compare;
 mod operand;
 mod scope;
+mod hoist;
 mod unassigned;
-mod video;
-mod warp;
+mod layout;
+mod modifiers;
 
 use graph_ptx::ast;
 
 use crate::code::{Code, Function, Guard, Instruction, Line, Op, Role};
 use crate::fault::LoadError;
-use layout::Place;
 pub(crate) use layout::Symbols;
 use modifiers::Modifiers;
-use operand::Scope;
+use scope::Scope;
 
-/// Why an instruction cannot be decoded; the caller adds where.
+/// The error says why an instruction cannot be decoded; the caller adds its place.
 type Result<T> = std::result::Result<T, String>;
 
-/// Decode all functions of a module.
+/// Decodes all functions of a module.
 pub(crate) fn decode(module: &ast::Module, symbols: &Symbols) -> std::result::Result<Code, LoadError> {
     let mut code = Code {
         files: module.files.clone(),
@@ -68,7 +67,7 @@ fn decode_function(function: &ast::Function, symbols: &Symbols, code: &mut Code)
             source: instruction.source,
         });
     }
-    // Whoever runs off the end returns.
+    // A thread that runs off the end returns.
     instructions.push(Instruction {
         guard: None,
         op: Op::Return,

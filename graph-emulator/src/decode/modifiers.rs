@@ -1,4 +1,4 @@
-//! The modifiers of an instruction: taken one by one, none left over.
+//! The modifiers of an instruction, which are taken one by one until none is left.
 
 use graph_ptx::ast::{self, Type};
 
@@ -6,7 +6,7 @@ use super::Result;
 use crate::code::{FloatType, IntegerType};
 use crate::softfloat::Rounding;
 
-/// Modifiers not looked at yet.
+/// The modifiers that were not taken yet.
 pub(super) struct Modifiers<'a> {
     left: Vec<&'a str>,
 }
@@ -18,13 +18,13 @@ impl<'a> Modifiers<'a> {
         }
     }
 
-    /// Take a modifier, if it is there.
+    /// Takes a modifier, and returns whether it was there.
     pub(super) fn take(&mut self, name: &str) -> bool {
         let position = self.left.iter().position(|&modifier| modifier == name);
         position.map(|position| self.left.remove(position)).is_some()
     }
 
-    /// Take a modifier that must be there.
+    /// Takes a modifier that must be there.
     pub(super) fn expect(&mut self, name: &str) -> Result<()> {
         if self.take(name) {
             Ok(())
@@ -33,19 +33,19 @@ impl<'a> Modifiers<'a> {
         }
     }
 
-    /// Take the first of some modifiers that is there.
+    /// Takes the first modifier of the table that is there.
     pub(super) fn take_any<T: Copy>(&mut self, table: &[(&str, T)]) -> Option<T> {
         let found = table.iter().find(|(name, _)| self.left.contains(name))?;
         self.take(found.0);
         Some(found.1)
     }
 
-    /// Is a modifier there?
+    /// Whether a modifier is there.
     pub(super) fn has(&self, name: &str) -> bool {
         self.left.contains(&name)
     }
 
-    /// Take whichever of some modifiers comes first in the instruction.
+    /// Takes the modifier of the table that comes first in the instruction.
     pub(super) fn take_first<T: Copy>(&mut self, table: &[(&str, T)]) -> Option<T> {
         let known = |modifier: &&str| table.iter().find(|(name, _)| name == modifier);
         let (index, value) = self
@@ -57,7 +57,7 @@ impl<'a> Modifiers<'a> {
         Some(value)
     }
 
-    /// Take the first modifier of which something can be made.
+    /// Takes the first modifier that can be parsed.
     pub(super) fn take_parsed<T>(&mut self, parse: impl Fn(&str) -> Option<T>) -> Option<T> {
         let (index, value) = self
             .left
@@ -68,7 +68,7 @@ impl<'a> Modifiers<'a> {
         Some(value)
     }
 
-    /// Drop modifiers without effect here.
+    /// Drops modifiers that have no effect here.
     pub(super) fn ignore(&mut self, names: &[&str]) {
         self.left.retain(|modifier| !names.contains(modifier));
     }
@@ -77,14 +77,14 @@ impl<'a> Modifiers<'a> {
         self.left.clear();
     }
 
-    /// Drop all modifiers that begin so.
+    /// Drops all modifiers that begin with `prefix`, and returns whether there were any.
     pub(super) fn ignore_prefix(&mut self, prefix: &str) -> bool {
         let before = self.left.len();
         self.left.retain(|modifier| !modifier.starts_with(prefix));
         before != self.left.len()
     }
 
-    /// Take the first type.
+    /// Takes the first type.
     pub(super) fn ty(&mut self) -> Result<Type> {
         let found = self
             .left
@@ -96,7 +96,7 @@ impl<'a> Modifiers<'a> {
         Ok(ty)
     }
 
-    /// A floating-point rounding mode, `.rn` without.
+    /// Takes a floating-point rounding mode, if one is there.
     pub(super) fn rounding(&mut self) -> Option<Rounding> {
         self.take_any(&[
             ("rn", Rounding::Nearest),
@@ -106,7 +106,7 @@ impl<'a> Modifiers<'a> {
         ])
     }
 
-    /// Fail if a modifier is left.
+    /// Fails if a modifier is left.
     pub(super) fn finish(&self) -> Result<()> {
         match self.left.first() {
             None => Ok(()),

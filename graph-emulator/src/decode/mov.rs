@@ -2,10 +2,11 @@
 
 use graph_ptx::ast::{Operand, Type};
 
-use super::arithmetic::operand;
+use super::Result;
+use super::layout::Place;
 use super::modifiers::Modifiers;
-use super::operand::Scope;
-use super::{Place, Result};
+use super::operand::operand;
+use super::scope::Scope;
 use crate::code::{DISCARD, File, Integer, IntegerOp, IntegerType, Move, Op, PredicateOp, Slot, Space};
 
 /// `mov` between registers, of literals, of addresses; packing and unpacking.
@@ -52,7 +53,7 @@ fn is_clock(name: &str) -> bool {
     )
 }
 
-/// The address of a variable. A variable of the frame has one that depends on the frame.
+/// The address of a variable. That of a variable of the frame depends on the frame.
 fn symbol(d: Slot, name: &str, addend: i64, ty: Type, scope: &mut Scope<'_>) -> Result<Op> {
     let wide = ty.size() == 8;
     match scope.find(name)? {

@@ -2,8 +2,9 @@
 
 use graph_ptx::ast::{self, Operand, Reg, Type};
 
-pub(super) use super::scope::Scope;
-use super::{Place, Result};
+use super::Result;
+use super::layout::Place;
+use super::scope::{Scope, in_register};
 use crate::code::{
     Address, Base, DISCARD, File, LOCAL_WINDOW, PARAM_WINDOW, Passed, SHARED_WINDOW, Slot, Space, Special,
 };
@@ -87,7 +88,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The address of a name, where that is a constant of the frame.
+    /// The address of a name, which must be a constant of the frame.
     fn symbol(&mut self, name: &str, addend: i64, wide: bool) -> Result<Slot> {
         let value = match self.find(name)? {
             Place::Global(address) => address.wrapping_add_signed(addend),
@@ -109,13 +110,13 @@ impl<'a> Scope<'a> {
         self.special_slot(Special::DynamicShared)
     }
 
-    /// Where a name is.
+    /// The place of a name.
     pub(super) fn find(&self, name: &str) -> Result<Place> {
         let place = self.places.get(name).copied().or_else(|| self.symbols.find(name));
         place.ok_or_else(|| format!("`{name}` is not defined"))
     }
 
-    /// What a call passes or gets: a `.param` variable, a register, a literal.
+    /// The place of an argument or a result of a call: a `.param` variable, a register, a literal.
     pub(super) fn passed(&self, operand: &Operand) -> Result<Passed> {
         match operand {
             Operand::Register(register) => {
@@ -176,7 +177,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The instruction that a label stands before.
+    /// The instruction after a label.
     pub(super) fn label(&self, name: &str) -> Result<u32> {
         self.labels
             .get(name)
@@ -250,11 +251,17 @@ impl<'a> Scope<'a> {
     }
 }
 
-pub(super) fn in_register(register: (File, Slot)) -> Option<Passed> {
-    match register {
-        (File::R32, slot) => Some(Passed::R32(slot)),
-        (File::R64, slot) => Some(Passed::R64(slot)),
-        (File::Predicate, _) => None,
+/// An operand that must be there.
+pub(super) fn operand(operands: &[Operand], index: usize) -> Result<&Operand> {
+    operands.get(index).ok_or_else(|| "an operand is missing".to_owned())
+}
+
+/// Fails if there are more operands than an instruction of this form has.
+pub(super) fn no_more(operands: &[Operand], count: usize) -> Result<()> {
+    if operands.len() > count {
+        Err("too many operands".to_owned())
+    } else {
+        Ok(())
     }
 }
 

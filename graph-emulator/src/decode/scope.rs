@@ -1,20 +1,20 @@
-//! The names of a function: its registers and where its variables are; and its frame, which grows as it is decoded.
+//! The names of a function, which are its registers and variables, and its frame, which grows as the function is
+//! decoded.
 
 use std::collections::HashMap;
 
 use graph_ptx::ast::{self, Space as AstSpace, Type};
 
+use super::Result;
 use super::hoist::Body;
-use super::layout::place;
-use super::operand::in_register;
-use super::{Place, Result, Symbols};
-use crate::code::{File, FrameSize, Function, Instruction, Line, Passed, Slot, Special};
+use super::layout::{Place, Symbols, place};
+use crate::code::{File, FrameSize, Function, Instruction, Line, Passed, Register, Slot, Special};
 
 /// The names of a function, and its frame as it grows.
 pub(super) struct Scope<'a> {
     pub(super) function: &'a ast::Function,
     pub(super) symbols: &'a Symbols,
-    pub(super) registers: Vec<(File, Slot)>,
+    pub(super) registers: Vec<Register>,
     pub(super) frame: FrameSize,
     pub(super) constants32: HashMap<u32, Slot>,
     pub(super) constants64: HashMap<u64, Slot>,
@@ -68,7 +68,7 @@ impl<'a> Scope<'a> {
         Ok(scope)
     }
 
-    fn register(&mut self, name: &str, ty: Type) -> Result<(File, Slot)> {
+    fn register(&mut self, name: &str, ty: Type) -> Result<Register> {
         let (file, counter) = match (ty, ty.size()) {
             (Type::Pred, _) => (File::Predicate, &mut self.frame.predicates),
             (Type::Opaque, _) | (_, 16) => return Err(format!("the register `{name}` has a type of 128 bits")),
@@ -79,7 +79,7 @@ impl<'a> Scope<'a> {
         Ok((file, *counter - 1))
     }
 
-    /// Kernels have their parameters in a space of their own, functions in local memory.
+    /// Places the parameters: those of kernels in a space of their own, those of functions in local memory.
     fn place_parameters(&mut self, registers: &[ast::Register]) -> Result<()> {
         if self.function.entry {
             let mut end = 0;
@@ -138,8 +138,8 @@ impl<'a> Scope<'a> {
         Ok(())
     }
 
-    /// The registers that hold something when the function is entered: literals, special registers, parameters.
-    pub(super) fn filled(&self) -> Vec<(File, Slot)> {
+    /// The registers that have a value when the function is entered: literals, special registers, parameters.
+    pub(super) fn filled(&self) -> Vec<Register> {
         let params = self.params.iter().filter_map(|param| match *param {
             Passed::R32(slot) => Some((File::R32, slot)),
             Passed::R64(slot) => Some((File::R64, slot)),
@@ -148,14 +148,14 @@ impl<'a> Scope<'a> {
         self.constants().chain(params).collect()
     }
 
-    fn constants(&self) -> impl Iterator<Item = (File, Slot)> {
+    fn constants(&self) -> impl Iterator<Item = Register> {
         let constants32 = self.constants32.values().map(|&slot| (File::R32, slot));
         let constants64 = self.constants64.values().map(|&slot| (File::R64, slot));
         let specials = self.specials.iter().map(|&(slot, _)| (File::R32, slot));
         constants32.chain(constants64).chain(specials)
     }
 
-    /// The instructions with what is known of their registers.
+    /// The instructions, with the facts about registers that hoisting needs.
     pub(super) fn body(&self, instructions: Vec<Instruction>, lines: Vec<Line>, start: u32) -> Body {
         Body {
             instructions,
@@ -167,7 +167,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// The decoded function, all its instructions having been decoded.
+    /// The decoded function, once all instructions have been decoded.
     pub(super) fn finish(mut self, start: u32) -> Function {
         self.frame.local = self.frame.local.next_multiple_of(16);
         Function {
@@ -191,5 +191,14 @@ impl<'a> Scope<'a> {
             results: self.results,
             shared: self.shared,
         }
+    }
+}
+
+/// The place of a register that is passed to a function, if it can be passed.
+pub(super) fn in_register(register: Register) -> Option<Passed> {
+    match register {
+        (File::R32, slot) => Some(Passed::R32(slot)),
+        (File::R64, slot) => Some(Passed::R64(slot)),
+        (File::Predicate, _) => None,
     }
 }

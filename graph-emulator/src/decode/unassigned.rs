@@ -1,24 +1,24 @@
-//! Which registers may be read before anything is written to them: those are cleared when a function is entered, so that
-//! what a program gets from them is always the same. All others need not be touched.
+//! The registers that may be read before they are written. They are cleared when a function is entered, so that a
+//! program always reads the same from them. Other registers need not be cleared.
 //!
-//! A register is certain to be written at a place if it is on every path there, by an instruction without a guard.
+//! A register is certain to be written at an instruction if an instruction without a guard writes it on every path
+//! there.
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::code::{File, Instruction, Op, Role, Slot};
-
-type Register = (File, Slot);
+use crate::code::{File, Instruction, Op, Register, Role};
 
 /// Instructions in a row that are executed one after the other.
 struct Run {
     start: usize,
     end: usize,
     next: Vec<usize>,
-    /// The registers certain to be written when it begins; nothing is known before a way here is found.
+    /// The registers that are certain to be written when it begins; `None` until a path to it is found.
     written: Option<Vec<u64>>,
 }
 
-/// The registers of a function that may be read before they are written, given those that are filled when it is entered.
+/// The registers of a function that may be read before they are written. `filled` are the registers that have a value
+/// when the function is entered.
 pub(super) fn unassigned(
     instructions: &mut [Instruction],
     start: u32,
@@ -65,13 +65,13 @@ fn set(bits: &mut [u64], index: usize) {
     bits[index / 64] |= 1 << (index % 64);
 }
 
-/// Follow all ways through the runs until nothing changes, and note what is read unwritten.
+/// Follows all paths through the runs until nothing changes, and notes the registers that are read unwritten.
 fn solve(runs: &mut [Run], accesses: &[Vec<(usize, Role)>], entry: Vec<u64>, suspects: &mut [u64]) {
     let Some(first) = runs.first_mut() else {
         return;
     };
     first.written = Some(entry);
-    // In the order of the program, which is close to that of its execution.
+    // In the order of the program, which is close to the order of execution.
     let mut left = BTreeSet::from([0]);
     while let Some(run) = left.pop_first() {
         let Some(mut written) = runs[run].written.clone() else {
@@ -106,23 +106,16 @@ fn solve(runs: &mut [Run], accesses: &[Vec<(usize, Role)>], entry: Vec<u64>, sus
     }
 }
 
-/// Cut a function into runs.
+/// Splits a function into runs.
 fn runs(instructions: &[Instruction], start: u32) -> Vec<Run> {
     let targets = |op: &Op| -> Vec<usize> {
-        match op {
-            Op::Branch(target) => vec![(target - start) as usize],
-            Op::BranchIndexed { targets, .. } => targets.iter().map(|target| (target - start) as usize).collect(),
-            _ => Vec::new(),
-        }
+        let targets = op.targets().unwrap_or_default();
+        targets.iter().map(|target| (target - start) as usize).collect()
     };
     let mut begins = vec![false; instructions.len() + 1];
     begins[0] = true;
     for (index, instruction) in instructions.iter().enumerate() {
-        let ends = matches!(
-            instruction.op,
-            Op::Branch(_) | Op::BranchIndexed { .. } | Op::Return | Op::Exit | Op::Trap
-        );
-        begins[index + 1] |= ends;
+        begins[index + 1] |= instruction.op.targets().is_some();
         targets(&instruction.op)
             .into_iter()
             .for_each(|target| begins[target] = true);
@@ -132,10 +125,7 @@ fn runs(instructions: &[Instruction], start: u32) -> Vec<Run> {
     let run = |(position, &first): (usize, &usize)| {
         let end = starts.get(position + 1).copied().unwrap_or(instructions.len());
         let last = &instructions[end - 1];
-        let falls = match last.op {
-            Op::Branch(_) | Op::BranchIndexed { .. } | Op::Return | Op::Exit | Op::Trap => last.guard.is_some(),
-            _ => true,
-        };
+        let falls = last.op.targets().is_none() || last.guard.is_some();
         let mut next: Vec<usize> = targets(&last.op).into_iter().filter_map(run_at).collect();
         next.extend(falls.then(|| run_at(end)).flatten());
         Run {

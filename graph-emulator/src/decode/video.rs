@@ -3,10 +3,10 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::arithmetic::operand;
 use super::compare::COMPARISONS;
 use super::modifiers::Modifiers;
-use super::operand::Scope;
+use super::operand::operand;
+use super::scope::Scope;
 use crate::code::{Comparison, DISCARD, Op, Part, Slot, Source, Then, Video, VideoOp};
 
 /// `vadd`, `vmad`, `vset4` and so on.
@@ -122,7 +122,7 @@ fn source(operand: &Operand, signed: bool, scope: &mut Scope<'_>) -> Result<Sour
     Ok(Source { slot, part, signed })
 }
 
-/// The destination, and what of it is replaced: one part, or those of parallel lanes (`.b210`).
+/// The destination, and the part of it that is replaced: one part, or several parallel lanes (`.b210`).
 fn target(operand: &Operand, lanes: u8, scope: &Scope<'_>) -> Result<(Slot, Option<Then>)> {
     let Operand::Part(register, name) = operand else {
         return Ok((scope.target(operand, Type::B32)?, None));

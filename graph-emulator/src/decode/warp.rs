@@ -3,10 +3,12 @@
 use graph_ptx::ast::{Operand, Type};
 
 use super::Result;
-use super::arithmetic::operand;
 use super::modifiers::Modifiers;
-use super::operand::Scope;
-use crate::code::{Barrier, BarrierOp, DISCARD, Match, Op, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
+use super::operand::operand;
+use super::scope::Scope;
+use crate::code::{
+    Barrier, BarrierOp, Collective, DISCARD, Match, Op, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp,
+};
 
 /// `bar`, `barrier`, `bar.warp.sync`
 pub(super) fn barrier(
@@ -18,9 +20,9 @@ pub(super) fn barrier(
     modifiers.ignore(&["cta"]);
     if modifiers.take("warp") {
         modifiers.expect("sync")?;
-        return Ok(Op::WarpBarrier {
-            mask: scope.source32(operand(operands, 0)?)?,
-        });
+        return Ok(Op::Collective(Collective::Barrier {
+            members: scope.source32(operand(operands, 0)?)?,
+        }));
     }
     let aligned = modifiers.take("aligned") || opcode == "bar";
     let (op, rest) = if modifiers.take("sync") {
@@ -43,7 +45,7 @@ pub(super) fn barrier(
     Ok(Op::Barrier(Box::new(Barrier { op, aligned, id, count })))
 }
 
-/// `bar.red.popc.u32 d, a{, b}, p` and its like: the operation, and the operands between the destination and `p`.
+/// `bar.red.popc.u32 d, a{, b}, p` and similar: the operation, and the operands between the destination and `p`.
 fn reduction<'a>(
     modifiers: &mut Modifiers<'_>,
     operands: &'a [Operand],
@@ -78,7 +80,7 @@ fn reduction<'a>(
     Ok((op, rest))
 }
 
-/// Only the forms with a member mask exist on sm_70 and later.
+/// Takes `.sync`: only the forms with a member mask exist on sm_70 and later.
 fn sync(modifiers: &mut Modifiers<'_>) -> Result<()> {
     if modifiers.take("sync") {
         Ok(())
@@ -101,7 +103,7 @@ pub(super) fn shuffle(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope
     let (d, p) = pair(operand(operands, 0)?, scope)?;
     let mut source = |index| scope.source32(operand(operands, index)?);
     let (a, b, c, mask) = (source(1)?, source(2)?, source(3)?, source(4)?);
-    Ok(Op::Shuffle(Box::new(Shuffle {
+    let shuffle = Shuffle {
         mode,
         d,
         p,
@@ -109,7 +111,8 @@ pub(super) fn shuffle(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope
         b,
         c,
         mask,
-    })))
+    };
+    Ok(Op::Collective(Collective::Shuffle(Box::new(shuffle))))
 }
 
 /// `d|p` or `d`
@@ -143,7 +146,7 @@ pub(super) fn vote(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &
     }
     let (p, flip) = scope.predicate(operand(operands, 1)?)?;
     let mask = scope.source32(operand(operands, 2)?)?;
-    Ok(Op::Vote(Vote { op, d, p, flip, mask }))
+    Ok(Op::Collective(Collective::Vote(Vote { op, d, p, flip, mask })))
 }
 
 /// `match.any.sync.b32 d, a, mask` and `match.all.sync.b32 d|p, a, mask`
@@ -159,14 +162,15 @@ pub(super) fn matching(modifiers: &mut Modifiers<'_>, operands: &[Operand], scop
     }
     let a = scope.source(operand(operands, 1)?, ty)?;
     let mask = scope.source32(operand(operands, 2)?)?;
-    Ok(Op::Match(Match {
+    let wide = ty.size() == 8;
+    Ok(Op::Collective(Collective::Match(Match {
         all,
-        wide: ty.size() == 8,
+        wide,
         d,
         p,
         a,
         mask,
-    }))
+    })))
 }
 
 /// `redux.sync.add.s32 d, a, mask`
@@ -189,7 +193,7 @@ pub(super) fn reduce(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope:
     let d = scope.target(operand(operands, 0)?, Type::B32)?;
     let a = scope.source32(operand(operands, 1)?)?;
     let mask = scope.source32(operand(operands, 2)?)?;
-    Ok(Op::Reduce(Reduce { op, d, a, mask }))
+    Ok(Op::Collective(Collective::Reduce(Reduce { op, d, a, mask })))
 }
 
 /// `activemask.b32 d`
@@ -204,6 +208,6 @@ pub(super) fn active_mask(modifiers: &mut Modifiers<'_>, operands: &[Operand], s
 pub(super) fn elect(modifiers: &mut Modifiers<'_>, operands: &[Operand], scope: &mut Scope<'_>) -> Result<Op> {
     sync(modifiers)?;
     let (d, p) = pair(operand(operands, 0)?, scope)?;
-    let mask = scope.source32(operand(operands, 1)?)?;
-    Ok(Op::Elect { d, p, mask })
+    let members = scope.source32(operand(operands, 1)?)?;
+    Ok(Op::Collective(Collective::Elect { d, p, members }))
 }

@@ -1,5 +1,5 @@
-//! Integer instructions whose operands form affine values in the block: the result is computed for the block as a whole, not
-//! for its lanes. Done only by all warps of a block together.
+//! Integer instructions on affine operands: the result is computed once for the whole block, rather than for each lane.
+//! For blocks in lockstep only.
 
 use crate::code::{
     Compare, CompareTarget, CompareType, Comparison as Is, Convert, ConvertType, DISCARD, Integer, IntegerOp,
@@ -8,7 +8,7 @@ use crate::code::{
 use crate::state::affine::Affine;
 use crate::state::{FULL, Registers};
 
-/// Execute an instruction where all its operands are known to form affine values and its result does too; false elsewhere.
+/// Executes an instruction if its operands are known to be affine and its result is affine too; else returns false.
 #[inline(always)]
 pub(crate) fn execute(registers: &mut Registers, op: &Op) -> bool {
     let done = match op {
@@ -48,7 +48,7 @@ fn integer(registers: &mut Registers, op: &Integer) -> Option<()> {
     Some(())
 }
 
-/// The product of two affine values, one of which is uniform.
+/// The product of two affine values, if one of them is uniform.
 #[inline(always)]
 fn product(a: Affine, b: Affine) -> Option<Affine> {
     match (a.is_uniform(), b.is_uniform()) {
@@ -123,7 +123,7 @@ fn widen(registers: &mut Registers, op: &Convert) -> Option<()> {
     Some(())
 }
 
-/// `setp` of 32-bit integers, where all threads agree.
+/// `setp` of 32-bit integers, if all threads agree.
 fn compare(registers: &mut Registers, op: &Compare) -> Option<()> {
     let (width, rows) = (registers.row_width(), registers.row_count());
     let signed = match op.ty {
@@ -155,13 +155,13 @@ fn compare(registers: &mut Registers, op: &Compare) -> Option<()> {
     Some(())
 }
 
-/// What all threads agree on, if they do.
+/// The outcome that all threads agree on, if they do.
 #[inline(always)]
 fn decide(always: bool, never: bool) -> Option<bool> {
     (always || never).then_some(always)
 }
 
-/// Are all values of two ranges equal, or all different?
+/// Whether all values of two ranges are equal, if either all or none are.
 #[inline(always)]
 fn decide_equal(a: [i64; 2], b: [i64; 2]) -> Option<bool> {
     decide(a[0] == a[1] && a == b, a[1] < b[0] || b[1] < a[0])

@@ -10,6 +10,7 @@ use half::{bf16, f16};
 use super::Environment;
 use super::check::{all_aligned, all_inside};
 use super::memory::{read_bytes, write_bytes};
+use super::number::{maximum, minimum};
 use crate::code::{Atomic, AtomicOp as Op, AtomicType as Ty, DISCARD, Space};
 use crate::fault::{LaneFault, Operation};
 use crate::memory::storage::Storage;
@@ -17,7 +18,7 @@ use crate::memory::view::Region;
 use crate::state::address::{addresses, each_space};
 use crate::state::{LANES, Registers, Warp, lanes};
 
-/// Execute an atomic operation, lane after lane.
+/// Executes an atomic operation, lane after lane.
 pub(crate) fn atomic(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &Atomic) -> Result<(), LaneFault> {
     let all = addresses(&warp.registers, &op.address);
     let bytes = op.ty.bytes();
@@ -78,7 +79,7 @@ fn operands(registers: &Registers, op: &Atomic, lane: usize) -> (u64, u64) {
     (read(op.b), if op.op == Op::CompareExchange { read(op.c) } else { 0 })
 }
 
-/// Write the old value to its register.
+/// Writes the old value to its register.
 #[inline(always)]
 fn assign(registers: &mut Registers, op: &Atomic, lane: usize, old: u64) {
     if op.d == DISCARD {
@@ -132,7 +133,7 @@ fn global(
     Ok(())
 }
 
-/// 32 bits: the host's own operation where it has one, else a loop.
+/// Updates 32 bits, by the host's own operation if it has one, else in a loop. Returns the old value.
 fn update_word(word: &AtomicU32, op: &Atomic, b: u32, c: u32) -> u32 {
     match (op.op, op.ty) {
         (Op::Add, Ty::B32 | Ty::S32) => word.fetch_add(b, AcqRel),
@@ -147,13 +148,13 @@ fn update_word(word: &AtomicU32, op: &Atomic, b: u32, c: u32) -> u32 {
     }
 }
 
-/// Compare and swap until nobody interferes; the old value.
+/// Compares and swaps until no other thread interferes. Returns the old value.
 fn repeat(word: &AtomicU32, update: impl Fn(u32) -> u32) -> u32 {
     word.fetch_update(AcqRel, Acquire, |old| Some(update(old)))
         .unwrap_or_else(|old| old)
 }
 
-/// 16 bits of a word.
+/// Updates 16 bits of a word. Returns the old value.
 fn update_half(storage: &Storage, address: u64, op: &Atomic, b: u64, c: u64) -> u64 {
     let shift = (address % 4 * 8) as u32;
     let old = repeat(storage.word(address), |word| {
@@ -164,7 +165,7 @@ fn update_half(storage: &Storage, address: u64, op: &Atomic, b: u64, c: u64) -> 
     u64::from(old >> shift & 0xffff)
 }
 
-/// 64 bits: two words, under the lock that all strong 64-bit accesses take.
+/// Updates 64 bits: two words, under the lock that all strong 64-bit accesses take. Returns the old value.
 fn update_pair(storage: &Storage, address: u64, op: &Atomic, b: u64, c: u64) -> u64 {
     let _lock = Storage::lock_pair(address);
     let old = storage.load(address, 8);
@@ -172,7 +173,7 @@ fn update_pair(storage: &Storage, address: u64, op: &Atomic, b: u64, c: u64) -> 
     old
 }
 
-/// The new value.
+/// The new value of memory.
 #[inline(always)]
 fn apply(op: Op, ty: Ty, old: u64, b: u64, c: u64) -> u64 {
     match (op, ty) {
@@ -233,9 +234,11 @@ fn halves(op: Op, ty: Ty, old: u64, b: u64, _c: u64) -> u64 {
             }
         };
         let value = match op {
-            Op::Min => super::float::minimum(wide(a), wide(b)),
-            Op::Max => super::float::maximum(wide(a), wide(b)),
-            _ => wide(a) + wide(b),
+            Op::Min => minimum(wide(a), wide(b)),
+            Op::Max => maximum(wide(a), wide(b)),
+            Op::Add | Op::And | Op::Or | Op::Xor | Op::Exchange | Op::CompareExchange | Op::Inc | Op::Dec => {
+                wide(a) + wide(b)
+            }
         };
         match (value.is_nan(), brain) {
             (true, _) => 0x7fff,

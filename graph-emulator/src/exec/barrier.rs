@@ -1,31 +1,31 @@
-//! `bar` and `barrier`: the barriers of a block, who has arrived at them, and letting them go on.
+//! `bar` and `barrier`: the barriers of a block, the threads that have arrived at them, and their release.
 
 use super::{Environment, Flow};
 use crate::code::{Barrier, BarrierOp, Code, DISCARD, Op};
 use crate::fault::{FaultKind, LaneFault};
 use crate::state::{LANES, Registers, Warp, first, lanes};
 
-/// The sixteen barriers of a block, and how many threads of it have not exited.
+/// The sixteen barriers of a block, and the number of its threads that have not exited.
 pub(crate) struct Barriers {
     slots: [State; 16],
-    /// Which barriers anyone waits at.
+    /// The barriers at which threads have arrived, as a mask.
     open: u32,
     live: u32,
-    /// How often each has opened.
+    /// The number of times that each has opened.
     generations: [u32; 16],
 }
 
 #[derive(Clone, Default)]
 struct State {
-    /// Lanes that have arrived, and those of them that wait, by warp.
+    /// The lanes of each warp that have arrived, and those of them that wait.
     arrived: Vec<u32>,
     parked: Vec<u32>,
-    /// Where the lanes of each warp arrived.
+    /// The program counter at which the lanes of each warp arrived.
     pcs: Vec<u32>,
     count: u32,
-    /// Threads that take part; all that have not exited, without.
+    /// The number of threads that take part; if `None`, all that have not exited.
     expected: Option<u32>,
-    /// Threads whose predicate holds, and that have one.
+    /// The number of threads whose predicate holds, and of threads that have a predicate.
     votes: u32,
     voters: u32,
 }
@@ -46,7 +46,7 @@ impl Barriers {
         }
     }
 
-    /// Begin a block of so many threads.
+    /// Begins a block.
     pub(crate) fn reset(&mut self, threads: u32) {
         for index in lanes(self.open) {
             self.slots[index].clear();
@@ -56,12 +56,12 @@ impl Barriers {
         self.generations = [0; 16];
     }
 
-    /// How often each barrier has opened in this block.
+    /// The number of times that each barrier has opened in this block.
     pub(crate) fn generations(&self) -> &[u32] {
         &self.generations
     }
 
-    /// Threads have exited: nobody waits for them any more.
+    /// Notes that threads have exited, so that no barrier waits for them.
     pub(crate) fn exit(&mut self, threads: u32) {
         self.live -= threads;
     }
@@ -70,12 +70,12 @@ impl Barriers {
         self.live
     }
 
-    /// Does nobody wait, and has nobody arrived, at any barrier?
+    /// Whether no thread has arrived at any barrier.
     pub(crate) fn idle(&self) -> bool {
         self.open == 0
     }
 
-    /// Let all go on whose barrier is complete.
+    /// Releases the threads whose barrier is complete.
     pub(crate) fn release(&mut self, registers: &mut Registers, warps: &mut [Warp], code: &Code) {
         for index in lanes(self.open) {
             if self.slots[index].complete(self.live, warps) {
@@ -86,7 +86,7 @@ impl Barriers {
         }
     }
 
-    /// Who waits for whom, in words.
+    /// The barriers at which threads wait, in words.
     pub(crate) fn describe(&self) -> String {
         let waits = lanes(self.open).map(|index| {
             let slot = &self.slots[index];
@@ -111,7 +111,7 @@ impl State {
         let Some(expected) = self.expected else {
             return self.count >= live;
         };
-        // A warp of which all live lanes have arrived counts in full.
+        // A warp counts in full if all its live lanes have arrived.
         let warp_count = |(warp, &arrived): (&Warp, &u32)| match arrived {
             0 => 0,
             _ if warp.live() & !arrived == 0 => LANES as u32,
@@ -132,7 +132,7 @@ impl State {
         self.clear();
     }
 
-    /// Write the result of `bar.red` in the lanes that waited for it.
+    /// Writes the result of `bar.red` in the lanes that waited for it.
     fn deliver(&self, warp: &mut Warp, parked: u32, code: &Code) {
         for lane in lanes(parked) {
             let (pc, frame) = warp.position(lane);
@@ -155,7 +155,7 @@ impl State {
 }
 
 impl Warp {
-    /// Arrive at a barrier.
+    /// Makes lanes arrive at a barrier.
     pub(crate) fn barrier(
         &mut self,
         op: &Barrier,
@@ -196,7 +196,7 @@ impl Warp {
 }
 
 impl State {
-    /// Do threads that meet here agree about the barrier?
+    /// Fails if the threads that meet here do not agree about the barrier.
     fn check(&self, warp: usize, op: &Barrier, pc: u32, expected: Option<u32>) -> Result<(), String> {
         if op.aligned && self.parked[warp] != 0 && self.pcs[warp] != pc {
             return Err("threads of one warp wait at different instructions".to_owned());

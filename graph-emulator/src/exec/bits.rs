@@ -90,7 +90,7 @@ fn bits_lanes(registers: &mut Registers, mask: u32, &Bits { op, d, s }: &Bits) {
     }
 }
 
-/// The position of the highest set bit, or its distance from the top; all ones where there is none.
+/// The position of the highest set bit, or its distance from the top; all ones if no bit is set.
 #[inline(always)]
 fn bfind(value: u64, top: u32, shift: bool) -> u32 {
     if value == 0 {
@@ -100,7 +100,7 @@ fn bfind(value: u64, top: u32, shift: bool) -> u32 {
     if shift { top - position } else { position }
 }
 
-/// `bfe`, as the PTX manual's pseudocode has it.
+/// `bfe`, as in the PTX manual's pseudocode.
 #[inline(always)]
 fn extract(a: u64, start: u32, len: u32, top: u32, signed: bool) -> u64 {
     let (start, len) = (start & 0xff, len & 0xff);
@@ -131,7 +131,7 @@ fn insert64(registers: &mut Registers, mask: u32, d: u32, [a, b, c, l]: [u32; 4]
     registers.set(d, mask, result);
 }
 
-/// `bfi`: the low `len` bits of `a`, into `b` at `start`.
+/// `bfi`: inserts the low `len` bits of `a` into `b` at `start`.
 #[inline(always)]
 fn insert(a: u64, b: u64, start: u32, len: u32, width: u32) -> u64 {
     let (start, len) = (start & 0xff, len & 0xff);
@@ -207,7 +207,7 @@ fn byte(value: u32, index: usize, signed: bool) -> u32 {
     if signed { byte as i8 as u32 } else { u32::from(byte) }
 }
 
-/// `szext`: extend the low bits from a position.
+/// `szext`: extends the low bits from a position.
 #[inline(always)]
 fn szext(a: u32, width: u32, clamp: bool, signed: bool) -> u32 {
     let width = if clamp { width.min(32) } else { width & 31 };

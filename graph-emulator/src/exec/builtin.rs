@@ -1,4 +1,4 @@
-//! External functions that the emulator has itself: `vprintf`, `__assertfail`, `malloc`, `free` and
+//! External functions that the emulator provides: `vprintf`, `__assertfail`, `malloc`, `free` and
 //! `cudaGraphSetConditional`.
 
 use std::sync::PoisonError;
@@ -9,11 +9,11 @@ use crate::fault::{FaultKind, LaneFault};
 use crate::state::context::Conditional;
 use crate::state::{Warp, lanes};
 
-/// The longest text that is read.
+/// The longest text that is read, in bytes.
 const MAX_TEXT: u64 = 64 * 1024;
 
 impl Warp {
-    /// Run a function of the emulator's own in each lane.
+    /// Runs a function that the emulator provides in each lane.
     pub(crate) fn builtin(
         &mut self,
         builtin: Builtin,
@@ -58,7 +58,7 @@ impl Warp {
             .map_or(0, |&argument| self.passed(argument)[lane])
     }
 
-    /// `cudaGraphSetConditional(handle, value)`: noted for whoever runs the graph.
+    /// `cudaGraphSetConditional(handle, value)`: noted for the caller of the launch.
     fn set_conditional(&self, call: &Call, lane: usize, env: &Environment<'_>) {
         let conditional = Conditional {
             handle: self.argument(call, lane, 0),
@@ -141,7 +141,7 @@ struct Directive {
 }
 
 impl Directive {
-    /// Parse what follows the percent sign; also what follows that.
+    /// Parses the text after the percent sign. Returns the rest of the text too.
     fn parse(text: &str) -> (Directive, &str) {
         let mut directive = Directive::default();
 
@@ -266,7 +266,7 @@ fn exponential(value: f64, precision: usize) -> String {
     format!("{mantissa}e{sign}{:02}", power.unsigned_abs())
 }
 
-/// Drop the zeros that `%g` drops.
+/// Drops the zeros that `%g` drops.
 fn trim(text: String) -> String {
     let (mantissa, power) = text.find('e').map_or((text.as_str(), ""), |at| text.split_at(at));
     if !mantissa.contains('.') {

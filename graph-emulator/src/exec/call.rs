@@ -1,16 +1,16 @@
-//! Calls and returns. A call stack is a chain of frames that lanes share; lanes of one warp may be in different ones,
-//! at the same registers, since each has its own column of them.
+//! Calls and returns. A call stack is a chain of frames that lanes share. Lanes of one warp may be in different frames
+//! that use the same registers, since each lane has its own column of them.
 
 use super::{Environment, Flow};
-use crate::code::{Call, Callee, Code, DISCARD, FrameSize, Function, Op, Passed};
+use crate::code::{Call, Callee, Code, FrameSize, Op};
 use crate::fault::{FaultKind, LaneFault};
-use crate::state::{Activation, Frame, LANES, Warp, first, lanes};
+use crate::state::{Activation, LANES, Warp, first, lanes};
 
-/// The most register slots, and the most frames, of a warp: a bound for recursion.
+/// The most register slots, and the most frames, of a warp. This bounds recursion.
 const MAX_SLOTS: u32 = 1 << 16;
 
 impl Warp {
-    /// Enter a function, or run one of the emulator's own.
+    /// Enters a function, or runs one that the emulator provides.
     pub(crate) fn call(
         &mut self,
         call: &Call,
@@ -68,7 +68,7 @@ impl Warp {
         Ok(())
     }
 
-    /// The frame for a call, which lanes that made the same call before may be in already.
+    /// The frame for a call. Lanes that made the same call before may already be in it.
     fn activation(&mut self, parent: u32, site: u32, function: u32, code: &Code) -> u32 {
         let same = |entry: &Activation| (entry.parent, entry.site, entry.function) == (parent, site, function);
         let recent = self.activations.iter().enumerate().rev().take(LANES);
@@ -87,7 +87,7 @@ impl Warp {
         })
     }
 
-    /// Return to the caller, or leave the kernel.
+    /// Returns to the caller, or leaves the kernel.
     pub(crate) fn ret(&mut self, mask: u32, env: &mut Environment<'_>) -> Flow {
         let current = self.current;
         if current == 0 {
@@ -113,72 +113,9 @@ impl Warp {
         Flow::Split
     }
 
-    /// The lanes of `mask` exit: no barrier waits for them any more.
+    /// Ends the lanes of `mask`; no barrier waits for them any more.
     pub(crate) fn leave(&mut self, mask: u32, env: &mut Environment<'_>) {
         self.exit(mask);
         env.barriers.exit(mask.count_ones());
     }
-
-    /// Copy a parameter or result from one frame to another, and leave the registers at one of them.
-    fn pass(&mut self, mask: u32, (source, from): (Frame, Passed), (target, to): (Frame, Passed)) {
-        if let (Passed::Local(from, bytes), Passed::Local(to, size)) = (from, to) {
-            self.local
-                .copy(mask, source.local + from, target.local + to, bytes.min(size));
-            return;
-        }
-        self.registers.frame = source;
-        let values = self.passed(from);
-        self.registers.frame = target;
-        for lane in lanes(mask) {
-            self.put(to, lane, values[lane]);
-        }
-    }
-
-    /// What the current frame passes, in each lane.
-    pub(crate) fn passed(&self, from: Passed) -> [u64; LANES] {
-        match from {
-            Passed::Local(offset, bytes) => {
-                let address = u64::from(self.registers.frame.local + offset);
-                std::array::from_fn(|lane| self.local.load(lane, address, scalar(bytes)))
-            }
-            Passed::R32(slot) => self.registers.get32(slot).map(u64::from),
-            Passed::R64(slot) => *self.registers.get64(slot),
-            Passed::Constant(value) => [value; LANES],
-        }
-    }
-
-    /// Put a value where the current frame expects it.
-    pub(crate) fn put(&mut self, to: Passed, lane: usize, value: u64) {
-        match to {
-            Passed::Local(offset, bytes) => {
-                let address = u64::from(self.registers.frame.local + offset);
-                self.local.store(lane, address, scalar(bytes), value);
-            }
-            Passed::R32(slot) => self.registers.get32_mut(slot)[lane] = value as u32,
-            Passed::R64(slot) => self.registers.get64_mut(slot)[lane] = value,
-            Passed::Constant(_) => {}
-        }
-    }
-
-    /// Fill the slots of a function's literals and special registers, in the lanes of a mask.
-    pub(crate) fn fill_constants(&mut self, function: &Function, mask: u32) {
-        self.registers.reserve(function.frame);
-        self.registers.clear(&function.unassigned, mask);
-        for &(slot, value) in &function.constants32 {
-            self.registers.set(slot, mask, [value; LANES]);
-        }
-        for &(slot, value) in &function.constants64 {
-            self.registers.set(slot, mask, [value; LANES]);
-        }
-        for &(slot, special) in &function.specials {
-            debug_assert_ne!(slot, DISCARD);
-            let value = self.special(special);
-            self.registers.set(slot, mask, value);
-        }
-    }
-}
-
-/// The size of what is passed in one piece: parameters lie in words of their own.
-fn scalar(bytes: u32) -> u8 {
-    if bytes == 8 { 8 } else { 4 }
 }

@@ -1,4 +1,4 @@
-//! Single accesses of one lane to memory in any space: for what is too rare to be fast.
+//! Single accesses of one lane to memory in any space, for instructions that are too rare to need fast ones.
 
 use super::Environment;
 use super::check::{aligned, inside};
@@ -8,7 +8,7 @@ use crate::fault::{FaultKind, Operation};
 use crate::state::Warp;
 
 impl Warp {
-    /// Read 1, 2, 4 or 8 bytes.
+    /// Reads 1, 2, 4 or 8 bytes.
     pub(crate) fn peek(
         &self,
         env: &Environment<'_>,
@@ -46,7 +46,7 @@ impl Warp {
         }
     }
 
-    /// Write 1, 2, 4 or 8 bytes.
+    /// Writes 1, 2, 4 or 8 bytes.
     pub(crate) fn poke(
         &mut self,
         env: &mut Environment<'_>,

@@ -1,16 +1,13 @@
 //! Operations among the lanes of a warp: shuffles, votes, matches, reductions, `bar.warp.sync`.
 
 use super::Flow;
-use crate::code::{DISCARD, Match, Op, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
+use crate::code::{Collective, DISCARD, Match, Reduce, ReduceOp, Shuffle, ShuffleMode, Vote, VoteOp};
 use crate::state::{LANES, Registers, Warp, first, lanes};
 
 impl Warp {
-    /// Execute an operation in the lanes whose partners have all arrived; let the others wait.
-    pub(crate) fn collective(&mut self, op: &Op, mask: u32, pc: u32) -> Flow {
-        let Some(members) = op.member_mask() else {
-            return Flow::Next;
-        };
-        let members = *self.registers.get32(members);
+    /// Executes an operation in the lanes whose partners have all arrived; the others wait.
+    pub(crate) fn collective(&mut self, op: &Collective, mask: u32, pc: u32) -> Flow {
+        let members = *self.registers.get32(op.members());
         let ready = self.ready(&members, mask);
         for set in sets(&members, ready) {
             execute(&mut self.registers, op, set);
@@ -25,7 +22,7 @@ impl Warp {
         Flow::Split
     }
 
-    /// Those lanes of `mask` whose partners are all in it too, or have exited.
+    /// The lanes of `mask` whose partners are all in `mask` too, or have exited.
     pub(crate) fn ready(&self, members: &[u32; LANES], mask: u32) -> u32 {
         let live = self.live();
         sets(members, mask)
@@ -37,7 +34,7 @@ impl Warp {
     }
 }
 
-/// Split a mask into the sets of lanes that name the same members.
+/// Splits a mask into the sets of lanes that name the same members.
 pub(crate) fn sets(members: &[u32; LANES], mask: u32) -> impl Iterator<Item = u32> {
     let mut left = mask;
     std::iter::from_fn(move || {
@@ -55,14 +52,14 @@ pub(crate) fn sets(members: &[u32; LANES], mask: u32) -> impl Iterator<Item = u3
     })
 }
 
-/// Execute an operation among the lanes of a set.
-pub(crate) fn execute(registers: &mut Registers, op: &Op, set: u32) {
+/// Executes an operation among the lanes of a set.
+pub(crate) fn execute(registers: &mut Registers, op: &Collective, set: u32) {
     match op {
-        Op::Shuffle(op) => shuffle(registers, set, op),
-        Op::Vote(op) => vote(registers, set, op),
-        Op::Match(op) => matching(registers, set, op),
-        Op::Reduce(op) => reduce(registers, set, op),
-        Op::Elect { d, p, .. } => {
+        Collective::Shuffle(op) => shuffle(registers, set, op),
+        Collective::Vote(op) => vote(registers, set, op),
+        Collective::Match(op) => matching(registers, set, op),
+        Collective::Reduce(op) => reduce(registers, set, op),
+        Collective::Elect { d, p, .. } => {
             if *d != DISCARD {
                 registers.set(*d, set, [set.trailing_zeros(); LANES]);
             }
@@ -70,12 +67,12 @@ pub(crate) fn execute(registers: &mut Registers, op: &Op, set: u32) {
                 registers.set_predicate(*p, set, 1 << (set.trailing_zeros() % 32));
             }
         }
-        // `bar.warp.sync`: having arrived is all.
-        _ => {}
+        // The lanes have arrived, which is all.
+        Collective::Barrier { .. } => {}
     }
 }
 
-/// `shfl.sync`, as the PTX manual's pseudocode has it.
+/// `shfl.sync`, as in the PTX manual's pseudocode.
 fn shuffle(registers: &mut Registers, set: u32, op: &Shuffle) {
     let (a, b, c) = (*registers.get32(op.a), *registers.get32(op.b), *registers.get32(op.c));
     let mut result = [0; LANES];

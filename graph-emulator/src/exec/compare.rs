@@ -2,7 +2,7 @@
 
 use half::{bf16, f16};
 
-use super::float::flush;
+use super::number::flush;
 use crate::code::{
     BooleanOp, Compare, CompareTarget, CompareType, Comparison as Is, DISCARD, FloatType, IntegerType as Ty, Select,
     Selector, Slot, Test, TestOp,
@@ -40,7 +40,7 @@ fn compare_lanes(registers: &mut Registers, mask: u32, instruction: &Compare) {
     store(registers, mask, instruction, holds, holds);
 }
 
-/// Integers: the unordered forms are the ordered ones.
+/// Compares integers, for which the unordered forms are the same as the ordered ones.
 #[inline(always)]
 fn ordered<T: Lane + Ord>(registers: &Registers, is: Is, s: [Slot; 2]) -> u32 {
     match is {
@@ -108,7 +108,7 @@ fn compare_halves(registers: &mut Registers, mask: u32, instruction: &Compare, t
     store(registers, mask, instruction, low, if packed { holds(16) } else { low });
 }
 
-/// Combine the outcome with a predicate and put it where it goes. `high` is that of the upper halves.
+/// Combines the outcome with a predicate and writes it to its destination. `high` is the outcome of the upper halves.
 #[inline(always)]
 fn store(registers: &mut Registers, mask: u32, instruction: &Compare, holds: u32, high: u32) {
     let combined = |registers: &Registers, holds: u32| match instruction.combine {
@@ -118,7 +118,8 @@ fn store(registers: &mut Registers, mask: u32, instruction: &Compare, holds: u32
     let lanes = |holds: u32, value: u32| each(|lane| if holds >> lane & 1 != 0 { value } else { 0 });
     match instruction.to {
         CompareTarget::Predicates(p, q) => {
-            // `q` is the negated comparison, combined likewise; of packed halves, the comparison of the upper ones.
+            // `q` is the negated comparison, combined in the same way. For packed halves it is the comparison of the
+            // upper ones.
             let packed = matches!(instruction.ty, CompareType::Float(FloatType::F16x2 | FloatType::Bf16x2));
             let other = combined(registers, if packed { high } else { !holds });
             let holds = combined(registers, holds);

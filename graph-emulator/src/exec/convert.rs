@@ -1,8 +1,8 @@
-//! `cvt`: common conversions in vectorised loops, all others one lane at a time.
+//! `cvt`: common conversions in vectorised loops, others one lane at a time.
 
 use half::{bf16, f16};
 
-use super::float::{NAN, flush, saturate};
+use super::number::{NAN, flush, saturate};
 use crate::code::{Convert, ConvertType as Ty, DISCARD};
 use crate::softfloat::{self, Format, Rounding};
 use crate::state::vector::dispatch;
@@ -42,7 +42,7 @@ fn convert_lanes(registers: &mut Registers, mask: u32, instruction: &Convert) {
         (S32, Ty::F32) if near => registers.map1(mask, d, a, |a: i32| a as f32),
         (U32, Ty::F32) if near => registers.map1(mask, d, a, |a: u32| a as f32),
         (S32, Ty::F64) if near => registers.map1(mask, d, a, |a: i32| f64::from(a)),
-        // Rust's conversions saturate as PTX's do, and make zero of NaN.
+        // Rust's conversions saturate as PTX's do, and NaN becomes zero.
         (Ty::F32, S32) if plain && truncates => registers.map1(mask, d, a, |a: f32| a as i32),
         (Ty::F32, U32) if plain && truncates => registers.map1(mask, d, a, |a: f32| a as u32),
         (Ty::F64, S32) if plain && truncates => {
@@ -67,7 +67,7 @@ fn convert_lanes(registers: &mut Registers, mask: u32, instruction: &Convert) {
     }
 }
 
-/// `cvt.rni.f32.f32` and its like.
+/// `cvt.rni.f32.f32` and similar.
 #[inline(always)]
 fn integral(registers: &mut Registers, mask: u32, &Convert { d, a, round, ftz, .. }: &Convert) {
     let input = |a: f32| {
@@ -78,7 +78,9 @@ fn integral(registers: &mut Registers, mask: u32, &Convert { d, a, round, ftz, .
         Rounding::Zero => registers.map1(mask, d, a, |a| input(a).trunc()),
         Rounding::Down => registers.map1(mask, d, a, |a| input(a).floor()),
         Rounding::Up => registers.map1(mask, d, a, |a| input(a).ceil()),
-        _ => registers.map1(mask, d, a, |a| input(a).round_ties_even()),
+        Rounding::Nearest | Rounding::NearestAway => {
+            registers.map1(mask, d, a, |a| input(a).round_ties_even());
+        }
     }
 }
 
@@ -131,7 +133,7 @@ fn from_bits(instruction: &Convert, bits: u64) -> Value {
     }
 }
 
-/// What becomes of a NaN in 64 bits: sign and upper bits stay, and it is quiet.
+/// A NaN in 64 bits: it keeps its sign and upper bits, and is quiet.
 #[inline(always)]
 fn nan(value: f64) -> f32 {
     let bits = value.to_bits();
@@ -159,7 +161,7 @@ fn to_bits(instruction: &Convert, value: Value) -> u64 {
     }
 }
 
-/// Ten bits of mantissa.
+/// A number of `tf32`, with ten bits of mantissa.
 fn to_tf32(instruction: &Convert, value: f32) -> u64 {
     let bits = value.to_bits();
     if !value.is_finite() {
@@ -168,7 +170,7 @@ fn to_tf32(instruction: &Convert, value: f32) -> u64 {
     let rounded = match instruction.round {
         Rounding::Nearest => bits + 0xfff + (bits >> 13 & 1),
         Rounding::Zero => bits,
-        _ => bits + 0x1000,
+        Rounding::NearestAway | Rounding::Up | Rounding::Down => bits + 0x1000,
     } & !0x1fff;
     u64::from(if instruction.relu && value.is_sign_negative() {
         0
@@ -196,7 +198,7 @@ fn to_integer(instruction: &Convert, value: Value, bytes: u8, signed: bool) -> u
                 top >> shift
             }
         }
-        // NaN gives zero, but from or to 64 bits the highest bit alone.
+        // NaN becomes zero or, from or to 64 bits, only the highest bit.
         Value::Float(value) if value.is_nan() => match (bits == 64 || instruction.from == Ty::F64, signed) {
             (false, _) => 0,
             (true, true) => low as u64,
@@ -219,7 +221,7 @@ fn to_float(instruction: &Convert, value: Value, format: Format) -> u64 {
     finish(instruction, bits, format)
 }
 
-/// `.ftz`, `.sat` and `.relu` of a result.
+/// Applies `.ftz`, `.sat` and `.relu` to a result.
 fn finish(instruction: &Convert, bits: u64, format: Format) -> u64 {
     if !instruction.sat && !instruction.relu && !instruction.ftz {
         return bits;
@@ -241,7 +243,7 @@ fn finish(instruction: &Convert, bits: u64, format: Format) -> u64 {
     };
     let value = match () {
         () if instruction.sat => saturate(flushed),
-        // Of negative zero too.
+        // Negative zero too.
         () if instruction.relu && flushed <= 0.0 => 0.0,
         () if flushed.is_nan() => return bits,
         () => flushed,

@@ -1,6 +1,7 @@
 //! Floating-point arithmetic. Rounding to nearest is the host's own; the other directions go through `softfloat`.
 
 use super::half;
+use super::number::{NAN, extreme, flush, maximum, minimum, saturate};
 use crate::code::{Float, FloatOp as Op, FloatType as Ty, Slot};
 use crate::softfloat::{self, Format, Rounding};
 use crate::state::vector::dispatch;
@@ -23,37 +24,13 @@ fn float_lanes(registers: &mut Registers, mask: u32, instruction: &Float) {
     }
 }
 
-/// The NaN that `f32` instructions return.
-pub(crate) const NAN: f32 = f32::from_bits(0x7fff_ffff);
-
-/// Subnormal numbers become zeros of their sign, where `FTZ`.
-#[inline(always)]
-pub(crate) fn flush<const FTZ: bool>(value: f32) -> f32 {
-    if !FTZ {
-        return value;
-    }
-    let bits = value.to_bits();
-    let small = bits & 0x7f80_0000 == 0;
-    f32::from_bits(if small { bits & 0x8000_0000 } else { bits })
-}
-
-/// Flush a result, and make every NaN the canonical one.
+/// Flushes a result, and makes every NaN the canonical one.
 #[inline(always)]
 fn result<const FTZ: bool>(value: f32) -> f32 {
     let value = flush::<FTZ>(value);
-    // Without a branch, so that it vectorises.
+    // Without a branch, so that the loop vectorises.
     let nan = u32::from(value.is_nan()).wrapping_neg();
     f32::from_bits((value.to_bits() | nan) & !(nan << 31))
-}
-
-/// `.sat`: to [0, 1], NaN to zero.
-#[inline(always)]
-pub(crate) fn saturate(value: f32) -> f32 {
-    if value > 0.0 {
-        if value < 1.0 { value } else { 1.0 }
-    } else {
-        0.0
-    }
 }
 
 #[inline(always)]
@@ -90,13 +67,13 @@ fn single<const FTZ: bool>(registers: &mut Registers, mask: u32, &Float { op, d,
     }
 }
 
-/// Every NaN becomes the canonical one.
+/// Makes every NaN the canonical one.
 #[inline(always)]
 fn canonical(value: f32) -> f32 {
     if value.is_nan() { NAN } else { value }
 }
 
-/// The canonical NaN, told by its bits: of the root of a negative number the compiler takes any NaN to be as good.
+/// Makes every NaN the canonical one, by its bits: the compiler may take any NaN for the root of a negative number.
 #[inline(always)]
 fn root(value: f32) -> f32 {
     let bits = value.to_bits();
@@ -107,51 +84,14 @@ fn root(value: f32) -> f32 {
     })
 }
 
-/// The quotient as `div.approx` has it: nothing, or NaN, where the reciprocal of the divisor is subnormal.
+/// The quotient of `div.approx`: zero or NaN if the reciprocal of the divisor is subnormal.
 #[inline(always)]
 fn quotient(a: f32, b: f32) -> f32 {
     const LARGE: f32 = f32::from_bits(0x7e80_0000);
     if b.abs() > LARGE { a * 0f32.copysign(b) } else { a / b }
 }
 
-/// The smaller number; the other operand where one is NaN; -0 is less than +0.
-#[inline(always)]
-pub(crate) fn minimum(a: f32, b: f32) -> f32 {
-    let less = if a == b {
-        a.to_bits() as i32 <= b.to_bits() as i32 && a.is_sign_negative()
-    } else {
-        a < b
-    };
-    let value = if less || b.is_nan() { a } else { b };
-    if value.is_nan() { NAN } else { value }
-}
-
-/// The larger number; the other operand where one is NaN; +0 is greater than -0.
-#[inline(always)]
-pub(crate) fn maximum(a: f32, b: f32) -> f32 {
-    let more = if a == b { a.is_sign_positive() } else { a > b };
-    let value = if more || b.is_nan() { a } else { b };
-    if value.is_nan() { NAN } else { value }
-}
-
-/// `min` and `max` with `.NaN` and `.xorsign.abs`.
-pub(super) fn extreme(choose: impl Fn(f32, f32) -> f32, a: f32, b: f32, nan: bool, xorsign: bool) -> f32 {
-    if nan && (a.is_nan() || b.is_nan()) {
-        return NAN;
-    }
-    if !xorsign {
-        return choose(a, b);
-    }
-    let sign = (a.to_bits() ^ b.to_bits()) & 0x8000_0000;
-    let chosen = choose(a.abs(), b.abs());
-    if chosen.is_nan() {
-        chosen
-    } else {
-        f32::from_bits(chosen.to_bits() | sign)
-    }
-}
-
-/// `.sat`: compute, then clamp.
+/// `.sat`: computes, then clamps.
 fn modified(registers: &mut Registers, mask: u32, instruction: &Float) {
     if instruction.ftz {
         single::<true>(registers, mask, instruction);
@@ -185,7 +125,7 @@ fn double(registers: &mut Registers, mask: u32, &Float { op, d, s, .. }: &Float)
     }
 }
 
-/// Rounding other than to nearest, of `f32` and `f64`.
+/// Operations of `f32` and `f64` that are not rounded to nearest.
 fn directed(registers: &mut Registers, mask: u32, instruction: &Float) {
     let operands = |registers: &Registers, read: &dyn Fn(&Registers, Slot) -> [f64; LANES]| -> [[f64; LANES]; 3] {
         let count = instruction.op.operand_count();
@@ -210,13 +150,15 @@ fn directed(registers: &mut Registers, mask: u32, instruction: &Float) {
 fn exact(instruction: &Float, format: Format, a: f64, b: f64, c: f64) -> u64 {
     let round = instruction.round;
     match instruction.op {
+        Op::Add => softfloat::add(a, b, format, round),
         Op::Sub => softfloat::add(a, -b, format, round),
         Op::Mul => softfloat::mul(a, b, format, round),
         Op::Fma => softfloat::fma(a, b, c, format, round),
         Op::Div => softfloat::div(a, b, format, round),
         Op::Sqrt => softfloat::sqrt(a, format, round),
-        // Only these take a rounding mode; `decode` sees to that.
-        _ => softfloat::add(a, b, format, round),
+        Op::DivApprox | Op::Min { .. } | Op::Max { .. } | Op::Neg | Op::Abs | Op::CopySign => {
+            unreachable!("`decode` gives these no rounding mode")
+        }
     }
 }
 

@@ -1,8 +1,8 @@
-//! Matrices in registers: which lane has which element, and what its bits mean.
+//! Matrices in registers: reading and writing their elements as numbers.
 
 use half::{bf16, f16};
 
-use super::float::NAN;
+use super::number::NAN;
 use crate::code::{DISCARD, Element, Fragment, MAX_ELEMENTS};
 use crate::softfloat::{self, Rounding, narrow};
 use crate::state::{LANES, Registers};
@@ -29,7 +29,7 @@ impl Fragment {
         }
     }
 
-    /// Numbers into the registers, rounded to the type of the elements.
+    /// Writes numbers to the registers, rounded to the type of the elements.
     pub(crate) fn write(&self, registers: &mut Registers, mask: u32, numbers: &Numbers) {
         let bits = self.element.bits();
         for (register, &slot) in self.slots.iter().enumerate().filter(|&(_, &slot)| slot != DISCARD) {
@@ -53,7 +53,7 @@ pub(crate) fn decode(element: Element, bits: u64) -> f64 {
     match element {
         Element::F16 => f16::from_bits(bits as u16).to_f64(),
         Element::Bf16 => bf16::from_bits(bits as u16).to_f64(),
-        // The hardware reads no more than the upper nineteen bits.
+        // The hardware reads only the upper nineteen bits.
         Element::Tf32 => f32::from_bits(bits as u32 & !0x1fff).into(),
         Element::F32 => f32::from_bits(bits as u32).into(),
         Element::F64 => f64::from_bits(bits),
@@ -67,7 +67,7 @@ pub(crate) fn decode(element: Element, bits: u64) -> f64 {
     }
 }
 
-/// The bits of a number, rounded to nearest; integers have been brought into their range.
+/// The bits of a number, rounded to nearest; integers are already in their range.
 fn encode(element: Element, number: f64) -> u64 {
     match element {
         Element::F16 => softfloat::convert(number, softfloat::F16, Rounding::Nearest),

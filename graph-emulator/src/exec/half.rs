@@ -2,12 +2,12 @@
 
 use half::{bf16, f16};
 
-use super::float::{extreme, maximum, minimum, saturate};
+use super::number::{extreme, maximum, minimum, saturate};
 use crate::code::{Float, FloatOp as Op, FloatType as Ty};
 use crate::softfloat::{self, Format, Rounding};
 use crate::state::{LANES, Lane, Registers};
 
-/// A half-precision format: numbers go through `f64`, which holds every product and is rounded once.
+/// A half-precision format. Numbers are computed in `f64`, which holds every product, and rounded once.
 trait Half: Lane {
     const FORMAT: Format;
     const NAN: u16;
@@ -46,7 +46,8 @@ pub(super) fn halves(registers: &mut Registers, mask: u32, instruction: &Float) 
         Ty::F16 => half_lanes::<f16>(registers, mask, instruction, false),
         Ty::F16x2 => half_lanes::<f16>(registers, mask, instruction, true),
         Ty::Bf16 => half_lanes::<bf16>(registers, mask, instruction, false),
-        _ => half_lanes::<bf16>(registers, mask, instruction, true),
+        Ty::Bf16x2 => half_lanes::<bf16>(registers, mask, instruction, true),
+        Ty::F32 | Ty::F64 => unreachable!("no halves"),
     }
 }
 
@@ -62,7 +63,7 @@ fn half_lanes<T: Half>(registers: &mut Registers, mask: u32, instruction: &Float
     registers.set(instruction.d, mask, result);
 }
 
-/// The operands as they are; those an instruction does not have repeat the first.
+/// The operands. Those that an instruction does not have repeat the first.
 fn operands(registers: &Registers, instruction: &Float) -> [[u32; LANES]; 3] {
     let count = instruction.op.operand_count();
     std::array::from_fn(|index| *registers.get32(instruction.s[if index < count { index } else { 0 }]))

@@ -65,7 +65,7 @@ fn typed<T: Number>(registers: &mut Registers, mask: u32, &Integer { op, d, s, .
     }
 }
 
-/// What the six integer types have in common.
+/// Operations that the six integer types share.
 trait Number: Lane + Ord {
     const ZERO: Self;
     const ONE: Self;
@@ -107,7 +107,7 @@ macro_rules! number {
             fn mul_high(self, other: $ty) -> $ty {
                 (($double::from(self) * $double::from(other)) >> $ty::BITS) as $ty
             }
-            /// Division by zero gives all ones, as the hardware does.
+            /// The quotient; division by zero gives all ones, as on the hardware.
             #[inline(always)]
             fn div(self, other: $ty) -> $ty {
                 if other == 0 { !0 } else { self.wrapping_div(other) }
@@ -201,7 +201,7 @@ fn multiply_lanes(registers: &mut Registers, mask: u32, instruction: &WideMultip
 
 #[inline(always)]
 fn shift_lanes(registers: &mut Registers, mask: u32, &Shift { ty, left, d, a, b }: &Shift) {
-    // PTX clamps shift counts to the width of the type: beyond it, nothing but zeros or signs is left.
+    // PTX clamps shift counts to the width of the type, at which only zeros or signs are left.
     macro_rules! logical {
         ($ty:ty) => {
             if left {
@@ -241,7 +241,9 @@ pub(crate) fn carry(registers: &mut Registers, mask: u32, instruction: &Carry) {
         Ty::S32 => carry_lanes::<u32>(registers, mask, instruction, |a, b| {
             (i64::from(a as i32) * i64::from(b as i32)) as u128
         }),
-        _ => carry_lanes::<u32>(registers, mask, instruction, |a, b| u128::from(a) * u128::from(b)),
+        Ty::U16 | Ty::S16 | Ty::U32 => {
+            carry_lanes::<u32>(registers, mask, instruction, |a, b| u128::from(a) * u128::from(b));
+        }
     }
 }
 

@@ -1,6 +1,6 @@
-//! Approximate functions: within the errors that the PTX manual documents, not the bits of any one GPU.
+//! Approximate functions. Results are within the errors that the PTX manual documents, but need not have a GPU's bits.
 
-use super::float::{NAN, flush};
+use super::number::{NAN, flush};
 use crate::code::{FloatType as Ty, Math, MathOp as Op};
 use crate::softfloat::{self, Rounding};
 use crate::state::Registers;
@@ -41,7 +41,7 @@ fn exp2(x: f32) -> f32 {
     let clamped = x.clamp(-160.0, 160.0);
     let whole = clamped.round_ties_even();
     let t = f64::from(clamped - whole);
-    // The Taylor series of 2^t for |t| <= 1/2, of which the first term left out is below 2^-28.
+    // The Taylor series of 2^t for |t| <= 1/2, whose first omitted term is below 2^-28.
     let coefficients = [
         1.525_273_380_405_984e-5,
         1.540_353_039_338_161e-4,
@@ -64,7 +64,7 @@ fn reciprocal_root(x: f32) -> f32 {
 }
 
 fn double(registers: &mut Registers, mask: u32, &Math { op, d, a, ftz, .. }: &Math) {
-    // `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64` flush, and give the upper half of the result only.
+    // `rcp.approx.ftz.f64` and `rsqrt.approx.ftz.f64` flush, and give only the upper half of the result.
     let gross = |value: f64| {
         if value.is_nan() {
             value

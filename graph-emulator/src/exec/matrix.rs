@@ -1,10 +1,12 @@
 //! Matrix instructions.
 //!
-//! Products are exact. A sum is computed in double precision, in the order of `k`, the addend first, and rounded once to
-//! the type of the result; `f64` matrices round after every product. The hardware adds in an order and with guard bits of
-//! its own, so sums of floats agree with it only within bounds: for `f32` results, `k + 1` units in the last place of the
-//! largest term; for `f16` results, one unit of the last place more where the exact sum lies near the middle of two numbers.
-//! Sums that are exact in `f32` in any order, of small integers for example, agree bit for bit, and so do integers.
+//! Products are exact. A sum is computed in double precision, in the order of `k`, the addend first, and rounded once
+//! to the type of the result; `f64` matrices round after every product.
+//!
+//! The hardware adds in an order and with guard bits of its own, so sums of floats agree with it only within bounds.
+//! For `f32` results these are `k + 1` units in the last place of the largest term. For `f16` results they are one unit
+//! of the last place more if the exact sum is near the middle of two numbers. Sums that are exact in `f32` in any
+//! order, of small integers for example, agree bit for bit, and so do integers.
 
 use super::check::all_aligned;
 use super::fragment::Numbers;
@@ -16,7 +18,7 @@ use crate::state::vector::dispatch;
 use crate::state::{FULL, LANES, Registers, Warp, lanes};
 
 impl Warp {
-    /// Execute a matrix instruction once all lanes of the warp are there.
+    /// Executes a matrix instruction once all lanes of the warp are there.
     pub(crate) fn matrix(
         &mut self,
         op: &Matrix,
@@ -176,7 +178,7 @@ fn multiply_numbers(registers: &mut Registers, mask: u32, op: &Multiply) {
             for (step, &factor) in a[row * k..][..k].iter().enumerate() {
                 let (from, to) = (&b[step * n..][..n], &mut c[row * n..][..n]);
                 for (sum, &other) in to.iter_mut().zip(from) {
-                    // Only `f64` needs the fused operation; elsewhere the product is exact.
+                    // Only `f64` needs the fused operation; other products are exact.
                     *sum = factor.mul_add(other, *sum);
                 }
             }

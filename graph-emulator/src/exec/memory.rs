@@ -1,5 +1,5 @@
-//! Loads and stores. Global memory is shared with other blocks (atomic words, see [`Memory`](crate::Memory)); all else
-//! belongs to the block.
+//! Loads and stores. Global memory is shared with other blocks (atomic words, see [`Memory`](crate::Memory)); other
+//! memory belongs to the block.
 
 use std::sync::atomic::{Ordering, fence};
 
@@ -12,7 +12,7 @@ use crate::memory::storage::Storage;
 use crate::state::address::{addresses, each_space};
 use crate::state::{FULL, LANES, Registers, Warp, first, lanes};
 
-/// Execute a load.
+/// Executes a load.
 pub(crate) fn load(warp: &mut Warp, env: &Environment<'_>, mask: u32, op: &Transfer) -> Result<(), LaneFault> {
     if is_simple(op, mask) && words::load(&mut warp.registers, env, op) {
         return Ok(());
@@ -36,7 +36,7 @@ pub(crate) fn load(warp: &mut Warp, env: &Environment<'_>, mask: u32, op: &Trans
     })
 }
 
-/// Execute a store.
+/// Executes a store.
 pub(crate) fn store(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &Transfer) -> Result<(), LaneFault> {
     if is_simple(op, mask) && words::store(&mut warp.registers, env, op) {
         return Ok(());
@@ -48,7 +48,7 @@ pub(crate) fn store(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &
             Space::Global | Space::Generic => store_global(&warp.registers, env, mask, op, at),
             Space::Shared => store_shared(&warp.registers, env.shared, mask, op, at),
             Space::Param => {
-                // Kernel parameters are read-only: nothing of them is within the bounds of a store.
+                // Kernel parameters are read-only: for a store, they have no bytes.
                 all_inside(Operation::Store, "the parameters", at, mask, op.total(), 0)
             }
             Space::Local => {
@@ -66,7 +66,7 @@ pub(crate) fn store(warp: &mut Warp, env: &mut Environment<'_>, mask: u32, op: &
     })
 }
 
-/// Read each element in each lane with `read(lane, address)`, extend it, and write it to its register.
+/// Reads each element in each lane with `read(lane, address)`, extends it, and writes it to its register.
 #[inline(always)]
 fn each_element(
     registers: &mut Registers,
@@ -84,7 +84,7 @@ fn each_element(
     }
 }
 
-/// Extend what was loaded and write it to the register of an element.
+/// Extends loaded values and writes them to the register of an element.
 #[inline(always)]
 fn assign(registers: &mut Registers, mask: u32, op: &Transfer, element: u8, mut values: [u64; LANES]) {
     let d = op.values[usize::from(element)];
@@ -102,7 +102,7 @@ fn assign(registers: &mut Registers, mask: u32, op: &Transfer, element: u8, mut 
     }
 }
 
-/// What is stored in an element, in all lanes.
+/// The value to store in an element, in all lanes.
 #[inline(always)]
 fn value(registers: &Registers, op: &Transfer, element: u8) -> [u64; LANES] {
     let slot = op.values[usize::from(element)];
@@ -139,7 +139,7 @@ fn load_global(
     Ok(())
 }
 
-/// All elements of one lane.
+/// Loads all elements of one lane.
 #[inline(always)]
 fn load_lane(registers: &mut Registers, op: &Transfer, storage: &Storage, lane: usize, address: u64) {
     for element in 0..op.count {
@@ -205,7 +205,7 @@ fn store_lane(registers: &Registers, op: &Transfer, storage: &Storage, lane: usi
     }
 }
 
-/// Read aligned bytes that are there.
+/// Reads aligned bytes; the caller has checked the bounds.
 #[inline(always)]
 pub(crate) fn read_bytes(memory: &[u8], address: u64, bytes: u8) -> u64 {
     let start = address as usize;
@@ -219,7 +219,7 @@ pub(crate) fn read_bytes(memory: &[u8], address: u64, bytes: u8) -> u64 {
     u64::from_le_bytes(value)
 }
 
-/// Write aligned bytes that are there.
+/// Writes aligned bytes; the caller has checked the bounds.
 #[inline(always)]
 pub(crate) fn write_bytes(memory: &mut [u8], address: u64, bytes: u8, value: u64) {
     let start = address as usize;
@@ -232,7 +232,7 @@ pub(crate) fn write_bytes(memory: &mut [u8], address: u64, bytes: u8, value: u64
     }
 }
 
-/// Load from the shared memory or the parameters.
+/// Loads from the shared memory or the parameters.
 fn load_bytes(
     warp: &mut Warp,
     memory: &[u8],
@@ -279,7 +279,7 @@ fn store_shared(
     Ok(())
 }
 
-/// `cp.async`: global to shared memory, at once.
+/// `cp.async`: copies from global to shared memory, at once.
 pub(crate) fn async_copy(
     warp: &mut Warp,
     env: &mut Environment<'_>,

@@ -1,8 +1,9 @@
-//! Execution, by family of instructions. Which instruction runs next, and in which lanes, is decided in `schedule`.
+//! Execution, by family of instructions. `run::warp` decides which instruction runs next, and in which lanes.
 
 pub(crate) mod atomic;
-pub(crate) mod builtin;
 pub(crate) mod call;
+pub(crate) mod builtin;
+pub(crate) mod frame;
 pub(crate) mod matrix;
 pub(crate) mod cell;
 pub(crate) mod memory;
@@ -19,6 +20,7 @@ pub(crate) mod math;
 pub(crate) mod fragment;
 pub(crate) mod float;
 pub(crate) mod half;
+pub(crate) mod number;
 pub(crate) mod integer;
 pub(crate) mod bits;
 pub(crate) mod video;
@@ -32,7 +34,7 @@ use crate::sanitize::Sanitizer;
 use crate::state::{Context, LANES, Registers, Warp, first, lanes};
 use barrier::Barriers;
 
-/// What the warps of a block share.
+/// The state that the warps of a block share.
 pub(crate) struct Environment<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) shared: &'a mut [u8],
@@ -41,21 +43,21 @@ pub(crate) struct Environment<'a> {
     pub(crate) sanitizer: Option<Sanitizer<'a>>,
 }
 
-/// Where the lanes that executed an instruction go.
+/// The place to which the lanes that executed an instruction go.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Flow {
-    /// To the next instruction.
+    /// The next instruction.
     Next,
-    /// To the next instruction, having asked for something others must change.
+    /// The next instruction; the lanes may be waiting for a value that others must change.
     Spin,
-    /// All to one place.
+    /// One place for all lanes.
     Goto(u32),
-    /// Each to where its own program counter was set.
+    /// For each lane, its own program counter, which was set.
     Split,
 }
 
 impl Warp {
-    /// Execute one instruction, at `pc`, in the lanes of `mask`.
+    /// Executes one instruction, at `pc`, in the lanes of `mask`.
     #[inline(always)]
     pub(crate) fn execute(
         &mut self,
@@ -139,9 +141,7 @@ impl Warp {
             Op::Barrier(op) => return self.barrier(op, mask, pc, env),
             Op::Matrix(op) => return self.matrix(op, mask, pc, env),
             &Op::ActiveMask { d } => registers.set(d, mask, [mask; LANES]),
-            Op::Shuffle(_) | Op::Vote(_) | Op::Match(_) | Op::Reduce(_) | Op::WarpBarrier { .. } | Op::Elect { .. } => {
-                return Ok(self.collective(op, mask, pc));
-            }
+            Op::Collective(op) => return Ok(self.collective(op, mask, pc)),
             Op::Nop => {}
             Op::Integer(_)
             | Op::Multiply(_)
@@ -193,7 +193,7 @@ fn local_address(registers: &mut Registers, mask: u32, d: Slot, offset: u32, wid
     }
 }
 
-/// Nanoseconds since the program first asked.
+/// The nanoseconds since a kernel first asked for the time.
 fn clock(registers: &mut Registers, mask: u32, d: Slot, wide: bool) {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     let now = START.get_or_init(std::time::Instant::now).elapsed().as_nanos() as u64;

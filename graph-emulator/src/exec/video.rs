@@ -1,11 +1,11 @@
-//! Video instructions and packed integers: as the PTX manual's pseudocode has them, in more bits than any result needs.
+//! Video instructions and packed integers, as in the PTX manual's pseudocode, in more bits than any result needs.
 
 use std::cmp::Ordering;
 
 use crate::code::{Comparison, DISCARD, Part, Source, Then, Video, VideoOp as Op};
 use crate::state::{LANES, Registers, each};
 
-/// Execute a video instruction.
+/// Executes a video instruction.
 pub(crate) fn video(registers: &mut Registers, mask: u32, instruction: &Video) {
     let (a, b) = (
         *registers.get32(instruction.a.slot),
@@ -27,11 +27,19 @@ fn scalar(instruction: &Video, a: u32, b: u32, c: u32) -> u32 {
     match instruction.op {
         Op::Mad { plus_one, shift } => return mad(instruction, x, y, c, plus_one, shift),
         Op::Pack { bits } => return pack(instruction.signed, bits.into(), x, y, c),
-        _ => {}
+        Op::Add
+        | Op::Sub
+        | Op::Average
+        | Op::AbsoluteDifference
+        | Op::Min
+        | Op::Max
+        | Op::ShiftLeft { .. }
+        | Op::ShiftRight { .. }
+        | Op::Set(_) => {}
     }
     let bits = match instruction.then {
         Then::Merge(part) => part.bits,
-        _ => 32,
+        Then::Nothing | Then::Add | Then::Min | Then::Max | Then::Lanes(_) => 32,
     };
     let value = compute(instruction, x, y, bits.into()) as u32;
     let signed = instruction.signed;
@@ -46,7 +54,7 @@ fn scalar(instruction: &Video, a: u32, b: u32, c: u32) -> u32 {
     }
 }
 
-/// Parts of words, one by one.
+/// Operations on parts of words, one part after the other.
 fn parallel(instruction: &Video, a: u32, b: u32, c: u32) -> u32 {
     let bits = 32 / instruction.lanes;
     let at = |source: Source, word: u32, lane: u8| {
@@ -61,7 +69,7 @@ fn parallel(instruction: &Video, a: u32, b: u32, c: u32) -> u32 {
     };
     let mut result = match instruction.then {
         Then::Add | Then::Lanes(_) => c,
-        _ => 0,
+        Then::Nothing | Then::Min | Then::Max | Then::Merge(_) => 0,
     };
     for lane in 0..instruction.lanes {
         let (x, y) = (at(instruction.a, a, lane), at(instruction.b, b, lane));
@@ -69,7 +77,7 @@ fn parallel(instruction: &Video, a: u32, b: u32, c: u32) -> u32 {
         match instruction.then {
             Then::Add => result = result.wrapping_add(value as u32),
             Then::Lanes(chosen) if chosen >> lane & 1 == 0 => {}
-            _ => {
+            Then::Nothing | Then::Min | Then::Max | Then::Merge(_) | Then::Lanes(_) => {
                 let start = lane * bits;
                 result = put(result, value as u32, Part { start, bits });
             }
@@ -94,7 +102,7 @@ fn take(source: Source, word: u32) -> i64 {
     narrow(i64::from(word >> start), bits.into(), source.signed)
 }
 
-/// Replace a part of a word.
+/// Replaces a part of a word.
 fn put(word: u32, value: u32, Part { start, bits }: Part) -> u32 {
     let ones = (u64::from(u32::MAX) >> (32 - bits)) as u32;
     (word & !(ones << start)) | (value & ones) << start
@@ -108,7 +116,7 @@ fn clamp(value: i64, bits: u32, signed: bool) -> i64 {
     }
 }
 
-/// The result before anything is done with `c`, saturated where asked.
+/// The result before `c` is used, saturated if the instruction says so.
 fn compute(instruction: &Video, x: i64, y: i64, bits: u32) -> i64 {
     let count = |wrap: bool| if wrap { y & 31 } else { (y as u64).min(32) as i64 };
     let value = match instruction.op {

@@ -1,6 +1,7 @@
-//! The most frequent loads and stores: 32 bits in every lane of a warp, or in every thread of a block, at affine addresses
-//! (rows of words, one word for a row, or anything else with fixed steps), and loads of a warp from anywhere in shared
-//! memory. The rest, faults included, is left to `exec::memory`.
+//! The most frequent loads and stores: 32 bits in every lane of a warp, or in every thread of a block.
+//!
+//! Addresses must be affine: rows of words, one word for a row, or any other fixed steps. Loads of a warp may also be
+//! from any addresses in shared memory or the parameters. `exec::memory` does all other accesses, and finds all faults.
 
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 
@@ -11,23 +12,23 @@ use crate::state::affine::Affine;
 use crate::state::vector::dispatch;
 use crate::state::{FULL, Registers, each};
 
-/// Whether an access is one of those here: 32 bits in every lane, and nothing else to see to.
+/// Whether an access may be one of those here: 32 bits in every lane, and not `volatile` or stronger.
 #[inline(always)]
 pub(crate) fn is_simple(op: &Transfer, mask: u32) -> bool {
     mask == FULL && op.bytes == 4 && op.count == 1 && !op.wide && !op.strong && op.values[0] != DISCARD
 }
 
 dispatch! {
-    /// Loads a word in every thread; returns false, having done nothing, if the addresses are not of the kind above.
+    /// Loads a word in every thread; returns false, and does nothing, if the addresses are of another kind.
     fn load(registers: &mut Registers, env: &Environment<'_>, op: &Transfer) -> bool = load_all
 }
 
 dispatch! {
-    /// Stores a word in every thread; returns false, having done nothing, if the addresses are not of the kind above.
+    /// Stores a word in every thread; returns false, and does nothing, if the addresses are of another kind.
     fn store(registers: &mut Registers, env: &mut Environment<'_>, op: &Transfer) -> bool = store_all
 }
 
-/// Words of a memory: where the first thread's is, and the steps to its neighbours'.
+/// The words of a memory that threads access: the index of the first thread's word, and the steps to its neighbours'.
 #[derive(Clone, Copy)]
 struct Walk {
     start: usize,
@@ -36,7 +37,7 @@ struct Walk {
     width: usize,
 }
 
-/// Where an instruction goes: a affine of aligned addresses in one space, and its bounds.
+/// The addresses of an instruction: affine and aligned, in one space, with their bounds.
 struct Span {
     space: Space,
     affine: Affine,
@@ -73,7 +74,7 @@ fn span(registers: &mut Registers, space: Space, address: &Address) -> Option<Sp
 }
 
 impl Span {
-    /// The way through a memory that begins at an address.
+    /// The words that are accessed in a memory that begins at `from`.
     #[inline(always)]
     fn walk(&self, from: u64, width: usize, threads: usize) -> Walk {
         let (start, across, down) = (
@@ -171,7 +172,7 @@ fn gather(registers: &mut Registers, env: &Environment<'_>, op: &Transfer) -> bo
     }
     let (words, _) = memory.as_chunks::<4>();
     let at = addresses(registers, &op.address);
-    // An address that is not aligned has its low bits on top, and so is out of bounds.
+    // The rotation makes an address that is not aligned so large that it is out of bounds.
     let indices = each(|lane| at[lane].rotate_right(2));
     if indices.iter().fold(0, |highest, &index| index.max(highest)) >= words.len() as u64 {
         return false;
@@ -189,14 +190,14 @@ impl Walk {
         })
     }
 
-    /// A word of the row that begins with one.
+    /// The word of a thread in the row that begins at `start`.
     #[inline(always)]
     fn word(&self, start: usize, x: usize) -> usize {
         start.wrapping_add_signed(self.across * x as isize)
     }
 }
 
-/// Words that are copied without a loop around them.
+/// The number of words that are copied without a loop.
 const RUN: usize = 16;
 
 /// A word of a memory.
@@ -291,7 +292,7 @@ fn put(values: &[u32], walk: Walk, words: &[AtomicU32]) {
     }
 }
 
-/// Whether so many bytes from an address on lie in a memory.
+/// Whether `bytes` bytes from an address on are in a memory.
 #[inline(always)]
 pub(crate) fn fits(memory: &[u8], address: u64, bytes: u64) -> bool {
     (memory.len() as u64)

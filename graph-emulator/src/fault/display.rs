@@ -1,4 +1,4 @@
-//! Faults in words.
+//! The text of faults.
 
 use std::fmt;
 

@@ -1,20 +1,20 @@
-//! What can go wrong: when a module is loaded, and while a kernel runs.
+//! Errors: those of loading a module, and those of a running kernel.
 
 mod display;
 
 use std::fmt;
 
-/// Why a module could not be loaded.
+/// The reason that a module could not be loaded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct LoadError {
-    /// The kernel or function, where the problem is in one.
+    /// The kernel or function, if the problem is in one.
     pub function: Option<String>,
-    /// The line in the PTX text, from 1; 0 where there is none.
+    /// The line in the PTX text, from 1, or 0 if there is none.
     pub line: u32,
-    /// What is wrong, for example `unknown instruction`.
+    /// The problem, for example `unknown instruction`.
     pub message: String,
-    /// The instruction as written, where it is one.
+    /// The instruction as written, if the problem is in one.
     pub instruction: Option<String>,
 }
 
@@ -36,26 +36,26 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// A kernel launch that went wrong: where, and why.
+/// A kernel launch that went wrong: the place, and the reason.
 ///
-/// Of several faults in one launch, the one of the first block (in order of `z`, `y`, `x`) is reported.
+/// If several blocks are at fault, the first in order of `z`, `y`, `x` is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The kernel.
     pub kernel: Box<str>,
     /// `%ctaid`.
     pub block: [u32; 3],
-    /// `%tid`; of several threads at fault, the first.
+    /// `%tid` of the first thread at fault.
     pub thread: [u32; 3],
-    /// The line in the PTX text; 0 where no instruction is at fault.
+    /// The line in the PTX text, or 0 if no instruction is at fault.
     pub line: u32,
-    /// File and line of the source, where the PTX has `.loc` directives.
+    /// The file and the line of the source, if the PTX has `.loc` directives.
     pub source: Option<(Box<str>, u32)>,
-    /// What happened.
+    /// The reason.
     pub kind: FaultKind,
 }
 
-/// What a thread tried to do with memory.
+/// An access to memory that a thread tried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Operation {
@@ -67,7 +67,7 @@ pub enum Operation {
     Atomic,
 }
 
-/// What went wrong in a kernel.
+/// The reason of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
@@ -75,115 +75,115 @@ pub enum FaultKind {
     InvalidLaunch(Box<str>),
     /// An access beyond the ends of a buffer.
     OutOfBounds {
-        /// What was tried.
+        /// The access that was tried.
         operation: Operation,
         /// The buffer, or `shared memory`, `local memory`, `parameters`.
         buffer: Box<str>,
-        /// Offset of the access from the start of the buffer; negative before it.
+        /// The offset of the access from the start of the buffer; negative before it.
         offset: i64,
-        /// Bytes accessed.
+        /// The number of bytes accessed.
         bytes: u32,
-        /// Size of the buffer.
+        /// The size of the buffer in bytes.
         len: u64,
     },
-    /// An access to an address where nothing is or was.
+    /// An access to an address where no memory is or was.
     InvalidAddress {
-        /// What was tried.
+        /// The access that was tried.
         operation: Operation,
         /// The address.
         address: u64,
-        /// Bytes accessed.
+        /// The number of bytes accessed.
         bytes: u32,
     },
     /// An access to memory that exists but was not passed to this kernel.
     NotPassed {
-        /// What was tried.
+        /// The access that was tried.
         operation: Operation,
         /// The allocation.
         buffer: Box<str>,
-        /// Offset of the access in the allocation.
+        /// The offset of the access in the allocation.
         offset: u64,
-        /// Bytes accessed.
+        /// The number of bytes accessed.
         bytes: u32,
     },
     /// A store or an atomic operation on a buffer passed for reading.
     ReadOnly {
-        /// What was tried.
+        /// The access that was tried.
         operation: Operation,
         /// The buffer.
         buffer: Box<str>,
-        /// Offset of the access in the buffer.
+        /// The offset of the access in the buffer.
         offset: u64,
-        /// Bytes accessed.
+        /// The number of bytes accessed.
         bytes: u32,
     },
     /// An access to memory that was freed.
     Freed {
-        /// What was tried.
+        /// The access that was tried.
         operation: Operation,
         /// The allocation that was there.
         buffer: Box<str>,
-        /// Offset of the access in the allocation.
+        /// The offset of the access in the allocation.
         offset: u64,
-        /// Bytes accessed.
+        /// The number of bytes accessed.
         bytes: u32,
     },
     /// An address that is no multiple of the access's size.
     Misaligned {
-        /// What was tried.
+        /// The access that was tried.
         operation: Operation,
         /// The address, in its space.
         address: u64,
-        /// Bytes accessed, and the alignment needed.
+        /// The number of bytes accessed, which is the alignment that it needs.
         bytes: u32,
     },
     /// A load of memory that nothing has written; see
     /// [`Options::check_uninitialized`](crate::Options::check_uninitialized).
     Uninitialized {
-        /// What was tried.
+        /// The access that was tried.
         operation: Operation,
         /// The buffer, or `shared memory`.
         buffer: Box<str>,
-        /// Offset of the access in the buffer.
+        /// The offset of the access in the buffer.
         offset: u64,
-        /// Bytes accessed.
+        /// The number of bytes accessed.
         bytes: u32,
     },
     /// Two threads of a block touch the same shared memory, one of them writes, and nothing orders them; see
     /// [`Options::check_shared_races`](crate::Options::check_shared_races).
     SharedRace {
-        /// What was tried.
+        /// The access that was tried.
         operation: Operation,
-        /// Offset of the access in the shared memory.
+        /// The offset of the access in the shared memory.
         offset: u64,
-        /// Bytes accessed.
+        /// The number of bytes accessed.
         bytes: u32,
         /// `%tid` of the other thread.
         other: [u32; 3],
-        /// What the other thread did.
+        /// The access of the other thread.
         other_operation: Operation,
         /// Its line in the PTX text.
         other_line: u32,
     },
-    /// An access to bytes that work which is not ordered with this launch touches too; see
+    /// An access to bytes that other work touches too, although nothing orders that work and this launch; see
     /// [`Options::unordered`](crate::Options::unordered).
     Unordered {
-        /// What was tried.
+        /// The access that was tried.
         operation: Operation,
         /// The buffer.
         buffer: Box<str>,
-        /// Offset of the access in the buffer.
+        /// The offset of the access in the buffer.
         offset: u64,
-        /// Bytes accessed.
+        /// The number of bytes accessed.
         bytes: u32,
-        /// What else touches them.
+        /// The name of the other work.
         other: Box<str>,
-        /// Does it write them, rather than read?
+        /// Whether the other work writes the bytes, rather than reads them.
         other_writes: bool,
     },
     /// `free` of an address that `malloc` did not return, or that was freed before.
     InvalidFree(u64),
-    /// Threads wait for each other and none can go on.
+    /// Threads wait for each other, and none can go on.
     Deadlock(Box<str>),
     /// Threads of one warp met a barrier at different instructions.
     DivergentBarrier(Box<str>),
@@ -195,13 +195,13 @@ pub enum FaultKind {
     Trap,
     /// Calls are nested too deeply: no room for the registers or the local memory of another frame.
     StackOverflow,
-    /// An indirect call or branch to where no function or label is.
+    /// An indirect call or branch to an address that is no function or label.
     InvalidTarget(u64),
     /// The host has no memory for the registers and the shared memory of a block.
     OutOfMemory,
 }
 
-/// Something went wrong in a lane.
+/// A fault of one lane of a warp.
 #[derive(Debug)]
 pub(crate) struct LaneFault(Box<(usize, FaultKind)>);
 
@@ -211,7 +211,7 @@ impl LaneFault {
         LaneFault(Box::new((lane, kind)))
     }
 
-    /// The lane, and what went wrong.
+    /// The lane, and the reason.
     pub(crate) fn into_parts(self) -> (usize, FaultKind) {
         *self.0
     }

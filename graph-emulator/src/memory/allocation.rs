@@ -38,13 +38,13 @@ impl Allocation {
         self.storage.address()
     }
 
-    /// The memory it is a piece of.
+    /// The memory that it is a piece of.
     pub fn memory(&self) -> &Memory {
         &self.memory
     }
 
-    /// The address of its first byte in the allocation that owns it: its own, or that of the whole that it was allocated within. Bytes
-    /// are the same where these are; [`Footprint`](crate::Footprint)s name them so.
+    /// The address of its first byte in the allocation that owns the bytes: this one, or the one that it was allocated
+    /// within. Two addresses that are equal here are the same byte; [`Footprint`](crate::Footprint)s use them.
     pub fn home(&self) -> u64 {
         self.storage.home(self.storage.address())
     }
@@ -54,35 +54,35 @@ impl Allocation {
         self.len
     }
 
-    /// Has it no bytes?
+    /// Whether it has no bytes.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Copy `bytes` to `offset`. Callers order this against running kernels, as on a GPU.
+    /// Copies `bytes` to `offset`. As on a GPU, the caller sees to it that no kernel uses them meanwhile.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfBounds`] when the bytes do not fit; nothing is written then.
+    /// [`MemoryError::OutOfBounds`] if the bytes do not fit; then nothing is written.
     pub fn write(&self, offset: usize, bytes: &[u8]) -> Result<(), MemoryError> {
         self.check(offset, bytes.len())?;
         self.storage.write(offset, bytes);
         Ok(())
     }
 
-    /// Copy from `offset` into `bytes`. Callers order this against running kernels.
+    /// Copies from `offset` into `bytes`. The caller sees to it that no kernel writes them meanwhile.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfBounds`] when so many bytes are not there; nothing is read then.
+    /// [`MemoryError::OutOfBounds`] if the allocation ends before the bytes do; then nothing is read.
     pub fn read(&self, offset: usize, bytes: &mut [u8]) -> Result<(), MemoryError> {
         self.check(offset, bytes.len())?;
         self.storage.read(offset, bytes);
         Ok(())
     }
 
-    /// Copy `len` bytes from another allocation, or from this one: then the two ranges may overlap.
+    /// Copies `len` bytes from another allocation, or from this one; the two ranges may overlap.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfBounds`] when either range does not fit; nothing is copied then.
+    /// [`MemoryError::OutOfBounds`] if either range does not fit; then nothing is copied.
     pub fn copy_from(
         &self,
         offset: usize,
@@ -109,10 +109,10 @@ impl Allocation {
         Ok(())
     }
 
-    /// Write `pattern` `count` times, from `offset` on.
+    /// Writes `pattern` `count` times, from `offset` on.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfBounds`] when it does not fit; nothing is written then.
+    /// [`MemoryError::OutOfBounds`] if the copies do not fit; then nothing is written.
     pub fn fill(&self, offset: usize, pattern: &[u8], count: usize) -> Result<(), MemoryError> {
         self.check(offset, pattern.len().saturating_mul(count))?;
         if pattern.is_empty() {
@@ -130,11 +130,12 @@ impl Allocation {
         Ok(())
     }
 
-    /// Take it that nothing was ever written here: as a kernel finds memory that is only lent to it.
+    /// Marks all bytes as never written, which is how a kernel finds memory that is only lent to it.
     ///
-    /// The bytes stay as they are. Launches with [`Options::check_uninitialized`](crate::Options::check_uninitialized) fault
-    /// where they read a byte that has not been written since, by a kernel or by one of the copies here; a copy of bytes that
-    /// were not written is no fault, but no writing either. A launch without that option counts as writing all it may write.
+    /// The bytes keep their values. A launch with [`Options::check_uninitialized`](crate::Options::check_uninitialized)
+    /// faults if it reads a byte that neither a kernel nor a method of this type has written since. Copying an
+    /// unwritten byte is no fault, and leaves its copy unwritten. A launch without that option counts as writing all
+    /// that it may write.
     pub fn forget_contents(&self) {
         self.storage.forget();
     }

@@ -9,7 +9,7 @@ pub(crate) struct Bitmap {
     len: usize,
 }
 
-/// The word and the mask of the bits of a range that are in it, word by word.
+/// The words that have bits of a range, each with the mask of those bits.
 fn parts(range: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
     (range.start / 64..range.end.div_ceil(64)).map(move |word| {
         let first = range.start.saturating_sub(word * 64).min(64);
@@ -20,7 +20,7 @@ fn parts(range: Range<usize>) -> impl Iterator<Item = (usize, u64)> {
 }
 
 impl Bitmap {
-    /// For so many bytes, none set.
+    /// A bitmap for `len` bytes, none of which is set.
     pub(crate) fn new(len: usize) -> Bitmap {
         Bitmap {
             words: (0..len.div_ceil(64)).map(|_| AtomicU64::new(0)).collect(),
@@ -28,7 +28,7 @@ impl Bitmap {
         }
     }
 
-    /// The range, cut off where the memory ends.
+    /// The range, as far as the memory goes.
     fn within(&self, start: usize, count: usize) -> Range<usize> {
         start.min(self.len)..start.saturating_add(count).min(self.len)
     }
@@ -62,7 +62,7 @@ impl Bitmap {
         (start..start + count).map(|index| self.is_set(index)).collect()
     }
 
-    /// Give a range these bits.
+    /// Sets the bits of a range.
     pub(crate) fn assign(&self, start: usize, bits: &[bool]) {
         for (index, &set) in (start..).zip(bits) {
             let mask = 1 << (index % 64);
@@ -111,7 +111,7 @@ mod tests {
         assert_eq!(bits.first_unset(61, 9), None);
         assert_eq!(bits.first_unset(61, 10), Some(70));
         assert_eq!(bits.first_unset(0, 2), Some(1));
-        // Bytes 0 to 99, of which 0 and 60 to 69 are set, to 100 to 199.
+        // Copies bits 0 to 99, of which 0 and 60 to 69 are set, to 100 to 199.
         bits.assign(100, &bits.bits(0, 100));
         assert_eq!(bits.ranges(), [0..1, 60..70, 100..101, 160..170, 200..300]);
         bits.clear();

@@ -1,12 +1,12 @@
-//! Which bytes a launch, or anything else, read and wrote.
+//! Footprints: the bytes that a launch, or other work, reads and writes.
 
 use std::fmt;
 use std::ops::Range;
 
-/// The bytes that something read and wrote, by address.
+/// The addresses of the bytes that a launch, or other work, reads and writes.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Footprint {
-    /// Sorted, disjoint, not adjacent.
+    /// Sorted ranges, which are neither empty nor adjacent.
     read: Vec<Range<u64>>,
     written: Vec<Range<u64>>,
 }
@@ -24,29 +24,29 @@ impl fmt::Debug for Footprint {
 pub struct Conflict {
     /// The addresses of the first such bytes.
     pub addresses: Range<u64>,
-    /// Does the first footprint write them?
+    /// Whether the first footprint writes them.
     pub first_writes: bool,
-    /// Does the second?
+    /// Whether the second footprint writes them.
     pub second_writes: bool,
 }
 
 impl Footprint {
-    /// Nothing.
+    /// An empty footprint.
     pub fn new() -> Footprint {
         Footprint::default()
     }
 
-    /// Add bytes read.
+    /// Adds bytes that are read.
     pub fn read(&mut self, address: u64, len: u64) {
         insert(&mut self.read, address, len);
     }
 
-    /// Add bytes written.
+    /// Adds bytes that are written.
     pub fn write(&mut self, address: u64, len: u64) {
         insert(&mut self.written, address, len);
     }
 
-    /// Add all that another touches.
+    /// Adds all bytes of another footprint.
     pub fn merge(&mut self, other: &Footprint) {
         let len = |range: &Range<u64>| range.end - range.start;
         other.read.iter().for_each(|range| self.read(range.start, len(range)));
@@ -66,7 +66,7 @@ impl Footprint {
         &self.written
     }
 
-    /// The first bytes that both touch and one of them writes.
+    /// The first bytes that both footprints touch and at least one writes, if there are any.
     pub fn conflict(&self, other: &Footprint) -> Option<Conflict> {
         let found = |addresses: Option<Range<u64>>, first_writes, second_writes| {
             addresses.map(|addresses| Conflict {
@@ -80,7 +80,7 @@ impl Footprint {
             .or_else(|| found(common(&self.read, &other.written), false, true))
     }
 
-    /// Is any of these bytes written (`Some(true)`), or read at least (`Some(false)`)?
+    /// Whether any of these bytes is written (`Some(true)`), only read (`Some(false)`), or not touched (`None`).
     pub(crate) fn touches(&self, address: u64, len: u64) -> Option<bool> {
         let range = address..address.saturating_add(len);
         if overlaps(&self.written, &range) {
@@ -110,7 +110,7 @@ fn insert(ranges: &mut Vec<Range<u64>>, address: u64, len: u64) {
     ranges.splice(from..to, std::iter::once(start..end));
 }
 
-/// The first bytes in both.
+/// The first range that is in both lists.
 fn common(a: &[Range<u64>], b: &[Range<u64>]) -> Option<Range<u64>> {
     let (mut i, mut j) = (0, 0);
     while let (Some(x), Some(y)) = (a.get(i), b.get(j)) {

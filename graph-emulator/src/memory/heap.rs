@@ -1,4 +1,4 @@
-//! The heap that `malloc` and `free` of kernels work on.
+//! The heap of `malloc` and `free` in kernels.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -6,18 +6,18 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::memory::{Allocation, Memory, MemoryError};
 
-/// Its size: what CUDA has where nobody asks for more.
+/// The size in bytes, which is CUDA's default.
 const SIZE: u64 = 8 << 20;
-/// Blocks are aligned so.
+/// The alignment of blocks in bytes.
 const ALIGNMENT: u64 = 16;
 
-/// The device heap of a module. What is allocated lives until it is freed, or the module is.
+/// The device heap of a module. A block lives until it is freed or the module is dropped.
 pub(crate) struct Heap {
     allocation: Allocation,
     blocks: Mutex<Blocks>,
 }
 
-/// By offset, the lengths of what is free and of what is not.
+/// The lengths of free and of used blocks, by offset.
 struct Blocks {
     free: BTreeMap<u64, u64>,
     used: BTreeMap<u64, u64>,
@@ -38,12 +38,12 @@ impl Heap {
         &self.allocation
     }
 
-    /// The addresses of all of it.
+    /// All its addresses.
     pub(crate) fn addresses(&self) -> Range<u64> {
         self.allocation.address()..self.allocation.address() + SIZE
     }
 
-    /// The address of `len` bytes, or null where there are not so many left.
+    /// Allocates `len` bytes and returns their address, or null if no free block is large enough.
     pub(crate) fn allocate(&self, len: u64) -> u64 {
         let mut blocks = self.blocks.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(needed) = len.max(1).checked_next_multiple_of(ALIGNMENT) else {
@@ -65,7 +65,7 @@ impl Heap {
         self.allocation.address() + start
     }
 
-    /// Give a block back; false if there is none at the address. Null is nothing.
+    /// Frees a block, and returns false if there is none at the address. Freeing null does nothing.
     pub(crate) fn free(&self, address: u64) -> bool {
         if address == 0 {
             return true;

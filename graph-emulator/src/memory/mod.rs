@@ -1,5 +1,5 @@
-//! Emulated device memory: allocations at virtual addresses, and copies in and out of them. Who may access what
-//! during a launch is decided in `view`.
+//! Emulated device memory: allocations at virtual addresses, and copies in and out of them. [`view`] decides which of
+//! it a launch may access.
 
 pub(crate) mod heap;
 pub(crate) mod view;
@@ -15,39 +15,39 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub use allocation::Allocation;
 use storage::{Storage, zeroed_words};
 
-/// The lowest address handed out; everything below is null or one of the windows of `exec::memory`.
+/// The lowest address of an allocation. Lower addresses are null, functions, or windows of the generic address space.
 const FIRST_ADDRESS: u64 = 0x7000_0000_0000 >> 4;
-/// Space left after every allocation, so that running off its end finds nothing.
+/// The gap after every allocation, so that no memory follows its end.
 const GUARD: u64 = 1 << 20;
-/// Allocations are aligned as `cuMemAlloc` aligns them.
+/// The alignment of allocations, as `cuMemAlloc` aligns them.
 const ALIGNMENT: u64 = 256;
-/// How many freed allocations are remembered by name.
-const REMEMBERED: usize = 4096;
+/// The most freed allocations whose names are remembered.
+const MAX_FREED: usize = 4096;
 
 /// The emulated device memory.
 ///
-/// Allocations get virtual addresses with guard gaps between them, never reused: running off one end, or using an
-/// address after its memory was freed, never lands in another allocation. A clone is another handle to the same memory.
+/// Allocations get virtual addresses that are never reused, with gaps between them. So an access past an end, or after
+/// the memory was freed, never reaches another allocation. A clone is another handle to the same memory.
 ///
 /// # Soundness
 ///
-/// Blocks of a kernel run on several host threads and may race on global memory, as they may on a GPU. This is no
-/// undefined behaviour here because:
+/// Blocks of a kernel run on several host threads and may race on global memory, as they may on a GPU. Here this is not
+/// undefined behaviour, because:
 ///
 /// 1. The bytes of an allocation are one `[AtomicU32]`, and nothing ever makes another reference to them.
 /// 2. Every access, by kernels and by the host, is a relaxed or stronger atomic operation on whole words of that slice.
 ///    All have one size, so there are no racing accesses of mixed sizes either. Narrower stores are compare-and-swap
-///    loops on their word; wider accesses are several words, made indivisible by a lock where PTX says they are (`atom`,
-///    `volatile`, `relaxed` and stronger 64-bit accesses).
+///    loops on their word. Wider accesses are several words; a lock makes them indivisible if PTX says that they are
+///    (`atom`, and 64-bit accesses that are `volatile`, `relaxed` or stronger).
 /// 3. The slice lives in an `Arc` that the allocation and every launch using it share, so freeing an allocation during
-///    a launch cannot invalidate what the launch reads.
+///    a launch cannot invalidate memory that the launch reads.
 /// 4. Shared, local and parameter memory belong to one block, which runs on one host thread: they are plain `Vec`s.
 #[derive(Clone)]
 pub struct Memory {
     space: Arc<Mutex<AddressSpace>>,
 }
 
-/// What is where.
+/// The allocations, by address.
 struct AddressSpace {
     next: u64,
     entries: BTreeMap<u64, Entry>,
@@ -57,37 +57,37 @@ struct AddressSpace {
 struct Entry {
     name: String,
     len: usize,
-    /// `None` once freed.
+    /// `None` if it was freed.
     storage: Option<Arc<Storage>>,
 }
 
-/// What is known about an address.
+/// The allocation that was found for an address.
 pub(crate) struct Found {
     pub(crate) name: String,
     pub(crate) address: u64,
     pub(crate) len: usize,
-    /// `None` when the allocation was freed.
+    /// `None` if the allocation was freed.
     pub(crate) storage: Option<Arc<Storage>>,
 }
 
-/// Why an allocation or a copy was refused.
+/// The reason that an allocation or a copy was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MemoryError {
-    /// The host has not so much memory.
+    /// The host does not have that much memory.
     OutOfMemory {
-        /// Bytes asked for.
+        /// The bytes that were asked for.
         len: usize,
     },
     /// A copy does not fit into the allocation.
     OutOfBounds {
         /// The allocation.
         name: String,
-        /// First byte of the copy.
+        /// The first byte of the copy.
         offset: usize,
-        /// Bytes to copy.
+        /// The number of bytes to copy.
         len: usize,
-        /// Bytes there are.
+        /// The size of the allocation in bytes.
         size: usize,
     },
 }
@@ -144,27 +144,28 @@ impl Memory {
         }
     }
 
-    /// Are the two handles to the same memory?
+    /// Whether two handles are to the same memory.
     pub fn is(&self, other: &Memory) -> bool {
         Arc::ptr_eq(&self.space, &other.space)
     }
 
-    /// Allocate `len` zeroed bytes, aligned to 256. The name appears in fault messages.
+    /// Allocates `len` zeroed bytes, aligned to 256. The name appears in fault messages.
     ///
     /// # Errors
-    /// [`MemoryError::OutOfMemory`] when the host, or the address space, has not so much memory left.
+    /// [`MemoryError::OutOfMemory`] if the host, or the address space, does not have that much memory left.
     pub fn allocate(&self, name: &str, len: usize) -> Result<Allocation, MemoryError> {
         let words = zeroed_words(len).ok_or(MemoryError::OutOfMemory { len })?;
         self.place(name, len, |address| Storage::new(address, words))
     }
 
-    /// Allocate `len` bytes that are bytes of `whole` too, from the multiple of 4 `offset` on: they have a name and addresses of their
-    /// own, with guard gaps. What is written here is found there.
+    /// Gives a second name and addresses to `len` bytes of `whole`, from `offset` on, which must be a multiple of 4. A
+    /// write to one allocation changes the other too.
     ///
-    /// Each remembers for itself what was written since its contents were [forgotten](Allocation::forget_contents).
+    /// Each remembers for itself which bytes were written since its contents were
+    /// [forgotten](Allocation::forget_contents).
     ///
     /// # Errors
-    /// [`MemoryError::OutOfBounds`] when `whole` has not so many bytes there, or `offset` is no multiple of 4.
+    /// [`MemoryError::OutOfBounds`] if `whole` ends before the bytes do, or `offset` is not a multiple of 4.
     pub fn allocate_within(
         &self,
         name: &str,
@@ -233,13 +234,13 @@ impl Entry {
 }
 
 impl AddressSpace {
-    /// Mark an allocation as freed, and forget the oldest ones.
+    /// Marks an allocation as freed, and forgets the oldest freed ones.
     fn free(&mut self, address: u64) {
         if let Some(entry) = self.entries.get_mut(&address) {
             entry.storage = None;
         }
         self.freed.push_back(address);
-        while self.freed.len() > REMEMBERED {
+        while self.freed.len() > MAX_FREED {
             if let Some(oldest) = self.freed.pop_front() {
                 self.entries.remove(&oldest);
             }

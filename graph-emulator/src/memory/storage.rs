@@ -1,4 +1,4 @@
-//! The bytes of one allocation: words that are only ever accessed atomically. [`Memory`](crate::Memory) says why that is
+//! The bytes of one allocation: words that are only accessed atomically. [`Memory`](crate::Memory) says why that is
 //! sound.
 
 use std::alloc::{Layout, alloc_zeroed};
@@ -10,13 +10,13 @@ use crate::memory::bitmap::Bitmap;
 
 /// The bytes of one allocation: words of its own, or a part of those of another.
 pub(crate) struct Storage {
-    /// All or part of `owner`'s words. A pointer of its own, since every access goes through it.
+    /// All or part of `owner`'s words. A separate pointer, because every access goes through it.
     words: NonNull<[AtomicU32]>,
     owner: Arc<Box<[AtomicU32]>>,
     address: u64,
-    /// The address at which its owner has the first word.
+    /// The address of the first word in the allocation that owns it.
     home: u64,
-    /// Which bytes were written since the contents were forgotten; none before they are.
+    /// The bytes that were written since the contents were forgotten; unset if they never were.
     initialized: OnceLock<Bitmap>,
 }
 
@@ -28,7 +28,7 @@ unsafe impl Sync for Storage {}
 impl Storage {
     /// An allocation of these words at an address.
     pub(crate) fn new(address: u64, words: Box<[AtomicU32]>) -> Storage {
-        // A box that is moved takes its contents for its own again: the pointer is made when it is where it stays.
+        // Moving a box asserts that it alone has its contents, so the pointer is made after the last move.
         let owner = Arc::new(words);
         Storage {
             words: NonNull::from(&**owner),
@@ -50,18 +50,18 @@ impl Storage {
         }
     }
 
-    /// The address of the same bytes in the allocation that owns them, which is the same for all that share them.
+    /// The address of the same byte in the allocation that owns it, which is equal for all that share the byte.
     pub(crate) fn home(&self, address: u64) -> u64 {
         address - self.address + self.home
     }
 
-    /// Which bytes were written since the contents were forgotten.
+    /// The bytes that were written since the contents were forgotten.
     #[inline(always)]
     pub(crate) fn initialized(&self) -> Option<&Bitmap> {
         self.initialized.get()
     }
 
-    /// From now on no byte counts as written.
+    /// Marks all bytes as not written.
     pub(crate) fn forget(&self) {
         self.initialized
             .get_or_init(|| Bitmap::new(self.words().len() * 4))
@@ -71,8 +71,8 @@ impl Storage {
     /// The words; the last one may be longer than the allocation.
     #[inline(always)]
     pub(crate) fn words(&self) -> &[AtomicU32] {
-        // SAFETY: `new` and `part`, which alone make it, took it from a slice of the box in `owner`, which is never changed, moved or
-        // replaced and lives as long as `self`.
+        // SAFETY: only `new` and `part` make the pointer, from a slice of the box in `owner`. That box is never
+        // changed, moved or replaced, and lives as long as `self`.
         unsafe { self.words.as_ref() }
     }
 
@@ -82,7 +82,7 @@ impl Storage {
         self.address
     }
 
-    /// Read 1, 2, 4 or 8 aligned bytes; the caller has checked bounds and alignment.
+    /// Reads 1, 2, 4 or 8 aligned bytes; the caller has checked bounds and alignment.
     #[inline(always)]
     pub(crate) fn load(&self, address: u64, bytes: u8) -> u64 {
         let offset = address - self.address;
@@ -96,7 +96,7 @@ impl Storage {
         }
     }
 
-    /// Write 1, 2, 4 or 8 aligned bytes; the caller has checked bounds and alignment.
+    /// Writes 1, 2, 4 or 8 aligned bytes; the caller has checked bounds and alignment.
     #[inline(always)]
     pub(crate) fn store(&self, address: u64, bytes: u8, value: u64) {
         let offset = address - self.address;
@@ -121,7 +121,7 @@ impl Storage {
         &self.words()[((address - self.address) / 4) as usize]
     }
 
-    /// Make accesses to 64 bits at an address exclude each other.
+    /// Locks 64 bits at an address, so that accesses to them exclude each other.
     pub(crate) fn lock_pair(address: u64) -> MutexGuard<'static, ()> {
         static LOCKS: [Mutex<()>; 64] = [const { Mutex::new(()) }; 64];
         LOCKS[(address / 8 % 64) as usize]
@@ -129,7 +129,7 @@ impl Storage {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Copy bytes in; the caller has checked the bounds.
+    /// Copies bytes in; the caller has checked the bounds.
     pub(crate) fn write(&self, offset: usize, bytes: &[u8]) {
         if let Some(initialized) = self.initialized() {
             initialized.set(offset, bytes.len());
@@ -145,7 +145,7 @@ impl Storage {
         self.write_partial((start + body.len()) * 4, tail);
     }
 
-    /// Write less than a word, leaving its other bytes alone.
+    /// Writes less than a word, and leaves its other bytes alone.
     fn write_partial(&self, offset: usize, bytes: &[u8]) {
         for (index, &byte) in bytes.iter().enumerate() {
             let shift = (offset + index) % 4 * 8;
@@ -157,7 +157,7 @@ impl Storage {
         }
     }
 
-    /// Copy bytes out; the caller has checked the bounds.
+    /// Copies bytes out; the caller has checked the bounds.
     pub(crate) fn read(&self, offset: usize, bytes: &mut [u8]) {
         let head = bytes.len().min(offset.wrapping_neg() % 4);
         let (head, rest) = bytes.split_at_mut(head);
@@ -178,14 +178,14 @@ impl Storage {
     }
 }
 
-/// Replace the bits of `mask` in a word, atomically.
+/// Replaces the bits of `mask` in a word, atomically.
 fn store_bits(word: &AtomicU32, bits: u32, mask: u32) {
     let update = |old: u32| Some((old & !mask) | bits);
     // The update never returns `None`, so this cannot fail.
     let _ = word.fetch_update(Relaxed, Relaxed, update);
 }
 
-/// A zeroed slice that the system need not touch before it is used, or `None` without memory for it.
+/// A zeroed slice that the system need not touch before it is used, or `None` if there is no memory for it.
 pub(crate) fn zeroed_words(len: usize) -> Option<Box<[AtomicU32]>> {
     let count = len.div_ceil(4);
     let layout = Layout::array::<AtomicU32>(count).ok()?;
@@ -198,7 +198,7 @@ pub(crate) fn zeroed_words(len: usize) -> Option<Box<[AtomicU32]>> {
         return None;
     }
     let slice = std::ptr::slice_from_raw_parts_mut(pointer.cast::<AtomicU32>(), count);
-    // SAFETY: `pointer` came from the global allocator with the layout of `[AtomicU32; count]`, is owned by nobody else,
+    // SAFETY: `pointer` came from the global allocator with the layout of `[AtomicU32; count]`, has no other owner,
     // and all-zero bytes are valid `AtomicU32`s.
     Some(unsafe { Box::from_raw(slice) })
 }

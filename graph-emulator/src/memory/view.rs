@@ -1,4 +1,4 @@
-//! What a launch may reach of global memory: the buffers passed and the module's variables, as sorted ranges.
+//! The global memory that a launch may access: the buffers passed to it and the module's variables, as sorted ranges.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::fault::{FaultKind, Operation};
 
 /// A range of an [`Allocation`](crate::Allocation) passed to a kernel.
 ///
-/// Ranges may be adjacent or overlap; where they overlap, what any of them permits is permitted.
+/// Ranges may be adjacent or overlap. An access to bytes of several ranges is permitted if one of them permits it.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffer<'a> {
     /// Its name in fault messages.
@@ -17,30 +17,30 @@ pub struct Buffer<'a> {
     pub address: u64,
     /// Its size in bytes.
     pub len: usize,
-    /// What the kernel may do with it.
+    /// The accesses that the kernel may make.
     pub access: Access,
 }
 
-/// What a kernel may do with a buffer.
+/// The accesses that a kernel may make to a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Load only.
+    /// Loads only.
     Read,
-    /// Load, store and atomic operations.
+    /// Loads, stores and atomic operations.
     ReadWrite,
 }
 
 /// The global memory of a launch.
 pub(crate) struct View {
     memory: Memory,
-    /// Ranges as passed, for messages.
+    /// The ranges as they were passed, for messages.
     passed: Vec<PassedRange>,
     /// Disjoint, sorted ranges; adjacent ones of one allocation are merged.
     readable: Vec<Region>,
     writable: Vec<Region>,
 }
 
-/// A range as passed.
+/// A range as it was passed, or a variable of the module.
 pub(crate) struct PassedRange {
     pub(crate) name: String,
     pub(crate) address: u64,
@@ -90,7 +90,7 @@ impl View {
         self.writable.iter().find(|region| region.contains(address, bytes))
     }
 
-    /// Where the ranges begin that may be read, by their own address and by that of whoever owns them, and how long they are.
+    /// The readable ranges: their address, their address in the allocation that owns the bytes, and their length.
     pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64, u64)> {
         self.readable.iter().map(|region| {
             (
@@ -101,7 +101,7 @@ impl View {
         })
     }
 
-    /// The name of what is at an address of this view, and the offset there.
+    /// The name of the range at an address of this view, and the offset in it.
     #[cold]
     pub(crate) fn locate(&self, address: u64) -> (Box<str>, u64) {
         let within = |range: &&PassedRange| address >= range.address && address - range.address < range.len;
@@ -111,7 +111,7 @@ impl View {
         }
     }
 
-    /// Nobody looks at what will be written: take it that everything is.
+    /// Marks all writable bytes as written, for launches that do not check which bytes they write.
     pub(crate) fn assume_written(&self) {
         for region in &self.writable {
             if let Some(initialized) = region.storage.initialized() {
@@ -121,7 +121,7 @@ impl View {
         }
     }
 
-    /// Why an access is none of this view's.
+    /// The reason that this view does not permit an access.
     #[cold]
     pub(crate) fn explain(&self, operation: Operation, address: u64, bytes: u32) -> FaultKind {
         let within = |range: &&PassedRange| address >= range.address && address - range.address < range.len;
@@ -147,7 +147,7 @@ impl View {
         self.explain_outside(operation, address, bytes)
     }
 
-    /// The address is in no range passed: look at what is there, then at what is near.
+    /// The reason, if the address is in no range that was passed: looks at the memory there, then at the memory nearby.
     fn explain_outside(&self, operation: Operation, address: u64, bytes: u32) -> FaultKind {
         if let Some(range) = self.nearest(address)
             && self.same_allocation(range, address)
@@ -186,7 +186,7 @@ impl View {
             }
         }
         match self.nearest(address) {
-            Some(range) if range.address.abs_diff(address) < range.len.saturating_add(NEAR) => {
+            Some(range) if range.address.abs_diff(address) < range.len.saturating_add(MAX_OVERRUN) => {
                 let offset = address.wrapping_sub(range.address) as i64;
                 let buffer = quoted(&range.name);
                 FaultKind::OutOfBounds {
@@ -205,7 +205,7 @@ impl View {
         }
     }
 
-    /// The range passed that is nearest to an address.
+    /// The passed range that is nearest to an address.
     fn nearest(&self, address: u64) -> Option<&PassedRange> {
         self.passed.iter().min_by_key(|range| match address < range.address {
             true => range.address - address,
@@ -224,14 +224,14 @@ impl View {
     }
 }
 
-/// How far from a buffer an address is still taken for an overrun of it.
-const NEAR: u64 = 1 << 30;
+/// The greatest distance of an address from a buffer at which it counts as an overrun of the buffer.
+const MAX_OVERRUN: u64 = 1 << 30;
 
 fn quoted(name: &str) -> Box<str> {
     format!("`{name}`").into()
 }
 
-/// Sort ranges and merge what overlaps or touches within one allocation.
+/// Sorts ranges, and merges those that overlap or touch within one allocation.
 fn merge<'a>(ranges: impl Iterator<Item = &'a PassedRange>) -> Vec<Region> {
     let mut sorted: Vec<&PassedRange> = ranges.filter(|range| range.len > 0).collect();
     sorted.sort_by_key(|range| range.address);

@@ -1,7 +1,6 @@
 //! A block: its warps, its shared memory, its barriers.
 
-use crate::code::File;
-use crate::code::Special;
+use crate::code::{File, Special};
 use crate::exec::Environment;
 use crate::exec::barrier::Barriers;
 use crate::fault::{Fault, FaultKind, LaneFault};
@@ -11,7 +10,7 @@ use crate::sanitize::shared::SharedSanitizer;
 use crate::state::affine::Affine;
 use crate::state::{Context, LANES, Registers, Warp};
 
-/// The state of a block, used for one block of a grid after another.
+/// The state of a block, which is used for one block of a grid after another.
 pub(super) struct Block<'a> {
     pub(super) context: &'a Context<'a>,
     /// The position of the block that is running.
@@ -134,7 +133,7 @@ impl<'a> Block<'a> {
         result
     }
 
-    /// Lets all go on whose barrier is complete.
+    /// Releases the threads whose barrier is complete.
     pub(super) fn release(&mut self) {
         self.barriers
             .release(&mut self.registers, &mut self.warps, self.context.code);

@@ -8,15 +8,15 @@ use crate::fault::{Fault, FaultKind};
 use crate::sanitize::global::GlobalSanitizer;
 use crate::state::Context;
 
-/// The blocks of a launch, handed out in order.
+/// The blocks of a launch, which are handed out in order.
 pub(super) struct Grid<'a> {
     context: &'a Context<'a>,
     sanitizer: Option<&'a GlobalSanitizer<'a>>,
     blocks: u64,
-    /// Blocks handed out at once.
+    /// The number of blocks that are handed out at once.
     batch: u64,
     next: AtomicU64,
-    /// The first block known to be at fault; later ones need not run.
+    /// The first block that is known to be at fault. Later ones need not run.
     limit: AtomicU64,
     fault: Mutex<Option<(u64, Box<Fault>)>>,
 }
@@ -63,7 +63,8 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Run all blocks at the same time. When one is at fault the others, which may wait for it, are stopped.
+    /// Runs all blocks at the same time. If one is at fault, the others are stopped, because they may be waiting for
+    /// it.
     fn run_together(&self, stop: &AtomicBool) -> Result<(), Box<Fault>> {
         let first = Mutex::new(None);
         let end = |fault: Box<Fault>| {
@@ -89,7 +90,7 @@ impl<'a> Grid<'a> {
         first.map_or(Ok(()), Err)
     }
 
-    /// Run batches of blocks until none is left.
+    /// Runs batches of blocks until none is left.
     fn work(&self) {
         let mut block = Block::new(self.context, self.sanitizer);
         loop {
@@ -108,7 +109,7 @@ impl<'a> Grid<'a> {
         }
     }
 
-    /// Keep a fault if it is the first in the order of blocks.
+    /// Keeps a fault if it is the first in the order of blocks.
     fn report(&self, index: u64, fault: Box<Fault>) {
         self.limit.fetch_min(index, Relaxed);
         let mut first = self.fault.lock().unwrap_or_else(PoisonError::into_inner);

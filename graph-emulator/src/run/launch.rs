@@ -1,4 +1,4 @@
-//! Launching a kernel: what a launch consists of, and running its grid.
+//! Launching a kernel: the description of a launch, its validation, and its report.
 
 use std::sync::PoisonError;
 use std::sync::atomic::AtomicBool;
@@ -17,47 +17,49 @@ use crate::state::context::{Conditional, Conditionals, Options};
 /// A kernel launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Launch<'a> {
-    /// Blocks in x, y and z.
+    /// The number of blocks in x, y and z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y and z.
+    /// The number of threads of a block in x, y and z.
     pub block: [u32; 3],
-    /// Dynamic shared memory of a block, in bytes.
+    /// The dynamic shared memory of a block, in bytes.
     pub shared_bytes: u32,
     /// The bytes of each argument, in the order of the kernel's parameters.
     pub arguments: &'a [&'a [u8]],
-    /// The memory that the kernel may reach, besides its module's variables.
+    /// The memory that the kernel may access, besides its module's variables.
     pub buffers: &'a [Buffer<'a>],
     /// Limits and checks.
     pub options: &'a Options,
 }
 
-/// What a launch did besides changing memory.
+/// The effects of a launch besides changes of memory.
 #[derive(Clone, Debug, Default)]
 #[non_exhaustive]
 pub struct Report {
-    /// The calls of `cudaGraphSetConditional`, by block and in the order of each block: the last one for a handle holds.
+    /// The calls of `cudaGraphSetConditional`, in the order of blocks, and of each block in its own order. The last
+    /// call for a handle counts.
     pub conditionals: Vec<Conditional>,
-    /// What it read and wrote of global memory but the device heap, if [`Options::record_footprint`] asks for it.
+    /// The bytes of global memory that it read and wrote, without the device heap; empty unless
+    /// [`Options::record_footprint`] asks for it.
     pub footprint: Footprint,
 }
 
-/// The most blocks of a [cooperative](Options::cooperative) launch: each has a host thread of its own.
+/// The most blocks of a [cooperative](Options::cooperative) launch, each of which has a host thread of its own.
 pub const MAX_TOGETHER: u64 = 256;
 
 impl Module {
-    /// Run a kernel and wait for its end.
+    /// Runs a kernel and waits for its end.
     ///
     /// # Errors
-    /// A [`Fault`] of kind [`FaultKind::InvalidLaunch`] when the kernel, its arguments or the dimensions are wrong; any
-    /// other when a thread did something wrong. Memory written before the fault stays written.
+    /// A [`Fault`] of kind [`FaultKind::InvalidLaunch`] if the kernel, its arguments or the dimensions are wrong; one
+    /// of another kind if a thread did something wrong. Memory that was written before the fault stays written.
     pub fn launch(&self, kernel: &str, launch: &Launch<'_>) -> Result<(), Fault> {
         self.run(kernel, launch).map(drop)
     }
 
-    /// The same, and say what it did besides changing memory.
+    /// Runs a kernel, waits for its end, and reports its effects besides changes of memory.
     ///
     /// # Errors
-    /// As [`Module::launch`].
+    /// See [`Module::launch`].
     pub fn run(&self, kernel: &str, launch: &Launch<'_>) -> Result<Report, Fault> {
         match self.kernel(kernel) {
             Some(kernel) => run(self, &kernel, launch),
@@ -112,7 +114,7 @@ fn run(module: &Module, kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<Repo
     })
 }
 
-/// CUDA's limits, and the kernel's own.
+/// Checks the dimensions against CUDA's limits and the kernel's own.
 fn check_dimensions(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), String> {
     let Launch {
         grid,
@@ -159,7 +161,7 @@ fn check_dimensions(kernel: &Kernel<'_>, launch: &Launch<'_>) -> Result<(), Stri
     Ok(())
 }
 
-/// Lay out the arguments as the PTX says.
+/// Lays out the arguments as the PTX says.
 fn parameters(kernel: &Kernel<'_>, arguments: &[&[u8]]) -> Result<Vec<u8>, String> {
     let declared = kernel.parameters();
     if declared.len() != arguments.len() {
@@ -181,7 +183,7 @@ fn parameters(kernel: &Kernel<'_>, arguments: &[&[u8]]) -> Result<Vec<u8>, Strin
     Ok(bytes)
 }
 
-/// The memory that the launch may reach.
+/// The memory that the launch may access.
 fn ranges(module: &Module, launch: &Launch<'_>) -> Result<Vec<PassedRange>, String> {
     let mut ranges = Vec::new();
     for (name, allocation, access) in module.variables() {

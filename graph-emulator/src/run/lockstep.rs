@@ -1,9 +1,9 @@
-//! Lockstep: as long as every thread of a block is at the same instruction, it is decoded once and applied to all warps, and
-//! a barrier has nobody to wait for. When threads part, each warp goes on by itself, until a barrier brings all together
-//! again.
+//! Lockstep: as long as all threads of a block are at one instruction, it is dispatched once and applied to all warps,
+//! and barriers have nobody to wait for. When threads part, each warp goes on by itself, until a barrier brings all
+//! together.
 
 use super::block::Block;
-use crate::code::{Barrier, BarrierOp, DISCARD, File, FloatType, Guard, Op, Role};
+use crate::code::{Barrier, BarrierOp, Collective, DISCARD, File, FloatType, Guard, Op, Role};
 use crate::exec::barrier::Barriers;
 use crate::exec::{Environment, affine, bits, collective, compare, convert, float, integer, math, moves, words};
 use crate::fault::Fault;
@@ -11,7 +11,7 @@ use crate::softfloat::Rounding;
 use crate::state::affine::Affine;
 use crate::state::{FULL, Registers};
 
-/// Where a block goes after an instruction.
+/// The progress of a block after an instruction.
 enum Progress {
     /// All threads go to the next instruction.
     Next,
@@ -95,7 +95,7 @@ impl Block<'_> {
                 return Ok(Progress::Ended);
             }
             op if in_lanes(&mut self.registers, op) => {}
-            op if among_all(&mut self.registers, op) => {
+            Op::Collective(op) if among_all(&mut self.registers, op) => {
                 self.registers
                     .each_warp(|registers| collective::execute(registers, op, FULL));
             }
@@ -132,7 +132,7 @@ impl Block<'_> {
     }
 }
 
-/// Do all threads agree about a guard, and on what?
+/// The value of a guard, if it is the same in all threads.
 fn agree(registers: &Registers, guard: Guard) -> Option<bool> {
     let predicates = registers.predicates(guard.predicate);
     let first = predicates[0] ^ guard.flip;
@@ -140,26 +140,19 @@ fn agree(registers: &Registers, guard: Guard) -> Option<bool> {
     (same && (first == 0 || first == FULL)).then_some(first == FULL)
 }
 
-/// Is a barrier one for all threads, at which nobody else has arrived? Then all have arrived now.
+/// Whether all threads arrive at one barrier, which no thread waited for before. Then it opens at once.
 fn passes(op: &Barrier, registers: &Registers, barriers: &Barriers) -> bool {
     let ids = registers.rows32(op.id).as_flattened();
     let valid = ids[0] < 16 && ids.iter().fold(0, |differs, id| differs | (id ^ ids[0])) == 0;
     op.op == BarrierOp::Sync && op.count == DISCARD && valid && barriers.idle()
 }
 
-/// Is an instruction a simple operation among all lanes of each warp? Its partners are all there.
-fn among_all(registers: &mut Registers, op: &Op) -> bool {
-    let members = match op {
-        Op::Shuffle(op) => op.mask,
-        Op::Vote(op) => op.mask,
-        Op::Reduce(op) => op.mask,
-        Op::WarpBarrier { mask } => *mask,
-        _ => return false,
-    };
-    registers.affine32(members) == Some(Affine::uniform(FULL.into()))
+/// Whether an instruction is an operation among all lanes of each warp, which are all there.
+fn among_all(registers: &mut Registers, op: &Collective) -> bool {
+    registers.affine32(op.members()) == Some(Affine::uniform(FULL.into()))
 }
 
-/// Execute an instruction that does the same in every lane, whatever the others do, and cannot fault; false for others.
+/// Executes an instruction that treats every lane by itself and cannot fault; returns false for others.
 fn in_lanes(registers: &mut Registers, op: &Op) -> bool {
     match op {
         Op::Nop => {}

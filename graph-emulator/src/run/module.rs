@@ -1,4 +1,4 @@
-//! A loaded module: decoded functions, and the memory of its variables.
+//! A loaded module: its decoded functions, and the memory of its variables.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -19,13 +19,13 @@ pub struct Module {
     code: Code,
     kernels: HashMap<String, KernelData>,
     variables: Vec<Variable>,
-    /// For modules that call `malloc`.
+    /// If the module calls `malloc`.
     heap: Option<Heap>,
 }
 
 /// A kernel's declaration.
 struct KernelData {
-    /// Index among the functions of the code.
+    /// The index among the functions of the code.
     function: usize,
     parameters: Vec<Parameter>,
     required_block: Option<[u32; 3]>,
@@ -55,9 +55,9 @@ pub struct Kernel<'a> {
 /// A kernel parameter, as the PTX declares it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Parameter {
-    /// Size in bytes.
+    /// The size in bytes.
     pub size: usize,
-    /// Alignment in bytes.
+    /// The alignment in bytes.
     pub align: usize,
 }
 
@@ -82,18 +82,18 @@ impl<'a> Kernel<'a> {
         self.required_block
     }
 
-    /// `.maxntid`: its product is the most threads of a block.
+    /// `.maxntid`, whose product is the most threads of a block.
     pub fn max_block(&self) -> Option<[u32; 3]> {
         self.max_block
     }
 
-    /// Does it run in clusters of several blocks (`.reqnctapercluster`)? These cannot be launched.
+    /// Whether it runs in clusters of several blocks (`.reqnctapercluster`). Such a kernel cannot be launched.
     pub fn is_clustered(&self) -> bool {
         let one = [None, Some([1, 1, 1])].contains(&self.cluster.required);
         !one || self.cluster.counts_grid
     }
 
-    /// Static shared memory of a block, in bytes.
+    /// The static shared memory of a block, in bytes.
     pub fn shared_bytes(&self) -> u32 {
         self.shared_bytes
     }
@@ -108,10 +108,10 @@ impl fmt::Debug for Module {
 }
 
 impl Module {
-    /// Parse and decode a module, and allocate its variables.
+    /// Parses and decodes a module, and allocates its variables.
     ///
     /// # Errors
-    /// A [`LoadError`] for text that is no PTX, and for any instruction the emulator does not know.
+    /// A [`LoadError`] if the text is not PTX, or has an instruction that the emulator does not have.
     pub fn load(memory: &Memory, ptx: &str) -> Result<Module, LoadError> {
         let module = graph_ptx::parse(ptx).map_err(|error| at(error.line, error.message))?;
         if module.address_size != 64 {
@@ -142,7 +142,7 @@ impl Module {
         })
     }
 
-    /// The kernel of that name.
+    /// The kernel with this name.
     pub fn kernel(&self, name: &str) -> Option<Kernel<'_>> {
         let (name, data) = self.kernels.get_key_value(name)?;
         Some(Kernel {
@@ -176,7 +176,7 @@ impl Module {
         &self.code
     }
 
-    /// Name, memory and access of every variable.
+    /// The name, memory and access of every variable.
     pub(crate) fn variables(&self) -> impl Iterator<Item = (&str, &Allocation, Access)> {
         self.variables
             .iter()
@@ -193,7 +193,7 @@ fn at(line: u32, message: String) -> LoadError {
     }
 }
 
-/// Allocate the `.global` and `.const` variables.
+/// Allocates the `.global` and `.const` variables.
 fn allocate(memory: &Memory, module: &ast::Module) -> Result<Vec<Variable>, LoadError> {
     let mut variables = Vec::new();
     for variable in module
@@ -225,7 +225,7 @@ fn allocate(memory: &Memory, module: &ast::Module) -> Result<Vec<Variable>, Load
     Ok(variables)
 }
 
-/// Write the initial values, and the addresses in them.
+/// Writes the initial values, and the addresses in them.
 fn initialize(module: &ast::Module, variables: &[Variable], symbols: &Symbols) -> Result<(), LoadError> {
     let declared = module
         .variables

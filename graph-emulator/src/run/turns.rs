@@ -1,9 +1,9 @@
-//! Running a block to its end: in lockstep while all its threads are together, else each warp in its turn.
+//! Running a block to its end: in lockstep while all its threads are together, otherwise each warp in its turn.
 
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::block::{Block, fault};
-use super::warp::SLICE;
+use super::warp::MAX_TURN;
 use crate::fault::{Fault, FaultKind};
 use crate::state::lanes;
 
@@ -57,7 +57,7 @@ impl Block<'_> {
     /// Gives a warp its turn; returns the number of instructions that it executed.
     fn turn(&mut self, index: usize, steps: u64) -> Result<u64, Box<Fault>> {
         let limit = self.context.step_limit();
-        let result = self.lend(index, |warp, env| warp.run(env, SLICE.min(limit - steps)));
+        let result = self.lend(index, |warp, env| warp.run(env, MAX_TURN.min(limit - steps)));
         let done = result.map_err(|(pc, problem)| self.lane_fault(index, pc, problem))?;
         let warp = &self.warps[index];
         if steps + done >= limit && warp.runnable() {
@@ -68,7 +68,7 @@ impl Block<'_> {
         Ok(done)
     }
 
-    /// The fault of a block in which no thread can go on: says who waits for what.
+    /// The fault of a block in which no thread can go on. Its message says who waits for whom.
     fn deadlock(&self) -> Box<Fault> {
         let stuck = self.warps.iter().find(|warp| warp.live() != 0);
         let (thread, pc) = stuck.map_or(([0; 3], 0), |warp| {

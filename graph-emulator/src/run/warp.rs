@@ -1,9 +1,9 @@
-//! A warp: which of its lanes run next, and from where.
+//! Running a warp: the order in which its lanes run.
 //!
-//! Lanes at one instruction of one frame form a group and run together. Of several groups the one deepest in calls, then
-//! the one at the smallest program counter, goes first, so that lanes which parted meet again. A group that seems to wait
-//! for others (many atomic or volatile accesses) or has run for long is set aside for the next one: thus a spin lock
-//! between lanes of a warp makes progress.
+//! Lanes at one instruction of one frame form a group and run together. If there are several groups, the deepest in
+//! calls goes first, then the one at the smallest program counter, so that lanes which parted meet again. A group that
+//! seems to wait for others (because of many atomic or volatile accesses), or has run for long, is set aside for the
+//! next one. So a spin lock between lanes of a warp makes progress.
 
 mod select;
 
@@ -14,13 +14,13 @@ use crate::fault::LaneFault;
 use crate::state::{Context, FULL, Frame, Warp, first};
 use select::Group;
 
-/// Instructions a warp may execute before another has its turn.
-pub(crate) const SLICE: u64 = 1 << 16;
-/// Accesses that may be waiting for someone, before another has its turn.
-const PATIENCE: u32 = 48;
+/// The most instructions that a warp executes before another has its turn.
+pub(crate) const MAX_TURN: u64 = 1 << 16;
+/// The most accesses that may be waiting for another thread before another group has its turn.
+const MAX_SPINS: u32 = 48;
 
 impl Warp {
-    /// Compute what is the same in all blocks.
+    /// Computes the values that are the same in all blocks.
     pub(crate) fn run_prologue(&mut self, context: &Context<'_>) {
         self.fill_constants(context.function(), FULL);
         let mut barriers = Barriers::new(0);
@@ -36,8 +36,8 @@ impl Warp {
         }
     }
 
-    /// Execute one instruction of the kernel's own frame in all lanes, outside of a turn. True when all go on to the next
-    /// one; else each lane's program counter says where it goes.
+    /// Executes one instruction of the kernel's own frame in all lanes, outside of a turn. Returns whether all go on to
+    /// the next instruction; otherwise each lane's program counter says where it goes.
     pub(crate) fn step(
         &mut self,
         instruction: &Instruction,
@@ -61,11 +61,11 @@ impl Warp {
         Ok(matches!(flow, Flow::Next | Flow::Spin))
     }
 
-    /// Run until every lane waits or has exited, or the turn is over. Returns how many instructions were executed; a
-    /// fault comes with its program counter.
+    /// Runs until every lane waits or has exited, or the turn is over. Returns the number of instructions that were
+    /// executed; a fault comes with its program counter.
     pub(crate) fn run(&mut self, env: &mut Environment<'_>, budget: u64) -> Result<u64, (u32, LaneFault)> {
         let mut steps = 0;
-        let mut patience = PATIENCE;
+        let mut patience = MAX_SPINS;
         while let Some(group) = self.select(env.context.code) {
             self.enter_group(&group);
             match self.run_group(group, env, &mut steps, budget, &mut patience)? {
@@ -81,7 +81,7 @@ impl Warp {
         self.registers.frame = self.activations[self.current as usize].frame;
     }
 
-    /// Run a group until it ends, splits or meets others.
+    /// Runs a group until it ends, splits or meets others.
     fn run_group(
         &mut self,
         Group { mask, mut pc, limit }: Group,
@@ -140,7 +140,7 @@ impl Warp {
         }
     }
 
-    /// End the turn of these lanes.
+    /// Ends the turn of these lanes.
     fn set_aside(&mut self, mask: u32, pc: u32) -> Turn {
         self.set_pcs(mask, pc);
         self.set_aside = mask;
@@ -148,7 +148,7 @@ impl Warp {
     }
 }
 
-/// Is it still this warp's turn?
+/// Whether the turn of this warp goes on.
 enum Turn {
     Goes,
     Over,

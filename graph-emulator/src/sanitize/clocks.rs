@@ -1,16 +1,17 @@
-//! What each thread of a block knows of the others: vector clocks.
+//! Vector clocks: the knowledge that each thread of a block has of the others.
 //!
-//! A thread's clock ticks whenever others may learn from it. An access at one tick comes before everything in threads that
-//! have learnt of that tick: through a barrier, or through an atomic operation on the same memory.
+//! A thread's clock ticks whenever others may learn from it. A thread learns of the ticks of others through a barrier,
+//! or through an atomic operation on the same memory. An access at one tick comes before all that follows in the
+//! threads that have learnt of that tick.
 
 use std::collections::HashMap;
 
-/// Where threads meet.
+/// A place where threads meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Meeting {
-    /// A barrier of the block, and how often it had opened before.
+    /// A barrier of the block, and the number of times that it had opened before.
     Barrier(u32, u32),
-    /// `bar.warp.sync`: the first thread of the warp, its members, and how often a member had been there before.
+    /// `bar.warp.sync`: the first thread of the warp, the members, and the number of times that a member was there.
     Warp(usize, u32, u32),
 }
 
@@ -19,13 +20,13 @@ pub(super) struct Clocks {
     threads: usize,
     /// For each thread a row: the latest tick of every thread that it has learnt of.
     known: Vec<u32>,
-    /// What those who came to a meeting knew.
+    /// The knowledge of all threads that came to a meeting.
     meetings: HashMap<Meeting, Vec<u32>>,
     /// The meeting that a thread has left and not yet learnt from.
     left: Vec<Option<Meeting>>,
-    /// How often a thread has been at `bar.warp.sync` with given members.
+    /// The number of times that a thread was at `bar.warp.sync` with given members.
     visits: HashMap<(usize, u32), u32>,
-    /// What is learnt from the atomic operations on an address.
+    /// The knowledge that atomic operations on an address pass on.
     places: HashMap<u64, Vec<u32>>,
 }
 
@@ -58,17 +59,17 @@ impl Clocks {
         &mut self.known[thread * self.threads..][..self.threads]
     }
 
-    /// The tick of a thread now.
+    /// The current tick of a thread.
     pub(super) fn now(&self, thread: usize) -> u32 {
         self.known[thread * self.threads + thread]
     }
 
-    /// Has `thread` learnt of a tick of `other`?
+    /// Whether `thread` has learnt of a tick of `other`.
     pub(super) fn knows(&self, thread: usize, other: usize, tick: u32) -> bool {
         self.known[thread * self.threads + other] >= tick
     }
 
-    /// Come to a meeting; whoever waits there learns, when it goes on, what all know who came.
+    /// Makes a thread come to a meeting. If it waits there, it learns what all who came know when it goes on.
     pub(super) fn meet(&mut self, thread: usize, meeting: Meeting, waits: bool) {
         self.catch_up(thread);
         if let Meeting::Barrier(id, generation) = meeting
@@ -87,7 +88,7 @@ impl Clocks {
         }
     }
 
-    /// Come to `bar.warp.sync`.
+    /// Makes a lane come to `bar.warp.sync`.
     pub(super) fn meet_warp(&mut self, first: usize, lane: usize, members: u32) {
         let visits = self.visits.entry((first + lane, members)).or_insert(0);
         *visits += 1;
@@ -95,7 +96,7 @@ impl Clocks {
         self.meet(first + lane, meeting, true);
     }
 
-    /// Learn what there was to learn at the last meeting. A thread that goes on has been let go.
+    /// Makes a thread learn from its last meeting, which is over if the thread goes on.
     pub(super) fn catch_up(&mut self, thread: usize) {
         if let Some(meeting) = self.left[thread].take()
             && let Some(all) = self.meetings.get(&meeting)
@@ -104,14 +105,14 @@ impl Clocks {
         }
     }
 
-    /// Learn from those who published at an address.
+    /// Makes a thread learn from those that published at an address.
     pub(super) fn acquire(&mut self, thread: usize, address: u64) {
         if let Some(place) = self.places.get(&address) {
             learn(&mut self.known[thread * self.threads..][..self.threads], place);
         }
     }
 
-    /// Publish at an address.
+    /// Makes a thread publish its knowledge at an address.
     pub(super) fn release(&mut self, thread: usize, address: u64) {
         let row = &self.known[thread * self.threads..][..self.threads];
         let place = self.places.entry(address).or_insert_with(|| vec![0; row.len()]);

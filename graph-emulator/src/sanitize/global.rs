@@ -1,4 +1,5 @@
-//! Global memory: whether a byte was ever written, which bytes the launch touched, and which it must leave alone.
+//! Checks of global memory: whether bytes were ever written, which bytes the launch touches, and which it must not
+//! touch.
 
 use std::ops::Range;
 
@@ -8,19 +9,19 @@ use crate::memory::footprint::Footprint;
 use crate::memory::view::View;
 use crate::state::context::{Options, Unordered};
 
-/// The watch over the global memory of a launch, shared by all its blocks.
+/// The checks of global memory of a launch, which all its blocks share.
 pub(crate) struct GlobalSanitizer<'a> {
     uninitialized: bool,
     unordered: &'a [Unordered],
-    /// Not looked at: unordered launches may get the same block one after the other.
+    /// Not checked, because unordered launches may get the same block of it one after the other.
     heap: Option<Range<u64>>,
     recorded: Vec<Recorded>,
 }
 
-/// What was touched of a range.
+/// The bytes of a range that were touched.
 struct Recorded {
     start: u64,
-    /// Where its owner has it: what the footprint says.
+    /// The address in the allocation that owns the bytes, which footprints use.
     home: u64,
     len: u64,
     read: Bitmap,
@@ -28,7 +29,7 @@ struct Recorded {
 }
 
 impl<'a> GlobalSanitizer<'a> {
-    /// The watch that the options ask for, if any.
+    /// The checks that the options ask for, if any.
     pub(crate) fn new(view: &View, heap: Option<Range<u64>>, options: &'a Options) -> Option<GlobalSanitizer<'a>> {
         let Options {
             check_uninitialized,
@@ -55,7 +56,7 @@ impl<'a> GlobalSanitizer<'a> {
         })
     }
 
-    /// Look at an access; one that the view does not allow is a fault of its own.
+    /// Checks an access. The instruction itself will fault if the view does not permit it.
     pub(crate) fn touch(&self, view: &View, operation: Operation, address: u64, bytes: u32) -> Result<(), FaultKind> {
         let region = match operation {
             Operation::Load => view.readable(address, bytes.into()),
@@ -117,7 +118,7 @@ impl<'a> GlobalSanitizer<'a> {
         }
     }
 
-    /// What was touched.
+    /// The bytes that were touched.
     pub(crate) fn footprint(&self) -> Footprint {
         let mut footprint = Footprint::new();
         for recorded in &self.recorded {

@@ -1,11 +1,11 @@
-//! The checks that a launch may ask for: every access to memory is examined before it is carried out. [`shared`] knows
-//! what each thread of the block did to shared memory, [`global`] what the whole launch did to global memory.
+//! The checks that a launch may ask for: every access to memory is examined before it is carried out. [`shared`] has
+//! the checks of a block's shared memory, [`global`] those of global memory, for the whole launch.
 
 pub(crate) mod global;
 pub(crate) mod shared;
 mod clocks;
 
-use crate::code::{AsyncCopy, BarrierOp, DISCARD, MatrixOp, Op, Space, Transfer};
+use crate::code::{AsyncCopy, BarrierOp, Collective, DISCARD, MatrixOp, Op, Space, Transfer};
 use crate::fault::{FaultKind, LaneFault, Operation};
 use crate::state::address::addresses;
 use crate::state::{Context, LANES, Warp, lanes};
@@ -22,18 +22,19 @@ pub(crate) struct Sanitizer<'a> {
 struct Touch {
     lane: usize,
     space: Space,
-    /// Within the space.
+    /// The address within the space.
     address: u64,
     bytes: u32,
     operation: Operation,
-    /// `volatile`, `relaxed` and stronger accesses, and atomic ones: these may race with each other.
+    /// Whether it is atomic, `volatile`, `relaxed` or stronger: such accesses may race with each other.
     strong: bool,
-    /// What is stored.
+    /// The value that is stored, if any.
     value: Option<u64>,
 }
 
 impl Sanitizer<'_> {
-    /// Examines an instruction before it is executed. `generations` says how often each barrier has opened.
+    /// Examines an instruction before it is executed. `generations` has the number of times that each barrier has
+    /// opened.
     #[cold]
     pub(crate) fn observe(
         &mut self,
@@ -46,7 +47,7 @@ impl Sanitizer<'_> {
     ) -> Result<(), LaneFault> {
         let first = warp.index() * LANES;
         match (op, &mut self.shared) {
-            (Op::WarpBarrier { mask: members }, Some(shared)) => {
+            (Op::Collective(Collective::Barrier { members }), Some(shared)) => {
                 let members = warp.registers.get32(*members);
                 lanes(mask).for_each(|lane| shared.arrive_at_warp(first, lane, members[lane]));
             }
@@ -77,7 +78,7 @@ impl Sanitizer<'_> {
     }
 }
 
-/// What an instruction will access.
+/// The accesses that an instruction will make.
 fn touches(warp: &Warp, mask: u32, op: &Op) -> Vec<Touch> {
     match op {
         Op::Load(access) => plain(warp, mask, access, Operation::Load),
@@ -126,7 +127,38 @@ fn touches(warp: &Warp, mask: u32, op: &Op) -> Vec<Touch> {
             }
             MatrixOp::Multiply(_) | MatrixOp::Transpose { .. } => Vec::new(),
         },
-        _ => Vec::new(),
+        // Each of its operations is examined when it is executed.
+        Op::Sequence(_) => Vec::new(),
+        Op::Nop
+        | Op::Integer(_)
+        | Op::Multiply(_)
+        | Op::Shift(_)
+        | Op::Bits(_)
+        | Op::Carry(_)
+        | Op::Video(_)
+        | Op::Float(_)
+        | Op::Math(_)
+        | Op::Compare(_)
+        | Op::Test(_)
+        | Op::Select(_)
+        | Op::Move(_)
+        | Op::Predicate(_)
+        | Op::Convert(_)
+        | Op::Narrow(_)
+        | Op::LocalAddress { .. }
+        | Op::IsSpace { .. }
+        | Op::Fence
+        | Op::Clock { .. }
+        | Op::Branch(_)
+        | Op::BranchIndexed { .. }
+        | Op::Call(_)
+        | Op::Return
+        | Op::Exit
+        | Op::Trap
+        | Op::NanoSleep
+        | Op::Barrier(_)
+        | Op::Collective(_)
+        | Op::ActiveMask { .. } => Vec::new(),
     }
 }
 
@@ -147,7 +179,7 @@ fn one(lane: usize, space: Space, address: u64, bytes: u32, operation: Operation
     }
 }
 
-/// The elements of a load or a store; none in lanes whose address is misaligned, which is a fault of its own.
+/// The elements of a load or a store. Lanes with a misaligned address have none, since the instruction will fault.
 fn plain(warp: &Warp, mask: u32, access: &Transfer, operation: Operation) -> Vec<Touch> {
     let at = addresses(&warp.registers, &access.address);
     let bytes = u32::from(access.bytes);
@@ -174,7 +206,7 @@ fn plain(warp: &Warp, mask: u32, access: &Transfer, operation: Operation) -> Vec
     touches
 }
 
-/// `cp.async`: what is read, and the bytes that are written.
+/// The bytes that `cp.async` reads and writes.
 fn copied(warp: &Warp, mask: u32, copy: &AsyncCopy) -> Vec<Touch> {
     let (to, from) = (
         addresses(&warp.registers, &copy.to),

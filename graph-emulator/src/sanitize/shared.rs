@@ -1,22 +1,23 @@
-//! Shared memory: who touched each byte last, and whether anyone wrote it at all.
+//! Checks of shared memory: the threads that touched each byte last, and whether it was ever written.
 //!
-//! Two accesses to a byte race if they are of different threads, one of them writes, not both are atomic or `volatile`, nor
-//! one atomic and the other a load, and neither comes before the other (see `clocks`). Two stores of one value do not. Of the readers since the last store two
-//! are remembered, so that a race with a third may be missed, but none is reported that is not there.
+//! Two accesses to a byte race if different threads make them, at least one writes, and neither comes before the other
+//! (see `clocks`). They do not race if both are atomic or `volatile`, if one is atomic and the other a load, or if both
+//! store the same value. Two readers since the last store are remembered: a race with a third may be missed, but no
+//! race is reported that is not there.
 
 use super::Touch;
 use super::clocks::{Clocks, Meeting};
 use crate::fault::{FaultKind, Operation};
 use crate::state::Context;
 
-/// The watch over a block's shared memory.
+/// The checks of a block's shared memory.
 pub(crate) struct SharedSanitizer {
     uninitialized: bool,
     clocks: Option<Clocks>,
     cells: Vec<ByteState>,
 }
 
-/// What is known of a byte.
+/// The last accesses to a byte.
 #[derive(Clone, Copy, Default)]
 struct ByteState {
     written: bool,
@@ -36,7 +37,7 @@ struct Mark {
 }
 
 impl SharedSanitizer {
-    /// The checks of a block that the launch asks for, if any; for so many bytes of shared memory.
+    /// The checks that the launch asks for, if any, for `bytes` bytes of shared memory.
     pub(crate) fn new(context: &Context<'_>, bytes: usize) -> Option<SharedSanitizer> {
         let (uninitialized, races) = (context.options.check_uninitialized, context.options.check_shared_races);
         let threads: u32 = context.block.iter().product();
@@ -54,21 +55,21 @@ impl SharedSanitizer {
         }
     }
 
-    /// A thread comes to a barrier of the block that has opened so often.
+    /// Notes that a thread comes to a barrier of the block, which has opened `generation` times.
     pub(super) fn arrive(&mut self, thread: usize, barrier: u32, generation: u32, waits: bool) {
         if let Some(clocks) = &mut self.clocks {
             clocks.meet(thread, Meeting::Barrier(barrier, generation), waits);
         }
     }
 
-    /// A lane comes to `bar.warp.sync`.
+    /// Notes that a lane comes to `bar.warp.sync`.
     pub(super) fn arrive_at_warp(&mut self, first: usize, lane: usize, members: u32) {
         if let Some(clocks) = &mut self.clocks {
             clocks.meet_warp(first, lane, members);
         }
     }
 
-    /// Look at an access; those outside of the memory are faults of their own.
+    /// Checks an access. The instruction itself will fault if it is outside of the memory.
     pub(super) fn touch(
         &mut self,
         context: &Context<'_>,
@@ -123,8 +124,8 @@ impl SharedSanitizer {
 }
 
 impl Mark {
-    /// Is it right that two accesses meet? A load meets atomic operations in every loop around `atomicCAS`, whose first guess
-    /// it makes.
+    /// Whether two accesses may meet. A load may meet an atomic operation, as the first guess in every loop around
+    /// `atomicCAS` does.
     fn may_meet(&self, other: &Mark) -> bool {
         let guess = matches!(
             (self.operation, other.operation),
@@ -135,7 +136,7 @@ impl Mark {
 }
 
 impl ByteState {
-    /// Note an access; another one that it races with.
+    /// Notes an access, and returns another one that it races with, if there is one.
     fn meet(&mut self, clocks: &Clocks, mark: Mark, value: Option<u8>) -> Option<Mark> {
         let unordered = |other: &Mark| {
             let (thread, of) = (usize::from(mark.thread), usize::from(other.thread));
@@ -145,7 +146,7 @@ impl ByteState {
         let same_value = value.is_some() && value == self.value;
         let writer = self.writer.filter(|other| races(other) && !same_value);
         if mark.operation == Operation::Load {
-            // One that is certain to come earlier makes room; else the second remembered.
+            // An access replaces a reader that is certain to come earlier, if there is one.
             let room = self
                 .readers
                 .iter()

@@ -2,7 +2,7 @@
 
 use super::{Format, Rounding};
 
-/// A finite number: `mantissa * 2^exponent`, a little more in magnitude where `sticky`.
+/// A finite number: `mantissa * 2^exponent`, and a little more in magnitude if `sticky`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Exact {
     pub(super) negative: bool,
@@ -38,7 +38,7 @@ impl Exact {
         }
     }
 
-    /// Put the highest bit at position 124, leaving room for a carry.
+    /// Moves the highest bit at position 124, leaving room for a carry.
     fn normalized(self) -> Exact {
         let shift = self.mantissa.leading_zeros() as i32 - 3;
         Exact {
@@ -77,7 +77,7 @@ impl Exact {
                 ..a
             };
         }
-        // What was shifted out is subtracted too: one less, and a little more.
+        // The bits that were shifted out are subtracted too: one less, and a little more.
         let mantissa = a.mantissa - shifted - u128::from(sticky);
         let negative = if mantissa == 0 && !sticky {
             round == Rounding::Down
@@ -92,7 +92,7 @@ impl Exact {
         }
     }
 
-    /// The bits of the nearest number in a format, in the direction asked for.
+    /// The bits of the nearest number in a format, in the given direction.
     pub(super) fn round(self, format: Format, round: Rounding) -> u64 {
         let sign = format.sign(self.negative);
         if self.mantissa == 0 {
@@ -152,7 +152,7 @@ impl Exact {
     }
 }
 
-/// What rounding drops, in units of the last place.
+/// The part that rounding drops, in units of the last place.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rest {
     Zero,

@@ -1,5 +1,6 @@
-//! Exact floating-point arithmetic in software, rounded once, in any direction, to any format. The rounding modes that
-//! the host's arithmetic does not have go through here; it is the slow path.
+//! Exact floating-point arithmetic in software, rounded once, in any direction, to any format.
+//!
+//! This is the slow path: only rounding modes that the host's arithmetic does not have need it.
 
 pub(crate) mod narrow;
 
@@ -66,7 +67,7 @@ impl Format {
     }
 }
 
-/// The sum of two numbers, one of which may be a product; specials are as the host has them.
+/// The sum of two numbers, one of which may be a product. Infinities and NaN are added as the host adds them.
 pub(crate) fn add(a: f64, b: f64, format: Format, round: Rounding) -> u64 {
     if !a.is_finite() || !b.is_finite() {
         return from_special(a + b, format);
@@ -122,7 +123,7 @@ pub(crate) fn sqrt(a: f64, format: Format, round: Rounding) -> u64 {
         return from_special(a.sqrt(), format);
     }
     let a = Exact::from_f64(a);
-    // As far as it goes, so that the exponent becomes even: a root of more than 60 bits.
+    // As far as possible while the exponent becomes even: a root of more than 60 bits.
     let room = a.mantissa.leading_zeros() as i32 - 1;
     let shift = room - ((a.exponent - room) & 1);
     let square = a.mantissa << shift;
@@ -137,7 +138,7 @@ pub(crate) fn sqrt(a: f64, format: Format, round: Rounding) -> u64 {
     .round(format, round)
 }
 
-/// Convert a number to another format.
+/// Converts a number to another format.
 pub(crate) fn convert(a: f64, format: Format, round: Rounding) -> u64 {
     if a.is_finite() {
         Exact::from_f64(a).round(format, round)
@@ -146,7 +147,7 @@ pub(crate) fn convert(a: f64, format: Format, round: Rounding) -> u64 {
     }
 }
 
-/// Convert an integer.
+/// Converts an integer.
 pub(crate) fn from_integer(value: i128, format: Format, round: Rounding) -> u64 {
     Exact {
         negative: value < 0,
@@ -157,7 +158,7 @@ pub(crate) fn from_integer(value: i128, format: Format, round: Rounding) -> u64 
     .round(format, round)
 }
 
-/// Round to an integer, in `f64`.
+/// Rounds to an integer, in `f64`.
 pub(crate) fn round_integral(a: f64, round: Rounding) -> f64 {
     match round {
         Rounding::Nearest => a.round_ties_even(),
@@ -168,12 +169,12 @@ pub(crate) fn round_integral(a: f64, round: Rounding) -> f64 {
     }
 }
 
-/// Zeros, infinities and NaN in a format. NaN is the canonical one of the format.
+/// Zeros, infinities and NaN in a format. Every NaN becomes the canonical NaN of the format.
 fn from_special(value: f64, format: Format) -> u64 {
     if value.is_nan() {
         return match format {
             F64 => value.to_bits(),
-            // All ones but the sign: what the hardware gives.
+            // All bits but the sign, as the hardware returns it.
             _ => format.sign(true) - 1,
         };
     }

@@ -46,7 +46,7 @@ fn finite(format: Narrow, magnitude: u8) -> f64 {
     }
 }
 
-/// The nearest code, ties to even; what is too large becomes the largest number (`.satfinite`), NaN stays NaN.
+/// The nearest code, ties to even. Numbers that are too large become the largest (`.satfinite`); NaN stays NaN.
 pub(crate) fn from_number(format: Narrow, value: f64) -> u8 {
     if value.is_nan() {
         return 0x7f;

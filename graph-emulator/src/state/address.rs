@@ -1,4 +1,4 @@
-//! Addresses of memory instructions: computed for all lanes, and sorted into state spaces.
+//! Addresses of memory instructions: computing them for all lanes, and sorting them into state spaces.
 
 use super::lanes::each;
 use super::mask::{LANES, first};
@@ -22,7 +22,7 @@ pub(crate) fn addresses(registers: &Registers, address: &Address) -> [u64; LANES
     }
 }
 
-/// Sort generic addresses: the space of the first lane of `mask`, the lanes that are in the same, and the addresses
+/// Sorts generic addresses: returns the space of the first lane of `mask`, the lanes in that space, and the addresses
 /// relative to it.
 #[inline(always)]
 pub(crate) fn classify(all: &[u64; LANES], mask: u32) -> (Space, u32, [u64; LANES]) {
@@ -34,7 +34,7 @@ pub(crate) fn classify(all: &[u64; LANES], mask: u32) -> (Space, u32, [u64; LANE
     (space, same & mask, each(|lane| all[lane].wrapping_sub(base)))
 }
 
-/// Run `access` once for every state space that generic addresses lie in.
+/// Runs `access` once for each state space that the addresses are in.
 #[inline(always)]
 pub(crate) fn each_space<E>(
     space: Space,
@@ -55,7 +55,7 @@ pub(crate) fn each_space<E>(
 }
 
 impl AsyncCopy {
-    /// How many bytes a lane reads; the others it writes are zero.
+    /// The number of bytes that a lane reads; it sets the rest to zero.
     pub(crate) fn bytes_read(&self, registers: &Registers, lane: usize) -> u32 {
         let bytes = u32::from(self.bytes);
         let ignored = self
@@ -70,7 +70,7 @@ impl AsyncCopy {
 }
 
 impl Tile {
-    /// Where an element of a tile is in memory.
+    /// The address of an element of a tile.
     pub(crate) fn element_address(
         &self,
         registers: &Registers,

@@ -8,19 +8,19 @@ pub(crate) struct Affine {
     pub(crate) down: i64,
 }
 
-/// What is known about the values of a register slot in all threads of the block.
+/// The knowledge about the values of a register slot in all threads of the block.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) enum Tracked {
-    /// They were computed before the block began, and have not been examined.
+    /// Values that were computed before the block began and have not been examined.
     #[default]
     Unseen,
-    /// They were computed lane by lane, and have not been examined.
+    /// Values that were computed lane by lane and have not been examined.
     Computed,
-    /// They are not affine.
+    /// Values that are not affine.
     Scattered,
-    /// They are affine.
+    /// Values that are affine.
     Affine(Affine),
-    /// They are affine, and the lanes have not been written yet.
+    /// Values that are affine and have not been written to the lanes.
     Pending(Affine),
 }
 
@@ -137,7 +137,7 @@ impl Affine {
         Some((u64::try_from(base + below).ok()?, u64::try_from(base + above).ok()?))
     }
 
-    /// How far values go below and above the first one.
+    /// The distances of the least and the greatest value from the first one.
     #[inline(always)]
     fn spread(&self, width: usize, rows: usize) -> (i128, i128) {
         let across = i128::from(self.across) * (width as i128 - 1);

@@ -1,4 +1,4 @@
-//! What a launch lends to instructions: limits, checks, and all that stays the same while it runs.
+//! The facts that a launch lends to instructions: limits, checks, and all that stays the same while it runs.
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};

@@ -7,12 +7,12 @@ use super::mask::{FULL, LANES};
 use super::registers::{Frame, Registers};
 use crate::code::Slot;
 
-/// What a slot holds in each lane.
+/// The bits that a slot holds in each lane.
 pub(crate) trait LaneBits: Copy + Default + 'static {
     /// The rows of a slot: the lanes of each warp that instructions apply to.
     fn rows(registers: &Registers, slot: Slot) -> &[[Self; LANES]];
     fn of<'a>(rows: &CellRows<'a>, slot: Slot) -> &'a [[Cell<Self>; LANES]];
-    /// A slot will be written: nothing is known of it any more.
+    /// Forgets the knowledge about a slot, which will be written.
     fn forget(registers: &mut Registers, slot: Slot);
     fn widen(self) -> u64;
     fn narrow(value: u64) -> Self;
@@ -107,8 +107,8 @@ macro_rules! float_lanes {
 
 float_lanes!(f32 => u32, u32; f64 => u64, u64; half::f16 => u32, u16; half::bf16 => u32, u16);
 
-/// A value for each lane. Unlike `std::array::from_fn` this is inlined for certain, and so takes on the instruction set of
-/// its caller.
+/// A value for each lane. Unlike `std::array::from_fn`, this is certain to be inlined, and so is compiled for the
+/// instruction set of its caller.
 #[inline(always)]
 pub(crate) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
     let mut values = [T::default(); LANES];
@@ -119,7 +119,7 @@ pub(crate) fn each<T: Copy + Default>(f: impl Fn(usize) -> T) -> [T; LANES] {
 }
 
 impl Registers {
-    /// Write a register of one warp in the lanes of `mask`.
+    /// Writes a register of one warp in the lanes of `mask`.
     #[inline(always)]
     pub(crate) fn set<B: LaneBits>(&mut self, slot: Slot, mask: u32, value: [B; LANES]) {
         debug_assert_eq!(self.count(), 1, "values are those of one warp");
@@ -127,14 +127,14 @@ impl Registers {
         blend(&B::of(&rows, slot)[0], mask, value);
     }
 
-    /// Read a register of one warp as lanes of `T`.
+    /// Reads a register of one warp as lanes of `T`.
     #[inline(always)]
     pub(crate) fn lanes<T: Lane>(&self, slot: Slot) -> [T; LANES] {
         let register = &T::Bits::rows(self, slot)[0];
         std::array::from_fn(|lane| T::from_bits(register[lane]))
     }
 
-    /// The rows of all slots of the current frame, to be read and written at once; `d` of `B` will be written.
+    /// The rows of all slots of the current frame, for an instruction that writes `d`.
     #[inline(always)]
     fn rows_for<B: LaneBits>(&mut self, d: Slot) -> CellRows<'_> {
         B::forget(self, d);
@@ -213,7 +213,8 @@ impl Registers {
     }
 }
 
-/// The rows of the current frame's slots, as cells: sources and targets of an instruction may be the same.
+/// The rows of the current frame's slots, as cells, because the sources and the target of an instruction may be the
+/// same.
 pub(crate) struct CellRows<'a> {
     r32: &'a [[Cell<u32>; LANES]],
     r64: &'a [[Cell<u64>; LANES]],
@@ -243,7 +244,7 @@ fn cells<T>(rows: &mut [[T; LANES]]) -> &[[Cell<T>; LANES]] {
     lanes.as_chunks().0
 }
 
-/// Write a row in the lanes of `mask`.
+/// Writes a row in the lanes of `mask`.
 #[inline(always)]
 fn blend<B: LaneBits>(to: &[Cell<B>; LANES], mask: u32, value: [B; LANES]) {
     if mask == FULL {

@@ -1,4 +1,5 @@
-//! The local memory of a warp: a stack for each lane, interleaved by words so that all lanes at one address are a row.
+//! The local memory of a warp: a stack for each lane, interleaved by words, so that the words of all lanes at one
+//! address are a row.
 
 use crate::state::LANES;
 
@@ -12,12 +13,12 @@ pub(crate) struct Local {
 pub(crate) const MAX_LOCAL: u32 = 512 * 1024;
 
 impl Local {
-    /// Bytes of each lane.
+    /// The number of bytes of each lane.
     pub(crate) fn len(&self) -> usize {
         self.rows.len() * 4
     }
 
-    /// Make room for at least `bytes` a lane; false beyond the limit.
+    /// Makes room for at least `bytes` in each lane; returns false beyond the limit.
     pub(crate) fn reserve(&mut self, bytes: u32) -> bool {
         let rows = bytes.div_ceil(4) as usize;
         if rows > self.rows.len() {
@@ -26,14 +27,14 @@ impl Local {
         bytes <= MAX_LOCAL
     }
 
-    /// Zero what the kernel's own frame takes, and drop the rest: what the block before left is not there any more.
+    /// Clears the kernel's own frame and drops all others, so that nothing is left of the previous block.
     pub(crate) fn clear(&mut self, bytes: u32) {
         self.rows.truncate(bytes.div_ceil(4) as usize);
-        // Nothing of a kernel lies in the first sixteen bytes.
+        // A kernel has nothing in the first sixteen bytes.
         self.rows.iter_mut().skip(4).for_each(|row| *row = [0; LANES]);
     }
 
-    /// Read aligned bytes within the bounds.
+    /// Reads aligned bytes within the bounds.
     #[inline(always)]
     pub(crate) fn load(&self, lane: usize, address: u64, bytes: u8) -> u64 {
         let row = (address / 4) as usize;
@@ -46,7 +47,7 @@ impl Local {
         }
     }
 
-    /// Write aligned bytes within the bounds.
+    /// Writes aligned bytes within the bounds.
     #[inline(always)]
     pub(crate) fn store(&mut self, lane: usize, address: u64, bytes: u8, value: u64) {
         let row = (address / 4) as usize;
@@ -65,7 +66,7 @@ impl Local {
         }
     }
 
-    /// Copy bytes from one word-aligned place to another, in the lanes of a mask.
+    /// Copies bytes from one word-aligned place to another, in the lanes of a mask.
     pub(crate) fn copy(&mut self, mask: u32, from: u32, to: u32, bytes: u32) {
         for row in 0..bytes.div_ceil(4) as usize {
             let source = self.rows[from as usize / 4 + row];

@@ -1,4 +1,4 @@
-//! What instructions work on: warps and their registers, and what a launch lends to them.
+//! The state that instructions work on: warps and their registers, and the facts that a launch lends to them.
 
 pub(crate) mod warp;
 mod special;

@@ -1,17 +1,17 @@
-//! The registers of a block, as structures of arrays, and the loops over their lanes.
+//! The registers of a block, as structures of arrays.
 //!
-//! A register is a slot: for each warp of the block a row of 32 lanes of 32 or of 64 bits, or of one bit for a predicate.
-//! The rows of a slot follow each other, so that one instruction can be applied to all warps at once. Registers of 8 and
-//! 16 bits lie in 32-bit slots, whose upper bits then mean nothing. Literals and constant special registers are slots too,
-//! filled when a frame is entered, so that every operand is read the same way.
+//! A register is a slot: for each warp of the block it has a row of 32 lanes, of 32 or 64 bits, or of one bit for a
+//! predicate. The rows of a slot follow each other, so that one instruction can be applied to all warps at once.
+//! Registers of 8 and 16 bits are in 32-bit slots, whose upper bits then mean nothing. Literals and constant special
+//! registers are slots too, which are filled when a frame is entered, so that every operand is read the same way.
 
 use super::affine::{Tracked, row_width};
 use super::mask::LANES;
 use super::vector::{Aligned, Wide};
-use crate::code::{File, FrameSize, Slot};
+use crate::code::{File, FrameSize, Register, Slot};
 
-/// The register files of a block: the registers of every frame of its warps' call stacks. They are lent to the warp whose
-/// turn it is.
+/// The register files of a block, which hold all frames of its warps' call stacks. They are lent to the warp that is
+/// running.
 #[derive(Default)]
 pub(crate) struct Files {
     r32: Aligned<u32>,
@@ -21,12 +21,12 @@ pub(crate) struct Files {
     tracked64: Vec<Tracked>,
 }
 
-/// Registers as instructions see them: those of one warp or, where all warps execute an instruction together, of all.
+/// Registers as instructions see them: those of one warp or, in lockstep, those of all warps.
 pub(crate) struct Registers {
     files: Files,
-    /// Warps of the block.
+    /// The number of warps of the block.
     warps: u32,
-    /// The warps that instructions apply to: the first, and how many.
+    /// The warps that instructions apply to: the first one, and their number.
     first: u32,
     count: u32,
     row_width: usize,
@@ -38,7 +38,7 @@ pub(crate) struct Registers {
     pub(crate) wide: Option<Wide>,
 }
 
-/// Where a frame begins in each register file and in local memory.
+/// The beginning of a frame in each register file and in local memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Frame {
     pub(crate) r32: u32,
@@ -90,13 +90,13 @@ impl Registers {
         }
     }
 
-    /// Lend the files to another view of them, or take them back.
+    /// Lends the files to another view of them, or takes them back.
     #[inline(always)]
     pub(crate) fn exchange(&mut self, other: &mut Registers) {
         std::mem::swap(&mut self.files, &mut other.files);
     }
 
-    /// Make room for a frame of this size at the current one.
+    /// Makes room for a frame of this size at the current one.
     pub(crate) fn reserve(&mut self, size: FrameSize) {
         let end = self.frame.after(size);
         let rows = |slots: u32| slots as usize * self.warps as usize;
@@ -118,7 +118,7 @@ impl Registers {
         }
     }
 
-    /// Do something for each of the warps, one by one.
+    /// Calls `f` for each of the warps, one after the other.
     #[inline(always)]
     pub(crate) fn each_warp(&mut self, mut f: impl FnMut(&mut Registers)) {
         let (first, count) = (self.first, self.count);
@@ -130,7 +130,7 @@ impl Registers {
         (self.first, self.count) = (first, count);
     }
 
-    /// Where the first row of a slot is.
+    /// The index of the first row of a slot.
     #[inline(always)]
     fn row(&self, slot: Slot) -> usize {
         slot as usize * self.warps as usize + self.first as usize
@@ -148,7 +148,7 @@ impl Registers {
         &self.files.predicates[start..start + self.count as usize]
     }
 
-    /// Write the predicates of all the warps.
+    /// Writes the predicates of all the warps.
     #[inline(always)]
     pub(crate) fn fill_predicates(&mut self, slot: Slot, value: u32) {
         let start = self.row(self.frame.predicates + slot);
@@ -198,8 +198,8 @@ impl Registers {
         &self.files.r64.rows()[start..start + self.count as usize]
     }
 
-    /// Clear registers in the lanes of `mask`.
-    pub(crate) fn clear(&mut self, registers: &[(File, Slot)], mask: u32) {
+    /// Clears registers in the lanes of `mask`.
+    pub(crate) fn clear(&mut self, registers: &[Register], mask: u32) {
         for &(file, slot) in registers {
             match file {
                 File::R32 => self.set(slot, mask, [0u32; LANES]),
@@ -223,25 +223,25 @@ impl Registers {
         &mut self.files.r32.rows_mut()[start..start + self.count as usize]
     }
 
-    /// What is in the registers now was there before any block began.
+    /// Notes that all values were computed before the block began.
     pub(crate) fn forget_all(&mut self) {
         self.files.tracked32.fill(Tracked::Unseen);
         self.files.tracked64.fill(Tracked::Unseen);
     }
 
-    /// A 32-bit slot will be written.
+    /// Forgets the knowledge about a 32-bit slot, which will be written.
     #[inline(always)]
     pub(crate) fn forget32(&mut self, slot: Slot) {
         *self.tracked32_mut(slot) = Tracked::Computed;
     }
 
-    /// A 64-bit slot will be written.
+    /// Forgets the knowledge about a 64-bit slot, which will be written.
     #[inline(always)]
     pub(crate) fn forget64(&mut self, slot: Slot) {
         *self.tracked64_mut(slot) = Tracked::Computed;
     }
 
-    /// Which is the first of the warps, and how many they are.
+    /// The first of the warps that instructions apply to.
     #[inline(always)]
     pub(crate) fn first(&self) -> u32 {
         self.first
@@ -257,7 +257,7 @@ impl Registers {
         self.count
     }
 
-    /// Whether these are the registers of some warps of the block only.
+    /// Whether instructions apply to only some warps of the block.
     #[inline(always)]
     pub(crate) fn is_part(&self) -> bool {
         self.count != self.warps
@@ -287,7 +287,7 @@ impl Registers {
         (self.files.r32.rows_mut(), self.files.r64.rows_mut())
     }
 
-    /// What is known of a 32-bit slot.
+    /// The knowledge about a 32-bit slot.
     #[inline(always)]
     pub(crate) fn tracked32(&self, slot: Slot) -> Tracked {
         self.files.tracked32[(self.frame.r32 + slot) as usize]
@@ -298,7 +298,7 @@ impl Registers {
         &mut self.files.tracked32[(self.frame.r32 + slot) as usize]
     }
 
-    /// What is known of a 64-bit slot.
+    /// The knowledge about a 64-bit slot.
     #[inline(always)]
     pub(crate) fn tracked64(&self, slot: Slot) -> Tracked {
         self.files.tracked64[(self.frame.r64 + slot) as usize]

@@ -3,7 +3,7 @@
 use super::mask::LANES;
 use crate::code::Special;
 
-/// What special registers are made of.
+/// The facts that the values of special registers follow from.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Specials {
     pub(super) warp: u32,

@@ -1,5 +1,5 @@
-//! Affine registers. While all warps of a block run together, the lanes of a register whose values are affine need not
-//! be written, until an instruction reads them: then they are materialized.
+//! Affine registers. While a block runs in lockstep, the lanes of a register whose values are affine are not written
+//! until an instruction reads them: then they are materialized.
 
 use super::affine::{Affine, Tracked};
 use super::registers::Registers;

@@ -1,5 +1,5 @@
-//! What makes loops over lanes fast: a second instruction set that they are compiled for, and rows of lanes that begin at
-//! cache lines.
+//! Fast loops over lanes: a second instruction set that they are compiled for, and rows of lanes that begin at cache
+//! lines.
 
 use super::mask::LANES;
 
@@ -8,7 +8,7 @@ use super::mask::LANES;
 pub(crate) struct Wide(());
 
 impl Wide {
-    /// Ask the processor.
+    /// Asks the processor.
     pub(crate) fn detect() -> Option<Wide> {
         #[cfg(target_arch = "x86_64")]
         if std::arch::is_x86_feature_detected!("avx2")
@@ -23,8 +23,8 @@ impl Wide {
     }
 }
 
-/// Compile a function twice, for the baseline and for the features of [`Wide`], and call the one that fits. The body must
-/// be `#[inline(always)]`, so that it takes on the features of its caller.
+/// Compiles a function twice, for the baseline and for the features of [`Wide`], and calls the one that fits. The body
+/// must be `#[inline(always)]`, so that it is compiled for the features of its caller.
 macro_rules! dispatch {
     ($(#[$attribute:meta])* fn $name:ident($registers:ident: &mut Registers $(, $argument:ident: $ty:ty)*) $(-> $result:ty)? = $body:ident) => {
         $(#[$attribute])*
@@ -44,7 +44,7 @@ macro_rules! dispatch {
 }
 pub(crate) use dispatch;
 
-/// Bytes of a cache line: a row that begins at one takes no more of them than it must, which halves the time of stores.
+/// Bytes of a cache line. A row that begins at one touches the fewest lines, which halves the time of stores.
 const LINE: usize = 64;
 
 /// Rows of lanes in one piece of memory, the first of which begins at a cache line.
@@ -56,17 +56,17 @@ pub(crate) struct Aligned<T> {
 }
 
 impl<T: Copy + Default> Aligned<T> {
-    /// How many rows there are.
+    /// The number of rows.
     pub(crate) fn len(&self) -> usize {
         self.rows().len()
     }
 
-    /// Make it at least so many rows, the new ones zero.
+    /// Grows to at least `rows` rows; new ones are zero.
     pub(crate) fn grow(&mut self, rows: usize) {
         let rows = rows.max(self.len() * 2);
         let spare = LINE / size_of::<T>();
         let mut lanes = vec![T::default(); rows * LANES + spare];
-        // An `align_offset` that cannot be had is more than there is to spare.
+        // If there is no such offset, `align_offset` returns one that is too large.
         let start = lanes.as_ptr().align_offset(LINE).min(spare);
         let old = self.rows().as_flattened();
         lanes[start..start + old.len()].copy_from_slice(old);

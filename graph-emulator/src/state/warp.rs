@@ -1,4 +1,4 @@
-//! A warp: where its lanes are, and what they wait for.
+//! The state of a warp: the position of each lane, and the barrier or the lanes that it waits for.
 
 use super::context::Context;
 use super::local::Local;
@@ -10,7 +10,7 @@ use crate::code::Special;
 /// A frame in use.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Activation {
-    /// The frame of the caller; of the kernel, itself.
+    /// The frame of the caller; the kernel's frame is its own parent.
     pub(crate) parent: u32,
     /// The call instruction.
     pub(crate) site: u32,
@@ -33,7 +33,7 @@ pub(crate) struct Warp {
     pub(crate) parked: u32,
     /// Lanes that wait for other lanes of the warp.
     pub(crate) waiting: u32,
-    /// The lanes whose turn ended: others go first.
+    /// The lanes whose turn ended: other lanes go first.
     pub(crate) set_aside: u32,
     pub(crate) turn: u32,
     /// The frame that is executing.
@@ -80,7 +80,7 @@ impl Warp {
         warp
     }
 
-    /// Begin a block.
+    /// Begins a block.
     pub(crate) fn reset(&mut self, context: &Context<'_>, ctaid: [u32; 3]) {
         let kernel = context.function();
         self.pcs = [kernel.start; LANES];
@@ -94,7 +94,7 @@ impl Warp {
         self.local.clear(kernel.frame.local);
     }
 
-    /// The program counter of all 32 lanes, where they are at one in the kernel's own frame and none waits.
+    /// The program counter of all 32 lanes, if it is the same, they are in the kernel's own frame and none waits.
     pub(crate) fn in_step(&self) -> Option<u32> {
         let waits = self.parked | self.waiting;
         let differs = self.pcs.iter().fold(0, |differs, pc| differs | (pc ^ self.pcs[0]));
@@ -102,7 +102,7 @@ impl Warp {
         (self.live() == FULL && waits | differs | called == 0).then_some(self.pcs[0])
     }
 
-    /// Which warp of the block it is.
+    /// Its index in the block.
     pub(crate) fn index(&self) -> usize {
         self.specials.warp as usize
     }
@@ -122,7 +122,7 @@ impl Warp {
         self.exists & !self.exited
     }
 
-    /// Can anything happen in this warp?
+    /// Whether a lane of this warp can go on, or waits only for other lanes of the warp.
     pub(crate) fn runnable(&self) -> bool {
         self.live() & !self.parked != 0
     }
@@ -142,7 +142,7 @@ impl Warp {
         self.waiting & self.live()
     }
 
-    /// Wait at a barrier.
+    /// Makes lanes wait at a barrier.
     pub(crate) fn park(&mut self, mask: u32) {
         self.parked |= mask;
     }
@@ -151,17 +151,17 @@ impl Warp {
         self.parked &= !mask;
     }
 
-    /// Lanes exit: they take part in nothing any more.
+    /// Notes that lanes have exited.
     pub(crate) fn exit(&mut self, mask: u32) {
         self.exited |= mask;
     }
 
-    /// Wait for other lanes.
+    /// Makes lanes wait for other lanes.
     pub(crate) fn wait(&mut self, mask: u32) {
         self.waiting |= mask;
     }
 
-    /// Program counter and frame of a lane.
+    /// The program counter and the frame of a lane.
     pub(crate) fn position(&self, lane: usize) -> (u32, Frame) {
         (self.pcs[lane], self.activations[self.frames[lane] as usize].frame)
     }
@@ -171,14 +171,14 @@ impl Warp {
         self.activations.len() as u32 - 1
     }
 
-    /// Forget the latest activations that no lane is in.
+    /// Forgets the latest activations that no lane is in.
     pub(crate) fn pop_activations(&mut self) {
         let live = self.live();
         let highest = lanes(live).map(|lane| self.frames[lane]).max().unwrap_or(0);
         self.activations.truncate(highest as usize + 1);
     }
 
-    /// Put lanes into a frame.
+    /// Moves lanes to a frame.
     pub(crate) fn move_to(&mut self, mask: u32, activation: u32, pc: u32) {
         self.set_pcs(mask, pc);
         for lane in lanes(mask) {

@@ -1,8 +1,8 @@
-//! Modules made for their size.
+//! Large modules.
 
 use std::fmt::Write as _;
 
-/// So many kernels of all kinds, in at least so many bytes.
+/// The text of a module with `kernels` kernels of all kinds, in at least `bytes` bytes.
 pub(crate) fn many_kernels(kernels: usize, bytes: usize) -> String {
     let mut text = String::from(".version 7.0\n.target sm_70\n.address_size 64\n.file 1 \"many.cu\"\n");
     for kernel in 0..kernels {

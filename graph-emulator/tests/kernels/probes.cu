@@ -1,7 +1,7 @@
 // xtask: --gpu-architecture=compute_90
-// Instructions whose results are fixed by the hardware more than by any text: each kernel makes its operands from the thread's
-// index and writes what comes out. `probes.txt` holds what an H200 wrote; the emulator must write the same. Left out is what the
-// driver (580) does otherwise than the manual says: `.sat` and `.shr` of unsigned `vmad`, `.sat` to a part of the result.
+// Instructions whose results depend on the hardware more than on the manual. Each kernel makes its operands from the
+// thread's index and writes its results. `probes.txt` has the results of an H200, which the emulator must repeat. Not
+// here: `.sat` and `.shr` of unsigned `vmad`, and `.sat` to a part; driver 580 differs from the manual in these.
 #include <mma.h>
 #include <cuda_bf16.h>
 typedef unsigned u32;
@@ -28,7 +28,7 @@ __device__ u32 one_half(u32 i) {
 __device__ u32 f16(u32 i) { return one_half(2 * i) | one_half(2 * i + 1) << 16; }
 __device__ u32 f32(u32 i) { return __float_as_uint((float)small(i)); }
 __device__ u32 bf16(u32 i) { return f32(2 * i) >> 16 | (f32(2 * i + 1) & 0xffff0000); }
-// The lower bits must not matter.
+// The lower bits must have no effect.
 __device__ u32 tf32(u32 i) { return f32(i) | (word(i + 7) & 0x1fff); }
 __device__ u32 b8(u32 i) { return word(i); }
 __device__ u32 s32(u32 i) { return word(i); }
@@ -169,7 +169,7 @@ PROBE(matrix_store) {
     for (int i = 0; i < 8; i++) out[threadIdx.x * 8 + i] = tile[threadIdx.x * 8 + i];
 }
 
-// `nvcuda::wmma`, through shared memory. What order the elements of a fragment have is nobody's business.
+// `nvcuda::wmma`, through shared memory. The order of a fragment's elements does not matter.
 template <class Layout> struct is_row { static const bool value = false; };
 template <> struct is_row<nvcuda::wmma::row_major> { static const bool value = true; };
 
@@ -235,7 +235,7 @@ PROBE(video_scalar) {
     TWO("vmax.u32.u32.s32.sat")
     THREE("vmin.u32.u32.u32.max")
     PARTS("vmin.s32.s32.s32", ".b2", ".b1", ".h1")
-    n++; // `.h1` of a result: the manual puts the lower half there, the driver (580) the upper one. The emulator follows the manual.
+    n++; // `.h1` of a result: the manual names the lower half, as the emulator does, the driver (580) the upper one.
     PARTS("vabsdiff.u32.u32.u32.sat", ".b0", ".b0", ".b2")
     PARTS("vmax.s32.s32.s32", ".h0", ".h1", ".b0")
     PARTS("vadd.s32.s32.u32.add", "", ".b1", ".b2")

@@ -12,7 +12,7 @@ use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote};
 use syn::{Attribute, Expr, Generics, Ident, Path, Token, Type, Visibility};
 
-/// What one `cuda_graph!` holds.
+/// The content of one `cuda_graph!`.
 #[derive(Debug)]
 pub(crate) enum Input {
     Items(Vec<Item>),
@@ -41,23 +41,24 @@ pub(crate) struct Item {
     pub(crate) arguments: Vec<BuildArgument>,
     pub(crate) statements: Vec<Statement>,
     pub(crate) form: Form,
-    /// Names of arguments and statements, also of those inside bodies, that could not be parsed: whoever mentions them is
-    /// not to blame.
+    /// Names of arguments and statements, also of those inside bodies, that could not be parsed: whoever mentions them
+    /// is not to blame.
     pub(crate) unparsed: Vec<Ident>,
     /// The kernels of launches that could not be parsed.
     pub(crate) kernels: Vec<Path>,
 }
 
-/// How a graph stands in the program.
+/// The form of a graph in the program.
 #[derive(Debug)]
 pub(crate) enum Form {
     /// A type.
     Item,
-    /// An expression, of type `Result` of a graph that is built on the device. It is made an item for what comes after parsing.
+    /// An expression, of type `Result` of a graph that is built on the device. It is made an item for what comes after
+    /// parsing.
     Expression(Box<Expr>, Token![=>]),
 }
 
-/// What a graph takes when it is built.
+/// An argument of `build`.
 #[derive(Debug)]
 pub(crate) enum BuildArgument {
     /// `n: usize`
@@ -78,16 +79,16 @@ impl BuildArgument {
     }
 }
 
-/// `#[..]` in front of a graph or a statement.
+/// `#[..]` before a graph or a statement.
 #[derive(Debug, Default)]
 pub(crate) struct Attributes {
     /// Documentation, passed on to what the statement generates.
     pub(crate) docs: Vec<Attribute>,
     /// The rules of `#[allow(rule)]`, spelled with dashes.
     pub(crate) allowed: Vec<String>,
-    /// What only nodes have.
+    /// The attributes that only nodes have.
     pub(crate) node: NodeAttributes,
-    /// Is something wrong with the statement that leaves open what it runs after? That is reported.
+    /// Whether a mistake, which is reported, leaves open what the statement runs after.
     pub(crate) astray: bool,
 }
 
@@ -160,21 +161,22 @@ impl Statement {
     }
 }
 
-/// `host x: shape;`, `device x: shape;`, `scratch x: shape;` and `rng x = seed, draws n;`, or memory that comes from outside.
+/// `host x: shape;`, `device x: shape;`, `scratch x: shape;` and `rng x = seed, draws n;`, or memory that comes from
+/// outside.
 #[derive(Debug)]
 pub(crate) struct Resource {
     pub(crate) attributes: Attributes,
-    /// Of shared memory the word `mut`, where it stands there.
+    /// The keyword; for shared memory that is `mut`, the word `mut`.
     pub(crate) keyword: Span,
     pub(crate) kind: ResourceKind,
     pub(crate) name: Ident,
-    /// Of an `rng`: that of the state which a use gets.
+    /// The shape; for an `rng`, that of the state which a use gets.
     pub(crate) shape: Shape,
-    /// Of an `rng`.
+    /// Seed and draws of an `rng`.
     pub(crate) random: Option<Box<Random>>,
 }
 
-/// What follows the name of an `rng`.
+/// Seed and draws of an `rng`, which follow its name.
 #[derive(Debug)]
 pub(crate) struct Random {
     pub(crate) seed: Expr,
@@ -195,18 +197,18 @@ pub(crate) enum ResourceKind {
         space: Space,
         mutable: bool,
     },
-    /// A local that an expression takes over. Only its type tells its shape. The space is what its nodes need: host functions take only
-    /// host memory, and kernels only device memory.
+    /// A local that an expression takes over. Only its type tells its shape. The space is what its nodes need: host
+    /// functions take only host memory, and kernels only device memory.
     Moved(Space),
 }
 
 impl Resource {
-    /// Is it a local that an expression takes over?
+    /// Whether it is a local that an expression takes over.
     pub(crate) fn is_moved(&self) -> bool {
         matches!(self.kind, ResourceKind::Moved(_))
     }
 
-    /// May the graph write it?
+    /// Whether the graph may write it.
     pub(crate) fn is_mutable(&self) -> bool {
         self.kind
             != ResourceKind::Shared {
@@ -215,7 +217,7 @@ impl Resource {
             }
     }
 
-    /// Where the memory is.
+    /// The space that the memory is in.
     pub(crate) fn space(&self) -> Space {
         match self.kind {
             ResourceKind::Host => Space::Host,
@@ -234,8 +236,8 @@ pub(crate) struct Param {
     pub(crate) initial: Expr,
 }
 
-/// `for i in range { .. }`: nodes and further `for`s. Names that could not be parsed are with those of the whole graph, since
-/// nodes of a `for` can be named from outside.
+/// `for i in range { .. }`: nodes and further `for`s. Names that could not be parsed are with those of the whole graph,
+/// since nodes of a `for` can be named from outside.
 #[derive(Debug)]
 pub(crate) struct For {
     pub(crate) attributes: Attributes,
@@ -249,15 +251,15 @@ pub(crate) struct For {
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) name: Ident,
-    /// None for the whole, else one for each of the outermost dimensions, two at most. `[..]` stands here only where
-    /// another part follows it.
+    /// Empty for the whole resource, else one part for each of the outermost dimensions, at most two. `[..]` is only
+    /// here if another part follows it.
     pub(crate) parts: Vec<Part>,
     /// The last token.
     pub(crate) end: Span,
 }
 
 impl Place {
-    /// Is it columns of rows, which need not lie in one piece? Of one row they do.
+    /// Whether it is columns of several rows, which need not lie in one piece. Columns of one row do.
     pub(crate) fn is_rectangle(&self) -> bool {
         matches!(self.parts[..], [Part::Range { .. }, _])
     }
@@ -291,7 +293,7 @@ impl Shape {
         self.inner(1)
     }
 
-    /// The type without its `skip` outermost dimensions, if it has so many.
+    /// The type without its `skip` outermost dimensions, if it has at least that many.
     pub(crate) fn inner(&self, skip: usize) -> Option<TokenStream> {
         (self.lengths.len() >= skip).then(|| self.nested(skip))
     }

@@ -1,5 +1,5 @@
-//! Where a statement or a graph begins, by the first few tokens alone. The parser goes on there after a mistake, and the view of editors
-//! is split there, so that both see the same statements in text that is half typed.
+//! The beginnings of statements and graphs, by the first few tokens alone. The parser goes on there after a mistake,
+//! and the view of editors is split there, so that both see the same statements in text that is half typed.
 
 use super::keyword::Keyword;
 use proc_macro2::{Delimiter, Ident, Spacing, TokenTree};
@@ -20,7 +20,7 @@ pub(crate) fn starts_statement(tokens: impl IntoIterator<Item = TokenTree>) -> b
         return false;
     }
     match keyword {
-        // Rust's own keywords also stand inside expressions.
+        // Rust's own keywords also occur inside expressions.
         Keyword::For => matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "in"),
         Keyword::If | Keyword::While => is_assignment(&mut tokens),
         Keyword::Host
@@ -42,7 +42,7 @@ pub(crate) fn starts_statement(tokens: impl IntoIterator<Item = TokenTree>) -> b
     }
 }
 
-/// Whether a graph begins here, after what may stand before its keyword: `graph Name`.
+/// Whether `graph Name` begins here. Attributes and visibility come before it.
 pub(crate) fn starts_graph(tokens: impl IntoIterator<Item = TokenTree>) -> bool {
     let mut tokens = tokens.into_iter();
     matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "graph")
@@ -62,5 +62,47 @@ fn is_assignment(tokens: &mut impl Iterator<Item = TokenTree>) -> bool {
             equals.spacing() == Spacing::Alone || !tokens.next().is_some_and(joined)
         }
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proc_macro2::TokenStream;
+
+    fn starts(text: &str) -> bool {
+        starts_statement(text.parse::<TokenStream>().unwrap())
+    }
+
+    #[test]
+    fn statements_begin_with_a_keyword_and_a_name() {
+        for text in [
+            "kernel k",
+            "device x [f32; 4]",
+            "join j after k",
+            "for i in 0..4 {}",
+            "if c = flag {}",
+            "while w = x {}",
+            "#[allow(dead_node)]",
+        ] {
+            assert!(starts(text), "{text}");
+        }
+    }
+
+    #[test]
+    fn expressions_begin_no_statement() {
+        for text in [
+            "if x == 1 {}",
+            "if flag {}",
+            "while x => 1",
+            "for<'a> Fn(&'a f32)",
+            "raw const",
+            "device",
+            "kernel + 1",
+            "# x",
+            "",
+        ] {
+            assert!(!starts(text), "{text}");
+        }
     }
 }

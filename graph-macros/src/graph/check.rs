@@ -1,4 +1,4 @@
-//! What the macro can decide itself: the rules of `graph-plan` over the draft, and whatever literals tell.
+//! The mistakes that the macro itself can find: those against the rules of `graph-plan`, and those that literals show.
 
 mod attribute;
 mod bounds;
@@ -65,7 +65,7 @@ fn unused_params(graph: &Graph<'_>, report: &mut Report) {
     }
 }
 
-/// Is the rule silenced at the statement it is about, or for the whole graph?
+/// Whether the rule is silenced at the statement it is about, or for the whole graph.
 fn allowed(graph: &Graph<'_>, diagnostic: &Diagnostic) -> bool {
     let allows = |attributes: &Attributes| attributes.allow(diagnostic.code);
     let node = match diagnostic.subject {

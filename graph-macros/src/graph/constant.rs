@@ -1,5 +1,5 @@
-//! What the macro can tell of an expression without knowing types: its value if it is made of literals, and whether rustc
-//! can evaluate it in a constant.
+//! Facts about expressions that need no types: the value of one that is made of literals, and whether rustc can
+//! evaluate one in a constant.
 
 use graph_plan::Bound;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -57,12 +57,12 @@ const CONST_METHODS: [&str; 14] = [
     "trailing_zeros",
 ];
 
-/// The names that stand for no constant.
+/// The names of variables, which are no constants.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Variables {
     /// Params, build arguments.
     pub(crate) names: Vec<String>,
-    /// Are there local variables? Then a name that is not written as constants are is taken for one.
+    /// Whether there are local variables. Then a name that is not in upper case counts as one.
     pub(crate) locals: bool,
 }
 
@@ -71,18 +71,19 @@ impl Variables {
         self.names.iter().any(|variable| name == variable) || self.locals && !is_upper(name)
     }
 
-    /// Do the tokens name one of them?
+    /// Whether the tokens name one of them.
     pub(crate) fn mentioned(&self, tokens: TokenStream) -> bool {
         mentions(tokens.clone(), &self.names) || self.locals && mentions_local(tokens)
     }
 }
 
-/// Is the name written as those of constants and const generics are?
+/// Whether the name is in upper case, as constants and const generics are.
 pub(crate) fn is_upper(name: &Ident) -> bool {
     !name.to_string().contains(char::is_lowercase)
 }
 
-/// Does a name stand in the tokens that may be a local variable: not written as a constant, and no function, field, method or path?
+/// Whether the tokens name something that may be a local variable: not in upper case, and no function, field, method or
+/// path.
 fn mentions_local(tokens: TokenStream) -> bool {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let punct = |index: Option<usize>, chars: &[char]| {
@@ -103,14 +104,15 @@ fn mentions_local(tokens: TokenStream) -> bool {
     })
 }
 
-/// Is the token a type that is cast to?
+/// Whether the token is the type of a cast.
 fn follows_as(tokens: &[TokenTree], index: usize) -> bool {
     let before = index.checked_sub(1).map(|index| &tokens[index]);
     matches!(before, Some(TokenTree::Ident(word)) if word == "as")
 }
 
-/// Can rustc evaluate the expression in a constant? Literals, paths (of a graph item they can only be constants, since no local
-/// variable is in scope), operators on these, and integer methods known to be `const fn`s. A name in `variables` is none.
+/// Whether rustc can evaluate the expression in a constant: literals, paths other than `variables`, operators on these,
+/// and integer methods known to be `const fn`s. In a graph item all other paths are constants, since no local is in
+/// scope.
 pub(crate) fn is_constant(expr: &Expr, variables: &Variables) -> bool {
     let constant = |expr: &Expr| is_constant(expr, variables);
     match expr {
@@ -149,7 +151,8 @@ enum Literals {
     Floats,
 }
 
-/// Is the expression made of literals without suffix, all of one kind? Then its type is open.
+/// The kind of the literals that the expression is made of, if they have no suffix and all are of one kind. Its type is
+/// open then.
 fn only_literals(expr: &Expr) -> Option<Literals> {
     match expr {
         Expr::Lit(literal) => match &literal.lit {
@@ -168,8 +171,8 @@ fn only_literals(expr: &Expr) -> Option<Literals> {
     }
 }
 
-/// The end of a range, or an index, for the race rule. Equal expressions of constants, and of values that are fixed when the graph is
-/// built, have equal values.
+/// The end of a range, or an index, for the race rule. Equal expressions of constants, and of values that are fixed
+/// when the graph is built, have equal values.
 pub(crate) fn bound(expr: &Expr) -> Bound {
     match value(expr) {
         Some(value) => u64::try_from(value).map_or(Bound::Unknown, Bound::Known),
@@ -187,7 +190,7 @@ pub(crate) fn is_number(ty: &Type) -> bool {
     NUMBERS.iter().any(|number| path.path.is_ident(number))
 }
 
-/// Does any of the names stand anywhere in the tokens?
+/// Whether any of the names occurs anywhere in the tokens.
 pub(crate) fn mentions(tokens: TokenStream, names: &[String]) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Ident(ident) => names.iter().any(|name| ident == name),

@@ -1,13 +1,14 @@
-//! What editors see of a graph: its statements as plain Rust, for rust-analyzer alone.
+//! The view of editors: a graph's statements as plain Rust, for rust-analyzer alone.
 //!
-//! rust-analyzer explains and completes a token of a macro's input by what it is in the expansion, so what the expansion leaves out
-//! (the names of nodes and places, all of a statement that is half typed) would mean nothing to it. To complete, it compares the
-//! expansions of the text as it is and of the text with a name put in at the cursor, and takes both to be the same up to there.
-//! So this part comes first, is made from tokens alone, whether or not the graph is right, and passes on what the user wrote as it is.
+//! rust-analyzer explains and completes a token of a macro's input by what it is in the expansion, so what the
+//! expansion leaves out (the names of nodes and places, all of a statement that is half typed) would mean nothing to
+//! it. To complete, it compares the expansions of the text as it is and of the text with a name put in at the cursor,
+//! and takes both to be the same up to there. So this part comes first, is made from tokens alone, whether or not the
+//! graph is right, and passes on what the user wrote as it is.
 //!
-//! rustc has nothing to do with it. Both parts go to one macro, which gives rust-analyzer (`cfg(rust_analyzer)`) the one and rustc the
-//! other: what the macro does not give back is not even parsed, so one mistake stays one error, and no hidden mention of a name tells
-//! the user what it is.
+//! rustc has nothing to do with it. Both parts go to one macro, which gives rust-analyzer (`cfg(rust_analyzer)`) the
+//! one and rustc the other: what the macro does not give back is not even parsed, so one mistake stays one error, and
+//! no hidden mention of a name tells the user what it is.
 
 mod statement;
 mod form;
@@ -46,7 +47,8 @@ pub(super) fn paths() -> TokenStream {
     }
 }
 
-/// The block of a graph that is an expression: for editors their statements and a value of the right type, for rustc the value.
+/// The block of a graph that is an expression: for editors their statements and a value of the right type, for rustc
+/// the value.
 pub(super) fn block(statements: TokenStream, seen: TokenStream, compiled: TokenStream) -> TokenStream {
     let either = either(quote!(#statements #seen), compiled);
     let value = Ident::new("value", Span::mixed_site());
@@ -82,7 +84,7 @@ pub(super) fn expression(input: TokenStream) -> TokenStream {
     quote! {
         #[allow(warnings)]
         {
-            /// What a host function sees of captured memory.
+            /// The reference that a host function gets to moved memory.
             fn __lent<H: ::graph_runtime::private::Capture>(
                 _: H,
             ) -> &'static mut <H::Captured as ::graph_runtime::private::CapturedSlot>::Shape {

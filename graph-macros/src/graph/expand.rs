@@ -1,7 +1,7 @@
 //! A checked graph to tokens. Expansion cannot fail; a graph with mistakes becomes a stub of the same interface.
 //!
-//! The expansion is thin calls into `graph_runtime`: a struct that holds the executable graph and its places, a `build` that
-//! calls `GraphBuilder` once a node, accessors, and compile-time assertions for what only rustc can evaluate.
+//! The expansion is thin calls into `graph_runtime`: a struct that holds the executable graph and its places, a `build`
+//! that calls `GraphBuilder` once a node, accessors, and compile-time assertions for what only rustc can evaluate.
 
 mod anonymous;
 mod argument;
@@ -35,7 +35,8 @@ use quote::quote;
 /// What becomes of a graph.
 #[derive(Default)]
 pub(crate) struct Expansion {
-    /// What only editors see: methods without their bodies, whose many mentions of a name would drown what it stands for.
+    /// What only editors see: methods without their bodies, whose many mentions of a name would drown what it stands
+    /// for.
     seen: TokenStream,
     /// What only rustc compiles.
     compiled: TokenStream,
@@ -45,8 +46,8 @@ pub(crate) struct Expansion {
     types: TokenStream,
 }
 
-/// The items of all graphs and what is said of them. The statements that editors see come first, where nothing that becomes of any
-/// graph moves them.
+/// The items of all graphs and what is said of them. The statements that editors see come first, where nothing that
+/// becomes of any graph moves them.
 pub(crate) fn items(statements: TokenStream, mut graphs: Vec<Expansion>, report: &Report) -> TokenStream {
     let messages = match report.has_errors() {
         true => report.tokens(),

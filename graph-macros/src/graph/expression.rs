@@ -1,8 +1,6 @@
-//! The expression form as an item: what is no resource of the graph but named like one is a local that it captures.
+//! The expression form as an item. A place whose name no statement declares is a local, which the graph takes over.
 
-use super::ast::{
-    Action, Argument, Attributes, Expression, Form, Item, Node, Place, Resource, ResourceKind, Shape, Statement,
-};
+use super::ast::{Action, Attributes, Expression, Form, Item, Node, Resource, ResourceKind, Shape, Statement};
 use graph_plan::Space;
 use proc_macro2::{Ident, Span};
 use std::collections::HashSet;
@@ -42,13 +40,13 @@ pub(crate) fn item(graph: Expression) -> Item {
     }
 }
 
-/// The name of a place, and where a node that mentions it needs it to be.
+/// The name of a place, and the space that a node which mentions it needs.
 struct Mentioned {
     name: Ident,
     space: Space,
 }
 
-/// A local whose memory only types tell.
+/// A local. Only its type tells what memory it is.
 fn local(name: Ident, space: Space) -> Resource {
     Resource {
         attributes: Attributes::default(),
@@ -84,34 +82,13 @@ fn walk(statements: &[Statement], declared: &mut HashSet<String>, places: &mut V
 
 /// The names of the places that a node mentions, other than in its bodies.
 fn mentioned(node: &Node, places: &mut Vec<Mentioned>) {
-    let space = match &node.action {
-        Action::Call(_) => Space::Host,
-        _ => Space::Device,
+    let space = match matches!(node.action, Action::Call(_)) {
+        true => Space::Host,
+        false => Space::Device,
     };
-    let mut place = |place: &Place| {
-        let name = place.name.clone();
-        places.push(Mentioned { name, space });
-    };
-    let mut arguments = |arguments: &[Argument]| {
-        for argument in arguments {
-            if let Argument::Borrow { place: borrowed, .. } = argument {
-                place(borrowed);
-            }
-        }
-    };
-    match &node.action {
-        Action::Kernel(launch) => arguments(&launch.arguments),
-        Action::Capture(capture) => arguments(&capture.arguments),
-        Action::Raw(raw) => arguments(&raw.arguments),
-        Action::Graph(child) => {
-            for binding in &child.bindings {
-                arguments(std::slice::from_ref(&binding.argument));
-            }
-        }
-        Action::Memcpy { from, to } => [from, to].into_iter().for_each(place),
-        Action::Memset { to, .. } => place(to),
-        Action::Call(call) => call.parameters.iter().for_each(|parameter| place(&parameter.place)),
-        Action::Join | Action::Record(_) | Action::Wait(_) => {}
-        Action::If(_) | Action::While(_) | Action::Switch(_) => node.action.condition().into_iter().for_each(place),
-    }
+    let mentioned = node.action.places().into_iter().map(|place| Mentioned {
+        name: place.name.clone(),
+        space,
+    });
+    places.extend(mentioned);
 }

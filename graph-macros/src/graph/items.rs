@@ -1,4 +1,4 @@
-//! The graphs of one macro call among each other: each has a name of its own, and none is in itself.
+//! Rules among the graphs of one macro call: each has a name of its own, and none contains itself.
 
 use super::ast::{Action, Item, Statement};
 use crate::report::{Report, error};
@@ -30,7 +30,7 @@ pub(super) fn distinct(items: Vec<Item>, report: &mut Report) -> Vec<Item> {
     kept
 }
 
-/// Reports graphs that have themselves as nodes, or as nodes of their nodes: they would be without end.
+/// Reports graphs that contain themselves, directly or through other graphs: they would be without end.
 pub(super) fn endless(items: &[Item], report: &mut Report) {
     let children: Vec<Vec<(usize, Span)>> = items.iter().map(|item| children(item, items)).collect();
     let mut told = vec![false; items.len()];
@@ -82,7 +82,7 @@ fn circle(children: &[Vec<(usize, Span)>], start: usize) -> Option<Vec<usize>> {
     None
 }
 
-/// Those of the graphs that a graph has as nodes, and where.
+/// The graphs that a graph has as nodes, each with its place.
 fn children(item: &Item, items: &[Item]) -> Vec<(usize, Span)> {
     let mut paths = Vec::new();
     collect(&item.statements, &mut paths);

@@ -1,5 +1,5 @@
-//! Text to [`Input`]. A statement that cannot be parsed is reported, and parsing goes on after the next `;` or where the next
-//! statement begins (see [`boundary`](super::boundary)).
+//! Text to [`Input`]. A statement that cannot be parsed is reported, and parsing goes on after the next `;` or where
+//! the next statement begins (see [`boundary`](super::boundary)).
 
 mod input;
 mod item;
@@ -21,7 +21,7 @@ use proc_macro2::TokenStream;
 use syn::parse::{ParseStream, Parser};
 use syn::{Ident, Path};
 
-/// What is known while a graph is parsed.
+/// The state of the parser.
 struct Context<'r> {
     report: &'r mut Report,
     /// The names of statements, at any depth, that could not be parsed.
@@ -53,9 +53,10 @@ impl Context<'_> {
     }
 }
 
-/// Parses the macro's input; `None` where not even the device of an expression could be made out.
+/// Parses the macro's input; `None` if not even the device of an expression is there.
 pub(crate) fn input(input: TokenStream, report: &mut Report) -> Option<Input> {
-    // Kept outside, since syn also reports tokens left over after an error, which that error has told already.
+    // Kept outside: after an error, syn also reports the tokens that are left over, and that result must not replace
+    // this one.
     let mut found = None;
     let parser = |input: ParseStream<'_>| {
         let mut context = Context {

@@ -20,7 +20,8 @@ use quote::ToTokens;
 use std::collections::HashMap;
 use syn::Expr;
 
-/// A graph whose names are resolved. Statements whose names clash with earlier ones are left out, other than in the draft.
+/// A graph whose names are resolved. Statements whose names clash with earlier ones are left out, other than in the
+/// draft.
 #[derive(Debug)]
 pub(crate) struct Graph<'a> {
     pub(crate) item: &'a Item,
@@ -38,25 +39,25 @@ pub(crate) struct Graph<'a> {
     pub(crate) accesses: Vec<(&'a Place, Span)>,
     /// For each edge of the draft, the name in `after`.
     pub(crate) edges: Vec<&'a Ident>,
-    /// What each name of the one namespace stands for.
+    /// The meaning of each name of the one namespace.
     names: HashMap<String, Entity>,
 }
 
-/// What a name stands for: an index into the lists of [`Graph`].
+/// The meaning of a name: an index into the lists of [`Graph`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Entity {
     Resource(usize),
     Param(usize),
     Value(usize),
     Node(usize),
-    /// What counts the iterations of one or several `for`s.
+    /// The variable of one or several `for`s.
     Variable,
     /// A statement that could not be parsed, or whose name was taken.
     Broken,
 }
 
 impl Graph<'_> {
-    /// What `name` stands for.
+    /// The meaning of `name`.
     pub(crate) fn entity(&self, name: &Ident) -> Option<Entity> {
         self.names.get(&name.to_string()).copied()
     }
@@ -77,7 +78,7 @@ impl Graph<'_> {
         }
     }
 
-    /// Do expressions mention a name of which nobody can say what it stands for?
+    /// Whether expressions mention a name whose meaning is unknown.
     pub(crate) fn mentions_broken(&self, tokens: TokenStream) -> bool {
         let broken = self.names.iter().filter(|(_, entity)| **entity == Entity::Broken);
         mentions(tokens, &broken.map(|(name, _)| name.clone()).collect::<Vec<_>>())
@@ -88,7 +89,7 @@ impl Graph<'_> {
         self.params.iter().map(|param| param.name.to_string()).collect()
     }
 
-    /// The names that stand for no constants.
+    /// The names of variables.
     pub(crate) fn variables(&self) -> Variables {
         let values = self.values.iter().map(|value| value.name.to_string());
         let loops = self.loops.iter().map(|repeated| repeated.variable().to_string());
@@ -98,18 +99,18 @@ impl Graph<'_> {
         }
     }
 
-    /// Is the outermost length of the resource known only when the graph is built?
+    /// Whether the outermost length of the resource is known only when the graph is built.
     pub(crate) fn is_dynamic(&self, resource: &Resource) -> bool {
         let length = resource.shape.lengths.first();
         length.is_some_and(|length| self.is_variable(length))
     }
 
-    /// Is the value of a length known only when the graph is built?
+    /// Whether the value of a length is known only when the graph is built.
     pub(crate) fn is_variable(&self, length: &Expr) -> bool {
         self.variables().mentioned(length.to_token_stream())
     }
 
-    /// Does the graph, once built, count its nodes otherwise than they are declared?
+    /// Whether a built graph numbers its nodes otherwise than they are declared.
     pub(crate) fn is_translated(&self) -> bool {
         let child = |node: &&Node| matches!(node.action, Action::Graph(_));
         !self.loops.is_empty() || self.nodes.iter().any(child)
@@ -125,13 +126,13 @@ impl Graph<'_> {
         allows(&self.nodes[node].attributes) || loops.any(allows) || allows(&self.item.attributes)
     }
 
-    /// Does it stand where local variables are in scope?
+    /// Whether local variables are in scope around the graph.
     pub(crate) fn is_expression(&self) -> bool {
         matches!(self.item.form, Form::Expression(..))
     }
 }
 
-/// Resolves every name; reports clashes and names that stand for nothing, or for the wrong thing.
+/// Resolves every name. Reports clashes, and names that mean nothing or the wrong thing.
 pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
     let mut graph = Graph {
         item,
@@ -150,6 +151,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
             .map(|name| (name.to_string(), Entity::Broken))
             .collect(),
     };
+    graph.draft.is_text = true;
     names::declare(&mut graph, report);
     loops::fixed_ranges(&graph, report);
     graph
@@ -165,7 +167,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
 }
 
 impl Attributes {
-    /// Does an `#[allow(rule)]` silence the rule?
+    /// Whether an `#[allow(rule)]` silences the rule.
     pub(crate) fn allow(&self, code: Code) -> bool {
         self.allowed.iter().any(|allowed| allowed == code.as_str())
     }

@@ -216,7 +216,7 @@ fn a_missing_edge_is_one_race() {
         [
             "nodes `upload` and `forward` can run at the same time and both access `data` [race]\n\
          note: `upload` writes `data` (line 6), `forward` writes it (line 7)\n\
-         help: add `upload` to the `after` list of `forward`",
+         help: write `after upload` before the `;` of `forward`",
         ]
     );
 }
@@ -504,14 +504,14 @@ fn expansions_read_as_checked_in() {
         memcpy down = data -> output after set;";
     let expansion = expand(expression.parse().unwrap());
     syn::parse2::<syn::ExprBlock>(expansion.clone()).expect("the expansion is a block");
-    let compiled = innermost(expansion); // behind what editors see
+    let compiled = innermost(expansion); // after the view of editors
     assert_reads_as_checked_in(
         "expression",
         &syn::parse_quote!(fn main() { let graph = { #compiled }; }),
     );
 }
 
-/// What the last macro in an expansion is given for rustc: the last group in its last group.
+/// The argument for rustc of the last macro in an expansion: the last group in its last group.
 fn innermost(tokens: proc_macro2::TokenStream) -> proc_macro2::TokenStream {
     let groups = |tokens: proc_macro2::TokenStream| {
         tokens.into_iter().filter_map(|token| match token {
@@ -538,7 +538,7 @@ fn assert_reads_as_checked_in(name: &str, file: &syn::File) {
     );
 }
 
-/// What editors see and what rustc compiles as items with their `cfg`, rather than as what one macro is given.
+/// The view of editors and the items for rustc, each with its `cfg` rather than as an argument of one macro.
 fn unfolded(mut file: syn::File) -> syn::File {
     for item in &mut file.items {
         let syn::Item::Const(item) = item else { continue };

@@ -30,7 +30,7 @@ pub(super) fn parse(arguments: TokenStream, attribute: Span, report: &mut Report
         Ok(file) => Some(file),
         Err(fault) => {
             let text = fault.to_string();
-            // What syn says at the end of the tokens is about no token at all.
+            // An error of syn at the end of the tokens has no token of its own.
             let (start, end) = match text.starts_with("unexpected end of input") {
                 true => (first, last),
                 false => (fault.span(), fault.span()),

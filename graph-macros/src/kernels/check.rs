@@ -17,7 +17,7 @@ pub(super) struct Checked {
     /// `None` if there is no such kernel.
     pub(super) summary: Option<KernelSummary>,
     pub(super) contracts: Vec<Contract>,
-    /// What rustc must check of the by-value parameters' types.
+    /// The sizes and alignments of by-value parameters, which rustc must check.
     pub(super) layouts: Vec<Layout>,
 }
 

@@ -1,4 +1,4 @@
-//! A CUDA source: the file, and those of its headers that lie beside it. All are compiled into the program as text.
+//! A CUDA source: the file, and its headers that lie beside it. All are compiled into the program as text.
 //!
 //! Nothing is compiled here, so that a machine without CUDA builds the program.
 
@@ -47,8 +47,9 @@ fn text(bytes: Vec<u8>, path: &str) -> Result<String, Diagnostic> {
     String::from_utf8(bytes).map_err(|_| error(Code::PtxFile, message()))
 }
 
-/// Adds the headers that a file includes in quotes, and those that these include. One that does not lie beside the file is left for the
-/// compiler to find, or to miss; so is one that only seems to be included, in a comment or under an `#if`.
+/// Adds the headers that a file includes in quotes, and the headers that these include. A header that does not lie
+/// beside the file is left for the compiler to find or to miss. So is one that only seems to be included, in a comment
+/// or under an `#if`.
 fn include(text: &str, file: &Path, headers: &mut Vec<Header>) -> Result<(), Diagnostic> {
     for name in text.lines().filter_map(included) {
         let Some(absolute) = file.parent().map(|folder| folder.join(name)) else {

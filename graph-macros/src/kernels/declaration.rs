@@ -11,7 +11,7 @@ use syn::{Attribute, Expr, FnArg, ForeignItemFn, Lit, Meta, ReturnType, Safety, 
 
 /// A declared kernel.
 pub(super) struct Declaration {
-    /// What is left for the generated type.
+    /// The attributes that the generated type gets.
     pub(super) attributes: Vec<Attribute>,
     /// Its `#[cfg(..)]`s.
     pub(super) conditions: Vec<Attribute>,
@@ -21,7 +21,7 @@ pub(super) struct Declaration {
     /// The name of its `.entry`.
     pub(super) entry: String,
     pub(super) params: Vec<Param>,
-    /// Are these all of its parameters, as far as the author said?
+    /// Whether the author has given all parameters.
     pub(super) complete: bool,
     /// Its `#[requires(..)]`s.
     pub(super) requires: Vec<Attribute>,
@@ -31,7 +31,8 @@ pub(super) struct Declaration {
     pub(super) report: Report,
 }
 
-/// A name that two parameters have would be several of rustc's errors: the second is reported and takes anything.
+/// Reports parameters that have the name of an earlier one, and lets them take anything: rustc would give several
+/// errors.
 fn without_repetitions(mut params: Vec<Param>, report: &mut Report) -> Vec<Param> {
     for index in 1..params.len() {
         let name = params[index].name();
@@ -78,8 +79,8 @@ impl Declaration {
         declaration
     }
 
-    /// The declaration in tokens that do not parse: a kernel with as many parameters that take anything, so that calls of it
-    /// give no further errors.
+    /// The declaration in tokens that do not parse: a kernel with the same number of parameters, which take anything,
+    /// so that calls of it give no further errors.
     pub(super) fn recover(tokens: TokenStream) -> Option<Self> {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let keyword = |word: &str| {

@@ -52,7 +52,8 @@ pub(super) fn block(
     }
 }
 
-/// The mistakes of the block and of its kernels; if there are any, no warnings. A kernel under `#[cfg]` may not be there.
+/// The mistakes of the block and of its kernels; if there are any, no warnings. A kernel under `#[cfg]` may not be
+/// there.
 pub(super) fn messages(report: &Report, kernels: &[Checked]) -> TokenStream {
     let certain = kernels.iter().filter(|kernel| kernel.declaration.conditions.is_empty());
     let mut reports = certain.map(|kernel| &kernel.declaration.report).chain([report]);
@@ -73,7 +74,7 @@ pub(super) fn messages(report: &Report, kernels: &[Checked]) -> TokenStream {
     quote!(#block #(#kernels)*)
 }
 
-/// The empty enum that stands for a kernel.
+/// The empty enum that is the kernel's type.
 fn type_of(attributes: &[Attribute], source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let (visibility, ident, entry) = (&declaration.visibility, &declaration.ident, &declaration.entry);
@@ -121,7 +122,7 @@ fn implementation_of_call(attributes: &[Attribute], kernel: &Checked) -> TokenSt
     }
 }
 
-/// What the enum implements.
+/// The trait implementations of the enum.
 fn implementation(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let (ident, conditions) = (&declaration.ident, &declaration.conditions);

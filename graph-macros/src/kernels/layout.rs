@@ -11,12 +11,12 @@ pub(super) struct Layout {
     pub(super) ty: syn::Type,
     pub(super) size: usize,
     pub(super) align: usize,
-    /// Of the message: what comes before the type's own size, and what comes after its alignment.
+    /// The parts of the message before the type's own size, and after its alignment.
     pub(super) before: String,
     pub(super) after: String,
 }
 
-/// What rustc must tell of a kernel whose declaration has as many parameters as its PTX.
+/// The layouts that rustc must check; none if the declaration has another number of parameters than the PTX.
 pub(super) fn layouts(declaration: &Declaration, summary: &KernelSummary, path: &str) -> Vec<Layout> {
     if declaration.params.len() != summary.params.len() {
         return Vec::new();

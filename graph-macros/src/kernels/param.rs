@@ -14,7 +14,7 @@ pub(super) struct Param {
     pub(super) kind: Kind,
 }
 
-/// What a parameter takes.
+/// The kind of argument that a parameter takes.
 pub(super) enum Kind {
     Buffer(Box<Buffer>),
     Value(Box<Value>),
@@ -27,9 +27,9 @@ pub(super) struct Buffer {
     /// The whole type, `&` included.
     pub(super) ty: Type,
     pub(super) mutability: Option<Token![mut]>,
-    /// Does it take any array of `unit`s (`&[T]`), or this shape only (`&[[T; 16]; 16]`)?
+    /// The only shape that it takes (`&[[T; 16]; 16]`); `None` if it takes any array of `unit`s (`&[T]`).
     pub(super) exact: Option<Type>,
-    /// What `.len()` counts.
+    /// The type whose values `.len()` counts.
     pub(super) unit: Type,
 }
 
@@ -167,7 +167,7 @@ fn buffer(ty: &Type, reference: &TypeReference, report: &mut Report) -> Result<B
     })
 }
 
-/// Can memory hold this type, as far as its syntax tells? rustc sees to the rest.
+/// Refuses types whose syntax shows that memory cannot hold them. rustc checks the rest.
 fn element(ty: &Type) -> Result<(), Diagnostic> {
     match bare(ty) {
         Type::Array(array) => element(&array.elem),

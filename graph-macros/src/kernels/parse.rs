@@ -83,7 +83,7 @@ fn item(body: ParseStream<'_>, unparsed: &mut TokenStream, report: &mut Report) 
         Err(_) => {
             let skipped = skip(body)?;
             unparsed.extend(skipped.clone());
-            // Where rustc misses a `;`, it has said so.
+            // If a `;` is missing, rustc has said so.
             let ended =
                 matches!(skipped.clone().into_iter().last(), Some(TokenTree::Punct(last)) if last.as_char() == ';');
             unparsed.extend((!ended).then(|| quote!(;)));
@@ -92,7 +92,7 @@ fn item(body: ParseStream<'_>, unparsed: &mut TokenStream, report: &mut Report) 
     }
 }
 
-/// Skips to behind the next `;`, or the end.
+/// Skips past the next `;`, or to the end.
 fn skip(body: ParseStream<'_>) -> syn::Result<TokenStream> {
     let mut skipped = TokenStream::new();
     while !body.is_empty() {

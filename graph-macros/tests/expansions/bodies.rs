@@ -121,7 +121,8 @@ const _: () = {
             __p::PlanBody::new(2, __p::Role::Else),
         ];
         const __LOOPS: &'static [__p::PlanLoop] = &[];
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
         pub const PLAN: __p::Plan = __p::Plan::nested(
             "Loop",
             Self::__RESOURCES,
@@ -270,6 +271,7 @@ const _: () = {
         __kernel_scale,
     >(
         &["scale"],
+        &["data", ""],
         [(1) as ::core::primitive::i128, 1, 1],
         [(4) as ::core::primitive::i128, 1, 1],
         0,

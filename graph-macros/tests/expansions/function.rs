@@ -92,7 +92,8 @@ const _: () = {
                 &[0],
             )
         };
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
         pub const PLAN: __p::Plan = __p::Plan::new(
             "Loaded",
             Self::__RESOURCES,

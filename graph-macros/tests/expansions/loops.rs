@@ -151,7 +151,8 @@ const _: () = {
             __p::PlanLoop::new("layer", ::core::option::Option::None),
             __p::PlanLoop::new("i", ::core::option::Option::Some(0)),
         ];
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
         pub const PLAN: __p::Plan = __p::Plan::nested(
             "Layers",
             Self::__RESOURCES,
@@ -397,6 +398,7 @@ const _: () = {
         __kernel_scale,
     >(
         &["scale"],
+        &["weights", "data", ""],
         [(1) as ::core::primitive::i128, 1, 1],
         [(4) as ::core::primitive::i128, 1, 1],
         0,

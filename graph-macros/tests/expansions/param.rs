@@ -86,7 +86,8 @@ const _: () = {
                 &[],
             )
         };
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
         pub const PLAN: __p::Plan = __p::Plan::new(
             "Scale",
             Self::__RESOURCES,
@@ -238,6 +239,7 @@ const _: () = {
         __kernel_scale,
     >(
         &["scale"],
+        &["data", "", ""],
         [(1) as ::core::primitive::i128, 1, 1],
         [(4) as ::core::primitive::i128, 1, 1],
         0,

@@ -121,7 +121,8 @@ const _: () = {
                 &[0, 1, 2],
             )
         };
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
         pub const PLAN: __p::Plan = __p::Plan::new(
             "Sample",
             Self::__RESOURCES,
@@ -134,6 +135,7 @@ const _: () = {
                 __g::GraphBuilder::new(device, "Sample"),
                 Self::__unbound(),
             );
+            let () = Self::__ASSERTED;
             Self::__declare(builder, bound)
         }
         #[doc(hidden)]
@@ -174,12 +176,13 @@ const _: () = {
         ) {
             bound.output = ::core::option::Option::Some(*given);
         }
-        fn __assert() {
+        const __ASSERTED: () = {
             const {
                 __p::check_launch::<
                     __kernel_forward,
                 >(
                     &["forward"],
+                    &["data"],
                     [(1) as ::core::primitive::i128, 1, 1],
                     [(N) as ::core::primitive::i128, 1, 1],
                     0,
@@ -195,6 +198,7 @@ const _: () = {
                     __kernel_backward,
                 >(
                     &["backward"],
+                    &["data"],
                     [(1) as ::core::primitive::i128, 1, 1],
                     [(N) as ::core::primitive::i128, 1, 1],
                     0,
@@ -205,14 +209,14 @@ const _: () = {
                     ],
                 )
             };
-        }
+        };
         #[doc(hidden)]
         #[allow(unused_mut)]
         pub fn __declare<__Owner: __p::Owner>(
             mut owner: __Owner,
             mut bound: __Bound<N>,
         ) -> __g::Result<__Owner::Declared<Self>> {
-            Self::__assert();
+            let () = Self::__ASSERTED;
             let builder = __p::Owner::builder(&mut owner);
             let __place_input = __p::host::<[f32; N]>(builder, "input", bound.input);
             let __place_data = __p::device::<[f32; N]>(builder, "data", bound.data);

@@ -125,7 +125,8 @@ const _: () = {
                 &[0, 1],
             )
         };
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
         pub const PLAN: __p::Plan = __p::Plan::new(
             "Layer",
             Self::__RESOURCES,
@@ -138,6 +139,7 @@ const _: () = {
                 __g::GraphBuilder::new(device, "Layer"),
                 Self::__unbound(),
             );
+            let () = Self::__ASSERTED;
             __p::Declare::arena(
                 &mut builder,
                 &Self::__ARENA.offsets,
@@ -167,12 +169,13 @@ const _: () = {
         ) {
             bound.x = ::core::option::Option::Some(*given);
         }
-        fn __assert() {
+        const __ASSERTED: () = {
             const {
                 __p::check_launch::<
                     __kernel_ask,
                 >(
                     &["ask"],
+                    &["x", "query"],
                     [(1) as ::core::primitive::i128, 1, 1],
                     [(N) as ::core::primitive::i128, 1, 1],
                     0,
@@ -191,6 +194,7 @@ const _: () = {
                     __kernel_answer,
                 >(
                     &["answer"],
+                    &["query", "hidden"],
                     [(1) as ::core::primitive::i128, 1, 1],
                     [(N) as ::core::primitive::i128, 1, 1],
                     0,
@@ -205,14 +209,14 @@ const _: () = {
                     ],
                 )
             };
-        }
+        };
         #[doc(hidden)]
         #[allow(unused_mut)]
         pub fn __declare<__Owner: __p::Owner>(
             mut owner: __Owner,
             mut bound: __Bound<N>,
         ) -> __g::Result<__Owner::Declared<Self>> {
-            Self::__assert();
+            let () = Self::__ASSERTED;
             let builder = __p::Owner::builder(&mut owner);
             let __place_x = __p::device::<[f32; N]>(builder, "x", bound.x);
             let __place_hidden = __g::GraphBuilder::scratch::<

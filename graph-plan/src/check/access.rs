@@ -1,5 +1,6 @@
 //! What one node may be given: the kind of memory, and no memory twice.
 
+use super::advice::name_in_after;
 use crate::{Access, Code, Diagnostic, Draft, NodeKind, Space, Subject};
 
 /// Memory of the kind that a node cannot have: host memory as a kernel argument, under a memset or as a condition, device memory for a host
@@ -10,7 +11,13 @@ pub(super) fn wrong_memory(draft: &Draft, errors: &mut Vec<Diagnostic>) {
         let needed = match node.kind {
             NodeKind::Kernel | NodeKind::Memset | NodeKind::If | NodeKind::While | NodeKind::Switch => Space::Device,
             NodeKind::Call => Space::Host,
-            _ => continue,
+            NodeKind::Memcpy
+            | NodeKind::Graph
+            | NodeKind::Capture
+            | NodeKind::Raw
+            | NodeKind::Join
+            | NodeKind::Record
+            | NodeKind::Wait => continue,
         };
         if resource.space != needed {
             let help = match needed {
@@ -35,9 +42,10 @@ fn memory(space: Space) -> &'static str {
 fn use_device_memory(draft: &Draft, access: &Access) -> String {
     let (name, node) = (&draft.resources[access.resource].name, &draft.nodes[access.node].name);
     let copy = if access.mode.writes() {
-        format!("copy back: `memcpy download = ... -> {name} after {node}`")
+        format!("copy back: `memcpy download = ... -> {name} after {node};`")
     } else {
-        format!("copy first: `memcpy upload = {name} -> ...`")
+        let order = name_in_after(draft, "upload", access.node);
+        format!("copy first: `memcpy upload = {name} -> ...;`, then {order}")
     };
     format!("declare a `device` resource of the same shape, use it here, and {copy}")
 }
@@ -45,10 +53,14 @@ fn use_device_memory(draft: &Draft, access: &Access) -> String {
 fn use_host_memory(draft: &Draft, access: &Access) -> String {
     let (name, node) = (&draft.resources[access.resource].name, &draft.nodes[access.node].name);
     let mut help = format!(
-        "declare a `host` resource of the same shape, borrow it here, and copy first: `memcpy download = {name} -> ...`"
+        "declare a `host` resource of the same shape, borrow it here, and copy first: `memcpy download = {name} -> \
+         ...;`, then {}",
+        name_in_after(draft, "download", access.node)
     );
     if access.mode.writes() {
-        help.push_str(&format!(", then back: `memcpy upload = ... -> {name} after {node}`"));
+        help.push_str(&format!(
+            ", and copy back: `memcpy upload = ... -> {name} after {node};`"
+        ));
     }
     help
 }
@@ -80,16 +92,16 @@ fn aliased(draft: &Draft, first: &Access, second: &Access, index: usize) -> Diag
         )
     } else {
         let how = |access: &Access| if access.mode.writes() { "`&mut`" } else { "`&`" };
+        const APART: &str = "pass another resource, or parts that do not overlap such as `x[..MID]` and `x[MID..]`";
+        const IN_PLACE: &str = "pass it once, as `&mut`, if it may be read and written in place; or pass another \
+            resource, or parts that do not overlap such as `x[..MID]` and `x[MID..]`";
         let again = if first.mode == second.mode {
             format!("as {} twice", how(first))
         } else {
             format!("as {} and again as {}", how(first), how(second))
         };
         let message = format!("node `{}` gets `{name}` {again}", node.name);
-        (
-            message,
-            "pass another resource, or parts that do not overlap such as `x[..MID]` and `x[MID..]`",
-        )
+        (message, if first.mode == second.mode { APART } else { IN_PLACE })
     };
     let diagnostic = Diagnostic::new(Code::AliasedArgument, Subject::Access(index), message).help(help);
     if first.region == second.region {

@@ -28,10 +28,30 @@ pub fn other_body(draft: &Draft, from: usize, to: usize, subject: Subject) -> Di
     };
     let message = format!("node `{}` cannot run after `{}`, {which}", name(to), name(from));
     let help = match siblings(draft, from, to) {
-        Some((earlier, later)) if earlier != later => {
-            format!("add `{}` to the `after` list of `{}`", name(earlier), name(later))
-        }
-        _ => format!("remove `{}` from the `after` list of `{}`", name(from), name(to)),
+        Some((earlier, later)) if earlier == from && later != from => format!(
+            "move `{}` from the `after` list of `{}` to the `after` list of `{}`",
+            name(from),
+            name(to),
+            name(later)
+        ),
+        Some((earlier, later)) if later == to && earlier != to => format!(
+            "name `{}` instead of `{}` in the `after` list of `{}`",
+            name(earlier),
+            name(from),
+            name(to)
+        ),
+        Some((earlier, later)) if earlier != later => format!(
+            "remove `{}` from the `after` list of `{}`, and add `{}` to the `after` list of `{}`",
+            name(from),
+            name(to),
+            name(earlier),
+            name(later)
+        ),
+        Some(_) | None => format!(
+            "remove `{}` from the `after` list of `{}`, or the whole `after` if it names nothing else",
+            name(from),
+            name(to)
+        ),
     };
     Diagnostic::new(Code::UnknownNode, subject, message)
         .note(note)
@@ -75,9 +95,22 @@ pub(super) fn forbidden_nodes(draft: &Draft, errors: &mut Vec<Diagnostic>) {
         errors.push(
             Diagnostic::new(Code::ConditionalBody, Subject::Node(index), message)
                 .note("CUDA runs kernels, copies, memsets, joins, child graphs and conditionals in conditional bodies, and nothing else")
-                .help(format!("move `{name}` out of the body, before or after `{outermost}`")),
+                .help(format!(
+                    "move `{name}` out of the body, before or after `{outermost}`: it then runs whatever the condition is{}",
+                    match is_alone(draft, index) {
+                        true => format!("; remove `{innermost}`, which then runs nothing"),
+                        false => String::new(),
+                    }
+                )),
         );
     }
+}
+
+/// Is the node the only one in the bodies of the node that it is in?
+fn is_alone(draft: &Draft, node: usize) -> bool {
+    let owner = |node: usize| draft.bodies[draft.nodes[node].body].node;
+    let broken = draft.bodies.iter().any(|body| body.node == owner(node) && body.broken);
+    !broken && (0..draft.nodes.len()).all(|other| other == node || owner(other) != owner(node))
 }
 
 /// `while`s whose condition nothing in their body writes.
@@ -101,7 +134,8 @@ pub(super) fn endless_whiles(draft: &Draft, errors: &mut Vec<Diagnostic>) {
             .note("once it has begun, it would never end");
         errors.push(match disabled {
             None => error.help(format!(
-                "let a kernel or a copy of the body write `{flag}`: 0 ends the loop"
+                "let a kernel, a copy or a memset of the body write `{flag}`, where 0 ends the loop, for example \
+                 `memset stop = {flag} <- 0;`; or use `if` to run the body once"
             )),
             Some(writer) => {
                 let writer = &draft.nodes[writer].name;

@@ -1,5 +1,6 @@
 //! Edges: loops, repetitions and cycles.
 
+use super::advice::{line_of_edge, not_after};
 use crate::{Code, Diagnostic, Draft, Edge, Order, Subject, cycles};
 use std::borrow::Cow;
 
@@ -15,7 +16,7 @@ pub(super) fn usable_edges(draft: &Draft, errors: &mut Vec<Diagnostic>, broken: 
             let message = format!("node `{}` runs after itself", name(edge.to));
             errors.push(
                 Diagnostic::new(Code::SelfDependency, Subject::Edge(index), message)
-                    .help(format!("remove `{0}` from the `after` list of `{0}`", name(edge.to))),
+                    .help(not_after(draft, edge.to, edge.to)),
             );
         } else if again && edge.from != edge.to {
             let message = format!(
@@ -119,20 +120,22 @@ fn cyclic(draft: &Draft, shortest: &[usize]) -> Diagnostic {
         .map(|&node| format!("`{}`", name(node)))
         .collect();
     let (last, first) = (shortest[shortest.len() - 1], shortest[0]);
-    let subject = draft
-        .edges
-        .iter()
-        .position(|edge| edge.from == last && edge.to == first)
-        .map_or(Subject::Node(first), Subject::Edge);
-    Diagnostic::new(
-        Code::Cycle,
-        subject,
-        format!("nodes run after each other in a cycle: {}", spelled.join(" -> ")),
-    )
-    .note("each of them waits for the one before it, so none could ever start")
-    .help(format!(
-        "remove one of these edges, for example `{}` from the `after` list of `{}`",
-        name(last),
-        name(first)
-    ))
+    let place = |from: usize, to: usize| draft.edges.iter().position(|&edge| edge == Edge { from, to });
+    let subject = place(last, first).map_or(Subject::Node(first), Subject::Edge);
+    let message = format!("nodes run after each other in a cycle: {}", spelled.join(" -> "));
+    let mut diagnostic = Diagnostic::new(Code::Cycle, subject, message);
+    if !draft.edge_lines.is_empty() {
+        let pairs = shortest.iter().zip(shortest.iter().cycle().skip(1));
+        let told = pairs.filter_map(|(&from, &to)| {
+            let line = line_of_edge(draft, place(from, to)?);
+            Some(format!("`{}` runs after `{}`{line}", name(to), name(from)))
+        });
+        diagnostic = diagnostic.note(told.collect::<Vec<_>>().join(", "));
+    }
+    diagnostic
+        .note("each of them waits for the one before it, so none could ever start")
+        .help(format!(
+            "remove one of these edges, for example: {}",
+            not_after(draft, last, first)
+        ))
 }

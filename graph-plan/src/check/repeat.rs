@@ -1,5 +1,6 @@
 //! `for`s and what runs between their nodes.
 
+use super::advice::{line_of_edge, not_after};
 use crate::{Code, Diagnostic, Draft, Edge, Nest, Subject, cycles};
 
 /// Reports what runs after nodes of a `for` and before others of it: that would have to run after its last iteration and before its
@@ -73,9 +74,10 @@ fn cyclic(draft: &Draft, shortest: &[usize], lifted: &[(usize, Edge)]) -> Diagno
         let before = if from < nodes { "" } else { "the last " };
         let after = if to < nodes { "" } else { "the first " };
         notes.push(format!(
-            "{after}`{}` runs after {before}`{}`",
+            "{after}`{}` runs after {before}`{}`{}",
             name(edge.to),
-            name(edge.from)
+            name(edge.from),
+            line_of_edge(draft, index)
         ));
         diagnostic = Some((Subject::Edge(index), edge));
     }
@@ -86,9 +88,8 @@ fn cyclic(draft: &Draft, shortest: &[usize], lifted: &[(usize, Edge)]) -> Diagno
     diagnostic
         .note("iterations of a `for` run one after the other, and nothing outside runs between them")
         .help(format!(
-            "remove `{}` from the `after` list of `{}`, or move what runs in between into the `for`",
-            name(edge.from),
-            name(edge.to)
+            "{}, or move what runs in between into the `for`",
+            not_after(draft, edge.from, edge.to)
         ))
 }
 

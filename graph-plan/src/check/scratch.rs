@@ -117,7 +117,8 @@ impl Memory<'_> {
             return error
                 .note("scratch memory keeps nothing from one launch to the next")
                 .help(format!(
-                    "write `{memory}` in a node before `{reader}`, for example a `memcpy` or a `memset`, or declare it as `device`"
+                    "write `{memory}` in a node that `{reader}` names in its `after` list, for example a `memcpy` or a \
+                     `memset`; or declare it as `device`, which is zeroed when the graph is built and keeps its contents"
                 ));
         };
         let name = |node: usize| &self.draft.nodes[node].name;
@@ -129,7 +130,10 @@ impl Memory<'_> {
                     writer.region,
                     access.region
                 ),
-                format!("write `{memory}{}` in a node before `{reader}`", access.region),
+                format!(
+                    "write `{memory}{}` in a node that `{reader}` names in its `after` list",
+                    access.region
+                ),
             )
         } else if let Some(condition) = self.condition(writer.node, access.node) {
             (
@@ -139,7 +143,7 @@ impl Memory<'_> {
                     name(condition)
                 ),
                 format!(
-                    "write `{memory}` also before `{}`, for example by a `memset`",
+                    "write `{memory}` also in a node that `{}` names in its `after` list, for example a `memset`",
                     name(condition)
                 ),
             )
@@ -147,7 +151,7 @@ impl Memory<'_> {
             (
                 format!("`{}` writes it, but is disabled", name(writer.node)),
                 format!(
-                    "remove `#[disabled]` from `{0}`, or write `{memory}` in another node before `{reader}`",
+                    "remove `#[disabled]` from `{0}`, or write `{memory}` in another node that `{reader}` names in its `after` list",
                     name(writer.node)
                 ),
             )
@@ -206,7 +210,8 @@ mod tests {
             errors[0].to_string(),
             "node `use` reads `tmp`, which no node before it has written [uninitialized]\n\
              note: scratch memory keeps nothing from one launch to the next\n\
-             help: write `tmp` in a node before `use`, for example a `memcpy` or a `memset`, or declare it as `device`"
+             help: write `tmp` in a node that `use` names in its `after` list, for example a `memcpy` or a `memset`; \
+             or declare it as `device`, which is zeroed when the graph is built and keeps its contents"
         );
     }
 
@@ -310,7 +315,9 @@ mod tests {
         assert_eq!(error.notes, ["`fill` writes it, but is disabled"]);
         assert_eq!(
             error.help.as_deref(),
-            Some("remove `#[disabled]` from `fill`, or write `tmp` in another node before `use`")
+            Some(
+                "remove `#[disabled]` from `fill`, or write `tmp` in another node that `use` names in its `after` list"
+            )
         );
     }
 

@@ -1,14 +1,24 @@
 //! Races in each body: between its nodes, each standing for all that is in its bodies.
 
+use super::advice::{on_line, run_after};
+use crate::region::Overlap;
 use crate::variables::VARIABLE;
-use crate::{Access, Code, Diagnostic, Draft, Nest, Order, Subject, race, races};
+use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, NodeKind, Order, Region, Subject, race, races};
 use std::collections::BTreeSet;
 
 /// Races between nodes whose order is what the author meant.
 pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &mut Vec<Diagnostic>) {
     if draft.bodies.len() == 1 {
         let found = of_body(draft, order.order(0), broken);
-        errors.extend(found.into_iter().map(|(first, second)| racing(draft, first, second)));
+        let side = |access: usize| Side {
+            access,
+            node: draft.accesses[access].node,
+        };
+        errors.extend(
+            found
+                .into_iter()
+                .map(|(first, second)| racing(draft, order, &side(first), &side(second))),
+        );
         return;
     }
     let inner = inner_accesses(draft);
@@ -19,7 +29,7 @@ pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &m
         errors.extend(
             found
                 .into_iter()
-                .map(|(first, second)| scope.racing(draft, first, second)),
+                .map(|(first, second)| racing(draft, order, &scope.side(first), &scope.side(second))),
         );
     }
 }
@@ -119,54 +129,101 @@ impl Scope {
         }
     }
 
-    /// The message, with the nodes inside bodies that it is about.
-    fn racing(&self, draft: &Draft, first: usize, second: usize) -> Diagnostic {
-        let mut diagnostic = racing(&self.draft, first, second);
-        diagnostic.subject = Subject::Access(self.accesses[second]);
-        for access in [first, second] {
-            let (inside, around) = (
-                draft.accesses[self.accesses[access]].node,
-                self.nodes[self.draft.accesses[access].node],
-            );
-            if inside != around {
-                let name = |node: usize| &draft.nodes[node].name;
-                let note = format!("that of `{}` is in its node `{}`", name(around), name(inside));
-                diagnostic = diagnostic.note(note);
-            }
+    /// An access as the whole draft counts it, with the node of this body that it belongs to.
+    fn side(&self, access: usize) -> Side {
+        Side {
+            access: self.accesses[access],
+            node: self.nodes[self.draft.accesses[access].node],
         }
-        diagnostic
     }
 }
 
-fn racing(draft: &Draft, first: usize, second: usize) -> Diagnostic {
-    let (a, b) = (&draft.accesses[first], &draft.accesses[second]);
-    let (earlier, later) = (&draft.nodes[a.node].name, &draft.nodes[b.node].name);
+/// One of the two sides of a race.
+struct Side {
+    /// The access.
+    access: usize,
+    /// The node that is unordered with the other side: the node of the access, or one that it is in a body of.
+    node: usize,
+}
+
+fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnostic {
+    let name = |node: usize| &draft.nodes[node].name;
+    let (a, b) = (&draft.accesses[first.access], &draft.accesses[second.access]);
     let resource = &draft.resources[a.resource];
-    let touch = |name: &str, access: &Access, what: &str| {
-        let line = access.line.map_or(String::new(), |line| format!(" (line {line})"));
-        format!("`{name}` {} {what}{line}", access.mode.verb())
-    };
-    let (of_first, of_second) = if a.region == b.region {
-        (format!("`{}{}`", resource.name, a.region), "it".to_owned())
+    let overlap = Overlap::of(&a.region, &b.region);
+    let perhaps = if overlap.is_certain() {
+        ""
     } else {
-        (
-            format!("`{}{}`", resource.name, a.region),
-            format!("`{}{}`", resource.name, b.region),
-        )
+        ", perhaps the same part of it"
     };
     let message = format!(
-        "nodes `{earlier}` and `{later}` can run at the same time and both access `{}`",
+        "nodes `{}` and `{}` can run at the same time and both access `{}`{perhaps}",
+        name(first.node),
+        name(second.node),
         resource.name
     );
-    let diagnostic = Diagnostic::new(Code::Race, Subject::Access(second), message).note(format!(
-        "{}, {}",
-        touch(earlier, a, &of_first),
-        touch(later, b, &of_second)
-    ));
-    let diagnostic = if resource.implicit {
-        diagnostic.note(format!("`{}` {VARIABLE}", resource.name))
-    } else {
-        diagnostic
+    let touch = |side: &Side, access: &Access, what: &str| {
+        let place = match (access.node == side.node, draft.nodes[side.node].kind) {
+            (true, _) => String::new(),
+            (false, NodeKind::Graph) => format!(", in the graph of `{}`,", name(side.node)),
+            (false, _) => format!(", in the body of `{}`,", name(side.node)),
+        };
+        let line = on_line(access.line);
+        format!("`{}`{place} {} {what}{line}", name(access.node), access.mode.verb())
     };
-    diagnostic.help(format!("add `{earlier}` to the `after` list of `{later}`"))
+    let what = format!("`{}{}`", resource.name, a.region);
+    let again = match a.region == b.region {
+        true => "it".to_owned(),
+        false => format!("`{}{}`", resource.name, b.region),
+    };
+    let mut diagnostic = Diagnostic::new(Code::Race, Subject::Access(second.access), message).note(format!(
+        "{}, {}",
+        touch(first, a, &what),
+        touch(second, b, &again)
+    ));
+    let mut helps = vec![run_after(draft, first.node, second.node)];
+    if resource.implicit {
+        diagnostic = diagnostic.note(format!("`{}` {VARIABLE}", resource.name));
+    } else {
+        match &overlap {
+            Overlap::Same => {
+                let kernels = [a, b]
+                    .iter()
+                    .all(|access| draft.nodes[access.node].kind == NodeKind::Kernel && access.mode == Mode::ReadWrite);
+                if kernels {
+                    helps.push("give one of them a buffer of its own".to_owned());
+                }
+            }
+            Overlap::Part => helps.push(run_after(draft, second.node, first.node)),
+            Overlap::Known(shared) => {
+                diagnostic = diagnostic.note(format!("both have `{}{shared}`", resource.name));
+                helps.push("make the parts disjoint".to_owned());
+            }
+            Overlap::Uncompared(Some((end, start))) => {
+                diagnostic = diagnostic.note(format!("`{end}` and `{start}` are not compared here"));
+                if ![a, b].iter().any(|access| matches!(access.region, Region::Index(_))) {
+                    helps.push("split both at the same constant".to_owned());
+                }
+            }
+            Overlap::Uncompared(None) => {}
+        }
+    }
+    if let Some(join) = useless_join(draft, first.node, second.node) {
+        debug_assert!(!order.before(first.node, join), "the two nodes would be ordered");
+        diagnostic = diagnostic.note(format!(
+            "`{}` runs after `{}`, but `{}` does not run after `{}`",
+            name(second.node),
+            name(join),
+            name(join),
+            name(first.node)
+        ));
+    }
+    diagnostic.help(helps.join(", or "))
+}
+
+/// A join that the later node runs after. Its author may think that it waits for the earlier one too.
+fn useless_join(draft: &Draft, earlier: usize, later: usize) -> Option<usize> {
+    let before = draft.edges.iter().filter(|edge| edge.to == later).map(|edge| edge.from);
+    let mut joins = before.filter(|&node| draft.nodes[node].kind == NodeKind::Join && node != earlier);
+    joins.next()
 }

@@ -1,5 +1,6 @@
 //! What an author would want to know of a right graph.
 
+use super::advice::not_after;
 use super::dead;
 use crate::{Code, Diagnostic, Draft, Nest, Subject};
 
@@ -37,11 +38,7 @@ pub(super) fn warnings(draft: &Draft, order: &Nest, redundant: &[usize]) -> Vec<
                 name(over),
                 name(edge.from)
             ))
-            .help(format!(
-                "remove `{}` from the `after` list of `{}`",
-                name(edge.from),
-                name(edge.to)
-            ))
+            .help(not_after(draft, edge.from, edge.to))
     });
     unused.chain(implied).chain(dead::dead_nodes(draft, order)).collect()
 }

@@ -5,7 +5,7 @@ use crate::{ParamSummary, summarize};
 
 /// The type that a parameter could be declared with.
 pub(super) enum Proposal {
-    /// Its value is used as an address. `T` stands for the elements, which PTX does not name.
+    /// Its value is used as an address. `T` is the type of the elements, which PTX does not name.
     Memory {
         /// Whether the kernel stores there.
         mutable: bool,

@@ -11,7 +11,7 @@ use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 pub(crate) mod sealed {
-    /// What only this crate can look into.
+    /// A handle that only this crate can look into.
     pub struct SharedHandle(pub(crate) super::SharedMemory);
 
     pub trait Shareable {
@@ -19,7 +19,8 @@ pub(crate) mod sealed {
     }
 }
 
-/// A handle to memory that graphs can share: [`DeviceBuffer`](crate::DeviceBuffer) or [`SharedHost`](crate::SharedHost).
+/// A handle to memory that graphs can share: [`DeviceBuffer`](crate::DeviceBuffer) or
+/// [`SharedHost`](crate::SharedHost).
 pub trait Shareable: sealed::Shareable {
     /// The memory's shape.
     type Shape: ?Sized;
@@ -77,7 +78,7 @@ pub(crate) struct Piece<M> {
 }
 
 impl<M> Piece<M> {
-    /// A new block of so many bytes.
+    /// All of a new block of `bytes` bytes.
     pub(crate) fn new(memory: M, bytes: usize) -> Self {
         Self {
             block: Arc::new(Block::new(memory)),
@@ -149,7 +150,7 @@ impl SharedMemory {
         (space, start..start + self.bytes() as u64)
     }
 
-    /// Can graphs on `backend` use it?
+    /// Refuses memory that graphs on `backend` cannot use.
     pub(crate) fn check_device(&self, backend: &Backend, site: impl FnOnce() -> Site) -> Result<()> {
         let usable = match self {
             Self::Host(piece) => piece.block.is_usable_on(backend),

@@ -1,4 +1,4 @@
-//! What the backends make an executable graph from.
+//! The checked graph that the backends make an executable graph from.
 
 use crate::backend::shares::Shares;
 use crate::program::Program;
@@ -7,14 +7,14 @@ use crate::shape::part::Layout;
 use graph_plan::{Draft, Edge, Lists, Nest};
 use std::collections::HashSet;
 
-/// All that an executable graph is made from. It has passed every check.
+/// All that an executable graph is made from. The graph has passed every check.
 pub(crate) struct Blueprint<'a> {
     pub(crate) draft: &'a Draft,
     pub(crate) program: &'a Program,
     pub(crate) order: &'a Nest,
     /// The direct predecessors of each node, after transitive reduction.
     pub(crate) after: &'a Lists<u32>,
-    /// Those of them from which the edge is programmatic.
+    /// The edges that are programmatic.
     pub(crate) programmatic: &'a Programmatic,
     /// Size and alignment of each resource in bytes; `None` for those that the kernels' module owns.
     pub(crate) layouts: &'a [Option<Layout>],
@@ -22,7 +22,7 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) delays: Option<u64>,
     /// The newest CUDA version of a driver to build for, as `cuDriverGetVersion` counts.
     pub(crate) driver: u32,
-    /// What it uses but does not own.
+    /// The memory that the graph shares.
     pub(crate) shares: &'a Shares,
     /// Where its scratch memory lies.
     pub(crate) arena: &'a Arena,
@@ -41,7 +41,7 @@ impl Programmatic {
         self.0.is_empty()
     }
 
-    /// Is the edge between the two programmatic?
+    /// Whether the edge between the two is programmatic.
     pub(crate) fn contains(&self, from: u32, to: usize) -> bool {
         !self.0.is_empty()
             && self.0.contains(&Edge {

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The host functions of a graph, by node.
 pub(crate) struct Calls {
     bound: HashMap<usize, Arc<BoundCall>>,
-    /// Those that launches in flight may still call.
+    /// Functions that launches in flight may still call.
     retired: Vec<Arc<BoundCall>>,
     panic: Arc<Panic>,
 }
@@ -28,8 +28,8 @@ pub(crate) struct BoundCall {
     panic: Arc<Panic>,
 }
 
-// SAFETY: the pointers are only passed to `HostCall::run`, by whoever can promise what that asks for, on whatever thread; they are to
-// host memory, which any thread may touch. The rest is `Send` and `Sync`.
+// SAFETY: the pointers are only passed to `HostCall::run`, by whoever can promise what that asks for, on whatever
+// thread; they are to host memory, which any thread may touch. The rest is `Send` and `Sync`.
 unsafe impl Send for BoundCall {}
 // SAFETY: as above.
 unsafe impl Sync for BoundCall {}
@@ -62,8 +62,8 @@ impl Calls {
         }
     }
 
-    /// Lets later launches call the function of a node with its memory where it is now. Those in flight keep what they have: the old
-    /// one stays until [`Calls::forget_retired`].
+    /// Lets later launches call the function of a node with its memory where it is now. Those in flight keep what they
+    /// have: the old one stays until [`Calls::forget_retired`].
     pub(crate) fn renew(&mut self, node: usize, storage: &[Storage]) {
         if let Some(bound) = self.bound.get_mut(&node) {
             let renewed = BoundCall {
@@ -124,8 +124,8 @@ impl BoundCall {
     ///
     /// # Safety
     ///
-    /// The memory of the graph lives, and while this runs nobody else writes what the node declares to read, or touches what it declares to
-    /// write: the node is run by a launch, where the order of nodes ensures it.
+    /// The memory of the graph lives, and while this runs nobody else writes what the node declares to read, or touches
+    /// what it declares to write: the node is run by a launch, where the order of nodes ensures it.
     pub(crate) unsafe fn run(&self) {
         // SAFETY: by the caller's promise; `memory` was made of `declared`.
         let Err(message) = (unsafe { self.call.run(&self.memory) }) else {

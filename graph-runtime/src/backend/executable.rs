@@ -105,7 +105,7 @@ impl Executable {
         }
     }
 
-    /// Would [`Executable::apply`] refuse this change, whatever else happens?
+    /// Refuses a change that [`Executable::apply`] would refuse, whatever else happens.
     pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<(), Error> {
         match self {
             Executable::Cuda(exec) => exec.check_change(draft, program, node, op),
@@ -124,7 +124,7 @@ impl Executable {
         }
     }
 
-    /// The same for all nodes that use a resource which was put somewhere else.
+    /// Makes later launches run all `nodes`, which use a resource that was put somewhere else, as `program` now says.
     pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.apply_memory(draft, program, nodes),

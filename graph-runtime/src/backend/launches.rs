@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Weak};
 
-/// What is done to which bytes of a block.
+/// A range of bytes of a block, and whether they are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Access {
     start: usize,
@@ -15,18 +15,19 @@ impl Access {
         Self { start, end, write }
     }
 
-    /// Must one come after the other?
+    /// Whether one must come after the other.
     pub(super) fn conflicts(&self, other: &Access) -> bool {
         (self.write || other.write) && self.start.max(other.start) < self.end.min(other.end)
     }
 
-    /// Does whatever conflicts with `other` conflict with this, too?
+    /// Whether all that conflicts with `other` conflicts with this, too.
     fn covers(&self, other: &Access) -> bool {
         self.write && self.start <= other.start && other.end <= self.end
     }
 }
 
-/// What is remembered of launches. `E` is the event that a graph records behind them: once it is gone, they are done.
+/// The launches that may be in flight. `E` is the event that a graph records after them: once it is gone, they are
+/// done.
 pub(super) struct Launches<E>(Vec<Launch<E>>);
 
 /// A graph's last launch with that access.
@@ -55,7 +56,8 @@ impl<E> Launches<E> {
         launches.filter_map(|launch| launch.event.upgrade()).collect()
     }
 
-    /// Those of them that the order of `stream` does not put first, nor that of the launches of the graph that records `event`.
+    /// The conflicting launches that neither the order of `stream` puts first nor the order of the launches of the
+    /// graph that records `event`.
     pub(super) fn elsewhere(&self, access: Access, stream: Option<u64>, event: &Arc<E>) -> Vec<Arc<E>> {
         let elsewhere = |launch: &&Launch<E>| launch.stream != stream || stream.is_none();
         let launches = self.0.iter().filter(|launch| launch.access.conflicts(&access));

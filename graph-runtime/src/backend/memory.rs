@@ -12,7 +12,8 @@ use std::alloc::{alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Host memory is aligned at least so. The driver does that by itself (to 512 bytes or a page, but it promises nothing).
+/// Host memory is aligned at least so. The driver does that by itself (to 512 bytes or a page, but it promises
+/// nothing).
 const HOST_ALIGNMENT: usize = 64;
 
 /// Zeroed device memory.
@@ -38,7 +39,8 @@ impl DeviceMemory {
         Self::Cuda(Memory::from_cudarc(slice))
     }
 
-    /// The memory from `start` on as `len` elements of a slice of cudarc's, under a claim to read that lasts as long as the slice.
+    /// The memory from `start` on as `len` elements of a slice of cudarc's, under a claim to read that lasts as long as
+    /// the slice.
     pub(crate) fn cudarc<'a, T: 'static>(
         &'a self,
         start: usize,
@@ -78,7 +80,7 @@ impl DeviceMemory {
         }
     }
 
-    /// Can graphs on `backend` use it?
+    /// Whether graphs on `backend` can use it.
     pub(crate) fn is_usable_on(&self, backend: &Backend) -> bool {
         match (self, backend) {
             (Self::Cuda(memory), Backend::Cuda(cuda)) => memory.context() == cuda.raw(),
@@ -156,7 +158,7 @@ impl HostMemory {
         }
     }
 
-    /// The same of the driver's, aligned by hand where the type wants more than it is sure to give.
+    /// Page-locked memory of the driver's, aligned by hand if the type needs more than the driver promises.
     fn page_locked(cuda: &Arc<Cuda>, layout: Layout, site: impl Fn() -> Site) -> Result<Self> {
         let Layout { bytes, align } = layout;
         let slack = if align > HOST_ALIGNMENT { align } else { 0 };
@@ -173,12 +175,12 @@ impl HostMemory {
                 message: "the driver has not aligned page-locked memory as this type needs it",
             });
         }
-        // SAFETY: so many bytes more than `bytes` were allocated, and initialised.
+        // SAFETY: `slack` more bytes than `bytes` were allocated, and initialised.
         memory.pointer = unsafe { whole.add(offset) };
         Ok(memory)
     }
 
-    /// Can graphs on `backend` use it? The emulator's is like any other memory of the host.
+    /// Whether graphs on `backend` can use it. The emulator's host memory is like any other memory of the host.
     pub(crate) fn is_usable_on(&self, backend: &Backend) -> bool {
         match (&self.owner, backend) {
             (HostOwner::Cuda(owner, _), Backend::Cuda(cuda)) => owner.raw() == cuda.raw(),

@@ -1,4 +1,4 @@
-//! The memory that a graph uses but does not own.
+//! The memory that a graph shares: it uses it but does not own it.
 
 use crate::backend::block::SharedMemory;
 use crate::backend::device::Backend;
@@ -11,7 +11,7 @@ use graph_plan::{Code, Diagnostic, Draft, Subject};
 pub(crate) struct Share {
     pub(crate) resource: usize,
     pub(crate) memory: SharedMemory,
-    /// Does some node write it?
+    /// Whether some node writes it.
     pub(crate) write: bool,
 }
 
@@ -20,7 +20,7 @@ pub(crate) struct Share {
 pub(crate) struct Shares(Vec<Share>);
 
 impl Shares {
-    /// Of a graph whose nodes have all been declared.
+    /// The shared memory of a graph whose nodes have all been declared.
     pub(crate) fn new(draft: &Draft, shared: Vec<(usize, SharedMemory)>) -> Self {
         let mut written = vec![false; if shared.is_empty() { 0 } else { draft.resources.len() }];
         if !shared.is_empty() {
@@ -49,7 +49,7 @@ impl Shares {
         self.0.is_empty()
     }
 
-    /// The memory of each of so many resources, of those that are shared.
+    /// For each of `resources` resources its memory, if that is shared.
     pub(crate) fn by_resource(&self, resources: usize) -> Vec<Option<SharedMemory>> {
         let mut memory: Vec<Option<SharedMemory>> = (0..resources).map(|_| None).collect();
         for share in &self.0 {
@@ -62,7 +62,7 @@ impl Shares {
         self.0.iter().find(|share| share.resource == resource)
     }
 
-    /// Is all of it usable on the graph's device?
+    /// Refuses memory that is not usable on the graph's device.
     pub(crate) fn check_device(&self, draft: &Draft, backend: &Backend) -> Result<()> {
         let site = |share: &Share| Site::graph(&draft.name).at_memory(&draft.resources[share.resource].name);
         let mut shares = self.0.iter();
@@ -88,7 +88,7 @@ impl Shares {
         found
     }
 
-    /// The same with other memory for one resource.
+    /// The shared memory with other memory for one resource.
     pub(crate) fn with(&self, resource: usize, memory: SharedMemory) -> Self {
         let mut shares: Vec<Share> = Vec::with_capacity(self.0.len());
         shares.extend(self.0.iter().map(|share| {

@@ -67,14 +67,16 @@ impl Storage {
 
 /// Memory for one scratch resource.
 pub(crate) struct Scratch {
-    /// The arena; on the emulator a piece of it with addresses of its own, so that kernels are caught that leave their buffer.
+    /// The arena; on the emulator a piece of it with addresses of its own, so that kernels are caught that leave their
+    /// buffer.
     memory: Arc<DeviceMemory>,
     start: usize,
     bytes: usize,
 }
 
 impl Scratch {
-    /// The part of `arena` from `offset` on; the caller has checked that it is there. The name appears in the emulator's messages.
+    /// The part of `arena` from `offset` on; the caller has checked that it is there. The name appears in the
+    /// emulator's messages.
     pub(crate) fn new(
         arena: &Arc<DeviceMemory>,
         name: &str,

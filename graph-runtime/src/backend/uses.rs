@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, ThreadId};
 
-/// What a claim is for.
+/// The purpose of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// One call: a copy, or a launch (for the time it takes to start; on the emulator, to run). Others wait for it.
@@ -40,9 +40,9 @@ impl Refused {
     }
 }
 
-/// What is recorded behind a launch: whoever waits for it waits for the launch.
+/// An event that is recorded after a launch: whoever waits for it waits for the launch.
 pub(crate) trait Awaited {
-    /// Waits for the launches that it stands for.
+    /// Waits for the launches that it was recorded after.
     fn wait(&self) -> Result<(), CudaError>;
 }
 
@@ -52,17 +52,20 @@ pub(crate) trait Awaited {
 ///
 /// Why the host and graphs on any stream and thread may share memory. Blocks elsewhere refer to these facts by number.
 ///
-/// 1. *Claims exclude each other.* Whoever touches the memory holds a [`Claim`] for those bytes, and no two claims of which one writes overlap.
-///    A copy by the host holds one until it is done, a guard for as long as it lives (one that is forgotten: for ever), a launch on CUDA
-///    until it is queued, on the emulator until it has run.
-/// 2. *Launches are remembered before they are queued* ([`Claim::launched`]), with the event that is recorded behind them. What is
-///    remembered is forgotten only where it is known to be done: somebody waited for it, or the event is gone, which graphs destroy only
-///    after waiting; or where a later launch stands for it that was queued behind it and conflicts with all that it does.
-/// 3. *Later uses come after conflicting launches*: the host waits for them on the CPU ([`Claim::wait`]), a launch on the GPU, by their
-///    events or since it is on their stream ([`Claim::launches_elsewhere`]).
-/// 4. *Memory outlives its uses.* A graph holds a counted handle to what its nodes refer to. The last handle frees the memory once the launches that are
-///    remembered are done, or, where waiting fails, leaks it. A block under a claim is borrowed.
-/// 5. *Many launches are claimed in one order* (that of [`Shares`](crate::graph::shares::Shares)), so that no two wait for each other.
+/// 1. *Claims exclude each other.* Whoever touches the memory holds a [`Claim`] for those bytes, and no two claims of
+///    which one writes overlap. A copy by the host holds one until it is done, a guard for as long as it lives (one
+///    that is forgotten: for ever), a launch on CUDA until it is queued, on the emulator until it has run.
+/// 2. *Launches are remembered before they are queued* ([`Claim::launched`]), with the event that is recorded behind
+///    them. What is remembered is forgotten only where it is known to be done: somebody waited for it, or the event is
+///    gone, which graphs destroy only after waiting; or where a later launch stands for it that was queued behind it
+///    and conflicts with all that it does.
+/// 3. *Later uses come after conflicting launches*: the host waits for them on the CPU ([`Claim::wait`]), a launch on
+///    the GPU, by their events or since it is on their stream ([`Claim::launches_elsewhere`]).
+/// 4. *Memory outlives its uses.* A graph holds a counted handle to what its nodes refer to. The last handle frees the
+///    memory once the launches that are remembered are done, or, where waiting fails, leaks it. A block under a claim
+///    is borrowed.
+/// 5. *Many launches are claimed in one order* (that of [`Shares`](crate::graph::shares::Shares)), so that no two wait
+///    for each other.
 pub(crate) struct Uses<E> {
     state: Mutex<State<E>>,
     released: Condvar,
@@ -151,7 +154,7 @@ pub(crate) struct Claim<'b, E> {
 }
 
 impl<E: Awaited> Claim<'_, E> {
-    /// Are there launches that conflict?
+    /// Whether there are launches that conflict.
     fn has_launches(&self) -> bool {
         !self.uses.lock().launches.conflicting(self.access).is_empty()
     }
@@ -168,13 +171,14 @@ impl<E: Awaited> Claim<'_, E> {
         Ok(())
     }
 
-    /// The events of launches that conflict and that neither the order of `stream` nor that of the launches of one graph puts first. `event`
-    /// is that of the graph about to be launched.
+    /// The events of launches that conflict and that neither the order of `stream` nor that of the launches of one
+    /// graph puts first. `event` is that of the graph about to be launched.
     pub(crate) fn launches_elsewhere(&self, stream: Option<u64>, event: &Arc<E>) -> Vec<Arc<E>> {
         self.uses.lock().launches.elsewhere(self.access, stream, event)
     }
 
-    /// Remembers a launch that is about to be queued on `stream`, behind all that [`Claim::launches_elsewhere`] told of.
+    /// Remembers a launch that is about to be queued on `stream`, behind all that [`Claim::launches_elsewhere`] told
+    /// of.
     pub(crate) fn launched(&self, stream: Option<u64>, event: &Arc<E>) {
         self.uses.lock().launches.add(self.access, stream, event);
     }

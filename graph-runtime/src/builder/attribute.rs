@@ -1,11 +1,11 @@
-//! What is said of single nodes: their priority, and whether they run at all.
+//! Attributes of single nodes: their priority, and whether they run at all.
 
 use super::GraphBuilder;
 use crate::graph::node::NodeId;
 use crate::program::Op;
 use graph_plan::NodeKind;
 
-/// What is said of a node.
+/// An attribute of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Attribute {
     Priority(i32),
@@ -13,16 +13,17 @@ pub(super) enum Attribute {
 }
 
 impl GraphBuilder {
-    /// Gives a kernel node a priority. Of kernels that could start, CUDA starts blocks of those with the least number first. What numbers there are
-    /// the device says (on today's GPUs, -5 to 0); building refuses others. Nodes without have the priority 0. The emulator runs nodes one
-    /// after the other, whatever their priorities.
+    /// Gives a kernel node a priority. Of kernels that could start, CUDA starts blocks of those with the least number
+    /// first. What numbers there are the device says (on today's GPUs, -5 to 0); building refuses others. Nodes without
+    /// have the priority 0. The emulator runs nodes one after the other, whatever their priorities.
     pub fn priority(&mut self, node: NodeId, priority: i32) {
         self.attributes.push((node, Attribute::Priority(priority)));
     }
 
-    /// Builds a kernel, memcpy or memset node disabled: launches skip it, until its [handle](crate::NodeHandle::set_enabled) enables it. What
-    /// runs after it runs after all that it runs after. It counts as a node that may run, other than where one must have run: it
-    /// initialises no scratch memory and ends no `while`.
+    /// Builds a kernel, memcpy or memset node disabled: launches skip it, until its
+    /// [handle](crate::NodeHandle::set_enabled) enables it. What runs after it runs after all that it runs after. It
+    /// counts as a node that may run, other than where one must have run: it initialises no scratch memory and ends no
+    /// `while`.
     pub fn disable(&mut self, node: NodeId) {
         self.attributes.push((node, Attribute::Disabled));
     }

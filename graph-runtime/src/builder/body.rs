@@ -11,8 +11,8 @@ use std::borrow::Cow;
 impl GraphBuilder {
     /// Adds a node that runs what `then` adds, if `condition` is not 0 at that time.
     ///
-    /// Nodes that `then` adds may run after each other, not after nodes outside: those go before or after the whole. They are kernels,
-    /// copies, memsets, joins, child graphs and conditionals; CUDA allows no others in a body.
+    /// Nodes that `then` adds may run after each other, not after nodes outside: those go before or after the whole.
+    /// They are kernels, copies, memsets, joins, child graphs and conditionals; CUDA allows no others in a body.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -58,8 +58,8 @@ impl GraphBuilder {
         node
     }
 
-    /// Adds a node that runs what `body` adds as long as `condition` is not 0: it is looked at before each iteration. Some node of
-    /// the body must write it. See [`GraphBuilder::if_then`].
+    /// Adds a node that runs what `body` adds as long as `condition` is not 0: it is looked at before each iteration.
+    /// Some node of the body must write it. See [`GraphBuilder::if_then`].
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -88,8 +88,8 @@ impl GraphBuilder {
         node
     }
 
-    /// Adds a node that runs what `case` adds for the number that `condition` is at that time, and nothing if that is `cases` or more.
-    /// `case` is called once for each number. See [`GraphBuilder::if_then`].
+    /// Adds a node that runs what `case` adds for the number that `condition` is at that time, and nothing if that is
+    /// `cases` or more. `case` is called once for each number. See [`GraphBuilder::if_then`].
     pub fn switch(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -120,8 +120,8 @@ impl GraphBuilder {
         }))
     }
 
-    /// Begins the next body of the newest conditional beside which nodes are being added: nodes added from now on are in it. One that has
-    /// no such body leaves all as it is.
+    /// Begins the next body of the newest conditional beside which nodes are being added: nodes added from now on are
+    /// in it. One that has no such body leaves all as it is.
     pub(crate) fn open_body(&mut self) {
         let (draft, ops) = (&mut self.draft, &mut self.program.ops);
         let beside = |&node: &usize| draft.nodes[node].body == self.body && matches!(ops[node], Op::Conditional(_));
@@ -147,8 +147,8 @@ impl GraphBuilder {
         self.body = self.draft.enclosing(self.body).unwrap_or(0);
     }
 
-    /// Builds for a driver of this CUDA version (1000 x major + 10 x minor) at most, to test what becomes of conditionals on older
-    /// ones. The emulator does not care.
+    /// Builds for a driver of this CUDA version (1000 x major + 10 x minor) at most, to test what becomes of
+    /// conditionals on older ones. The emulator does not care.
     pub(crate) fn limit_driver(&mut self, version: u32) {
         self.driver = version;
     }

@@ -1,5 +1,5 @@
-//! Graphs as nodes of others. The nodes of a child are nodes of the whole graph, in a body of the node that stands for it: so the analysis
-//! and both backends see through it.
+//! Graphs as nodes of others. The nodes of a child are nodes of the whole graph, in a body of the node that stands for
+//! it: so the analysis and both backends see through it.
 
 use super::GraphBuilder;
 use super::repeat::Repeats;
@@ -9,7 +9,7 @@ use crate::program::Op;
 use graph_plan::{NodeKind, Role};
 use std::borrow::Cow;
 
-/// How deep children stand in each other. More is a graph that holds itself.
+/// The most children in each other. More is a graph that holds itself.
 const MAX_DEPTH: usize = 64;
 
 /// The graph around a child that nodes are being added to.
@@ -22,10 +22,11 @@ pub(super) struct Outer {
 }
 
 impl GraphBuilder {
-    /// Adds a node that runs what `add` adds: on CUDA a child graph, or, if conditionals are among it, its nodes between two empty ones.
+    /// Adds a node that runs what `add` adds: on CUDA a child graph, or, if conditionals are among it, its nodes
+    /// between two empty ones.
     ///
-    /// Names of nodes and of memory that `add` declares have that of the node before them: `step.scale`. Its nodes may run after each
-    /// other, not after nodes outside: those go before or after the whole.
+    /// Names of nodes and of memory that `add` declares have that of the node before them: `step.scale`. Its nodes may
+    /// run after each other, not after nodes outside: those go before or after the whole.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -51,8 +52,8 @@ impl GraphBuilder {
         node
     }
 
-    /// Begins a child that `cuda_graph!` has declared: from now on the graph is the child, whose declarations are counted from 0. False, and
-    /// nothing is begun, where children stand in each other without end.
+    /// Begins a child that `cuda_graph!` has declared: from now on the graph is the child, whose declarations are
+    /// counted from 0. False, and nothing is begun, where children stand in each other without end.
     pub(crate) fn declare_child(&mut self, name: &'static str) -> bool {
         let nodes = self.draft.nodes.len();
         self.repeats.get_or_insert_default().declare_all(nodes);
@@ -109,7 +110,7 @@ impl GraphBuilder {
         }
     }
 
-    /// A name as one of the child at hand.
+    /// The name as one of the current child.
     pub(super) fn named(&self, name: Cow<'static, str>) -> Cow<'static, str> {
         if self.prefix.is_empty() {
             return name;

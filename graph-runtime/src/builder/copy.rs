@@ -12,7 +12,8 @@ use graph_plan::{Code, Diagnostic, Draft, Mode, NodeKind, Subject};
 use std::borrow::Cow;
 
 impl GraphBuilder {
-    /// Adds a node that copies `from` to `to`. Where only their types' outermost lengths are unknown, `build` compares them.
+    /// Adds a node that copies `from` to `to`. Where only their types' outermost lengths are unknown, `build` compares
+    /// them.
     pub fn memcpy<A, B, M1, M2>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -54,9 +55,11 @@ impl GraphBuilder {
         })
     }
 
-    /// Adds a node that copies columns of rows, or to them. Numbers of rows and columns that types do not tell are compared when the graph is built.
+    /// Adds a node that copies columns of rows, or to them. Numbers of rows and columns that types do not tell are
+    /// compared when the graph is built.
     ///
-    /// CUDA cannot change such a node in place: rebinding memory that it uses instantiates the graph again, unless both sides are in one piece.
+    /// CUDA cannot change such a node in place: rebinding memory that it uses instantiates the graph again, unless both
+    /// sides are in one piece.
     pub fn memcpy_2d<A, B, M1, M2>(
         &mut self,
         name: impl Into<Cow<'static, str>>,

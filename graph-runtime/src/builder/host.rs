@@ -10,8 +10,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 impl GraphBuilder {
-    /// Adds a node that calls a function on the host, with references into host memory: `&` for a place given as `&place`, `&mut` for one
-    /// given as `&mut place`, in a tuple.
+    /// Adds a node that calls a function on the host, with references into host memory: `&` for a place given as
+    /// `&place`, `&mut` for one given as `&mut place`, in a tuple.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -28,14 +28,14 @@ impl GraphBuilder {
     /// # Ok::<(), graph_runtime::Error>(())
     /// ```
     ///
-    /// The function runs on a thread of CUDA's, once in each launch, and never twice at once. The graph keeps it, and drops it when
-    /// no launch is in flight any more.
+    /// The function runs on a thread of CUDA's, once in each launch, and never twice at once. The graph keeps it, and
+    /// drops it when no launch is in flight any more.
     ///
     /// * It must not use CUDA (CUDA's rule), which also means: no graph, and nothing whose `drop` frees device memory.
     /// * It must not wait for the GPU, nor for another host function: while it runs, CUDA may hold back other work.
-    /// * A panic in it is caught. The nodes after it run as if it had returned, the graph can be launched again, and the next wait
-    ///   ([`Graph::synchronize`](crate::Graph::synchronize), or any accessor) returns the first panic since the last wait as
-    ///   [`Error::Panicked`](crate::Error::Panicked). (Where panics abort, they do.)
+    /// * A panic in it is caught. The nodes after it run as if it had returned, the graph can be launched again, and
+    ///   the next wait ([`Graph::synchronize`](crate::Graph::synchronize), or any accessor) returns the first panic
+    ///   since the last wait as [`Error::Panicked`](crate::Error::Panicked). (Where panics abort, they do.)
     pub fn call<A, F>(&mut self, name: impl Into<Cow<'static, str>>, arguments: A, function: F) -> NodeId
     where
         A: HostArguments,
@@ -48,7 +48,8 @@ impl GraphBuilder {
         self.push(Op::Call(Arc::new(HostCall::new(&arguments, function))))
     }
 
-    /// Adds a node that records an event once the nodes before it have ended: other streams, and other graphs, can wait for it.
+    /// Adds a node that records an event once the nodes before it have ended: other streams, and other graphs, can wait
+    /// for it.
     pub fn record(&mut self, name: impl Into<Cow<'static, str>>, event: impl Into<Event>) -> NodeId {
         let event = event.into(); // the caller's code, which may panic
         self.node(name, NodeKind::Record);

@@ -13,8 +13,9 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 impl GraphBuilder {
-    /// Adds a node that runs what `calls` queues on a stream: cuBLAS, cuDNN, cuFFT, NCCL and whatever else takes a stream. `calls` runs once, when
-    /// the graph is built; CUDA records ("captures") what it queues instead of running it, and every launch repeats that.
+    /// Adds a node that runs what `calls` queues on a stream: cuBLAS, cuDNN, cuFFT, NCCL and whatever else takes a
+    /// stream. `calls` runs once, when the graph is built; CUDA records ("captures") what it queues instead of running
+    /// it, and every launch repeats that.
     ///
     /// ```no_run
     /// use graph_runtime::cudarc::driver::{result, sys::CUstream};
@@ -32,17 +33,18 @@ impl GraphBuilder {
     /// # Ok::<(), graph_runtime::Error>(())
     /// ```
     ///
-    /// * Each node has a stream of its own, so that nodes which the graph leaves unordered run in parallel; the graph keeps it, and `calls` with
-    ///   whatever it owns.
-    /// * The memory is that of `stream.memory()`, in order. The calls must touch only that, as it is declared: they are `unsafe`, and this is what
-    ///   their `unsafe` promises. Races are found by what is declared.
-    /// * Nothing runs beforehand (some call that warming up): device memory is zeroed when a graph is built, and running the calls on it would
-    ///   change that. What a library must do once, and must not do in a capture, goes into [`CaptureStream::prepare`]; the memory that it
-    ///   would otherwise allocate when it is called comes from [`CaptureStream::workspace`].
+    /// * Each node has a stream of its own, so that nodes which the graph leaves unordered run in parallel; the graph
+    ///   keeps it, and `calls` with whatever it owns.
+    /// * The memory is that of `stream.memory()`, in order. The calls must touch only that, as it is declared: they are
+    ///   `unsafe`, and this is what their `unsafe` promises. Races are found by what is declared.
+    /// * Nothing runs beforehand (some call that warming up): device memory is zeroed when a graph is built, and
+    ///   running the calls on it would change that. What a library must do once, and must not do in a capture, goes
+    ///   into [`CaptureStream::prepare`]; the memory that it would otherwise allocate when it is called comes from
+    ///   [`CaptureStream::workspace`].
     /// * CUDA's rules for captures are thread-local: those on other threads go on.
     ///
-    /// [`GraphBuilder::build`] returns [`Error::Node`](crate::Error::Node) with what `calls` returned or with what CUDA said, and on the
-    /// emulator [`Error::Unsupported`](crate::Error::Unsupported): library calls need a CUDA device.
+    /// [`GraphBuilder::build`] returns [`Error::Node`](crate::Error::Node) with what `calls` returned or with what CUDA
+    /// said, and on the emulator [`Error::Unsupported`](crate::Error::Unsupported): library calls need a CUDA device.
     pub fn capture<A, F>(&mut self, name: impl Into<Cow<'static, str>>, arguments: A, calls: F) -> NodeId
     where
         A: NodeArguments,
@@ -53,18 +55,21 @@ impl GraphBuilder {
         self.push(Op::Capture(Arc::new(CaptureCall::new(kept, calls))))
     }
 
-    /// Adds a node by calls of the driver: external semaphores, batch memory operations, and what else this crate has no words for. `add` gets
-    /// the graph and the nodes that it must come after, and returns the node that others come after; with several nodes, the first must
-    /// come after all that is given and the last is returned. It runs once, when the graph is built.
+    /// Adds a node by calls of the driver: external semaphores, batch memory operations, and what else this crate has
+    /// no words for. `add` gets the graph and the nodes that it must come after, and returns the node that others come
+    /// after; with several nodes, the first must come after all that is given and the last is returned. It runs once,
+    /// when the graph is built.
     ///
-    /// The context is current, and memory is had as in [`GraphBuilder::capture`]. The graph keeps `add` with whatever it owns. On the emulator
-    /// building returns [`Error::Unsupported`](crate::Error::Unsupported); an error of `add` comes back as [`Error::Node`](crate::Error::Node).
+    /// The context is current, and memory is had as in [`GraphBuilder::capture`]. The graph keeps `add` with whatever
+    /// it owns. On the emulator building returns [`Error::Unsupported`](crate::Error::Unsupported); an error of `add`
+    /// comes back as [`Error::Node`](crate::Error::Node).
     ///
     /// # Safety
     ///
-    /// * The nodes that `add` adds come after all that it is given, and the node it returns comes after all of them and is of that graph.
-    /// * In every launch they touch only the memory in `arguments`, as it is declared, and memory that nothing else uses and that lives as
-    ///   long as the graph.
+    /// * The nodes that `add` adds come after all that it is given, and the node it returns comes after all of them and
+    ///   is of that graph.
+    /// * In every launch they touch only the memory in `arguments`, as it is declared, and memory that nothing else
+    ///   uses and that lives as long as the graph.
     /// * `add` does nothing else to the graph.
     pub unsafe fn raw<A, F>(&mut self, name: impl Into<Cow<'static, str>>, arguments: A, add: F) -> NodeId
     where

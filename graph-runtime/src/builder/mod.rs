@@ -38,11 +38,12 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A graph under construction: memory, nodes and edges are declared in any order, [`GraphBuilder::build`] checks and makes it.
+/// A graph under construction: memory, nodes and edges are declared in any order, [`GraphBuilder::build`] checks and
+/// makes it.
 ///
 /// It runs the analysis that `cuda_graph!` runs at compile time, so that graphs whose nodes are known only at run time
-/// are just as sure to be acyclic, race-free and within their memory. No call before `build` fails: what is wrong is noted, and `build`
-/// returns all of it at once.
+/// are just as sure to be acyclic, race-free and within their memory. No call before `build` fails: what is wrong is
+/// noted, and `build` returns all of it at once.
 ///
 /// ```
 /// use graph_runtime::{Device, GraphBuilder};
@@ -83,8 +84,8 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// ```
 pub struct GraphBuilder {
     device: Device,
-    /// Every place carries it. A graph takes no places but its own: theirs are the only indices and ranges that were checked
-    /// against its memory, which is what makes using a place sound.
+    /// Every place carries it. A graph takes no places but its own: theirs are the only indices and ranges that were
+    /// checked against its memory, which is what makes using a place sound.
     id: u64,
     draft: Draft,
     layouts: Vec<Option<Layout>>,
@@ -98,23 +99,23 @@ pub struct GraphBuilder {
     attributes: Vec<(NodeId, Attribute)>,
     /// The body that nodes are being added to, as an index into the draft's.
     body: usize,
-    /// What stands before names: those of the child graphs around, each with a dot.
+    /// The prefix of names: the names of the child graphs around, each with a dot.
     prefix: String,
-    /// The graphs around the child at hand, from the outermost.
+    /// The graphs around the current child, from the outermost.
     outer: Vec<Outer>,
-    /// What the declarations of children have become, by the nodes that these are.
+    /// The nodes of the declarations of children, by the node that each child is.
     children: HashMap<usize, DeclaredNodes>,
-    /// Where scratch memory lies, if that is known before building.
+    /// The packing of scratch memory, if it is known before building.
     packed: Option<Packed>,
-    /// Does every scratch resource get memory of its own?
+    /// Whether every scratch resource gets memory of its own.
     apart: bool,
-    /// Of a graph with `for`s.
+    /// The loops of a graph that has some.
     repeats: Option<Box<Repeats>>,
     /// The newest CUDA version of a driver to build for.
     driver: u32,
     /// Kernels of CUDA sources whose mistakes have been reported.
     unresolved: Vec<&'static KernelFacts>,
-    /// What made it impossible to know the graph: the first such thing.
+    /// The first error that is no mistake of the graph.
     failure: Option<Error>,
     /// The last launch, if it was right. Its arguments are the last of the program's.
     checked: Option<Checked>,
@@ -149,7 +150,8 @@ impl GraphBuilder {
         }
     }
 
-    /// Makes room for so many more nodes, each with one edge, one piece of memory and two arguments. Building large graphs is faster then.
+    /// Makes room for `nodes` more nodes, each with one edge, one piece of memory and two arguments. Building large
+    /// graphs is faster then.
     pub fn reserve(&mut self, nodes: usize) {
         self.draft.nodes.reserve(nodes);
         self.draft.accesses.reserve(nodes);
@@ -203,8 +205,8 @@ impl GraphBuilder {
         })
     }
 
-    /// Adds a node that launches a kernel: `call` is `name::call(arguments..)` of a kernel that [`cuda_kernels`](crate::cuda_kernels) declares, or
-    /// [`KernelCall::loaded`].
+    /// Adds a node that launches a kernel: `call` is `name::call(arguments..)` of a kernel that
+    /// [`cuda_kernels`](crate::cuda_kernels) declares, or [`KernelCall::loaded`].
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder, Launch, cuda_kernels};
@@ -281,8 +283,8 @@ impl GraphBuilder {
         }
     }
 
-    /// Says that [`Graph::update`] will change the value of this memset node. A value of more than 4 bytes is then set in a way that
-    /// fits every other value too, instead of the way that is best for this one.
+    /// Says that [`Graph::update`] will change the value of this memset node. A value of more than 4 bytes is then set
+    /// in a way that fits every other value too, instead of the way that is best for this one.
     pub fn will_update(&mut self, node: NodeId) {
         self.updated.push(node);
     }
@@ -290,9 +292,10 @@ impl GraphBuilder {
     /// Checks the graph and makes it: allocates its memory, loads its kernels and hands it to the device.
     ///
     /// # Errors
-    /// [`Error::Invalid`] with every mistake there is; [`Error::ForeignMemory`] where it shares memory of another device. [`Error::NoNvrtc`] and
-    /// [`Error::Compile`] for CUDA sources; [`Error::TooManyNodes`] where a `for` makes more than a million or so. Then, by what the device says: [`Error::Module`] and [`Error::Kernel`] for PTX or launches it does not take,
-    /// [`Error::OutOfMemory`], [`Error::Unsupported`], [`Error::Cuda`].
+    /// [`Error::Invalid`] with every mistake there is; [`Error::ForeignMemory`] where it shares memory of another
+    /// device. [`Error::NoNvrtc`] and [`Error::Compile`] for CUDA sources; [`Error::TooManyNodes`] where a `for` makes
+    /// more than a million or so. Then, by what the device says: [`Error::Module`] and [`Error::Kernel`] for PTX or
+    /// launches it does not take, [`Error::OutOfMemory`], [`Error::Unsupported`], [`Error::Cuda`].
     pub fn build(mut self) -> Result<Graph> {
         if let Some(failure) = self.repeats.as_mut().and_then(|repeats| repeats.failure.take()) {
             return Err(failure);

@@ -8,22 +8,24 @@ use crate::program::{Argument, Function, KernelOp, Op, Program};
 use graph_plan::{Access, Diagnostic, Draft, Edge, Nest, SharedParam, Writers};
 
 impl GraphBuilder {
-    /// Makes the kernel node `node` run after the kernel nodes `before`, by programmatic edges: `node` starts as soon as each of them has
-    /// executed `griddepcontrol.launch_dependents` (`cudaTriggerProgrammaticLaunchCompletion`) or ended, and waits for their ends in its own
-    /// code, by `griddepcontrol.wait` (`cudaGridDependencySynchronize`).
+    /// Makes the kernel node `node` run after the kernel nodes `before`, by programmatic edges: `node` starts as soon
+    /// as each of them has executed `griddepcontrol.launch_dependents` (`cudaTriggerProgrammaticLaunchCompletion`) or
+    /// ended, and waits for their ends in its own code, by `griddepcontrol.wait` (`cudaGridDependencySynchronize`).
     ///
-    /// Building refuses the edge unless the PTX makes it an order: on every path the kernel of `node` waits before it ends, and before it
-    /// touches memory that some node writes; and it does not load by `ld.global.nc` what a node before it writes.
+    /// Building refuses the edge unless the PTX makes it an order: on every path the kernel of `node` waits before it
+    /// ends, and before it touches memory that some node writes; and it does not load by `ld.global.nc` what a node
+    /// before it writes.
     ///
-    /// Where the device or its driver has no such edges (before compute capability 9.0, before CUDA 12.3, and on the emulator) they are plain
-    /// ones.
+    /// Where the device or its driver has no such edges (before compute capability 9.0, before CUDA 12.3, and on the
+    /// emulator) they are plain ones.
     pub fn after_programmatic(&mut self, node: NodeId, before: &[NodeId]) {
         for before in before {
             self.draft.programmatic_edge(before.index(), node.index());
         }
     }
 
-    /// Collects programmatic edges that are no order as mistakes. Kernels that are not known, and other nodes, were reported before.
+    /// Collects programmatic edges that are no order as mistakes. Kernels that are not known, and other nodes, were
+    /// reported before.
     pub(super) fn check_programmatic(&mut self, order: &Nest) {
         if self.draft.programmatic.is_empty() || !self.unresolved.is_empty() || self.failure.is_some() {
             return;
@@ -53,7 +55,7 @@ fn mistakes(draft: &Draft, program: &Program, order: &Nest) -> Vec<Diagnostic> {
     draft.programmatic.iter().filter_map(mistake).collect()
 }
 
-/// What a node launches, if it is a kernel node.
+/// The kernel of a kernel node.
 fn kernel(program: &Program, node: usize) -> Option<(&KernelOp, &Function)> {
     let Op::Kernel(kernel) = &program.ops[node] else {
         return None;

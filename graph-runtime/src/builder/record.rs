@@ -1,4 +1,4 @@
-//! What declarations leave behind: nodes, accesses, functions, and mistakes.
+//! The record that declarations make: nodes, accesses, functions, and mistakes.
 
 use super::GraphBuilder;
 use crate::error::mistakes;
@@ -12,7 +12,8 @@ use graph_plan::{Edge, LaunchConfig, Mode, NodeKind, Region, Space, Subject};
 use std::borrow::Cow;
 use std::ptr;
 
-/// A launch that passed its checks. Neighbours are often alike, and checking is most of what adding a kernel node costs.
+/// A launch that passed its checks. Neighbours are often alike, and checking is most of what adding a kernel node
+/// costs.
 pub(super) struct Checked {
     pub(super) facts: &'static KernelFacts,
     pub(super) launch: Launch,
@@ -104,13 +105,13 @@ impl GraphBuilder {
         {
             return Some(last.config);
         }
-        let checked = launch_mistake(&self.draft.nodes[node].name, node, facts, launch, call);
+        let checked = launch_mistake(&self.draft, node, facts, launch, call);
         let config = checked.map_err(|mistake| self.mistakes.push(mistake)).ok();
         self.checked = config.map(|config| Checked { facts, launch, config });
         config
     }
 
-    /// Declares a node of the body at hand and returns its index; [`GraphBuilder::push`] must follow.
+    /// Declares a node of the current body and returns its index; [`GraphBuilder::push`] must follow.
     pub(super) fn node(&mut self, name: impl Into<Cow<'static, str>>, kind: NodeKind) -> usize {
         let name = self.named(name.into());
         match &mut self.repeats {
@@ -137,7 +138,7 @@ impl GraphBuilder {
         })
     }
 
-    /// The same of the region of the resource, whose size in bytes is given.
+    /// Records that the newest node touches a region of a resource: `region` makes it of the resource's size in bytes.
     pub(super) fn touch_region(
         &mut self,
         node: usize,
@@ -164,8 +165,8 @@ impl GraphBuilder {
         true
     }
 
-    /// The index of what the newest node launches, and what is known of it. Where it cannot be known, the graph is not built: the
-    /// index is any then.
+    /// The index of what the newest node launches, and what is known of it. Where it cannot be known, the graph is not
+    /// built: the index is any then.
     pub(super) fn function(&mut self, node: usize, callee: &Callee) -> (u32, &'static KernelFacts) {
         match callee {
             Callee::Declared(facts) => self.declared(node, facts),

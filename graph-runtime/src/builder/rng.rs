@@ -16,11 +16,11 @@ pub(super) struct Declared {
 }
 
 impl GraphBuilder {
-    /// Declares random numbers: a Philox generator that begins with `seed`. Each use, [`Rng::draw`], is the state for one node, whose
-    /// threads draw at most `draws` numbers of 32 bits each from it.
+    /// Declares random numbers: a Philox generator that begins with `seed`. Each use, [`Rng::draw`], is the state for
+    /// one node, whose threads draw at most `draws` numbers of 32 bits each from it.
     ///
-    /// Each use, each launch and each iteration draws fresh numbers, and a seed reproduces them: built-in kernels advance the states
-    /// behind all uses, at the end of each launch and of each iteration of a `while`.
+    /// Each use, each launch and each iteration draws fresh numbers, and a seed reproduces them: built-in kernels
+    /// advance the states behind all uses, at the end of each launch and of each iteration of a `while`.
     pub fn rng(&mut self, name: impl Into<Cow<'static, str>>, seed: u64, draws: u64) -> Rng {
         let place: Place<Philox, OnDevice> = self.resource(name.into(), Space::Device, 0, align_of::<u64>());
         let rng = Rng::new(self.id, place.span.resource);
@@ -51,7 +51,8 @@ impl GraphBuilder {
         });
         let accesses = self.draft.accesses.iter().filter(|access| access.resource == resource);
         let mut scopes = vec![0; uses];
-        // The nodes that use states, by each of the bodies around them that are repeated; and those bodies at whose end some state advances.
+        // The nodes that use states, by each of the bodies around them that are repeated; and those bodies at whose end
+        // some state advances.
         let (mut users, mut ends) = (BTreeSet::new(), BTreeSet::new());
         for access in accesses {
             let around = self.scopes(access.node);
@@ -79,8 +80,8 @@ impl GraphBuilder {
         }
     }
 
-    /// The bodies around `node` that are repeated, innermost first and the graph itself last; with each, the node of that body which
-    /// `node` is, or is in. A use advances at the end of the first.
+    /// The bodies around `node` that are repeated, innermost first and the graph itself last; with each, the node of
+    /// that body which `node` is, or is in. A use advances at the end of the first.
     fn scopes(&self, mut node: usize) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         loop {
@@ -109,7 +110,8 @@ impl GraphBuilder {
         let accesses = self.draft.accesses.len();
         let advance = self.kernel(name, launch, call).index();
         self.body = around;
-        // The kernel gets all states and changes those of its scope; of others it reads the scope alone, which nothing writes.
+        // The kernel gets all states and changes those of its scope; of others it reads the scope alone, which nothing
+        // writes.
         self.draft.accesses.truncate(accesses);
         for of_use in (0..scopes.len()).filter(|&of_use| scopes[of_use] == scope) {
             let region = Region::span(rng::bytes(of_use) as u64, rng::bytes(of_use + 1) as u64);

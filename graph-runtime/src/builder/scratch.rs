@@ -8,11 +8,12 @@ use graph_plan::Space;
 use std::borrow::Cow;
 
 impl GraphBuilder {
-    /// Declares device memory of shape `S` whose contents last one launch at most: nodes must write it before others read it.
+    /// Declares device memory of shape `S` whose contents last one launch at most: nodes must write it before others
+    /// read it.
     ///
-    /// All scratch memory of a graph lies in one allocation, its arena, in which those pieces overlap that never hold anything at the
-    /// same time. Results are the same as if each had memory of its own: two overlap only where the graph orders every use of
-    /// one before every use of the other, or a copy or memset begins it anew in between.
+    /// All scratch memory of a graph lies in one allocation, its arena, in which those pieces overlap that never hold
+    /// anything at the same time. Results are the same as if each had memory of its own: two overlap only where the
+    /// graph orders every use of one before every use of the other, or a copy or memset begins it anew in between.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -51,8 +52,8 @@ impl GraphBuilder {
         place
     }
 
-    /// Where the scratch resources lie, in order of declaration, and how much memory they take in all, as found before. `build` looks
-    /// whether it is right, and finds places itself where it is not.
+    /// Where the scratch resources lie, in order of declaration, and how much memory they take in all, as found before.
+    /// `build` looks whether it is right, and finds places itself where it is not.
     pub(crate) fn set_arena(&mut self, offsets: &[usize], bytes: usize) {
         self.packed = Some(Packed {
             offsets: offsets.to_vec(),

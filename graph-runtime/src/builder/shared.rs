@@ -15,10 +15,12 @@ pub(super) struct Shared {
 }
 
 impl GraphBuilder {
-    /// Declares memory that stands outside the graph, and perhaps in others: a [`DeviceBuffer`](crate::DeviceBuffer) or a
-    /// [`SharedHost`](crate::SharedHost). Nodes may write it only where it is `mutable`. The graph keeps it alive.
+    /// Declares memory that is outside the graph, and perhaps shared with others: a
+    /// [`DeviceBuffer`](crate::DeviceBuffer) or a [`SharedHost`](crate::SharedHost). Nodes may write it only where it
+    /// is `mutable`. The graph keeps it alive.
     ///
-    /// Launches of graphs that share memory, on whatever streams and threads, run one after the other where one of them writes it.
+    /// Launches of graphs that share memory, on whatever streams and threads, run one after the other where one of them
+    /// writes it.
     pub fn shared<B: Shareable>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -54,7 +56,7 @@ impl GraphBuilder {
         self.require(place.span, has, len, "rows");
     }
 
-    /// Demands that shared memory has so many bytes.
+    /// Demands that shared memory has `bytes` bytes.
     pub(crate) fn require_bytes<S: ?Sized, M>(&mut self, place: &Place<S, M>, bytes: usize) {
         self.require(place.span, place.span.bytes, bytes, "bytes");
     }
@@ -67,7 +69,7 @@ impl GraphBuilder {
         }
     }
 
-    /// Is this shared memory that nodes must not write?
+    /// Whether this is shared memory that nodes must not write.
     pub(super) fn is_read_only(&self, resource: usize) -> bool {
         let found = self.shared.binary_search_by_key(&resource, |shared| shared.resource);
         found.is_ok_and(|index| !self.shared[index].mutable)

@@ -8,7 +8,7 @@ use std::ptr;
 /// Makes one driver call; an error bears the call's name.
 macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: this stands only in the `unsafe fn` for this one call, whose caller promised what CUDA asks of the
+        // SAFETY: this is used only in the `unsafe fn` for this one call, whose caller promised what CUDA asks of the
         // arguments passed through; out-parameters point to locals.
         $crate::driver::call::check(stringify!($function), unsafe {
             ::cudarc::driver::sys::$function($($argument),*)

@@ -1,5 +1,5 @@
-//! Driver calls about conditional nodes, which came with CUDA 12.3. Bindings for older versions lack them, and so may the driver: the
-//! types are declared here and the calls looked up.
+//! Driver calls about conditional nodes, which came with CUDA 12.3. Bindings for older versions lack them, and so may
+//! the driver: the types are declared here and the calls looked up.
 
 use super::call::{check, error};
 use super::{CUcontext, CUgraph, CUgraphNode};
@@ -108,7 +108,8 @@ pub(crate) unsafe fn add_node(
     };
     let mut node = ptr::null_mut();
     let (dependencies, count) = (after.as_ptr(), after.len());
-    // SAFETY: the caller promised what CUDA asks of the handles; the others point to locals. No edge data means plain edges.
+    // SAFETY: the caller promised what CUDA asks of the handles; the others point to locals. No edge data means plain
+    // edges.
     let added = unsafe { add(&mut node, graph, dependencies, ptr::null(), count, &mut params) };
     check(NAME, added)?;
     // SAFETY: on success CUDA points to `size` graphs, which stay there as long as the node; they are copied at once.

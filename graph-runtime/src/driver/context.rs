@@ -8,7 +8,7 @@ use std::ffi::CStr;
 use std::ptr;
 use std::sync::OnceLock;
 
-/// Is a driver library on this machine? Loads it at the first call.
+/// Whether a driver library is on this machine. Loads it at the first call.
 pub(crate) fn is_present() -> bool {
     static PRESENT: OnceLock<bool> = OnceLock::new();
     *PRESENT.get_or_init(|| {

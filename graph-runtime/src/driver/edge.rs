@@ -1,5 +1,5 @@
-//! Edges with data, which came with CUDA 12.3. Bindings for older versions lack them, and so may the driver: the type is declared here
-//! and the call looked up.
+//! Edges with data, which came with CUDA 12.3. Bindings for older versions lack them, and so may the driver: the type
+//! is declared here and the call looked up.
 
 use super::call::{check, error};
 use super::conditional::find;

@@ -92,7 +92,8 @@ pub(crate) struct InstantiateError {
     pub(crate) error: CudaError,
     /// The node at fault, or null where CUDA does not say.
     pub(crate) node: CUgraphNode,
-    /// CUDA's finer reason, a `CUgraphInstantiateResult`. As a number: a driver may know reasons that the bindings do not.
+    /// CUDA's finer reason, a `CUgraphInstantiateResult`. As a number: a driver may know reasons that the bindings do
+    /// not.
     pub(crate) reason: u32,
 }
 

@@ -1,6 +1,6 @@
 //! The CUDA driver: one `unsafe fn` for each call, returning [`CudaError`] instead of a code. Nothing else calls CUDA.
 //!
-//! What each function asks of its caller is what CUDA asks (<https://docs.nvidia.com/cuda/cuda-driver-api/>):
+//! Each function asks of its caller what CUDA asks (<https://docs.nvidia.com/cuda/cuda-driver-api/>):
 //! handles are live and of one context, pointers are valid for the call and, where work is queued, until it has run; a
 //! context is current where CUDA needs one. [`context::is_present`] comes first: without the library every call panics.
 

@@ -1,4 +1,4 @@
-//! What calls of this thread may do while a stream is being captured.
+//! The calls that this thread may make while a stream is being captured.
 
 use super::call::call;
 use crate::error::CudaError;
@@ -47,7 +47,8 @@ struct ThreadMode {
 
 impl ThreadMode {
     fn enter(mode: sys::CUstreamCaptureMode) -> Self {
-        // SAFETY: the call takes any mode and needs no context; whoever gets here holds a CUDA object, so the library is loaded.
+        // SAFETY: the call takes any mode and needs no context; whoever gets here holds a CUDA object, so the library
+        // is loaded.
         let before = unsafe { exchange_capture_mode(mode) }.ok();
         Self {
             before,

@@ -64,7 +64,8 @@ pub(crate) unsafe fn function_attribute(
     Ok(value)
 }
 
-/// `cuFuncGetParamInfo` for every parameter: their sizes in bytes; `None` where the driver (before CUDA 12.4) has no such call
+/// `cuFuncGetParamInfo` for every parameter: their sizes in bytes; `None` where the driver (before CUDA 12.4) has no
+/// such call
 pub(crate) unsafe fn function_parameters(function: CUfunction) -> Option<Vec<usize>> {
     type GetParamInfo = unsafe extern "C" fn(CUfunction, usize, *mut usize, *mut usize) -> CUresult;
     // SAFETY: the library is loaded, or there would be no function.

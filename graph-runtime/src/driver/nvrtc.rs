@@ -1,7 +1,7 @@
 //! NVRTC, the compiler of CUDA C++: one `unsafe fn` for each call, as for the driver. [`is_present`] comes first.
 //!
-//! What each asks of its caller is what NVRTC asks (<https://docs.nvidia.com/cuda/nvrtc/>): programs are live, and strings are
-//! valid until the call returns.
+//! Each asks of its caller what NVRTC asks (<https://docs.nvidia.com/cuda/nvrtc/>): programs are live, and
+//! strings are valid until the call returns.
 
 use cudarc::nvrtc::sys;
 use std::ffi::{CStr, c_char, c_int};
@@ -27,7 +27,7 @@ impl fmt::Display for NvrtcError {
 /// Makes one call; an error bears the call's name.
 macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {
-        // SAFETY: this stands only in the `unsafe fn` for this one call, whose caller promised what NVRTC asks of the
+        // SAFETY: this is used only in the `unsafe fn` for this one call, whose caller promised what NVRTC asks of the
         // arguments passed through; out-parameters point to locals.
         match unsafe { sys::$function($($argument),*) } {
             sys::nvrtcResult::NVRTC_SUCCESS => Ok(()),
@@ -36,7 +36,8 @@ macro_rules! call {
     };
 }
 
-/// What is called here. A library without one of them is too old (before CUDA 11.2), and calling that would panic.
+/// The functions that are called here. A library without one of them is too old (before CUDA 11.2), and calling that
+/// would panic.
 const CALLS: [&str; 10] = [
     "nvrtcVersion",
     "nvrtcGetNumSupportedArchs",
@@ -50,7 +51,7 @@ const CALLS: [&str; 10] = [
     "nvrtcDestroyProgram",
 ];
 
-/// Is the library on this machine? Loads it at the first call.
+/// Whether the library is on this machine. Loads it at the first call.
 pub(crate) fn is_present() -> bool {
     static PRESENT: OnceLock<bool> = OnceLock::new();
     *PRESENT.get_or_init(|| {

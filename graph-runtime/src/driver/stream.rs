@@ -43,7 +43,8 @@ pub(crate) unsafe fn capture_status(stream: CUstream) -> Result<CUstreamCaptureS
     Ok(status)
 }
 
-/// `cuStreamBeginCapture_v2`, thread-local: of the calls that CUDA forbids during a capture it forbids only this thread's
+/// `cuStreamBeginCapture_v2`, thread-local: of the calls that CUDA forbids during a capture it forbids only this
+/// thread's
 pub(crate) unsafe fn begin_capture(stream: CUstream) -> Result<(), CudaError> {
     let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     call!(cuStreamBeginCapture_v2(stream, mode))

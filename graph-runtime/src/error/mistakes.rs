@@ -3,7 +3,7 @@
 use graph_plan::{Code, Diagnostic, Draft, Subject};
 use graph_ptx::declaration::{Mistake, Rule};
 
-/// What a kernel's declaration says and the PTX that its CUDA source was compiled to does not.
+/// A difference between a kernel's declaration and the PTX that its CUDA source was compiled to.
 #[cold]
 pub(crate) fn declaration(node: usize, name: &str, mistake: &Mistake) -> Diagnostic {
     let code = match mistake.rule {

@@ -1,4 +1,4 @@
-//! What can go wrong, in words: which graph, node and memory it is about and, for driver calls, CUDA's own name for it.
+//! Errors: the graph, node and memory that each is about and, for driver calls, CUDA's own name for it.
 
 pub(crate) mod mistakes;
 mod site;
@@ -13,7 +13,8 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why something failed.
 ///
-/// `Debug` writes the message, as `Display` does: a `main` that returns this [`Result`] shows what to do, and so does `unwrap`.
+/// `Debug` writes the message, as `Display` does: a `main` that returns this [`Result`] shows what to do, and so does
+/// `unwrap`.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
@@ -33,7 +34,7 @@ pub enum Error {
     },
     /// A driver call failed.
     Cuda {
-        /// What it was about.
+        /// The place of the error.
         site: Site,
         /// The call.
         source: CudaError,
@@ -47,16 +48,16 @@ pub enum Error {
     },
     /// PTX that the device, or the emulator, does not take.
     Module {
-        /// What it was loaded for.
+        /// The graph that it was loaded for.
         site: Site,
         /// The PTX file.
         path: &'static str,
-        /// What the loader said.
+        /// The message of the loader.
         message: String,
     },
     /// A CUDA source cannot be compiled, since NVIDIA's compiler for that is not on this machine.
     NoNvrtc {
-        /// What it is for.
+        /// The graph and the node that it is for.
         site: Site,
         /// The CUDA source.
         path: &'static str,
@@ -65,11 +66,11 @@ pub enum Error {
     },
     /// A CUDA source with mistakes.
     Compile {
-        /// What it is for.
+        /// The graph and the node that it is for.
         site: Site,
         /// The CUDA source.
         path: &'static str,
-        /// What the compiler said.
+        /// The message of the compiler.
         message: String,
     },
     /// A kernel that cannot run on the device, or not with this launch.
@@ -81,30 +82,31 @@ pub enum Error {
         /// Why not.
         message: String,
     },
-    /// A kernel did something wrong while it ran on the emulator. Every accessor returns this until a later launch succeeds.
+    /// A kernel did something wrong while it ran on the emulator. Every accessor returns this until a later launch
+    /// succeeds.
     Fault {
         /// The node that was running.
         site: Site,
-        /// What it did, with the thread, the PTX line and the buffer.
+        /// The fault, with the thread, the PTX line and the buffer.
         message: String,
     },
     /// A host function of the graph panicked. The nodes after it ran, and the graph can be launched again.
     Panicked {
         /// The `call` node.
         site: Site,
-        /// What the panic said.
+        /// The message of the panic.
         message: String,
     },
-    /// What the closure of a `capture` or `raw` node did cannot become a node.
+    /// The closure of a `capture` or `raw` node failed, or its work cannot become a node.
     Node {
         /// The node.
         site: Site,
-        /// What the closure returned, or what CUDA said of what it did.
+        /// The closure's error, or CUDA's message about its work.
         message: String,
     },
     /// The host has no memory for this.
     OutOfMemory {
-        /// What it was for.
+        /// The memory that it was for.
         site: Site,
         /// Bytes asked for.
         bytes: usize,
@@ -172,7 +174,7 @@ pub enum Error {
     HalfUpdated {
         /// The graph.
         site: Site,
-        /// What was updated.
+        /// The name of the update.
         what: &'static str,
     },
     /// Rebinding memory failed half-way, so the graph does not launch until it succeeds.
@@ -182,9 +184,9 @@ pub enum Error {
     },
     /// This cannot be done here.
     Unsupported {
-        /// What it is about.
+        /// The graph, node or memory that it is about.
         site: Site,
-        /// What cannot be done, and why.
+        /// The reason why it is not supported.
         message: &'static str,
     },
 }

@@ -35,7 +35,7 @@ impl fmt::Display for CudaError {
 
 impl std::error::Error for CudaError {}
 
-/// What an [`Error`](crate::Error) is about: a graph, perhaps one of its nodes, perhaps a piece of memory.
+/// The subject of an [`Error`](crate::Error): a graph, perhaps one of its nodes, perhaps a piece of memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Site {
     graph: Option<Box<str>>,
@@ -57,7 +57,7 @@ impl Site {
         Self::default().at_memory("buffer")
     }
 
-    /// The same, and a node.
+    /// The site with a node.
     pub(crate) fn at_node(self, name: &str) -> Self {
         Self {
             node: Some(name.into()),
@@ -65,7 +65,7 @@ impl Site {
         }
     }
 
-    /// The same, and a piece of memory.
+    /// The site with a piece of memory.
     pub(crate) fn at_memory(self, name: &str) -> Self {
         Self {
             memory: Some(name.into()),
@@ -89,7 +89,7 @@ impl Site {
     }
 }
 
-/// As it stands before a message: ``graph `G`, node `n`, memory `m`: ``, or nothing.
+/// The text before a message: ``graph `G`, node `n`, memory `m`: ``, or nothing.
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [("graph", &self.graph), ("node", &self.node), ("memory", &self.memory)];

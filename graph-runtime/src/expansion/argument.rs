@@ -23,8 +23,8 @@ mod sealed {
     }
 }
 
-/// Device memory of shape `S` that a graph shares: a [`DeviceBuffer`], or a reference to one. Where only its outermost length is unknown to the
-/// types, building compares that.
+/// Device memory of shape `S` that a graph shares: a [`DeviceBuffer`], or a reference to one. Where only its outermost
+/// length is unknown to the types, building compares that.
 #[diagnostic::on_unimplemented(
     message = "expected device memory of shape `{S}`, found `{Self}` [shape-mismatch]",
     label = "not device memory of shape `{S}`",
@@ -32,8 +32,8 @@ mod sealed {
 )]
 pub trait DeviceShare<S: ?Sized>: sealed::DeviceShare<S> {}
 
-/// Host memory of shape `S` that a graph shares: a [`SharedHost`], a reference to one, or a [`HostBuffer`], which the graph then owns. Where only
-/// its outermost length is unknown to the types, building compares that.
+/// Host memory of shape `S` that a graph shares: a [`SharedHost`], a reference to one, or a [`HostBuffer`], which the
+/// graph then owns. Where only its outermost length is unknown to the types, building compares that.
 #[diagnostic::on_unimplemented(
     message = "expected host memory of shape `{S}`, found `{Self}` [shape-mismatch]",
     label = "not host memory of shape `{S}`",

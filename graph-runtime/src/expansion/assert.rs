@@ -1,27 +1,30 @@
-//! Compile-time assertions that `cuda_graph!` expands to, for what only rustc can evaluate. A failure is a compile error at
-//! the user's tokens. Build checks all of it again: these only report it earlier.
+//! Compile-time assertions that `cuda_graph!` expands to, for what only rustc can evaluate. A failure is a compile
+//! error at the user's tokens. Build checks all of it again: these only report it earlier.
 
 use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
 use crate::kernel::{Kernel, KernelFacts};
 use crate::shape::Element;
 use graph_plan::{Argument, LaunchRequest, SharedParam, Text, variable_race};
 
-/// What is known of kernel nodes that launch `K` in the same way: limits of the launch and the kernel's contracts.
+/// Checks nodes that launch `K` in the same way: the limits of the launch and the kernel's contracts. `memory` names
+/// what the first node passes as each argument; the name of a value is empty.
 #[track_caller]
 pub const fn check_launch<K: Kernel>(
     nodes: &[&str],
+    memory: &[&str],
     grid: [i128; 3],
     block: [i128; 3],
     shared: i128,
     arguments: &[Argument],
 ) {
-    check_clusters::<K>(nodes, grid, block, shared, arguments, None);
+    check_clusters::<K>(nodes, memory, grid, block, shared, arguments, None);
 }
 
 /// The same of nodes that say in which clusters their blocks run.
 #[track_caller]
 pub const fn check_clusters<K: Kernel>(
     nodes: &[&str],
+    memory: &[&str],
     grid: [i128; 3],
     block: [i128; 3],
     shared: i128,
@@ -34,22 +37,9 @@ pub const fn check_clusters<K: Kernel>(
         shared,
         cluster,
     };
-    let Err(mut text) = K::FACTS.code().check_launch(nodes[0], &launch, arguments, false) else {
-        return;
-    };
-    let mut index = 1;
-    while index < nodes.len() {
-        text = text
-            .str(if index == 1 {
-                "\nnote: the same launch: `"
-            } else {
-                "`, `"
-            })
-            .str(nodes[index]);
-        index += 1;
+    if let Err(text) = K::FACTS.code().check_launch(nodes, &launch, arguments, memory, false) {
+        panic!("{}", text.as_str());
     }
-    text = text.str(if index > 1 { "`" } else { "" });
-    panic!("{}", text.as_str());
 }
 
 /// Nodes that can run at the same time launch `A` and `B`: no module-scope variable that both touch is written.
@@ -78,7 +68,8 @@ pub const fn check_programmatic<D: Kernel, U: Kernel>(
     }
 }
 
-/// A node that launches `K` is the first to get `memory`, as its parameter `param`, and as `&mut`: it only writes there.
+/// A node that launches `K` is the first to get `memory`, as its parameter `param`, and as `&mut`: it only writes
+/// there.
 #[track_caller]
 pub const fn check_initializes<K: Kernel>(node: &str, memory: &str, param: usize) {
     if let Some(text) = reads_uninitialized(node, memory, K::FACTS, param) {

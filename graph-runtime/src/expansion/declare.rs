@@ -11,7 +11,8 @@ use graph_plan::NodeKind;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-/// The builder's methods that only expansions and tests call. None can make a graph unsound: `build` checks what they leave behind.
+/// The builder's methods that only expansions and tests call. None can make a graph unsound: `build` checks what they
+/// leave behind.
 pub trait Declare {
     /// Adds an `if` without bodies. The first body that is begun runs if the condition is not 0, the second if it is.
     fn begin_if<S: Condition>(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<S, OnDevice>) -> NodeId;
@@ -36,8 +37,8 @@ pub trait Declare {
     /// Ends the body that was begun last.
     fn end_body(&mut self);
 
-    /// Begins a loop that declares these nodes; each comes with the number of loops around it, up to this one, or 0 in a body of another of its
-    /// nodes. Returns the numbers of its iterations.
+    /// Begins a loop that declares these nodes; each comes with the number of loops around it, up to this one, or 0 in
+    /// a body of another of its nodes. Returns the numbers of its iterations.
     fn begin_loop(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize>;
 
     /// Begins the iteration of this number.
@@ -46,7 +47,8 @@ pub trait Declare {
     /// Ends the loop that was begun last.
     fn end_loop(&mut self);
 
-    /// Begins a child, whose declarations are counted from 0. Returns false, and begins nothing, if children are nested too deeply.
+    /// Begins a child, whose declarations are counted from 0. Returns false, and begins nothing, if children are nested
+    /// too deeply.
     fn begin_child(&mut self, name: &'static str) -> bool;
 
     /// Ends the child that was begun last, with the result of declaring it.
@@ -58,7 +60,8 @@ pub trait Declare {
     /// Adds programmatic edges between declarations, as [`Declare::edges`].
     fn programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]);
 
-    /// Says where the scratch resources lie, in order of declaration, and the size of the arena. `build` checks it, and packs anew if it is wrong.
+    /// Says where the scratch resources lie, in order of declaration, and the size of the arena. `build` checks it, and
+    /// packs anew if it is wrong.
     fn arena(&mut self, offsets: &[usize], bytes: usize);
 
     /// The node that was added last.
@@ -145,7 +148,8 @@ impl Declare for GraphBuilder {
     }
 }
 
-/// The builder that a graph declares its nodes to: its own, which then builds it, or that of the graph it is a child of.
+/// The builder that a graph declares its nodes to: its own, which then builds it, or that of the graph it is a child
+/// of.
 pub trait Owner {
     /// The graph `G`, or nothing for a child.
     type Declared<G>;

@@ -15,7 +15,8 @@ pub const fn accesses<const N: usize>(accesses: [(usize, Mode); N]) -> [PlanAcce
     found
 }
 
-/// The nodes: for each its name and kind, the number of its accesses, the number of nodes that it runs directly after, and its level. `accesses` and `after` hold what all of them touch and run after, node by node.
+/// The nodes: for each its name and kind, the number of its accesses, the number of nodes that it runs directly after,
+/// and its level. `accesses` and `after` hold what all of them touch and run after, node by node.
 pub const fn nodes<const N: usize>(
     nodes: [(&'static str, NodeKind, usize, usize, usize); N],
     mut accesses: &'static [PlanAccess],

@@ -41,8 +41,8 @@ pub trait NodeSink {
         value: T,
     ) -> Result<()>;
 
-    /// The child graph that was declared with this index and name, and is bound so: `add` adds its nodes, `update` changes those that
-    /// mention params. Both are functions of the child.
+    /// The child graph that was declared with this index and name, and is bound so: `add` adds its nodes, `update`
+    /// changes those that mention params. Both are functions of the child.
     fn child<B>(
         &mut self,
         index: usize,

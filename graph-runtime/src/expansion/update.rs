@@ -7,7 +7,8 @@ use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 
 impl Update<'_> {
-    /// Runs `change` in the child that was declared with this index: indices of declarations, and names of memory, are those of the child then.
+    /// Runs `change` in the child that was declared with this index: indices of declarations, and names of memory, are
+    /// those of the child then.
     pub(crate) fn within(&mut self, declared: usize, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let (child, _) = self.find(self.declared(declared))?;
         let (around, current) = (self.child.replace(child), self.current.take());
@@ -59,7 +60,8 @@ impl Update<'_> {
     }
 }
 
-/// Changes each node that a declaration has become. `change` gets the numbers of its iterations, from the outermost loop.
+/// Changes each node that a declaration has become. `change` gets the numbers of its iterations, from the outermost
+/// loop.
 pub fn each<'g, const DEPTH: usize>(
     update: &mut Update<'g>,
     declared: usize,
@@ -76,7 +78,8 @@ pub fn own<S: Element>(update: &Update<'_>, name: &str) -> Result<Place<S, OnDev
     update.own_memory(name, |bytes| bytes == size_of::<S>()).map(Place::new)
 }
 
-/// Scratch memory that the current child has declared for itself, with a length that was fixed when the graph was built.
+/// Scratch memory that the current child has declared for itself, with a length that was fixed when the graph was
+/// built.
 ///
 /// # Errors
 /// As [`own`].

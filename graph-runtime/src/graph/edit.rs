@@ -1,9 +1,9 @@
-//! What changes nodes of a built graph in place, and what it means for launches if that fails half-way.
+//! Changes of a built graph in place, and what it means for launches if one fails half-way.
 
 use crate::error::Error;
 use crate::graph::Graph;
 
-/// What changes nodes in place.
+/// A change of nodes in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edit {
     /// [`Graph::update`] of this name.

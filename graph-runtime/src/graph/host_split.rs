@@ -29,11 +29,12 @@ impl<'g> HostSplit<'g> {
     ///
     /// # Errors
     /// [`Error::AlreadyTaken`] where this resource, or a part of it, was taken before; [`Error::ForeignPlace`] and
-    /// [`Error::OutOfBounds`] for places that are not this graph's; [`Error::Unsupported`] for memory that the graph shares.
+    /// [`Error::OutOfBounds`] for places that are not this graph's; [`Error::Unsupported`] for memory that the graph
+    /// shares.
     pub fn take<S>(&mut self, place: &Place<S, OnHost>) -> Result<&'g mut S> {
         let mut pointer = self.claim(place.span)?.cast::<S>();
-        // SAFETY: as in `Graph::host_mut`: `split_host` has waited, and the graph stays exclusively borrowed for `'g`. Each resource is
-        // given out once, so no two references overlap.
+        // SAFETY: as in `Graph::host_mut`: `split_host` has waited, and the graph stays exclusively borrowed for `'g`.
+        // Each resource is given out once, so no two references overlap.
         Ok(unsafe { pointer.as_mut() })
     }
 
@@ -61,7 +62,8 @@ impl<'g> HostSplit<'g> {
 /// The first byte of a span that was checked to lie in the memory, which is the graph's own.
 pub(crate) fn host_pointer(storage: &Storage, span: Span, site: Site) -> Result<NonNull<u8>> {
     match storage {
-        // SAFETY: the span was issued by the builder of this graph as a part of this resource, whose size the memory has.
+        // SAFETY: the span was issued by the builder of this graph as a part of this resource, whose size the memory
+        // has.
         Storage::Host(memory) => Ok(unsafe { memory.pointer().add(span.start) }),
         Storage::Shared(SharedMemory::Host(_)) => Err(Error::Unsupported {
             site,

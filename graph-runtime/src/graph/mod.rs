@@ -33,7 +33,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// A graph that is ready to launch, with the memory that it owns. [`GraphBuilder::build`](crate::GraphBuilder::build) makes it.
+/// A graph that is ready to launch, with the memory that it owns. [`GraphBuilder::build`](crate::GraphBuilder::build)
+/// makes it.
 ///
 /// Launches are asynchronous; accessors wait for them. What they lend borrows the graph, so that it cannot be launched
 /// while its memory is being looked at:
@@ -59,11 +60,11 @@ use std::ptr::NonNull;
 /// # Ok::<(), graph_runtime::Error>(())
 /// ```
 ///
-/// Dropping a graph waits for launches in flight. Forgetting one (`mem::forget`) frees nothing, so that launches in flight
-/// still find their memory.
+/// Dropping a graph waits for launches in flight. Forgetting one (`mem::forget`) frees nothing, so that launches in
+/// flight still find their memory.
 pub struct Graph {
     device: Device,
-    /// That of the builder: what places must carry.
+    /// The builder's id. Every place carries it, so that a place of another graph is refused.
     pub(crate) id: u64,
     pub(crate) draft: Draft,
     pub(crate) layouts: Vec<Option<Layout>>,
@@ -72,7 +73,7 @@ pub struct Graph {
     pub(crate) program: Program,
     pub(crate) executable: Executable,
     pub(crate) instances: AllDeclaredNodes,
-    /// What was last changed only half-way. Almost always empty.
+    /// Changes that failed half-way. Almost always empty.
     pub(crate) half_edited: Vec<Edit>,
     pub(crate) rngs: Vec<Generator>,
     /// Waiting through `&self` is not made for several threads at once.
@@ -136,11 +137,12 @@ impl Graph {
     /// Starts the graph and returns without waiting for it. It may be started again at once: launches run one after the
     /// other.
     ///
-    /// On the emulator the graph has run when this returns. What goes wrong there is reported as on CUDA, by whoever waits.
+    /// On the emulator the graph has run when this returns. What goes wrong there is reported as on CUDA, by whoever
+    /// waits.
     ///
     /// # Errors
-    /// [`Error::Cuda`], also with the error of an earlier launch; [`Error::HalfUpdated`] and [`Error::HalfRebound`] after a change that failed half-way;
-    /// [`Error::InUse`] while a guard lends memory that the graph shares.
+    /// [`Error::Cuda`], also with the error of an earlier launch; [`Error::HalfUpdated`] and [`Error::HalfRebound`]
+    /// after a change that failed half-way; [`Error::InUse`] while a guard lends memory that the graph shares.
     #[inline]
     pub fn launch(&mut self) -> Result<()> {
         if !self.half_edited.is_empty() {
@@ -156,8 +158,8 @@ impl Graph {
     /// whether or not the stream still exists then.
     ///
     /// # Errors
-    /// [`Error::Stream`] where the stream is being captured or belongs to another context; [`Error::Unsupported`] on the emulator; as
-    /// [`Graph::launch`].
+    /// [`Error::Stream`] where the stream is being captured or belongs to another context; [`Error::Unsupported`] on
+    /// the emulator; as [`Graph::launch`].
     pub fn launch_on(&mut self, stream: &CudaStream) -> Result<()> {
         if !self.half_edited.is_empty() {
             return Err(self.refusal());
@@ -178,8 +180,8 @@ impl Graph {
     /// Waits for all launches.
     ///
     /// # Errors
-    /// [`Error::Cuda`] or [`Error::Fault`] with what went wrong in them, [`Error::Panicked`] where a host function panicked. CUDA's errors of kernels are
-    /// sticky: every later call returns them too.
+    /// [`Error::Cuda`] or [`Error::Fault`] with what went wrong in them, [`Error::Panicked`] where a host function
+    /// panicked. CUDA's errors of kernels are sticky: every later call returns them too.
     pub fn synchronize(&self) -> Result<()> {
         self.executable.wait(&self.draft)
     }
@@ -187,13 +189,13 @@ impl Graph {
     /// Waits, and lends host memory.
     ///
     /// # Errors
-    /// As [`Graph::synchronize`]; [`Error::ForeignPlace`] and [`Error::OutOfBounds`] for places that are not this graph's; [`Error::Unsupported`] for
-    /// shared memory, which [`SharedHost`](crate::SharedHost) lends.
+    /// As [`Graph::synchronize`]; [`Error::ForeignPlace`] and [`Error::OutOfBounds`] for places that are not this
+    /// graph's; [`Error::Unsupported`] for shared memory, which [`SharedHost`](crate::SharedHost) lends.
     pub fn host<S>(&self, place: &Place<S, OnHost>) -> Result<&S> {
         let pointer = self.host_pointer(place.span)?.cast::<S>();
-        // SAFETY: `host_pointer` has waited and checked that the place is this graph's: its builder, which alone makes places, made
-        // it for an aligned, initialised `S: Element` in memory that lives as long as `self`. No launch starts (it takes `&mut self`), no `&mut` is lent, while
-        // `self` is borrowed.
+        // SAFETY: `host_pointer` has waited and checked that the place is this graph's: its builder, which alone makes
+        // places, made it for an aligned, initialised `S: Element` in memory that lives as long as `self`. No launch
+        // starts (it takes `&mut self`), no `&mut` is lent, while `self` is borrowed.
         Ok(unsafe { pointer.as_ref() })
     }
 
@@ -227,17 +229,19 @@ impl Graph {
         Ok(unsafe { pointer.as_mut() })
     }
 
-    /// Waits, and lends host memory that the graph shares, by a guard: see [`SharedHost::read`](crate::SharedHost::read).
+    /// Waits, and lends host memory that the graph shares, by a guard: see
+    /// [`SharedHost::read`](crate::SharedHost::read).
     ///
     /// # Errors
-    /// As [`Graph::synchronize`]; [`Error::InUse`] while a guard lends it to write; [`Error::ForeignPlace`] for places that are not this
-    /// graph's; [`Error::Unsupported`] for a part of the memory, and for memory that the graph owns.
+    /// As [`Graph::synchronize`]; [`Error::InUse`] while a guard lends it to write; [`Error::ForeignPlace`] for places
+    /// that are not this graph's; [`Error::Unsupported`] for a part of the memory, and for memory that the graph owns.
     pub fn shared_host<S: ?Sized + Extent>(&self, place: &Place<S, OnHost>) -> Result<HostRef<'_, S>> {
         let (piece, site) = self.shared_piece(place.span)?;
         HostRef::of(piece, || site)
     }
 
-    /// Waits, and lends host memory that the graph shares to write, by a guard: see [`SharedHost::write`](crate::SharedHost::write).
+    /// Waits, and lends host memory that the graph shares to write, by a guard: see
+    /// [`SharedHost::write`](crate::SharedHost::write).
     ///
     /// # Errors
     /// As [`Graph::shared_host`]; [`Error::InUse`] while any other guard lends it.
@@ -284,12 +288,13 @@ impl Graph {
         self.device(place).map(DeviceMut)
     }
 
-    /// Changes nodes in place: `f` says how, by calls of [`Update`]. Nothing is changed unless `f` returns `Ok`, having checked every
-    /// change. Nodes that are so already are left alone. Launches in flight are not touched. `what` names the update in messages.
+    /// Changes nodes in place: `f` says how, by calls of [`Update`]. Nothing is changed unless `f` returns `Ok`, having
+    /// checked every change. Nodes that are so already are left alone. Launches in flight are not touched. `what` names
+    /// the update in messages.
     ///
     /// # Errors
-    /// Those of `f`; the graph is as it was then. [`Error::Cuda`] where the driver refuses a change: then [`Graph::launch`] refuses, too,
-    /// until an update of the same `what` has succeeded.
+    /// The errors of `f`; the graph is then unchanged. [`Error::Cuda`] where the driver refuses a change: then
+    /// [`Graph::launch`] refuses, too, until an update of the same `what` has succeeded.
     pub fn update(&mut self, what: &'static str, f: impl FnOnce(&mut Update<'_>) -> Result<()>) -> Result<()> {
         update::update(self, what, f)
     }
@@ -352,9 +357,10 @@ impl Graph {
         &self.device
     }
 
-    /// The driver's handles, for what is not covered here; `None` on the emulator. They live as long as the graph, the executable form until
-    /// the next [`Graph::rebind`]. Using them is up to the `unsafe` calls that take them: launches made so are not waited for, and graphs that are
-    /// instantiated from the first have the memory and the functions that nodes were built with.
+    /// The driver's handles, for what is not covered here; `None` on the emulator. They live as long as the graph, the
+    /// executable form until the next [`Graph::rebind`]. Using them is up to the `unsafe` calls that take them:
+    /// launches made so are not waited for, and graphs that are instantiated from the first have the memory and the
+    /// functions that nodes were built with.
     pub fn raw(&self) -> Option<RawGraph> {
         let (graph, exec, stream) = self.executable.raw()?;
         Some(RawGraph { graph, exec, stream })

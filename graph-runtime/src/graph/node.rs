@@ -26,7 +26,7 @@ impl NodeId {
 pub struct NodeHandle<'g> {
     pub(crate) graph: &'g mut Graph,
     pub(crate) node: NodeId,
-    /// What was asked for, of a node that the graph does not have.
+    /// If the graph has no such node: the node that was asked for.
     pub(crate) missing: Option<Missing>,
 }
 
@@ -58,20 +58,22 @@ impl NodeHandle<'_> {
         node.map_or("", |node| &node.name)
     }
 
-    /// Does it run in later launches? True, unless it was built [disabled](crate::GraphBuilder::disable), until [`NodeHandle::set_enabled`] says
-    /// otherwise.
+    /// Whether it runs in later launches: true, unless it was built [disabled](crate::GraphBuilder::disable), until
+    /// [`NodeHandle::set_enabled`] says otherwise.
     pub fn is_enabled(&self) -> bool {
         let enabled = self.graph.program.enabled.get(self.node.index());
         enabled.copied().unwrap_or(false)
     }
 
-    /// Makes later launches run, or skip, this node; its edges stay. Launches in flight are not touched. A skipped node costs next to nothing, but
-    /// a memset about as much as a tiny one: CUDA's own way to skip those loses the order (seen with driver 580).
+    /// Makes later launches run, or skip, this node; its edges stay. Launches in flight are not touched. A skipped node
+    /// costs next to nothing, but a memset about as much as a tiny one: CUDA's own way to skip those loses the order
+    /// (seen with driver 580).
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for nodes other than kernels, copies and memsets (CUDA's rule), for the last node that writes the
-    /// condition of a `while` around it, which would never end, and where a node would then read scratch memory that none has written; [`Error::UnknownNode`] for a node that the graph does not have,
-    /// [`Error::Cuda`] where the driver refuses.
+    /// [`Error::Unsupported`] for nodes other than kernels, copies and memsets (CUDA's rule), for the last node that
+    /// writes the condition of a `while` around it, which would never end, and where a node would then read scratch
+    /// memory that none has written; [`Error::UnknownNode`] for a node that the graph does not have, [`Error::Cuda`]
+    /// where the driver refuses.
     pub fn set_enabled(&mut self, enabled: bool) -> Result<()> {
         let index = self.check()?;
         let graph = &mut *self.graph;
@@ -114,7 +116,7 @@ impl NodeHandle<'_> {
     }
 }
 
-/// Is the node the only enabled one in the body of some `while` that writes its condition?
+/// Whether the node is the only enabled one in the body of some `while` that writes its condition.
 fn ends_a_while_alone(graph: &Graph, node: usize) -> bool {
     let draft = &graph.draft;
     let alone = |body: usize| {

@@ -11,18 +11,21 @@ use crate::shape::place::{Place, Span};
 use graph_plan::Diagnostic;
 
 impl Graph {
-    /// Puts `buffer` in the place of memory that was declared with [`GraphBuilder::shared`](crate::GraphBuilder::shared), for later launches. Nodes
-    /// are changed in place. The old memory lives until launches in flight have ended, even if this was the last handle to it: then this waits for
+    /// Puts `buffer` in the place of memory that was declared with
+    /// [`GraphBuilder::shared`](crate::GraphBuilder::shared), for later launches. Nodes are changed in place. The old
+    /// memory lives until launches in flight have ended, even if this was the last handle to it: then this waits for
     /// them.
     ///
-    /// CUDA changes neither copies of rows that lie apart nor copies that go on to memory of another kind, which are those of `Device::alloc` and of
-    /// a pool (what cudarc allocates). Where the memory is in such a copy, this waits for launches in flight and instantiates the graph again.
+    /// CUDA changes neither copies of rows that lie apart nor copies that go on to memory of another kind, which are
+    /// those of `Device::alloc` and of a pool (what cudarc allocates). Where the memory is in such a copy, this waits
+    /// for launches in flight and instantiates the graph again.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for memory that the graph owns, for a part of it, or where a node that uses it cannot be changed in place;
-    /// [`Error::ForeignMemory`] for memory of another device; [`Error::Invalid`] where lengths differ, or where it overlaps with other memory that
-    /// the graph shares, unless neither is written. The graph is as it was then. [`Error::Cuda`] where the driver refuses a change: then
-    /// [`Graph::launch`] refuses, too, until the same memory has been rebound.
+    /// [`Error::Unsupported`] for memory that the graph owns, for a part of it, or where a node that uses it cannot be
+    /// changed in place; [`Error::ForeignMemory`] for memory of another device; [`Error::Invalid`] where lengths
+    /// differ, or where it overlaps with other memory that the graph shares, unless neither is written. The graph is as
+    /// it was then. [`Error::Cuda`] where the driver refuses a change: then [`Graph::launch`] refuses, too, until the
+    /// same memory has been rebound.
     pub fn rebind<B: Shareable>(&mut self, place: &Place<B::Shape, B::Memory>, buffer: &B) -> Result<()> {
         self.rebind_memory(place.span, SharedMemory::of(buffer))
     }
@@ -53,7 +56,7 @@ fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory) -> Result<()> {
     Ok(())
 }
 
-/// What the graph will share then.
+/// The memory that the graph will share after rebinding.
 fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<Shares> {
     let site = graph.check_place(span)?;
     let unsupported = |message| Error::Unsupported {
@@ -84,7 +87,7 @@ fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<Shares> {
     Ok(shares)
 }
 
-/// Can the node get other memory?
+/// Refuses nodes that cannot get other memory.
 fn check_node(graph: &Graph, node: usize) -> Result<()> {
     match &graph.program.ops[node] {
         Op::Capture(_) | Op::Raw(_) => Err(Error::Unsupported {

@@ -1,10 +1,11 @@
 //! Random numbers: the states of Philox generators in device memory, which the graph advances by itself.
 //!
-//! Each use of an `rng` (a node that takes its state, in one iteration of a `for`) has a state of its own: the seed, and the offset at which it
-//! draws. With `users` uses that draw at most `draws` numbers a thread, use `i` starts at offset `i * draws` and goes on by `users * draws`
-//! whenever a built-in kernel advances it: after all uses, at the end of each launch, or of each iteration of the `while` that it is in. So the
-//! offsets of one use differ from each other, and from those of all others by what is no multiple of `users * draws`: no two draws
-//! overlap, in whatever order and however often bodies run.
+//! Each use of an `rng` (a node that takes its state, in one iteration of a `for`) has a state of its own: the seed,
+//! and the offset at which it draws. With `users` uses that draw at most `draws` numbers a thread, use `i` starts at
+//! offset `i * draws` and goes on by `users * draws` whenever a built-in kernel advances it: after all uses, at the end
+//! of each launch, or of each iteration of the `while` that it is in. So the offsets of one use differ from each other,
+//! and from those of all others by what is no multiple of `users * draws`: no two draws overlap, in whatever order and
+//! however often bodies run.
 
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
@@ -16,10 +17,12 @@ use graph_plan::{GridDependency, KernelLimits, Param, ParamKind, Scalar};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What a kernel gets of an `rng`, as `&[Philox]`: where in the sequence of a Philox 4x32-10 generator its threads begin to draw.
+/// The state that a kernel gets of an `rng`, as `&[Philox]`: where in the sequence of a Philox 4x32-10 generator its
+/// threads begin to draw.
 ///
-/// In CUDA C++ it is `struct { unsigned long long seed, offset; }`, to be used as `curand_init(seed, thread, offset, &state)` or
-/// by a Philox of the kernel's own. Source: Salmon et al., "Parallel random numbers: as easy as 1, 2, 3" (SC 2011).
+/// In CUDA C++ it is `struct { unsigned long long seed, offset; }`, to be used as
+/// `curand_init(seed, thread, offset, &state)` or by a Philox of the kernel's own. Source: Salmon et al., "Parallel
+/// random numbers: as easy as 1, 2, 3" (SC 2011).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Philox {
@@ -39,7 +42,7 @@ unsafe impl Pod for Philox {}
 #[repr(C)]
 struct State {
     philox: Philox,
-    /// What advancing adds to the offset.
+    /// The amount that advancing adds to the offset.
     step: u64,
     /// The body at whose end it advances; the graph itself is 0.
     scope: u64,
@@ -94,8 +97,8 @@ impl Rng {
         }
     }
 
-    /// The state of one more use: an argument for one node, which takes it by `&`. Nodes that share a state draw the same numbers. Once the
-    /// graph is built there are no more, and using one is an error.
+    /// The state of one more use: an argument for one node, which takes it by `&`. Nodes that share a state draw the
+    /// same numbers. Once the graph is built there are no more, and using one is an error.
     pub fn draw(&self) -> Place<Philox, OnDevice> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         uses.next(self)
@@ -128,7 +131,7 @@ impl Rng {
         self.graph
     }
 
-    /// All states, of which there are so many, as words.
+    /// All states as words. `uses` is their number.
     fn states(&self, uses: usize) -> Place<[u64], OnDevice> {
         Place::new(Span {
             graph: self.graph,
@@ -145,7 +148,7 @@ pub(crate) fn use_at(start: usize) -> usize {
     start / size_of::<State>()
 }
 
-/// The size of the states of so many uses, in bytes.
+/// The size of the states of `uses` uses, in bytes.
 pub(crate) fn bytes(uses: usize) -> usize {
     uses * size_of::<State>()
 }
@@ -199,8 +202,8 @@ impl RngHandle<'_> {
         self.index.map_or(0, |index| self.graph.rngs[index].seed)
     }
 
-    /// Starts all over with another seed, or with the same one: later launches draw what they would after building with it. Waits for
-    /// launches in flight.
+    /// Starts all over with another seed, or with the same one: later launches draw what they would after building with
+    /// it. Waits for launches in flight.
     ///
     /// # Errors
     /// As [`Graph::synchronize`]; [`Error::ForeignPlace`] for an `rng` of another graph.
@@ -230,8 +233,8 @@ const fn value(name: &'static str) -> Param {
     }
 }
 
-// SAFETY: the facts are those of `rng.ptx`: three parameters of eight bytes; it loads, first in line 42, and stores through
-// the first alone.
+// SAFETY: the facts are those of `rng.ptx`: three parameters of eight bytes; it loads, first in line 42, and stores
+// through the first alone.
 unsafe impl Kernel for Advance {
     const FACTS: &'static KernelFacts = &KernelFacts {
         name: "graph_runtime_rng_advance",
@@ -255,7 +258,7 @@ unsafe impl Kernel for Advance {
     };
 }
 
-/// The launch that advances the states of `scope`. There are so many in all.
+/// The launch that advances the states of `scope`. There are `uses` states in all.
 pub(crate) fn advance(rng: &Rng, uses: usize, scope: usize) -> (Launch, KernelCall<3>) {
     const BLOCK: usize = 256;
     let arguments = [
@@ -263,8 +266,8 @@ pub(crate) fn advance(rng: &Rng, uses: usize, scope: usize) -> (Launch, KernelCa
         CallArgument::value(uses as u64),
         CallArgument::value(scope as u64),
     ];
-    // SAFETY: the arguments are those of `Advance::FACTS`, and the first has as many states as `count` says, which is what the
-    // kernel looks at.
+    // SAFETY: the arguments are those of `Advance::FACTS`, and the first has as many states as `count` says, which is
+    // what the kernel looks at.
     let call = unsafe { KernelCall::new::<Advance>(arguments) };
     (Launch::new(uses.div_ceil(BLOCK), BLOCK), call)
 }

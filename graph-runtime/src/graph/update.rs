@@ -28,7 +28,7 @@ pub struct Update<'g> {
 struct Change {
     node: usize,
     op: Op,
-    /// Of a kernel node; they replace those it has.
+    /// The new arguments of a kernel node.
     arguments: Vec<Argument>,
 }
 
@@ -43,7 +43,7 @@ impl Change {
         std::mem::swap(&mut program.ops[self.node], &mut self.op);
     }
 
-    /// Is the node so already?
+    /// Whether the node is like this already.
     fn is_made(&self, program: &Program) -> bool {
         match (&self.op, &program.ops[self.node]) {
             (Op::Kernel(new), Op::Kernel(old)) => {
@@ -60,9 +60,9 @@ impl Update<'_> {
     /// Changes launch dimensions and by-value arguments of a kernel node. Kernel and buffers stay as they were built.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where the launch breaks a limit or a contract of the kernel, [`Error::Kernel`] where the device does not allow
-    /// it, [`Error::Unsupported`] for another kernel or other buffers, [`Error::UnknownNode`] for a node that the graph does not
-    /// have. The graph is as it was then.
+    /// [`Error::Invalid`] where the launch breaks a limit or a contract of the kernel, [`Error::Kernel`] where the
+    /// device does not allow it, [`Error::Unsupported`] for another kernel or other buffers, [`Error::UnknownNode`] for
+    /// a node that the graph does not have. The graph is as it was then.
     pub fn kernel<const N: usize>(&mut self, node: NodeId, launch: Launch, mut call: KernelCall<N>) -> Result<()> {
         let (index, site) = self.find(node)?;
         let graph = self.graph;
@@ -101,7 +101,8 @@ impl Update<'_> {
         if before.len() != N || !before.iter().zip(&call.arguments).all(same) {
             return Err(unsupported(site, "an update cannot change which memory a node uses"));
         }
-        // Races were looked for with the accesses that the node was built with; those of a loaded function no declaration fixes.
+        // Races were looked for with the accesses that the node was built with; those of a loaded function no
+        // declaration fixes.
         if before.iter().zip(&call.arguments).any(changes_access) {
             return Err(unsupported(
                 site,
@@ -114,13 +115,10 @@ impl Update<'_> {
                 "an update cannot change the clusters of a node, or whether it is cooperative",
             )
         })?;
-        let config =
-            launch_mistake(&graph.draft.nodes[index].name, index, facts, launch, &call).map_err(|mistake| {
-                Error::Invalid {
-                    graph: graph.draft.name.as_ref().into(),
-                    diagnostics: vec![mistake],
-                }
-            })?;
+        let config = launch_mistake(&graph.draft, index, facts, launch, &call).map_err(|mistake| Error::Invalid {
+            graph: graph.draft.name.as_ref().into(),
+            diagnostics: vec![mistake],
+        })?;
         let op = Op::Kernel(KernelOp {
             config,
             ..built.clone()
@@ -135,9 +133,9 @@ impl Update<'_> {
     /// Changes the value of a memset node. The memory stays as it was built.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for other memory or a value of another size, or where the old value was one that CUDA sets by itself and the
-    /// new one is not (see [`GraphBuilder::will_update`](crate::GraphBuilder::will_update)); [`Error::UnknownNode`] for a node that the graph does
-    /// not have. The graph is as it was then.
+    /// [`Error::Unsupported`] for other memory or a value of another size, or where the old value was one that CUDA
+    /// sets by itself and the new one is not (see [`GraphBuilder::will_update`](crate::GraphBuilder::will_update));
+    /// [`Error::UnknownNode`] for a node that the graph does not have. The graph is as it was then.
     pub fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
         &mut self,
         node: NodeId,
@@ -213,14 +211,14 @@ impl Update<'_> {
         Ok(())
     }
 
-    /// The node at hand, or the only one of a declaration.
+    /// The current node of [`Update::each`], or else the only node of the declaration.
     pub(crate) fn declared(&self, declared: usize) -> NodeId {
         let current = self.current.map(|(node, _)| node);
         let node = current.or_else(|| self.graph.instances.find(self.child, declared, &[]));
         NodeId::new(node.unwrap_or(usize::MAX))
     }
 
-    /// The number of the iteration at hand, of the `for` that so many others are around.
+    /// The number of the current iteration of the `for` that has `depth` others around it.
     pub(crate) fn iteration(&self, depth: usize) -> usize {
         let number = self.current.and_then(|(_, values)| values.get(depth));
         number.copied().unwrap_or_default()
@@ -245,7 +243,7 @@ impl Update<'_> {
     }
 }
 
-/// Is a buffer passed to be written that was only read, or the other way round?
+/// Whether a buffer is passed to be written that was only read, or the other way round.
 fn changes_access((before, after): (&Argument, &CallArgument)) -> bool {
     match (before, &after.0) {
         (Argument::Buffer { mode: before, .. }, ArgumentKind::Buffer(_, after)) => before != after,
@@ -294,7 +292,8 @@ pub(crate) fn update(
     Ok(())
 }
 
-/// Changes a node. After an error it is as it was, in the program as on the device: the next update must not take it for changed.
+/// Changes a node. After an error it is as it was, in the program as on the device: the next update must not take it
+/// for changed.
 fn apply(graph: &mut Graph, mut change: Change) -> Result<()> {
     change.swap(&mut graph.program);
     let applied = graph.executable.apply(&graph.draft, &graph.program, change.node);

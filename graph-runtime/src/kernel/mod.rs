@@ -1,7 +1,7 @@
 //! Kernels: what [`#[cuda_kernels]`](crate::cuda_kernels) records about each, and calls of them.
 //!
-//! Programs name what they need at the crate's root. This module has besides what an author of an `unsafe impl` of [`Kernel`] writes:
-//! [`KernelFacts`] and the types of its fields.
+//! Programs name what they need at the crate's root. This module has besides what an author of an `unsafe impl` of
+//! [`Kernel`] writes: [`KernelFacts`] and the types of its fields.
 
 pub(crate) mod source;
 pub(crate) mod programmatic;
@@ -9,13 +9,13 @@ pub(crate) mod programmatic;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use cudarc::driver::CudaFunction;
-use graph_plan::{Argument, Diagnostic, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject};
+use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject};
 use std::sync::Arc;
 
 pub use crate::kernel::source::{Declaration, ParamType, Source};
 pub use graph_plan::{Contract, GridDependency, KernelLimits, Param, ParamKind, Scalar, Touched};
 
-/// What is known of a kernel at compile time.
+/// The facts that are known of a kernel at compile time.
 #[derive(Debug)]
 pub struct KernelFacts {
     /// The name that the author gave it.
@@ -26,7 +26,7 @@ pub struct KernelFacts {
     pub source: Source,
     /// Its parameters.
     pub params: &'static [Param],
-    /// What its author requires of arguments and launches.
+    /// The requirements of its author on arguments and launches.
     pub contracts: &'static [Contract],
     /// Its own limits on launches.
     pub limits: KernelLimits,
@@ -36,10 +36,10 @@ pub struct KernelFacts {
     pub target: &'static str,
     /// The module-scope variables it touches.
     pub variables: &'static [(&'static str, Mode)],
-    /// The `&mut` parameters that it may load or atomically update through, by index, and the line of its PTX: all of them
-    /// where a load may go anywhere. What it gets through the others it only writes.
+    /// The `&mut` parameters that it may load or atomically update through, by index, and the line of its PTX: all of
+    /// them where a load may go anywhere. What it gets through the others it only writes.
     pub loads: &'static [(usize, u32)],
-    /// What decides whether it can be launched before the kernel that it waits for has ended.
+    /// Facts that decide whether it can be launched before the kernel that it waits for has ended.
     pub dependency: GridDependency,
 }
 
@@ -66,33 +66,34 @@ impl KernelFacts {
 ///
 /// # Safety
 ///
-/// `FACTS` describes the `.entry` in its PTX text truly: the parameters have these sizes, nothing but the module's variables
-/// and the memory passed as `&mut` is written, nothing but these and the memory passed as `&` is read; the loads and the
-/// `griddepcontrol` instructions are all of those that count. Of a CUDA source that is checked when a graph is built, as far as a
-/// [`safe`](crate::kernel::Declaration::safe) declaration is concerned; for an unsafe one, whoever launches it vouches.
+/// `FACTS` describes the `.entry` in its PTX text truly: the parameters have these sizes, nothing but the module's
+/// variables and the memory passed as `&mut` is written, nothing but these and the memory passed as `&` is read; the
+/// loads and the `griddepcontrol` instructions are all of those that count. Of a CUDA source that is checked when a
+/// graph is built, as far as a [`safe`](crate::kernel::Declaration::safe) declaration is concerned; for an unsafe one,
+/// whoever launches it vouches.
 pub unsafe trait Kernel {
-    /// What is known of it.
+    /// The facts that are known of it.
     const FACTS: &'static KernelFacts;
 }
 
-/// A call of a kernel: the kernel and its `N` arguments, checked by type. Of a declared kernel, `name::call(arguments..)` makes it, and
-/// [`GraphBuilder::kernel`](crate::GraphBuilder::kernel) a node of it.
+/// A call of a kernel: the kernel and its `N` arguments, checked by type. Of a declared kernel,
+/// `name::call(arguments..)` makes it, and [`GraphBuilder::kernel`](crate::GraphBuilder::kernel) a node of it.
 #[derive(Clone, Debug)]
 pub struct KernelCall<const N: usize> {
     pub(crate) callee: Callee,
     pub(crate) arguments: [CallArgument; N],
 }
 
-/// What is called.
+/// The kernel that is called.
 #[derive(Clone, Debug)]
 pub(crate) enum Callee {
     Declared(&'static KernelFacts),
     Loaded(CudaFunction),
-    /// What the node launched when it was built: for updates.
+    /// The kernel that the node launched when it was built: for updates.
     Unchanged,
 }
 
-/// What is known of a function that somebody has loaded.
+/// The facts of a function that somebody has loaded: none.
 pub(crate) static LOADED: KernelFacts = KernelFacts {
     name: "CudaFunction",
     entry: "",
@@ -195,16 +196,18 @@ impl<const N: usize> KernelCall<N> {
         }
     }
 
-    /// A call of a function that cudarc has loaded, in whose place no declaration vouches for anything. The graph keeps it loaded.
+    /// A call of a function that cudarc has loaded, in whose place no declaration vouches for anything. The graph keeps
+    /// it loaded.
     ///
-    /// When the graph is built on a CUDA device the arguments' number and sizes are checked, where the driver can tell (CUDA 12.4), and
-    /// that the function belongs to the device's context. The emulator has no loaded functions. A graph that asks for more than
-    /// 48 KiB of dynamic shared memory raises the function's own limit.
+    /// When the graph is built on a CUDA device the arguments' number and sizes are checked, where the driver can tell
+    /// (CUDA 12.4), and that the function belongs to the device's context. The emulator has no loaded functions. A
+    /// graph that asks for more than 48 KiB of dynamic shared memory raises the function's own limit.
     ///
     /// # Safety
     ///
-    /// The function takes these arguments. Launched with them it touches no memory but that of the places among them, within their bounds,
-    /// and writes only to those passed by [`CallArgument::write`]; nothing else uses its module's variables while the graph runs.
+    /// The function takes these arguments. Launched with them it touches no memory but that of the places among them,
+    /// within their bounds, and writes only to those passed by [`CallArgument::write`]; nothing else uses its module's
+    /// variables while the graph runs.
     pub unsafe fn loaded(function: impl LoadedFunction, arguments: [CallArgument; N]) -> Self {
         Self {
             callee: Callee::Loaded(function.loaded()),
@@ -212,7 +215,7 @@ impl<const N: usize> KernelCall<N> {
         }
     }
 
-    /// The same for the node of a macro: `None` in an update, which keeps the function.
+    /// A call of a loaded function for a node of the macro: `None` in an update, which keeps the function.
     ///
     /// # Safety
     ///
@@ -283,10 +286,11 @@ impl Launch {
         }
     }
 
-    /// Launches blocks in clusters of so many, which are on the GPU at the same time and reach each other's shared memory. The grid is made
-    /// of whole clusters; more than 8 blocks depend on the device.
+    /// Launches blocks in clusters of `blocks`, which are on the GPU at the same time and reach each other's shared
+    /// memory. The grid is made of whole clusters; more than 8 blocks depend on the device.
     ///
-    /// Clusters need compute capability 9.0. The emulator runs the blocks by themselves, and refuses kernels whose PTX asks for more.
+    /// Clusters need compute capability 9.0. The emulator runs the blocks by themselves, and refuses kernels whose PTX
+    /// asks for more.
     pub fn cluster(self, blocks: impl Dimensions) -> Self {
         Self {
             cluster: Some(blocks.dimensions()),
@@ -294,7 +298,8 @@ impl Launch {
         }
     }
 
-    /// Launches all blocks at the same time, so that they may wait for each other. Building refuses more than the device has room for.
+    /// Launches all blocks at the same time, so that they may wait for each other. Building refuses more than the
+    /// device has room for.
     pub fn cooperative(self) -> Self {
         Self {
             cooperative: true,
@@ -358,14 +363,21 @@ impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
 
 /// The checked dimensions of a launch, or why they are wrong.
 pub(crate) fn launch_mistake<const N: usize>(
-    name: &str,
+    draft: &Draft,
     node: usize,
     facts: &KernelFacts,
     launch: Launch,
     call: &KernelCall<N>,
 ) -> Result<LaunchConfig, Diagnostic> {
-    let checked = facts
-        .code()
-        .check_launch(name, &launch.request(), &call.contract_arguments(), true);
-    checked.map_err(|text| Diagnostic::parse(Subject::Node(node), text.as_str()))
+    let (code, request, arguments) = (facts.code(), launch.request(), call.contract_arguments());
+    let names = [&*draft.nodes[node].name];
+    let checked = code.check_launch(&names, &request, &arguments, &[], true);
+    checked.map_err(|text| {
+        let memory = call.arguments.each_ref().map(|argument| match &argument.0 {
+            ArgumentKind::Buffer(span, _) => draft.resources.get(span.resource).map_or("", |resource| &resource.name),
+            ArgumentKind::Value(_) => "",
+        });
+        let named = code.check_launch(&names, &request, &arguments, &memory, true);
+        Diagnostic::parse(Subject::Node(node), named.err().unwrap_or(text).as_str())
+    })
 }

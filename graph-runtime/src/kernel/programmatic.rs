@@ -13,8 +13,9 @@ pub struct ProgrammaticEdge<'a> {
 }
 
 impl ProgrammaticEdge<'_> {
-    /// Why the edge is no order of its nodes, in words; `None` if it is one. `kernel` is the kernel of the node after, `memory` what
-    /// its parameters point to, and `all` the kernels of all nodes: those that write variables of its module count.
+    /// Why the edge is no order of its nodes, in words; `None` if it is one. `kernel` is the kernel of the node after,
+    /// `memory` what its parameters point to, and `all` the kernels of all nodes: those that write variables of its
+    /// module count.
     pub const fn fault(&self, kernel: &KernelFacts, memory: &[SharedParam], all: &[&KernelFacts]) -> Option<Text> {
         let code = kernel.code();
         let (mut exposed, mut index) = (Exposed::new(&code, memory), 0);
@@ -50,14 +51,14 @@ impl ProgrammaticEdge<'_> {
     }
 }
 
-/// Why node `node`, the first to get the scratch memory `memory`, must not: its kernel loads through the parameter that the memory
-/// is passed as. `None` if it only writes there.
+/// Why node `node`, the first to get the scratch memory `memory`, must not: its kernel loads through the parameter that
+/// the memory is passed as. `None` if it only writes there.
 pub const fn reads_uninitialized(node: &str, memory: &str, kernel: &KernelFacts, param: usize) -> Option<Text> {
     kernel.code().reads_uninitialized(node, memory, param)
 }
 
-/// The kernel before a programmatic edge, at compile time: naming `NOTE` is a warning at the user's tokens if it never lets kernels
-/// after it start. A use of something deprecated is the only warning that a macro can make.
+/// The kernel before a programmatic edge, at compile time: naming `NOTE` is a warning at the user's tokens if it never
+/// lets kernels after it start. A use of something deprecated is the only warning that a macro can make.
 #[derive(Debug)]
 pub enum Upstream<const TRIGGERS: bool> {}
 
@@ -76,7 +77,7 @@ impl Upstream<false> {
     pub const NOTE: () = ();
 }
 
-/// Does the kernel let those after it start before it has ended?
+/// Whether the kernel lets those after it start before it has ended.
 pub const fn triggers<K: Kernel>() -> bool {
     K::FACTS.source.is_cuda() || K::FACTS.dependency.triggers.is_some()
 }

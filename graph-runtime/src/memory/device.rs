@@ -15,8 +15,8 @@ use std::ops::RangeBounds;
 
 /// Device memory of shape `S`, outside any graph, or shared by several. It is zeroed when allocated.
 ///
-/// A clone is another handle to the same memory, which lives as long as any handle, or any graph that uses it. Copies in and out wait
-/// for the launches that use the memory, and launches for copies.
+/// A clone is another handle to the same memory, which lives as long as any handle, or any graph that uses it. Copies
+/// in and out wait for the launches that use the memory, and launches for copies.
 ///
 /// ```
 /// use graph_runtime::{Device, GraphBuilder};
@@ -75,7 +75,8 @@ impl<S: ?Sized> DeviceBuffer<S> {
         Ok(DeviceBuffer::of(self.piece.part(start, bytes)))
     }
 
-    /// The elements `range` of the outermost dimension, as a handle of its own. Uses of parts that do not overlap need no order.
+    /// The elements `range` of the outermost dimension, as a handle of its own. Uses of parts that do not overlap need
+    /// no order.
     ///
     /// # Errors
     /// [`Error::OutOfBounds`] where they are not all there.
@@ -96,8 +97,8 @@ impl<S: Element> DeviceBuffer<S> {
     /// A copy of the contents.
     ///
     /// # Errors
-    /// [`Error::Cuda`] where the copy, or any work before it, failed. [`Error::InUse`] while a guard lends the memory to write, and in functions
-    /// that a launch of a graph with this memory calls.
+    /// [`Error::Cuda`] where the copy, or any work before it, failed. [`Error::InUse`] while a guard lends the memory
+    /// to write, and in functions that a launch of a graph with this memory calls.
     pub fn read(&self) -> Result<Box<S>> {
         self.view().read()
     }
@@ -125,7 +126,7 @@ impl<T: Element> DeviceBuffer<[T]> {
         self.bytes().checked_div(size_of::<T>()).unwrap_or(0)
     }
 
-    /// Has it no elements?
+    /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -154,11 +155,12 @@ impl<T: Element> DeviceBuffer<[T]> {
         self.view().copy_to(slice)
     }
 
-    /// The memory as a slice of cudarc's, to read it there. While the slice lives, graphs that write the memory do not launch. Writing
-    /// to the memory, or dropping it, later waits for what was queued on the slice.
+    /// The memory as a slice of cudarc's, to read it there. While the slice lives, graphs that write the memory do not
+    /// launch. Writing to the memory, or dropping it, later waits for what was queued on the slice.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] on the emulator; [`Error::Cuda`] where the driver refuses; [`Error::InUse`] as [`DeviceBuffer::read`].
+    /// [`Error::Unsupported`] on the emulator; [`Error::Cuda`] where the driver refuses; [`Error::InUse`] as
+    /// [`DeviceBuffer::read`].
     pub fn as_cudarc(&self) -> Result<CudarcSlice<'_, T>> {
         let claim = || self.piece.hold(false, Kind::Guard, Site::buffer);
         self.piece.block.cudarc(self.piece.start, self.len(), claim)

@@ -9,10 +9,10 @@ use std::ptr::NonNull;
 
 /// Host memory of shape `S`, outside any graph: zeroed, and page-locked on CUDA. It dereferences to `S`.
 ///
-/// Nothing else leads to the memory, which is why it can be borrowed like a `Box`. [`HostBuffer::share`] gives that up for handles that graphs
-/// can share.
+/// Nothing else leads to the memory, which is why it can be borrowed like a `Box`. [`HostBuffer::share`] gives that up
+/// for handles that graphs can share.
 pub struct HostBuffer<S: ?Sized> {
-    /// What `piece` holds, as its shape.
+    /// The contents of `piece`, as its shape.
     pub(super) pointer: NonNull<S>,
     /// The only handle to its block.
     pub(super) piece: Piece<HostMemory>,
@@ -64,8 +64,9 @@ impl<S: ?Sized> Deref for HostBuffer<S> {
     type Target = S;
 
     fn deref(&self) -> &S {
-        // SAFETY: `sized` and `slice`, which alone make such pointers, got memory of the size and alignment of `S`, zeroed, which is a valid
-        // `S: Pod`, as is whatever graphs have written. It lives as long as `self`, and only `self` leads to it.
+        // SAFETY: `sized` and `slice`, which alone make such pointers, got memory of the size and alignment of `S`,
+        // zeroed, which is a valid `S: Pod`, as is whatever graphs have written. It lives as long as `self`, and only
+        // `self` leads to it.
         unsafe { self.pointer.as_ref() }
     }
 }

@@ -16,12 +16,13 @@ use std::sync::Arc;
 
 /// Host memory of shape `S` that several graphs can use: a counted handle, made by [`HostBuffer::share`].
 ///
-/// A clone is another handle to the same memory, which lives as long as any handle, or any graph that uses it. [`SharedHost::read`] and
-/// [`SharedHost::write`] lend it by guards:
+/// A clone is another handle to the same memory, which lives as long as any handle, or any graph that uses it.
+/// [`SharedHost::read`] and [`SharedHost::write`] lend it by guards:
 ///
 /// * they wait for launches in flight that use the memory;
-/// * while a guard lives, graphs that would get in its way do not launch, but return [`Error::InUse`](crate::Error::InUse), and so do other
-///   guards. Many guards may read at once, and graphs that only read may run beside them.
+/// * while a guard lives, graphs that would get in its way do not launch, but return
+///   [`Error::InUse`](crate::Error::InUse), and so do other guards. Many guards may read at once, and graphs that only
+///   read may run beside them.
 ///
 /// ```
 /// use graph_runtime::{Device, Error, GraphBuilder};
@@ -53,7 +54,7 @@ use std::sync::Arc;
 /// # Ok::<(), graph_runtime::Error>(())
 /// ```
 pub struct SharedHost<S: ?Sized> {
-    /// What `piece` holds, as its shape.
+    /// The contents of `piece`, as its shape.
     pointer: NonNull<S>,
     piece: Piece<HostMemory>,
 }
@@ -89,7 +90,8 @@ impl<S: ?Sized> SharedHost<S> {
     /// Waits for launches that write the memory, and lends it to read.
     ///
     /// # Errors
-    /// [`Error::InUse`](crate::Error::InUse) while a guard lends it to write; [`Error::Cuda`](crate::Error::Cuda) where work before failed.
+    /// [`Error::InUse`](crate::Error::InUse) while a guard lends it to write; [`Error::Cuda`](crate::Error::Cuda) where
+    /// work before failed.
     pub fn read(&self) -> Result<HostRef<'_, S>> {
         Ok(HostRef {
             pointer: self.pointer,
@@ -101,7 +103,8 @@ impl<S: ?Sized> SharedHost<S> {
     /// Waits for launches that use the memory, and lends it to read and write.
     ///
     /// # Errors
-    /// [`Error::InUse`](crate::Error::InUse) while another guard lends it; [`Error::Cuda`](crate::Error::Cuda) where work before failed.
+    /// [`Error::InUse`](crate::Error::InUse) while another guard lends it; [`Error::Cuda`](crate::Error::Cuda) where
+    /// work before failed.
     pub fn write(&self) -> Result<HostMut<'_, S>> {
         Ok(HostMut {
             pointer: self.pointer,
@@ -110,7 +113,8 @@ impl<S: ?Sized> SharedHost<S> {
         })
     }
 
-    /// The memory as a buffer that needs no guards, where this is the only handle to it (graphs hold handles, too) and to all of it. It waits for launches.
+    /// The memory as a buffer that needs no guards, where this is the only handle to it (graphs hold handles, too) and
+    /// to all of it. It waits for launches.
     ///
     /// # Errors
     /// The handle itself, where it is not, or where waiting failed.
@@ -146,7 +150,8 @@ impl<S: ?Sized> SharedHost<S> {
         Ok(SharedHost::new(first(&piece), piece))
     }
 
-    /// The elements `range` of the outermost dimension, as a handle of its own. Parts that do not overlap can be lent and used independently.
+    /// The elements `range` of the outermost dimension, as a handle of its own. Parts that do not overlap can be lent
+    /// and used independently.
     ///
     /// # Errors
     /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) where they are not all there.
@@ -175,7 +180,7 @@ impl<T: Element> SharedHost<[T]> {
         self.pointer.len()
     }
 
-    /// Has it no elements?
+    /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -271,8 +276,9 @@ impl<S: ?Sized> Deref for HostRef<'_, S> {
     type Target = S;
 
     fn deref(&self) -> &S {
-        // SAFETY: the block's memory has room and alignment for this shape, of which any bytes are a value (`HostBuffer::sized`, `slice`). Nobody
-        // writes it while the claim lives (facts 1 and 3 of `Uses`), and it outlives the claim, which borrows the block.
+        // SAFETY: the block's memory has room and alignment for this shape, of which any bytes are a value
+        // (`HostBuffer::sized`, `slice`). Nobody writes it while the claim lives (facts 1 and 3 of `Uses`), and it
+        // outlives the claim, which borrows the block.
         unsafe { self.pointer.as_ref() }
     }
 }
@@ -288,7 +294,8 @@ impl<S: ?Sized> Deref for HostMut<'_, S> {
 
 impl<S: ?Sized> DerefMut for HostMut<'_, S> {
     fn deref_mut(&mut self) -> &mut S {
-        // SAFETY: as for `HostRef`; the claim is to write, so nobody else touches the memory, and `self` is borrowed exclusively.
+        // SAFETY: as for `HostRef`; the claim is to write, so nobody else touches the memory, and `self` is borrowed
+        // exclusively.
         unsafe { self.pointer.as_mut() }
     }
 }

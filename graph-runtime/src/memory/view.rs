@@ -14,7 +14,7 @@ use std::ops::Deref;
 /// A borrowed view of a graph's device memory, to read. While it lives the graph cannot be launched.
 pub struct DeviceRef<'g, S: ?Sized> {
     memory: &'g DeviceMemory,
-    /// Of memory that others may use at the same time.
+    /// The uses of memory that others may use at the same time.
     uses: Option<&'g Uses<LaunchEvent>>,
     start: usize,
     bytes: usize,
@@ -23,7 +23,7 @@ pub struct DeviceRef<'g, S: ?Sized> {
 }
 
 impl<'g, S: ?Sized> DeviceRef<'g, S> {
-    /// A graph's own memory. The caller has checked that so many bytes are there and that no launch is in flight.
+    /// A graph's own memory. The caller has checked that the bytes are there and that no launch is in flight.
     pub(crate) fn new(memory: &'g DeviceMemory, start: usize, bytes: usize, site: Site) -> Self {
         Self {
             memory,
@@ -35,7 +35,7 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
         }
     }
 
-    /// Shared memory. The caller has checked that so many bytes are there.
+    /// Shared memory. The caller has checked that the bytes are there.
     pub(crate) fn shared(piece: &'g Piece<DeviceMemory>, start: usize, bytes: usize, site: Site) -> Self {
         Self {
             uses: Some(piece.block.uses()),

@@ -40,14 +40,16 @@ pub struct CaptureStream<'n, K> {
 }
 
 impl<'n, K: Kept> CaptureStream<'n, K> {
-    /// The memory that the node declared, in order: a tuple of [`Pointer`](crate::Pointer)s and [`PointerMut`](crate::PointerMut)s.
+    /// The memory that the node declared, in order: a tuple of [`Pointer`](crate::Pointer)s and
+    /// [`PointerMut`](crate::PointerMut)s.
     pub fn memory(&self) -> K::Given<'n> {
         self.kept.give(self.session.addresses())
     }
 }
 
 impl<'n, K> CaptureStream<'n, K> {
-    /// The stream, for calls of the driver and of libraries. It is the node's own: no other node, and nothing else, uses it.
+    /// The stream, for calls of the driver and of libraries. It is the node's own: no other node, and nothing else,
+    /// uses it.
     pub fn cu_stream(&self) -> CUstream {
         self.session.stream()
     }
@@ -61,18 +63,19 @@ impl<'n, K> CaptureStream<'n, K> {
     ///
     /// # Safety
     ///
-    /// Every launch of the graph repeats what is queued on the stream, after this closure has ended: all of it must touch only memory that
-    /// the node declares, as it declares it, and memory that lives as long as the graph and that nothing else uses. (cudarc's functions
-    /// for streams are safe to call because they run at once; captured, they do not.) The stream is used no longer than the graph lives.
+    /// Every launch of the graph repeats what is queued on the stream, after this closure has ended: all of it must
+    /// touch only memory that the node declares, as it declares it, and memory that lives as long as the graph and that
+    /// nothing else uses. (cudarc's functions for streams are safe to call because they run at once; captured, they do
+    /// not.) The stream is used no longer than the graph lives.
     pub unsafe fn cudarc(&self) -> &'n Arc<CudaStream> {
         self.session.cudarc()
     }
 
-    /// Device memory of `bytes` bytes that belongs to this node alone, zeroed when the graph is built: scratch memory for a library. The graph
-    /// keeps it.
+    /// Device memory of `bytes` bytes that belongs to this node alone, zeroed when the graph is built: scratch memory
+    /// for a library. The graph keeps it.
     ///
-    /// cuBLAS wants it by `cublasSetWorkspace`, after `cublasSetStream`, which takes it away again. Without one it allocates when it is
-    /// called, and a child graph cannot hold that.
+    /// cuBLAS wants it by `cublasSetWorkspace`, after `cublasSetStream`, which takes it away again. Without one it
+    /// allocates when it is called, and a child graph cannot hold that.
     ///
     /// # Errors
     /// [`Error::Cuda`](crate::Error::Cuda) where there is not so much memory.
@@ -80,13 +83,14 @@ impl<'n, K> CaptureStream<'n, K> {
         Ok(PointerMut::new(self.session.workspace(bytes)?, bytes))
     }
 
-    /// Runs `make` outside the capture: what it queues on the stream runs at once and is waited for, and it may allocate, free and wait. The graph keeps
-    /// what it returns. It must come before anything is captured.
+    /// Runs `make` outside the capture: what it queues on the stream runs at once and is waited for, and it may
+    /// allocate, free and wait. The graph keeps what it returns. It must come before anything is captured.
     ///
-    /// Library handles are made so: creating one allocates, and destroying one waits, neither of which CUDA allows in a capture.
+    /// Library handles are made so: creating one allocates, and destroying one waits, neither of which CUDA allows in a
+    /// capture.
     ///
     /// # Errors
-    /// That of `make`; or that something was captured before, or that CUDA does not begin another capture.
+    /// The error of `make`; an error if something was captured before, or if CUDA does not begin another capture.
     pub fn prepare<T: Send + Sync + 'static>(
         &self,
         make: impl FnOnce() -> std::result::Result<T, BoxError>,
@@ -102,8 +106,8 @@ impl<'n, K> CaptureStream<'n, K> {
     ///
     /// # Safety
     ///
-    /// It is used on this stream only (cudarc's functions would copy it on others, too, while the graph runs). It tells the stream: what
-    /// is done with that is as for [`CaptureStream::cudarc`].
+    /// It is used on this stream only (cudarc's functions would copy it on others, too, while the graph runs). It tells
+    /// the stream: what is done with that is as for [`CaptureStream::cudarc`].
     pub unsafe fn slice<T, S: ?Sized + ArrayOf<T>>(&self, memory: &Pointer<'n, S, OnDevice>) -> CaptureSlice<'n, T> {
         CaptureSlice {
             address: memory.address(),
@@ -113,7 +117,7 @@ impl<'n, K> CaptureStream<'n, K> {
         }
     }
 
-    /// The same, to read and write.
+    /// Declared memory as cudarc's traits for device memory have it, to read and write.
     ///
     /// # Safety
     ///
@@ -197,7 +201,8 @@ impl<T> fmt::Debug for CaptureSliceMut<'_, T> {
 
 type Function = dyn for<'n> FnMut(&'n dyn Session) -> std::result::Result<(), BoxError> + Send;
 
-/// The closure of a `capture` node, without the types of its arguments. The mutex is there for `Sync`; builds call it one at a time.
+/// The closure of a `capture` node, without the types of its arguments. The mutex is there for `Sync`; builds call it
+/// one at a time.
 pub(crate) struct CaptureCall(Mutex<Box<Function>>);
 
 impl CaptureCall {

@@ -1,9 +1,9 @@
-//! What the nodes declared in `for`s of `cuda_graph!` have become: one node for each iteration.
+//! The nodes of each declaration of `cuda_graph!`: in a `for`, one for each iteration.
 
 use std::collections::HashMap;
 
-/// The nodes of each declaration, by its index. Only graphs with `for`s have this; in others every declaration is one node, of the same
-/// index.
+/// The nodes of each declaration, by its index. Only graphs with `for`s have this; in others every declaration is one
+/// node, of the same index.
 #[derive(Debug, Default)]
 pub(crate) struct DeclaredNodes {
     of: Vec<NodesOfDeclaration>,
@@ -27,14 +27,15 @@ struct IterationNode {
 /// The nodes of all declarations of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct AllDeclaredNodes {
-    /// Those of the graph itself, if it has `for`s or children.
+    /// The nodes of the graph's own declarations, if it has `for`s or children.
     pub(crate) own: Option<DeclaredNodes>,
-    /// Those of its children, and of theirs, by the node that each child is.
+    /// The nodes of the declarations of its children, and of theirs, by the node that each child is.
     pub(crate) children: HashMap<usize, DeclaredNodes>,
 }
 
 impl AllDeclaredNodes {
-    /// Those of the graph itself, or of the child that a node is; `None` where each declaration is one node, of the same index.
+    /// The declarations of the graph itself, or of the child that a node is; `None` if each declaration is one node, of
+    /// the same index.
     pub(crate) fn of(&self, child: Option<usize>) -> Option<&DeclaredNodes> {
         match child {
             Some(child) => self.children.get(&child),
@@ -62,7 +63,7 @@ impl NodesOfDeclaration {
         &self.values[index * depth..(index + 1) * depth]
     }
 
-    /// Those of the same iterations of the `common` outermost `for`s, as the first and the last of each.
+    /// The nodes grouped by the iterations of the `common` outermost `for`s: the first and the last of each group.
     fn groups(&self, common: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let mut start = 0;
         std::iter::from_fn(move || {
@@ -78,7 +79,7 @@ impl NodesOfDeclaration {
 }
 
 impl DeclaredNodes {
-    /// So many declarations, each of one node.
+    /// `nodes` declarations, each of one node.
     pub(crate) fn identity(nodes: usize) -> Self {
         let mut instances = Self::default();
         (0..nodes).for_each(|node| instances.add(node, [], node, false));
@@ -129,8 +130,8 @@ impl DeclaredNodes {
         })
     }
 
-    /// The edges that one from a declaration to another stands for, where `common` `for`s are around both: in each of their iterations,
-    /// one from the last of the first to the first of the other.
+    /// The edges between nodes for an edge from a declaration to another, where `common` `for`s are around both: in
+    /// each of their iterations, one from the last of the first to the first of the other.
     pub(crate) fn edges(&self, from: usize, to: usize, common: usize) -> impl Iterator<Item = (usize, usize)> {
         let groups = |declared: usize| {
             self.of

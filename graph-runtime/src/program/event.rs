@@ -7,11 +7,12 @@ use cudarc::driver::CudaEvent;
 use std::fmt;
 use std::sync::Arc;
 
-/// An event: a point in the work of a stream or a graph that others can wait for. [`Device::event`](crate::Device::event) makes one;
-/// those of cudarc convert into one. A clone is another handle to the same event, and graphs keep those that they use.
+/// An event: a point in the work of a stream or a graph that others can wait for.
+/// [`Device::event`](crate::Device::event) makes one; those of cudarc convert into one. A clone is another handle to
+/// the same event, and graphs keep those that they use.
 ///
-/// A `record` node sets it once the nodes that it runs after have ended; a `wait` node holds back the nodes that run after it until all is
-/// done that was recorded before the launch. An event that was never recorded holds back nothing.
+/// A `record` node sets it once the nodes that it runs after have ended; a `wait` node holds back the nodes that run
+/// after it until all is done that was recorded before the launch. An event that was never recorded holds back nothing.
 ///
 /// On the emulator work is done before the next begins, so that an event has nothing to hold back.
 #[derive(Clone)]

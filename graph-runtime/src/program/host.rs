@@ -1,4 +1,4 @@
-//! Host functions: what a `call` node runs, and the host memory that it gets as Rust references.
+//! Host functions of `call` nodes, and the host memory that they get as Rust references.
 
 use crate::error::CudaError;
 use crate::shape::Element;
@@ -12,7 +12,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
-/// What a host function borrows is sealed: the references made of it are only as right as these implementations.
+/// The traits of what a host function borrows are sealed: its references are only as right as these implementations.
 mod sealed {
     pub trait HostArgument {}
     pub trait HostArguments {}
@@ -25,7 +25,7 @@ mod sealed {
     note = "copy device memory to a `host` resource first, and borrow that"
 )]
 pub trait HostArgument: sealed::HostArgument {
-    /// What the function gets: `&S` or `&mut S`, where the memory has shape `S`.
+    /// The argument that the function gets: `&S` or `&mut S`, where the memory has shape `S`.
     type Reference<'a>;
 
     #[doc(hidden)]
@@ -33,8 +33,8 @@ pub trait HostArgument: sealed::HostArgument {
 
     /// # Safety
     ///
-    /// From `pointer` on there are `bytes` bytes of the memory that the place was issued for, aligned for it; during `'a` nobody else
-    /// writes them or, where this borrows mutably, touches them.
+    /// From `pointer` on there are `bytes` bytes of the memory that the place was issued for, aligned for it; during
+    /// `'a` nobody else writes them or, where this borrows mutably, touches them.
     #[doc(hidden)]
     unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> Self::Reference<'a>;
 }
@@ -105,7 +105,7 @@ fn slice<T>(pointer: NonNull<u8>, bytes: usize) -> NonNull<[T]> {
     note = "the arguments are a tuple of `&Place` and `&mut Place`: `(&input, &mut output)`, and `(&input,)` for one"
 )]
 pub trait HostArguments: sealed::HostArguments {
-    /// What the function gets: a tuple of references.
+    /// The arguments that the function gets: a tuple of references.
     type References<'a>;
 
     #[doc(hidden)]
@@ -170,10 +170,10 @@ type Function = Box<dyn FnMut(&[(NonNull<u8>, usize)]) + Send>;
 
 /// A host function, without the types of what it borrows.
 ///
-/// The mutex is never waited for: CUDA runs the launches of a graph one after the other, and each node once in a launch. With it, that the
-/// function is not entered twice at once hangs on nothing that CUDA does.
+/// The mutex is never waited for: CUDA runs the launches of a graph one after the other, and each node once in a
+/// launch. With it, that the function is not entered twice at once hangs on nothing that CUDA does.
 pub(crate) struct HostCall {
-    /// What it borrows, in order.
+    /// The memory that it borrows, in order.
     pub(crate) declared: Vec<(Part, Mode)>,
     function: Mutex<Function>,
 }
@@ -200,12 +200,13 @@ impl HostCall {
     ///
     /// # Safety
     ///
-    /// `memory` is, for each of `declared`, the first byte of that part and its length. While this runs nobody else writes what is declared
-    /// to be read, or touches what is declared to be written.
+    /// `memory` is, for each of `declared`, the first byte of that part and its length. While this runs nobody else
+    /// writes what is declared to be read, or touches what is declared to be written.
     pub(crate) unsafe fn run(&self, memory: &[(NonNull<u8>, usize)]) -> Result<(), String> {
         let mut function = self.function.lock().unwrap_or_else(PoisonError::into_inner);
         let _running = Running::enter();
-        // What a panic leaves half-done is the function's own, as with a thread that panics: plain data, and what it captured.
+        // State that a panic leaves half-done is the function's own, as with a thread that panics: plain data, and what
+        // it captured.
         catch_unwind(AssertUnwindSafe(|| function(memory))).map_err(message)
     }
 }
@@ -214,7 +215,7 @@ thread_local! {
     static RUNNING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Is this thread in a host function? There it must not use CUDA.
+/// Whether this thread is in a host function, where it must not use CUDA.
 pub(crate) fn is_running() -> bool {
     RUNNING.get()
 }
@@ -231,7 +232,7 @@ pub(crate) fn refuse_in_host_function() -> Result<(), CudaError> {
     })
 }
 
-/// Says so while it lives.
+/// Marks this thread as being in a host function while it lives.
 struct Running {
     before: bool,
 }
@@ -250,7 +251,7 @@ impl Drop for Running {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn message(payload: Box<dyn Any + Send>) -> String {
     let payload = match payload.downcast::<String>() {
         Ok(text) => return *text,

@@ -1,4 +1,4 @@
-//! What the nodes of a graph do, as plain data: the builder writes it, the backends carry it out.
+//! The work of a graph's nodes as plain data: the builder writes it, the backends carry it out.
 
 pub(crate) mod scratch;
 pub(crate) mod declared;
@@ -22,7 +22,7 @@ use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 
-/// What a node does.
+/// The work of a node.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Kernel(KernelOp),
@@ -69,8 +69,8 @@ impl Op {
 pub(crate) struct Conditional {
     /// One `u32` in device memory.
     pub(crate) condition: Part,
-    /// The bodies, as the draft numbers them: what to do where the condition is not 0 and, if there is that, where it is 0; what to
-    /// repeat; one for each number from 0 on.
+    /// The bodies, as the draft numbers them: what to do where the condition is not 0 and, if there is that, where it
+    /// is 0; what to repeat; one for each number from 0 on.
     pub(crate) bodies: Vec<usize>,
 }
 
@@ -88,7 +88,7 @@ pub(crate) enum Argument {
 }
 
 impl Argument {
-    /// What is passed by value.
+    /// The bytes that are passed by value.
     pub(crate) fn value(&self) -> Option<&[u8]> {
         match self {
             Argument::Value(value) => Some(value.bytes()),
@@ -96,7 +96,7 @@ impl Argument {
         }
     }
 
-    /// Are the two alike to a contract: buffers of one length, or equal values?
+    /// Whether the two are alike to a contract: buffers of one length, or equal values.
     pub(crate) fn is_like(&self, other: &CallArgument) -> bool {
         match (self, &other.0) {
             (Argument::Buffer { bytes, .. }, ArgumentKind::Buffer(span, _)) => *bytes == span.bytes,
@@ -107,8 +107,8 @@ impl Argument {
 }
 
 impl Argument {
-    /// Takes what an argument of a call is, and puts it last. Each field is written once, where it stays: moving arguments that were just put
-    /// together makes up a good part of what adding a node costs.
+    /// Takes what an argument of a call is, and puts it last. Each field is written once, where it stays: moving
+    /// arguments that were just put together makes up a good part of what adding a node costs.
     pub(crate) fn put(argument: &mut CallArgument, arguments: &mut Vec<Self>) {
         match &mut argument.0 {
             ArgumentKind::Value(Value::Small(bytes, len)) => {
@@ -142,7 +142,7 @@ pub(crate) struct KernelOp {
 /// How else a kernel node is launched.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KernelAttributes {
-    /// In clusters of so many blocks.
+    /// The blocks of a cluster, in each dimension.
     pub(crate) cluster: Option<[u32; 3]>,
     /// All blocks at the same time.
     pub(crate) cooperative: bool,
@@ -151,7 +151,7 @@ pub(crate) struct KernelAttributes {
 }
 
 impl KernelAttributes {
-    /// Those of a launch, if there are any.
+    /// The attributes of a launch, if it has any.
     pub(crate) fn of(launch: &Launch) -> Option<Box<Self>> {
         let attributes = Self {
             cluster: launch.request().cluster_blocks(),
@@ -163,12 +163,12 @@ impl KernelAttributes {
 }
 
 impl KernelOp {
-    /// Does a device that takes the one launch take the other?
+    /// Whether a device that takes the one launch takes the other.
     pub(crate) fn is_launched_like(&self, other: &Self) -> bool {
         self.function == other.function && self.config == other.config && self.attributes == other.attributes
     }
 
-    /// Must all blocks run at the same time?
+    /// Whether all blocks must run at the same time.
     pub(crate) fn is_cooperative(&self) -> bool {
         self.attributes
             .as_ref()
@@ -186,7 +186,7 @@ impl KernelOp {
 pub(crate) struct Function {
     pub(crate) facts: &'static KernelFacts,
     pub(crate) code: Code,
-    /// Resources that stand for the module-scope variables it touches.
+    /// The resources of the module-scope variables that it touches.
     pub(crate) variables: Vec<(usize, Mode)>,
 }
 
@@ -213,7 +213,7 @@ impl Function {
 #[derive(Debug, Default)]
 pub(crate) struct Program {
     pub(crate) ops: Vec<Op>,
-    /// Those that are no work on memory: see [`Program::others`].
+    /// The nodes that are neither kernels nor work on memory: see [`Program::others`].
     others: Vec<usize>,
     /// The arguments of all kernel nodes, one after the other.
     pub(crate) arguments: Vec<Argument>,
@@ -254,7 +254,7 @@ impl Program {
         self.functions.iter().position(same).map(|index| index as u32)
     }
 
-    /// The same, where one that is not there yet is put.
+    /// The index of a loaded function in [`Program::functions`], which gets it if it is not there yet.
     pub(crate) fn loaded(&mut self, function: CudaFunction) -> u32 {
         self.find_loaded(&function).unwrap_or_else(|| {
             self.functions.push(Function {
@@ -279,14 +279,14 @@ impl Program {
         })
     }
 
-    /// The same, if it is the kernel that was looked for last.
+    /// The index of the kernel, if it is the one that was looked for last.
     pub(crate) fn recent(&self, facts: &'static KernelFacts) -> Option<u32> {
         let (recent, function) = self.recent?;
         (recent == ptr::from_ref(facts).addr()).then_some(function)
     }
 
-    /// The index of the kernel in [`Program::functions`], where one that is not there yet is put. Its code is `ptx`. `variables` finds those
-    /// of a new one, given all functions so far and its module.
+    /// The index of the kernel in [`Program::functions`], where one that is not there yet is put. Its code is `ptx`.
+    /// `variables` finds those of a new one, given all functions so far and its module.
     pub(crate) fn function(
         &mut self,
         facts: &'static KernelFacts,

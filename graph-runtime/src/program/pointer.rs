@@ -12,7 +12,7 @@ use std::ops::Deref;
 ///
 /// Having one is safe; what is done with the address is up to the `unsafe` calls that take it. They must not write.
 pub struct Pointer<'n, S: ?Sized, M> {
-    /// Of device memory, an address without provenance.
+    /// The first byte; of device memory, an address without provenance.
     first: *mut u8,
     bytes: usize,
     marker: PointerMarker<'n, S, M>,
@@ -133,14 +133,15 @@ mod sealed {
     pub trait NodeArguments {}
 }
 
-/// What a `capture` or `raw` node takes: `&Place` to read, `&mut Place` to read and write, or a value as a [`ByValue`].
+/// An argument of a `capture` or `raw` node: `&Place` to read, `&mut Place` to read and write, or a value as a
+/// [`ByValue`].
 #[diagnostic::on_unimplemented(
     message = "a `capture` or `raw` node cannot take `{Self}`",
     label = "neither a borrowed place nor a value",
     note = "pass `&place` or `&mut place`"
 )]
 pub trait NodeArgument: sealed::NodeArgument {
-    /// What is kept of it until the graph is built.
+    /// The part of it that is kept until the graph is built.
     #[doc(hidden)]
     type Kept: Kept;
 
@@ -148,10 +149,10 @@ pub trait NodeArgument: sealed::NodeArgument {
     fn keep(self) -> (Option<DeclaredAccess>, Self::Kept);
 }
 
-/// What a closure gets its arguments from.
+/// An argument that is kept until a closure gets it.
 #[doc(hidden)]
 pub trait Kept: Send + 'static {
-    /// What the closure gets.
+    /// The argument that the closure gets.
     type Given<'n>;
 
     fn give<'n>(&self, addresses: &'n Addresses) -> Self::Given<'n>;
@@ -229,7 +230,7 @@ impl<T: Clone + Send + 'static> Kept for ByValue<T> {
     note = "the arguments are a tuple of `&Place` and `&mut Place`: `(&a, &mut b)`, and `(&a,)` for one"
 )]
 pub trait NodeArguments: sealed::NodeArguments {
-    /// What is kept of them until the graph is built.
+    /// The part of them that is kept until the graph is built.
     #[doc(hidden)]
     type Kept: Kept;
 

@@ -7,14 +7,16 @@ use cudarc::driver::sys::{CUgraph, CUgraphNode};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A graph that is being built, as the closure of a `raw` node gets it: see [`GraphBuilder::raw`](crate::GraphBuilder::raw).
+/// A graph that is being built, as the closure of a `raw` node gets it: see
+/// [`GraphBuilder::raw`](crate::GraphBuilder::raw).
 pub struct RawNode<'n, K> {
     site: &'n RawSite<'n>,
     kept: &'n K,
 }
 
 impl<'n, K: Kept> RawNode<'n, K> {
-    /// The memory that the node declared, in order: a tuple of [`Pointer`](crate::Pointer)s and [`PointerMut`](crate::PointerMut)s.
+    /// The memory that the node declared, in order: a tuple of [`Pointer`](crate::Pointer)s and
+    /// [`PointerMut`](crate::PointerMut)s.
     pub fn memory(&self) -> K::Given<'n> {
         self.kept.give(self.site.addresses)
     }
@@ -47,7 +49,8 @@ pub(crate) struct RawSite<'n> {
 
 type Function = dyn for<'n> FnMut(&'n RawSite<'n>, &[CUgraphNode]) -> Result<CUgraphNode, BoxError> + Send;
 
-/// The closure of a `raw` node, without the types of its arguments. The mutex is there for `Sync`; builds call it one at a time.
+/// The closure of a `raw` node, without the types of its arguments. The mutex is there for `Sync`; builds call it one
+/// at a time.
 pub(crate) struct RawCall(Mutex<Box<Function>>);
 
 impl RawCall {

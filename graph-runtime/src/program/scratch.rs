@@ -1,4 +1,5 @@
-//! Scratch memory: one allocation for all of a graph's scratch resources, in which those overlap that never live at once.
+//! Scratch memory: one allocation for all of a graph's scratch resources, in which those overlap that never live at
+//! once.
 
 use crate::program::{Argument, Op, Program};
 use crate::shape::part::Layout;
@@ -13,7 +14,8 @@ pub(crate) struct Arena {
     pub(crate) offsets: Vec<(usize, usize)>,
 }
 
-/// An arena that was packed when the program was compiled: the offset of each scratch resource in order of declaration, and its size.
+/// An arena that was packed when the program was compiled: the offset of each scratch resource in order of declaration,
+/// and its size.
 #[derive(Debug)]
 pub(crate) struct Packed {
     pub(crate) offsets: Vec<usize>,
@@ -40,7 +42,7 @@ impl Arena {
         Self { bytes, offsets }
     }
 
-    /// Does it keep apart whatever must not share addresses?
+    /// Whether it keeps apart all that must not share addresses.
     fn fits(&self, layouts: &[Option<Layout>], sharing: &Sharing) -> bool {
         let place = |resource: &usize| {
             let index = self.offsets.binary_search_by_key(resource, |known| known.0);

@@ -1,4 +1,4 @@
-//! What a `for` counts.
+//! Ranges that a `for` counts over.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -6,7 +6,8 @@ mod sealed {
     pub trait Iterations {}
 }
 
-/// A range of `usize`: what [`GraphBuilder::repeat`](crate::GraphBuilder::repeat) and the `for` of `cuda_graph!` repeat nodes over.
+/// A range of `usize`: what [`GraphBuilder::repeat`](crate::GraphBuilder::repeat) and the `for` of `cuda_graph!` repeat
+/// nodes over.
 #[diagnostic::on_unimplemented(
     message = "nodes cannot be repeated over `{Self}`",
     label = "not a range of `usize`",
@@ -40,7 +41,7 @@ impl Iterations for RangeInclusive<usize> {
 #[expect(clippy::reversed_empty_ranges, reason = "it is meant to be empty")]
 pub(crate) const NONE: RangeInclusive<usize> = 1..=0;
 
-/// How many numbers there are, as far as that is a number.
+/// The number of iterations, saturating at `usize::MAX`.
 pub(crate) fn count(values: &RangeInclusive<usize>) -> usize {
     match values.is_empty() {
         true => 0,

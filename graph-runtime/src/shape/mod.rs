@@ -12,8 +12,8 @@ use bytemuck::Pod;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// Relations between shapes are sealed: what a place's type says of its elements, their size and alignment, is what makes it sound to
-/// lend references into it and to hand it to kernels.
+/// Relations between shapes are sealed: what a place's type says of its elements, their size and alignment, is what
+/// makes it sound to lend references into it and to hand it to kernels.
 mod sealed {
     pub trait ArrayOf<T> {}
     pub trait SameShape<Destination: ?Sized> {}
@@ -22,7 +22,7 @@ mod sealed {
     pub trait Extent {}
 }
 
-/// What memory may hold: plain data that any thread may see. Arrays of elements are elements.
+/// Types that memory may hold: plain data that any thread may see. Arrays of elements are elements.
 ///
 /// [`Pod`] makes every byte pattern a valid value, so what a kernel writes can be read as this type, and leaves no
 /// padding, so all of a value can be copied to a device.
@@ -132,7 +132,7 @@ pub trait Extent: sealed::Extent {
     /// The size in bytes, where the type tells.
     const BYTES: Option<usize>;
 
-    /// The shape at an address where so many bytes are.
+    /// A pointer to the shape at an address with `bytes` bytes.
     #[doc(hidden)]
     fn at(address: NonNull<u8>, bytes: usize) -> NonNull<Self>;
 }
@@ -171,7 +171,7 @@ impl<R: Element> Rows for [R] {
     type Row = R;
 }
 
-/// What an `if`, a `while` or a `switch` looks at.
+/// The shape of a condition: an `if`, a `while` or a `switch` reads it.
 #[diagnostic::on_unimplemented(
     message = "a condition is one `u32` in device memory, but this is `{Self}`",
     label = "no `u32`",

@@ -46,7 +46,7 @@ pub(crate) struct Span {
     pub(crate) start: usize,
     /// Its size in bytes.
     pub(crate) bytes: usize,
-    /// Did an index or range leave its place on the way? Then building reports `out-of-bounds`.
+    /// Whether an index or range has left its place on the way. Then building reports `out-of-bounds`.
     pub(crate) outside: bool,
 }
 
@@ -87,7 +87,7 @@ impl<S: ?Sized, M> Place<S, M> {
         self.span.bytes
     }
 
-    /// The same memory again. Kernel calls take `&mut Place`; this makes one to lend.
+    /// Another place of the same memory. Kernel calls take `&mut Place`; this makes one to lend.
     pub fn whole(&self) -> Self {
         *self
     }
@@ -143,7 +143,7 @@ impl<S: ?Sized, M> Place<S, M> {
     }
 }
 
-/// Where in memory of so many bytes the part lies that `f` selects: its start and its size in bytes.
+/// The part that `f` selects of memory of `bytes` bytes: its start and its size in bytes.
 pub(crate) fn select<S: ?Sized, M>(bytes: usize, f: impl FnOnce(Place<S, M>) -> Span) -> Result<(usize, usize)> {
     let span = f(Place::new(Span {
         graph: 0,

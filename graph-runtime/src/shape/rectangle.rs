@@ -10,7 +10,8 @@ use std::ops::RangeBounds;
 
 /// Some columns of some rows of a resource, of shape `S` in memory `M`: [`Place::rectangle`] and its kin select them.
 ///
-/// It is no [`Place`], since its rows lie apart: kernels cannot have it. A place of two dimensions can stand for one, by `Rectangle::from`.
+/// It is no [`Place`], since its rows lie apart: kernels cannot have it. A place of two dimensions converts into one,
+/// by `Rectangle::from`.
 pub struct Rectangle<S: ?Sized, M> {
     pub(crate) area: RectangleSpan,
     marker: Marker<S, M>,
@@ -40,8 +41,8 @@ impl<S: ?Sized, M> Rectangle<S, M> {
 }
 
 impl<S: ?Sized, M> Place<S, M> {
-    /// `R` rows from `row` on, and of each `C` elements from `column` on: `x[row..row + R][column..column + C]`. What is out of bounds is
-    /// reported when a node uses it.
+    /// `R` rows from `row` on, and of each `C` elements from `column` on: `x[row..row + R][column..column + C]`. What
+    /// is out of bounds is reported when a node uses it.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -68,7 +69,7 @@ impl<S: ?Sized, M> Place<S, M> {
         Rectangle::new(self.area(row..row.saturating_add(R), column..column.saturating_add(C)))
     }
 
-    /// The same of rows whose number only build knows.
+    /// See [`Place::rectangle`]; here the number of rows is known only when the graph is built.
     pub fn rectangle_rows<const C: usize>(
         &self,
         rows: impl RangeBounds<usize>,
@@ -80,7 +81,7 @@ impl<S: ?Sized, M> Place<S, M> {
         Rectangle::new(self.area(rows, column..column.saturating_add(C)))
     }
 
-    /// The same where only build knows how many elements of each row there are.
+    /// See [`Place::rectangle`]; here the lengths are known only when the graph is built.
     pub fn rectangle_of(
         &self,
         rows: impl RangeBounds<usize>,
@@ -92,7 +93,7 @@ impl<S: ?Sized, M> Place<S, M> {
         Rectangle::new(self.area(rows, columns))
     }
 
-    /// Of `R` rows from `row` on, the element `column` of each: `x[row..row + R][column]`.
+    /// The element `column` of each of `R` rows from `row` on: `x[row..row + R][column]`.
     pub fn column<const R: usize>(&self, row: usize, column: usize) -> Rectangle<[Inner<S>; R], M>
     where
         S: Rows<Row: Rows>,
@@ -100,7 +101,7 @@ impl<S: ?Sized, M> Place<S, M> {
         Rectangle::new(self.area(row..row.saturating_add(R), column..column.saturating_add(1)))
     }
 
-    /// The same of rows whose number only build knows.
+    /// See [`Place::rectangle`]; here the number of rows is known only when the graph is built.
     pub fn column_rows(&self, rows: impl RangeBounds<usize>, column: usize) -> Rectangle<[Inner<S>], M>
     where
         S: Rows<Row: Rows>,
@@ -163,7 +164,7 @@ impl RectangleSpan {
         ByteRectangle::of_rows(Part::of(self.span), self.width, self.pitch)
     }
 
-    /// The same, as one row if it is in one piece.
+    /// The rows for a backend, as a single row if they are in one piece.
     pub(crate) fn bytes(&self) -> ByteRectangle {
         match self.in_one_piece() {
             Some(span) => Part::of(span).into(),

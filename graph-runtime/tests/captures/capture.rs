@@ -1,5 +1,5 @@
-//! Library calls that are captured, and nodes that are added by hand. Both need a CUDA device; here the driver's own asynchronous calls stand for
-//! a library's.
+//! Library calls that are captured, and nodes that are added by hand. Both need a CUDA device; here the driver's own
+//! asynchronous calls take the place of a library's.
 
 use crate::common::*;
 use crate::turn::cuda;
@@ -94,7 +94,7 @@ fn captured(device: &Device, closure: impl FnMut() + Send + 'static) -> Result<G
             let (from, to, fill, value) = stream.memory();
             assert_eq!((from.bytes(), from.count::<f32>(), fill.count::<u32>()), (16, 4, 4));
             copy(stream.cu_stream(), from.address(), to.address(), from.bytes())?;
-            // SAFETY: `fill` is declared to be written, and has so many words.
+            // SAFETY: `fill` is declared to be written, and has this number of words.
             unsafe { sys::cuMemsetD32Async(fill.address(), value, fill.count(), stream.cu_stream()) }.result()?;
             Ok(())
         },
@@ -148,7 +148,7 @@ where
     text
 }
 
-/// What `(&mut Place<[f32; 1024], OnDevice>,)` is kept as.
+/// The type that `(&mut Place<[f32; 1024], OnDevice>,)` is kept as.
 type Kept =
     <(&'static mut graph_runtime::Place<[f32; 1024], graph_runtime::OnDevice>,) as graph_runtime::NodeArguments>::Kept;
 

@@ -1,5 +1,5 @@
-//! What only a CUDA device has: streams and contexts of the user's, captures, limits of the device. On the emulator every
-//! test says that it is skipped.
+//! What only a CUDA device has: streams and contexts of the user's, captures, limits of the device. On the emulator
+//! every test says that it is skipped.
 
 use crate::common::*;
 use crate::turn::cuda;

@@ -1,7 +1,7 @@
 //! Streams, contexts and captures of the user's own, which only CUDA has.
 //!
-//! These tests have a process of their own, and take turns in it: some of them capture in CUDA's global mode, which forbids
-//! other threads' cudarc calls, and those calls would end the captures.
+//! These tests have a process of their own, and take turns in it: some of them capture in CUDA's global mode, which
+//! forbids other threads' cudarc calls, and those calls would end the captures.
 
 #[path = "../common/mod.rs"]
 mod common;

@@ -7,8 +7,8 @@ pub(crate) mod random;
 use graph_runtime::{Device, EmulatorOptions};
 pub(crate) use kernels::*;
 
-/// The device that `CUDA_GRAPH_TEST_DEVICE` asks for: `cuda`, or the emulator. With `CUDA_GRAPH_TEST_DELAYS`, every node of its
-/// graphs is delayed at random.
+/// The device that `CUDA_GRAPH_TEST_DEVICE` asks for: `cuda`, or the emulator. With `CUDA_GRAPH_TEST_DELAYS`, every
+/// node of its graphs is delayed at random.
 pub(crate) fn device() -> Device {
     let device = if wants_cuda() {
         Device::cuda(0).expect("CUDA_GRAPH_TEST_DEVICE=cuda needs a CUDA device")
@@ -18,7 +18,8 @@ pub(crate) fn device() -> Device {
     if delayed() { device.with_delays(41) } else { device }
 }
 
-/// The emulator that orders what is unordered at random, another way at each launch, and reports nodes that meet; or the GPU.
+/// The emulator that orders what is unordered at random, another way at each launch, and reports nodes that meet; or
+/// the GPU.
 pub(crate) fn shuffling(seed: u64) -> Device {
     let device = device();
     if !device.is_emulator() {

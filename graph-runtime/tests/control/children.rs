@@ -4,7 +4,7 @@ use crate::common::{accumulate, add_to, device};
 use graph_runtime::private::Declare as _;
 use graph_runtime::{Error, GraphBuilder, Launch, NodeKind, Result, cuda_graph};
 
-/// What adds to a number to take one from it.
+/// Added to a number, takes one from it.
 const MINUS_ONE: u32 = u32::MAX;
 
 cuda_graph! {
@@ -204,7 +204,7 @@ fn hand_built_children_run_between_their_neighbours() -> Result<()> {
 
 #[test]
 fn children_in_each_other_without_end_are_refused() {
-    // What macros find of it is told when they are compiled; this is what stands behind that.
+    // The macros find most of this when they are compiled; these are the checks of `build`.
     let mut builder = GraphBuilder::new(&device(), "endless");
     let begun = (0..100).take_while(|_| builder.begin_child("again")).count();
     (0..begun).for_each(|_| builder.end_child(Ok(())));

@@ -1,11 +1,11 @@
-//! What children have of their own and what they are given: random numbers, scratch memory, memory arguments, type parameters, lengths that only
-//! building tells.
+//! Memory of children, their own and given to them: random numbers, scratch memory, memory arguments, type
+//! parameters, lengths that only building tells.
 
 use crate::common::{accumulate, count_down, device, log_offset, log_scaled};
 use graph_runtime::{DeviceBuffer, Element, Error, Result, cuda_graph};
 use std::collections::BTreeSet;
 
-/// The numbers that were logged: how many stands first.
+/// The numbers that were logged. The log begins with their count.
 fn logged(log: &[u64; 100]) -> Vec<u64> {
     log[1..=log[0] as usize].to_vec()
 }

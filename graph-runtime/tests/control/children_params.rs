@@ -63,7 +63,8 @@ fn setting_a_param_reaches_children_of_children_and_all_iterations() -> Result<(
     let mut graph = Whole::build(&device())?;
     graph.launch()?;
     let expected = |start: u32| {
-        // The default of `last` is one more than what `value` is bound to; as many threads as the iteration's number add it.
+        // The default of `last` is one more than what `value` is bound to; as many threads as the iteration's number
+        // add it.
         let row = |i: u32| std::array::from_fn(|k| start + i + if (k as u32) < i { start + i + 1 } else { 0 });
         [[start * 11; 4], row(1), row(2)]
     };

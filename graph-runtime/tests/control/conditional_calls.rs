@@ -1,11 +1,11 @@
-//! `if`, `while` and `switch` built call by call, also as for older drivers, and what their bodies may not do: on the emulator, or on the GPU
-//! with `CUDA_GRAPH_TEST_DEVICE=cuda`.
+//! `if`, `while` and `switch` built call by call, also as for older drivers, and what their bodies may not do: on the
+//! emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
 use crate::common::{add_late, add_to, device};
 use graph_runtime::private::Declare as _;
 use graph_runtime::{Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result};
 
-/// What adds to a number to take one from it.
+/// Added to a number, takes one from it.
 const MINUS_ONE: u32 = u32::MAX;
 /// Steps of `add_late` that take a GPU some 100 microseconds.
 const LATE: u64 = 6000;
@@ -18,7 +18,7 @@ struct Called {
 }
 
 impl Called {
-    /// What the data are after a launch with this condition.
+    /// The data after a launch with this condition.
     fn run(&mut self, flag: u32) -> Result<[u32; 4]> {
         self.graph.device_mut(&self.flag)?.copy_from(&flag)?;
         self.graph.device_mut(&self.data)?.copy_from(&[0; 4])?;
@@ -260,7 +260,7 @@ fn bodies_order_their_own_nodes_only() {
         "node `inner` cannot run after `before`, which is in another body [unknown-node]\n\
          note: `before` is in no body, `inner` is in a body of `maybe`\n\
          note: `after` orders nodes of one body, each with all that is in its own bodies\n\
-         help: add `before` to the `after` list of `maybe`"
+         help: move `before` from the `after` list of `inner` to the `after` list of `maybe`"
     );
 }
 
@@ -275,8 +275,7 @@ fn what_a_body_touches_races_with_what_is_around_it() {
     assert_eq!(
         text,
         "nodes `maybe` and `outer` can run at the same time and both access `data` [race]\n\
-         note: `maybe` writes `data[0..4]`, `outer` writes it\n\
-         note: that of `maybe` is in its node `inner`\n\
+         note: `inner`, in the body of `maybe`, writes `data[0..4]`, `outer` writes it\n\
          help: add `maybe` to the `after` list of `outer`"
     );
 }
@@ -306,7 +305,8 @@ fn a_while_must_be_able_to_end() {
         text,
         "no node in the body of `repeat` writes its condition `flag` [endless-while]\n\
          note: once it has begun, it would never end\n\
-         help: let a kernel or a copy of the body write `flag`: 0 ends the loop"
+         help: let a kernel, a copy or a memset of the body write `flag`, where 0 ends the loop, for example \
+         `memset stop = flag <- 0;`; or use `if` to run the body once"
     );
 }
 
@@ -326,6 +326,7 @@ fn bodies_hold_what_cuda_runs_in_them() {
         text,
         "call node `print` cannot be in the body of `really` [conditional-body]\n\
          note: CUDA runs kernels, copies, memsets, joins, child graphs and conditionals in conditional bodies, and nothing else\n\
-         help: move `print` out of the body, before or after `maybe`"
+         help: move `print` out of the body, before or after `maybe`: it then runs whatever the condition is; remove `really`, \
+         which then runs nothing"
     );
 }

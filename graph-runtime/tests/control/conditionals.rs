@@ -3,13 +3,13 @@
 use crate::common::{accumulate, add_late, add_to, device, is_below, newton, shuffling};
 use graph_runtime::{Device, EmulatorOptions, Error, NodeKind, Result, Role, cuda_graph};
 
-/// What adds to a number to take one from it.
+/// Added to a number, takes one from it.
 const MINUS_ONE: u32 = u32::MAX;
 /// Steps of `add_late` that take a GPU some 100 microseconds.
 const LATE: u64 = 6000;
 
 cuda_graph! {
-    /// What is not 0 takes one way, 0 the other.
+    /// A flag other than 0 takes one way, 0 the other.
     graph Either {
         host   input: u32;
         host   output: [u32; 2];

@@ -8,4 +8,6 @@ mod children_memory;
 mod children_params;
 mod conditional_calls;
 mod conditionals;
+mod loop_bodies;
+mod loop_calls;
 mod loops;

@@ -120,10 +120,12 @@ fn approximate_f64() {
         "out",
         n,
         &[
-            // A "gross approximation" without a bound, of and in the upper word alone, 20 bits of fraction: two units of the last.
+            // A "gross approximation" without a bound, of and in the upper word alone, 20 bits of fraction: two units
+            // of the last.
             ("rcp.approx.ftz.f64", Bound::Relative(1.91e-6)),
             ("rsqrt.approx.ftz.f64", Bound::Relative(1.91e-6)),
-            // What `rsqrt` is made of, which is within 1 ulp (CUDA C++ Programming Guide, section 13.1).
+            // The instruction that `rsqrt` is made of, which is within 1 ulp (CUDA C++ Programming Guide, section
+            // 13.1).
             ("rsqrt.approx.f64", Bound::Ulps(1)),
         ],
     );

@@ -54,7 +54,7 @@ fn pipeline_intrinsics() {
     let input = many(213, rows * 64, |random| random.u32() as i32);
     let value = |i: usize| {
         let (pair, row, t) = (i % 2, i / 2 % rows, i / 2 / rows);
-        // Of row 1, all of the second half is cut off.
+        // The second half of row 1 is cut off.
         if row == 1 && 31 - t >= 16 {
             0
         } else {

@@ -69,8 +69,8 @@ fn bfloat_convert() {
 fn bfloat_functions() {
     let mut trial = Trial::new("bfloat_functions");
     let input = trial.input("in", bf16_arguments(1, N));
-    // `cuda_bf16.h` computes these by approximate f32 instructions, whose errors are far below a bfloat16's ulp, so that the two devices'
-    // roundings are the same or neighbours.
+    // `cuda_bf16.h` computes these by approximate f32 instructions, whose errors are far below a bfloat16's ulp, so
+    // that the two devices' roundings are the same or neighbours.
     let ulp = Bound::Ulps(1);
     let mut out = trial.rows::<Bf16>(
         "out",
@@ -98,7 +98,7 @@ fn bfloat_functions() {
 #[test]
 fn adam() {
     let n = 128;
-    let eighths = |seed| many(seed, n, |random| bf16((random.below(65) as f32 - 32.0) / 32.0));
+    let eighths = |seed| many(seed, n, |random| bf16((random.u32_below(65) as f32 - 32.0) / 32.0));
     let mut trial = Trial::new("adam");
     // `powf` has approximate instructions in it; the rounding to bfloat16 hides what they leave but for a tie.
     let mut weights = trial.changed("weights", eighths(131), Bound::Ulps(1));
@@ -111,7 +111,7 @@ fn adam() {
 
 #[test]
 fn bfloat_atomics() {
-    let numbers: Vec<f32> = many(135, 32, |random| random.below(17) as f32 - 8.0);
+    let numbers: Vec<f32> = many(135, 32, |random| random.u32_below(17) as f32 - 8.0);
     let strided = |start: usize, step: usize| numbers.iter().skip(start).step_by(step).sum::<f32>();
     let sums = (0..4).map(|k| bf16(strided(k, 4))).collect();
     let pairs = (0..2)

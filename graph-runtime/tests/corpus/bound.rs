@@ -9,7 +9,7 @@ pub(crate) enum Bound {
     Bits,
     /// In no bit, but a NaN may be any NaN: where PTX leaves its payload open.
     Number,
-    /// By so many units in the last place.
+    /// By this number of units in the last place.
     Ulps(u64),
     /// By so much.
     Absolute(f64),
@@ -103,13 +103,13 @@ impl Number for Bf16 {
     }
 }
 
-/// So many rows with one bound.
+/// Several rows with one bound.
 pub(crate) fn alike(count: usize, bound: Bound) -> Vec<(&'static str, Bound)> {
     vec![("", bound); count]
 }
 
-/// So many rows that agree in every bit, but for the NaNs of `abs` and `neg`, which are the row `abs` and the next: PTX leaves open
-/// which NaN they make of one.
+/// Several rows that agree in every bit, but for the NaNs of `abs` and `neg`, which are the row `abs` and the next: PTX
+/// leaves open which NaN they make of one.
 pub(crate) fn signs_open(count: usize, abs: usize) -> Vec<(&'static str, Bound)> {
     let mut rows = alike(count, Bound::Bits);
     rows[abs] = ("abs", Bound::Number);

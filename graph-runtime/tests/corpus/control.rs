@@ -33,7 +33,7 @@ fn recursive() {
 #[test]
 fn function_table() {
     let (a, b) = (floats(101, 128, -2.0, 2.0), floats(102, 128, -2.0, 2.0));
-    let which = many(103, 128, |random| random.below(4) as i32);
+    let which = many(103, 128, |random| random.u32_below(4) as i32);
     let call = |i: usize| match which[i] {
         0 => a[i] + b[i],
         1 => a[i] - b[i],
@@ -136,7 +136,7 @@ fn relay() {
 #[test]
 fn warp_specialised() {
     let rounds = 7;
-    let input = many(106, 64 * rounds, |random| random.below(1000) as i32);
+    let input = many(106, 64 * rounds, |random| random.u32_below(1000) as i32);
     let sum = |i: usize| {
         (0..=i / 64)
             .map(|round| 2 * input[round * 64 + 63 - i % 64])
@@ -152,7 +152,7 @@ fn warp_specialised() {
 
 #[test]
 fn barrier_votes() {
-    let input = many(107, 128, |random| random.below(120) as i32 - 10);
+    let input = many(107, 128, |random| random.u32_below(120) as i32 - 10);
     let count = |values: &[i32], holds: fn(i32) -> bool| values.iter().filter(|&&value| holds(value)).count() as i32;
     let odd = count(&input[..96], |value| value & 1 == 1);
     let all = i32::from(count(&input[..96], |value| value > 0) == 96);
@@ -177,7 +177,7 @@ fn barrier_votes() {
 #[test]
 fn divergence() {
     let mut trial = Trial::new("divergence");
-    let input = trial.input("in", many(108, 192, |random| random.below(100_000)));
+    let input = trial.input("in", many(108, 192, |random| random.u32_below(100_000)));
     let mut out = trial.output::<u32>("out", 192, Bound::Bits);
     launch!(trial, divergence<<<2, 96>>>(&input, &mut out));
     trial.run();

@@ -77,7 +77,7 @@ fn between_floats() {
     let (mut trial, input, wide_input) = (Trial::new("between_floats"), f32s(), f64s());
     let n = input.len();
     let (input, wide_input) = (trial.input("in", input), trial.input("wide_in", wide_input));
-    // What becomes of the payload of a NaN in f64 PTX leaves open.
+    // PTX does not say what becomes of the payload of a NaN in f64.
     let mut bounds = alike(14, Bound::Bits);
     for row in [0, 1, 2, 3, 12] {
         bounds[row].1 = Bound::Number;

@@ -1,28 +1,15 @@
 //! Inputs: numbers that a seed makes, the same on every machine, and special values.
 
 use crate::bound::{Bf16, F16};
-
-/// SplitMix64, of Steele, Lea and Flood, "Fast splittable pseudorandom number generators" (2014).
-pub(crate) struct Random(u64);
+pub(crate) use crate::generator::Random;
 
 impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    pub(crate) fn u64(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
-    }
-
     pub(crate) fn u32(&mut self) -> u32 {
         (self.u64() >> 32) as u32
     }
 
-    /// Below `end`.
-    pub(crate) fn below(&mut self, end: u32) -> u32 {
+    /// Returns a number below `end`, of the upper bits. Recorded results depend on it.
+    pub(crate) fn u32_below(&mut self, end: u32) -> u32 {
         self.u32() % end
     }
 
@@ -38,7 +25,7 @@ impl Random {
 
 /// `count` of what `make` makes.
 pub(crate) fn many<T>(seed: u64, count: usize, mut make: impl FnMut(&mut Random) -> T) -> Vec<T> {
-    let mut random = Random::new(seed);
+    let mut random = Random(seed);
     (0..count).map(|_| make(&mut random)).collect()
 }
 
@@ -49,7 +36,9 @@ pub(crate) fn floats(seed: u64, count: usize, low: f32, high: f32) -> Vec<f32> {
 
 /// `count` whole numbers as floats, at most `most` in magnitude: their sums are exact.
 pub(crate) fn whole_floats(seed: u64, count: usize, most: u32) -> Vec<f32> {
-    many(seed, count, |random| random.below(2 * most + 1) as f32 - most as f32)
+    many(seed, count, |random| {
+        random.u32_below(2 * most + 1) as f32 - most as f32
+    })
 }
 
 const F32: [u32; 16] = [
@@ -119,7 +108,8 @@ const U32: [u32; 16] = [
     31,
 ];
 
-/// The arguments `which` of operations: 256 pairs of special values, with a third that differs, then `count - 256` random ones.
+/// The arguments `which` of operations: 256 pairs of special values, with a third that differs, then `count - 256`
+/// random ones.
 fn arguments<T: Copy>(which: usize, count: usize, special: &[T; 16], make: impl FnMut(&mut Random) -> T) -> Vec<T> {
     let index = |i: usize| [i / 16, i % 16, (i * 5 + i / 16 * 3) % 16][which];
     let mut values: Vec<T> = (0..count.min(256)).map(|i| special[index(i)]).collect();
@@ -129,21 +119,25 @@ fn arguments<T: Copy>(which: usize, count: usize, special: &[T; 16], make: impl 
 
 /// Three quarters of a moderate size, one quarter any bits.
 pub(crate) fn f32_arguments(which: usize, count: usize) -> Vec<f32> {
-    arguments(which, count, &F32.map(f32::from_bits), |random| match random.below(4) {
-        0 => f32::from_bits(random.u32()),
-        1 => random.f32(-4.0, 4.0),
-        2 => random.f32(-1e5, 1e5),
-        // Near the smallest normal numbers.
-        _ => f32::from_bits(random.u32() & 0x83ff_ffff),
+    arguments(which, count, &F32.map(f32::from_bits), |random| {
+        match random.u32_below(4) {
+            0 => f32::from_bits(random.u32()),
+            1 => random.f32(-4.0, 4.0),
+            2 => random.f32(-1e5, 1e5),
+            // Near the smallest normal numbers.
+            _ => f32::from_bits(random.u32() & 0x83ff_ffff),
+        }
     })
 }
 
 pub(crate) fn f64_arguments(which: usize, count: usize) -> Vec<f64> {
-    arguments(which, count, &F64.map(f64::from_bits), |random| match random.below(4) {
-        0 => f64::from_bits(random.u64()),
-        1 => random.f64(-4.0, 4.0),
-        2 => random.f64(-1e9, 1e9),
-        _ => f64::from_bits(random.u64() & 0x807f_ffff_ffff_ffff),
+    arguments(which, count, &F64.map(f64::from_bits), |random| {
+        match random.u32_below(4) {
+            0 => f64::from_bits(random.u64()),
+            1 => random.f64(-4.0, 4.0),
+            2 => random.f64(-1e9, 1e9),
+            _ => f64::from_bits(random.u64() & 0x807f_ffff_ffff_ffff),
+        }
     })
 }
 
@@ -152,7 +146,7 @@ pub(crate) fn f16_arguments(which: usize, count: usize) -> Vec<F16> {
 }
 
 pub(crate) fn bf16_arguments(which: usize, count: usize) -> Vec<Bf16> {
-    arguments(which, count, &BF16S.map(Bf16), |random| match random.below(2) {
+    arguments(which, count, &BF16S.map(Bf16), |random| match random.u32_below(2) {
         0 => Bf16(random.u32() as u16),
         _ => Bf16(0x3c00 + (random.u32() & 0x87ff) as u16),
     })
@@ -162,7 +156,7 @@ pub(crate) fn u32_arguments(which: usize, count: usize) -> Vec<u32> {
     arguments(which, count, &U32, |random| random.u32() >> (random.u32() & 31))
 }
 
-/// The same as signed numbers.
+/// These as signed numbers.
 pub(crate) fn i32_arguments(which: usize, count: usize) -> Vec<i32> {
     u32_arguments(which, count)
         .into_iter()
@@ -185,7 +179,7 @@ pub(crate) fn f16(value: f32) -> F16 {
     F16((bits >> 16 & 0x8000 | magnitude) as u16)
 }
 
-/// The same for bfloat16.
+/// These for bfloat16.
 pub(crate) fn bf16(value: f32) -> Bf16 {
     assert!(value.to_bits() & 0xffff == 0, "{value} is no bfloat16");
     Bf16((value.to_bits() >> 16) as u16)

@@ -14,7 +14,7 @@ unsafe extern "C" {
 #[test]
 fn tiles() {
     let mut trial = Trial::new("tiles");
-    let input = trial.input("in", many(241, 128, |random| random.below(200) as i32 - 100));
+    let input = trial.input("in", many(241, 128, |random| random.u32_below(200) as i32 - 100));
     let mut out = trial.rows::<i32>("out", 128, &alike(7, Bound::Bits));
     launch!(trial, tiles<<<2, 64>>>(&input, &mut out, 128));
     trial.run();
@@ -22,7 +22,7 @@ fn tiles() {
 
 #[test]
 fn aggregated() {
-    let input = many(242, 256, |random| random.below(100) as i32);
+    let input = many(242, 256, |random| random.u32_below(100) as i32);
     let kept: Vec<i32> = input.iter().copied().filter(|&x| x > 20).collect();
     let mut cells: Vec<i32> = (0..4).map(|k| ((kept.len() + 3 - k) / 4) as i32).collect();
     cells.push(kept.iter().sum());

@@ -83,8 +83,8 @@ fn half_convert() {
 fn half_functions() {
     let mut trial = Trial::new("half_functions");
     let input = trial.input("in", f16_arguments(1, N));
-    // `cuda_fp16.h` computes these by approximate f32 instructions, whose errors are below an eighth of a half's ulp, so that the two
-    // devices' roundings are the same or neighbours.
+    // `cuda_fp16.h` computes these by approximate f32 instructions, whose errors are below an eighth of a half's ulp,
+    // so that the two devices' roundings are the same or neighbours.
     let ulp = Bound::Ulps(1);
     let mut out = trial.rows::<F16>(
         "out",
@@ -115,7 +115,7 @@ fn half_functions() {
 fn half_matvec() {
     let (rows, columns) = (8, 256);
     // Small eighths: products and sums in half are rounded, sums in float are exact.
-    let eighths = |seed, count| many(seed, count, |random| f16((random.below(33) as f32 - 16.0) / 8.0));
+    let eighths = |seed, count| many(seed, count, |random| f16((random.u32_below(33) as f32 - 16.0) / 8.0));
     let mut trial = Trial::new("half_matvec");
     let (matrix, x) = (
         trial.input("matrix", eighths(123, rows * columns)),
@@ -128,7 +128,7 @@ fn half_matvec() {
 
 #[test]
 fn half_atomics() {
-    let numbers: Vec<f32> = many(125, 64, |random| (random.below(17) as f32 - 8.0) / 4.0);
+    let numbers: Vec<f32> = many(125, 64, |random| (random.u32_below(17) as f32 - 8.0) / 4.0);
     let sum = |numbers: &[f32]| numbers.iter().sum::<f32>();
     let quarter = |k: usize| f16(numbers.iter().skip(k).step_by(4).sum());
     let (sums, all) = ((0..4).map(quarter).collect(), sum(&numbers));

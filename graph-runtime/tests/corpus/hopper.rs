@@ -14,7 +14,7 @@ unsafe extern "C" {
 
 #[test]
 fn programmatic() {
-    let input = many(231, 128, |random| random.below(1000) as i32);
+    let input = many(231, 128, |random| random.u32_below(1000) as i32);
     let expected = input.iter().map(|x| (x * 3 + 1) * 3 + 1).collect();
     let mut trial = Trial::new("programmatic");
     let input = trial.input("in", input);
@@ -28,7 +28,7 @@ fn programmatic() {
 #[test]
 fn elected() {
     let mut trial = Trial::new("elected");
-    let input = trial.input("in", many(232, 96, |random| random.below(200) as i32 - 100));
+    let input = trial.input("in", many(232, 96, |random| random.u32_below(200) as i32 - 100));
     let mut out = trial.rows::<i32>("out", 96, &alike(5, Bound::Bits));
     launch!(trial, elected<<<1, 96>>>(&input, &mut out));
     trial.run();

@@ -65,7 +65,7 @@ fn carries() {
     let n = 128;
     let words = |seed| {
         many(seed, 4 * n, |random| {
-            [0, u32::MAX, random.u32(), random.u32()][random.below(4) as usize]
+            [0, u32::MAX, random.u32(), random.u32()][random.u32_below(4) as usize]
         })
     };
     let (a, b) = (words(111), words(112));

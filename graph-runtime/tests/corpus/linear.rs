@@ -66,7 +66,7 @@ fn spmv_csr() {
     let (rows, width) = (50, 80);
     let mut starts = vec![0];
     starts.extend(
-        many(6, rows, |random| random.below(70) as i32)
+        many(6, rows, |random| random.u32_below(70) as i32)
             .iter()
             .scan(0, |sum, len| {
                 *sum += len;
@@ -74,7 +74,7 @@ fn spmv_csr() {
             }),
     );
     let count = starts[rows] as usize;
-    let columns = many(7, count, |random| random.below(width) as i32);
+    let columns = many(7, count, |random| random.u32_below(width) as i32);
     let values = many(8, count, |random| random.f64(-1.0, 1.0));
     let x = many(9, width as usize, |random| random.f64(-1.0, 1.0));
     let row = |row: usize| {

@@ -1,5 +1,6 @@
-//! `kernels/math32.cu`. Functions without approximate instructions agree in every bit. For the others, section 13.1 of the CUDA C++
-//! Programming Guide says how far they may be from the true value: no farther the devices may be from one another.
+//! `kernels/math32.cu`. Functions without approximate instructions agree in every bit. For the others, section 13.1 of
+//! the CUDA C++ Programming Guide says how far they may be from the true value: no farther the devices may be from one
+//! another.
 
 use crate::bound::Bound;
 use crate::data::{f32_arguments, floats};

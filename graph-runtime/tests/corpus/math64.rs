@@ -1,5 +1,6 @@
-//! `kernels/math64.cu`. They are made of IEEE operations, and of gross approximations that Newton's method refines until nothing is left of
-//! their errors; but for `rsqrt`, which is within 1 ulp (CUDA C++ Programming Guide, section 13.1). Payloads of NaNs PTX leaves open.
+//! `kernels/math64.cu`. They are made of IEEE operations, and of gross approximations that Newton's method refines
+//! until nothing is left of their errors; but for `rsqrt`, which is within 1 ulp (CUDA C++ Programming Guide, section
+//! 13.1). Payloads of NaNs PTX leaves open.
 
 use crate::bound::Bound;
 use crate::data::{f64_arguments, many};

@@ -83,7 +83,7 @@ fn hints() {
 #[test]
 fn local_arrays() {
     let mut trial = Trial::new("local_arrays");
-    let input = trial.input("in", many(156, 96, |random| random.below(5000) as i32));
+    let input = trial.input("in", many(156, 96, |random| random.u32_below(5000) as i32));
     let mut out = trial.output::<i32>("out", 96, Bound::Bits);
     launch!(trial, local_arrays<<<2, 48>>>(&input, &mut out));
     trial.run();

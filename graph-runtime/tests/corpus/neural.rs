@@ -22,8 +22,8 @@ unsafe extern "C" {
     fn convolve(image: &[f32], filters: &[f32], out: &mut [f32], height: i32, width: i32);
 }
 
-/// `expf` is within 1 ulp (CUDA C++ Programming Guide, section 13.1), a relative error of up to 2^-23, on both sides of the quotient;
-/// sum and quotient are rounded, 2^-24 in all, and subnormal quotients to the next 2^-149.
+/// `expf` is within 1 ulp (CUDA C++ Programming Guide, section 13.1), a relative error of up to 2^-23, on both sides of
+/// the quotient; sum and quotient are rounded, 2^-24 in all, and subnormal quotients to the next 2^-149.
 const OF_EXPF: Bound = Bound::Either(1.5e-45, 2.5 * 1.2e-7);
 
 #[test]
@@ -63,8 +63,9 @@ fn attention() {
     let query = trial.input("query", floats(15, tokens * width, -2.0, 2.0));
     let key = trial.input("key", floats(16, tokens * width, -2.0, 2.0));
     let value = trial.input("value", floats(17, tokens * width, -1.0, 1.0));
-    // Weighted means of values up to 1. `__expf(x)` is within 2 + floor(|1.173 x|) ulps (CUDA C++ Programming Guide, section 13.2), |x| at
-    // most 45 here: 55 ulps of 2^-24 for each weight, on both sides of the quotient, 2^-17.2 in all.
+    // Weighted means of values up to 1. `__expf(x)` is within 2 + floor(|1.173 x|) ulps (CUDA C++ Programming Guide,
+    // section 13.2), |x| at most 45 here: 55 ulps of 2^-24 for each weight, on both sides of the quotient, 2^-17.2 in
+    // all.
     let mut out = trial.output::<f32>("out", tokens * width, Bound::Absolute(6.6e-6));
     launch!(trial, attention<<<2, 32>>>(&query, &key, &value, &mut out, tokens as i32));
     trial.run();
@@ -77,8 +78,8 @@ fn activations() {
     input[..6].copy_from_slice(&[0.0, -0.0, 100.0, -100.0, f32::INFINITY, f32::NEG_INFINITY]);
     let mut trial = Trial::new("activations");
     let input = trial.input("in", input);
-    // The bounds of `expf` 1 ulp, `erff` 2, `tanhf` 1, `__expf` 2 + floor(|1.173 x|), `log1pf` 1 (CUDA C++ Programming Guide, sections 13.1
-    // and 13.2), and a rounding or two.
+    // The bounds of `expf` 1 ulp, `erff` 2, `tanhf` 1, `__expf` 2 + floor(|1.173 x|), `log1pf` 1 (CUDA C++ Programming
+    // Guide, sections 13.1 and 13.2), and a rounding or two.
     let mut out = trial.rows::<f32>(
         "out",
         n,

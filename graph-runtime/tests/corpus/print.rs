@@ -11,7 +11,7 @@ unsafe extern "C" {
 
 #[test]
 fn print() {
-    // What is printed goes past the test; what is compared are the returned numbers of arguments.
+    // The test does not see the printed text. It compares the numbers that printf returns.
     let mut expected = vec![6; 33];
     expected[..16].fill(106);
     expected[32] = 0;

@@ -68,9 +68,9 @@ fn signs() {
 #[test]
 fn contracted() {
     const N: usize = 128;
-    // PTX ISA, mul: sequences of `mul` and `add` or `sub` with no rounding modifiers may be fused, as ptxas does wherever all uses of a
-    // product can be. Products are below 4: each changes the result by half an ulp, 2^-23 and 2^-52, and the result's own rounding,
-    // below 4 by as much, below 8 by twice that, on both sides.
+    // PTX ISA, mul: sequences of `mul` and `add` or `sub` with no rounding modifiers may be fused, as ptxas does
+    // wherever all uses of a product can be. Products are below 4: each changes the result by half an ulp, 2^-23 and
+    // 2^-52, and the result's own rounding, below 4 by as much, below 8 by twice that, on both sides.
     let rows = |ulp: f64| {
         let bound = |roundings: f64| Bound::Absolute(roundings * ulp / 2.0);
         [

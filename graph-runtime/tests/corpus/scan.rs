@@ -67,7 +67,7 @@ fn scan_lookback() {
 
 #[test]
 fn compact() {
-    let input = many(24, 2 * 192, |random| random.below(21) as i32 - 12);
+    let input = many(24, 2 * 192, |random| random.u32_below(21) as i32 - 12);
     let kept = |block: &[i32]| block.iter().copied().filter(|&value| value > 0).collect::<Vec<_>>();
     let counts = input.chunks(192).map(|block| kept(block).len() as u32).collect();
     let expected = input.chunks(192).flat_map(|block| {
@@ -87,7 +87,7 @@ fn compact() {
 #[test]
 fn segmented_sum() {
     let keys: Vec<u32> = (0..32).map(|lane| (lane * lane) / 100).collect();
-    let values = many(25, 32, |random| random.below(2000) as i32 - 1000);
+    let values = many(25, 32, |random| random.u32_below(2000) as i32 - 1000);
     let mut expected = vec![0; 16];
     for (&key, value) in keys.iter().zip(&values) {
         expected[key as usize] += value;

@@ -53,8 +53,8 @@ fn black_scholes() {
         rate: 0.02,
         volatility: 0.3,
     };
-    // Prices up to 100 are differences of products with `expf`, within 1 ulp (CUDA C++ Programming Guide, section 13.1),
-    // in two factors: 2 ulps of 2^-24 x 100. `logf` has no approximate instruction in it.
+    // Prices up to 100 are differences of products with `expf`, within 1 ulp (CUDA C++ Programming Guide, section
+    // 13.1), in two factors: 2 ulps of 2^-24 x 100. `logf` has no approximate instruction in it.
     let bound = Bound::Absolute(2.0 * 100.0 * 6e-8);
     let (mut call, mut put) = (
         trial.output::<f32>("call", n, bound),

@@ -15,7 +15,7 @@ unsafe extern "C" {
 #[test]
 fn stencil_1d() {
     let n = 500i32;
-    let input = many(61, n as usize, |random| random.below(1000) as i32);
+    let input = many(61, n as usize, |random| random.u32_below(1000) as i32);
     let at = |i: i32| if (0..n).contains(&i) { input[i as usize] } else { 0 };
     let expected = (0..n)
         .map(|i| {

@@ -1,5 +1,5 @@
-//! `kernels/tensor.cu`. The order and the precision in which tensor cores add are not documented, so most of these products have
-//! sums that are exact in any order.
+//! `kernels/tensor.cu`. The order and the precision in which tensor cores add are not documented, so most of these
+//! products have sums that are exact in any order.
 
 use crate::bound::{Bound, F16};
 use crate::data::{f16, floats, many};
@@ -16,7 +16,7 @@ unsafe extern "C" {
 #[test]
 fn mma_f16() {
     // Quarters from -4 to 4: sums of 16 products are multiples of a sixteenth, exact in f32.
-    let quarters = |seed, count| many(seed, count, |random| (random.below(33) as f32 - 16.0) / 4.0);
+    let quarters = |seed, count| many(seed, count, |random| (random.u32_below(33) as f32 - 16.0) / 4.0);
     let (a, b, c) = (quarters(221, 3 * 256), quarters(222, 3 * 128), quarters(223, 3 * 128));
     let element = |i: usize| {
         let (tile, row, column) = (i / 128, i % 128 / 8, i % 8);
@@ -37,7 +37,7 @@ fn mma_f16() {
 #[test]
 fn mma_f16_sums() {
     // Whole numbers from -4 to 4.
-    let whole = |random: &mut crate::data::Random| u32::from(f16(random.below(9) as f32 - 4.0).0);
+    let whole = |random: &mut crate::data::Random| u32::from(f16(random.u32_below(9) as f32 - 4.0).0);
     let pairs = |seed, count| many(seed, count, |random| whole(random) << 16 | whole(random));
     let mut trial = Trial::new("mma_f16_sums");
     let (a, b) = (
@@ -51,7 +51,7 @@ fn mma_f16_sums() {
 
 #[test]
 fn mma_kinds() {
-    let whole = |random: &mut crate::data::Random| (random.below(17) as f32 - 8.0).to_bits() >> 16;
+    let whole = |random: &mut crate::data::Random| (random.u32_below(17) as f32 - 8.0).to_bits() >> 16;
     let pairs = many(226, 32 * 9, |random| whole(random) << 16 | whole(random));
     let mut trial = Trial::new("mma_kinds");
     let bfloats = trial.input("bfloats", pairs);
@@ -62,8 +62,8 @@ fn mma_kinds() {
         128,
         &[
             ("bf16, exact", Bound::Bits),
-            // Twelve products of two TF32 numbers below 1 and a start up to 4, added in at least the precision of f32 with truncation: an
-            // ulp of 2^-21 (the sums are below 16) for each addition.
+            // Twelve products of two TF32 numbers below 1 and a start up to 4, added in at least the precision of f32
+            // with truncation: an ulp of 2^-21 (the sums are below 16) for each addition.
             ("tf32", Bound::Absolute(13.0 * 9.6e-7)),
         ],
     );

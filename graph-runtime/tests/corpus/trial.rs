@@ -1,4 +1,5 @@
-//! Running one test of the corpus: a graph of uploads by hand, kernels in a row, and outputs that are compared or recorded.
+//! Running one test of the corpus: a graph of uploads by hand, kernels in a row, and outputs that are compared or
+//! recorded.
 
 use crate::bound::{Bound, Number};
 use graph_runtime::{Device, Element, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, bytemuck};
@@ -7,8 +8,8 @@ use std::path::PathBuf;
 
 /// Adds a launch to a trial.
 ///
-/// The safety argument of all of them: each launch below is of the size for which the buffers that it is passed were made;
-/// where it were not, the emulator would say so.
+/// The safety argument of all of them: each launch below is of the size for which the buffers that it is passed were
+/// made; where it were not, the emulator would say so.
 macro_rules! launch {
     ($trial:ident, $kernel:ident<<<$grid:tt, $block:tt $(, $shared:tt)?>>>($($argument:expr),* $(,)?)) => {{
         // SAFETY: see the macro.
@@ -25,7 +26,7 @@ pub(crate) struct Trial {
     last: Option<NodeId>,
     uploads: Vec<Upload>,
     outputs: Vec<Box<dyn Output>>,
-    /// What was computed on the host, held against what is there: complaints.
+    /// Complaints: where results differ from those computed on the host.
     checks: Vec<Check>,
     launches: usize,
 }
@@ -34,7 +35,7 @@ pub(crate) struct Trial {
 struct Compared<T> {
     name: &'static str,
     place: Place<[T], OnDevice>,
-    /// What each row is, and how near it must come; rows are equally long.
+    /// For each row a name, and how near it must come. All rows are equally long.
     rows: Vec<(&'static str, Bound)>,
 }
 
@@ -129,7 +130,7 @@ impl Trial {
         self.expect_within(name, expected, bound, bound)
     }
 
-    /// The same where the host cannot compute it as exactly: `near` is its bound.
+    /// As above, where the host cannot compute the value as exactly: `near` is its bound.
     pub(crate) fn expect_within<T: Number>(
         &mut self,
         name: &'static str,
@@ -186,7 +187,7 @@ impl Trial {
         self.last = Some(node);
     }
 
-    /// Launches the graph so many times.
+    /// Launches the graph this number of times.
     pub(crate) fn repeat(mut self, launches: usize) -> Self {
         self.launches = launches;
         self
@@ -265,7 +266,7 @@ fn values<T: Number>(graph: &Graph, place: &Place<[T], OnDevice>) -> Vec<T> {
     values.unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What of `got` is too far from `wanted`, row by row.
+/// The elements of `got` that are too far from `wanted`, row by row.
 fn differences<T: Number>(whose: &str, rows: &[(&'static str, Bound)], wanted: &[T], got: &[T]) -> String {
     const SHOWN: usize = 4;
     let mut text = String::new();

@@ -15,7 +15,7 @@ unsafe extern "C" {
 
 #[test]
 fn votes() {
-    let mut input = many(141, 128, |random| random.below(40) as i32 - 16);
+    let mut input = many(141, 128, |random| random.u32_below(40) as i32 - 16);
     input[32..64].fill(7);
     input[64..96].fill(-300);
     let mut trial = Trial::new("votes");

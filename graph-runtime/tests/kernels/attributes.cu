@@ -1,5 +1,6 @@
 // xtask: --gpu-architecture=compute_90
-// Kernels of graph-runtime's tests of node attributes. `i` is always the thread's index in the whole (one-dimensional) launch.
+// Kernels of graph-runtime's tests of node attributes. `i` is always the thread's index in the whole (one-dimensional)
+// launch.
 
 __device__ static inline unsigned index_in_launch()
 {
@@ -12,8 +13,8 @@ extern "C" __global__ void number(unsigned *out)
     out[index_in_launch()] = index_in_launch();
 }
 
-// out[b] = the sum of in[b'] over all blocks b', by a barrier of the whole grid: arrived counts up by the number of blocks in each launch.
-// One thread a block.
+// out[b] = the sum of in[b'] over all blocks b', by a barrier of the whole grid: arrived counts up by the number of
+// blocks in each launch. One thread a block.
 extern "C" __global__ void meet(unsigned *arrived, unsigned *in, unsigned *out)
 {
     unsigned b = blockIdx.x;

@@ -1,5 +1,5 @@
-// Kernels of graph-runtime's tests of conditional nodes: they write numbers that conditions look at. `i` is always the thread's
-// index in the whole (one-dimensional) launch.
+// Kernels of graph-runtime's tests of conditional nodes: they write numbers that conditions look at. `i` is always the
+// thread's index in the whole (one-dimensional) launch.
 
 __device__ static inline unsigned index_in_launch()
 {
@@ -12,7 +12,8 @@ extern "C" __global__ void add_to(unsigned *data, unsigned value)
     data[index_in_launch()] += value;
 }
 
-// The same, after `steps` steps that take about 17 ns each on an H100: whoever does not wait for it finds the number as it was.
+// As `add_to`, after `steps` steps of about 17 ns each on an H100: a kernel that does not wait for it finds the number
+// as it was.
 extern "C" __global__ void add_late(unsigned *data, unsigned value, unsigned long long steps)
 {
     unsigned i = index_in_launch();

@@ -26,7 +26,7 @@ extern "C" __global__ void store_to_input(const unsigned *in, unsigned *out)
     ((unsigned *)in)[threadIdx.x] = out[threadIdx.x];
 }
 
-// What is at an address.
+// Reads through an address.
 extern "C" __global__ void through(const u64 *address, unsigned *out)
 {
     out[threadIdx.x] = *(const volatile unsigned *)address[0];

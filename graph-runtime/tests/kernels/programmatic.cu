@@ -1,5 +1,6 @@
 // xtask: --gpu-architecture=compute_90
-// Kernels of graph-runtime's tests of programmatic edges. `i` is always the thread's index in the whole (one-dimensional) launch.
+// Kernels of graph-runtime's tests of programmatic edges. `i` is always the thread's index in the whole
+// (one-dimensional) launch.
 
 __device__ static inline unsigned index_in_launch()
 {
@@ -19,14 +20,14 @@ __device__ static inline unsigned spin(unsigned steps)
     return x == 0x9e3779b9u;
 }
 
-// out[i] = value, long after it has let the kernel behind it start
+// out[i] = value, long after it has let the next kernel start
 extern "C" __global__ void slow_write(unsigned *out, unsigned value, unsigned steps)
 {
     trigger();
     out[index_in_launch()] = value + spin(steps);
 }
 
-// The same, behind a programmatic edge of its own.
+// As `slow_write`, after a programmatic edge of its own.
 extern "C" __global__ void slow_step(const unsigned *in, unsigned *out, unsigned steps)
 {
     trigger();
@@ -34,7 +35,7 @@ extern "C" __global__ void slow_step(const unsigned *in, unsigned *out, unsigned
     out[index_in_launch()] = in[index_in_launch()] + 1 + spin(steps);
 }
 
-// in[i] is read long after the kernel behind it has been let start.
+// Reads in[i] long after it has let the next kernel start.
 extern "C" __global__ void slow_read(const unsigned *in, unsigned *out, unsigned steps)
 {
     trigger();
@@ -72,14 +73,14 @@ extern "C" __global__ void never_waits(const unsigned *in, unsigned *out)
     out[index_in_launch()] = in[index_in_launch()] + 1;
 }
 
-// The same, waiting only where n says so.
+// As `step`, but waits only if n is not 0.
 extern "C" __global__ void waits_predicated(const unsigned *in, unsigned *out, unsigned n)
 {
     asm volatile("{ .reg .pred p; setp.ne.u32 p, %0, 0; @p griddepcontrol.wait; }" ::"r"(n) : "memory");
     out[index_in_launch()] = in[index_in_launch()] + 1;
 }
 
-// The same, after a wait that some threads do not reach.
+// As `step`, after a wait that some threads do not reach.
 extern "C" __global__ void ends_early(const unsigned *in, unsigned *out, unsigned n)
 {
     if (index_in_launch() >= n)
@@ -88,7 +89,7 @@ extern "C" __global__ void ends_early(const unsigned *in, unsigned *out, unsigne
     out[index_in_launch()] = in[index_in_launch()] + 1;
 }
 
-// The same, loading before the wait.
+// As `step`, but loads before the wait.
 extern "C" __global__ void reads_early(const unsigned *in, unsigned *out)
 {
     unsigned value = in[index_in_launch()];

@@ -45,7 +45,7 @@ extern "C" __global__ void log_offset(const Philox *rng, unsigned long long *log
     log[1 + entry] = rng->offset;
 }
 
-// The same, scaled by a factor, so that a param can be part of a node that draws.
+// As `log_offset`, scaled by a factor, so that a node that draws can have a param.
 extern "C" __global__ void log_scaled(const Philox *rng, unsigned long long *log, unsigned factor)
 {
     unsigned long long entry = atomicAdd(log, 1ull);

@@ -25,7 +25,7 @@ extern "C" __global__ void saxpy(float a, const float *x, float *y, unsigned n)
         y[i] = a * x[i] + y[i];
 }
 
-// The same in double precision.
+// As `saxpy`, in double precision.
 extern "C" __global__ void axpy_f64(double a, const double *x, double *y, unsigned n)
 {
     unsigned i = index_in_launch();

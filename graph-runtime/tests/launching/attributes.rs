@@ -160,7 +160,8 @@ cuda_graph! {
         device out:     [u32; 64];
 
         #[cooperative]
-        // SAFETY: all blocks run at the same time, so none waits for one that cannot start; every buffer has room for the 64 blocks.
+        // SAFETY: all blocks run at the same time, so none waits for one that cannot start; every buffer has room for
+        // the 64 blocks.
         kernel all = unsafe meet<<<64, 1>>>(&mut arrived, &mut input, &mut out);
     }
 }

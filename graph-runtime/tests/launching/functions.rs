@@ -1,4 +1,5 @@
-//! Kernels that are given as loaded functions of cudarc's. Only CUDA has those: on the emulator every test says that it is skipped.
+//! Kernels that are given as loaded functions of cudarc's. Only CUDA has those: on the emulator every test says that it
+//! is skipped.
 
 use crate::common::{counting, cuda_only};
 use graph_runtime::cudarc::driver::{CudaContext, CudaFunction, CudaModule};

@@ -1,8 +1,10 @@
-//! Kernels whose CUDA source is compiled when they are first used: compiling, the cache, and what is checked when a graph is built.
+//! Kernels whose CUDA source is compiled when they are first used: compiling, the cache, and what is checked when a
+//! graph is built.
 //!
-//! The cache and the place of the compiler are read from the environment, so every test runs in a process of its own. Tests that need
-//! the compiler say so where it is missing (`.wheels` has one after `cargo xtask ptx`); the others use the entry that is
-//! checked in, which `CUDA_GRAPH_UPDATE_CACHE=1 cargo test -p graph-runtime --test launching kept` writes anew after a change to `scale.cu`.
+//! The cache and the place of the compiler are read from the environment, so every test runs in a process of its own.
+//! Tests that need the compiler say so where it is missing (`.wheels` has one after `cargo xtask ptx`); the others use
+//! the entry that is checked in, which `CUDA_GRAPH_UPDATE_CACHE=1 cargo test -p graph-runtime --test launching kept`
+//! writes anew after a change to `scale.cu`.
 
 use crate::common::device;
 use graph_runtime::{Device, Error, GraphBuilder, Launch, Result, cuda_graph, cuda_kernels};
@@ -71,7 +73,7 @@ cuda_graph! {
     }
 }
 
-/// What `scale.cu` is compiled to for the emulator, as the cache has it, and the name of that file.
+/// The cache's entry of `scale.cu`, compiled for the emulator, and the name of that file.
 const KEPT: &[u8] = include_bytes!("../sources/scale.entry");
 const KEPT_NAME: &str = include_str!("../sources/scale.name");
 

@@ -1,4 +1,4 @@
-//! What `#[cuda_kernels]` records for programmatic edges, first writes and clusters, and the messages made of it.
+//! The facts that `#[cuda_kernels]` records for programmatic edges, first writes and clusters, and messages about them.
 
 use crate::common::device;
 use graph_runtime::kernel::{GridDependency, KernelFacts, Source, Touched};
@@ -116,7 +116,7 @@ fn each_way_to_be_no_order_is_explained() {
     let note =
         format!("may access `out`, which a node of the graph writes, before it has waited, on line {at} of `{PATH}`");
     expect(writes_early::FACTS, BOTH, note.clone(), WAIT);
-    // What nothing is said about may be written.
+    // Memory that the facts do not mention may be written.
     expect(writes_early::FACTS, &[], note, WAIT);
     let at = line("counts_early", "red.");
     let note =
@@ -151,7 +151,7 @@ fn variables_are_early_where_a_kernel_of_the_graph_writes_them() {
     );
     let message = fault(variables::FACTS, &[written(0, false)], &[]).unwrap();
     assert!(message.contains(&expected), "{message}");
-    // The same kernel, if it only read the variable.
+    // This kernel, if it only read the variable.
     static READS: KernelFacts = KernelFacts {
         name: "reads",
         entry: "variables",
@@ -208,7 +208,7 @@ fn a_kernel_that_loads_what_it_writes_does_not_initialize_it() {
         format!(
             "node `down` reads `tmp`, which no node before it has written [uninitialized]\n\
              note: its kernel `writes_early` loads from `out`, on line {at} of `{PATH}`\n\
-             help: write `tmp` in a node before it, for example a `memset`"
+             help: write `tmp` in a node that it names in its `after` list, for example a `memset`"
         )
     );
 }

@@ -1,5 +1,5 @@
-//! Programmatic edges: behind an artificially slow kernel each right graph gives the right result, and each way to be no order is
-//! refused when the graph is built. (`ui-tests` has the same ways, refused when it is compiled.)
+//! Programmatic edges: after an artificially slow kernel each right graph gives the right result, and each way to be
+//! no order is refused when the graph is built. (`ui-tests` has the same ways, refused when it is compiled.)
 
 use crate::common::{
     bump, device, ends_early, loads_stale, never_waits, reads_early, slow_read, slow_step, slow_steps, slow_write,
@@ -13,7 +13,7 @@ use graph_runtime::{
 /// Launches of each graph: an order that is missing need not show at once.
 const LAUNCHES: u32 = 20;
 
-/// What a slow kernel takes: some 100 us on a GPU.
+/// The steps of a slow kernel: some 100 us on a GPU.
 fn steps() -> u32 {
     (slow_steps() / 80) as u32
 }
@@ -67,7 +67,7 @@ fn disabling_a_kernel_in_the_middle_keeps_the_order() -> Result<()> {
 }
 
 cuda_graph! {
-    /// What `first` writes is read behind `second`, which is what waits for it.
+    /// The kernel after `second` reads what `first` writes; `second` waits for it.
     graph Around {
         param  value: u32 = 0;
         device a:      [u32; 64];
@@ -177,7 +177,7 @@ fn edges_of_both_kinds_meet() -> Result<()> {
 }
 
 cuda_graph! {
-    /// What a slow kernel still reads is written by the next one.
+    /// The next kernel writes memory that a slow one still reads.
     graph WriteAfterRead {
         param  steps: u32 = 0;
         device data:   [u32; 65];
@@ -319,7 +319,7 @@ fn a_stale_load_is_refused_where_a_node_before_writes() -> Result<()> {
     const STALE: &str =
         "its kernel `loads_stale` may load `input`, which a node before it writes, from a cache that is not coherent";
     assert!(note.starts_with(STALE), "{note}");
-    // What nothing before it writes may be in any cache.
+    // Memory that no earlier node writes may be in any cache.
     let mut builder = GraphBuilder::new(&device(), "Test");
     let (weights, mut a, mut b) = (
         builder.device::<[u32; 64]>("weights"),

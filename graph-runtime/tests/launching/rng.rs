@@ -19,7 +19,7 @@ cuda_graph! {
     }
 }
 
-/// What two uses draw in one launch.
+/// The numbers that two uses draw in one launch.
 fn numbers(graph: &mut Numbers) -> Result<[Vec<u32>; 2]> {
     graph.launch()?;
     Ok([graph.first()?.read()?.to_vec(), graph.second()?.read()?.to_vec()])
@@ -51,7 +51,8 @@ fn uses_and_launches_draw_fresh_numbers_and_a_seed_reproduces_them() -> Result<(
     Ok(())
 }
 
-/// Pearson's statistic of how often each of 256 values occurs, against an even spread: about 255, with a deviation of 22.6.
+/// Pearson's statistic of how often each of 256 values occurs, against an even spread: about 255, with a deviation of
+/// 22.6.
 fn chi_squared(values: impl Iterator<Item = u8>) -> f64 {
     let mut counts = [0_u32; 256];
     values.for_each(|value| counts[usize::from(value)] += 1);
@@ -72,7 +73,7 @@ fn numbers_are_evenly_spread_within_and_between_launches() -> Result<()> {
         let spread = chi_squared(all.iter().map(|number| number.to_le_bytes()[byte]));
         assert!((150.0..400.0).contains(&spread), "byte {byte}: {spread}");
     }
-    // What follows each other, in a thread, between threads, uses and launches, is not alike.
+    // Neighbours in a thread, between threads, uses and launches are not alike.
     let apart = |distance: usize| {
         let pairs = all.iter().zip(&all[distance..]);
         chi_squared(pairs.map(|(a, b)| (a ^ b).to_le_bytes()[3]))

@@ -9,7 +9,7 @@ fn numbers<const R: usize, const C: usize>() -> [[u32; C]; R] {
     std::array::from_fn(|row| std::array::from_fn(|column| (row * C + column) as u32))
 }
 
-/// Those of a rectangle.
+/// The elements of a rectangle.
 fn cut<const R: usize, const C: usize, const W: usize, const H: usize>(
     from: &[[u32; W]; H],
     row: usize,
@@ -157,7 +157,7 @@ fn columns_of_one_memory_are_written_at_once() -> Result<()> {
 }
 
 cuda_graph! {
-    /// Of each iteration one column; a kernel gets part of a row.
+    /// One column for each iteration; a kernel gets part of a row.
     graph Loops {
         host   input: [[u32; 6]; 4];
         device data:  [[u32; 8]; 4];

@@ -4,7 +4,7 @@ use crate::common::{Affine, copy_struct, device, fill_index, gather, scale};
 use graph_runtime::private::Declare as _;
 use graph_runtime::{Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place};
 
-/// So many layers in a row, with four temporaries of these lengths each; each layer adds 4 to `x`.
+/// Layers in a row, with four temporaries of these lengths each. Each layer adds 4 to `x`.
 fn layers(device: &Device, layers: usize, lengths: [usize; 4]) -> (Graph, Place<[f32], OnDevice>) {
     let mut builder = GraphBuilder::new(device, "Layers");
     let x = builder.device_slice::<f32>("x", 32);
@@ -192,7 +192,7 @@ fn reading_what_nothing_wrote_is_no_graph() {
     );
 }
 
-/// Kernels that leave their scratch buffer are caught, though the next one is in the same allocation, right behind.
+/// Kernels that leave their scratch buffer are caught, though the next buffer follows directly in the same allocation.
 #[test]
 fn each_buffer_ends_where_it_ends() {
     let mut builder = GraphBuilder::new(&Device::emulator(), "Bounds");

@@ -4,7 +4,7 @@ use crate::common::*;
 use graph_runtime::{Device, DeviceBuffer, Error, Graph, GraphBuilder, Launch, OnDevice, Place, Result, SharedHost};
 use std::sync::mpsc;
 
-/// What waits long enough for whoever does not wait for it to come too early.
+/// Takes its time, so that a node that does not wait for it comes too early.
 fn delay(builder: &mut GraphBuilder) -> graph_runtime::NodeId {
     let mut flag = builder.device::<[u32; 1]>("flag");
     builder.kernel("delay", Launch::new(1, 1), slow::call(slow_steps(), &mut flag))

@@ -1,17 +1,11 @@
 //! Random graphs with loops: what the analysis of one copy of a loop's nodes says, against that of all.
 
+use crate::common::random::Random;
 use graph_runtime::private::Declare as _;
 use graph_runtime::private::plan::{Draft, Mode, NodeKind, Region, Space, check};
 use graph_runtime::{Device, GraphBuilder, OnDevice, Place};
 
 const CELLS: usize = 5;
-
-fn random(state: &mut u64, below: usize) -> usize {
-    *state ^= *state << 13;
-    *state ^= *state >> 7;
-    *state ^= *state << 17;
-    (*state % below as u64) as usize
-}
 
 /// A declaration of a graph with loops.
 enum Declared {
@@ -22,14 +16,14 @@ enum Declared {
 }
 
 /// Declarations, each of which may be before every later one.
-fn declarations(state: &mut u64, depth: usize, fewest: usize) -> Vec<Declared> {
+fn declarations(random: &mut Random, depth: usize, fewest: usize) -> Vec<Declared> {
     let declared = |_| {
-        if depth < 2 && random(state, 3) == 0 {
-            let counts = (0..4).map(|_| fewest + random(state, 3)).collect();
-            return Declared::For(counts, declarations(state, depth + 1, fewest));
+        if depth < 2 && random.below(3) == 0 {
+            let counts = (0..4).map(|_| fewest + random.below(3)).collect();
+            return Declared::For(counts, declarations(random, depth + 1, fewest));
         }
-        let to = random(state, CELLS);
-        Declared::Copy((to + 1 + random(state, CELLS - 1)) % CELLS, to)
+        let to = random.below(CELLS);
+        Declared::Copy((to + 1 + random.below(CELLS - 1)) % CELLS, to)
     };
     (0..5 - depth).map(declared).collect()
 }
@@ -99,8 +93,8 @@ fn build(
 
 /// Is the graph right as one copy of its nodes says, and is it when all nodes are there?
 fn is_right(seed: u64, fewest: usize) -> (bool, bool) {
-    let state = &mut (seed * 0x9e37_79b9);
-    let declared = declarations(state, 0, fewest);
+    let random = &mut Random(seed);
+    let declared = declarations(random, 0, fewest);
     let mut one_copy = Draft::new("Random");
     let names = ["a", "b", "c", "d", "e"];
     for name in names {
@@ -112,7 +106,7 @@ fn is_right(seed: u64, fewest: usize) -> (bool, bool) {
     for to in 0..loops.len() {
         for from in 0..to {
             // Few edges leave races; many, and those that come back, leave cycles.
-            if random(state, 100) < 75 {
+            if random.chance(75) {
                 let common = loops[from].iter().zip(&loops[to]).take_while(|(a, b)| a == b).count();
                 edges.push([from, to, common]);
                 one_copy.edge(from, to);

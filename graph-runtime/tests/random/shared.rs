@@ -97,7 +97,7 @@ fn run(seed: u64) -> Result<()> {
             }
             3 => assert_eq!(*saved.read()?, [expected_save; 32], "seed {seed}, step {step}"),
             4 | 5 => {
-                // Via memory of nobody else, since on the way two names must not stand for one buffer that is written.
+                // By way of memory that no other name has: two names must never be one buffer that is written.
                 let spare = device.alloc()?;
                 *bound = draw(&mut random);
                 graph.rebind(&places[2], &spare)?;

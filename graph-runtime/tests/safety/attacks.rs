@@ -174,7 +174,7 @@ fn a_host_function_gets_no_memory_twice() {
     assert_eq!(aliased.count(), 4, "{diagnostics:#?}");
 }
 
-/// Whatever a closure does with the builder that it is lent, what is built is one graph or none.
+/// A closure is lent a builder. Whatever it does with it, the result is one graph or none.
 #[test]
 fn builders_are_swapped_while_they_are_lent() {
     let device = device();
@@ -263,7 +263,8 @@ fn a_host_function_cannot_borrow_what_its_launch_writes() -> Result<()> {
     Ok(())
 }
 
-/// Two graphs on two threads that write one memory, and guards on a third: an access that another does not keep off would lose an addition.
+/// Two graphs on two threads that write one memory, and guards on a third: an access that another does not keep off
+/// would lose an addition.
 #[test]
 fn host_functions_on_several_threads_have_shared_memory_for_themselves() -> Result<()> {
     const LAUNCHES: u32 = 20;

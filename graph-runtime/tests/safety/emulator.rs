@@ -1,4 +1,5 @@
-//! What the emulator finds in graphs, in words: graph, node, kernel, block, thread, line and memory. Emulator only.
+//! Mistakes that the emulator finds in graphs, in words: graph, node, kernel, block, thread, line and memory. Emulator
+//! only.
 
 use graph_runtime::kernel::KernelFacts;
 use graph_runtime::private::plan::{Param, ParamKind};
@@ -74,7 +75,7 @@ fn one<K: Kernel>(device: &Device, blocks: u32) -> Result<Graph> {
     builder.build()
 }
 
-/// What waiting for a launch says.
+/// The error of waiting for a launch.
 fn fault(graph: &mut Graph) -> String {
     graph.launch().expect("launching only starts it");
     match graph.synchronize() {

@@ -1,4 +1,4 @@
-//! What is wrong, and where it is found: by types, by `build`, when a graph runs, or by the emulator.
+//! Mistakes and attacks: refused by types or by `build`, or found when a graph runs.
 
 #[path = "../common/mod.rs"]
 mod common;

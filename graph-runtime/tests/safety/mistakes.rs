@@ -151,8 +151,10 @@ fn contracts() {
         mistakes(builder),
         "node `scale`: kernel `scale` requires `n <= data.len()` [contract]\n\
          note: here n = 64, data.len() = 32\n\
+         help: make `n` at most 32, or pass at least 64 elements as `data`\n\
          node `index`: kernel `fill_index` requires `threads <= out.len()` [contract]\n\
-         note: here threads = 96, out.len() = 64"
+         note: here threads = 96, out.len() = 64\n\
+         help: launch at most 64 threads, or pass at least 96 elements as `out`"
     );
 }
 

@@ -1,4 +1,4 @@
-//! What must not go wrong whatever a program does with a graph: leaking, swapping, dropping or moving it in flight, and
+//! Graphs stay sound whatever a program does with them: leaking, swapping, dropping or moving it in flight, and
 //! using places where they do not belong.
 
 use crate::common::*;

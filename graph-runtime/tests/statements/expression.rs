@@ -1,4 +1,4 @@
-//! The expression form: graphs that are built where they stand, from locals.
+//! Expressions: graphs that are built where they are written, from locals.
 
 use crate::common::{device, fill_index, saxpy, scale};
 use graph_runtime::{Device, DeviceBuffer, Error, HostBuffer, Result, cuda_graph};
@@ -119,7 +119,7 @@ fn buffers_are_captured_and_given_back() {
     assert_eq!(parts.data.read().unwrap()[2], 2.0);
 }
 
-/// A buffer of unknown length, behind a reference.
+/// A reference to a buffer of unknown length.
 fn indices(device: &Device, out: &DeviceBuffer<[u32]>) -> Result<()> {
     let mut graph = cuda_graph! { device =>
         kernel fill = fill_index<<<1, out.len() as u32>>>(&mut out);

@@ -420,7 +420,7 @@ fn cuda_is_refused_in_host_functions() -> Result<()> {
     let mut other = GraphBuilder::new(&device, "Other").build()?;
     let record = builder.record("record", &behind);
     let call = builder.call("call", (), move |()| {
-        // The event is recorded behind this function, which would wait for itself.
+        // The event is recorded after this function, which would wait for itself.
         let results = [
             inside.alloc::<[f32; 4]>().map(drop),
             inside.event().map(drop),

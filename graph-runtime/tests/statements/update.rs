@@ -109,7 +109,8 @@ fn what_breaks_a_rule_changes_nothing() -> Result<()> {
         error.to_string(),
         "graph `Scaled` has 1 mistake\n\
          node `scale`: kernel `scale` requires `n <= data.len()` [contract]\n\
-         note: here n = 65, data.len() = 64"
+         note: here n = 65, data.len() = 64\n\
+         help: make `n` at most 64, or pass at least 65 elements as `data`"
     );
     let error = graph.update("n", |update| {
         update.kernel(node, Launch::new(1, 1025), scale::call(&mut data, 7.0, 64))

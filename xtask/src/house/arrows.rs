@@ -110,8 +110,7 @@ fn rise(source: &Source, arrow: &Arrow) -> Option<(String, String)> {
     Some((group, format!("{written}; {why}")))
 }
 
-/// The circles, each as a message that names the files on one way round and the names that tie them; with each, the
-/// order of the folder that leaves the fewest arrows up.
+/// The circles, each as a message with the files on one way round and the names that tie them.
 pub(super) fn circles(source: &Source, arrows: &[Arrow]) -> Vec<String> {
     let mut messages = Vec::new();
     for (folder, ties) in by_folder(source, arrows) {

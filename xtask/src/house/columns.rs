@@ -33,6 +33,10 @@ pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
 
 /// The numbers of the lines of `text` that are too long, by the rules of the language that `path` ends in.
 pub(super) fn wide(path: &Path, text: &str) -> Vec<usize> {
+    let is_long = |line: &str| line.chars().count() > MAX_COLUMNS;
+    if !text.lines().any(is_long) {
+        return Vec::new();
+    }
     let prose = match Language::of(path) {
         Some(Language::Markdown) => text
             .lines()
@@ -56,7 +60,7 @@ pub(super) fn wide(path: &Path, text: &str) -> Vec<usize> {
         let prose = prose.trim();
         if prose.starts_with("```") {
             in_code = !in_code;
-        } else if !in_code && lines[at].chars().count() > MAX_COLUMNS && can_be_broken(prose) {
+        } else if !in_code && is_long(lines[at]) && can_be_broken(prose) {
             wide.push(at + 1);
         }
     }

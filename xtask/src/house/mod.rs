@@ -1,5 +1,5 @@
-//! The order of the house: which way the arrows between modules point, how wide texts are, and what else
-//! `docs/architecture.md` promises. `cargo xtask house` says what is amiss; `cargo test` fails on it.
+//! The order of the house: the direction of arrows between modules, the width of comments and Markdown, and the other
+//! promises of `docs/architecture.md`. `cargo xtask house` prints what is amiss, and `cargo test` fails on it.
 
 mod arrows;
 mod promises;
@@ -16,7 +16,7 @@ use source::Source;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// What a finding is about.
+/// The rule that a finding is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rule {
     Rises,
@@ -25,7 +25,7 @@ enum Rule {
     Wide,
 }
 
-/// What is amiss in a crate, or in the files that belong to no crate.
+/// The findings in a crate, or in the files that belong to no crate.
 struct Report {
     name: String,
     /// For each rule, the messages, each with the group that it is printed in.
@@ -85,7 +85,7 @@ impl Report {
     }
 }
 
-/// Prints what is amiss in `crates`, or everywhere if there are none; `files` is the name for what is in no crate.
+/// Prints the findings in `crates`, or all if none are given; `files` is the name for the files that are in no crate.
 ///
 /// # Errors
 /// If anything is amiss, or if a file cannot be read.
@@ -140,7 +140,7 @@ fn reports(root: &Path) -> Result<Vec<Report>> {
     Ok(reports)
 }
 
-/// What is amiss in the modules and dependencies of `member`.
+/// Returns the findings in the modules and dependencies of `member`.
 fn report(root: &Path, member: &Member) -> Result<Report> {
     let tour = std::fs::read_to_string(root.join("docs/architecture.md"))?;
     let mut report = Report::new(&member.name);

@@ -55,7 +55,7 @@ const RESERVED_NAMES: &[Reserved] = &[
     },
 ];
 
-/// What the dependencies of a crate break.
+/// The promises that the dependencies of a crate break.
 pub(super) fn of_dependencies(member: &Member) -> Vec<String> {
     let mut broken = Vec::new();
     for dependency in &member.dependencies {
@@ -81,7 +81,7 @@ pub(super) fn of_dependencies(member: &Member) -> Vec<String> {
     broken
 }
 
-/// What the modules of a crate break.
+/// The promises that the modules of a crate break.
 pub(super) fn of_modules(name: &str, source: &Source) -> Vec<String> {
     let mut broken: Vec<String> = source
         .modules
@@ -108,8 +108,8 @@ pub(super) fn of_modules(name: &str, source: &Source) -> Vec<String> {
     broken
 }
 
-/// What a crate's modules break of the table about them in `tour`, the text of `docs/architecture.md`: it lists them in
-/// the order of the `mod` lines.
+/// A message if a crate's table in `tour`, the text of `docs/architecture.md`, does not list its modules in the order
+/// of the `mod` lines.
 pub(super) fn of_tour(name: &str, source: &Source, tour: &str) -> Option<String> {
     let (_, table) = tour.split_once(&format!("| in `{name}/src/` |"))?;
     let rows = table.lines().skip(2).map_while(|line| line.strip_prefix("| "));

@@ -2,7 +2,7 @@
 
 use super::source::{Form, Kind, Module, ModuleId, ROOT, Source, Use};
 
-/// What a path names.
+/// A module or an item that a path names.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Target {
     Module(ModuleId),
@@ -22,8 +22,8 @@ impl Target {
 type Trail = Vec<(ModuleId, String)>;
 
 impl Source {
-    /// What `used`, written in `module`, names. A name can be both a module and a function; nothing is returned for
-    /// other crates' names.
+    /// Returns what `used`, written in `module`, names: several targets if a module and a function have one name, and
+    /// none if the name is another crate's.
     pub(super) fn targets(&self, module: ModuleId, used: &Use) -> Vec<Target> {
         let mut targets = self.walk(module, &used.path, &mut Trail::new());
         targets.sort();
@@ -67,7 +67,7 @@ impl Source {
             "super" => self.modules[inside].parent.map(Target::Module).into_iter().collect(),
             name => self.lookup(inside, name, trail),
         };
-        // What a macro defines is not seen here; a re-export of another crate is no name of ours.
+        // Items that macros define are not known here. A re-export from another crate is not a name of this crate.
         let is_import = self.modules[inside].imports.contains_key(first);
         match found.is_empty() {
             true if is_import => Vec::new(),
@@ -76,7 +76,7 @@ impl Source {
         }
     }
 
-    /// What `name` means inside of `module`.
+    /// Returns what `name` means inside `module`.
     fn lookup(&self, module: ModuleId, name: &str, trail: &mut Trail) -> Vec<Target> {
         let key = (module, name.to_owned());
         if trail.contains(&key) {
@@ -110,7 +110,7 @@ impl Source {
     }
 }
 
-/// Of a module and an item with one name, keeps the one that the importing module uses.
+/// Keeps, if a module and an item have one name, the one that the importing module uses.
 fn keep_meant(targets: &mut Vec<Target>, module: &Module, local: &str) {
     let is_module = |target: &Target| matches!(target, Target::Module(_));
     if !targets.iter().any(is_module) || targets.iter().all(is_module) {

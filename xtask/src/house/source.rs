@@ -67,7 +67,7 @@ pub(super) enum Form {
     Inline,
 }
 
-/// What an item is, as far as the rule asks.
+/// The kind of an item, as far as the rule needs it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Function,

@@ -1,8 +1,8 @@
-//! The operands of rarer instructions: of memory, of warps, of matrices.
+//! The operands of rarer instructions, and what finding all operands shares.
 
 use crate::code::{
-    Address, AsyncCopy, Atomic, AtomicOp, AtomicType, Barrier, BarrierOp, Base, Call, Callee, File, Fragment, MatrixOp,
-    Passed, Role, Shuffle, Slot,
+    Address, AsyncCopy, Atomic, AtomicOp, AtomicType, Barrier, BarrierOp, Base, Call, Callee, Collective, File,
+    Fragment, MatrixOp, Passed, Role, Slot, VoteOp,
 };
 use File::{Predicate, R32, R64};
 use Role::{Source, Target as To};
@@ -67,12 +67,38 @@ pub(super) fn barrier(op: &mut Barrier, mut each: impl FnMut(File, Role, &mut Sl
     }
 }
 
-pub(super) fn shuffle(op: &mut Shuffle, mut each: impl FnMut(File, Role, &mut Slot)) {
-    each(R32, To, &mut op.d);
-    each(Predicate, To, &mut op.p);
-    [&mut op.a, &mut op.b, &mut op.c, &mut op.mask]
-        .into_iter()
-        .for_each(|slot| each(R32, Source, slot));
+pub(super) fn collective(op: &mut Collective, mut each: impl FnMut(File, Role, &mut Slot)) {
+    match op {
+        Collective::Barrier { members } => each(R32, Source, members),
+        Collective::Shuffle(op) => {
+            each(R32, To, &mut op.d);
+            each(Predicate, To, &mut op.p);
+            [&mut op.a, &mut op.b, &mut op.c, &mut op.mask]
+                .into_iter()
+                .for_each(|slot| each(R32, Source, slot));
+        }
+        Collective::Vote(op) => {
+            each(if op.op == VoteOp::Ballot { R32 } else { Predicate }, To, &mut op.d);
+            each(Predicate, Source, &mut op.p);
+            each(R32, Source, &mut op.mask);
+        }
+        Collective::Match(op) => {
+            each(R32, To, &mut op.d);
+            each(Predicate, To, &mut op.p);
+            each(width(op.wide), Source, &mut op.a);
+            each(R32, Source, &mut op.mask);
+        }
+        Collective::Reduce(op) => {
+            each(R32, To, &mut op.d);
+            each(R32, Source, &mut op.a);
+            each(R32, Source, &mut op.mask);
+        }
+        Collective::Elect { d, p, members } => {
+            each(R32, To, d);
+            each(Predicate, To, p);
+            each(R32, Source, members);
+        }
+    }
 }
 
 pub(super) fn matrix(op: &mut MatrixOp, mut each: impl FnMut(File, Role, &mut Slot)) {

@@ -1,18 +1,18 @@
-//! Which lanes of a warp run next.
+//! Selection of the lanes of a warp that run next.
 
-use crate::code::{Code, Op};
+use crate::code::{Code, Collective, Op};
 use crate::state::{LANES, Warp, first, lanes};
 
 /// Lanes that run together.
 pub(super) struct Group {
     pub(super) mask: u32,
     pub(super) pc: u32,
-    /// The program counter at which others of the same frame wait.
+    /// The lowest program counter of other lanes in the same frame.
     pub(super) limit: u32,
 }
 
 impl Warp {
-    /// Choose the lanes to run next.
+    /// Chooses the lanes to run next.
     pub(super) fn select(&mut self, code: &Code) -> Option<Group> {
         let runnable = self.live() & !self.parked & !self.waiting;
         if runnable == 0 {
@@ -44,7 +44,7 @@ impl Warp {
         })
     }
 
-    /// A group other than the one set aside, each in its turn; it need not wait for others.
+    /// A group other than the one that was set aside. Groups take turns, and do not stop where others are.
     fn take_turns(&mut self, runnable: u32, others: u32) -> Group {
         let ahead = others & u32::MAX.checked_shl(self.turn).unwrap_or(0);
         let lane = if ahead != 0 { ahead } else { others }.trailing_zeros() as usize % LANES;
@@ -66,7 +66,7 @@ impl Warp {
         same & among
     }
 
-    /// All lanes wait for others of the warp: find some whose partners are all there.
+    /// Finds lanes whose partners are all there, if all lanes wait for others of the warp.
     fn select_waiting(&mut self, code: &Code) -> Option<Group> {
         let waiting = self.waiting & self.live() & !self.parked;
         let mut left = waiting;
@@ -83,7 +83,7 @@ impl Warp {
                     limit: u32::MAX,
                 });
             }
-            if matches!(op, Op::WarpBarrier { .. }) && self.pass_warp_barriers(members[lane], waiting, code) {
+            if is_warp_barrier(op) && self.pass_warp_barriers(members[lane], waiting, code) {
                 return self.select(code);
             }
             left &= !mask;
@@ -94,15 +94,20 @@ impl Warp {
     /// The member masks of a waiting lane's operation.
     fn members(&mut self, lane: usize, op: &Op) -> [u32; LANES] {
         self.registers.frame = self.activations[self.frames[lane] as usize].frame;
-        op.member_mask().map_or([0; LANES], |slot| *self.registers.get32(slot))
+        match op {
+            Op::Collective(op) => *self.registers.get32(op.members()),
+            // Only these two families wait for other lanes.
+            Op::Matrix(op) => *self.registers.get32(op.mask),
+            _ => [0; LANES],
+        }
     }
 
-    /// `bar.warp.sync` may be several instructions in the several branches of a program.
+    /// Lets lanes pass `bar.warp.sync` that wait for each other at different instructions, in branches of the program.
     fn pass_warp_barriers(&mut self, members: u32, waiting: u32, code: &Code) -> bool {
         let wanted = members & self.live();
         let at_barrier = |lane: &usize| {
             let op = code.instructions.get(self.pcs[*lane] as usize).map(|at| &at.op);
-            matches!(op, Some(Op::WarpBarrier { .. }))
+            op.is_some_and(is_warp_barrier)
         };
         let arrived = lanes(wanted & waiting)
             .filter(at_barrier)
@@ -116,4 +121,8 @@ impl Warp {
         self.waiting &= !arrived;
         true
     }
+}
+
+fn is_warp_barrier(op: &Op) -> bool {
+    matches!(op, Op::Collective(Collective::Barrier { .. }))
 }

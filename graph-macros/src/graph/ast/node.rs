@@ -25,7 +25,7 @@ pub(crate) struct Dependency {
     pub(crate) programmatic: Option<Ident>,
 }
 
-/// What a node does.
+/// The action of a node.
 #[derive(Debug)]
 pub(crate) enum Action {
     Kernel(Box<Launch>),
@@ -58,7 +58,7 @@ pub(crate) struct Launch {
     pub(crate) parens: Span,
 }
 
-/// What is launched.
+/// The function that is launched.
 #[derive(Debug)]
 pub(crate) enum Function {
     /// A declared kernel.
@@ -108,6 +108,16 @@ pub(crate) enum Argument {
     Value(Box<Expr>),
 }
 
+impl Argument {
+    /// The place that is borrowed.
+    pub(crate) fn place(&self) -> Option<&Place> {
+        match self {
+            Argument::Borrow { place, .. } => Some(place),
+            Argument::Value(_) => None,
+        }
+    }
+}
+
 /// `|&input, &mut output| body`: a host function and the memory it gets.
 #[derive(Debug)]
 pub(crate) struct Call {
@@ -140,7 +150,7 @@ pub(crate) struct Binding {
     pub(crate) argument: Argument,
 }
 
-/// `(arguments) |stream| body`: library calls, captured.
+/// `(arguments) |stream| body`: library calls that are captured from a stream.
 #[derive(Debug)]
 pub(crate) struct Capture {
     pub(crate) arguments: Vec<Argument>,
@@ -195,13 +205,22 @@ pub(crate) struct Switch {
 }
 
 impl Action {
-    /// What an `if`, a `while` or a `switch` looks at.
+    /// The condition of an `if`, a `while` or a `switch`.
     pub(crate) fn condition(&self) -> Option<&Place> {
         match self {
             Action::If(choice) => Some(&choice.condition),
             Action::While(repeated) => Some(&repeated.condition),
             Action::Switch(switch) => Some(&switch.condition),
-            _ => None,
+            Action::Kernel(_)
+            | Action::Memcpy { .. }
+            | Action::Memset { .. }
+            | Action::Call(_)
+            | Action::Graph(_)
+            | Action::Capture(_)
+            | Action::Raw(_)
+            | Action::Join
+            | Action::Record(_)
+            | Action::Wait(_) => None,
         }
     }
 
@@ -214,7 +233,50 @@ impl Action {
             }
             Action::While(repeated) => vec![(Role::While, &repeated.body)],
             Action::Switch(switch) => switch.cases.iter().map(|body| (Role::Case, body)).collect(),
-            _ => Vec::new(),
+            Action::Kernel(_)
+            | Action::Memcpy { .. }
+            | Action::Memset { .. }
+            | Action::Call(_)
+            | Action::Graph(_)
+            | Action::Capture(_)
+            | Action::Raw(_)
+            | Action::Join
+            | Action::Record(_)
+            | Action::Wait(_) => Vec::new(),
+        }
+    }
+
+    /// The arguments of a kernel, a `capture` or a `raw` node, and the bindings of a child.
+    pub(crate) fn arguments(&self) -> Vec<&Argument> {
+        match self {
+            Action::Kernel(launch) => launch.arguments.iter().collect(),
+            Action::Capture(capture) => capture.arguments.iter().collect(),
+            Action::Raw(raw) => raw.arguments.iter().collect(),
+            Action::Graph(child) => child.bindings.iter().map(|binding| &binding.argument).collect(),
+            Action::Memcpy { .. }
+            | Action::Memset { .. }
+            | Action::Call(_)
+            | Action::Join
+            | Action::Record(_)
+            | Action::Wait(_)
+            | Action::If(_)
+            | Action::While(_)
+            | Action::Switch(_) => Vec::new(),
+        }
+    }
+
+    /// The places that the node touches, other than in its bodies.
+    pub(crate) fn places(&self) -> Vec<&Place> {
+        match self {
+            Action::Memcpy { from, to } => vec![from, to],
+            Action::Memset { to, .. } => vec![to],
+            Action::Call(call) => call.parameters.iter().map(|parameter| &parameter.place).collect(),
+            Action::Kernel(_) | Action::Capture(_) | Action::Raw(_) | Action::Graph(_) => {
+                let arguments = self.arguments().into_iter();
+                arguments.filter_map(Argument::place).collect()
+            }
+            Action::If(_) | Action::While(_) | Action::Switch(_) => self.condition().into_iter().collect(),
+            Action::Join | Action::Record(_) | Action::Wait(_) => Vec::new(),
         }
     }
 }

@@ -52,7 +52,8 @@ fn bounds_of(place: &Place) -> impl Iterator<Item = &Expr> {
         .flatten()
 }
 
-/// The first iteration of the `for`s in which the place leaves its memory. `known` are the variables of those around them.
+/// The first iteration of the `for`s in which the place leaves its memory. `known` are the variables of those around
+/// them.
 fn search<'a>(
     graph: &Graph<'a>,
     place: &Place,
@@ -155,7 +156,7 @@ fn outside_dimension(name: &str, part: &Part, length: Option<i128>, known: &[(&I
             diagnostic.help(format!("use an index from 0 to {}", length - 1))
         }
         Some(length) => diagnostic.help(format!("use a range within 0..{length}")),
-        None => diagnostic.help("use a range whose start is not behind its end"),
+        None => diagnostic.help("use a range whose start is not after its end"),
     })
 }
 

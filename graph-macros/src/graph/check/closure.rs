@@ -1,4 +1,4 @@
-//! What closures name: rustc would only say that it is not there.
+//! The names in closures. rustc would only say that they are not there.
 
 use crate::graph::ast::{Action, Argument, Node};
 use crate::graph::resolve::{Entity, Graph};
@@ -28,7 +28,14 @@ pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
             found.visit_expr(event);
             Vec::new()
         }
-        _ => return,
+        Action::Kernel(_)
+        | Action::Memcpy { .. }
+        | Action::Memset { .. }
+        | Action::Graph(_)
+        | Action::Join
+        | Action::If(_)
+        | Action::While(_)
+        | Action::Switch(_) => return,
     };
     let mut reported = HashSet::new();
     for name in found.mentioned {
@@ -112,7 +119,7 @@ pub(super) struct Names<'a> {
 }
 
 impl<'a> Names<'a> {
-    /// Those of one expression.
+    /// The names of one expression.
     pub(super) fn of(expr: &'a Expr) -> Self {
         let mut names = Self::default();
         names.visit_expr(expr);

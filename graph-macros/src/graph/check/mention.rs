@@ -1,5 +1,5 @@
-//! Expressions that mention memory or nodes as if these had values when the graph is built: rustc would only say that nothing of the
-//! name is there.
+//! Expressions that mention memory or nodes as if these had values when the graph is built: rustc would only say that
+//! nothing of the name is there.
 
 use super::closure::Names;
 use crate::graph::ast::{Action, Argument, Node, Part, Place};
@@ -28,33 +28,39 @@ fn of_node<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a Expr>) {
     let attributes = &node.attributes.node;
     found.extend(attributes.priority.iter().map(|(_, priority)| priority));
     found.extend(attributes.cluster.iter().flat_map(|(_, cluster)| &cluster.parts));
+    node.action.places().into_iter().for_each(|place| bounds(place, found));
     match &node.action {
         Action::Kernel(launch) => {
             found.extend(launch.grid.parts.iter().chain(&launch.block.parts));
             found.extend(&launch.shared);
-            arguments(graph, launch.arguments.iter(), found);
+            by_value(graph, node, found);
         }
-        Action::Memcpy { from, to } => [from, to].into_iter().for_each(|place| bounds(place, found)),
-        Action::Memset { to, value } => {
-            bounds(to, found);
-            found.push(value);
-        }
-        Action::Graph(child) => arguments(graph, child.bindings.iter().map(|binding| &binding.argument), found),
-        Action::Capture(capture) => places(&capture.arguments, found),
-        Action::Raw(raw) => places(&raw.arguments, found),
-        other => other.condition().into_iter().for_each(|place| bounds(place, found)),
+        Action::Memset { value, .. } => found.push(value),
+        Action::Graph(_) => by_value(graph, node, found),
+        Action::Memcpy { .. }
+        | Action::Call(_)
+        | Action::Capture(_)
+        | Action::Raw(_)
+        | Action::Join
+        | Action::Record(_)
+        | Action::Wait(_)
+        | Action::If(_)
+        | Action::While(_)
+        | Action::Switch(_) => {}
     }
 }
 
-fn arguments<'a>(graph: &Graph<'a>, arguments: impl Iterator<Item = &'a Argument>, found: &mut Vec<&'a Expr>) {
-    for argument in arguments {
-        match argument {
-            Argument::Borrow { place, .. } => bounds(place, found),
-            // That memory is passed by value is told elsewhere.
-            Argument::Value(value) if is_resource(graph, value) => {}
-            Argument::Value(value) => found.push(value),
-        }
-    }
+/// The arguments that are passed by value. Memory that is passed by value is another mistake.
+fn by_value<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a Expr>) {
+    let values = node
+        .action
+        .arguments()
+        .into_iter()
+        .filter_map(|argument| match argument {
+            Argument::Borrow { .. } => None,
+            Argument::Value(value) => Some(&**value),
+        });
+    found.extend(values.filter(|value| !is_resource(graph, value)));
 }
 
 fn is_resource(graph: &Graph<'_>, value: &Expr) -> bool {
@@ -62,14 +68,6 @@ fn is_resource(graph: &Graph<'_>, value: &Expr) -> bool {
     path.path
         .get_ident()
         .is_some_and(|name| graph.resource_of(name).is_some())
-}
-
-fn places<'a>(arguments: &'a [Argument], found: &mut Vec<&'a Expr>) {
-    for argument in arguments {
-        if let Argument::Borrow { place, .. } = argument {
-            bounds(place, found);
-        }
-    }
 }
 
 fn bounds<'a>(place: &'a Place, found: &mut Vec<&'a Expr>) {

@@ -1,24 +1,16 @@
 //! Memory that must be in one piece: all but that of copies and memsets.
 
-use crate::graph::ast::{Action, Argument, Node, Part, Place};
+use crate::graph::ast::{Action, Node, Part};
 use crate::report::{Report, error};
 use crate::text::plain;
 use graph_plan::Code;
 
 /// Reports columns of several rows where they cannot be.
 pub(super) fn pieces(node: &Node, report: &mut Report) {
-    let places: Vec<&Place> = match &node.action {
-        Action::Memcpy { .. } | Action::Memset { .. } => return,
-        Action::Kernel(launch) => borrowed(&launch.arguments),
-        Action::Capture(capture) => borrowed(&capture.arguments),
-        Action::Raw(raw) => borrowed(&raw.arguments),
-        Action::Graph(child) => child
-            .bindings
-            .iter()
-            .filter_map(|binding| place(&binding.argument))
-            .collect(),
-        other => other.condition().into_iter().collect(),
-    };
+    if matches!(node.action, Action::Memcpy { .. } | Action::Memset { .. }) {
+        return;
+    }
+    let places = node.action.places();
     for place in places.into_iter().filter(|place| place.is_rectangle()) {
         let (name, keyword) = (&place.name, &node.keyword);
         let columns = place.parts.get(1).map_or_else(String::new, text);
@@ -32,17 +24,6 @@ pub(super) fn pieces(node: &Node, report: &mut Report) {
                 "take those of one row, `{name}[i]{columns}`, or copy them to memory of their own first"
             ));
         report.push_between(name.span(), place.end, &diagnostic);
-    }
-}
-
-fn borrowed(arguments: &[Argument]) -> Vec<&Place> {
-    arguments.iter().filter_map(place).collect()
-}
-
-fn place(argument: &Argument) -> Option<&Place> {
-    match argument {
-        Argument::Borrow { place, .. } => Some(place),
-        Argument::Value(_) => None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! What nodes do, as Rust: every place, path, expression and closure stands where it would in a function.
+//! The actions of nodes as Rust: every place, path, expression and closure is where it would be in a function.
 
 use super::Memory;
 use super::tokens::{commas, is_word, split_at_puncts, stream, without_words};
@@ -56,7 +56,8 @@ pub(super) fn call(tokens: &[TokenTree], memory: &[Memory]) -> TokenStream {
     quote!(let _ = (#places); { #(#lent)* #body })
 }
 
-/// `(&x, &mut y) |stream| body` or `unsafe (&x, &mut y) |graph, after| body`: `method` of the builder tells what the closure gets.
+/// `(&x, &mut y) |stream| body` or `unsafe (&x, &mut y) |graph, after| body`: `method` of the builder tells what the
+/// closure gets.
 pub(super) fn closure(method: &TokenTree, tokens: &[TokenTree]) -> TokenStream {
     let (places, rest) = split_at_puncts(without_words(tokens, &["unsafe"]), "|");
     let (names, body) = split_at_puncts(rest, "|");

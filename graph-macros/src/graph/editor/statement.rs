@@ -15,11 +15,11 @@ struct Statement<'t> {
     /// The token of the keyword.
     word: &'t TokenTree,
     name: &'t TokenTree,
-    /// All behind the name and its `:`, `=` or `in`.
+    /// All tokens after the name and its `:`, `=` or `in`.
     rest: &'t [TokenTree],
 }
 
-/// The nodes of a body, and what is written behind `after`.
+/// The nodes of a body, and their `after` lists.
 #[derive(Default)]
 struct Order {
     nodes: Vec<TokenStream>,
@@ -64,7 +64,7 @@ pub(super) fn place(space: &TokenTree, name: &TokenTree, shape: &[TokenTree]) ->
     Some((ty, Memory { name, shape }))
 }
 
-/// The tokens of each statement: they end at a `;`, at the next statement, or behind the body of a `for`.
+/// The tokens of each statement: they end at a `;`, at the next statement, or after the body of a `for`.
 fn split(tokens: &[TokenTree]) -> Vec<&[TokenTree]> {
     let (mut parts, mut start) = (Vec::new(), 0);
     for (index, token) in tokens.iter().enumerate() {
@@ -139,7 +139,7 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// What the statement mentions; the name of a node and what it runs after go to `order`.
+    /// The uses of names in the statement. The name of a node and its `after` list go to `order`.
     fn uses(&self, memory: &[Memory], order: &mut Order) -> TokenStream {
         let (action, after) = self.action();
         let uses = match self.keyword {
@@ -159,7 +159,7 @@ impl<'t> Statement<'t> {
         uses
     }
 
-    /// What the node does, and the list behind `after`, which may also be the name of a variable.
+    /// The action of the node and its `after` list. `after` may also be the name of a variable.
     fn action(&self) -> (&'t [TokenTree], Option<&'t [TokenTree]>) {
         let names = |after: &usize| matches!(self.rest.get(after + 1), None | Some(TokenTree::Ident(_)));
         let mut words = (0..self.rest.len()).filter(|&index| is_word(&self.rest[index], "after"));
@@ -189,7 +189,7 @@ impl<'t> Statement<'t> {
     }
 }
 
-/// The lengths of a shape as values, which may be build arguments: what stands in a type may not.
+/// The lengths of a shape as values. Lengths may be build arguments, which cannot occur in a type.
 fn lengths(shape: TokenStream) -> TokenStream {
     let Some(TokenTree::Group(dimension)) = shape.into_iter().next() else {
         return TokenStream::new();
@@ -200,7 +200,7 @@ fn lengths(shape: TokenStream) -> TokenStream {
     quote!(#inner let _: usize = #length;)
 }
 
-/// What stands before and from the first braces.
+/// Splits the tokens before the first braces.
 fn split_at_braces(tokens: &[TokenTree]) -> (&[TokenTree], &[TokenTree]) {
     let braces = tokens.iter().position(|token| is_group(token, Delimiter::Brace));
     tokens.split_at(braces.unwrap_or(tokens.len()))

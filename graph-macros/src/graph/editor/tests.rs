@@ -1,4 +1,4 @@
-//! What editors see of statements, and that it stands where it stood when a name is put in at the cursor.
+//! The view of editors, and that it does not move when a name is put in at the cursor.
 
 use super::statement::body;
 use crate::graph::expand;
@@ -133,7 +133,7 @@ fn a_statement_ends_where_the_next_begins() {
     );
 }
 
-/// What the one macro of an expansion is given for editors and for rustc.
+/// The arguments of the one macro of an expansion: for editors and for rustc.
 fn halves(text: &str) -> [String; 2] {
     let groups = |tokens: TokenStream| {
         tokens.into_iter().filter_map(|token| match token {

@@ -6,12 +6,12 @@ pub(super) fn stream(tokens: &[TokenTree]) -> TokenStream {
     tokens.iter().cloned().collect()
 }
 
-/// Is the token this word?
+/// Whether the token is this word.
 pub(super) fn is_word(token: &TokenTree, word: &str) -> bool {
     matches!(token, TokenTree::Ident(ident) if ident == word)
 }
 
-/// Is the token a group in these brackets?
+/// Whether the token is a group in these brackets.
 pub(super) fn is_group(token: &TokenTree, delimiter: Delimiter) -> bool {
     matches!(token, TokenTree::Group(group) if group.delimiter() == delimiter)
 }
@@ -20,7 +20,7 @@ pub(super) fn is_punct(token: &TokenTree, character: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == character)
 }
 
-/// Do the tokens begin with this punctuation, and not with a longer one such as `::` for `:`?
+/// Whether the tokens begin with this punctuation, and not with a longer one such as `::` for `:`.
 pub(super) fn single_punct(tokens: &[TokenTree], character: char) -> bool {
     match tokens {
         [TokenTree::Punct(first), TokenTree::Punct(second), ..] => {
@@ -32,7 +32,7 @@ pub(super) fn single_punct(tokens: &[TokenTree], character: char) -> bool {
     }
 }
 
-/// Where the first of these punctuations in a row begins.
+/// The index of these punctuations in a row.
 pub(super) fn find_puncts(tokens: &[TokenTree], puncts: &str) -> Option<usize> {
     let count = puncts.chars().count();
     tokens.windows(count).position(|window| {
@@ -43,7 +43,7 @@ pub(super) fn find_puncts(tokens: &[TokenTree], puncts: &str) -> Option<usize> {
     })
 }
 
-/// What stands before and behind the first of these punctuations; all of it before, if they are not there.
+/// The tokens before and after the first of these punctuations; without them, all tokens and none.
 pub(super) fn split_at_puncts<'t>(tokens: &'t [TokenTree], puncts: &str) -> (&'t [TokenTree], &'t [TokenTree]) {
     match find_puncts(tokens, puncts) {
         Some(start) => (&tokens[..start], &tokens[start + puncts.chars().count()..]),
@@ -51,14 +51,14 @@ pub(super) fn split_at_puncts<'t>(tokens: &'t [TokenTree], puncts: &str) -> (&'t
     }
 }
 
-/// What stands between commas.
+/// The parts between commas.
 pub(super) fn commas(tokens: &[TokenTree]) -> impl Iterator<Item = &[TokenTree]> {
     tokens
         .split(|token| is_punct(token, ','))
         .filter(|part| !part.is_empty())
 }
 
-/// The tokens without those of these words that they begin with.
+/// The tokens without the given words at their beginning.
 pub(super) fn without_words<'t>(mut tokens: &'t [TokenTree], words: &[&str]) -> &'t [TokenTree] {
     while let Some((first, rest)) = tokens.split_first()
         && words.iter().any(|word| is_word(first, word))

@@ -1,8 +1,9 @@
 //! A graph as an expression: a block that builds it where it stands, and the type of what it yields.
 //!
-//! The type can name nothing of the function around it: neither its generics nor the types of its locals. So it is generic over all: each
-//! resource, each param, and the closure that holds the nodes that mention params. It stands in a module of its own, which keeps its
-//! fields from the user. The user's expressions all stand in the block, and see what is around it.
+//! The type can name nothing of the function around it: neither its generics nor the types of its locals. So it is
+//! generic over all: each resource, each param, and the closure that holds the nodes that mention params. It stands in
+//! a module of its own, which keeps its fields from the user. The user's expressions all stand in the block, and see
+//! what is around it.
 
 mod interface;
 

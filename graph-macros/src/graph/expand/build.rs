@@ -1,13 +1,13 @@
 //! `build`, and the setters of params.
 //!
-//! A node that mentions a param becomes a function of its own, generic over what it applies to: `build` adds the node through
-//! it, `set_x` updates the node through it, and the user's expression is compiled once. The build arguments that such a node mentions, too,
-//! are kept in the graph.
+//! A node that mentions a param becomes a function of its own, generic over what it applies to: `build` adds the node
+//! through it, `set_x` updates the node through it, and the user's expression is compiled once. The build arguments
+//! that such a node mentions, too, are kept in the graph.
 
 use super::anonymous;
 use super::argument::{self, parameters};
 use super::interface::{Source, copy, place_type, receiver, setter, value_name};
-use super::node::{add, apply, loaded, loaded_name, places};
+use super::node::{add, apply, generic_assertions, loaded, loaded_name, places};
 use super::part::local;
 use super::rng;
 use super::scratch;
@@ -36,6 +36,8 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
 pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
     let (name, arguments) = (graph.item.name.to_string(), parameters(graph));
     let (device, builder, bound) = (hidden("device"), hidden("builder"), hidden("bound"));
+    // Here too, so that a failure names the user's call of `build`.
+    let asserted = (!generic_assertions(graph).is_empty()).then(|| quote!(let () = Self::__ASSERTED;));
     let (arena, values) = (
         scratch::places(graph, &builder),
         argument::bound(graph, &builder, &bound),
@@ -45,6 +47,7 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
         pub fn build(#device: &__g::Device #arguments) -> __g::Result<Self> {
             #[allow(unused_mut)]
             let (mut #builder, mut #bound) = (__g::GraphBuilder::new(#device, #name), Self::__unbound());
+            #asserted
             #arena
             #values
             Self::__declare(#builder, #bound)
@@ -67,8 +70,8 @@ pub(super) fn nodes(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
     Steps::of(graph).tokens(builder)
 }
 
-/// The declaration of a resource, whose place becomes a local variable. `builder` is a `&mut GraphBuilder`; `bound` is the struct of what is bound, if
-/// the resource can be among it.
+/// The declaration of a resource, whose place becomes a local variable. `builder` is a `&mut GraphBuilder`; `bound` is
+/// the struct of what is bound, if the resource can be among it.
 pub(super) fn declare(
     graph: &Graph<'_>,
     resource: &Resource,
@@ -279,7 +282,8 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> TokenStream {
     }
 }
 
-/// The calls of the functions of nodes that mention params, of all iterations, by an update. What they need is in local variables.
+/// The calls of the functions of nodes that mention params, of all iterations, by an update. What they need is in local
+/// variables.
 pub(super) fn update_calls(graph: &Graph<'_>, nodes: &[usize], update: &Ident) -> TokenStream {
     let calls = nodes.iter().map(|&node| {
         let unchanged = loaded(graph.nodes[node]).map(|_| quote!(::core::option::Option::None));

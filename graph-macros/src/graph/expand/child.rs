@@ -57,8 +57,8 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, child: &Child,
     }
 }
 
-/// Fills the slots of a child. A name that it does not have is told by [`assertions`] alone, and so is a type that is no graph: here traits
-/// stand in for the functions.
+/// Fills the slots of a child. A name that it does not have is told by [`assertions`] alone, and so is a type that is
+/// no graph: here traits stand in for the functions.
 fn fill(graph: &Graph<'_>, node: &Node, child: &Child, slots: &Ident) -> TokenStream {
     let path = path(graph, node, child);
     let functions: Vec<Ident> = child

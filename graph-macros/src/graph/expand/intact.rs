@@ -1,5 +1,6 @@
-//! What rustc still compiles of a graph with mistakes: the statements that have none of those that rustc would tell once more. So what
-//! rustc has to say of them is said at once, and what only they name counts as used. Nothing calls it.
+//! What rustc still compiles of a graph with mistakes: the statements that have none of those that rustc would tell
+//! once more. So what rustc has to say of them is said at once, and what only they name counts as used. Nothing calls
+//! it.
 
 use super::build::{Operands, hidden, operands, operands_of};
 use super::interface::implementation;

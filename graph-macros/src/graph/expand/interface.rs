@@ -47,7 +47,8 @@ pub(super) fn types(graph: &Graph<'_>) -> TokenStream {
     quote!(#declaration #memory)
 }
 
-/// The methods that read the same to editors and to rustc: all but `build` and those about params, whose bodies have spans of the user's.
+/// The methods that read the same to editors and to rustc: all but `build` and those about params, whose bodies have
+/// spans of the user's.
 pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let (common, memory) = (common(bodies), memory_method(graph, bodies));
     let resources = graph
@@ -128,8 +129,8 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// The name of a type at the user's own place, yet not as the user's: else rustc, where it cannot find a type, suggests a type
-/// parameter behind this name, and so tells the same mistake again where it has no such suggestion.
+/// The name of a type at the user's own place, yet not as the user's: else rustc, where it cannot find a type, suggests
+/// a type parameter behind this name, and so tells the same mistake again where it has no such suggestion.
 fn without_suggestions(mut name: Ident) -> Ident {
     name.set_span(name.span().resolved_at(Span::call_site()));
     name
@@ -307,8 +308,9 @@ pub(super) enum Source {
     Argument(Ident),
 }
 
-/// A copy of a param's value: params are `Clone`, not necessarily `Copy`. All copies of one param have the same span, at its name, so
-/// that rustc says only once that a type is not `Clone`. `receiver` is the `self` of the method, or the argument's name.
+/// A copy of a param's value: params are `Clone`, not necessarily `Copy`. All copies of one param have the same span,
+/// at its name, so that rustc says only once that a type is not `Clone`. `receiver` is the `self` of the method, or the
+/// argument's name.
 pub(super) fn copy(name: &Ident, source: &Source) -> TokenStream {
     let here = |ident: &Ident| {
         let mut ident = ident.clone();

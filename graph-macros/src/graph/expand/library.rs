@@ -32,7 +32,8 @@ pub(super) fn capture(graph: &Graph<'_>, node: &Node, capture: &Capture, builder
     quote_spanned!(span=> #[allow(unused_variables, unreachable_code)] { #clones let _ = #add; })
 }
 
-/// The call that adds what a closure adds. The closure stands in the author's `unsafe`; one of its own within it is welcome.
+/// The call that adds what a closure adds. The closure stands in the author's `unsafe`; one of its own within it is
+/// welcome.
 pub(super) fn raw(graph: &Graph<'_>, node: &Node, raw: &Raw, builder: &TokenStream) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
     let (unsafety, handle, after) = (&raw.unsafety, &raw.graph, &raw.after);
@@ -60,7 +61,8 @@ fn arguments(graph: &Graph<'_>, arguments: &[Argument]) -> TokenStream {
     quote!((#(#arguments,)*))
 }
 
-/// The pattern that gives memory its name in the closure: each name that is borrowed once, and is not that of the closure's parameter.
+/// The pattern that gives memory its name in the closure: each name that is borrowed once, and is not that of the
+/// closure's parameter.
 fn names(arguments: &[Argument], parameter: &Ident) -> TokenStream {
     let name = |argument: &Argument| match argument {
         Argument::Borrow { place, .. } => Some(place.name.clone()),

@@ -122,8 +122,8 @@ fn on_device(graph: &Graph<'_>, place: &Place) -> TokenStream {
     }
 }
 
-/// The name under which the expansion mentions a node's kernel. The user's path stands once, where this name is declared, so
-/// that a wrong path is one error.
+/// The name under which the expansion mentions a node's kernel. The user's path stands once, where this name is
+/// declared, so that a wrong path is one error.
 pub(super) fn alias(node: &Node) -> Ident {
     Ident::new(&format!("__kernel_{}", node.name.unraw()), node.name.span())
 }
@@ -167,12 +167,14 @@ pub(super) fn loaded(node: &Node) -> Option<TokenStream> {
     Some(quote_spanned!(span=> __g::LoadedFunction::loaded(&(#expr))))
 }
 
-/// The parameter of a node's function that is the [`loaded`] value: `None` in an update, which does not evaluate the expression again.
+/// The parameter of a node's function that is the [`loaded`] value: `None` in an update, which does not evaluate the
+/// expression again.
 pub(super) fn loaded_name() -> Ident {
     Ident::new("function", Span::mixed_site())
 }
 
-/// The call that a node makes, in `unsafe` where the user wrote so. `function` is the value that is launched, if that is no path.
+/// The call that a node makes, in `unsafe` where the user wrote so. `function` is the value that is launched, if that
+/// is no path.
 fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident, function: Option<TokenStream>) -> TokenStream {
     let arguments = launch.arguments.iter().map(|argument| match argument {
         Argument::Borrow { and, mutable, place } => {
@@ -275,8 +277,8 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         .collect()
 }
 
-/// For each kernel that gets scratch memory as `&mut` before any other node has written it, the assertion that it does not load from
-/// there. Only constants of the kernels' types tell.
+/// For each kernel that gets scratch memory as `&mut` before any other node has written it, the assertion that it does
+/// not load from there. Only constants of the kernels' types tell.
 fn first_writes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)> {
     let assertion = |&access: &usize| {
         let (place, start) = graph.accesses[access];
@@ -295,8 +297,8 @@ fn first_writes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)
     outcome.first_writes.iter().filter_map(assertion).collect()
 }
 
-/// For each two kernels of which some nodes can run at the same time, the assertion that they share no module-scope variable that one
-/// of them writes. Only constants of the kernels' types tell which variables they touch.
+/// For each two kernels of which some nodes can run at the same time, the assertion that they share no module-scope
+/// variable that one of them writes. Only constants of the kernels' types tell which variables they touch.
 fn unordered_kernels(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)> {
     let path = |node: &Node| match &node.action {
         Action::Kernel(launch) => launch.path().map(|path| path.to_token_stream().to_string()),
@@ -330,8 +332,8 @@ pub(super) fn generic_assertions(graph: &Graph<'_>) -> TokenStream {
         .collect()
 }
 
-/// The assertions about all nodes that do, or do not, mention the graph's generics. Equal ones stand once: a large graph launches
-/// the same kernels over and over.
+/// The assertions about all nodes that do, or do not, mention the graph's generics. Equal ones stand once: a large
+/// graph launches the same kernels over and over.
 fn each(graph: &Graph<'_>, generics: bool) -> Vec<(Span, TokenStream)> {
     let mut found = Vec::new();
     let mut launches: Vec<LaunchAssertion<'_>> = Vec::new();
@@ -388,7 +390,12 @@ impl LaunchAssertion<'_> {
         let function = quote_spanned! {self.launch.function.span()=>
             __p::#check::<#kernel>
         };
-        spanned_call(function, quote!(&[#(#nodes),*], #operands), self.launch.parens)
+        let memory = self.launch.arguments.iter().map(|argument| match argument {
+            Argument::Borrow { place, .. } => place.name.to_string(),
+            Argument::Value(_) => String::new(),
+        });
+        let operands = quote!(&[#(#nodes),*], &[#(#memory),*], #operands);
+        spanned_call(function, operands, self.launch.parens)
     }
 }
 

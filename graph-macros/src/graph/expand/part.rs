@@ -1,4 +1,5 @@
-//! Places as tokens: the expression that selects one in `build`, its size in bytes, and the assertion that it is in bounds.
+//! Places as tokens: the expression that selects one in `build`, its size in bytes, and the assertion that it is in
+//! bounds.
 
 use super::rng;
 use super::shape::Shape;
@@ -10,8 +11,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 use syn::ext::IdentExt;
 
-/// The local variable that holds a resource's place in `build`. It has the user's own hygiene: only tokens that agree in it
-/// make one span, at which rustc reports what is wrong with a place.
+/// The local variable that holds a resource's place in `build`. It has the user's own hygiene: only tokens that agree
+/// in it make one span, at which rustc reports what is wrong with a place.
 pub(super) fn local(declared: &Ident) -> Ident {
     local_at(declared, declared.span())
 }
@@ -95,7 +96,8 @@ fn length_of<'a>(graph: &Graph<'_>, resource: &'a Resource, dimension: usize) ->
 
 /// The expression of a place, of type `Place<shape of the part, memory>`.
 ///
-/// Methods are called by their paths, here and in all that is expanded: a trait of the user's could otherwise come first.
+/// Methods are called by their paths, here and in all that is expanded: a trait of the user's could otherwise come
+/// first.
 pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return TokenStream::new();
@@ -226,7 +228,8 @@ pub(super) fn bytes(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     Some(quote!((__p::distance(#start, #end) * ::core::mem::size_of::<#row>()) as ::core::primitive::u64))
 }
 
-/// The assertions that a place is in bounds, at the user's tokens; none where literals have told already, or only build can tell.
+/// The assertions that a place is in bounds, at the user's tokens; none where literals have told already, or only build
+/// can tell.
 pub(super) fn bounds_assertions(graph: &Graph<'_>, place: &Place) -> Vec<TokenStream> {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return Vec::new();

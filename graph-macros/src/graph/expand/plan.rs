@@ -27,7 +27,8 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         const __RESOURCES: &'static [__p::PlanResource] = &[#(#resources),*];
         #nodes
         #bodies
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
         pub const PLAN: __p::Plan = __p::Plan::#plan #least;
     }
 }

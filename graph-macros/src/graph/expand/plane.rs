@@ -35,7 +35,8 @@ pub(super) fn memset(graph: &Graph<'_>, to: &Place, call: Span) -> (Ident, Token
     (Ident::new("memset_2d", call), reference(to, true, &selected))
 }
 
-/// The expression of columns of rows, of type `Rectangle<shape of the part, memory>`. `whole` is that of the resource's place.
+/// The expression of columns of rows, of type `Rectangle<shape of the part, memory>`. `whole` is that of the resource's
+/// place.
 fn rectangle(graph: &Graph<'_>, place: &Place, whole: &TokenStream) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return TokenStream::new();

@@ -1,5 +1,5 @@
-//! Edges as tokens, and the compile-time assertions about programmatic ones: only constants of the kernels' types tell whether these are an
-//! order of their nodes.
+//! Edges as tokens, and the compile-time assertions about programmatic ones: only constants of the kernels' types tell
+//! whether these are an order of their nodes.
 
 use super::node::alias;
 use crate::graph::ast::{Action, Argument, Launch};
@@ -9,8 +9,8 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashSet;
 
-/// The calls that add all edges, in order. In a graph with loops each edge has the number of loops that are around both of its nodes. `builder` is a
-/// `&mut GraphBuilder`.
+/// The calls that add all edges, in order. In a graph with loops each edge has the number of loops that are around both
+/// of its nodes. `builder` is a `&mut GraphBuilder`.
 pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
     let indices: Vec<usize> = (0..graph.draft.edges.len()).collect();
     let programmatic = |edge: &usize| graph.draft.is_programmatic(*edge);
@@ -32,7 +32,8 @@ pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
     calls.collect()
 }
 
-/// For each programmatic edge, the assertion that the later kernel waits, and a warning where the earlier one never lets it start early.
+/// For each programmatic edge, the assertion that the later kernel waits, and a warning where the earlier one never
+/// lets it start early.
 pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     if graph.draft.programmatic.is_empty() {
         return TokenStream::new();

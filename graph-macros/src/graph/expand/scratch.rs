@@ -1,4 +1,5 @@
-//! The arena of scratch memory: which may share addresses is found here, where they lie is found by rustc, which knows their sizes.
+//! The arena of scratch memory: which may share addresses is found here, where they lie is found by rustc, which knows
+//! their sizes.
 
 use super::child;
 use super::shape::Shape;
@@ -23,8 +24,8 @@ fn children<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = (usize, &'a Node, 
     })
 }
 
-/// Is there scratch memory, and are the sizes of all of the graph's own constants? Else `build` finds its places, and so it does for graphs
-/// as expressions, whose type cannot name the types around them.
+/// Is there scratch memory, and are the sizes of all of the graph's own constants? Else `build` finds its places, and
+/// so it does for graphs as expressions, whose type cannot name the types around them.
 fn is_packed(graph: &Graph<'_>) -> bool {
     let dynamic = |resource: &Resource| graph.is_dynamic(resource);
     let any = scratch(graph).next().is_some() || children(graph).next().is_some();

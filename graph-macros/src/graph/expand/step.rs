@@ -46,7 +46,8 @@ struct Group {
     steps: Vec<Step>,
 }
 
-/// All steps of `build`, with the nodes in order of their indices. Those of an expression see what is around it, so they stand there.
+/// All steps of `build`, with the nodes in order of their indices. Those of an expression see what is around it, so
+/// they stand there.
 pub(super) struct Steps<'g, 'a> {
     graph: &'g Graph<'a>,
     groups: Vec<Group>,

@@ -1,4 +1,4 @@
-//! Attributes of graphs and statements: documentation, `#[allow(rule)]`, and what only nodes have.
+//! Attributes of graphs and statements: documentation, `#[allow(rule)]`, and those that only nodes have.
 
 use crate::graph::ast::{Attributes, Extent, NodeAttribute, NodeAttributes};
 use crate::graph::keyword::Keyword;
@@ -20,7 +20,7 @@ const SILENCEABLE: [Code; 5] = [
     Code::ProgrammaticEdge,
 ];
 
-/// All attributes that stand here; unknown ones are reported.
+/// Parses all attributes before a graph or a statement; unknown ones are reported.
 pub(super) fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Attributes> {
     let mut found = Attributes::default();
     for attribute in input.call(Attribute::parse_outer)? {
@@ -102,12 +102,15 @@ fn of_node(attribute: &Attribute, known: NodeAttribute, found: &mut NodeAttribut
     }
 }
 
-/// One to three dimensions in parentheses, as those of a launch.
+/// One to three dimensions in parentheses, as in a launch.
 fn extent(attribute: &Attribute) -> Option<Extent> {
     let Meta::List(list) = &attribute.meta else { return None };
     let parts = attribute.parse_args_with(Punctuated::<Expr, Token![,]>::parse_terminated);
     let parts: Vec<Expr> = parts.ok()?.into_iter().collect();
-    let whole = parse_quote_spanned!(list.delimiter.span().join()=> (#(#parts,)*));
+    let whole = match &parts[..] {
+        [single] => single.clone(),
+        _ => parse_quote_spanned!(list.delimiter.span().join()=> (#(#parts,)*)),
+    };
     (1..=3).contains(&parts.len()).then_some(Extent { whole, parts })
 }
 

@@ -1,4 +1,4 @@
-//! What all parsers share: errors, the ends of statements, and going on after a mistake.
+//! Functions that all parsers share: errors, the ends of statements, and going on after a mistake.
 
 use super::Context;
 use crate::graph::boundary;
@@ -12,7 +12,7 @@ pub(super) fn expected(span: Span, what: &str) -> syn::Error {
     syn::Error::new(span, format!("expected {what}"))
 }
 
-/// An expression where the grammar has nothing but one; `what` is said where there is none.
+/// Parses an expression where nothing else may follow. If there is none, the error asks for `what`.
 pub(super) fn expression(input: ParseStream<'_>, what: &str) -> syn::Result<Expr> {
     if input.is_empty() || input.peek(Token![;]) || input.peek(Token![,]) || starts_after(input) {
         return Err(expected(input.span(), what));

@@ -1,5 +1,5 @@
-//! Nodes that are closures: `call`, `capture` and `raw`. Their parameters are names and no Rust patterns, so the bars are
-//! parsed by hand; the body is any expression, which ends where `after` follows.
+//! Nodes that are closures: `call`, `capture` and `raw`. Their parameters are names rather than Rust patterns, so the
+//! bars are parsed by hand. The body is any expression; it ends before `after`.
 
 use super::argument::arguments;
 use super::base::{expected, expression};
@@ -113,7 +113,7 @@ fn closing_bar(input: ParseStream<'_>) -> syn::Result<()> {
     input
         .parse::<Token![|]>()
         .map(drop)
-        .map_err(|error| expected(error.span(), "`|` behind the name"))
+        .map_err(|error| expected(error.span(), "`|` after the name"))
 }
 
 fn body(input: ParseStream<'_>) -> syn::Result<Expr> {

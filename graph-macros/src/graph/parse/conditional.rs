@@ -60,11 +60,11 @@ pub(super) fn switch(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::
     Ok((Action::Switch(Box::new(Switch { condition, cases })), end))
 }
 
-/// A place with a `{` behind it.
+/// A place with a `{` after it.
 fn condition(input: ParseStream<'_>) -> syn::Result<Place> {
     let place = input.parse()?;
     if next_is(input, "after") {
-        return Err(expected(input.span(), "`{ .. }`: `after` stands behind the bodies"));
+        return Err(expected(input.span(), "`{ .. }`: `after` comes after the bodies"));
     }
     if !input.peek(syn::token::Brace) {
         return Err(expected(

@@ -1,4 +1,4 @@
-//! The two forms of a graph: items, and an expression that captures what stands around it.
+//! The two forms of a graph: items, and an expression that takes over locals.
 
 use super::Context;
 use super::base::{expected, stands_at, starts_graph, starts_statement};
@@ -43,7 +43,7 @@ fn starts_item(input: ParseStream<'_>) -> bool {
     input.peek(Token![#]) || input.peek(Token![pub]) || starts_graph(input)
 }
 
-/// Does the text begin as no item can, or does a `=>` stand before the first `;`?
+/// Whether the text begins as no item can, or has a `=>` before the first `;`.
 fn is_expression(input: ParseStream<'_>) -> bool {
     let item = starts_item(input);
     if item || input.peek(Token![&]) {
@@ -81,7 +81,7 @@ fn graph(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Expre
     })
 }
 
-/// What stands in front of `=>`; after a mistake in it, an expression of any type.
+/// The device before `=>`; after a mistake in it, an expression of any type.
 fn device(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Expr> {
     let ahead = input.fork();
     let error = match ahead.parse::<Expr>() {
@@ -97,7 +97,7 @@ fn device(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Expr
     Ok(parse_quote!(::core::unreachable!()))
 }
 
-/// Does a `=>` stand before the first `;`?
+/// Whether there is a `=>` before the first `;`.
 fn has_arrow(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     while !ahead.is_empty() && !ahead.peek(Token![;]) && !ahead.peek(Token![=>]) {

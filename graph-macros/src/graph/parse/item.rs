@@ -1,4 +1,4 @@
-//! A graph as an item: its head and what it takes when it is built.
+//! A graph as an item: its head and its build arguments.
 
 use super::Context;
 use super::attribute::{attributes, misplaced};
@@ -141,7 +141,7 @@ fn build_argument(input: ParseStream<'_>, name: &mut Option<Ident>) -> syn::Resu
     Ok(argument)
 }
 
-/// `&device [f32; 4]` or `&mut device [f32; 4]`, as a function would take memory?
+/// Whether memory is borrowed as in a function: `&device [f32; 4]` or `&mut device [f32; 4]`.
 fn borrows_memory(input: ParseStream<'_>) -> bool {
     let ahead = input.fork();
     let borrowed = ahead.parse::<Token![&]>().is_ok() && ahead.parse::<Option<Token![mut]>>().is_ok();

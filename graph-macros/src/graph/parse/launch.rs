@@ -8,8 +8,8 @@ use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprParen, Path, Token, braced, parenthesized};
 
-/// `unsafe? function<<<grid, block, shared>>>(arguments)`. What stands between the angle brackets is cut out before it is parsed, since
-/// Rust's expressions would swallow `>>>`.
+/// `unsafe? function<<<grid, block, shared>>>(arguments)`. The tokens between the angle brackets are cut out and parsed
+/// on their own, since Rust's expressions would swallow `>>>`.
 pub(super) fn launch(input: ParseStream<'_>) -> syn::Result<Launch> {
     let unsafety: Option<Token![unsafe]> = input.parse()?;
     let function = function(input, unsafety.is_some())?;
@@ -78,7 +78,7 @@ fn function(input: ParseStream<'_>, unsafety: bool) -> syn::Result<Function> {
     }))
 }
 
-/// The path of the kernel of a launch, of which nothing else is looked at.
+/// The path of the kernel of a launch that could not be parsed.
 pub(super) fn kernel(input: ParseStream<'_>) -> syn::Result<Path> {
     input.parse::<Option<Token![unsafe]>>()?;
     if !input.peek(syn::token::Brace) {
@@ -89,14 +89,14 @@ pub(super) fn kernel(input: ParseStream<'_>) -> syn::Result<Path> {
     content.call(Path::parse_mod_style)
 }
 
-/// What is wrong with a launch from its `<<<` on, in which no `>>>` ends it.
+/// The error for a launch, from its `<<<` on, that no `>>>` closes.
 fn unclosed(input: ParseStream<'_>, opening: Span) -> syn::Error {
     while !input.is_empty() && !input.peek(Token![;]) {
         let ahead = input.fork();
         if let Some(closing) = closes(&ahead) {
             if ahead.peek(syn::token::Paren) {
                 drop(ahead.parse::<TokenTree>());
-                return expected(ahead.span(), "`after` or `;` behind the arguments");
+                return expected(ahead.span(), "`after` or `;` after the arguments");
             }
             return expected(closing, "`(arguments)` after `>>>`");
         }
@@ -105,7 +105,7 @@ fn unclosed(input: ParseStream<'_>, opening: Span) -> syn::Error {
     expected(opening, "`>>>(arguments)` to close this `<<<`")
 }
 
-/// Reads three `>` and returns the span of the last. Whether they are joint is not asked: `macro_rules!` does not keep that, and no
+/// Reads three `>` and returns the span of the last. They need not be joint: `macro_rules!` does not keep that, and no
 /// expression has three in a row.
 fn closes(input: ParseStream<'_>) -> Option<Span> {
     let brackets = (0..3).map(|_| match input.parse::<TokenTree>() {
@@ -130,7 +130,7 @@ fn ends_launch(input: ParseStream<'_>) -> bool {
 
 /// Parses `grid, block, shared`; errors at the end of the tokens point at `closing`.
 fn dimensions(inside: Vec<TokenTree>, closing: Span) -> syn::Result<(Extent, Extent, Option<Expr>)> {
-    // A `;` at the closing brackets stands for the end, so that an error there has a place.
+    // A `;` at the closing brackets marks the end, so that an error there has a place.
     let end = proc_macro2::Punct::new(';', Spacing::Alone);
     let mut end = TokenTree::Punct(end);
     end.set_span(closing);

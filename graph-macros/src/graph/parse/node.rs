@@ -1,4 +1,4 @@
-//! Nodes: what each does, and what it runs after.
+//! Nodes: their actions and their `after` lists.
 
 use super::Context;
 use super::base::{expected, last_expression, next_is, present, semicolon, starts_statement, unfinished};
@@ -39,7 +39,7 @@ pub(super) fn node(
     let missing = order.is_ok() && (input.is_empty() || starts_statement(input));
     let last = found.last().map_or(end, |(_, end)| *end);
     if let Err(error) = order.and_then(|()| semicolon(input, last)) {
-        // What else stands there may be about its order.
+        // The tokens that are left may be about its order.
         if !missing {
             attributes.astray = true;
             found.clear();
@@ -55,11 +55,11 @@ pub(super) fn node(
     })))
 }
 
-/// What follows the name of a node.
+/// The form of a node after its name.
 pub(super) enum Form {
     /// Nothing but `after`.
     Bare,
-    /// `=` and what the node does: how that is written, and its parser, which also returns the last token.
+    /// `=` and an action: how that is written, and its parser, which also returns the last token.
     Action(&'static str, ActionParser),
 }
 
@@ -130,7 +130,7 @@ pub(super) const IF: Form = Form::Action("flag { .. }", conditional);
 pub(super) const WHILE: Form = Form::Action("flag { .. }", loop_while);
 pub(super) const SWITCH: Form = Form::Action("index { { .. } { .. } }", switch);
 
-/// The place that a copy or a memset is about.
+/// A place in a copy or a memset.
 fn place(input: ParseStream<'_>) -> syn::Result<Place> {
     if input.peek(Token![&]) {
         return Err(expected(input.span(), "the name of a resource, without `&`"));

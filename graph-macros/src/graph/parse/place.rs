@@ -29,7 +29,7 @@ impl Parse for Place {
             parts.push(part);
             end = close;
         }
-        // All of the last dimension is what no part selects, too.
+        // A `[..]` at the end selects what no part would select, too.
         while parts.last().is_some_and(is_full) {
             parts.pop();
         }
@@ -61,7 +61,7 @@ fn part(input: ParseStream<'_>) -> syn::Result<(Part, Span)> {
     Ok((part, brackets.span.close()))
 }
 
-/// Is it `[..]`?
+/// Whether the part is `[..]`.
 fn is_full(part: &Part) -> bool {
     matches!(
         part,

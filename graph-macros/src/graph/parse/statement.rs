@@ -1,4 +1,4 @@
-//! Statements, one after the other; here those that are no nodes.
+//! Lists of statements, and the statements that are no nodes.
 
 use super::Context;
 use super::attribute::{attributes, misplaced};
@@ -32,14 +32,14 @@ pub(super) fn statements(input: ParseStream<'_>, context: &mut Context<'_>) -> V
     found
 }
 
-/// `None` where the statement does not belong here, which is reported.
+/// Parses a statement; `None` for one that does not belong here, which is reported.
 fn statement(
     input: ParseStream<'_>,
     name: &mut Option<Ident>,
     context: &mut Context<'_>,
 ) -> syn::Result<Option<Statement>> {
     if input.peek(Token![#]) && input.peek2(Token![!]) {
-        let message = "expected a statement: what documents the graph is `///` in front of it";
+        let message = "expected a statement: the graph is documented by `///` before it";
         return Err(syn::Error::new(input.span(), message));
     }
     let mut attributes = attributes(input, context.report)?;
@@ -60,8 +60,8 @@ fn statement(
     let Some(meant) = name.as_ref().and_then(|_| Keyword::nearest(&keyword)) else {
         return Err(error);
     };
-    // The statement is read as if it had the nearest keyword, so that the other statements keep their meaning. Nothing more is said of
-    // its order or of other mistakes in it.
+    // The statement is read as if it had the nearest keyword, so that the other statements keep their meaning. Nothing
+    // more is said about its order or about other mistakes in it.
     context.report.aside(&error);
     attributes.astray = true;
     let found = statement_of(input, attributes, meant, keyword.span(), name, context);
@@ -141,7 +141,7 @@ impl Kind {
     }
 }
 
-/// `unsafe` in front of a statement, which is taken as if it stood where it belongs.
+/// `unsafe` before a statement, which is read as if it were where it belongs.
 fn misplaced_unsafe(
     input: ParseStream<'_>,
     attributes: Attributes,
@@ -166,7 +166,7 @@ fn misplaced_unsafe(
     found
 }
 
-/// What is wrong with the first word of a statement, and `name`, what the statement seems to declare.
+/// The error for the first word of a statement. `name` becomes the name that the statement seems to declare.
 fn unknown_keyword(input: ParseStream<'_>, keyword: &Ident, name: &mut Option<Ident>) -> syn::Error {
     let word = keyword.to_string();
     let mut text = format!("expected a statement, found `{word}`");

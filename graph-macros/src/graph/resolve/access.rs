@@ -1,4 +1,4 @@
-//! What nodes touch: the accesses of the draft.
+//! The accesses of nodes to memory.
 
 use super::{Entity, Graph, order, rng, scalar};
 use crate::graph::ast::{Action, Argument, CallParameter, Child, Function, Launch, Node, Part, Place};
@@ -42,7 +42,7 @@ pub(super) fn accesses<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, 
     }
 }
 
-/// The accesses of a node that may do more than they tell.
+/// The accesses of a node that may do more than it declares.
 fn library_access<'a>(graph: &mut Graph<'a>, node: usize, arguments: &'a [Argument], report: &mut Report) {
     graph.draft.nodes[node].opaque = true;
     for argument in arguments {
@@ -50,7 +50,7 @@ fn library_access<'a>(graph: &mut Graph<'a>, node: usize, arguments: &'a [Argume
     }
 }
 
-/// The accesses of a child's node. What its nodes do besides, only the child knows.
+/// The accesses of a child's node. Only the child knows what its nodes do besides.
 fn child_accesses<'a>(graph: &mut Graph<'a>, node: usize, child: &'a Child, report: &mut Report) {
     graph.draft.nodes[node].opaque = true;
     for (index, binding) in child.bindings.iter().enumerate() {
@@ -160,7 +160,7 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
     report.push(name.span(), &diagnostic);
 }
 
-/// Places are fixed when the graph is built, so a param cannot select one.
+/// Reports a param that selects a place: places are fixed when the graph is built.
 fn fixed(graph: &Graph<'_>, place: &Place, report: &mut Report) {
     if mentions(scalar::bounds(place), &graph.param_names()) {
         let message = format!("a `param` selects a part of `{}`", place.name);
@@ -171,7 +171,7 @@ fn fixed(graph: &Graph<'_>, place: &Place, report: &mut Report) {
     }
 }
 
-/// What a node launches is fixed when the graph is built, so a param cannot choose it.
+/// Reports a param that chooses the function of a launch: that is fixed when the graph is built.
 fn fixed_function(graph: &Graph<'_>, launch: &Launch, report: &mut Report) {
     let value = match &launch.function {
         Function::Value(value) => value,
@@ -202,7 +202,7 @@ fn region(graph: &Graph<'_>, node: usize, place: &Place) -> Region {
     }
 }
 
-/// What a part selects from its dimension.
+/// The region that a part selects from its dimension.
 fn selected(graph: &Graph<'_>, node: usize, part: &Part) -> Region {
     let bound = |expr: &Expr| graph.bound(node, expr);
     match part {

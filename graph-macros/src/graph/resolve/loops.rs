@@ -1,4 +1,4 @@
-//! `for`s: their variables, and what is in them.
+//! `for`s: their variables and their nodes.
 
 use super::owner::{Declared, Owner, Owners, VARIABLE, enter};
 use super::{Entity, Graph};
@@ -17,7 +17,7 @@ use syn::spanned::Spanned;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loop<'a> {
     pub(crate) statement: &'a For,
-    /// The body it stands in.
+    /// The body that it is in.
     pub(crate) body: usize,
 }
 
@@ -27,13 +27,13 @@ impl<'a> Loop<'a> {
     }
 }
 
-/// Where a statement stands.
+/// The surroundings of a statement.
 #[derive(Clone, Copy)]
 pub(super) struct Around {
     pub(super) body: usize,
     /// The innermost `for` in that body.
     pub(super) innermost: Option<usize>,
-    /// Is it open what the statements around run after?
+    /// Whether a mistake leaves open what the statements around it run after.
     pub(super) astray: bool,
 }
 
@@ -45,7 +45,8 @@ impl Around {
     };
 }
 
-/// Enters a `for` and its variable; where its statements stand. One after the other may count by one variable.
+/// Enters a `for` and its variable, and returns the surroundings of its statements. `for`s that are not nested may
+/// share a variable.
 pub(super) fn declare<'a>(
     graph: &mut Graph<'a>,
     statement: &'a For,
@@ -78,7 +79,7 @@ pub(super) fn declare<'a>(
     }
 }
 
-/// Nodes are fixed when the graph is built, so a param cannot say how many there are.
+/// Reports params in ranges: the nodes of a graph are fixed when it is built.
 pub(super) fn fixed_ranges(graph: &Graph<'_>, report: &mut Report) {
     for repeated in &graph.loops {
         let range = &repeated.statement.range;
@@ -111,8 +112,8 @@ impl<'a> Graph<'a> {
         loops.map(|repeated| self.loops[repeated].variable()).collect()
     }
 
-    /// The end of a range, or an index, of a node's place: an expression that mentions the variable of a `for` is something else in another
-    /// `for`.
+    /// The end of a range, or an index, of a node's place. An expression that mentions the variable of a `for` has
+    /// another value in another `for`.
     pub(super) fn bound(&self, node: usize, expr: &Expr) -> Bound {
         let mentioned = |&repeated: &usize| {
             let variable = self.loops[repeated].variable().to_string();

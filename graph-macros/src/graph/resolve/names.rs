@@ -1,4 +1,4 @@
-//! The one namespace: who has each name, and what it stands for.
+//! The one namespace: the owner and the meaning of each name.
 
 use super::loops::{self, Around};
 use super::owner::{Declared, Owner, Owners, enter};
@@ -21,7 +21,7 @@ const METHODS: [&str; 7] = [
     "PLAN",
 ];
 
-/// Those of graphs that are expressions, besides.
+/// The further methods of graphs that are expressions.
 const METHODS_OF_EXPRESSIONS: [&str; 2] = ["into_parts", "plan"];
 
 /// Enters all names of a graph.
@@ -166,7 +166,7 @@ impl<'a> Graph<'a> {
         Entity::Value(self.values.len() - 1)
     }
 
-    /// Of a name that is declared twice nobody can say what it means.
+    /// Gives a name its meaning. A name that is declared twice has none.
     pub(super) fn name(&mut self, name: &Ident, entity: Entity) {
         let known = self.names.entry(name.to_string()).or_insert(entity);
         if *known != entity {

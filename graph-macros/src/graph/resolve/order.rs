@@ -1,8 +1,9 @@
-//! What nodes run after: the edges of the draft.
+//! The `after` lists of nodes: the edges of the draft.
 
 use super::{Entity, Graph};
 use crate::graph::ast::{Dependency, Node};
 use crate::report::{Report, error};
+use crate::span::line;
 use graph_plan::{Code, Diagnostic, Subject, nearest, other_body, siblings};
 use proc_macro2::Ident;
 
@@ -15,6 +16,8 @@ pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, rep
                     Some(_) => graph.draft.programmatic_edge(before, index),
                     None => graph.draft.edge(before, index),
                 };
+                let line = line(name.span()).and_then(|line| u32::try_from(line).ok());
+                graph.draft.edge_lines.push(line);
                 graph.edges.push(name);
                 continue;
             }

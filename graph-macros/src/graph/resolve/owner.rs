@@ -10,7 +10,7 @@ use syn::ext::IdentExt;
 /// The owner of each name.
 pub(super) type Owners<'a> = HashMap<String, Owner<'a>>;
 
-/// What has a name.
+/// The owner of a name.
 #[derive(Clone, Copy)]
 pub(super) enum Owner<'a> {
     /// A method of every graph.
@@ -31,7 +31,8 @@ pub(super) struct Declared<'a> {
     pub(super) kind: &'static str,
 }
 
-/// Gives a declaration its own name and those of its accessors. Reports if one of them is taken, and returns whether one is.
+/// Gives a declaration its own name and those of its accessors. Reports if one of them is taken, and returns whether
+/// one is.
 pub(super) fn enter<'a>(
     owners: &mut Owners<'a>,
     declared: Declared<'a>,

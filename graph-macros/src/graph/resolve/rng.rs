@@ -1,4 +1,4 @@
-//! Random numbers: what may use them, and what may say how they begin.
+//! Random numbers: which nodes may use them, and which values may seed them.
 
 use super::Graph;
 use crate::graph::ast::{Place, Resource};
@@ -8,7 +8,7 @@ use graph_plan::{Code, Diagnostic, Mode, NodeKind};
 use quote::ToTokens;
 use syn::spanned::Spanned;
 
-/// Why a node cannot use a resource, if that is an `rng`: kernels read its state, and nothing else can be done with it.
+/// The mistake of a node that uses an `rng` otherwise than as a kernel that reads its state.
 pub(super) fn misuse(graph: &Graph<'_>, node: usize, place: &Place, resource: usize, mode: Mode) -> Option<Diagnostic> {
     graph.resources[resource].random.as_ref()?;
     let (node, name) = (&graph.draft.nodes[node], &place.name);
@@ -31,7 +31,7 @@ pub(super) fn misuse(graph: &Graph<'_>, node: usize, place: &Place, resource: us
     Some(error(code, message).help(help))
 }
 
-/// How an `rng` begins is fixed when the graph is built, so a param cannot say it.
+/// Reports params in seed and draws of an `rng`, which are fixed when the graph is built.
 pub(super) fn fixed(graph: &Graph<'_>, resource: &Resource, report: &mut Report) {
     let Some(random) = &resource.random else { return };
     if value(&random.draws) == Some(0) {

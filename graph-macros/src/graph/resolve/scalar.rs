@@ -1,4 +1,4 @@
-//! Scalars that expressions name: params, which change between launches, and build arguments, which do not.
+//! The scalars that expressions name: params, which change between launches, and build arguments, which do not.
 
 use super::Graph;
 use crate::graph::ast::{Action, Argument, Node, Part, Place};
@@ -33,13 +33,13 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// Is the name that of a build argument that can be launched?
+    /// Whether the name is a build argument that can be launched.
     pub(super) fn is_function_value(&self, name: &Ident) -> bool {
         let is = |ty: &Type| matches!(ty, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "CudaFunction"));
         self.values.iter().any(|value| value.name == name && is(value.ty))
     }
 
-    /// The indices of the params, each behind those that its initial value mentions.
+    /// The indices of the params, each after those that its initial value mentions.
     pub(crate) fn params_in_order(&self) -> Vec<usize> {
         let mut order = Vec::new();
         let mut left: Vec<usize> = (0..self.params.len()).collect();
@@ -49,7 +49,7 @@ impl<'a> Graph<'a> {
                 let others: Vec<String> = others.map(|&other| self.params[other].name.to_string()).collect();
                 !mentions(self.params[param].initial.to_token_stream(), &others)
             };
-            // Those that mention each other stay in their order: rustc says so of the first.
+            // Params that mention each other stay in their order; rustc reports the first of them.
             let next = left.iter().position(ready).unwrap_or(0);
             order.push(left.remove(next));
         }
@@ -70,7 +70,8 @@ pub(crate) fn scalars(graph: &Graph<'_>, node: &Node) -> Vec<Scalar> {
     mentioned(graph, &expressions(node))
 }
 
-/// The same for adding the node, with those in what an update does not evaluate: a kernel's function, closures, events.
+/// The scalars that adding a node needs: also those in a kernel's function, in closures and in events, which an update
+/// does not evaluate.
 pub(crate) fn added_scalars(graph: &Graph<'_>, node: &Node) -> Vec<Scalar> {
     if graph.values.is_empty() && graph.params.is_empty() {
         return Vec::new();
@@ -86,7 +87,14 @@ pub(crate) fn added(node: &Node) -> TokenStream {
         Action::Capture(capture) => library(&capture.arguments, &capture.body),
         Action::Raw(raw) => library(&raw.arguments, &raw.body),
         Action::Record(event) | Action::Wait(event) => event.to_token_stream(),
-        _ => TokenStream::new(),
+        Action::Kernel(_)
+        | Action::Memcpy { .. }
+        | Action::Memset { .. }
+        | Action::Graph(_)
+        | Action::Join
+        | Action::If(_)
+        | Action::While(_)
+        | Action::Switch(_) => TokenStream::new(),
     };
     let priority = node.attributes.node.priority.as_ref();
     let priority = priority.map_or_else(TokenStream::new, |(_, priority)| priority.to_token_stream());
@@ -120,7 +128,7 @@ pub(crate) fn params(graph: &Graph<'_>, node: &Node) -> Vec<usize> {
     scalars(graph, node).into_iter().filter_map(param).collect()
 }
 
-/// All that a node evaluates when it is added.
+/// The expressions that a node evaluates when it is added or updated.
 pub(crate) fn expressions(node: &Node) -> TokenStream {
     match &node.action {
         Action::Kernel(launch) => {
@@ -139,7 +147,12 @@ pub(crate) fn expressions(node: &Node) -> TokenStream {
             let bindings = child.bindings.iter().map(|binding| argument(&binding.argument));
             bindings.flatten().collect()
         }
-        other => other.condition().map_or_else(TokenStream::new, bounds),
+        Action::If(_) | Action::While(_) | Action::Switch(_) => {
+            node.action.condition().map_or_else(TokenStream::new, bounds)
+        }
+        Action::Call(_) | Action::Capture(_) | Action::Raw(_) | Action::Join | Action::Record(_) | Action::Wait(_) => {
+            TokenStream::new()
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! What `build` takes.
+//! Build arguments.
 
 use super::item_messages;
 

@@ -36,7 +36,7 @@ fn body(text: &str) -> Vec<Statement> {
     item(&format!("graph Test {{ {text} }}")).statements
 }
 
-/// What the only node of a body does, and what it runs after.
+/// The action and the `after` list of the only node of a body.
 fn node(text: &str) -> (Action, String) {
     match body(text).pop() {
         Some(Statement::Node(node)) => {
@@ -57,7 +57,7 @@ fn node(text: &str) -> (Action, String) {
     }
 }
 
-/// The messages for a body; parsing goes on behind each mistake, so `join last` is always found.
+/// The messages for a body; parsing goes on after each mistake, so `join last` is always found.
 fn mistakes(text: &str) -> Vec<String> {
     let text = format!("graph Test {{ {text}\n join last; }}");
     let (input, messages) = parsed(&text);

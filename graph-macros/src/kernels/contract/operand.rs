@@ -11,10 +11,10 @@ use quote::{quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{Expr, ExprField, ExprLit, ExprMethodCall, ExprPath, Ident, Lit, Member};
 
-/// What has fields in a contract.
+/// The help for a field that a contract cannot read.
 const FIELDS: &str = "only `grid` and `block` have fields here: `.x`, `.y` and `.z`";
 
-/// The names that stand for the launch.
+/// The names of the launch's properties.
 const LAUNCH: [&str; 4] = ["threads", "grid", "block", "shared"];
 
 impl<'a> Compiler<'a> {
@@ -192,7 +192,7 @@ impl<'a> Compiler<'a> {
         self.fault(ident, &message, "give the parameter another name")
     }
 
-    /// What a contract of this kernel can mention.
+    /// The help that lists the parameters of the kernel.
     fn listed(&self) -> String {
         let names: Vec<String> = self
             .declaration

@@ -27,8 +27,8 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
         }),
         false => {
             let arguments = params.iter().map(argument);
-            // What is emitted is sound: arguments and facts are made of one declaration, which was held against its PTX. For
-            // the rest the author of the `unsafe extern` block, or the caller of an unsafe kernel, vouches.
+            // The emitted call is sound: arguments and facts come from one declaration, which was compared with its
+            // PTX. The author of the `unsafe extern` block, or the caller of an unsafe kernel, vouches for the rest.
             quote!({ unsafe { ::graph_runtime::KernelCall::new::<Self>([#(#arguments),*]) } })
         }
     };
@@ -38,7 +38,8 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
             #[doc = ""]
             #[doc = " # Safety"]
             #[doc = ""]
-            #[doc = " Launched with these arguments, the kernel touches no memory but theirs, and that only as it is declared."]
+            #[doc = " Launched with these arguments, the kernel touches no memory but theirs,"]
+            #[doc = " and that only as it is declared."]
         }
     });
     quote! {
@@ -72,8 +73,8 @@ fn input(index: usize, param: &Param) -> TokenStream {
             quote_spanned!(span=> #ident: &#mutability #place)
         }
         Kind::Value(value) => {
-            // What the macro read as one of Rust's own types must be that, whatever else bears its name in the user's scope: sizes and
-            // contracts were checked for it.
+            // A type that the macro read as one of Rust's own must be that one, whatever else has its name in the
+            // user's scope: sizes and contracts were checked for it.
             let ty = match value.scalar {
                 Scalar::Other => value.ty.to_token_stream(),
                 scalar => {
@@ -96,7 +97,7 @@ fn argument(param: &Param) -> TokenStream {
             None => quote!(::graph_runtime::private::CallArgument::read(#ident)),
         },
         Kind::Value(value) => {
-            // Where the type is no `Element`, rustc says so at the argument: let that be at the type.
+            // If the type is no `Element`, rustc says so at the argument, which therefore has the span of the type.
             let span = ends(&value.ty).0;
             let mut ident = ident.clone();
             ident.set_span(ident.span().located_at(span));

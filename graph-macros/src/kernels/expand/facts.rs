@@ -49,7 +49,7 @@ pub(super) fn facts(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     }
 }
 
-/// What the PTX demands of launches.
+/// The limits that the PTX sets on launches.
 fn limits(summary: Option<&KernelSummary>) -> TokenStream {
     let cluster = summary.map_or(Cluster::default(), |summary| summary.cluster);
     let required_block = sides(summary.and_then(|summary| summary.required_block));

@@ -1,4 +1,4 @@
-//! The constants that hold a block's file, and what a kernel's facts say of it.
+//! The constants that hold a block's file, and its part in a kernel's facts.
 
 use crate::kernels::cuda::{Cuda, Header};
 use crate::kernels::declaration::Declaration;
@@ -53,7 +53,7 @@ pub(super) fn of_kernel(source: Option<&Source>, declaration: &Declaration) -> T
     }
 }
 
-/// What the PTX must agree with, and only rustc knows.
+/// Size and alignment, which the PTX must agree with and only rustc knows.
 fn param_type(param: &Param) -> TokenStream {
     let ty = param.ty().map_or_else(String::new, text);
     let (size, align) = match &param.kind {

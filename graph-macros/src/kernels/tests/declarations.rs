@@ -1,4 +1,4 @@
-//! What is wrong with a block, or with a declaration against its PTX.
+//! Mistakes in a block, and in a declaration compared with its PTX.
 
 use super::{PTX, Ptx, attributed, block, block_of, firsts, messages, squeezed};
 

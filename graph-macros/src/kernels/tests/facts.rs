@@ -1,4 +1,4 @@
-//! What right declarations expand to.
+//! The expansions of right declarations.
 
 use super::{block, squeezed};
 

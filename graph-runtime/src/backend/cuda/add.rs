@@ -20,9 +20,9 @@ use tracing::trace;
 pub(super) struct Adder {
     pub(super) context: Context,
     pub(super) resources: Vec<Address>,
-    /// The addresses of the buffers among the arguments of the node at hand.
+    /// The addresses of the buffers among the arguments of the current node.
     buffers: Vec<u64>,
-    /// Where the arguments of the node at hand lie.
+    /// The addresses of the arguments of the current node.
     pub(super) pointers: Vec<*mut c_void>,
     pub(super) fill: FillArguments,
     condition: ConditionArguments,
@@ -82,8 +82,8 @@ impl Adder {
     ///
     /// # Safety
     ///
-    /// The graph and the nodes in `after` live and belong together, the context is current, and the kernels and the memory that
-    /// `self` was made for outlive every launch of the graph.
+    /// The graph and the nodes in `after` live and belong together, the context is current, and the kernels and the
+    /// memory that `self` was made for outlive every launch of the graph.
     pub(super) unsafe fn add(
         &mut self,
         graph: CUgraph,
@@ -98,7 +98,8 @@ impl Adder {
                 let entry = program.functions[kernel.function as usize].facts.entry;
                 trace!(target: "graph_runtime", node = name, entry, after = after.len(), "cuGraphAddKernelNode_v2");
                 let params = self.kernel(program, kernels, kernel);
-                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
+                // over.
                 let added = unsafe { driver::graph::add_kernel_node(graph, after, &params) }?;
                 if let Some(attributes) = &kernel.attributes {
                     trace!(target: "graph_runtime", node = name, ?attributes, "cuGraphKernelNodeSetAttribute");
@@ -152,7 +153,8 @@ impl Adder {
         match &program.ops[node] {
             Op::Kernel(kernel) => {
                 let params = self.kernel(program, kernels, kernel);
-                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
+                // over.
                 unsafe { driver::graph::set_kernel_node(exec, handle, &params) }
             }
             op @ Op::Memset { to, .. } => {
@@ -165,7 +167,8 @@ impl Adder {
                 // SAFETY: by the caller's promise.
                 unsafe { driver::graph::set_memcpy_node(exec, handle, &params, self.context.0) }
             }
-            // Nothing in these changes in place: copies of rows that lie apart are made anew, with the whole graph (`renew`).
+            // Nothing in these changes in place: copies of rows that lie apart are made anew, with the whole graph
+            // (`renew`).
             Op::Memcpy { .. }
             | Op::Join
             | Op::Conditional(_)
@@ -206,8 +209,8 @@ impl Adder {
         launch(kernels.handle(kernel.function), &kernel.config, &mut self.pointers)
     }
 
-    /// The parameters of the kernel that sets a condition to what `flag` holds, or to whether that equals `number`; they point into
-    /// `self`.
+    /// The parameters of the kernel that sets a condition to what `flag` holds, or to whether that equals `number`;
+    /// they point into `self`.
     pub(super) fn condition(
         &mut self,
         kernels: &Kernels,

@@ -43,8 +43,8 @@ pub(super) fn permit(kernels: &Kernels, facts: &KernelFacts, kernel: &KernelOp) 
     unsafe { driver::module::set_function_attribute(kernels.handle(kernel.function), attribute, 1) }
 }
 
-/// Does the device allow a node of these attributes to be launched like this? The error says why not. The context is current, and the function
-/// has the shared memory that it is to have.
+/// Refuses a launch that the device does not allow for a node of these attributes; the error says why. The context is
+/// current, and the function has the shared memory that it is to have.
 pub(super) fn check(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result<(), String> {
     let Some(attributes) = &kernel.attributes else {
         return Ok(());
@@ -74,7 +74,7 @@ pub(super) fn check(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result
     ))
 }
 
-/// The same for a node as it will be.
+/// Whether the device allows a node as it will be after an update.
 pub(super) fn check_change(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result<(), String> {
     if kernel.attributes.is_none() {
         return Ok(());
@@ -85,7 +85,7 @@ pub(super) fn check_change(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) ->
     check(cuda, kernels, kernel)
 }
 
-/// Is there room for all blocks at the same time?
+/// Refuses a launch whose blocks do not all have room at the same time.
 fn check_cooperative(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result<(), String> {
     let asked = |error: CudaError| format!("cannot be checked: {error}");
     let supported = cuda.attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);

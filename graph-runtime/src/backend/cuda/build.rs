@@ -132,8 +132,8 @@ impl Executable {
         }
     }
 
-    /// Creates the graph and adds all nodes, in topological order. Their handles come into `nodes`. Dropping `self` destroys the graph, also where
-    /// the closure of a node panics.
+    /// Creates the graph and adds all nodes, in topological order. Their handles come into `nodes`. Dropping `self`
+    /// destroys the graph, also where the closure of a node panics.
     fn add_nodes(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let draft = blueprint.draft;
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphCreate");
@@ -144,12 +144,13 @@ impl Executable {
         added.map_err(|failure| failure.error(draft))
     }
 
-    /// Adds the nodes of `sequence`, which holds the predecessors of each before it, with their bodies; those that have none after
-    /// `roots`. An error comes with its node.
+    /// Adds the nodes of `sequence`, which holds the predecessors of each before it, with their bodies; those that have
+    /// none after `roots`. An error comes with its node.
     ///
     /// # Safety
     ///
-    /// `graph` lives, has `roots` and is of the context of `self`; `sequence` begins with the nodes that nothing comes before.
+    /// `graph` lives, has `roots` and is of the context of `self`; `sequence` begins with the nodes that nothing comes
+    /// before.
     pub(super) unsafe fn add_prefix(
         &mut self,
         blueprint: &Blueprint<'_>,
@@ -174,7 +175,8 @@ impl Executable {
             }
             // A delay between the two kernels of a programmatic edge would make it a plain one.
             if let (Some(seed), []) = (blueprint.delays, &early[..]) {
-                // SAFETY: the graph lives, `after` are nodes of it since `sequence` is in order; the context is current.
+                // SAFETY: the graph lives, `after` are nodes of it since `sequence` is in order; the context is
+                // current.
                 let delay = unsafe { delay::add(graph, &after, &self.kernels, seed, node) };
                 after = vec![delay.map_err(|error| (node, error))?];
             }
@@ -199,7 +201,8 @@ impl Executable {
                 }
                 // SAFETY: as above.
                 Op::Raw(call) => unsafe { self.add_raw(graph, &after, node, call, name) }?,
-                // SAFETY: as above; the context is current, and `self` owns kernels and memory (facts 1 and 2 of `Executable`).
+                // SAFETY: as above; the context is current, and `self` owns kernels and memory (facts 1 and 2 of
+                // `Executable`).
                 Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::Join => unsafe {
                     self.adder
                         .add(graph, &after, blueprint.program, &self.kernels, node, name)
@@ -208,7 +211,8 @@ impl Executable {
             };
             if !early.is_empty() {
                 trace!(target: "graph_runtime", node = %name, after = early.len(), "cuGraphAddDependencies_v2");
-                // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule), between which no edge was added.
+                // SAFETY: as above; the node and those it runs after are kernel nodes (the plan's rule), between which
+                // no edge was added.
                 unsafe { driver::edge::add_programmatic(graph, &early, self.nodes[node]) }
                     .map_err(|error| (node, error))?;
             }
@@ -241,7 +245,8 @@ impl Executable {
         self.make_ready(draft, blueprint.program)
     }
 
-    /// Finds the first node, in topological order, with which the graph cannot be instantiated. CUDA often does not say.
+    /// Finds the first node, in topological order, with which the graph cannot be instantiated. CUDA often does not
+    /// say.
     fn bisect(&mut self, blueprint: &Blueprint<'_>) -> Option<usize> {
         let whole = |node: &Node| node.kind.is_conditional() || matches!(node.kind, NodeKind::Raw | NodeKind::Graph);
         if blueprint.draft.nodes.iter().any(whole) {
@@ -263,7 +268,7 @@ impl Executable {
         bad.checked_sub(1).map(|last| sequence[last])
     }
 
-    /// Can a graph of these nodes alone be instantiated?
+    /// Whether a graph of these nodes alone can be instantiated.
     fn instantiates(&mut self, blueprint: &Blueprint<'_>, sequence: &[usize]) -> bool {
         // SAFETY: the driver is initialised.
         let Ok(graph) = (unsafe { driver::graph::create() }) else {

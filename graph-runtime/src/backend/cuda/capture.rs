@@ -17,14 +17,15 @@ use tracing::trace;
 ///
 /// # Safety
 ///
-/// 1. `stream` was made by [`Capturing::new`] for this alone and is destroyed in `drop` only, after all that could still use it: what the node
-///    prepared, and its workspaces. Whoever gets it from here without `unsafe` gets a handle that only `unsafe` calls take.
-/// 2. It captures exactly while `capturing` is set: from [`Capturing::begin`] to [`Capturing::end`], both on the thread of the build, since a
-///    `Capturing` is lent to the closure of the node only and is not `Sync`.
+/// 1. `stream` was made by [`Capturing::new`] for this alone and is destroyed in `drop` only, after all that could
+///    still use it: what the node prepared, and its workspaces. Whoever gets it from here without `unsafe` gets a
+///    handle that only `unsafe` calls take.
+/// 2. It captures exactly while `capturing` is set: from [`Capturing::begin`] to [`Capturing::end`], both on the thread
+///    of the build, since a `Capturing` is lent to the closure of the node only and is not `Sync`.
 pub(super) struct Capturing {
     cuda: Arc<Cuda>,
     stream: CUstream,
-    /// The same, in cudarc's type. Made when it is asked for.
+    /// The stream in cudarc's type.
     cudarc: Arc<CudaStream>,
     addresses: Arc<Addresses>,
     capturing: Cell<bool>,
@@ -43,7 +44,8 @@ impl Capturing {
         Ok(Self {
             cuda: cuda.clone(),
             stream,
-            // SAFETY: the stream is of this context and outlives what is kept in here (fact 1); `CaptureStream::cudarc` asks the same of others.
+            // SAFETY: the stream is of this context and outlives what is kept in here (fact 1); `CaptureStream::cudarc`
+            // asks the same of others.
             cudarc: unsafe { cuda.context().wrap_borrowed_stream(stream) },
             addresses: addresses.clone(),
             capturing: Cell::new(false),
@@ -93,7 +95,7 @@ impl Capturing {
         unsafe { driver::stream::synchronize(self.stream) }
     }
 
-    /// Has a call inside ended the capture?
+    /// Whether a call inside has ended the capture.
     fn is_invalidated(&self) -> bool {
         // SAFETY: fact 1.
         let status = unsafe { driver::stream::capture_status(self.stream) };
@@ -151,15 +153,15 @@ impl Session for Capturing {
         self.prepared.borrow_mut().push(value);
     }
 
-    /// Runs `f` while the stream does not capture; nothing was captured before. The capture begins anew after it, whatever happens: what the
-    /// closure goes on to queue must not run.
+    /// Runs `f` while the stream does not capture; nothing was captured before. The capture begins anew after it,
+    /// whatever happens: what the closure goes on to queue must not run.
     fn outside(&self, f: &mut dyn FnMut()) -> Result<(), BoxError> {
         if !self.capturing.get() {
             return Err(self.fail("`prepare` was called within `prepare`".to_owned()));
         }
         let _relaxed = RelaxedCapture::enter();
         let result = self.is_empty().map(|()| f());
-        // What runs at once has run before anything that it uses can be launched, or freed.
+        // Work that runs at once has run before anything that it uses can be launched, or freed.
         let begun = self
             .cuda
             .bind()
@@ -173,7 +175,7 @@ impl Session for Capturing {
     }
 }
 
-/// What the stream could not do, in words.
+/// The explanation of a call that a capture does not allow.
 const NOT_ALLOWED: &str = "a call was made that CUDA does not allow during a capture, such as allocating, freeing or waiting: make it in \
                            `prepare`, and take scratch memory from `workspace`";
 
@@ -211,7 +213,7 @@ impl Drop for Capturing {
     }
 }
 
-/// What a `capture` node adds, and what its work uses.
+/// The graph that a `capture` node adds, and what its work uses.
 pub(super) struct Captured {
     graph: CUgraph,
     _session: Capturing,

@@ -9,7 +9,8 @@ use crate::program::Op;
 use tracing::trace;
 
 impl Executable {
-    /// Adds a child graph: as a CUDA node, or, since CUDA takes no conditionals there, its nodes between two empty ones.
+    /// Adds a child graph: as a CUDA node, or, since CUDA takes no conditionals there, its nodes between two empty
+    /// ones.
     ///
     /// # Safety
     ///
@@ -50,7 +51,7 @@ impl Executable {
     }
 }
 
-/// Are there conditionals among the nodes of a body and of the child graphs in it?
+/// Whether there are conditionals among the nodes of a body and of the child graphs in it.
 fn holds_conditionals(blueprint: &Blueprint<'_>, body: usize) -> bool {
     let mut nodes = blueprint.order.sequence(body);
     nodes.any(|node| match &blueprint.program.ops[node] {

@@ -1,7 +1,7 @@
 //! `if`, `while` and `switch` as CUDA nodes: kernels that set conditions, conditional nodes, and their bodies.
 //!
-//! Before CUDA 12.8 a conditional node has one body. `else` and `switch` are several nodes there, each with a condition of its own, all
-//! of which are set before any body runs, since bodies may write what they were set from.
+//! Before CUDA 12.8 a conditional node has one body. `else` and `switch` are several nodes there, each with a condition
+//! of its own, all of which are set before any body runs, since bodies may write what they were set from.
 
 use super::Executable;
 use super::failure::Failure;
@@ -62,7 +62,7 @@ struct Choice {
     bodies: Vec<usize>,
 }
 
-/// What a node becomes.
+/// The CUDA nodes that a node becomes.
 fn choices(kind: NodeKind, bodies: &[usize], version: u32) -> Vec<Choice> {
     let all = |kind| Choice {
         kind,
@@ -88,7 +88,8 @@ fn choices(kind: NodeKind, bodies: &[usize], version: u32) -> Vec<Choice> {
 }
 
 impl Executable {
-    /// Adds a conditional node with its bodies and what sets its condition. An error comes with the node that it is about.
+    /// Adds a conditional node with its bodies and what sets its condition. An error comes with the node that it is
+    /// about.
     ///
     /// # Safety
     ///
@@ -191,7 +192,8 @@ impl Executable {
             ..
         } = setting;
         let params = self.adder.condition(&self.kernels, handle, condition, number);
-        // SAFETY: by the caller's promise; `params` points into `self.adder`, which is not touched until the call is over.
+        // SAFETY: by the caller's promise; `params` points into `self.adder`, which is not touched until the call is
+        // over.
         let node = unsafe { driver::graph::add_kernel_node(graph, after, &params) }?;
         self.setters.push(Setter { node, setting });
         Ok(node)
@@ -208,8 +210,8 @@ impl Executable {
         } = self;
         for Setter { node, setting } in setters.iter().filter(|setter| setter.setting.owner == node) {
             let params = adder.condition(kernels, setting.handle, setting.condition, setting.number);
-            // SAFETY: facts 1, 2 and 7 of `Executable`: `node` is a kernel of the graph that `exec` was made of, or of a body in it, and
-            // `params` points into `adder`, which is not touched until the call is over.
+            // SAFETY: facts 1, 2 and 7 of `Executable`: `node` is a kernel of the graph that `exec` was made of, or of
+            // a body in it, and `params` points into `adder`, which is not touched until the call is over.
             unsafe { driver::graph::set_kernel_node(*exec, *node, &params) }?;
         }
         Ok(())

@@ -1,4 +1,5 @@
-//! Artificial delays before nodes, which bring missing edges to light: see [`Device::with_delays`](crate::Device::with_delays).
+//! Artificial delays before nodes, which bring missing edges to light: see
+//! [`Device::with_delays`](crate::Device::with_delays).
 
 use super::add::{ONE_THREAD, launch};
 use super::kernels::Kernels;
@@ -22,7 +23,8 @@ fn nanoseconds(seed: u64, node: usize) -> u64 {
 ///
 /// # Safety
 ///
-/// The graph and the nodes in `after` live and belong together, the context is current, and `kernels` outlive the graph.
+/// The graph and the nodes in `after` live and belong together, the context is current, and `kernels` outlive the
+/// graph.
 pub(super) unsafe fn add(
     graph: CUgraph,
     after: &[CUgraphNode],

@@ -31,9 +31,9 @@ impl Executable {
 
     /// Starts the graph on its own stream.
     ///
-    /// The context is not made current first: `exec` and `stream` name it, and asking which one is current costs more than
-    /// the whole of what this function adds to `cuGraphLaunch`. A driver that does want it says so before anything is queued,
-    /// and gets it.
+    /// The context is not made current first: `exec` and `stream` name it, and asking which one is current costs more
+    /// than the whole of what this function adds to `cuGraphLaunch`. A driver that does want it says so before anything
+    /// is queued, and gets it.
     #[inline]
     pub(crate) fn launch(&mut self) -> Result<(), CudaError> {
         refuse_in_host_function()?;
@@ -76,7 +76,8 @@ impl Executable {
         Ok(stream)
     }
 
-    /// Starts the graph on a stream that lives, is of this context and is not being captured, and records `event` behind it. The context is current.
+    /// Starts the graph on a stream that lives, is of this context and is not being captured, and records `event`
+    /// behind it. The context is current.
     pub(super) fn launch_recorded(&mut self, stream: CUstream) -> Result<(), CudaError> {
         self.in_flight.set(self.in_flight.get() | LOST);
         self.event.lose();
@@ -110,7 +111,7 @@ impl Executable {
         Ok(())
     }
 
-    /// Would the device, or CUDA's rules for changing nodes in place, refuse this?
+    /// Refuses a change that the device, or CUDA's rules for changing nodes in place, would refuse.
     pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<()> {
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         if let Op::Kernel(kernel) = op {
@@ -157,7 +158,7 @@ impl Executable {
     }
 }
 
-/// Can a memset node be changed from setting its value in one way to the other?
+/// Refuses to change a memset node from setting its value in one way to another.
 fn check_fill(new: &Fill, built: &Fill, site: impl Fn() -> Site) -> Result<()> {
     match (new, built) {
         (Fill::Memset { .. }, Fill::Memset { .. }) | (Fill::Nothing, Fill::Nothing) => Ok(()),
@@ -170,7 +171,7 @@ fn check_fill(new: &Fill, built: &Fill, site: impl Fn() -> Site) -> Result<()> {
     }
 }
 
-/// Does the error mean that no context, or the wrong one, is current?
+/// Whether the error means that no context, or the wrong one, is current.
 fn wants_context(error: &CudaError) -> bool {
     const INVALID_CONTEXT: u32 = 201;
     const INVALID_HANDLE: u32 = 400;

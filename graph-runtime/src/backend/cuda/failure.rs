@@ -11,7 +11,7 @@ pub(super) struct Failure {
 
 enum Cause {
     Cuda(CudaError),
-    /// What a closure said.
+    /// The message of a closure.
     Closure(String),
 }
 

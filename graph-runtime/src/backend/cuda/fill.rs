@@ -1,4 +1,5 @@
-//! How a memset node becomes a CUDA node: CUDA's own memset for values that repeat every 1, 2 or 4 bytes, else a kernel.
+//! How a memset node becomes a CUDA node: CUDA's own memset for values that repeat every 1, 2 or 4 bytes, else a
+//! kernel.
 
 use crate::program::{Op, Program};
 use crate::shape::part::ByteRectangle;
@@ -29,7 +30,7 @@ impl Default for FillArguments {
     }
 }
 
-/// What a memset node becomes.
+/// The way in which a memset node sets its memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Fill {
     /// Nothing is set.
@@ -86,8 +87,8 @@ impl Fill {
         }
     }
 
-    /// How to set rows that lie apart: by the kernel, since CUDA's memset of rows can neither be disabled (see [`super::skip`]) nor be made
-    /// smaller.
+    /// How to set rows that lie apart: by the kernel, since CUDA's memset of rows can neither be disabled (see
+    /// [`super::skip`]) nor be made smaller.
     fn rows(value: &[u8], to: &ByteRectangle, will_update: bool) -> Self {
         let (start, width, pitch) = (to.part.start, to.width(), to.pitch());
         let aligned = [start, width, pitch].iter().all(|number| number.is_multiple_of(4));
@@ -110,12 +111,12 @@ impl Fill {
     }
 }
 
-/// Is the node a CUDA memset that launches skip? What it was told to set is as before then.
+/// Whether the node is a CUDA memset that launches skip.
 pub(super) fn is_skipped_memset(program: &Program, node: usize) -> bool {
     !program.enabled[node] && matches!(Fill::of(&program.ops[node]), Some(Fill::Memset { .. }))
 }
 
-/// Does the value consist of its first `period` bytes, over and over?
+/// Whether the value consists of its first `period` bytes, over and over.
 fn repeats(value: &[u8], period: usize) -> bool {
     value.len().is_multiple_of(period) && value.chunks(period).all(|chunk| chunk == &value[..period])
 }

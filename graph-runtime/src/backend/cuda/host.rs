@@ -9,9 +9,10 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use tracing::trace;
 
-/// What CUDA calls, on a thread of its own. No panic passes: `BoundCall::run` catches it.
+/// The function that CUDA calls, on a thread of CUDA's own. No panic passes: `BoundCall::run` catches it.
 unsafe extern "C" fn run(call: *mut c_void) {
-    // SAFETY: `add_call` passed the address of a `BoundCall`, which lives until no launch is in flight (fact 8 of `Executable`).
+    // SAFETY: `add_call` passed the address of a `BoundCall`, which lives until no launch is in flight (fact 8 of
+    // `Executable`).
     let call = unsafe { &*call.cast_const().cast::<BoundCall>() };
     // SAFETY: a launch runs the node, so the memory lives, and the order of nodes keeps others away (facts 2, 4 and 8).
     unsafe { call.run() };
@@ -32,13 +33,14 @@ impl Executable {
     ) -> Result<CUgraphNode, CudaError> {
         trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddHostNode");
         let call = self.kept.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
-        // SAFETY: by the caller's promise; `run` takes this address, and `self.kept` has a call for each such node of the program.
+        // SAFETY: by the caller's promise; `run` takes this address, and `self.kept` has a call for each such node of
+        // the program.
         unsafe { driver::host::add_node(graph, after, run, call.cast_mut().cast()) }
     }
 
     /// Makes later launches call the function of `node` with its memory where it is now.
     pub(super) fn apply_call(&mut self, node: usize) -> Result<(), CudaError> {
-        /// So many old ones are kept for launches in flight before these are waited for.
+        /// The most old functions that are kept for launches in flight; one more waits for these launches.
         const MAX_RETIRED: usize = 64;
         if self.kept.calls.retired() >= MAX_RETIRED {
             self.wait()?;

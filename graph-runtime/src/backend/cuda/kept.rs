@@ -1,4 +1,4 @@
-//! What a graph keeps of the user's as long as it lives.
+//! The user's objects that a graph keeps as long as it lives.
 
 use super::capture::Captured;
 use crate::backend::blueprint::Blueprint;
@@ -12,19 +12,19 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Freed only when no launch is in flight and the graph is gone; leaked where that is not sure. Closures go before the streams that handles
-/// of theirs may be for.
+/// Freed only when no launch is in flight and the graph is gone; leaked where that is not sure. Closures go before the
+/// streams that handles of theirs may be for.
 pub(super) struct KeptObjects {
     pub(super) calls: Calls,
     /// The closures of `capture` and `raw` nodes.
     _closures: Vec<Arc<dyn Any + Send + Sync>>,
-    /// Those of `record` and `wait` nodes.
+    /// The events of `record` and `wait` nodes.
     _events: Vec<Event>,
     /// By node.
     pub(super) captured: HashMap<usize, Captured>,
     /// As they were when the graph was built, for closures of `capture` and `raw` nodes.
     pub(super) addresses: Arc<Addresses>,
-    /// What memsets that are skipped set.
+    /// The memory that skipped memsets set instead.
     pub(super) nowhere: Option<Memory>,
 }
 

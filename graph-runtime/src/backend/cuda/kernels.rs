@@ -19,7 +19,7 @@ const FILL: (&str, &str) = (
     "graph-runtime/kernels/fill.ptx",
     include_str!("../../../kernels/fill.ptx"),
 );
-/// Those that set conditions, which not every driver loads.
+/// The built-in kernels that set conditions, which not every driver loads.
 const CONDITION: (&str, &str) = (
     "graph-runtime/kernels/condition.ptx",
     include_str!("../../../kernels/condition.ptx"),
@@ -202,7 +202,7 @@ impl Kernels {
         self.functions[function as usize].handle
     }
 
-    /// Does the device allow this launch? The error says why not.
+    /// Refuses a launch that the device does not allow; the error says why.
     pub(super) fn check(&self, function: u32, config: &LaunchConfig) -> Result<(), String> {
         let function = &self.functions[function as usize];
         let threads = config.block_threads();
@@ -222,7 +222,8 @@ impl Kernels {
         Ok(())
     }
 
-    /// Do these arguments fit, as far as the driver can tell? Only asked of functions that no declaration describes.
+    /// Refuses arguments that do not fit, as far as the driver can tell. Only asked of functions that no declaration
+    /// describes.
     pub(super) fn check_arguments(&self, function: u32, arguments: &[Argument]) -> Result<(), String> {
         let Some(params) = &self.functions[function as usize].params else {
             return Ok(());
@@ -252,7 +253,7 @@ impl Kernels {
         Ok(())
     }
 
-    /// The same for a launch that may not come to be: it is not remembered.
+    /// Sets the function up for a launch that may not come to be: nothing is remembered.
     pub(super) fn allow(&self, function: u32, shared: u32) -> Result<(), CudaError> {
         let function = &self.functions[function as usize];
         if shared <= function.dynamic_shared {
@@ -278,7 +279,8 @@ impl Kernels {
         self.condition = None;
         self.delay = None;
         for module in self.modules.drain(..) {
-            // SAFETY: the module was loaded by `module` and left the list just now; nothing uses it, by the caller's promise.
+            // SAFETY: the module was loaded by `module` and left the list just now; nothing uses it, by the caller's
+            // promise.
             let _ = unsafe { driver::module::unload(module) };
         }
     }
@@ -314,8 +316,9 @@ fn size(argument: &Argument) -> usize {
     }
 }
 
-/// Refuses more arguments than every driver adds to a graph: CUDA 12.1 and later launch kernels with up to 32 KiB of them, but adding a node
-/// with more than 4 KiB ends the process, of some versions at least (<https://github.com/openxla/xla/pull/19252>).
+/// Refuses more arguments than every driver adds to a graph: CUDA 12.1 and later launch kernels with up to 32 KiB of
+/// them, but adding a node with more than 4 KiB ends the process, of some versions at least
+/// (<https://github.com/openxla/xla/pull/19252>).
 pub(super) fn check_bytes(arguments: &[Argument]) -> Result<(), String> {
     const MAX_BYTES: usize = 4096;
     let bytes: usize = arguments
@@ -334,8 +337,8 @@ pub(super) fn check_bytes(arguments: &[Argument]) -> Result<(), String> {
 fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<Function, CudaError>> {
     trace!(target: "graph_runtime", "cuFuncGetParamInfo");
     let graph = || Site::graph(&draft.name);
-    // What asks about a function first makes its context current: that is how it can be known. The first question may be
-    // answered with an error of others that cudarc has stored.
+    // What asks about a function first makes its context current: that is how it can be known. The first question may
+    // be answered with an error of others that cudarc has stored.
     let ask = || function.max_threads_per_block();
     let asked = ask().or_else(|_| ask());
     // SAFETY: the driver is initialised.
@@ -374,8 +377,9 @@ fn check_target(draft: &Draft, facts: &'static KernelFacts, capability: (i32, i3
     })
 }
 
-/// Does PTX for `target` run on a device of this compute capability? Plain targets run on it and on later devices, `sm_90a` on
-/// 9.0 only, `sm_100f` on 10.0 and later of the same family. (PTX ISA, "target".) Unknown spellings are left to CUDA.
+/// Does PTX for `target` run on a device of this compute capability? Plain targets run on it and on later devices,
+/// `sm_90a` on 9.0 only, `sm_100f` on 10.0 and later of the same family. (PTX ISA, "target".) Unknown spellings are
+/// left to CUDA.
 fn runs_on(target: &str, (major, minor): (i32, i32)) -> bool {
     let Some(text) = target.strip_prefix("sm_") else {
         return true;

@@ -44,7 +44,8 @@ impl Executable {
     ///
     /// # Safety
     ///
-    /// As for [`Executable::add_captured`]. What the closure does is sound by the promise of whoever called `GraphBuilder::raw`.
+    /// As for [`Executable::add_captured`]. What the closure does is sound by the promise of whoever called
+    /// `GraphBuilder::raw`.
     pub(super) unsafe fn add_raw(
         &self,
         graph: CUgraph,

@@ -45,7 +45,8 @@ impl Adder {
             Fill::Kernel { pattern, words } => {
                 trace!(target: "graph_runtime", node = name, bytes = to.part.bytes, after = after.len(), "cuGraphAddKernelNode_v2");
                 let params = self.fill(kernels, to, pattern, *words);
-                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
+                // over.
                 unsafe { driver::graph::add_kernel_node(graph, after, &params) }
             }
             // `TooLong` was refused before.
@@ -78,15 +79,16 @@ impl Adder {
             }
             Fill::Kernel { pattern, words } => {
                 let params = self.fill(kernels, to, pattern, *words);
-                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is over.
+                // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
+                // over.
                 unsafe { driver::graph::set_kernel_node(exec, handle, &params) }
             }
             Fill::Nothing | Fill::TooLong => Ok(()),
         }
     }
 
-    /// Tells a node of the graph itself, not of an executable one, where its memory is, if it copies or sets memory: instantiating looks at that.
-    /// Kernels are told in the executable graph.
+    /// Tells a node of the graph itself, not of an executable one, where its memory is, if it copies or sets memory:
+    /// instantiating looks at that. Kernels are told in the executable graph.
     ///
     /// # Safety
     ///
@@ -151,7 +153,7 @@ impl Adder {
         launch(kernels.fill(words), &config, &mut self.pointers)
     }
 
-    /// Rows of so many elements.
+    /// The parameters of a memset of rows of elements of `size` bytes.
     fn memset(&self, to: &ByteRectangle, size: u32, value: u32) -> MemsetNodeParams {
         MemsetNodeParams {
             dst: self.device(to.part),
@@ -163,9 +165,9 @@ impl Adder {
         }
     }
 
-    /// Rows of so many bytes.
+    /// The parameters of a copy of rows.
     pub(super) fn memcpy(&self, from: &ByteRectangle, to: &ByteRectangle) -> MemcpyNodeParams {
-        // What is in one piece is one row on both sides: others CUDA cannot change in place.
+        // Memory in one piece is one row on both sides: CUDA cannot change other copies in place.
         let side = |part: Part| match self.resources[part.resource as usize] {
             Address::Host(base) => (
                 CUmemorytype::CU_MEMORYTYPE_HOST,

@@ -1,5 +1,5 @@
-//! Making the executable graph anew, where CUDA does not change a node in place: a copy of rows that lie apart, or one that goes on to memory of
-//! another kind (of a pool, or of `cuMemAlloc`).
+//! Making the executable graph anew, where CUDA does not change a node in place: a copy of rows that lie apart, or one
+//! that goes on to memory of another kind (of a pool, or of `cuMemAlloc`).
 
 use super::Executable;
 use super::OWN;
@@ -12,8 +12,8 @@ use std::ptr;
 use tracing::trace;
 
 impl Executable {
-    /// Makes later launches run nodes whose memory has moved. Where CUDA refuses to change one in place, this waits for launches in flight and
-    /// instantiates the graph again.
+    /// Makes later launches run nodes whose memory has moved. Where CUDA refuses to change one in place, this waits for
+    /// launches in flight and instantiates the graph again.
     pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
         for &node in nodes {
             if self.stale {
@@ -34,11 +34,13 @@ impl Executable {
         Ok(())
     }
 
-    /// Instantiates the graph again, as `program` and the memory are now. After an error this must be repeated before the next launch.
+    /// Instantiates the graph again, as `program` and the memory are now. After an error this must be repeated before
+    /// the next launch.
     fn renew(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let _relaxed = RelaxedCapture::enter();
-        // Launches of the new graph would not wait for those of the old one. And of a graph with conditionals there is never a second one.
+        // Launches of the new graph would not wait for those of the old one. And of a graph with conditionals there is
+        // never a second one.
         self.wait().at(graph)?;
         self.cuda.bind().at(graph)?;
         if !self.exec.is_null() {
@@ -84,7 +86,7 @@ impl Executable {
     }
 }
 
-/// Is this how CUDA says that it cannot change a node in place?
+/// Whether CUDA says with this error that it cannot change a node in place.
 fn is_refusal(error: &Error) -> bool {
     const INVALID_VALUE: u32 = 1;
     matches!(error, Error::Cuda { source, .. } if source.code() == INVALID_VALUE)

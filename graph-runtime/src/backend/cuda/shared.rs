@@ -10,12 +10,13 @@ use crate::error::{At, CudaError, Result, Site};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 
-/// How many events a graph has besides the newest: so many buffers can take turns without waiting for each other's launches.
+/// The most events that a graph has besides the newest: as many buffers can take turns without waiting for each other's
+/// launches.
 const MAX_EVENTS: usize = 7;
 
 impl Executable {
-    /// Starts the graph on a user's stream or its own, behind the launches of other graphs that use the memory in `claims`, where
-    /// those conflict and are on other streams.
+    /// Starts the graph on a user's stream or its own, behind the launches of other graphs that use the memory in
+    /// `claims`, where those conflict and are on other streams.
     pub(crate) fn launch_shared(
         &mut self,
         draft: &Draft,
@@ -26,7 +27,8 @@ impl Executable {
         let (stream, id) = match stream {
             Some(stream) => {
                 let stream = self.check_stream(draft, stream)?;
-                // SAFETY: the `CudaStream` is borrowed, so the stream lives; `check_stream` has made the context current.
+                // SAFETY: the `CudaStream` is borrowed, so the stream lives; `check_stream` has made the context
+                // current.
                 (stream, unsafe { user_stream_id(stream) }.at(graph)?)
             }
             None => {
@@ -40,7 +42,8 @@ impl Executable {
         }
         for claim in claims {
             for event in claim.launches_elsewhere(id, &self.event) {
-                // SAFETY: the stream lives and is of this context, as is all memory that a graph shares; the context is current.
+                // SAFETY: the stream lives and is of this context, as is all memory that a graph shares; the context is
+                // current.
                 unsafe { event.precede(stream) }.at(graph)?;
             }
         }
@@ -52,8 +55,8 @@ impl Executable {
         self.launch_recorded(stream).at(graph)
     }
 
-    /// Takes another event for launches from now on. Whoever uses what was let go of then need not wait for them. A launch must follow at
-    /// once, since waiting looks at the newest event only.
+    /// Takes another event for launches from now on. Whoever uses what was let go of then need not wait for them. A
+    /// launch must follow at once, since waiting looks at the newest event only.
     fn change_event(&mut self) -> Result<(), CudaError> {
         let event = match self.events.len() {
             MAX_EVENTS => self.events.pop_front(),

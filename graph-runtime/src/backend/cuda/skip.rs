@@ -1,8 +1,9 @@
 //! Nodes that launches skip.
 //!
-//! Kernels and copies are disabled as CUDA offers. A memset is not: where a memset node is disabled, driver 580 takes a launch for done before it
-//! is, so that waiting returns early and what comes next on the stream starts early (`xtask/faults.cpp` shows it). One that is to be
-//! skipped sets a few bytes that nothing reads instead; rows that lie apart are set by a kernel ([`Fill::of`]).
+//! Kernels and copies are disabled as CUDA offers. A memset is not: where a memset node is disabled, driver 580 takes a
+//! launch for done before it is, so that waiting returns early and what comes next on the stream starts early
+//! (`xtask/faults.cpp` shows it). One that is to be skipped sets a few bytes that nothing reads instead; rows that lie
+//! apart are set by a kernel ([`Fill::of`]).
 
 use super::Executable;
 use super::fill::Fill;

@@ -59,7 +59,8 @@ impl Cuda {
 
     /// Makes the context current on this thread. (cudarc's own way reports errors of others that it has stored.)
     ///
-    /// In host functions, where CUDA forbids its calls and some would wait for ever, it fails, and with it whatever needs a context.
+    /// In host functions, where CUDA forbids its calls and some would wait for ever, it fails, and with it whatever
+    /// needs a context.
     pub(crate) fn bind(&self) -> Result<(), CudaError> {
         refuse_in_host_function()?;
         // SAFETY: the driver is initialised, or there would be no context.

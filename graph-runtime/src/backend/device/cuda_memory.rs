@@ -21,15 +21,15 @@ pub(crate) struct Memory {
     lent: Mutex<Lent>,
 }
 
-/// What may have been queued on the memory as a slice of cudarc's, on whatever stream.
+/// Work that may have been queued on the memory as a slice of cudarc's, on whatever stream.
 #[derive(Default)]
 struct Lent {
     /// Slices that are lent now, or were forgotten.
     slices: usize,
-    /// May there be work that reads? Writing and freeing wait for all of the context then. (Dropping the slice cannot: cudarc remembers
-    /// only the last read.)
+    /// Whether there may be work that reads. Writing and freeing wait for all of the context then. (Dropping the slice
+    /// cannot: cudarc remembers only the last read.)
     read: bool,
-    /// May there be work that writes, from before the slice was taken over? Reading waits then, too.
+    /// Whether there may be work that writes, from before the slice was taken over. Reading waits then, too.
     written: bool,
 }
 
@@ -61,8 +61,8 @@ impl Memory {
         Ok(memory)
     }
 
-    /// Takes a slice of cudarc's over, once all work on it is done: cudarc remembers only the last read, so the whole context is
-    /// waited for.
+    /// Takes a slice of cudarc's over, once all work on it is done: cudarc remembers only the last read, so the whole
+    /// context is waited for.
     pub(crate) fn from_cudarc<T: Send + Sync + 'static>(slice: CudaSlice<T>) -> Self {
         let (address, recorded) = slice.device_ptr(slice.stream());
         drop(recorded);
@@ -81,9 +81,9 @@ impl Memory {
         memory
     }
 
-    /// Waits for what was queued on a lent slice, if there was one, where it must come before a use of the memory: before any that writes, and before
-    /// all where it may write itself. While any stream of the context is being captured CUDA refuses this (and ends that capture): the
-    /// memory stays lent then.
+    /// Waits for what was queued on a lent slice, if there was one, where it must come before a use of the memory:
+    /// before any that writes, and before all where it may write itself. While any stream of the context is being
+    /// captured CUDA refuses this (and ends that capture): the memory stays lent then.
     pub(crate) fn settle(&self, write: bool) -> Result<(), CudaError> {
         let mut lent = self.lent();
         if lent.written || write && lent.read {
@@ -111,7 +111,8 @@ impl Memory {
         self.address
     }
 
-    /// The memory as `len` elements of a slice of cudarc's: the one it came from, or one made for it. Writers keep off while `claim` lives.
+    /// The memory as `len` elements of a slice of cudarc's: the one it came from, or one made for it. Writers keep off
+    /// while `claim` lives.
     pub(crate) fn cudarc<'a, T: 'static>(
         &'a self,
         start: usize,
@@ -131,8 +132,8 @@ impl Memory {
         let stream = context.new_stream().map_err(failed("cuStreamCreate"))?;
         // `upgrade_device_ptr` panics where this fails.
         drop(context.new_event(None).map_err(failed("cuEventCreate"))?);
-        // SAFETY: the allocation has room for `len` elements of `T` from `start` (the buffer's shape), which are initialised: zeroed
-        // when allocated. The slice never frees it: `CudarcSlice::drop` leaks it.
+        // SAFETY: the allocation has room for `len` elements of `T` from `start` (the buffer's shape), which are
+        // initialised: zeroed when allocated. The slice never frees it: `CudarcSlice::drop` leaks it.
         let slice = unsafe { stream.upgrade_device_ptr(self.address + start as u64, len) };
         Ok(self.lend(Slice::Made(ManuallyDrop::new(slice)), claim))
     }
@@ -175,8 +176,8 @@ impl Memory {
     }
 }
 
-/// Device memory as cudarc's `CudaSlice`, to read with cudarc or to pass to its launches. Graphs that write the memory do not launch
-/// while this lives; writing to the memory, or dropping it, later waits for that work.
+/// Device memory as cudarc's `CudaSlice`, to read with cudarc or to pass to its launches. Graphs that write the memory
+/// do not launch while this lives; writing to the memory, or dropping it, later waits for that work.
 pub struct CudarcSlice<'a, T> {
     slice: Slice<'a, T>,
     memory: &'a Memory,

@@ -18,7 +18,7 @@ impl Emulated {
         }
     }
 
-    /// The same device; graphs run their nodes in random orders.
+    /// The device with a seed: graphs run their nodes in random orders.
     pub(crate) fn with_seed(&self, seed: u64) -> Self {
         let options = EmulatorOptions {
             seed: Some(seed),

@@ -7,12 +7,13 @@ use crate::error::CudaError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-/// An event that a graph records behind its launches, and whoever shares memory with it waits for. One stands for all launches of the
-/// graph so far, since those run one after the other, on whatever streams.
+/// An event that a graph records behind its launches, and whoever shares memory with it waits for. One stands for all
+/// launches of the graph so far, since those run one after the other, on whatever streams.
 pub(crate) struct LaunchEvent {
     cuda: Arc<Cuda>,
     event: CUevent,
-    /// Is there, or will there soon be, a launch that the event is not recorded behind? Then it takes waiting for the whole context.
+    /// Whether there is, or will soon be, a launch that the event is not recorded after. Then it takes waiting for the
+    /// whole context.
     lost: AtomicBool,
 }
 

@@ -45,7 +45,7 @@ impl Backend {
         }
     }
 
-    /// What CUDA sources are compiled for.
+    /// The architecture that CUDA sources are compiled for.
     pub(crate) fn architecture(&self) -> Result<Architecture, CudaError> {
         match self {
             Backend::Cuda(cuda) => {

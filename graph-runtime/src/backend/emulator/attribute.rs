@@ -1,5 +1,5 @@
-//! Attributes of kernel nodes on the emulator. It runs the blocks of a cluster by themselves, which is as good where the kernels make nothing of
-//! it, and those of a cooperative launch on a thread each.
+//! Attributes of kernel nodes on the emulator. It runs the blocks of a cluster by themselves, which is as good where
+//! the kernels make nothing of it, and those of a cooperative launch on a thread each.
 
 use crate::backend::blueprint::Blueprint;
 use crate::error::{Error, Result, Site};
@@ -7,7 +7,8 @@ use crate::program::{KernelOp, Op, Program};
 use graph_emulator::MAX_TOGETHER;
 use graph_plan::Draft;
 
-/// What only kernels have that use their cluster: its registers, its barrier, addresses in other blocks, and copies to several blocks.
+/// Features that only kernels with a use for their cluster have: its registers, its barrier, addresses in other blocks,
+/// and copies to several blocks.
 const USES: [&str; 6] = [
     "%cluster",
     "%ncluster",
@@ -50,7 +51,7 @@ fn misfit(program: &Program, kernel: &KernelOp) -> Option<String> {
         .then(|| "runs in clusters of several blocks and uses them, which the emulator does not have".to_owned())
 }
 
-/// Does the kernel use clusters, or a function of its module that it may call?
+/// Whether the kernel uses clusters, or a function of its module that it may call does.
 fn uses_clusters(program: &Program, function: u32) -> bool {
     let function = &program.functions[function as usize];
     function.module().is_some_and(|module| {

@@ -22,8 +22,9 @@ impl Executable {
                 target.copy_from(start, source, from, to.bytes)
             }
             (Side::Host(source), Side::Device(target, start)) => {
-                // SAFETY: `side` found the bytes, which are initialised since allocation. `launch` borrows the graph exclusively, and claims
-                // what it shares (fact 1 of `Uses`), so nobody holds a reference to them or writes them.
+                // SAFETY: `side` found the bytes, which are initialised since allocation. `launch` borrows the graph
+                // exclusively, and claims what it shares (fact 1 of `Uses`), so nobody holds a reference to them or
+                // writes them.
                 let bytes = unsafe { std::slice::from_raw_parts(source.as_ptr(), to.bytes) };
                 target.write(start, bytes)
             }

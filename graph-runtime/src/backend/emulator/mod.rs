@@ -26,7 +26,7 @@ pub(crate) struct Executable {
     /// One for each of the program's modules, so that every graph has variables of its own.
     modules: Vec<Module>,
     sequence: Sequence,
-    /// What the last launch did wrong, and in which node. As with CUDA, whoever waits is told.
+    /// The fault of the last launch. As with CUDA, whoever waits is told.
     fault: Option<Fault>,
     options: EmulatorOptions,
     calls: Calls,
@@ -35,16 +35,17 @@ pub(crate) struct Executable {
 /// A launch that is going on.
 #[derive(Default)]
 struct Run {
-    /// What nodes touched, by node, in the body at hand and in those around it; only where unordered ones are compared.
+    /// The memory that each node touched, in the current body and in those around it; filled only where unordered nodes
+    /// are compared.
     touched: Vec<(usize, Touch)>,
-    /// Of all `while`s so far.
+    /// The number of iterations of all `while`s so far.
     iterations: u64,
 }
 
-/// What went wrong, and in which node.
+/// The node that failed, and why.
 type Fault = (usize, String);
 
-/// What a node touches of device memory and of host memory.
+/// The device memory and the host memory that a node touches.
 #[derive(Clone, Default)]
 struct Touch {
     device: Arc<Footprint>,
@@ -78,7 +79,7 @@ impl Executable {
         &self.calls
     }
 
-    /// Would the emulator refuse a node that is changed like this?
+    /// Refuses a change that the emulator would refuse.
     pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<()> {
         match op {
             Op::Kernel(kernel) => attribute::check_node(draft, program, node, kernel),
@@ -164,7 +165,7 @@ impl Executable {
         }
     }
 
-    /// What a node other than a kernel touches.
+    /// The memory that a node other than a kernel touches.
     fn touch(&self, parts: &[(Part, Mode)]) -> Touch {
         let (mut device, mut host) = (Footprint::new(), Footprint::new());
         for (part, mode) in parts.iter().filter(|_| self.options.check_unordered) {
@@ -190,7 +191,7 @@ impl Executable {
         }
     }
 
-    /// The same of the rows of rectangles.
+    /// The memory that a node touches as the rows of rectangles.
     fn touch_rows(&self, rows: &[(&ByteRectangle, Mode)]) -> Touch {
         if !self.options.check_unordered {
             return Touch::default();
@@ -299,8 +300,8 @@ impl Executable {
     /// Calls a host function.
     fn call(&self, node: usize) {
         if let Some(call) = self.calls.get(node) {
-            // SAFETY: `self` keeps the memory. `launch`, which has the graph exclusively and claims what it shares (fact 1 of `Uses`), runs one
-            // node after the other: nobody else has references into it, or writes it.
+            // SAFETY: `self` keeps the memory. `launch`, which has the graph exclusively and claims what it shares
+            // (fact 1 of `Uses`), runs one node after the other: nobody else has references into it, or writes it.
             unsafe { call.run() };
         }
     }

@@ -16,7 +16,8 @@ pub(super) struct Sequence {
 struct Body {
     /// In an order that the graph allows.
     nodes: Vec<usize>,
-    /// For each of `nodes`, those right after it and how many are right before it, by their place in `nodes`; only where orders are drawn.
+    /// For each of `nodes`, those right after it and how many are right before it, by their place in `nodes`; only
+    /// where orders are drawn.
     after: Vec<Vec<u32>>,
     waits: Vec<u32>,
 }
@@ -78,7 +79,7 @@ impl Sequence {
         }
     }
 
-    /// May two nodes run in either order, or at once?
+    /// Whether two nodes may run in either order, or at once.
     pub(super) fn unordered(&self, first: usize, second: usize) -> bool {
         self.order.as_ref().is_some_and(|order| !order.ordered(first, second))
     }

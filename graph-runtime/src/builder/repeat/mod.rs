@@ -1,4 +1,4 @@
-//! Nodes that are repeated: `for`. Each iteration adds them anew, and runs after the one before.
+//! Loops: `for`. Each iteration adds its nodes anew, and runs after the one before.
 
 mod order;
 
@@ -15,23 +15,23 @@ use std::ops::RangeInclusive;
 /// The most nodes that a graph with `for`s has: a count that is a mistake is told, instead of taking all memory.
 const MAX_NODES: usize = 1 << 20;
 
-/// A node as `cuda_graph!` declares it in a `for`: its name, and how many `for`s are around it up to that one; 0 for a node in a body of
-/// another node of the `for`.
+/// A node as `cuda_graph!` declares it in a `for`: its name, and how many `for`s are around it up to that one; 0 for a
+/// node in a body of another node of the `for`.
 type Declaration = (&'static str, usize);
 
-/// What a builder knows of its `for`s.
+/// The loops of a builder.
 #[derive(Default)]
 pub(super) struct Repeats {
-    /// Those that nodes are being added in, from the outermost.
+    /// The loops that nodes are being added in, from the outermost.
     open: Vec<Open>,
-    /// Those that have ended, each before those around it.
+    /// The loops that have ended, each before those around it.
     ended: Vec<Repeated>,
     declared: Option<Declared>,
     /// Why one was not repeated.
     pub(super) failure: Option<Error>,
 }
 
-/// What `cuda_graph!` has declared so far.
+/// The declarations of `cuda_graph!` so far.
 struct Declared {
     /// The index of the next declaration.
     next: usize,
@@ -51,7 +51,7 @@ struct Open {
 
 /// The nodes of a `for`.
 struct Repeated {
-    /// The body it stands in.
+    /// The body that the loop is in.
     body: usize,
     /// The first node of each iteration.
     starts: Vec<usize>,
@@ -81,7 +81,8 @@ impl Repeats {
         });
     }
 
-    /// Leaves to the builder of the graph around a child what it needs to know of the child's `for`s. What became of the child's declarations.
+    /// Leaves to the builder of the graph around a child what it needs to know of the child's `for`s. What became of
+    /// the child's declarations.
     pub(super) fn end_in(self, outer: &mut Option<Box<Self>>) -> Option<DeclaredNodes> {
         if !self.ended.is_empty() || self.failure.is_some() {
             let outer = outer.get_or_insert_default();
@@ -91,7 +92,7 @@ impl Repeats {
         self.declared.map(|declared| declared.instances)
     }
 
-    /// What became of the declarations.
+    /// The nodes of the declarations.
     pub(super) fn into_instances(self) -> Option<DeclaredNodes> {
         self.declared.map(|declared| declared.instances)
     }
@@ -106,8 +107,9 @@ fn numbered(mut name: String, open: &[Open]) -> String {
 }
 
 impl GraphBuilder {
-    /// Repeats the nodes that `iteration` adds, for each number of the range. What no other node of an iteration comes before runs after
-    /// all that nothing in the iteration before comes after, so each iteration ends before the next begins.
+    /// Repeats the nodes that `iteration` adds, for each number of the range. What no other node of an iteration comes
+    /// before runs after all that nothing in the iteration before comes after, so each iteration ends before the next
+    /// begins.
     ///
     /// Nodes of an iteration have its number behind their names: `scale[3]`.
     ///
@@ -180,21 +182,22 @@ impl GraphBuilder {
         }
     }
 
-    /// The number of the iteration at hand, of the `for` that so many others are around.
+    /// The number of the current iteration, of the `for` that so many others are around.
     pub(crate) fn iteration(&self, depth: usize) -> usize {
         let open = self.repeats.as_ref().and_then(|repeats| repeats.open.get(depth));
         open.map_or(0, |open| open.value)
     }
 
-    /// Adds edges between declarations, `[from, to]`, or `[from, to, common]` where `common` loops are around both. A graph without loops and
-    /// children has one node for each declaration.
+    /// Adds edges between declarations, `[from, to]`, or `[from, to, common]` where `common` loops are around both. A
+    /// graph without loops and children has one node for each declaration.
     pub(crate) fn add_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
         for (from, to) in self.edges_of_nodes(edges) {
             self.draft.edge(from, to);
         }
     }
 
-    /// Adds programmatic edges between declarations, as [`GraphBuilder::add_edges`]. Those of joins that stand in for kernels become plain ones.
+    /// Adds programmatic edges between declarations, as [`GraphBuilder::add_edges`]. Those of joins that stand in for
+    /// kernels become plain ones.
     pub(crate) fn add_programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
         for (from, to) in self.edges_of_nodes(edges) {
             let is_join = |node: usize| matches!(self.program.ops.get(node), Some(Op::Join));

@@ -68,13 +68,13 @@ impl Repeated {
 
 /// Where iterations begin and end.
 struct Ends {
-    /// What each node runs after, as its author says.
+    /// The nodes that each node runs after, as its author says.
     before: Lists<usize>,
-    /// What runs after it.
+    /// The nodes that run after each node.
     after: Lists<usize>,
-    /// Has it been put behind an earlier iteration of some `for`?
+    /// Whether each node has been put after an earlier iteration of some `for`.
     follows: Vec<bool>,
-    /// Has it been put before a later one?
+    /// Whether each node has been put before a later iteration.
     leads: Vec<bool>,
 }
 

@@ -1,8 +1,9 @@
 //! Compiled PTX on disk, so that the next process need not compile it.
 //!
-//! An entry is found by what it was compiled from, not by who compiled it: a machine without NVRTC uses what one with it has left.
-//! The compiler's version stands in the entry, and a compiler that is there takes only its own. The name of an entry is a
-//! plain hash, since the entry repeats all that it was made of: a clash costs a compilation, never a wrong kernel.
+//! An entry is found by what it was compiled from, not by who compiled it: a machine without NVRTC uses what one with
+//! it has left. The entry names the compiler's version, and an installed compiler takes only its own entries. The name
+//! of an entry is a plain hash, since the entry repeats all that it was made of: a clash costs a compilation, never a
+//! wrong kernel.
 
 use super::{Architecture, CudaSource};
 use std::ffi::OsString;
@@ -14,14 +15,16 @@ use tracing::debug;
 /// The first word of an entry. Another number for whatever changes what an entry means.
 const FORMAT: &str = "cuda-graph-ptx-1";
 
-/// Does a key hold all that the source is compiled from? Headers in folders that options name it does not: they may have changed since.
+/// Whether a key holds all that the source is compiled from. Headers in folders that options name it does not: they may
+/// have changed since.
 fn is_whole(source: &CudaSource) -> bool {
     const ELSEWHERE: [&str; 4] = ["-I", "--include-path", "-include", "--pre-include"];
     let elsewhere = |option: &&str| ELSEWHERE.iter().any(|named| option.starts_with(named));
     !source.options.iter().any(elsewhere)
 }
 
-/// What PTX is compiled from, as bytes; `None` of what must not be kept. Texts are preceded by their lengths, so that no two sources have one key.
+/// The input that PTX is compiled from, as bytes; `None` if the result must not be kept. Texts are preceded by their
+/// lengths, so that no two sources have one key.
 pub(super) fn key(source: &CudaSource, architecture: Architecture) -> Option<Vec<u8>> {
     if !is_whole(source) {
         return None;

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use tracing::{debug, trace};
 
-/// What PTX is compiled for.
+/// The target that PTX is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Architecture {
     /// A device of this compute capability: 90 for 9.0.
@@ -20,7 +20,7 @@ pub(crate) enum Architecture {
 /// The oldest GPUs supported (Volta), and what the emulator gets from a compiler that still knows it.
 const MIN_ARCHITECTURE: u32 = 70;
 
-/// As it stands in the key of the cache.
+/// The text in the key of the cache.
 impl fmt::Display for Architecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -31,11 +31,12 @@ impl fmt::Display for Architecture {
 }
 
 impl Architecture {
-    /// The virtual architecture to ask a compiler for that knows `known`. Newer devices run what was compiled for older ones.
+    /// The virtual architecture to ask a compiler for that knows `known`. Newer devices run what was compiled for older
+    /// ones.
     fn of(self, known: &[u32]) -> u32 {
         let newest = |limit: u32| known.iter().copied().filter(|&one| one <= limit).max();
         match self {
-            // What is too old for this compiler is left for it to refuse.
+            // An architecture that is too old for this compiler is left for it to refuse.
             Architecture::Device(capability) => newest(capability).unwrap_or(capability),
             Architecture::Emulator => newest(MIN_ARCHITECTURE)
                 .or(known.iter().copied().min())
@@ -135,7 +136,8 @@ impl Program {
             .map(|header| string(header.1))
             .collect::<Result<_, _>>()?;
         let (name_pointers, text_pointers) = (pointers(&names), pointers(&texts));
-        // SAFETY: the library is loaded: `compile` is called only then. The strings live as long as the program (fact 2).
+        // SAFETY: the library is loaded: `compile` is called only then. The strings live as long as the program (fact
+        // 2).
         let raw = unsafe { driver::nvrtc::create(&text, &name, &text_pointers, &name_pointers) };
         let raw = raw.map_err(|error| error.to_string())?;
         let strings = [text, name].into_iter().chain(names).chain(texts).collect();

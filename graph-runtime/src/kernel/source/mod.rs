@@ -1,4 +1,5 @@
-//! Where a kernel's code comes from: PTX that is compiled into the program, or CUDA C++ that is compiled when it is first used.
+//! Where a kernel's code comes from: PTX that is compiled into the program, or CUDA C++ that is compiled when it is
+//! first used.
 
 mod resolve;
 mod cache;
@@ -21,15 +22,15 @@ pub struct Ptx {
 pub enum Source {
     /// In PTX. Kernels of one `static` share a module.
     Ptx(&'static Ptx),
-    /// In CUDA C++, which NVRTC compiles when a graph first uses one of its kernels. What only the PTX tells is not in the kernel's facts
-    /// then: it is found, and the declaration is held against it, when a graph is built.
+    /// In CUDA C++, which NVRTC compiles when a graph first uses one of its kernels. What only the PTX tells is not in
+    /// the kernel's facts then: it is found, and the declaration is held against it, when a graph is built.
     Cuda(&'static CudaSource, Declaration),
     /// In a module that is loaded already. Nothing is known of it.
     Loaded,
 }
 
 impl Source {
-    /// Is it a CUDA source, of whose PTX nothing is known before the graph is built?
+    /// Whether it is a CUDA source, of whose PTX nothing is known before the graph is built.
     pub(crate) const fn is_cuda(&self) -> bool {
         matches!(self, Source::Cuda(..))
     }
@@ -42,7 +43,7 @@ impl Source {
         }
     }
 
-    /// Are the two one PTX `static`? Those exist once.
+    /// Whether the two are one PTX `static`. Each exists once.
     pub(crate) fn is(&self, other: &Source) -> bool {
         self.ptx()
             .zip(other.ptx())
@@ -59,10 +60,11 @@ impl Source {
     }
 }
 
-/// What the PTX of a CUDA source must agree with, besides what [`KernelFacts`](crate::kernel::KernelFacts) say.
+/// The declaration that the PTX of a CUDA source must agree with, besides what
+/// [`KernelFacts`](crate::kernel::KernelFacts) say.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
-    /// Is it declared `safe fn`?
+    /// Whether it is declared `safe fn`.
     pub safe: bool,
     /// The type of each parameter.
     pub types: &'static [ParamType],

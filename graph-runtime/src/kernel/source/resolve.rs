@@ -16,11 +16,11 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) enum Unresolved {
     /// There is no NVRTC, and nothing in the cache, which is there.
     NoCompiler { cache: String },
-    /// What CUDA said when asked for the device's kind.
+    /// CUDA's error when it was asked for the device's kind.
     Device(CudaError),
-    /// What the compiler said.
+    /// The message of the compiler.
     Failed(String),
-    /// What its PTX says differs from the declaration.
+    /// The PTX differs from the declaration.
     Mistakes(Vec<Mistake>),
 }
 
@@ -44,8 +44,9 @@ impl Unresolved {
     }
 }
 
-/// A source as it was compiled in this process for one architecture. These are never freed: there are no more than the program has
-/// sources and the machine kinds of devices, and graphs refer to them as to PTX that is part of the program.
+/// A source as it was compiled in this process for one architecture. These are never freed: there are no more than the
+/// program has sources and the machine kinds of devices, and graphs refer to them as to PTX that is part of the
+/// program.
 struct Slot {
     source: &'static CudaSource,
     architecture: Architecture,
@@ -177,7 +178,7 @@ fn described(facts: &KernelFacts, declaration: &Declaration) -> rules::Declarati
     }
 }
 
-/// What the macro records of a kernel whose PTX it has read.
+/// The facts that the macro records of a kernel whose PTX it has read.
 fn with_summary(facts: &KernelFacts, summary: &KernelSummary, ptx: &'static Ptx) -> KernelFacts {
     let Cluster {
         required: required_cluster,

@@ -60,7 +60,8 @@ extern "C" __global__ void copy_sizes(const unsigned *in, unsigned *out, int val
         out[row * 128 + t] = words[row][127 - t];
 }
 
-// Rows of a matrix turned into columns, each loaded while the one before is stored, by the intrinsics of cuda_pipeline.h.
+// Rows of a matrix turned into columns, each loaded while the one before is stored, by the intrinsics of
+// cuda_pipeline.h.
 extern "C" __global__ void pipeline_intrinsics(const int2 *in, int2 *out, int rows)
 {
     __shared__ int2 buffer[3][32];

@@ -135,7 +135,8 @@ extern "C" __global__ void interpreter(const unsigned char *programs, const int 
     out[i] = accumulator;
 }
 
-// NVRTC 12.4 makes compares of a switch, nvcc 13 a branch table: this is one, written out. The index is data, lanes differ.
+// NVRTC 12.4 makes compares of a switch, nvcc 13 a branch table: this is one, written out. The index is data, lanes
+// differ.
 extern "C" __global__ void branch_table(const unsigned *in, unsigned *out)
 {
     unsigned i = blockIdx.x * blockDim.x + threadIdx.x, x = in[i], r = 0;

@@ -15,7 +15,8 @@ extern "C" __global__ void histogram_shared(const unsigned char *in, unsigned *b
             atomicAdd(&bins[i], local[i]);
 }
 
-// Counts of floats in even bins over [0, 1), ends included, straight to global memory. Lanes of a warp with the same bin add once.
+// Counts of floats in even bins over [0, 1), ends included, straight to global memory. Lanes of a warp with the same
+// bin add once.
 extern "C" __global__ void histogram_matched(const float *in, unsigned *bins, int count, unsigned n)
 {
     for (unsigned i = blockIdx.x * blockDim.x + threadIdx.x; i < n; i += gridDim.x * blockDim.x) {

@@ -1,5 +1,5 @@
 // xtask: --gpu-architecture=compute_90
-// What compute capability 9.0 adds to ordinary kernels.
+// Instructions that compute capability 9.0 adds to ordinary kernels.
 
 // A kernel of a programmatic launch: it lets the next one start, and waits for the one before.
 extern "C" __global__ void programmatic(const int *in, int *out)

@@ -1,5 +1,6 @@
 // xtask: --device-int128
-// Integer arithmetic of every width, and bits. Each thread writes a column of `out`: row r of thread i is out[r * threads + i].
+// Integer arithmetic of every width, and bits. Each thread writes a column of `out`: row r of thread i is out[r *
+// threads + i].
 
 struct Column {
     unsigned *at;
@@ -20,7 +21,7 @@ struct Column {
     }
 };
 
-// What single words know of their bits.
+// Instructions about the bits of single words.
 extern "C" __global__ void bits(const unsigned *in, unsigned *out)
 {
     Column column(out);
@@ -113,8 +114,8 @@ extern "C" __global__ void fields(const unsigned *first, const unsigned *second,
     column.put(__fns(a, 0, 3));
 }
 
-// Products, quotients and remainders of all widths. Left out is `mad.hi.sat.s32`, which does not saturate on an H200, whatever the
-// manual says.
+// Products, quotients and remainders of all widths. Left out is `mad.hi.sat.s32`, which does not saturate on an H200,
+// whatever the manual says.
 extern "C" __global__ void multiply_divide(const unsigned *first, const unsigned *second, const unsigned *third, unsigned *out)
 {
     Column column(out);
@@ -232,7 +233,8 @@ extern "C" __global__ void comparisons(const unsigned *first, const unsigned *se
     column.put(r);
 }
 
-// Numbers of several words by chains of carries: 128-bit sums, differences and products, 256-bit products, and their flags.
+// Numbers of several words by chains of carries: 128-bit sums, differences and products, 256-bit products, and their
+// flags.
 extern "C" __global__ void carries(const uint4 *first, const uint4 *second, unsigned *out)
 {
     Column column(out);
@@ -272,8 +274,8 @@ extern "C" __global__ void carries(const uint4 *first, const uint4 *second, unsi
     column.put((unsigned long long)(wide < product));
 }
 
-// Dot products of bytes, and the video instructions on parts of words. Left out are those that an H200 (driver 580) does not
-// compute as the manual says: results merged into `.h1`, and saturated ones into a byte.
+// Dot products of bytes, and the video instructions on parts of words. Left out are those that an H200 (driver 580)
+// does not compute as the manual says: results merged into `.h1`, and saturated ones into a byte.
 extern "C" __global__ void bytes_and_video(const unsigned *first, const unsigned *second, const unsigned *third, unsigned *out)
 {
     Column column(out);

@@ -1,4 +1,4 @@
-// What neural networks are made of.
+// The layers of neural networks.
 
 #define INFINITY __int_as_float(0x7f800000)
 

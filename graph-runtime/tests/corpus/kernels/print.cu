@@ -5,7 +5,7 @@ struct Pair {
     double second;
 };
 
-// What printf returns is kept: the number of arguments.
+// Keeps the number that printf returns, which is that of its arguments.
 extern "C" __global__ void print(const int *in, int *out)
 {
     unsigned i = threadIdx.x;

@@ -82,7 +82,7 @@ extern "C" __global__ void rounding_f64(const double *first, const double *secon
     column.put(__dsqrt_rd(a));
 }
 
-// What has no rounding: signs, extremes, copies; saturation and flushing to zero, which need assembly.
+// Operations without rounding: signs, extremes, copies; saturation and flushing to zero, which need assembly.
 extern "C" __global__ void modifiers(const float *first, const float *second, const float *third, float *out)
 {
     Column<float> column(out);

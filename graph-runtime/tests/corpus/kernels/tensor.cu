@@ -39,7 +39,7 @@ extern "C" __global__ void mma_f16(const __half *a, const __half *b, float *c)
     c[(row + 8) * 8 + column + 1] = sum[3];
 }
 
-// The same with sums in half precision, k = 8 and then k = 16, fragments straight from registers.
+// As above, with sums in half precision, k = 8 and then k = 16, fragments straight from registers.
 extern "C" __global__ void mma_f16_sums(const unsigned *a, const unsigned *b, unsigned *d)
 {
     unsigned lane = threadIdx.x, sum[2] = {0, 0};

@@ -1,5 +1,5 @@
 // xtask: --gpu-architecture=compute_80
-// What the lanes of a warp do together. Row r of thread i is out[r * threads + i].
+// Operations of all lanes of a warp together. Row r of thread i is out[r * threads + i].
 
 struct Column {
     unsigned *at;
@@ -94,7 +94,7 @@ extern "C" __global__ void reduce_sync(const int *in, unsigned *out)
     column.put(__reduce_add_sync(odd, (unsigned)x));
 }
 
-// Where a thread is.
+// The position of a thread.
 extern "C" __global__ void special_registers(unsigned *out)
 {
     unsigned block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;

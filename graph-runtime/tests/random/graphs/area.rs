@@ -39,7 +39,7 @@ pub(crate) const SCRATCH: std::ops::Range<usize> = 2..9;
 /// Scratch of words that is begun anew.
 pub(crate) const REVIVED: std::ops::Range<usize> = 9..12;
 pub(crate) const HOST: usize = 12;
-/// What conditions look at: on the device, and in scratch memory.
+/// The memories that conditions read: on the device, and scratch.
 pub(crate) const FLAGS: [usize; 2] = [17, 18];
 /// Nothing writes it, so kernels may read it before they have waited for others.
 pub(crate) const CONSTANT: usize = 19;
@@ -50,7 +50,7 @@ pub(crate) const VARIABLE: usize = 22;
 /// The random numbers of a graph: the seed of each, and how many numbers a use draws at most.
 pub(crate) const RNGS: [(u64, u64); 2] = [(7, 2), (11, 5)];
 
-/// So many rows and columns of a memory from a corner on.
+/// A number of rows and columns of a memory, from a corner on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Area {
     pub(crate) memory: usize,
@@ -83,7 +83,7 @@ impl Area {
         }
     }
 
-    /// Where its elements begin, in bytes, row by row.
+    /// The offsets of its elements in bytes, row by row.
     pub(crate) fn elements(&self) -> impl Iterator<Item = usize> + use<> {
         let Self {
             memory,

@@ -13,8 +13,8 @@ const MOST: usize = 100;
 
 struct Author {
     random: Random,
-    /// How many of a hundred areas of scratch memory are all of it, and how many nodes run after the one before: where both are many,
-    /// much of it shares addresses.
+    /// How many of a hundred areas of scratch memory are all of it, and how many nodes run after the one before: where
+    /// both are many, much of it shares addresses.
     whole: usize,
     nodes: usize,
     bodies: usize,
@@ -28,7 +28,7 @@ struct Author {
     recent: Vec<Area>,
 }
 
-/// Where a statement stands.
+/// The position of a statement.
 #[derive(Clone, Copy)]
 struct At<'a> {
     depth: usize,

@@ -23,7 +23,7 @@ enum Handle {
     Words(Side<u32>),
 }
 
-/// What two graphs share.
+/// The memory that two graphs share.
 pub(crate) struct Shared {
     device: DeviceBuffer<Grid<u32>>,
     host: SharedHost<Grid<u32>>,
@@ -65,7 +65,7 @@ impl Handles {
         place.row(area.row).rows(columns(area))
     }
 
-    /// The same on the host.
+    /// As above, on the host.
     pub(crate) fn host(&self, area: &Area) -> Place<[u32], OnHost> {
         let (Handle::Words(Side::Host(place)), 1) = (self.0[area.memory], area.rows) else {
             panic!("{area:?} is no row of words on the host");
@@ -73,7 +73,7 @@ impl Handles {
         place.row(area.row).rows(columns(area))
     }
 
-    /// What a condition looks at.
+    /// The flag that a condition reads.
     pub(crate) fn flag(&self, area: &Area) -> Place<u32, OnDevice> {
         self.words(area).row(0)
     }
@@ -136,7 +136,7 @@ impl Handles {
         }
     }
 
-    /// What it holds.
+    /// Its contents.
     pub(crate) fn read(&self, graph: &Graph, shared: &Shared, memory: usize) -> Result<Vec<u8>> {
         if memory == SHARED[0] {
             return Ok(bytemuck::bytes_of(&*shared.device.read()?).to_vec());

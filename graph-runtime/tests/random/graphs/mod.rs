@@ -1,7 +1,9 @@
-//! Random graphs of every statement that `GraphBuilder` has and the emulator runs, against a model that runs their nodes one after the other.
+//! Random graphs of every statement that `GraphBuilder` has and the emulator runs, against a model that runs their
+//! nodes one after the other.
 //!
-//! Whatever order the device runs unordered nodes in, with scratch memory shared or apart, launch after launch, results are the
-//! model's; a graph without an edge that it needs is refused, and one without an edge that it does not need is not.
+//! Whatever order the device runs unordered nodes in, with scratch memory shared or apart, launch after launch, results
+//! are the model's; a graph without an edge that it needs is refused, and one without an edge that it does not need is
+//! not.
 //!
 //! `CUDA_GRAPH_TEST_SEEDS=100..900` tries these seeds instead of the usual ones.
 

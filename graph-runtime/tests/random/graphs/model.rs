@@ -1,13 +1,13 @@
-//! What a program does: its nodes one after the other, in plain Rust.
+//! The effects of a program: its nodes run one after the other, in plain Rust.
 
 use super::program::{Action, Area, Body, COLUMNS, MEMORIES, Node, Program, RNGS, SHARED, Space, VARIABLE};
 
 /// The memory of two graphs.
 #[derive(Clone)]
 pub(crate) struct World {
-    /// That of the first graph, that of the second, of which the shared memory is not used.
+    /// The memory of the first graph, and that of the second, whose shared memory is not used.
     memory: [Vec<Vec<u8>>; 2],
-    /// Where each use of each `rng` of each graph draws.
+    /// The offset at which each use of each `rng` of each graph draws.
     offsets: [[Vec<u64>; RNGS.len()]; 2],
 }
 
@@ -34,7 +34,7 @@ impl World {
         }
     }
 
-    /// What a memory of a graph holds.
+    /// The contents of a memory of a graph.
     pub(crate) fn memory(&self, graph: usize, memory: usize) -> &[u8] {
         &self.memory[home(graph, memory)][memory]
     }
@@ -166,7 +166,7 @@ impl Run<'_> {
     }
 }
 
-/// What some kernels, and the host functions, make of two words.
+/// The word that some kernels, and the host functions, make of two.
 pub(crate) fn mixed(from: u32, to: u32, more: u32) -> u32 {
     to.wrapping_mul(31).wrapping_add(from).wrapping_add(more)
 }
@@ -201,7 +201,7 @@ pub(crate) fn is_somewhat_initialised(program: &Program) -> bool {
     reads_written(program, |_, written, read| written & read != 0 || read == 0)
 }
 
-/// Of a node, what is written of a memory and what it reads of it.
+/// The parts of a memory that a node writes and reads.
 type Enough<'a> = &'a dyn Fn(&Node, u128, u128) -> bool;
 
 fn reads_written(program: &Program, enough: impl Fn(&Node, u128, u128) -> bool) -> bool {

@@ -1,8 +1,8 @@
-//! What random graphs are: nodes that touch memory, bodies of nodes, and edges.
+//! Random graphs as data: nodes that touch memory, bodies of nodes, and edges.
 
 pub(crate) use super::area::*;
 
-/// What a node does. Kernels touch parts of one row.
+/// The work of a node. Kernels touch parts of one row.
 #[derive(Clone, Debug)]
 pub(crate) enum Action {
     /// `to = 31 to + from + 1`
@@ -80,7 +80,7 @@ pub(crate) enum Action {
 }
 
 impl Action {
-    /// What is read, and what is written, by the node itself.
+    /// The memory that the node itself reads, and that it writes.
     pub(crate) fn areas(&self) -> (Vec<Area>, Option<Area>) {
         match *self {
             Action::Mix { from, to } | Action::Call { from, to } => (vec![from, to], Some(to)),
@@ -96,7 +96,7 @@ impl Action {
         }
     }
 
-    /// What is written that is no argument.
+    /// The memory that is written without being an argument.
     pub(crate) fn hidden(&self) -> Option<Area> {
         matches!(self, Action::Count { .. }).then(|| Area::cell(VARIABLE, 0))
     }
@@ -154,7 +154,7 @@ pub(crate) struct Node {
     pub(crate) place: Vec<(usize, usize)>,
 }
 
-/// How the nodes of a body stand in it.
+/// The order of the nodes of a body.
 #[derive(Clone, Debug)]
 pub(crate) enum Part {
     Node(usize),
@@ -188,7 +188,7 @@ impl Body {
         inner.for_each(|body| body.each(f));
     }
 
-    /// The same, to change them.
+    /// As above, to change them.
     pub(crate) fn each_node_mut(&mut self, f: &mut impl FnMut(&mut Node)) {
         for node in &mut self.nodes {
             f(node);

@@ -1,4 +1,5 @@
-//! Children that are bound to parts, values, lengths, params and references, under paths of all kinds, in loops and bodies.
+//! Children that are bound to parts, values, lengths, params and references, under paths of all kinds, in loops and
+//! bodies.
 #![deny(warnings)]
 use graph_runtime::{Device, cuda_graph};
 use ui_tests::scaled;

@@ -1,4 +1,4 @@
-//! What stands between `<<<` and `>>>` is any integer expression, shifts and comparisons included, or a tuple of them.
+//! Between `<<<` and `>>>` is any integer expression, shifts and comparisons included, or a tuple of them.
 use graph_runtime::cuda_graph;
 use ui_tests::{scaled, tile, write};
 

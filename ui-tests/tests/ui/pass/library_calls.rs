@@ -1,4 +1,5 @@
-//! Captured calls and raw nodes: every ending of a closure, generics, several parts of one resource, safe and unsafe bodies.
+//! Captured calls and raw nodes: every ending of a closure, generics, several parts of one resource, safe and unsafe
+//! bodies.
 use graph_runtime::cudarc::driver::sys::{CUgraph, CUgraphNode, CUresult, CUstream, cuGraphAddEmptyNode};
 use graph_runtime::{BoxError, CaptureStream, Element, cuda_graph};
 use std::io::Error;

@@ -53,7 +53,7 @@ cuda_graph! {
 }
 
 cuda_graph! {
-    /// What `build` takes.
+    /// The argument of `build`.
     pub graph Arguments(n: usize, value: f32, names: &[&str], w: mut device [f32; n], out: mut host [f32; 4]) {
         device data: [f32; 4];
         param factor: f32 = value;
@@ -86,10 +86,10 @@ cuda_graph! {
     }
 }
 
-/// Captures `w`.
+/// Moves `w` into the graph.
 ///
 /// # Errors
-/// Those of building and launching.
+/// The errors of building and launching.
 pub fn expression(device: &Device, w: DeviceBuffer<[f32]>, n: usize, value: f32) -> Result<usize> {
     let count = 4;
     let mut graph = cuda_graph! { device =>

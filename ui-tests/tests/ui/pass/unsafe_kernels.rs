@@ -1,4 +1,4 @@
-//! What a kernel does to memory that nothing tells is vouched for at its launch.
+//! The launch vouches for a kernel whose accesses of memory are not known.
 use graph_runtime::{cuda_graph, cuda_kernels};
 
 #[cuda_kernels("../../../kernels/odd.ptx")]

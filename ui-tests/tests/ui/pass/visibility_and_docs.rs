@@ -7,7 +7,7 @@ mod graphs {
     cuda_graph! {
         /// Documented.
         pub(crate) graph Test {
-            /// What goes in.
+            /// The input.
             host input: [f32; 4];
             /// Where it goes.
             device data: [f32; 4];

@@ -90,7 +90,8 @@ pub(in crate::graph::expand) fn param_type(param: usize) -> Ident {
     format_ident!("P{param}")
 }
 
-/// What the accessors of params demand. Where a type is not `Clone`, the block has said so already: only they are missing.
+/// What the accessors of params demand. Where a type is not `Clone`, the block has said so already: only they are
+/// missing.
 pub(in crate::graph::expand) fn cloned(graph: &Graph<'_>) -> Option<TokenStream> {
     let params = (0..graph.params.len()).map(param_type);
     graph

@@ -1,4 +1,5 @@
-//! What a graph offers to those that it is a node of: what can be bound in it, and functions that add and change its nodes.
+//! What a graph offers to those that it is a node of: what can be bound in it, and functions that add and change its
+//! nodes.
 
 use super::{function, path};
 use crate::graph::ast::{Action, Param, Resource, ResourceKind};
@@ -55,7 +56,8 @@ fn slots<'a>(graph: &Graph<'a>) -> Vec<Slot<'a>> {
     memory.chain(values).chain(params).collect()
 }
 
-/// A type with a name in place of each lifetime that is left out: `build` may leave them out, a type that is returned may not.
+/// A type with a name in place of each lifetime that is left out: `build` may leave them out, a type that is returned
+/// may not.
 fn named(ty: TokenStream) -> TokenStream {
     let (mut found, mut tokens) = (TokenStream::new(), ty.into_iter().peekable());
     while let Some(token) = tokens.next() {
@@ -105,7 +107,8 @@ fn angled(lifetime: Option<Lifetime>) -> Option<TokenStream> {
     lifetime.map(|lifetime| quote!(<#lifetime>))
 }
 
-/// What a graph offers to those that it is a node of, and to its own `build`: what can be bound, and the one function that declares its nodes.
+/// What a graph offers to those that it is a node of, and to its own `build`: what can be bound, and the one function
+/// that declares its nodes.
 pub(crate) fn offered(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let (slots, bound_type) = (slots(graph), bound_type(graph));
     let names = slots.iter().map(|slot| slot.name);
@@ -303,14 +306,14 @@ fn take_scalars(graph: &Graph<'_>, bound: &Ident, owner: &Ident) -> TokenStream 
     quote!(let (#(#names,)*) = Self::__scalars(&mut #bound, #owner)?;)
 }
 
-/// What a generic graph asserts about itself, a function of its own so that rustc tells it once for each instance.
+/// The assertions about a generic graph, one constant so that rustc tells a failure once for each instance.
 fn assertions(graph: &Graph<'_>, bodies: Bodies) -> Option<TokenStream> {
     let assertions = generic_assertions(graph);
-    (bodies == Bodies::Real && !assertions.is_empty()).then(|| quote!(fn __assert() { #assertions }))
+    (bodies == Bodies::Real && !assertions.is_empty()).then(|| quote!(const __ASSERTED: () = { #assertions };))
 }
 
-/// The one function that declares the graph's nodes, for its own `build` and for those that it is a node of. Memory that is not bound is the
-/// graph's own.
+/// The one function that declares the graph's nodes, for its own `build` and for those that it is a node of. Memory
+/// that is not bound is the graph's own.
 fn declare(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodies: Bodies) -> TokenStream {
     let (owner, bound, builder, built) = (hidden("owner"), hidden("bound"), hidden("builder"), hidden("graph"));
     let sink = builder.to_token_stream();
@@ -327,7 +330,7 @@ fn declare(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodi
     });
     let (params, kept) = (graph.params.iter().map(|param| &param.name), kept(graph));
     let kept = kept.iter().map(|value| value.name);
-    let assert = (!generic_assertions(graph).is_empty()).then(|| quote!(Self::__assert();));
+    let assert = (!generic_assertions(graph).is_empty()).then(|| quote!(let () = Self::__ASSERTED;));
     let body = bodies.of(quote! {
         #assert
         let #builder = __p::Owner::builder(&mut #owner);
@@ -356,8 +359,8 @@ fn declare(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodi
     }
 }
 
-/// The function that changes the nodes that mention params in another graph, whose params may be in what they are bound to; none if there are no
-/// such nodes.
+/// The function that changes the nodes that mention params in another graph, whose params may be in what they are bound
+/// to; none if there are no such nodes.
 fn update(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodies: Bodies) -> Option<TokenStream> {
     let changing: Vec<usize> = (0..graph.nodes.len())
         .filter(|&node| !params(graph, graph.nodes[node]).is_empty())

@@ -162,7 +162,7 @@ fn captures() {
     assert_mistake("capture c = (&a) f(a);", "expected `|stream| expression`");
     assert_mistake("capture c = (&a) || f(a);", "expected `|stream| expression`");
     assert_mistake("capture c = (&a) |1| f(a);", "expected a name for the stream");
-    assert_mistake("capture c = (&a) |s, t| f(a);", "expected `|` behind the name");
+    assert_mistake("capture c = (&a) |s, t| f(a);", "expected `|` after the name");
     assert_mistake("capture c = (&a) |s|;", "expected an expression after `|..|`");
     assert_mistake("capture c = (&a) |s| f(s)", "expected `;` at the end of the statement");
 }

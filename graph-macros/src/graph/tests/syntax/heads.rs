@@ -1,4 +1,4 @@
-//! What stands in front of a graph and of its statements.
+//! The heads of graphs and of their statements.
 
 use super::{assert_mistake, body, item, items, parsed, text};
 use crate::graph::ast::{BuildArgument, Input, NodeAttribute, Statement};

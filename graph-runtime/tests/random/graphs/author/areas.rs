@@ -40,7 +40,7 @@ impl Author {
         self.segment(CONSTANT)
     }
 
-    /// The same of what may be written.
+    /// As above, of memory that may be written.
     pub(super) fn changeable(&mut self) -> Area {
         loop {
             let memory = self.writable();
@@ -51,7 +51,7 @@ impl Author {
         }
     }
 
-    /// The same, rather what was written last.
+    /// As above, preferring what was written last.
     pub(super) fn changed_lately(&mut self) -> Area {
         let lately = self.recent.last().filter(|area| !FLAGS.contains(&area.memory)).copied();
         match lately.filter(|area| self.written[area.memory] & area.mask() == area.mask()) {
@@ -75,7 +75,7 @@ impl Author {
         }
     }
 
-    /// What a memset sets: all of it, some rows of some columns, or part of a row.
+    /// The part that a memset sets: all of it, some rows of some columns, or part of a row.
     pub(super) fn settable(&mut self) -> Area {
         let memory = match self.random.below(4) {
             0 => self.random.of(&[13, 15]),

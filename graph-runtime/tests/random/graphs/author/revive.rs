@@ -4,8 +4,8 @@ use super::super::program::{Action, Area, Body, COLUMNS, Part, REVIVED, ROWS};
 use super::{At, Author};
 
 impl Author {
-    /// Two scratch memories in turn, all in a row by what it hands on: the first, the second, the first again. Before that something is
-    /// copied to it; so the two may share addresses if that writes all of it and is sure to run.
+    /// Two scratch memories in turn, all in a row by what it hands on: the first, the second, the first again. Before
+    /// that something is copied to it; so the two may share addresses if that writes all of it and is sure to run.
     pub(super) fn revive(&mut self, body: &mut Body, parts: &mut Vec<Part>, at: At<'_>) {
         let first = self.random.below(REVIVED.len());
         let second = (first + 1 + self.random.below(REVIVED.len() - 1)) % REVIVED.len();

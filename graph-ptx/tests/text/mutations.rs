@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 const TEXTS: [&str; 3] = [
-    include_str!("data/pointers.sm_70.ptx"),
-    include_str!("data/features_debug.sm_70.ptx"),
-    include_str!("data/hopper.sm_90.ptx"),
+    include_str!("../data/pointers.sm_70.ptx"),
+    include_str!("../data/features_debug.sm_70.ptx"),
+    include_str!("../data/hopper.sm_90.ptx"),
 ];
 
 /// One kind of damage.

@@ -5,14 +5,14 @@ use graph_ptx::ast::Type;
 use graph_ptx::{KernelSummary, kernel_summaries, parse, summarize};
 
 const POINTERS: [&str; 2] = [
-    include_str!("data/pointers.sm_70.ptx"),
-    include_str!("data/pointers.sm_90.ptx"),
+    include_str!("../data/pointers.sm_70.ptx"),
+    include_str!("../data/pointers.sm_90.ptx"),
 ];
 const FEATURES: [&str; 2] = [
-    include_str!("data/features.sm_70.ptx"),
-    include_str!("data/features_debug.sm_70.ptx"),
+    include_str!("../data/features.sm_70.ptx"),
+    include_str!("../data/features_debug.sm_70.ptx"),
 ];
-const HOPPER: &str = include_str!("data/hopper.sm_90.ptx");
+const HOPPER: &str = include_str!("../data/hopper.sm_90.ptx");
 
 /// The accesses through each parameter: `r`ead, `w`ritten, `a`tomic, `@` for a by-value one used as an address, `-` for
 /// none.

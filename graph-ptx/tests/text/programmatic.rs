@@ -4,7 +4,7 @@
 use graph_ptx::ast::Cluster;
 use graph_ptx::{KernelSummary, Touched, parse, summarize};
 
-const TEXT: &str = include_str!("data/programmatic.ptx");
+const TEXT: &str = include_str!("../data/programmatic.ptx");
 
 fn summary(text: &str, name: &str, pointers: &[bool]) -> KernelSummary {
     summarize(&parse(text).unwrap(), name, pointers).unwrap()

@@ -1,0 +1,54 @@
+//! Launches of arbitrary kernels, which may fault but must not crash or hang.
+
+use graph_emulator::{Access, Buffer, Launch, Memory, Module, Options};
+
+/// Loads a module and launches those of its kernels that have one of these names, each with arguments that point to a
+/// buffer. The length of the text decides which checks are on. Returns whether the module could be loaded.
+pub(crate) fn launch_all<'a>(text: &str, names: impl IntoIterator<Item = &'a str>, step_limit: u64) -> bool {
+    let memory = Memory::new();
+    let Ok(module) = Module::load(&memory, text) else {
+        return false;
+    };
+    let data = memory.allocate("data", 4096).expect("the host has 4096 bytes");
+    let options = Options {
+        step_limit: Some(step_limit),
+        threads: Some(1),
+        check_uninitialized: text.len().is_multiple_of(2),
+        check_shared_races: text.len().is_multiple_of(3),
+        record_footprint: text.len().is_multiple_of(5),
+        ..Options::default()
+    };
+    for name in names {
+        let Some(kernel) = module.kernel(name) else {
+            continue;
+        };
+        let arguments: Vec<Vec<u8>> = kernel
+            .parameters()
+            .iter()
+            .map(|parameter| {
+                let mut bytes = data.address().to_le_bytes().to_vec();
+                bytes.resize(parameter.size.min(1 << 16), 0);
+                bytes
+            })
+            .collect();
+        let arguments: Vec<&[u8]> = arguments.iter().map(Vec::as_slice).collect();
+        let buffers = [Buffer {
+            name: "data",
+            address: data.address(),
+            len: data.len(),
+            access: Access::ReadWrite,
+        }];
+        let launch = Launch {
+            grid: [2, 1, 1],
+            block: [40, 1, 1],
+            shared_bytes: 64,
+            arguments: &arguments,
+            buffers: &buffers,
+            options: &options,
+        };
+        if let Err(fault) = module.launch(name, &launch) {
+            assert!(!fault.to_string().is_empty());
+        }
+    }
+    true
+}

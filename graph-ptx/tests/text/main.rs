@@ -1,0 +1,9 @@
+//! Everything about PTX text: parsing, summaries of kernels, and what both make of damaged or generated text.
+
+mod mutations;
+mod parse;
+mod programmatic;
+mod soundness;
+mod summaries;
+mod surfaces;
+mod waits;
