@@ -68,7 +68,8 @@ impl Package {
         let output = Command::new(env!("CARGO"))
             .args(["check", "--quiet", "--offline"])
             .current_dir(&self.folder)
-            .env("CARGO_TARGET_DIR", self.folder.join("target"))
+            // The workspace's, which has what procedural macros are made of.
+            .env("CARGO_TARGET_DIR", self.folder.join("../.."))
             .env("CARGO_INCREMENTAL", "0")
             .env_remove("RUSTFLAGS")
             .output()

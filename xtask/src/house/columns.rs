@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 /// The last column that a comment or a line of Markdown may reach.
 pub(super) const MAX_COLUMNS: usize = 120;
 
-/// The files below `folder` that the rule is about, without hidden folders and what builds leave.
+/// The files below `folder` that the rule is about, without hidden folders, what builds leave, and the snapshots of
+/// expansions.
 ///
 /// # Errors
 /// If a folder cannot be read.
@@ -19,7 +20,7 @@ pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
             let path = entry?.path();
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if path.is_dir() {
-                if !name.starts_with('.') && !["target", "wip", "__pycache__"].contains(&name.as_str()) {
+                if !name.starts_with('.') && !["target", "wip", "__pycache__", "expansions"].contains(&name.as_str()) {
                     folders.push(path);
                 }
             } else if Language::of(&path).is_some() {
