@@ -1,5 +1,5 @@
-//! Where scratch buffers lie in the one arena that they share: packing, in a `const fn`, since only rustc knows the sizes of static
-//! shapes. Which of them may share addresses is decided in `sharing`.
+//! Where scratch buffers lie in the one arena that they share: packing, in a `const fn`, since only rustc knows the
+//! sizes of static shapes. Which of them may share addresses is decided in `sharing`.
 
 mod packing;
 
@@ -8,15 +8,15 @@ pub(crate) use packing::aligned;
 pub(crate) use packing::below;
 use packing::{NOWHERE, Packing};
 
-/// What every buffer of an arena is aligned to, as `cuMemAlloc` aligns.
+/// The alignment of every buffer of an arena, in bytes: that of `cuMemAlloc`.
 pub const ARENA_ALIGNMENT: usize = 256;
 
-/// Looking for a better packing ends after so many steps: of loops and calls, of which rustc evaluates less than a million a second and
-/// two million without complaint.
-const EFFORT: usize = 1 << 17;
+/// The steps of loops and calls after which the search for a better packing ends. rustc evaluates less than a million a
+/// second, and two million without complaint.
+const MAX_STEPS: usize = 1 << 17;
 
-/// The same where a program looks.
-const EFFORT_AT_RUN_TIME: usize = 1 << 21;
+/// The steps after which the search ends if a program makes it at run time.
+const MAX_STEPS_AT_RUN_TIME: usize = 1 << 21;
 
 /// `N` buffers in one piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -28,7 +28,8 @@ pub struct Arena<const N: usize> {
 }
 
 impl<const N: usize> Arena<N> {
-    /// Packs buffers of these sizes. `apart` lists, for each, those that it may not overlap, ascending; it is symmetric.
+    /// Packs buffers of these sizes. `apart` lists, for each, those that it may not overlap, ascending; it is
+    /// symmetric.
     pub const fn new(mut sizes: [usize; N], apart: &[&[usize]]) -> Self {
         let (mut offsets, mut order, mut best, mut near) = ([0; N], [0; N], [0; N], [0; N]);
         let mut trial = [0; N];
@@ -42,14 +43,14 @@ impl<const N: usize> Arena<N> {
             offsets: &mut offsets,
             bytes: NOWHERE,
             steps: 0,
-            effort: EFFORT,
+            effort: MAX_STEPS,
         }
         .run();
         Self { offsets, bytes }
     }
 }
 
-/// The same for as many buffers as there are: the offset of each, and the size of all.
+/// Packs any number of buffers: returns the offset of each, and the size of all.
 pub fn pack(sizes: &[usize], apart: &[&[usize]]) -> (Vec<usize>, usize) {
     let buffer = || vec![0; sizes.len()];
     let mut offsets = buffer();
@@ -63,7 +64,7 @@ pub fn pack(sizes: &[usize], apart: &[&[usize]]) -> (Vec<usize>, usize) {
         offsets: &mut offsets,
         bytes: NOWHERE,
         steps: 0,
-        effort: EFFORT_AT_RUN_TIME,
+        effort: MAX_STEPS_AT_RUN_TIME,
     }
     .run();
     (offsets, bytes)

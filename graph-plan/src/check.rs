@@ -16,15 +16,15 @@ pub use body::{condition_writers, other_body, siblings};
 use edge::{Edges, Members};
 use std::borrow::Cow;
 
-/// What came of checking a graph.
+/// The result of checking a graph.
 #[derive(Debug)]
 pub struct Outcome {
     /// Mistakes; a graph without any is acyclic and race-free.
     pub errors: Vec<Diagnostic>,
     /// What an author would want to know; empty where there are errors.
     pub warnings: Vec<Diagnostic>,
-    /// Accesses, ascending, of scratch memory that both read and write it, if they read at all, where nothing has written it before:
-    /// mistakes where they do read. Whoever knows (a kernel's PTX says) must look.
+    /// The accesses, ascending, that may read and write scratch memory which nothing has written before. They are
+    /// mistakes if they do read, which a kernel's PTX tells: the caller must look.
     pub first_writes: Vec<usize>,
     /// The order of the nodes. Where edges were wrong it leaves those out.
     pub order: Nest,
@@ -38,7 +38,7 @@ impl Outcome {
         self.reduced_indices(draft).map(|index| draft.edges[index])
     }
 
-    /// The same by their indices in [`Draft::edges`].
+    /// The indices in [`Draft::edges`] of the direct edges left after transitive reduction.
     pub fn reduced_indices<'a>(&'a self, draft: &Draft) -> impl Iterator<Item = usize> + use<'a> {
         let mut redundant = self.redundant.iter().copied().peekable();
         (0..draft.edges.len()).filter(move |index| redundant.next_if_eq(index).is_none())
@@ -47,15 +47,15 @@ impl Outcome {
 
 /// Checks every rule that needs no types: edges, cycles, memory kinds, aliasing, bodies, races and scratch memory.
 ///
-/// Nodes marked [`broken`](crate::Node::broken) and whatever comes after them take no part in the race rule: their order is not what
-/// the author meant.
+/// Nodes marked [`broken`](crate::Node::broken) and whatever comes after them take no part in the race rule: their
+/// order is not what the author meant.
 pub fn check(draft: &Draft) -> Outcome {
     let mut outcome = check_errors(draft);
     outcome.warnings = warnings(draft, &outcome);
     outcome
 }
 
-/// What [`check_errors`] has left out.
+/// The warnings, which [`check_errors`] leaves out.
 pub fn warnings(draft: &Draft, outcome: &Outcome) -> Vec<Diagnostic> {
     if outcome.errors.is_empty() {
         warning::warnings(draft, &outcome.order, &outcome.redundant)
@@ -64,7 +64,7 @@ pub fn warnings(draft: &Draft, outcome: &Outcome) -> Vec<Diagnostic> {
     }
 }
 
-/// The same as [`check`], without warnings.
+/// Checks as [`check`] does, without warnings.
 pub fn check_errors(draft: &Draft) -> Outcome {
     let mut errors = Vec::new();
     let mut broken: Vec<bool> = draft.nodes.iter().map(|node| node.broken).collect();
@@ -132,8 +132,8 @@ fn order(draft: &Draft, usable: &[usize], errors: &mut Vec<Diagnostic>, broken: 
     (Nest::new(draft, members, orders), all_redundant)
 }
 
-/// The indices in [`Draft::edges`] of a body's redundant edges, of which the order was made of those at the places `kept`, or of all. A
-/// path that a programmatic edge is part of makes none redundant, and no programmatic edge is.
+/// The indices in [`Draft::edges`] of a body's redundant edges. `order` was made of the edges at the places `kept`, or
+/// of all. A path with a programmatic edge in it makes no edge redundant, and no programmatic edge is redundant.
 fn redundant(
     draft: &Draft,
     members: &Members<'_>,

@@ -1,4 +1,5 @@
-//! Thread block clusters: the rules of CUDA and of the kernel for a launch in clusters. `const fn`s, like those of `launch`.
+//! Thread block clusters: the rules of CUDA and of the kernel for a launch in clusters. `const fn`s, like those of
+//! `launch`.
 
 use crate::{KernelLimits, LaunchConfig, Text};
 
@@ -33,11 +34,12 @@ pub enum ClusterFault {
 }
 
 impl LaunchConfig {
-    /// The most blocks of a cluster on any device; more than 8 need the kernel's leave (CUDA programming guide, "thread block clusters").
+    /// The most blocks of a cluster on any device; more than 8 need the kernel's leave (CUDA programming guide,
+    /// "thread block clusters").
     pub const MAX_CLUSTER_BLOCKS: u64 = 16;
 
-    /// Checks a launch in clusters of `cluster` blocks, or in what the kernel requires where the launch says nothing. The result is
-    /// the cluster it runs in, if any.
+    /// Checks a launch in clusters of `cluster` blocks, or of as many as the kernel requires if the launch says
+    /// nothing. Returns the cluster that it runs in, if any.
     pub const fn check_cluster(
         &self,
         cluster: Option<[u32; 3]>,

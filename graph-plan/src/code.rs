@@ -4,8 +4,8 @@ use std::fmt;
 
 macro_rules! codes {
     ($($(#[$doc:meta])* $variant:ident = $text:literal,)*) => {
-        /// The code of a rule. Every message ends its first line with it, in square brackets; `docs/diagnostics.md` explains
-        /// each.
+        /// The code of a rule. Every message ends its first line with it, in square brackets; `docs/diagnostics.md`
+        /// explains each.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]
         pub enum Code { $($(#[$doc])* $variant,)* }

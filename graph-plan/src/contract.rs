@@ -1,9 +1,9 @@
 //! `#[requires(..)]` contracts as data: a postfix program that a `const fn` evaluates, in compile-time assertions, at
 //! build and at every update.
 //!
-//! Integers are `i128`, so that `n <= data.len()` means what it says whatever the types; floats are `f64`. What overflows
-//! or divides by zero is undefined, and an undefined contract does not hold. `&&` and `||` decide early: `n == 0 || m / n > 1`
-//! holds for `n == 0`.
+//! Integers are `i128`, so that `n <= data.len()` means what it says whatever the types; floats are `f64`. Overflow
+//! and division by zero are undefined, and an undefined contract does not hold. `&&` and `||` decide early: `n == 0 ||
+//! m / n > 1` holds for `n == 0`.
 
 use crate::{LaunchConfig, Text, text::same};
 
@@ -77,11 +77,11 @@ pub enum Op {
 pub struct Param {
     /// Its name.
     pub name: &'static str,
-    /// What is passed.
+    /// The kind of argument.
     pub kind: ParamKind,
 }
 
-/// What a kernel's parameter takes.
+/// The kind of argument that a kernel's parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
     /// A buffer; `.len()` counts units of so many bytes: `T` for `&[T]`, `[T; C]` for `&[[T; C]; R]`.
@@ -113,7 +113,7 @@ pub enum Scalar {
     Other,
 }
 
-/// What is known of an argument.
+/// The knowledge of an argument.
 #[derive(Clone, Copy, Debug)]
 pub enum Argument {
     /// A buffer of so many bytes.
@@ -128,7 +128,7 @@ pub enum Argument {
     Unknown,
 }
 
-/// What came of a contract.
+/// The result of a contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// It holds.
@@ -181,7 +181,8 @@ impl Contract {
         }
     }
 
-    /// The part of a contract that fails: of `a && b`, the first that does not hold. The contract itself if it is no `&&`.
+    /// The part of a contract that fails: of `a && b`, the first that does not hold. The contract itself if it is no
+    /// `&&`.
     pub const fn failing(&self, config: &LaunchConfig, params: &[Param], arguments: &[Argument]) -> Contract {
         let mut part = *self;
         while let Some((left, right)) = part.halves() {
@@ -271,8 +272,8 @@ impl Contract {
         text.str(params[*param as usize].name).str("`")
     }
 
-    /// Appends, for each buffer whose length the contract mentions, which memory is passed as it, if the names differ. `memory` has
-    /// a name for each argument, which is empty if there is none.
+    /// Appends, for each buffer whose length the contract mentions, which memory is passed as it, if the names differ.
+    /// `memory` has a name for each argument, which is empty if there is none.
     pub const fn name_memory(&self, mut text: Text, params: &[Param], memory: &[&str]) -> Text {
         let mut param = 0;
         while param < params.len() && param < memory.len() {

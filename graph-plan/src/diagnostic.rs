@@ -3,7 +3,7 @@
 use crate::Code;
 use std::fmt;
 
-/// What a [`Diagnostic`] is about; the macro turns it into a span. All are indices into the [`Draft`](crate::Draft).
+/// The subject of a [`Diagnostic`], as an index into the [`Draft`](crate::Draft); the macro turns it into a span.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Subject {
     /// A resource.

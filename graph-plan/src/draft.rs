@@ -12,7 +12,7 @@ pub enum Space {
     Device,
 }
 
-/// What a node does.
+/// The kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeKind {
     /// Launches a kernel.
@@ -27,7 +27,7 @@ pub enum NodeKind {
     Graph,
     /// Runs library calls that were captured from a stream.
     Capture,
-    /// Whatever its author adds by driver calls.
+    /// Adds nodes by driver calls of its author.
     Raw,
     /// Does nothing; joins edges.
     Join,
@@ -70,10 +70,11 @@ impl NodeKind {
 
     /// Does CUDA allow it in conditional bodies?
     pub const fn may_be_conditional(self) -> bool {
-        !matches!(
-            self,
-            NodeKind::Call | NodeKind::Capture | NodeKind::Raw | NodeKind::Record | NodeKind::Wait
-        )
+        match self {
+            NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset | NodeKind::Graph | NodeKind::Join => true,
+            NodeKind::If | NodeKind::While | NodeKind::Switch => true,
+            NodeKind::Call | NodeKind::Capture | NodeKind::Raw | NodeKind::Record | NodeKind::Wait => false,
+        }
     }
 }
 
@@ -107,9 +108,10 @@ pub struct Resource {
     pub name: Cow<'static, str>,
     /// Where it lives.
     pub space: Space,
-    /// Module-scope variables of kernels are resources that nobody declares.
+    /// Whether it is a module-scope variable of kernels, which no author declares.
     pub implicit: bool,
-    /// Its contents last one launch at most, and its memory may be shared with others that never live at the same time.
+    /// Whether its contents last one launch at most, so that it may share its memory with others that never live at
+    /// the same time.
     pub scratch: bool,
 }
 
@@ -118,13 +120,14 @@ pub struct Resource {
 pub struct Node {
     /// Its name.
     pub name: Cow<'static, str>,
-    /// What it does.
+    /// Its kind.
     pub kind: NodeKind,
-    /// It may do more than its accesses say, so it is never useless.
+    /// Whether it may do more than its accesses say, so that it is never useless.
     pub opaque: bool,
-    /// It does not run until somebody says so, but it may: whatever it would do counts, other than where something must have been done.
+    /// Whether it is disabled until an author enables it. Its accesses count as those of any node, but nothing relies
+    /// on its writes.
     pub disabled: bool,
-    /// A mistake in this node was already reported, so what follows from its edges and accesses is not.
+    /// Whether a mistake in this node was already reported: then what follows from its edges and accesses is not.
     pub broken: bool,
     /// The body it is in, as an index into [`Draft::bodies`].
     pub body: usize,
@@ -135,15 +138,15 @@ pub struct Node {
 /// Nodes that belong together: the graph itself, or a body of a node. Edges join nodes of one body only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Body {
-    /// What it is to its node.
+    /// Its role for its node.
     pub role: Role,
     /// The node whose body it is; `None` for the graph itself.
     pub node: Option<usize>,
-    /// A node of it could not be read, which was reported: nobody knows what it writes.
+    /// Whether a node of it could not be read, which was reported: what the body writes is unknown then.
     pub broken: bool,
 }
 
-/// What a [`Body`] is to its node.
+/// The role of a [`Body`] for its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Role {
     /// The graph itself.
@@ -169,9 +172,9 @@ impl Role {
 
 /// A `for` over nodes of one body. The draft holds its nodes once.
 ///
-/// What orders the one copy orders all iterations: an edge into the loop holds for the first iteration, an edge out of it for the
-/// last, and each iteration runs after the one before. So of a node outside and one inside, either all iterations are ordered with
-/// the one outside, or the first (or last) is not.
+/// The order of the one copy orders all iterations: an edge into the loop holds for the first iteration, an edge out
+/// of it for the last, and each iteration runs after the previous one. So if the one copy of a node is ordered with a
+/// node outside, all iterations are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
     /// The name of what counts its iterations.
@@ -349,7 +352,7 @@ impl Draft {
         self.programmatic.binary_search(&edge).is_ok()
     }
 
-    /// Leaves out all edges but those for which `keep` is true.
+    /// Keeps the edges for which `keep` is true.
     pub fn retain_edges(&mut self, keep: impl Fn(Edge) -> bool) {
         let edges = std::mem::take(&mut self.edges);
         let programmatic = std::mem::take(&mut self.programmatic);

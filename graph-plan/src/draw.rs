@@ -7,8 +7,8 @@ use crate::{NodeKind, Plan, PlanNode, Role};
 use std::fmt::{self, Write as _};
 
 impl Plan {
-    /// The graph in Graphviz's language: one box a node, one arrow an edge, one cluster a body or `for`. Dashed arrows lead from a node into its
-    /// bodies; those with a label are programmatic edges.
+    /// The graph in Graphviz's language: one box a node, one arrow an edge, one cluster a body or `for`. Dashed arrows
+    /// lead from a node into its bodies; those with a label are programmatic edges.
     pub fn to_dot(&self) -> String {
         let draw = |out: &mut String| -> fmt::Result {
             writeln!(out, "digraph \"{}\" {{", escape(&self.name))?;

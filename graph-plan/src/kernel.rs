@@ -1,4 +1,5 @@
-//! What the rules need to know of a kernel, and the rule of its launches. `const fn`s, since only rustc can evaluate sizes.
+//! Facts about a kernel that the rules need, and the rule of its launches. They are `const fn`s, since only rustc can
+//! evaluate sizes.
 
 use crate::text::same;
 use crate::{Argument, Contract, KernelLimits, LaunchConfig, Mode, Param, Text, Verdict};
@@ -140,9 +141,9 @@ impl LaunchRequest {
 }
 
 impl KernelCode<'_> {
-    /// The valid dimensions of a launch, or why they are invalid: a text about the first of `nodes`, which all launch the kernel so,
-    /// that
-    /// [`Diagnostic::parse`](crate::Diagnostic::parse) reads. If all is known (`strict`), a contract that cannot be decided fails.
+    /// The valid dimensions of a launch, or why they are invalid: a text about the first of `nodes`, which all launch
+    /// the kernel so, that [`Diagnostic::parse`](crate::Diagnostic::parse) reads. If all is known (`strict`), a
+    /// contract that cannot be decided fails.
     #[expect(
         clippy::result_large_err,
         reason = "a `const fn` cannot allocate, and the text is made only once, on failure"
@@ -197,8 +198,8 @@ impl KernelCode<'_> {
         text.str(self.name).str("`")
     }
 
-    /// Why node `node`, the first to get the scratch memory `memory`, must not: the kernel loads through `param`, the `&mut`
-    /// parameter that the memory is passed as. `None` if it only writes there.
+    /// Why node `node`, the first to get the scratch memory `memory`, must not: the kernel loads through `param`, the
+    /// `&mut` parameter that the memory is passed as. `None` if it only writes there.
     pub const fn reads_uninitialized(&self, node: &str, memory: &str, param: usize) -> Option<Text> {
         let mut index = 0;
         while index < self.loads.len() {

@@ -1,5 +1,5 @@
-//! Launch dimensions, CUDA's limits on them and the kernel's own. `const fn`s, so that the same check runs in the macro,
-//! in compile-time assertions and at build.
+//! Launch dimensions, CUDA's limits on them and the kernel's own. `const fn`s, so that the same check runs in the
+//! macro, in compile-time assertions and at build.
 
 use crate::Text;
 
@@ -14,7 +14,7 @@ pub struct LaunchConfig {
     pub shared: u32,
 }
 
-/// What a kernel's PTX says of its launches.
+/// The limits on launches that a kernel's PTX states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelLimits {
     /// `.reqntid`: the only block that is valid.

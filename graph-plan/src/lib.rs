@@ -1,8 +1,9 @@
 //! A CUDA graph as data, and what can be proved about it.
 //!
-//! A [`Draft`] is a graph as its author wrote it: resources, nodes, the memory each node touches, and the `after` edges.
-//! [`check`] proves it acyclic and race-free and returns every mistake as a [`Diagnostic`] with a stable [`Code`]. The
-//! same analysis serves `cuda_graph!` at compile time and `GraphBuilder` at run time; it exists once, here.
+//! A [`Draft`] is a graph as its author wrote it: resources, nodes, the memory each node touches, and the `after`
+//! edges. [`check`] proves it acyclic and race-free and returns every mistake as a [`Diagnostic`] with a stable
+//! [`Code`]. The same analysis serves `cuda_graph!` at compile time and `GraphBuilder` at run time; it exists once,
+//! here.
 //!
 //! Nothing in this crate knows of Rust syntax (`graph-macros` does) or of CUDA calls (`graph-runtime` does).
 //!

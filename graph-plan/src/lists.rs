@@ -9,8 +9,8 @@ pub struct Lists<T> {
 }
 
 impl<T: Copy + Default> Lists<T> {
-    /// The lists of the keys below `keys`, which have the values of `pairs` in their order. `pairs` is called twice and must give the
-    /// same pairs.
+    /// The lists of the keys below `keys`, which have the values of `pairs` in their order. `pairs` is called twice
+    /// and must give the same pairs.
     pub fn new<I: Iterator<Item = (usize, T)>>(keys: usize, pairs: impl Fn() -> I) -> Self {
         let mut starts = vec![0_u32; keys + 2];
         pairs().for_each(|(key, _)| starts[key + 2] += 1);

@@ -1,4 +1,4 @@
-//! The one namespace of a graph, and the nearest name to a misspelt one.
+//! The one namespace of a graph, and the name that is nearest to a misspelt one.
 
 use crate::{Code, Diagnostic, Draft, Subject};
 use std::collections::HashMap;
@@ -90,7 +90,7 @@ pub fn duplicate_names(draft: &Draft) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Are all names, of which there are at most `count`, certainly different? Puts hashes into a table that is at most half
+/// Are all names certainly different? There are at most `count` of them. Puts hashes into a table that is at most half
 /// full, at the first free place: a build of many nodes should not pay for a table of their names.
 fn all_differ<'a>(names: impl Iterator<Item = &'a str>, count: usize) -> bool {
     let mut table = vec![0_u64; (2 * count + 1).next_power_of_two()];

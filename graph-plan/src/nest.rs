@@ -15,7 +15,7 @@ pub struct Nest {
     places: Vec<(u32, u32)>,
     /// The node whose body it is, and the body's role.
     owners: Vec<(Option<usize>, Role)>,
-    /// How many bodies are around each.
+    /// The number of bodies around each.
     depths: Vec<u32>,
 }
 
@@ -62,8 +62,8 @@ impl Nest {
         self.orders[body].before(first, second)
     }
 
-    /// Can the two never run at the same time? Also true of a node and itself, of a node and those in its bodies, and of nodes of
-    /// which one launch runs only one.
+    /// Can the two never run at the same time? That is also so for a node and itself, for a node and the nodes in its
+    /// bodies, and for nodes of which a launch runs only one.
     pub fn ordered(&self, first: usize, second: usize) -> bool {
         if self.places.is_empty() {
             return self.orders[0].ordered(first, second);

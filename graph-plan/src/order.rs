@@ -4,15 +4,15 @@ use crate::{Edge, Lists};
 use petgraph::algo::toposort;
 use petgraph::graph::DiGraph;
 
-/// So many nodes on a chain, on average, make counts along chains clearly cheaper than bits: rows of 32-bit counts are then an
-/// eighth of rows of bits.
+/// The average number of nodes on a chain from which counts along chains are clearly cheaper than bits: rows of 32-bit
+/// counts are then an eighth of rows of bits.
 const CHAIN_NODES: usize = 512;
 
 /// The order that the edges of an acyclic graph imply.
 ///
-/// Each node has a row that says which nodes are its ancestors. Rows are filled by merging those of the direct predecessors,
-/// nearest first; a predecessor that is already in the row when its turn comes is reached by a longer path, which is the
-/// transitive reduction for free.
+/// Each node has a row that says which nodes are its ancestors. Rows are filled by merging those of the direct
+/// predecessors, nearest first; a predecessor that is already in the row when its turn comes is reached by a longer
+/// path, which is the transitive reduction for free.
 #[derive(Clone, Debug)]
 pub struct Order {
     /// Nodes in a topological order.
@@ -33,7 +33,7 @@ impl Order {
         Self::with(nodes, edges, |chains| CHAIN_NODES * chains <= nodes)
     }
 
-    /// The same; `few` decides from their number whether to count along chains.
+    /// Orders `nodes` nodes; `few` decides from the number of chains whether to count along them.
     fn with(nodes: usize, edges: &[Edge], few: impl FnOnce(usize) -> bool) -> Option<Self> {
         let sequence = sequence(nodes, edges)?;
         let mut position = vec![0; nodes];
@@ -165,8 +165,8 @@ impl Ancestors {
     }
 }
 
-/// Splits the positions into chains: each node continues that of a direct predecessor that nobody has continued yet, or begins
-/// one. Returns how many there are, and the chain of each position with its place there.
+/// Splits the positions into chains: each node continues the chain of a direct predecessor that has no successor on it
+/// yet, or begins a chain. Returns the number of chains, and the chain of each position with its place there.
 fn chains(sequence: &[usize], position: &[usize], edges: &[Edge], incoming: &Lists<u32>) -> (usize, Vec<(u32, u32)>) {
     let mut chains = 0;
     let mut links: Vec<(u32, u32)> = Vec::with_capacity(sequence.len());
@@ -191,7 +191,8 @@ fn chains(sequence: &[usize], position: &[usize], edges: &[Edge], incoming: &Lis
     (chains, links)
 }
 
-/// Where the row of position `place` starts: all rows before it have one bit for each earlier position, rounded up to words.
+/// Where the row of position `place` starts: all rows before it have one bit for each earlier position, rounded up to
+/// words.
 fn row_start(place: usize) -> usize {
     // Sum of ceil(p / 64) for p in 0..place: full groups of 64 positions use 1, 2, 3, ... words each.
     let (full, rest) = (place.saturating_sub(1) / 64, place.saturating_sub(1) % 64);

@@ -17,14 +17,15 @@ pub struct Plan {
     pub bodies: Cow<'static, [PlanBody]>,
     /// The `for`s, whose nodes stand here once; each comes after those around it.
     pub loops: Cow<'static, [PlanLoop]>,
-    /// What the arena takes at least, in bytes: in static data, child graphs have scratch memory of which no resource tells.
+    /// The least size of the arena, in bytes. In static data, child graphs have scratch memory that is no resource of
+    /// this plan.
     pub least_arena: usize,
 }
 
 /// Nodes of a [`Plan`] that belong together: the graph itself, or a body of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PlanBody {
-    /// What it is to its node.
+    /// Its role for its node.
     pub role: Role,
     /// The node whose body it is; `None` for the graph itself.
     pub node: Option<usize>,
@@ -57,15 +58,16 @@ pub struct PlanResource {
 pub struct PlanNode {
     /// Its name.
     pub name: Cow<'static, str>,
-    /// What it does.
+    /// Its kind.
     pub kind: NodeKind,
-    /// What it touches.
+    /// The memory it touches.
     pub accesses: Cow<'static, [PlanAccess]>,
     /// The nodes it runs directly after: the transitive reduction of the edges as written. All are of its body.
     pub after: Cow<'static, [usize]>,
     /// Those of them that its kernel itself waits for, by programmatic edges.
     pub programmatic: Cow<'static, [usize]>,
-    /// The length in edges of the longest path of its body that ends here. Nodes of one body and level can run at the same time.
+    /// The length in edges of the longest path of its body that ends here. Nodes of one body and level can run at the
+    /// same time.
     pub level: usize,
     /// The body it is in, as an index into [`Plan::bodies`].
     pub body: usize,
@@ -271,8 +273,9 @@ impl Plan {
         self
     }
 
-    /// The size of the arena in which all scratch memory lies, in bytes. Buffers that are never live at once may overlap in it. In static data that
-    /// of a child graph counts as one piece; building looks into the child, and may find a way to need less.
+    /// The size of the arena in which all scratch memory lies, in bytes. Buffers that are never live at once may
+    /// overlap in it. In static data the scratch memory of a child graph counts as one piece; building looks into the
+    /// child, and may find a smaller arena.
     pub fn arena(&self) -> usize {
         let end = |resource: &PlanResource| {
             resource

@@ -1,5 +1,6 @@
-//! Programmatic edges: the node after starts when the kernel before lets it, and waits for its end in its own code. The rule reads
-//! off what is known of the kernels whether that is an order of the two; and the messages where it is none.
+//! Programmatic edges: the node after starts when the kernel before lets it, and waits for its end in its own code.
+//! The rule reads off what is known of the kernels whether that is an order of the two; and the messages where it is
+//! none.
 
 mod writers;
 
@@ -35,8 +36,8 @@ pub struct Exposed {
 }
 
 impl Exposed {
-    /// The first exposed accesses of `kernel`, whose parameters point to `memory`. A parameter that `memory` does not mention may be
-    /// written.
+    /// The first exposed accesses of `kernel`, whose parameters point to `memory`. A parameter that `memory` does not
+    /// mention may be written.
     pub const fn new(kernel: &KernelCode<'_>, memory: &[SharedParam]) -> Self {
         Self {
             early: first(kernel.dependency.early, memory, kernel, false),

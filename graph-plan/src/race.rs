@@ -57,10 +57,10 @@ pub fn races(draft: &Draft, order: &Order) -> Vec<Race> {
     found
 }
 
-/// Of `all` races, those that are mistakes of their own: mending these mends the others.
+/// The races among `all` that are mistakes of their own: mending them mends the others.
 ///
-/// A missing edge between two nodes leaves everything after the one unordered with everything before the other. So pairs
-/// are taken nearest first, and a pair that the mends of those already taken would order is dropped.
+/// A missing edge between two nodes leaves everything after the one unordered with everything before the other. So
+/// pairs are taken nearest first, and a pair that the mends of those already taken would order is dropped.
 pub(crate) fn roots(draft: &Draft, order: &Order, all: &[Race]) -> Vec<Race> {
     let nodes = |race: &Race| (draft.accesses[race.first].node, draft.accesses[race.second].node);
     let distance = |race: &Race| {
@@ -112,8 +112,8 @@ fn conflict(a: &Access, b: &Access) -> bool {
 /// Is there no race at all? Almost linear where graphs are right, which is what a build pays for.
 ///
 /// Nodes are visited in topological order; each resource keeps its live accesses. An access is dropped once a later,
-/// ordered one covers it and is in conflict with all it is in conflict with: whoever races with the dropped access and is
-/// ordered after the covering one would be ordered after the dropped one too.
+/// ordered one covers it and is in conflict with all it is in conflict with: whoever races with the dropped access and
+/// is ordered after the covering one would be ordered after the dropped one too.
 fn race_free(draft: &Draft, order: &Order) -> bool {
     let ranges = draft.access_ranges();
     let mut live: Vec<Vec<usize>> = vec![Vec::new(); draft.resources.len()];

@@ -12,8 +12,8 @@ pub enum Bound {
     Known(u64),
     /// A path such as a constant or a const generic: equal text means equal value.
     Symbol(String),
-    /// An expression of the variable of a `for`, which is given by its index: equal text means equal value within one iteration of it. Boxed
-    /// since it is rare, and graphs have very many bounds.
+    /// An expression of the variable of a `for`, with the index of the `for`: equal text means equal value within one
+    /// iteration of it. Boxed since it is rare, and graphs have very many bounds.
     Iteration(Box<(String, usize)>),
     /// An expression whose value the analysis does not follow.
     Unknown,
@@ -61,7 +61,7 @@ pub enum Region {
     Range(Bound, Bound),
     /// Of some elements of the outermost dimension, some of the next: `x[start..end][i]`. Both are one of the above.
     Parts(Box<[Region; 2]>),
-    /// Rows of bytes that lie apart: what the builder has in the place of `Parts`.
+    /// Several rows of bytes that lie apart: the builder has them in place of `Parts`.
     Rectangle(Rectangle),
 }
 
@@ -94,8 +94,9 @@ impl Region {
         }
     }
 
-    /// May the two touch the same memory? Only provably disjoint regions do not: distinct known indices, known ranges that
-    /// do not meet, ranges split at the same symbol, and empty ranges. Of two dimensions, one that is disjoint is enough.
+    /// May the two touch the same memory? Only provably disjoint regions do not: distinct known indices, known ranges
+    /// that do not meet, ranges split at the same symbol, and empty ranges. Two dimensions are disjoint if one of them
+    /// is.
     pub fn overlaps(&self, other: &Region) -> bool {
         if let (Region::Range(Bound::Known(a), Bound::Known(b)), Region::Range(Bound::Known(c), Bound::Known(d))) =
             (self, other)
@@ -191,7 +192,8 @@ pub(crate) enum Overlap {
     Part,
     /// The two share this region.
     Known(Region),
-    /// The two may be apart, since an end of one and the beginning of the other are not compared: their texts, if they have any.
+    /// The two may be apart, since an end of one and the beginning of the other are not compared: their texts, if they
+    /// have any.
     Uncompared(Option<(String, String)>),
 }
 

@@ -1,4 +1,4 @@
-//! What a node runs under: bodies with a condition, and repetitions.
+//! The scopes that a node runs in: bodies with a condition, and repetitions.
 
 use crate::{Draft, Role};
 

@@ -7,36 +7,38 @@ use crate::{Access, Draft, Mode, Nest, Region};
 ///
 /// # What is shared
 ///
-/// The accesses of a resource fall into *ranges*. A range ends where an access *renews* the resource: one that writes all of it (a
-/// copy or a memset; what a kernel writes nobody knows), is ordered with every other access, and runs whenever a later
-/// one does. Two resources may share addresses if
+/// The accesses of a resource fall into *ranges*. A range ends where an access *renews* the resource: one that writes
+/// all of it (a copy or a memset; what a kernel writes is not known), is ordered with every other access, and runs
+/// whenever a later one does. Two resources may share addresses if
 ///
-/// 1. of each range of one and each of the other, all accesses of one come before all of the other; accesses of which a launch
-///    makes only one (`then` and `else`) count as ordered; and
-/// 2. for each repetition (the body of a `while`, a `for`) that has accesses of both: every range of either that has accesses in it
-///    lies in it, all of it, and begins with an access that renews.
+/// 1. of each range of one and each of the other, all accesses of one come before all of the other; accesses of which
+///    a launch makes only one (`then` and `else`) count as ordered; and
+/// 2. for each repetition (the body of a `while`, a `for`) that has accesses of both: every range of either that has
+///    accesses in it lies in it, all of it, and begins with an access that renews.
 ///
-/// A `while` also reads its condition at the end of each iteration. Nothing in its body shares with that: node and body are not ordered.
+/// A `while` also reads its condition at the end of each iteration. Nothing in its body shares with that: node and
+/// body are not ordered.
 ///
 /// # Why results are the same
 ///
-/// Take an access `r` that reads a byte of `A` in some launch, and the last write `w` of that byte before it when `A` has memory of
-/// its own. (Without one the byte holds nothing: scratch keeps nothing from one launch to the next.) Let `x` be any write to `B`. It
-/// must not come between `w` and `r`, nor run at the same time as either.
+/// Take an access `r` that reads a byte of `A` in some launch, and the last write `w` of that byte before it when `A`
+/// has memory of its own. (Without one the byte holds nothing: scratch keeps nothing from one launch to the next.) Let
+/// `x` be any write to `B`. It must not come between `w` and `r`, nor run at the same time as either.
 ///
-/// *Without repetitions.* `w` and `r` are of one range: between two ranges something renews `A` after `w`, and does run, as `r`
-/// does. By 1, that range comes before or after all accesses of the range of `x` that are made in this launch, thus before `x` or
-/// after it.
+/// *Without repetitions.* `w` and `r` are of one range: between two ranges something renews `A` after `w`, and does
+/// run, as `r` does. By 1, that range comes before or after all accesses of the range of `x` that are made in this
+/// launch, thus before `x` or after it.
 ///
-/// *In a repetition that has `r` and `x`, in different iterations.* By 2 the range of `r` begins with an access that has renewed `A` in
-/// this very iteration. So `w` is of this iteration too, and `x`, which is of another, does not come between: iterations run one
-/// after another. Within one iteration the argument is that without repetitions.
+/// *In a repetition that has `r` and `x`, in different iterations.* By 2 the range of `r` begins with an access that
+/// has renewed `A` in this very iteration. So `w` is of this iteration too, and `x`, which is of another, does not
+/// come between: iterations run one after another. Within one iteration the argument is that without repetitions.
 ///
-/// *In a repetition that has `w` and `r` but not `x`*, where the two may be of different ranges, since what `w` writes is read in the
-/// iteration after: `x` comes before all of the repetition or after all of it, as whatever is outside does that is ordered
-/// with anything inside.
+/// *In a repetition that has `w` and `r` but not `x`*, where the two may be of different ranges, since what `w` writes
+/// is read in the iteration after: `x` comes before all of the repetition or after all of it, as whatever is outside
+/// does that is ordered with anything inside.
 ///
-/// Memory that shares addresses is never touched by unordered nodes, by 1, so sharing creates no races and needs no edges.
+/// Memory that shares addresses is never touched by unordered nodes, by 1, so sharing creates no races and needs no
+/// edges.
 #[derive(Clone, Debug)]
 pub struct Sharing {
     resources: Vec<usize>,
@@ -44,7 +46,7 @@ pub struct Sharing {
 }
 
 impl Sharing {
-    /// Of a graph without mistakes, and the order that came of checking it.
+    /// The sharing of a graph without mistakes, given the order from checking it.
     pub fn of(draft: &Draft, order: &Nest) -> Self {
         if !draft.resources.iter().any(|resource| resource.scratch) {
             return Self {
@@ -69,7 +71,7 @@ impl Sharing {
         }
     }
 
-    /// No two share, whatever the graph.
+    /// The sharing in which no two share, whatever the graph.
     pub fn none(draft: &Draft) -> Self {
         let scratch = (0..draft.resources.len()).filter(|&resource| draft.resources[resource].scratch);
         let resources: Vec<usize> = scratch.collect();
@@ -116,8 +118,9 @@ impl Life {
                 .iter()
                 .all(|&a| second.first.iter().all(|&b| ordered((a, b))))
         };
-        // Ranges of one resource come one after the other: those that one of ours comes after, our later ones come after too, and what it
-        // comes before is followed by what it comes before. Nothing else holds of bodies of which only one runs.
+        // The ranges of one resource come one after the other. So if one of our ranges comes after one of theirs, our
+        // later ranges do too; and if it comes before one of theirs, it comes before their later ones. This also holds
+        // for bodies of which only one runs.
         let mut theirs = other.ranges.iter().peekable();
         let ordered = |ours: &Range| {
             while theirs.next_if(|theirs| apart(theirs, ours)).is_some() {}
@@ -226,7 +229,7 @@ impl Range {
     }
 }
 
-/// The place of each node in an order that the graph allows, in which the nodes of bodies follow the node whose bodies they are.
+/// The place of each node in an order that the graph allows. The nodes of bodies follow the node that has the bodies.
 fn positions(draft: &Draft, order: &Nest) -> Vec<usize> {
     let mut bodies = vec![Vec::new(); draft.nodes.len()];
     for (body, declared) in draft.bodies.iter().enumerate() {

@@ -4,8 +4,8 @@ use crate::text::same;
 use crate::{KernelCode, Nest, Text};
 use std::collections::HashMap;
 
-/// The race of two nodes that can run at the same time and launch kernels `a` and `b`, in words; `None` if no module-scope
-/// variable that both touch is written.
+/// The race of two nodes that can run at the same time and launch kernels `a` and `b`, in words; `None` if no
+/// module-scope variable that both touch is written.
 pub const fn variable_race(first: &str, a: &KernelCode<'_>, second: &str, b: &KernelCode<'_>) -> Option<Text> {
     if !a.shares_module(b) {
         return None;
@@ -26,11 +26,12 @@ pub const fn variable_race(first: &str, a: &KernelCode<'_>, second: &str, b: &Ke
     None
 }
 
-/// What an author must know of a variable that two nodes race on; its name comes before.
+/// The explanation of a variable that two nodes race on; its name comes before.
 pub(crate) const VARIABLE: &str = "is a module-scope variable of their kernels, which all nodes of a graph share";
 
-/// The pairs of kernels for which [`variable_race`] must be asked: for each two kernels, the first two nodes that launch them and can
-/// run at the same time. `launches` are nodes and what they launch, in order; the pairs are places in it.
+/// The pairs of kernels for which [`variable_race`] must be asked: for each two kernels, the first two nodes that
+/// launch them and can run at the same time. `launches` are nodes and what they launch, in order; the pairs are places
+/// in it.
 pub fn unordered_launches(order: &Nest, launches: &[(usize, impl AsRef<str>)]) -> Vec<(usize, usize)> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let launches = launches.iter().map(|(node, kernel)| {

@@ -7,11 +7,11 @@ pub(super) const NOWHERE: usize = usize::MAX;
 
 /// Looking for a packing.
 ///
-/// Buffers are placed one after the other, each in a gap between those placed that it may not overlap, or above them. The order
-/// decides: of first use, of size, and of what else is at stake around each are tried, each with the tightest and with the lowest gap. An
-/// optimal packing has an order that leads to it with lowest gaps (that of its own offsets), so a search goes on from the best by
-/// moving what sticks out to before some neighbour of its, until a packing is as small as the buffers that are all live at
-/// once somewhere, or the effort is spent.
+/// Buffers are placed one after the other, each in a gap between those placed that it may not overlap, or above them.
+/// The order decides: of first use, of size, and of what else is at stake around each are tried, each with the
+/// tightest and with the lowest gap. An optimal packing has an order that leads to it with lowest gaps (that of its
+/// own offsets), so a search goes on from the best by moving what sticks out to before some neighbour of its, until a
+/// packing is as small as the buffers that are all live at once somewhere, or the effort is spent.
 pub(super) struct Packing<'a> {
     /// In whole units of the alignment, once it runs.
     pub(super) sizes: &'a mut [usize],

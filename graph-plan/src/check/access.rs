@@ -1,10 +1,10 @@
-//! What one node may be given: the kind of memory, and no memory twice.
+//! The memory that one node may be given: memory of the right kind, and none twice.
 
 use super::advice::name_in_after;
 use crate::{Access, Code, Diagnostic, Draft, NodeKind, Space, Subject};
 
-/// Memory of the kind that a node cannot have: host memory as a kernel argument, under a memset or as a condition, device memory for a host
-/// function.
+/// Reports memory of a kind that a node cannot have: host memory as a kernel argument, under a memset or as a
+/// condition, and device memory for a host function.
 pub(super) fn wrong_memory(draft: &Draft, errors: &mut Vec<Diagnostic>) {
     for (index, access) in draft.accesses.iter().enumerate() {
         let (node, resource) = (&draft.nodes[access.node], &draft.resources[access.resource]);
@@ -65,7 +65,7 @@ fn use_host_memory(draft: &Draft, access: &Access) -> String {
     help
 }
 
-/// One node gets overlapping memory twice, once for writing.
+/// Reports nodes that get overlapping memory twice, at least once for writing.
 pub(super) fn aliased_arguments(draft: &Draft, errors: &mut Vec<Diagnostic>) {
     for range in draft.access_ranges() {
         let accesses = &draft.accesses[range.clone()];

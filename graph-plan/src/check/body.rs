@@ -1,4 +1,4 @@
-//! What conditional bodies may hold, what may run after what in them, and whether a `while` can end.
+//! The rules of bodies: the nodes that CUDA allows in them, edges between them, and whether a `while` can end.
 
 use crate::{Code, Diagnostic, Draft, Role, Subject};
 
@@ -59,8 +59,8 @@ pub fn other_body(draft: &Draft, from: usize, to: usize, subject: Subject) -> Di
         .help(help)
 }
 
-/// The nodes that two nodes are, or are in, in the innermost body around both. They are one node where the two are in different bodies
-/// of that node; `None` where one of the two is around the other.
+/// For each of two nodes, the node of the innermost common body that it is, or that it is inside of. Both are one node
+/// if the two are in different bodies of that node. `None` if one of the two is around the other.
 pub fn siblings(draft: &Draft, first: usize, second: usize) -> Option<(usize, usize)> {
     let (firsts, seconds) = (around(draft, first), around(draft, second));
     if firsts.contains(&second) || seconds.contains(&first) {
@@ -77,7 +77,7 @@ fn around(draft: &Draft, node: usize) -> Vec<usize> {
     std::iter::successors(Some(node), owner).collect()
 }
 
-/// Nodes that CUDA allows in no conditional body, however deep.
+/// Reports nodes that CUDA allows in no conditional body, however deep they are in it.
 pub(super) fn forbidden_nodes(draft: &Draft, errors: &mut Vec<Diagnostic>) {
     for (index, node) in draft.nodes.iter().enumerate() {
         if node.kind.may_be_conditional() {
@@ -113,7 +113,7 @@ fn is_alone(draft: &Draft, node: usize) -> bool {
     !broken && (0..draft.nodes.len()).all(|other| other == node || owner(other) != owner(node))
 }
 
-/// `while`s whose condition nothing in their body writes.
+/// Reports `while`s whose condition nothing in their body writes.
 pub(super) fn endless_whiles(draft: &Draft, errors: &mut Vec<Diagnostic>) {
     for (body, declared) in draft.bodies.iter().enumerate() {
         let (Role::While, Some(node)) = (declared.role, declared.node) else {
@@ -146,7 +146,7 @@ pub(super) fn endless_whiles(draft: &Draft, errors: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Was something in a body, however deep, reported that may have to do with what it writes?
+/// Was a mistake reported in a body, however deep, that may change what the body writes?
 fn doubtful(draft: &Draft, body: usize) -> bool {
     let around = |inner: usize| std::iter::successors(Some(inner), |&inner| draft.enclosing(inner));
     let inside = |inner: usize| around(inner).any(|around| around == body);
@@ -155,7 +155,8 @@ fn doubtful(draft: &Draft, body: usize) -> bool {
     nodes.chain(bodies).any(inside)
 }
 
-/// The nodes in the body of a `while`, however deep, that write its condition. A node with two such accesses comes twice.
+/// The nodes in the body of a `while`, however deep, that write its condition. A node with two such accesses comes
+/// twice.
 pub fn condition_writers(draft: &Draft, body: usize) -> impl Iterator<Item = usize> + '_ {
     let owner = draft.bodies[body].node;
     let condition = draft.accesses.iter().find(move |access| Some(access.node) == owner);

@@ -51,8 +51,8 @@ fn repeated_edges(draft: &Draft) -> Vec<usize> {
     repeated
 }
 
-/// Orders the nodes of one body; reports cycles and leaves the edges inside them out. Also returns the places in `edges` of those that were
-/// used, unless all were.
+/// Orders the nodes of one body; reports cycles and leaves out the edges inside them. Also returns the places in
+/// `edges` of the edges that were used, unless all were.
 pub(super) fn order(
     draft: &Draft,
     members: &Members<'_>,

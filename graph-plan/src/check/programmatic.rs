@@ -2,7 +2,8 @@
 
 use crate::{Code, Diagnostic, Draft, Edge, NodeKind, Subject};
 
-/// Programmatic edges from or to a node that is no kernel. `usable` has the indices of edges that nothing else is wrong with.
+/// Reports programmatic edges from or to a node that is no kernel. `usable` has the indices of the edges without other
+/// mistakes.
 pub(super) fn other_nodes(draft: &Draft, usable: &[usize], errors: &mut Vec<Diagnostic>) {
     let used = draft
         .programmatic

@@ -1,10 +1,11 @@
-//! `for`s and what runs between their nodes.
+//! Loops: nothing outside a `for` runs between its nodes.
 
 use super::advice::{line_of_edge, not_after};
 use crate::{Code, Diagnostic, Draft, Edge, Nest, Subject, cycles};
 
-/// Reports what runs after nodes of a `for` and before others of it: that would have to run after its last iteration and before its
-/// first. `usable` are the edges to look at; those that the order leaves out are part of a cycle that was reported.
+/// Reports nodes outside a `for` that run after one of its nodes and before another: they would have to run after its
+/// last iteration and before its first. `usable` are the edges to look at; edges that the order leaves out are part of
+/// a cycle that was reported.
 pub(super) fn cycles_of_loops(
     draft: &Draft,
     usable: &[usize],
@@ -31,7 +32,8 @@ pub(super) fn cycles_of_loops(
     }
 }
 
-/// What a node is, and is in, as numbers: all `for`s around it in its body, numbered behind the nodes, from the outermost, and the node itself.
+/// The `for`s around a node in its body, from the outermost, and then the node itself, as numbers: `for`s are numbered
+/// after the nodes.
 fn around(draft: &Draft, node: usize) -> Vec<usize> {
     let body = draft.nodes[node].body;
     let outside = draft.bodies[body].node.and_then(|owner| draft.loop_around(owner));
@@ -43,8 +45,9 @@ fn around(draft: &Draft, node: usize) -> Vec<usize> {
     found
 }
 
-/// The edge between what the two nodes are, or are in, right inside all that is around both. Every node and every `for` stands in one
-/// place, so that the edges of all places are one graph, and each of its cycles is in one place.
+/// The edge lifted to the innermost place around both nodes: it joins the node or `for` that each of them is, or is
+/// in, directly in that place. Every node and every `for` is in one place, so the edges of all places form one graph,
+/// and each cycle of it is in one place.
 fn lift(edge: Edge, around: &[Vec<usize>]) -> Edge {
     let (from, to) = (&around[edge.from], &around[edge.to]);
     let mut both = from.iter().zip(to);

@@ -2,7 +2,7 @@
 
 use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, Subject};
 
-/// What the accesses of scratch memory came to.
+/// The findings about the accesses of scratch memory.
 #[derive(Default)]
 pub(super) struct Scratch {
     /// Reads of what nothing has written.

@@ -65,7 +65,8 @@ fn inner_accesses(draft: &Draft) -> Vec<Vec<usize>> {
     for (index, access) in draft.accesses.iter().enumerate() {
         inner[access.node].push(index);
     }
-    // A body comes after the one that its node is in, so from the last to the first each is complete when it is handed on.
+    // A body comes after the one that its node is in, so from the last to the first each is complete when it is handed
+    // on.
     let mut members = vec![Vec::new(); draft.bodies.len()];
     for (node, declared) in draft.nodes.iter().enumerate() {
         members[declared.body].push(node);

@@ -1,4 +1,4 @@
-//! What an author would want to know of a right graph.
+//! Warnings about a right graph.
 
 use super::advice::not_after;
 use super::dead;

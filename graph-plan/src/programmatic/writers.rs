@@ -1,4 +1,4 @@
-//! Who writes the memory of a kernel that starts before those before it have ended.
+//! The writers of the memory of a kernel that starts before the kernels before it have ended.
 
 use crate::scope::Scopes;
 use crate::{Access, Draft, Nest};
@@ -11,7 +11,7 @@ pub struct Writers<'a> {
 }
 
 impl<'a> Writers<'a> {
-    /// Those of `draft`, whose order is `order`.
+    /// The writing accesses of `draft`, whose order is `order`.
     pub fn new(draft: &'a Draft, order: &'a Nest) -> Self {
         let mut of_resources = vec![Vec::new(); draft.resources.len()];
         for access in draft.accesses.iter().filter(|access| access.mode.writes()) {
@@ -24,12 +24,13 @@ impl<'a> Writers<'a> {
         }
     }
 
-    /// Does some node, that of the access itself included, write what the access is of?
+    /// Does some node write memory of the access? The node of the access counts too.
     pub fn any(&self, access: &Access) -> bool {
         self.overlapping(access).next().is_some()
     }
 
-    /// Does a node that comes before that of the access write what it is of? Around again, all nodes of a repetition come before.
+    /// Does a node that comes before the node of the access write memory of it? In a loop all nodes come before, by
+    /// the previous iteration.
     pub fn before(&self, access: &Access) -> bool {
         let node = access.node;
         self.overlapping(access)

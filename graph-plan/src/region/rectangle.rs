@@ -1,20 +1,20 @@
-//! Rows of bytes that lie apart: columns of a matrix.
+//! Rectangles: several rows of bytes that lie apart, as columns of a matrix do.
 
-/// So many rows of `width` bytes, of which each begins `pitch` bytes after the one before.
+/// Several rows of `width` bytes, each of which begins `pitch` bytes after the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rectangle {
     /// Where the first row begins.
     pub start: u64,
     /// The bytes of a row.
     pub width: u64,
-    /// From the beginning of a row to that of the next; at least `width`.
+    /// The bytes from the beginning of a row to the beginning of the next; at least `width`.
     pub pitch: u64,
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: u64,
 }
 
 impl Rectangle {
-    /// From its first byte up to, not including, what is behind its last.
+    /// The first byte, and the end after the last byte.
     pub(super) fn around(&self) -> (u64, u64) {
         let before_last = self.rows.saturating_sub(1).saturating_mul(self.pitch);
         let end = self.start.saturating_add(before_last).saturating_add(self.width);
@@ -60,7 +60,8 @@ impl Rectangle {
         })
     }
 
-    /// The same where rows are equally far apart, so that only the distance of two rows counts, not which they are.
+    /// Have the two a byte in common, if both have one pitch? Then only the distance of two rows counts, not which
+    /// rows they are.
     fn overlaps_in_step(&self, other: &Rectangle) -> bool {
         let pitch = i128::from(self.pitch.max(1));
         let offset = i128::from(other.start) - i128::from(self.start);
