@@ -2,7 +2,7 @@
 
 use crate::text::same;
 use crate::{KernelCode, Nest, Text};
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 /// The race of two nodes that can run at the same time and launch kernels `a` and `b`, in words; `None` if no
 /// module-scope variable that both touch is written.
@@ -33,13 +33,23 @@ pub(crate) const VARIABLE: &str = "is a module-scope variable of their kernels, 
 /// launch them and can run at the same time. `launches` are nodes and what they launch, in order; the pairs are places
 /// in it.
 pub fn unordered_launches(order: &Nest, launches: &[(usize, impl AsRef<str>)]) -> Vec<(usize, usize)> {
-    let mut known: HashSet<(&str, &str)> = HashSet::new();
+    let mut numbers: HashMap<&str, usize> = HashMap::new();
+    let launches = launches.iter().map(|(node, kernel)| {
+        let next = numbers.len();
+        (*node, *numbers.entry(kernel.as_ref()).or_insert(next))
+    });
+    let launches: Vec<(usize, usize)> = launches.collect();
+    // For each two kernels: large graphs launch few kernels many times.
+    let mut known = vec![vec![false; numbers.len()]; numbers.len()];
     let mut found = Vec::new();
-    for (second, (node, kernel)) in launches.iter().enumerate() {
-        for (first, (other, other_kernel)) in launches[..second].iter().enumerate() {
-            let pair = (other_kernel.as_ref(), kernel.as_ref());
-            if !known.contains(&pair) && !order.ordered(*other, *node) {
-                known.insert(pair);
+    for (second, &(node, kernel)) in launches.iter().enumerate() {
+        let known = &mut known[kernel];
+        if known.iter().all(|known| *known) {
+            continue;
+        }
+        for (first, &(other, other_kernel)) in launches[..second].iter().enumerate() {
+            if !known[other_kernel] && !order.ordered(other, node) {
+                known[other_kernel] = true;
                 found.push((first, second));
             }
         }

@@ -234,22 +234,31 @@ pub use shape::{ArrayOf, Element, Extent, Rows, SameShape, Table};
 #[doc(hidden)]
 pub mod private {
     pub use crate::expansion::anonymous::{
-        AnySink, HostSlot, Nodes, Numbers, Slot, add, element_of, nodes, on_device, stub,
+        AnySink, HostSlot, Nodes, Numbers, Slot, add, changing, element_of, on_device, stub,
     };
+    pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
         check_clusters, check_index, check_initializes, check_launch, check_programmatic, check_range, check_variables,
         constant, distance, integer,
     };
     pub use crate::expansion::capture::{Capture, Captured, CapturedSlot, capture};
     pub use crate::expansion::child::{
-        BindTo, Bound, DeclaredGraph, Interface, NoGraph, bound, check_binding, check_bound, check_unconditional,
-        is_graph, unconditional,
+        BindTo, Bound, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
+        check_unconditional, is_graph, unconditional,
     };
     pub use crate::expansion::closure_value::{added, captured};
+    pub use crate::expansion::declare::{
+        Declare, Owner, child, device, device_slice, host, host_slice, iteration_handle, node_handle,
+    };
+    pub use crate::expansion::plan::{
+        accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, waiting_for,
+    };
     pub use crate::expansion::sink::NodeSink;
+    pub use crate::expansion::update::{each, own, own_rng, own_slice};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, Upstream, reads_uninitialized, triggers};
     pub use crate::shape::Condition;
     pub use graph_plan as plan;
     pub use graph_plan::SharedParam as Sharing;
+    pub use graph_plan::{Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space};
 }

@@ -29,13 +29,21 @@ struct Memory {
     shape: TokenStream,
 }
 
-/// Items for a graph that is an item: those that editors see, and those that rustc compiles.
-pub(super) fn items(seen: TokenStream, compiled: TokenStream) -> TokenStream {
-    let either = either(seen, compiled);
-    // An item that `cfg` leaves out has no attributes, so the level of the lint is set around it.
+/// Items for a graph that is an item: those that editors see, those that rustc compiles, and those for both.
+pub(super) fn items(seen: TokenStream, compiled: TokenStream, both: TokenStream) -> TokenStream {
+    let (either, paths) = (either(seen, compiled), paths());
+    // What `cfg` leaves out has no attributes of its own, so the lint's level stands around it.
     quote! {
-        #[allow(unexpected_cfgs)]
-        const _: () = { #either };
+        #[allow(unexpected_cfgs, dead_code, non_camel_case_types, non_snake_case, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
+        const _: () = { #paths #either #both };
+    }
+}
+
+/// The short names by which expansions mention the runtime.
+pub(super) fn paths() -> TokenStream {
+    quote! {
+        #[allow(unused_imports)]
+        use ::graph_runtime::{self as __g, private as __p};
     }
 }
 

@@ -1,7 +1,7 @@
 //! A checked graph to tokens. Expansion cannot fail; a graph with mistakes becomes a stub of the same interface.
 //!
-//! The expansion is thin calls into `graph_runtime`: a struct that holds the executable graph and its places, a `build` that
-//! calls `GraphBuilder` once a node, accessors, and compile-time assertions for what only rustc can evaluate.
+//! The expansion is thin calls into `graph_runtime`: a struct that holds the executable graph and its places, a `build`
+//! that calls `GraphBuilder` once a node, accessors, and compile-time assertions for what only rustc can evaluate.
 
 mod anonymous;
 mod argument;
@@ -35,20 +35,23 @@ use quote::quote;
 /// What becomes of a graph.
 #[derive(Default)]
 pub(crate) struct Expansion {
-    /// What only editors see: methods without their bodies, whose many mentions of a name would drown what it stands for.
+    /// What only editors see: methods without their bodies, whose many mentions of a name would drown what it stands
+    /// for.
     seen: TokenStream,
     /// What only rustc compiles.
     compiled: TokenStream,
     /// What is for both.
+    methods: TokenStream,
+    /// The types, for both.
     types: TokenStream,
 }
 
-/// The items of all graphs and what is said of them. The statements that editors see stand first, where nothing that becomes of any
-/// graph moves them.
+/// The items of all graphs and what is said of them. The statements that editors see come first, where nothing that
+/// becomes of any graph moves them.
 pub(crate) fn items(statements: TokenStream, mut graphs: Vec<Expansion>, report: &Report) -> TokenStream {
     let messages = match report.has_errors() {
         true => report.tokens(),
-        false => report.warnings(|block| editor::items(TokenStream::new(), block)),
+        false => report.warnings(|block| editor::items(TokenStream::new(), block, TokenStream::new())),
     };
     if graphs.is_empty() {
         graphs.push(Expansion::default());
@@ -56,7 +59,7 @@ pub(crate) fn items(statements: TokenStream, mut graphs: Vec<Expansion>, report:
     let seen = &graphs[0].seen;
     graphs[0].seen = quote!(#statements #seen);
     let items = graphs.into_iter().map(|graph| {
-        let (items, types) = (editor::items(graph.seen, graph.compiled), graph.types);
+        let (items, types) = (editor::items(graph.seen, graph.compiled, graph.methods), graph.types);
         quote!(#items #types)
     });
     quote!(#(#items)* #messages)
@@ -64,41 +67,43 @@ pub(crate) fn items(statements: TokenStream, mut graphs: Vec<Expansion>, report:
 
 /// A right graph.
 pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
-    let methods = interface::methods(graph, Bodies::Real);
-    let build = build::build(graph);
-    let groups = step::group_functions(graph);
-    let updates = build::updates(graph);
-    let plan = plan::plan(graph, outcome);
-    let assertions = node::assertions(graph, outcome);
-    let edges = programmatic::assertions(graph, outcome);
-    let aliases = node::aliases(graph);
-    let offered = child::offered(graph, Bodies::Real);
-    let implementation = interface::implementation(graph, quote!(#plan #build #groups #updates #offered));
-    let declared = child::declared(graph);
+    let (params, plan) = (interface::params(graph, Bodies::Real), plan::plan(graph, outcome));
+    let (build, groups) = (build::build(graph), step::group_functions(graph));
+    let (updates, offered) = (build::updates(graph), child::offered(graph, Bodies::Real));
+    let implementation = interface::implementation(graph, quote!(#params #plan #build #offered #groups #updates));
+    let (bound, declared, aliases) = (child::bound(graph), child::declared(graph), node::aliases(graph));
+    let (assertions, edges) = (
+        node::assertions(graph, outcome),
+        programmatic::assertions(graph, outcome),
+    );
     Expansion {
         seen: stub_methods(graph),
-        compiled: quote!(#methods #aliases #implementation #declared #assertions #edges),
+        compiled: quote!(#aliases #bound #implementation #declared #assertions #edges),
+        methods: interface::methods(graph, Bodies::Real),
         types: interface::types(graph),
     }
 }
 
 /// A graph with mistakes: the same type and signatures, so that uses of it elsewhere give no further errors.
 pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
-    let (types, methods) = (interface::types(graph), stub_methods(graph));
+    let (methods, stubs) = (interface::methods(graph, Bodies::Stub), stub_methods(graph));
     let (aliases, statements) = (node::aliases(graph), intact::functions(graph, report));
     let offered = interface::implementation(graph, child::offered(graph, Bodies::Stub));
-    let declared = child::declared(graph);
+    let (bound, declared) = (child::bound(graph), child::declared(graph));
     Expansion {
         seen: TokenStream::new(),
-        compiled: quote!(#aliases #statements #offered #declared),
-        types: quote!(#types #methods),
+        compiled: quote!(#aliases #statements #bound #offered #declared),
+        methods: quote!(#methods #stubs),
+        types: interface::types(graph),
     }
 }
 
-/// All methods, without their bodies.
+/// The methods that are not the same for editors and for rustc, without their bodies.
 fn stub_methods(graph: &Graph<'_>) -> TokenStream {
-    let methods = interface::methods(graph, Bodies::Stub);
-    let (build, plan) = (build::stub(graph), plan::stub(graph));
-    let implementation = interface::implementation(graph, quote!(#plan #build));
-    quote!(#methods #implementation)
+    let (params, plan, build) = (
+        interface::params(graph, Bodies::Stub),
+        plan::stub(graph),
+        build::stub(graph),
+    );
+    interface::implementation(graph, quote!(#params #plan #build))
 }

@@ -427,6 +427,7 @@ fn bodies_may_be_parted_by_functions() {
     let (_, functions) = expansion.split_once("fn __nodes_0").expect("several functions");
     let calls: Vec<&str> = functions
         .split("GraphBuilder :: ")
+        .flat_map(|rest| rest.split("Declare :: "))
         .filter_map(|rest| rest.split_whitespace().next())
         .filter(|call| ["begin_while", "begin_body", "end_body", "join", "memset"].contains(call))
         .collect();
@@ -544,7 +545,11 @@ fn unfolded(mut file: syn::File) -> syn::File {
         let syn::Expr::Block(block) = &mut *item.expr else {
             continue;
         };
-        let Some(syn::Stmt::Macro(call)) = block.block.stmts.last() else {
+        let call = |stmt: &syn::Stmt| matches!(stmt, syn::Stmt::Macro(call) if call.mac.path.is_ident("__either"));
+        let Some(position) = block.block.stmts.iter().position(call) else {
+            continue;
+        };
+        let syn::Stmt::Macro(call) = block.block.stmts.remove(position) else {
             continue;
         };
         let halves = call.mac.tokens.clone().into_iter();
@@ -560,7 +565,12 @@ fn unfolded(mut file: syn::File) -> syn::File {
             let items = half.items.into_iter();
             items.map(move |item| syn::parse_quote!(#condition #item))
         });
-        block.block.stmts = items.collect();
+        let items: Vec<syn::Stmt> = items.collect();
+        block
+            .block
+            .stmts
+            .retain(|stmt| !matches!(stmt, syn::Stmt::Item(syn::Item::Macro(_)))); // `__either` itself
+        block.block.stmts.splice(1..1, items);
     }
     file
 }

@@ -1,5 +1,16 @@
-#[allow(unexpected_cfgs)]
+#[allow(
+    unexpected_cfgs,
+    dead_code,
+    non_camel_case_types,
+    non_snake_case,
+    unreachable_pub,
+    unused_variables,
+    clippy::all,
+    clippy::pedantic
+)]
 const _: () = {
+    #[allow(unused_imports)]
+    use ::graph_runtime::{self as __g, private as __p};
     #[cfg(rust_analyzer)]
     const _: () = {
         trait __Editor {
@@ -35,312 +46,84 @@ const _: () = {
         }
     };
     #[cfg(rust_analyzer)]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
     impl Loop {
-        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-        #[inline]
-        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Launches the graph on a stream of the same context that is not capturing.
-        pub fn launch_on(
-            &mut self,
-            stream: &::graph_runtime::CudaStream,
-        ) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits until all launches have ended; returns the error of any that failed.
-        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The CUDA handles, for what is not covered here; `None` on the emulator.
-        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `more` for reading.
-        pub fn more(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, u32>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `more` for writing.
-        pub fn more_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, u32>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `data` for reading.
-        pub fn data(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; 4]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `data` for writing.
-        pub fn data_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; 4]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
         /// The value of the param `factor` in the next launch.
         pub fn factor(&self) -> f32 {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
-        pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
+        pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
-        /// The node `repeat`.
-        pub fn repeat(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `scale`.
-        pub fn scale(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `choice`.
-        pub fn choice(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `stop`.
-        pub fn stop(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-    }
-    #[cfg(rust_analyzer)]
-    #[allow(unused_variables)]
-    impl ::core::fmt::Debug for Loop {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-    }
-    #[cfg(rust_analyzer)]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
-    impl Loop {
         /// The graph as static data.
-        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
-            "Loop",
-            &[],
-            &[],
-        );
+        pub const PLAN: __p::Plan = __p::Plan::new("Loop", &[], &[]);
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
-        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
+        pub fn build(device: &__g::Device) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
     }
     #[cfg(not(rust_analyzer))]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
+    type __kernel_scale = scale;
+    #[cfg(not(rust_analyzer))]
+    #[doc(hidden)]
+    pub struct __Bound {
+        pub more: ::core::option::Option<
+            ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
+        >,
+        pub data: ::core::option::Option<
+            ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+        >,
+        pub factor: ::core::option::Option<f32>,
+        __marker: ::core::marker::PhantomData<fn() -> ()>,
+    }
+    #[cfg(not(rust_analyzer))]
     impl Loop {
-        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-        #[inline]
-        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::launch(&mut self.__graph)
-        }
-        /// Launches the graph on a stream of the same context that is not capturing.
-        pub fn launch_on(
-            &mut self,
-            stream: &::graph_runtime::CudaStream,
-        ) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
-        }
-        /// Waits until all launches have ended; returns the error of any that failed.
-        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::synchronize(&self.__graph)
-        }
-        /// The CUDA handles, for what is not covered here; `None` on the emulator.
-        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-            ::graph_runtime::Graph::raw(&self.__graph)
-        }
-        /// Waits for launches in flight and lends `more` for reading.
-        pub fn more(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, u32>> {
-            ::graph_runtime::Graph::device(&self.__graph, &self.more)
-        }
-        /// Waits for launches in flight and lends `more` for writing.
-        pub fn more_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, u32>> {
-            ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.more)
-        }
-        /// Waits for launches in flight and lends `data` for reading.
-        pub fn data(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; 4]>> {
-            ::graph_runtime::Graph::device(&self.__graph, &self.data)
-        }
-        /// Waits for launches in flight and lends `data` for writing.
-        pub fn data_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; 4]>> {
-            ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
-        }
         /// The value of the param `factor` in the next launch.
         pub fn factor(&self) -> f32 {
             ::core::clone::Clone::clone(&self.factor)
         }
-        /// The node `repeat`.
-        pub fn repeat(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(0usize),
-            )
-        }
-        /// The node `scale`.
-        pub fn scale(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(1usize),
-            )
-        }
-        /// The node `choice`.
-        pub fn choice(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(2usize),
-            )
-        }
-        /// The node `stop`.
-        pub fn stop(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(3usize),
-            )
-        }
-    }
-    #[cfg(not(rust_analyzer))]
-    #[allow(unused_variables)]
-    impl ::core::fmt::Debug for Loop {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, formatter)
-        }
-    }
-    #[cfg(not(rust_analyzer))]
-    #[allow(non_camel_case_types, dead_code)]
-    type __kernel_scale = scale;
-    #[cfg(not(rust_analyzer))]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
-    impl Loop {
-        #[doc(hidden)]
-        const __RESOURCES: &'static [::graph_runtime::private::plan::PlanResource] = &[
-            ::graph_runtime::private::plan::PlanResource::new(
+        const __RESOURCES: &'static [__p::PlanResource] = &[
+            __p::PlanResource::new(
                 "more",
-                ::graph_runtime::private::plan::Space::Device,
+                __p::Space::Device,
                 ::core::mem::size_of::<u32>(),
             ),
-            ::graph_runtime::private::plan::PlanResource::new(
+            __p::PlanResource::new(
                 "data",
-                ::graph_runtime::private::plan::Space::Device,
+                __p::Space::Device,
                 ::core::mem::size_of::<[f32; 4]>(),
             ),
         ];
-        #[doc(hidden)]
-        const __NODES: &'static [::graph_runtime::private::plan::PlanNode] = &[
-            ::graph_runtime::private::plan::PlanNode::new(
-                "repeat",
-                ::graph_runtime::private::plan::NodeKind::While,
-                &[
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 0usize,
-                        mode: ::graph_runtime::private::plan::Mode::Read,
-                    },
-                ],
-                &[],
-                0usize,
-            ),
-            ::graph_runtime::private::plan::PlanNode::new(
-                    "scale",
-                    ::graph_runtime::private::plan::NodeKind::Kernel,
-                    &[
-                        ::graph_runtime::private::plan::PlanAccess {
-                            resource: 1usize,
-                            mode: ::graph_runtime::private::plan::Mode::ReadWrite,
-                        },
+        const __ACCESSES: &'static [__p::PlanAccess] = {
+            use __p::Mode::*;
+            &__p::plan_accesses([(0, Read), (1, ReadWrite), (0, Read), (0, Write)])
+        };
+        const __NODES: &'static [__p::PlanNode] = {
+            use __p::NodeKind::*;
+            &__p::in_bodies(
+                __p::plan_nodes(
+                    [
+                        ("repeat", While, 1, 0, 0),
+                        ("scale", Kernel, 1, 0, 0),
+                        ("choice", If, 1, 1, 1),
+                        ("stop", Memset, 1, 0, 0),
                     ],
-                    &[],
-                    0usize,
-                )
-                .in_body(1usize),
-            ::graph_runtime::private::plan::PlanNode::new(
-                    "choice",
-                    ::graph_runtime::private::plan::NodeKind::If,
-                    &[
-                        ::graph_runtime::private::plan::PlanAccess {
-                            resource: 0usize,
-                            mode: ::graph_runtime::private::plan::Mode::Read,
-                        },
-                    ],
-                    &[1usize],
-                    1usize,
-                )
-                .in_body(1usize),
-            ::graph_runtime::private::plan::PlanNode::new(
-                    "stop",
-                    ::graph_runtime::private::plan::NodeKind::Memset,
-                    &[
-                        ::graph_runtime::private::plan::PlanAccess {
-                            resource: 0usize,
-                            mode: ::graph_runtime::private::plan::Mode::Write,
-                        },
-                    ],
-                    &[],
-                    0usize,
-                )
-                .in_body(3usize),
+                    Self::__ACCESSES,
+                    &[1],
+                ),
+                &[(1, 1), (2, 1), (3, 3)],
+            )
+        };
+        const __BODIES: &'static [__p::PlanBody] = &[
+            __p::PlanBody::GRAPH,
+            __p::PlanBody::new(0, __p::Role::While),
+            __p::PlanBody::new(2, __p::Role::Then),
+            __p::PlanBody::new(2, __p::Role::Else),
         ];
-        #[doc(hidden)]
-        const __BODIES: &'static [::graph_runtime::private::plan::PlanBody] = &[
-            ::graph_runtime::private::plan::PlanBody::GRAPH,
-            ::graph_runtime::private::plan::PlanBody::new(
-                0usize,
-                ::graph_runtime::private::plan::Role::While,
-            ),
-            ::graph_runtime::private::plan::PlanBody::new(
-                2usize,
-                ::graph_runtime::private::plan::Role::Then,
-            ),
-            ::graph_runtime::private::plan::PlanBody::new(
-                2usize,
-                ::graph_runtime::private::plan::Role::Else,
-            ),
-        ];
-        #[doc(hidden)]
-        const __LOOPS: &'static [::graph_runtime::private::plan::PlanLoop] = &[];
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
-        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::nested(
+        const __LOOPS: &'static [__p::PlanLoop] = &[];
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
+        pub const PLAN: __p::Plan = __p::Plan::nested(
             "Loop",
             Self::__RESOURCES,
             Self::__NODES,
@@ -348,75 +131,124 @@ const _: () = {
             Self::__LOOPS,
         );
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
-        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
-            let mut builder = ::graph_runtime::GraphBuilder::new(device, "Loop");
-            let __place_more = ::graph_runtime::GraphBuilder::device::<
-                u32,
-            >(&mut builder, "more");
-            let __place_data = ::graph_runtime::GraphBuilder::device::<
-                [f32; 4],
-            >(&mut builder, "data");
+        pub fn build(device: &__g::Device) -> __g::Result<Self> {
+            #[allow(unused_mut)]
+            let (mut builder, mut bound) = (
+                __g::GraphBuilder::new(device, "Loop"),
+                Self::__unbound(),
+            );
+            Self::__declare(builder, bound)
+        }
+        #[doc(hidden)]
+        pub const __INTERFACE: __p::Interface = __p::Interface {
+            graph: "Loop",
+            memory: &[("more", true), ("data", true)],
+            values: &[("factor", false)],
+            unconditional: ::core::option::Option::None,
+            scratch: 0,
+        };
+        #[doc(hidden)]
+        pub fn __unbound() -> __Bound {
+            __Bound {
+                more: ::core::option::Option::None,
+                data: ::core::option::Option::None,
+                factor: ::core::option::Option::None,
+                __marker: ::core::marker::PhantomData,
+            }
+        }
+        #[doc(hidden)]
+        pub fn __place_more(
+            bound: &mut __Bound,
+            given: &::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
+        ) {
+            bound.more = ::core::option::Option::Some(*given);
+        }
+        #[doc(hidden)]
+        pub fn __place_data(
+            bound: &mut __Bound,
+            given: &::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+        ) {
+            bound.data = ::core::option::Option::Some(*given);
+        }
+        #[doc(hidden)]
+        pub fn __value_factor(bound: &mut __Bound, given: f32) {
+            bound.factor = ::core::option::Option::Some(given);
+        }
+        fn __scalars(
+            bound: &mut __Bound,
+            graph: &impl __p::Named,
+        ) -> __g::Result<(f32,)> {
             let factor: f32 = 0.5;
-            let _ = ::graph_runtime::GraphBuilder::begin_while(
-                &mut builder,
-                "repeat",
-                &::graph_runtime::Place::<u32, _>::whole(&__place_more),
+            let factor: f32 = ::core::option::Option::unwrap_or(
+                bound.factor.take(),
+                factor,
             );
-            ::graph_runtime::GraphBuilder::begin_body(&mut builder);
-            Self::__node_1(
-                &mut builder,
-                __place_data,
-                ::core::clone::Clone::clone(&factor),
-            )?;
-            let _ = ::graph_runtime::GraphBuilder::begin_if(
-                &mut builder,
-                "choice",
-                &::graph_runtime::Place::<u32, _>::whole(&__place_more),
-            );
-            ::graph_runtime::GraphBuilder::begin_body(&mut builder);
-            ::graph_runtime::GraphBuilder::end_body(&mut builder);
-            ::graph_runtime::GraphBuilder::begin_body(&mut builder);
-            let _ = ::graph_runtime::GraphBuilder::memset::<
+            ::core::result::Result::Ok((factor,))
+        }
+        #[doc(hidden)]
+        #[allow(unused_mut)]
+        pub fn __declare<__Owner: __p::Owner>(
+            mut owner: __Owner,
+            mut bound: __Bound,
+        ) -> __g::Result<__Owner::Declared<Self>> {
+            let builder = __p::Owner::builder(&mut owner);
+            let (factor,) = Self::__scalars(&mut bound, builder)?;
+            let __place_more = __p::device::<u32>(builder, "more", bound.more);
+            let __place_data = __p::device::<[f32; 4]>(builder, "data", bound.data);
+            let _ = __p::Declare::begin_while(builder, "repeat", &{ __place_more });
+            __p::Declare::begin_body(builder);
+            Self::__node_1(builder, __place_data, ::core::clone::Clone::clone(&factor))?;
+            let _ = __p::Declare::begin_if(builder, "choice", &{ __place_more });
+            __p::Declare::begin_body(builder);
+            __p::Declare::end_body(builder);
+            __p::Declare::begin_body(builder);
+            let _ = __g::GraphBuilder::memset::<
                 _,
                 u32,
-            >(
-                &mut builder,
-                "stop",
-                &mut ::graph_runtime::Place::<u32, _>::whole(&__place_more),
-                0,
-            );
-            ::graph_runtime::GraphBuilder::end_body(&mut builder);
-            ::graph_runtime::GraphBuilder::end_body(&mut builder);
-            ::graph_runtime::GraphBuilder::edges(&mut builder, &[(1usize, 2usize)]);
-            ::core::result::Result::Ok(Self {
-                __graph: ::graph_runtime::GraphBuilder::build(builder)?,
-                more: __place_more,
-                data: __place_data,
-                factor,
-                __marker: ::core::marker::PhantomData,
-            })
+            >(builder, "stop", &mut { __place_more }, 0);
+            __p::Declare::end_body(builder);
+            __p::Declare::end_body(builder);
+            __p::Declare::edges(builder, &[[1, 2]]);
+            __p::Owner::finish(
+                owner,
+                move |graph| Self {
+                    __graph: graph,
+                    more: __place_more,
+                    data: __place_data,
+                    factor,
+                    __marker: ::core::marker::PhantomData,
+                },
+            )
+        }
+        #[doc(hidden)]
+        #[allow(unused_mut)]
+        pub fn __update(
+            update: &mut __g::Update<'_>,
+            mut bound: __Bound,
+        ) -> __g::Result<()> {
+            let (factor,) = Self::__scalars(&mut bound, update)?;
+            let __place_data = __p::bound(bound.data, update, "data")?;
+            Self::__node_1(update, __place_data, ::core::clone::Clone::clone(&factor))?;
+            ::core::result::Result::Ok(())
         }
         fn __node_1(
-            sink: &mut impl ::graph_runtime::private::NodeSink,
+            sink: &mut impl __p::NodeSink,
             __place_data: ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
             factor: f32,
-        ) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::private::NodeSink::kernel(
+        ) -> __g::Result<()> {
+            __p::NodeSink::kernel(
                 sink,
                 1usize,
                 "scale",
-                ::graph_runtime::Launch::new(1, 4),
-                __kernel_scale::call(
-                    &mut ::graph_runtime::Place::<[f32; 4], _>::whole(&__place_data),
-                    factor,
-                ),
+                __g::Launch::new(1, 4),
+                __kernel_scale::call(&mut { __place_data }, factor),
             )
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
-        pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
+        pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
             let __place_data = self.data;
             let factor = ::core::clone::Clone::clone(&__value);
-            ::graph_runtime::Graph::update(
+            __g::Graph::update(
                 &mut self.__graph,
                 "factor",
                 |update| {
@@ -431,197 +263,84 @@ const _: () = {
             self.factor = __value;
             ::core::result::Result::Ok(())
         }
-        #[doc(hidden)]
-        pub const __INTERFACE: ::graph_runtime::private::Interface = ::graph_runtime::private::Interface {
-            graph: "Loop",
-            memory: &[("more", true), ("data", true)],
-            values: &[("factor", false)],
-            unconditional: {
-                #[allow(unused_imports)]
-                use ::graph_runtime::private::NoGraph as _;
-                ::graph_runtime::private::unconditional(&[])
-            },
-            scratch: 0,
-        };
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __slots() -> (
-            ::core::option::Option<
-                ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
-            >,
-            (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-                >,
-                (::core::option::Option<f32>, ()),
-            ),
-        ) {
-            (
-                ::core::option::Option::None,
-                (::core::option::Option::None, (::core::option::Option::None, ())),
-            )
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __place_more(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-                    >,
-                    (::core::option::Option<f32>, ()),
-                ),
-            ),
-            given: &::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
-        ) {
-            bound.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __place_data(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-                    >,
-                    (::core::option::Option<f32>, ()),
-                ),
-            ),
-            given: &::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-        ) {
-            bound.1.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __value_factor(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-                    >,
-                    (::core::option::Option<f32>, ()),
-                ),
-            ),
-            given: f32,
-        ) {
-            bound.1.1.0 = ::core::option::Option::Some(given);
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __add(
-            builder: &mut ::graph_runtime::GraphBuilder,
-            bound: (
-                ::core::option::Option<
-                    ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-                    >,
-                    (::core::option::Option<f32>, ()),
-                ),
-            ),
-        ) -> ::graph_runtime::Result<()> {
-            let __place_more: ::graph_runtime::Place<u32, ::graph_runtime::OnDevice> = ::graph_runtime::private::bound(
-                bound.0,
-                builder,
-                "more",
-            )?;
-            let __place_data: ::graph_runtime::Place<
-                [f32; 4],
-                ::graph_runtime::OnDevice,
-            > = ::graph_runtime::private::bound(bound.1.0, builder, "data")?;
-            let factor: f32 = 0.5;
-            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.1.0, factor);
-            let _ = ::graph_runtime::GraphBuilder::begin_while(
-                builder,
-                "repeat",
-                &::graph_runtime::Place::<u32, _>::whole(&__place_more),
-            );
-            ::graph_runtime::GraphBuilder::begin_body(builder);
-            Self::__node_1(builder, __place_data, ::core::clone::Clone::clone(&factor))?;
-            let _ = ::graph_runtime::GraphBuilder::begin_if(
-                builder,
-                "choice",
-                &::graph_runtime::Place::<u32, _>::whole(&__place_more),
-            );
-            ::graph_runtime::GraphBuilder::begin_body(builder);
-            ::graph_runtime::GraphBuilder::end_body(builder);
-            ::graph_runtime::GraphBuilder::begin_body(builder);
-            let _ = ::graph_runtime::GraphBuilder::memset::<
-                _,
-                u32,
-            >(
-                builder,
-                "stop",
-                &mut ::graph_runtime::Place::<u32, _>::whole(&__place_more),
-                0,
-            );
-            ::graph_runtime::GraphBuilder::end_body(builder);
-            ::graph_runtime::GraphBuilder::end_body(builder);
-            ::graph_runtime::GraphBuilder::repeated_edges(
-                builder,
-                &[(1usize, 2usize, 0usize)],
-            );
-            ::core::result::Result::Ok(())
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __update(
-            update: &mut ::graph_runtime::Update<'_>,
-            bound: (
-                ::core::option::Option<
-                    ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-                    >,
-                    (::core::option::Option<f32>, ()),
-                ),
-            ),
-        ) -> ::graph_runtime::Result<()> {
-            let __place_more: ::graph_runtime::Place<u32, ::graph_runtime::OnDevice> = ::graph_runtime::private::bound(
-                bound.0,
-                update,
-                "more",
-            )?;
-            let __place_data: ::graph_runtime::Place<
-                [f32; 4],
-                ::graph_runtime::OnDevice,
-            > = ::graph_runtime::private::bound(bound.1.0, update, "data")?;
-            let factor: f32 = 0.5;
-            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.1.0, factor);
-            Self::__node_1(update, __place_data, ::core::clone::Clone::clone(&factor))?;
-            ::core::result::Result::Ok(())
-        }
     }
     #[cfg(not(rust_analyzer))]
-    impl ::graph_runtime::private::DeclaredGraph for Loop {}
+    impl __p::DeclaredGraph for Loop {}
     #[cfg(not(rust_analyzer))]
-    const _: () = ::graph_runtime::private::check_launch::<
+    const _: () = __p::check_launch::<
         __kernel_scale,
     >(
         &["scale"],
+        &["data", ""],
         [(1) as ::core::primitive::i128, 1, 1],
         [(4) as ::core::primitive::i128, 1, 1],
         0,
         &[
-            ::graph_runtime::private::plan::Argument::Buffer(
+            __p::plan::Argument::Buffer(
                 ::core::mem::size_of::<[f32; 4]>() as ::core::primitive::u64,
             ),
             ::graph_runtime::private::plan::Argument::Unknown,
         ],
     );
+    impl Loop {
+        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+        #[inline]
+        pub fn launch(&mut self) -> __g::Result<()> {
+            __g::Graph::launch(&mut self.__graph)
+        }
+        /// Launches the graph on a stream of the same context that is not capturing.
+        pub fn launch_on(&mut self, stream: &__g::CudaStream) -> __g::Result<()> {
+            __g::Graph::launch_on(&mut self.__graph, stream)
+        }
+        /// Waits until all launches have ended; returns the error of any that failed.
+        pub fn synchronize(&self) -> __g::Result<()> {
+            __g::Graph::synchronize(&self.__graph)
+        }
+        /// The CUDA handles, for what is not covered here; `None` on the emulator.
+        pub fn raw(&self) -> ::core::option::Option<__g::RawGraph> {
+            __g::Graph::raw(&self.__graph)
+        }
+        /// Waits for launches in flight and lends `more` for reading.
+        pub fn more(&self) -> __g::Result<__g::DeviceRef<'_, u32>> {
+            __g::Graph::device(&self.__graph, &self.more)
+        }
+        /// Waits for launches in flight and lends `more` for writing.
+        pub fn more_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, u32>> {
+            __g::Graph::device_mut(&mut self.__graph, &self.more)
+        }
+        /// Waits for launches in flight and lends `data` for reading.
+        pub fn data(&self) -> __g::Result<__g::DeviceRef<'_, [f32; 4]>> {
+            __g::Graph::device(&self.__graph, &self.data)
+        }
+        /// Waits for launches in flight and lends `data` for writing.
+        pub fn data_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, [f32; 4]>> {
+            __g::Graph::device_mut(&mut self.__graph, &self.data)
+        }
+        /// The node `repeat`.
+        pub fn repeat(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 0)
+        }
+        /// The node `scale`.
+        pub fn scale(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 1)
+        }
+        /// The node `choice`.
+        pub fn choice(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 2)
+        }
+        /// The node `stop`.
+        pub fn stop(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 3)
+        }
+    }
+    impl ::core::fmt::Debug for Loop {
+        fn fmt(
+            &self,
+            formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        }
+    }
 };
 /// The graph `Loop`, declared with `cuda_graph!`.
 #[allow(dead_code, non_snake_case)]

@@ -1,21 +1,26 @@
 fn main() {
     let graph = {
         {
+            #[allow(unused_imports)]
+            use ::graph_runtime::{self as __g, private as __p};
             #[allow(
                 dead_code,
                 non_snake_case,
                 unreachable_pub,
+                unused_variables,
                 clippy::all,
                 clippy::pedantic
             )]
             mod __cuda_graph {
+                #[allow(unused_imports)]
+                use ::graph_runtime::{self as __g, private as __p};
                 /// The graph `Expression`, declared with `cuda_graph!`.
                 #[allow(dead_code, non_snake_case)]
                 pub struct Expression<
-                    R0: ::graph_runtime::private::CapturedSlot,
-                    R1: ::graph_runtime::private::HostSlot,
+                    R0: __p::CapturedSlot,
+                    R1: __p::HostSlot,
                     P0,
-                    F: ::graph_runtime::private::Nodes<(P0,)>,
+                    F: __p::Nodes<(P0,)>,
                 > {
                     __graph: ::graph_runtime::Graph,
                     data: R0,
@@ -28,132 +33,85 @@ fn main() {
                 #[allow(dead_code, non_snake_case)]
                 pub struct ExpressionMemory<
                     'memory,
-                    R0: ::graph_runtime::private::CapturedSlot,
-                    R1: ::graph_runtime::private::HostSlot,
+                    R0: __p::CapturedSlot,
+                    R1: __p::HostSlot,
                     P0,
-                    F: ::graph_runtime::private::Nodes<(P0,)>,
+                    F: __p::Nodes<(P0,)>,
                 > {
                     /// The host resource `output`.
-                    pub output: &'memory mut <R1 as ::graph_runtime::private::HostSlot>::Shape,
+                    pub output: &'memory mut <R1 as __p::HostSlot>::Shape,
                     __marker: ::core::marker::PhantomData<fn() -> (R0, R1, P0, F)>,
                 }
-                #[allow(
-                    dead_code,
-                    non_snake_case,
-                    unreachable_pub,
-                    unused_variables,
-                    clippy::all,
-                    clippy::pedantic
-                )]
                 impl<
-                    R0: ::graph_runtime::private::CapturedSlot,
-                    R1: ::graph_runtime::private::HostSlot,
+                    R0: __p::CapturedSlot,
+                    R1: __p::HostSlot,
                     P0,
-                    F: ::graph_runtime::private::Nodes<(P0,)>,
+                    F: __p::Nodes<(P0,)>,
                 > Expression<R0, R1, P0, F> {
                     /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
                     #[inline]
-                    pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-                        ::graph_runtime::Graph::launch(&mut self.__graph)
+                    pub fn launch(&mut self) -> __g::Result<()> {
+                        __g::Graph::launch(&mut self.__graph)
                     }
                     /// Launches the graph on a stream of the same context that is not capturing.
                     pub fn launch_on(
                         &mut self,
-                        stream: &::graph_runtime::CudaStream,
-                    ) -> ::graph_runtime::Result<()> {
-                        ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
+                        stream: &__g::CudaStream,
+                    ) -> __g::Result<()> {
+                        __g::Graph::launch_on(&mut self.__graph, stream)
                     }
                     /// Waits until all launches have ended; returns the error of any that failed.
-                    pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-                        ::graph_runtime::Graph::synchronize(&self.__graph)
+                    pub fn synchronize(&self) -> __g::Result<()> {
+                        __g::Graph::synchronize(&self.__graph)
                     }
                     /// The CUDA handles, for what is not covered here; `None` on the emulator.
-                    pub fn raw(
-                        &self,
-                    ) -> ::core::option::Option<::graph_runtime::RawGraph> {
-                        ::graph_runtime::Graph::raw(&self.__graph)
+                    pub fn raw(&self) -> ::core::option::Option<__g::RawGraph> {
+                        __g::Graph::raw(&self.__graph)
                     }
                     /// Waits for launches in flight and lends all host memory at once, for writing.
                     pub fn memory_mut(
                         &mut self,
-                    ) -> ::graph_runtime::Result<ExpressionMemory<'_, R0, R1, P0, F>> {
-                        let mut __split = ::graph_runtime::Graph::split_host(
-                            &mut self.__graph,
-                        )?;
+                    ) -> __g::Result<ExpressionMemory<'_, R0, R1, P0, F>> {
+                        let mut __split = __g::Graph::split_host(&mut self.__graph)?;
                         ::core::result::Result::Ok(ExpressionMemory {
-                            output: ::graph_runtime::private::HostSlot::take(
-                                &mut __split,
-                                &self.output,
-                            )?,
+                            output: __p::HostSlot::take(&mut __split, &self.output)?,
                             __marker: ::core::marker::PhantomData,
                         })
                     }
                     /// Waits for launches in flight and lends `data` for reading.
-                    pub fn data(
-                        &self,
-                    ) -> ::graph_runtime::Result<
-                        <R0 as ::graph_runtime::private::Slot>::Ref<'_>,
-                    > {
-                        ::graph_runtime::private::Slot::lend(&self.data, &self.__graph)
+                    pub fn data(&self) -> __g::Result<<R0 as __p::Slot>::Ref<'_>> {
+                        __p::Slot::lend(&self.data, &self.__graph)
                     }
                     /// Waits for launches in flight and lends `data` for writing.
                     pub fn data_mut(
                         &mut self,
-                    ) -> ::graph_runtime::Result<
-                        <R0 as ::graph_runtime::private::Slot>::Mut<'_>,
-                    > {
-                        ::graph_runtime::private::Slot::lend_mut(
-                            &mut self.data,
-                            &mut self.__graph,
-                        )
+                    ) -> __g::Result<<R0 as __p::Slot>::Mut<'_>> {
+                        __p::Slot::lend_mut(&mut self.data, &mut self.__graph)
                     }
                     /// Waits for launches in flight and lends `output` for reading.
-                    pub fn output(
-                        &self,
-                    ) -> ::graph_runtime::Result<
-                        <R1 as ::graph_runtime::private::Slot>::Ref<'_>,
-                    > {
-                        ::graph_runtime::private::Slot::lend(&self.output, &self.__graph)
+                    pub fn output(&self) -> __g::Result<<R1 as __p::Slot>::Ref<'_>> {
+                        __p::Slot::lend(&self.output, &self.__graph)
                     }
                     /// Waits for launches in flight and lends `output` for writing.
                     pub fn output_mut(
                         &mut self,
-                    ) -> ::graph_runtime::Result<
-                        <R1 as ::graph_runtime::private::Slot>::Mut<'_>,
-                    > {
-                        ::graph_runtime::private::Slot::lend_mut(
-                            &mut self.output,
-                            &mut self.__graph,
-                        )
-                    }
-                    /// The value of the param `factor` in the next launch.
-                    pub fn factor(&self) -> P0
-                    where
-                        P0: ::core::clone::Clone,
-                    {
-                        ::core::clone::Clone::clone(&self.factor)
+                    ) -> __g::Result<<R1 as __p::Slot>::Mut<'_>> {
+                        __p::Slot::lend_mut(&mut self.output, &mut self.__graph)
                     }
                     /// The node `set`.
-                    pub fn set(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-                        ::graph_runtime::Graph::node(
-                            &mut self.__graph,
-                            ::graph_runtime::NodeId::new(0usize),
-                        )
+                    pub fn set(&mut self) -> __g::NodeHandle<'_> {
+                        __p::node_handle(&mut self.__graph, 0)
                     }
                     /// The node `down`.
-                    pub fn down(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-                        ::graph_runtime::Graph::node(
-                            &mut self.__graph,
-                            ::graph_runtime::NodeId::new(1usize),
-                        )
+                    pub fn down(&mut self) -> __g::NodeHandle<'_> {
+                        __p::node_handle(&mut self.__graph, 1)
                     }
                 }
-                #[allow(unused_variables)]
                 impl<
-                    R0: ::graph_runtime::private::CapturedSlot,
-                    R1: ::graph_runtime::private::HostSlot,
+                    R0: __p::CapturedSlot,
+                    R1: __p::HostSlot,
                     P0,
-                    F: ::graph_runtime::private::Nodes<(P0,)>,
+                    F: __p::Nodes<(P0,)>,
                 > ::core::fmt::Debug for Expression<R0, R1, P0, F> {
                     fn fmt(
                         &self,
@@ -162,23 +120,29 @@ fn main() {
                         ::core::fmt::Debug::fmt(&self.__graph, formatter)
                     }
                 }
-                #[allow(
-                    dead_code,
-                    non_snake_case,
-                    unreachable_pub,
-                    unused_variables,
-                    clippy::all,
-                    clippy::pedantic
-                )]
                 impl<
-                    R0: ::graph_runtime::private::CapturedSlot,
-                    R1: ::graph_runtime::private::HostSlot,
+                    R0: __p::CapturedSlot,
+                    R1: __p::HostSlot,
                     P0,
-                    F: ::graph_runtime::private::Nodes<(P0,)>,
+                    F: __p::Nodes<(P0,)>,
+                > Expression<R0, R1, P0, F> {
+                    /// The value of the param `factor` in the next launch.
+                    pub fn factor(&self) -> P0
+                    where
+                        P0: ::core::clone::Clone,
+                    {
+                        ::core::clone::Clone::clone(&self.factor)
+                    }
+                }
+                impl<
+                    R0: __p::CapturedSlot,
+                    R1: __p::HostSlot,
+                    P0,
+                    F: __p::Nodes<(P0,)>,
                 > Expression<R0, R1, P0, F> {
                     #[doc(hidden)]
                     pub fn __new(
-                        __graph: ::graph_runtime::Graph,
+                        __graph: __g::Graph,
                         data: R0,
                         output: R1,
                         factor: P0,
@@ -194,21 +158,18 @@ fn main() {
                         }
                     }
                     /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
-                    pub fn set_factor(
-                        &mut self,
-                        __value: P0,
-                    ) -> ::graph_runtime::Result<()>
+                    pub fn set_factor(&mut self, __value: P0) -> __g::Result<()>
                     where
                         P0: ::core::clone::Clone,
                     {
                         let values = (::core::clone::Clone::clone(&__value),);
                         let nodes = &mut self.__nodes;
-                        ::graph_runtime::Graph::update(
+                        __g::Graph::update(
                             &mut self.__graph,
                             "factor",
                             |update| {
                                 nodes(
-                                    &mut ::graph_runtime::private::AnySink::Update(update),
+                                    &mut __p::AnySink::Update(update),
                                     0usize,
                                     ::core::option::Option::None,
                                     ::core::clone::Clone::clone(&values),
@@ -220,8 +181,8 @@ fn main() {
                         ::core::result::Result::Ok(())
                     }
                     /// The graph as data: nodes, what they touch, the edges that are lowered, levels.
-                    pub fn plan(&self) -> ::graph_runtime::Plan {
-                        ::graph_runtime::Graph::plan(&self.__graph)
+                    pub fn plan(&self) -> __g::Plan {
+                        __g::Graph::plan(&self.__graph)
                     }
                 }
                 /// What a graph has captured, given back.
@@ -229,50 +190,38 @@ fn main() {
                 pub struct ExpressionParts<R0> {
                     pub data: R0,
                 }
-                #[allow(
-                    dead_code,
-                    non_snake_case,
-                    unreachable_pub,
-                    unused_variables,
-                    clippy::all,
-                    clippy::pedantic
-                )]
                 impl<
-                    R0: ::graph_runtime::private::CapturedSlot,
-                    R1: ::graph_runtime::private::HostSlot,
+                    R0: __p::CapturedSlot,
+                    R1: __p::HostSlot,
                     P0,
-                    F: ::graph_runtime::private::Nodes<(P0,)>,
+                    F: __p::Nodes<(P0,)>,
                 > Expression<R0, R1, P0, F> {
                     /// Waits for launches in flight, and gives back what the graph has captured.
                     pub fn into_parts(
                         self,
-                    ) -> ::graph_runtime::Result<
-                        ExpressionParts<
-                            <R0 as ::graph_runtime::private::CapturedSlot>::Handle,
-                        >,
+                    ) -> __g::Result<
+                        ExpressionParts<<R0 as __p::CapturedSlot>::Handle>,
                     > {
-                        ::graph_runtime::Graph::synchronize(&self.__graph)?;
+                        __g::Graph::synchronize(&self.__graph)?;
                         ::core::mem::drop(self.__graph);
                         ::core::result::Result::Ok(ExpressionParts {
-                            data: ::graph_runtime::private::CapturedSlot::give_back(
-                                self.data,
-                            )?,
+                            data: __p::CapturedSlot::give_back(self.data)?,
                         })
                     }
                 }
             }
-            let mut builder = ::graph_runtime::GraphBuilder::new(
+            let mut builder = __g::GraphBuilder::new(
                 &device,
                 ::core::concat!("graph@", ::core::file!(), ":", ::core::line!()),
             );
-            let data = ::graph_runtime::private::capture(&mut builder, "data", data);
-            let __place_data = ::graph_runtime::private::CapturedSlot::place(&data);
-            let __place_output = ::graph_runtime::GraphBuilder::host_slice::<
+            let data = __p::capture(&mut builder, "data", data);
+            let __place_data = __p::CapturedSlot::place(&data);
+            let __place_output = __p::host_slice::<
                 f32,
-            >(&mut builder, "output", n);
+            >(&mut builder, "output", ::core::option::Option::None, n);
             let factor: f32 = 0.5;
             let mut nodes = {
-                ::graph_runtime::private::nodes(move |
+                __p::changing(move |
                     sink,
                     index,
                     function,
@@ -280,41 +229,36 @@ fn main() {
                     (factor,): (f32,)|
                 match index {
                     0usize => {
-                        ::graph_runtime::private::NodeSink::memset::<
+                        __p::NodeSink::memset::<
                             _,
                             _,
                         >(
                             sink,
                             0usize,
                             "set",
-                            &mut ::graph_runtime::private::on_device(
-                                ::graph_runtime::Place::<_, _>::whole(&__place_data),
-                            ),
-                            ::graph_runtime::private::element_of(
-                                &__place_data,
-                                factor * step,
-                            ),
+                            &mut __p::on_device({ __place_data }),
+                            __p::element_of(&__place_data, factor * step),
                         )
                     }
                     _ => ::core::result::Result::Ok(()),
                 })
             };
-            ::graph_runtime::private::add(
+            __p::add(
                 &mut nodes,
                 &mut builder,
                 0usize,
                 ::core::option::Option::None,
                 (::core::clone::Clone::clone(&factor),),
             );
-            let _ = ::graph_runtime::GraphBuilder::memcpy(
+            let _ = __g::GraphBuilder::memcpy(
                 &mut builder,
                 "down",
-                &::graph_runtime::Place::<_, _>::whole(&__place_data),
-                &mut ::graph_runtime::Place::<[f32], _>::whole(&__place_output),
+                &{ __place_data },
+                &mut { __place_output },
             );
-            ::graph_runtime::GraphBuilder::edges(&mut builder, &[(0usize, 1usize)]);
+            __p::Declare::edges(&mut builder, &[[0, 1]]);
             ::core::result::Result::map(
-                ::graph_runtime::GraphBuilder::build(builder),
+                __g::GraphBuilder::build(builder),
                 move |graph| __cuda_graph::Expression::__new(
                     graph,
                     data,

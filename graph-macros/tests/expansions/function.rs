@@ -1,5 +1,16 @@
-#[allow(unexpected_cfgs)]
+#[allow(
+    unexpected_cfgs,
+    dead_code,
+    non_camel_case_types,
+    non_snake_case,
+    unreachable_pub,
+    unused_variables,
+    clippy::all,
+    clippy::pedantic
+)]
 const _: () = {
+    #[allow(unused_imports)]
+    use ::graph_runtime::{self as __g, private as __p};
     #[cfg(rust_analyzer)]
     const _: () = {
         trait __Editor {
@@ -30,296 +41,209 @@ const _: () = {
         }
     };
     #[cfg(rust_analyzer)]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
     impl Loaded {
-        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-        #[inline]
-        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Launches the graph on a stream of the same context that is not capturing.
-        pub fn launch_on(
-            &mut self,
-            stream: &::graph_runtime::CudaStream,
-        ) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits until all launches have ended; returns the error of any that failed.
-        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The CUDA handles, for what is not covered here; `None` on the emulator.
-        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `data` for reading.
-        pub fn data(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; 64]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `data` for writing.
-        pub fn data_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; 64]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
         /// The value of the param `factor` in the next launch.
         pub fn factor(&self) -> f32 {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
-        pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
+        pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
-        /// The node `first`.
-        pub fn first(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `second`.
-        pub fn second(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-    }
-    #[cfg(rust_analyzer)]
-    #[allow(unused_variables)]
-    impl ::core::fmt::Debug for Loaded {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-    }
-    #[cfg(rust_analyzer)]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
-    impl Loaded {
         /// The graph as static data.
-        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
-            "Loaded",
-            &[],
-            &[],
-        );
+        pub const PLAN: __p::Plan = __p::Plan::new("Loaded", &[], &[]);
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
-        pub fn build(
-            device: &::graph_runtime::Device,
-            functions: Functions,
-        ) -> ::graph_runtime::Result<Self> {
+        pub fn build(device: &__g::Device, functions: Functions) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
     }
     #[cfg(not(rust_analyzer))]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
+    #[doc(hidden)]
+    pub struct __Bound {
+        pub data: ::core::option::Option<
+            ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
+        >,
+        pub functions: ::core::option::Option<Functions>,
+        pub factor: ::core::option::Option<f32>,
+        __marker: ::core::marker::PhantomData<fn() -> ()>,
+    }
+    #[cfg(not(rust_analyzer))]
     impl Loaded {
-        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-        #[inline]
-        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::launch(&mut self.__graph)
-        }
-        /// Launches the graph on a stream of the same context that is not capturing.
-        pub fn launch_on(
-            &mut self,
-            stream: &::graph_runtime::CudaStream,
-        ) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
-        }
-        /// Waits until all launches have ended; returns the error of any that failed.
-        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::synchronize(&self.__graph)
-        }
-        /// The CUDA handles, for what is not covered here; `None` on the emulator.
-        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-            ::graph_runtime::Graph::raw(&self.__graph)
-        }
-        /// Waits for launches in flight and lends `data` for reading.
-        pub fn data(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; 64]>> {
-            ::graph_runtime::Graph::device(&self.__graph, &self.data)
-        }
-        /// Waits for launches in flight and lends `data` for writing.
-        pub fn data_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; 64]>> {
-            ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
-        }
         /// The value of the param `factor` in the next launch.
         pub fn factor(&self) -> f32 {
             ::core::clone::Clone::clone(&self.factor)
         }
-        /// The node `first`.
-        pub fn first(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(0usize),
-            )
-        }
-        /// The node `second`.
-        pub fn second(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(1usize),
-            )
-        }
-    }
-    #[cfg(not(rust_analyzer))]
-    #[allow(unused_variables)]
-    impl ::core::fmt::Debug for Loaded {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, formatter)
-        }
-    }
-    #[cfg(not(rust_analyzer))]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
-    impl Loaded {
-        #[doc(hidden)]
-        const __RESOURCES: &'static [::graph_runtime::private::plan::PlanResource] = &[
-            ::graph_runtime::private::plan::PlanResource::new(
+        const __RESOURCES: &'static [__p::PlanResource] = &[
+            __p::PlanResource::new(
                 "data",
-                ::graph_runtime::private::plan::Space::Device,
+                __p::Space::Device,
                 ::core::mem::size_of::<[f32; 64]>(),
             ),
         ];
-        #[doc(hidden)]
-        const __NODES: &'static [::graph_runtime::private::plan::PlanNode] = &[
-            ::graph_runtime::private::plan::PlanNode::new(
-                "first",
-                ::graph_runtime::private::plan::NodeKind::Kernel,
-                &[
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 0usize,
-                        mode: ::graph_runtime::private::plan::Mode::ReadWrite,
-                    },
-                ],
-                &[],
-                0usize,
-            ),
-            ::graph_runtime::private::plan::PlanNode::new(
-                "second",
-                ::graph_runtime::private::plan::NodeKind::Kernel,
-                &[
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 0usize,
-                        mode: ::graph_runtime::private::plan::Mode::Read,
-                    },
-                ],
-                &[0usize],
-                1usize,
-            ),
-        ];
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
-        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
+        const __ACCESSES: &'static [__p::PlanAccess] = {
+            use __p::Mode::*;
+            &__p::plan_accesses([(0, ReadWrite), (0, Read)])
+        };
+        const __NODES: &'static [__p::PlanNode] = {
+            use __p::NodeKind::*;
+            &__p::plan_nodes(
+                [("first", Kernel, 1, 0, 0), ("second", Kernel, 1, 1, 1)],
+                Self::__ACCESSES,
+                &[0],
+            )
+        };
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
+        pub const PLAN: __p::Plan = __p::Plan::new(
             "Loaded",
             Self::__RESOURCES,
             Self::__NODES,
         );
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
-        pub fn build(
-            device: &::graph_runtime::Device,
-            functions: Functions,
-        ) -> ::graph_runtime::Result<Self> {
-            let mut builder = ::graph_runtime::GraphBuilder::new(device, "Loaded");
-            let __place_data = ::graph_runtime::GraphBuilder::device::<
-                [f32; 64],
-            >(&mut builder, "data");
+        pub fn build(device: &__g::Device, functions: Functions) -> __g::Result<Self> {
+            #[allow(unused_mut)]
+            let (mut builder, mut bound) = (
+                __g::GraphBuilder::new(device, "Loaded"),
+                Self::__unbound(),
+            );
+            bound.functions = ::core::option::Option::Some(functions);
+            Self::__declare(builder, bound)
+        }
+        #[doc(hidden)]
+        pub const __INTERFACE: __p::Interface = __p::Interface {
+            graph: "Loaded",
+            memory: &[("data", true)],
+            values: &[("functions", true), ("factor", false)],
+            unconditional: ::core::option::Option::None,
+            scratch: 0,
+        };
+        #[doc(hidden)]
+        pub fn __unbound() -> __Bound {
+            __Bound {
+                data: ::core::option::Option::None,
+                functions: ::core::option::Option::None,
+                factor: ::core::option::Option::None,
+                __marker: ::core::marker::PhantomData,
+            }
+        }
+        #[doc(hidden)]
+        pub fn __place_data(
+            bound: &mut __Bound,
+            given: &::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
+        ) {
+            bound.data = ::core::option::Option::Some(*given);
+        }
+        #[doc(hidden)]
+        pub fn __value_functions(bound: &mut __Bound, given: Functions) {
+            bound.functions = ::core::option::Option::Some(given);
+        }
+        #[doc(hidden)]
+        pub fn __value_factor(bound: &mut __Bound, given: f32) {
+            bound.factor = ::core::option::Option::Some(given);
+        }
+        fn __scalars(
+            bound: &mut __Bound,
+            graph: &impl __p::Named,
+        ) -> __g::Result<(Functions, f32)> {
+            let functions: Functions = __p::bound(
+                bound.functions.take(),
+                graph,
+                "functions",
+            )?;
             let factor: f32 = 0.5;
-            let _ = ::graph_runtime::GraphBuilder::kernel(
-                &mut builder,
+            let factor: f32 = ::core::option::Option::unwrap_or(
+                bound.factor.take(),
+                factor,
+            );
+            ::core::result::Result::Ok((functions, factor))
+        }
+        #[doc(hidden)]
+        #[allow(unused_mut)]
+        pub fn __declare<__Owner: __p::Owner>(
+            mut owner: __Owner,
+            mut bound: __Bound,
+        ) -> __g::Result<__Owner::Declared<Self>> {
+            let builder = __p::Owner::builder(&mut owner);
+            let (functions, factor) = Self::__scalars(&mut bound, builder)?;
+            let __place_data = __p::device::<[f32; 64]>(builder, "data", bound.data);
+            let _ = __g::GraphBuilder::kernel(
+                builder,
                 "first",
-                ::graph_runtime::Launch::new(1, 64),
+                __g::Launch::new(1, 64),
                 {
                     let function = ::core::option::Option::Some(
-                        ::graph_runtime::LoadedFunction::loaded(&(functions.first)),
+                        __g::LoadedFunction::loaded(&(functions.first)),
                     );
                     unsafe {
-                        ::graph_runtime::KernelCall::built_with(
+                        __g::KernelCall::built_with(
                             function,
                             [
-                                ::graph_runtime::CallArgument::write(
-                                    &mut ::graph_runtime::Place::<
-                                        [f32; 64],
-                                        _,
-                                    >::whole(&__place_data),
-                                ),
-                                ::graph_runtime::CallArgument::value(64u32),
+                                __g::CallArgument::write(&mut { __place_data }),
+                                __g::CallArgument::value(64u32),
                             ],
                         )
                     }
                 },
             );
             Self::__node_1(
-                &mut builder,
+                builder,
                 __place_data,
                 ::core::clone::Clone::clone(&factor),
                 ::core::option::Option::Some(
-                    ::graph_runtime::LoadedFunction::loaded(&(functions.second)),
+                    __g::LoadedFunction::loaded(&(functions.second)),
                 ),
             )?;
-            ::graph_runtime::GraphBuilder::edges(&mut builder, &[(0usize, 1usize)]);
-            ::core::result::Result::Ok(Self {
-                __graph: ::graph_runtime::GraphBuilder::build(builder)?,
-                data: __place_data,
-                factor,
-                __marker: ::core::marker::PhantomData,
-            })
+            __p::Declare::edges(builder, &[[0, 1]]);
+            __p::Owner::finish(
+                owner,
+                move |graph| Self {
+                    __graph: graph,
+                    data: __place_data,
+                    factor,
+                    __marker: ::core::marker::PhantomData,
+                },
+            )
+        }
+        #[doc(hidden)]
+        #[allow(unused_mut)]
+        pub fn __update(
+            update: &mut __g::Update<'_>,
+            mut bound: __Bound,
+        ) -> __g::Result<()> {
+            let (functions, factor) = Self::__scalars(&mut bound, update)?;
+            let __place_data = __p::bound(bound.data, update, "data")?;
+            Self::__node_1(
+                update,
+                __place_data,
+                ::core::clone::Clone::clone(&factor),
+                ::core::option::Option::None,
+            )?;
+            ::core::result::Result::Ok(())
         }
         fn __node_1(
-            sink: &mut impl ::graph_runtime::private::NodeSink,
+            sink: &mut impl __p::NodeSink,
             __place_data: ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
             factor: f32,
-            function: ::core::option::Option<
-                ::graph_runtime::cudarc::driver::CudaFunction,
-            >,
-        ) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::private::NodeSink::kernel(
+            function: ::core::option::Option<__g::cudarc::driver::CudaFunction>,
+        ) -> __g::Result<()> {
+            __p::NodeSink::kernel(
                 sink,
                 1usize,
                 "second",
-                ::graph_runtime::Launch::new(1, 64),
+                __g::Launch::new(1, 64),
                 {
                     let function = function;
                     unsafe {
-                        ::graph_runtime::KernelCall::built_with(
+                        __g::KernelCall::built_with(
                             function,
                             [
-                                ::graph_runtime::CallArgument::read(
-                                    &::graph_runtime::Place::<
+                                __g::CallArgument::read(
+                                    &__g::Place::<
                                         [f32; 64],
                                         _,
                                     >::rows_from::<32>(&__place_data, 0),
                                 ),
-                                ::graph_runtime::CallArgument::value(factor),
+                                __g::CallArgument::value(factor),
                             ],
                         )
                     }
@@ -327,10 +251,10 @@ const _: () = {
             )
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
-        pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
+        pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
             let __place_data = self.data;
             let factor = ::core::clone::Clone::clone(&__value);
-            ::graph_runtime::Graph::update(
+            __g::Graph::update(
                 &mut self.__graph,
                 "factor",
                 |update| {
@@ -346,163 +270,52 @@ const _: () = {
             self.factor = __value;
             ::core::result::Result::Ok(())
         }
-        #[doc(hidden)]
-        pub const __INTERFACE: ::graph_runtime::private::Interface = ::graph_runtime::private::Interface {
-            graph: "Loaded",
-            memory: &[("data", true)],
-            values: &[("functions", true), ("factor", false)],
-            unconditional: {
-                #[allow(unused_imports)]
-                use ::graph_runtime::private::NoGraph as _;
-                ::graph_runtime::private::unconditional(&[])
-            },
-            scratch: 0,
-        };
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __slots() -> (
-            ::core::option::Option<
-                ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
-            >,
-            (::core::option::Option<Functions>, (::core::option::Option<f32>, ())),
-        ) {
-            (
-                ::core::option::Option::None,
-                (::core::option::Option::None, (::core::option::Option::None, ())),
-            )
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __place_data(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
-                >,
-                (::core::option::Option<Functions>, (::core::option::Option<f32>, ())),
-            ),
-            given: &::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
-        ) {
-            bound.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __value_functions(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
-                >,
-                (::core::option::Option<Functions>, (::core::option::Option<f32>, ())),
-            ),
-            given: Functions,
-        ) {
-            bound.1.0 = ::core::option::Option::Some(given);
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __value_factor(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
-                >,
-                (::core::option::Option<Functions>, (::core::option::Option<f32>, ())),
-            ),
-            given: f32,
-        ) {
-            bound.1.1.0 = ::core::option::Option::Some(given);
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __add(
-            builder: &mut ::graph_runtime::GraphBuilder,
-            bound: (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
-                >,
-                (::core::option::Option<Functions>, (::core::option::Option<f32>, ())),
-            ),
-        ) -> ::graph_runtime::Result<()> {
-            let __place_data: ::graph_runtime::Place<
-                [f32; 64],
-                ::graph_runtime::OnDevice,
-            > = ::graph_runtime::private::bound(bound.0, builder, "data")?;
-            let functions: Functions = ::graph_runtime::private::bound(
-                bound.1.0,
-                builder,
-                "functions",
-            )?;
-            let factor: f32 = 0.5;
-            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.1.0, factor);
-            let _ = ::graph_runtime::GraphBuilder::kernel(
-                builder,
-                "first",
-                ::graph_runtime::Launch::new(1, 64),
-                {
-                    let function = ::core::option::Option::Some(
-                        ::graph_runtime::LoadedFunction::loaded(&(functions.first)),
-                    );
-                    unsafe {
-                        ::graph_runtime::KernelCall::built_with(
-                            function,
-                            [
-                                ::graph_runtime::CallArgument::write(
-                                    &mut ::graph_runtime::Place::<
-                                        [f32; 64],
-                                        _,
-                                    >::whole(&__place_data),
-                                ),
-                                ::graph_runtime::CallArgument::value(64u32),
-                            ],
-                        )
-                    }
-                },
-            );
-            Self::__node_1(
-                builder,
-                __place_data,
-                ::core::clone::Clone::clone(&factor),
-                ::core::option::Option::Some(
-                    ::graph_runtime::LoadedFunction::loaded(&(functions.second)),
-                ),
-            )?;
-            ::graph_runtime::GraphBuilder::repeated_edges(
-                builder,
-                &[(0usize, 1usize, 0usize)],
-            );
-            ::core::result::Result::Ok(())
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __update(
-            update: &mut ::graph_runtime::Update<'_>,
-            bound: (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
-                >,
-                (::core::option::Option<Functions>, (::core::option::Option<f32>, ())),
-            ),
-        ) -> ::graph_runtime::Result<()> {
-            let __place_data: ::graph_runtime::Place<
-                [f32; 64],
-                ::graph_runtime::OnDevice,
-            > = ::graph_runtime::private::bound(bound.0, update, "data")?;
-            let functions: Functions = ::graph_runtime::private::bound(
-                bound.1.0,
-                update,
-                "functions",
-            )?;
-            let factor: f32 = 0.5;
-            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.1.0, factor);
-            Self::__node_1(
-                update,
-                __place_data,
-                ::core::clone::Clone::clone(&factor),
-                ::core::option::Option::None,
-            )?;
-            ::core::result::Result::Ok(())
-        }
     }
     #[cfg(not(rust_analyzer))]
-    impl ::graph_runtime::private::DeclaredGraph for Loaded {}
+    impl __p::DeclaredGraph for Loaded {}
+    impl Loaded {
+        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+        #[inline]
+        pub fn launch(&mut self) -> __g::Result<()> {
+            __g::Graph::launch(&mut self.__graph)
+        }
+        /// Launches the graph on a stream of the same context that is not capturing.
+        pub fn launch_on(&mut self, stream: &__g::CudaStream) -> __g::Result<()> {
+            __g::Graph::launch_on(&mut self.__graph, stream)
+        }
+        /// Waits until all launches have ended; returns the error of any that failed.
+        pub fn synchronize(&self) -> __g::Result<()> {
+            __g::Graph::synchronize(&self.__graph)
+        }
+        /// The CUDA handles, for what is not covered here; `None` on the emulator.
+        pub fn raw(&self) -> ::core::option::Option<__g::RawGraph> {
+            __g::Graph::raw(&self.__graph)
+        }
+        /// Waits for launches in flight and lends `data` for reading.
+        pub fn data(&self) -> __g::Result<__g::DeviceRef<'_, [f32; 64]>> {
+            __g::Graph::device(&self.__graph, &self.data)
+        }
+        /// Waits for launches in flight and lends `data` for writing.
+        pub fn data_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, [f32; 64]>> {
+            __g::Graph::device_mut(&mut self.__graph, &self.data)
+        }
+        /// The node `first`.
+        pub fn first(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 0)
+        }
+        /// The node `second`.
+        pub fn second(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 1)
+        }
+    }
+    impl ::core::fmt::Debug for Loaded {
+        fn fmt(
+            &self,
+            formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        }
+    }
 };
 /// The graph `Loaded`, declared with `cuda_graph!`.
 #[allow(dead_code, non_snake_case)]

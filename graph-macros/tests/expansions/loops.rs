@@ -1,5 +1,16 @@
-#[allow(unexpected_cfgs)]
+#[allow(
+    unexpected_cfgs,
+    dead_code,
+    non_camel_case_types,
+    non_snake_case,
+    unreachable_pub,
+    unused_variables,
+    clippy::all,
+    clippy::pedantic
+)]
 const _: () = {
+    #[allow(unused_imports)]
+    use ::graph_runtime::{self as __g, private as __p};
     #[cfg(rust_analyzer)]
     const _: () = {
         trait __Editor {
@@ -50,374 +61,99 @@ const _: () = {
         }
     };
     #[cfg(rust_analyzer)]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
     impl Layers {
-        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-        #[inline]
-        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Launches the graph on a stream of the same context that is not capturing.
-        pub fn launch_on(
-            &mut self,
-            stream: &::graph_runtime::CudaStream,
-        ) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits until all launches have ended; returns the error of any that failed.
-        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The CUDA handles, for what is not covered here; `None` on the emulator.
-        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `weights` for reading.
-        pub fn weights(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [[f32; 4]]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `weights` for writing.
-        pub fn weights_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [[f32; 4]]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `data` for reading.
-        pub fn data(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; 4]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `data` for writing.
-        pub fn data_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; 4]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `flags` for reading.
-        pub fn flags(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [u32; 4]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `flags` for writing.
-        pub fn flags_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [u32; 4]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
         /// The value of the param `factor` in the next launch.
         pub fn factor(&self) -> f32 {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
-        pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
+        pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
-        /// The node `scale`.
-        pub fn scale(
-            &mut self,
-            layer: ::core::primitive::usize,
-        ) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `choice`.
-        pub fn choice(
-            &mut self,
-            layer: ::core::primitive::usize,
-            i: ::core::primitive::usize,
-        ) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `one`.
-        pub fn one(
-            &mut self,
-            layer: ::core::primitive::usize,
-            i: ::core::primitive::usize,
-        ) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `last`.
-        pub fn last(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-    }
-    #[cfg(rust_analyzer)]
-    #[allow(unused_variables)]
-    impl ::core::fmt::Debug for Layers {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-    }
-    #[cfg(rust_analyzer)]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
-    impl Layers {
         /// The graph as static data.
-        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
-            "Layers",
-            &[],
-            &[],
-        );
+        pub const PLAN: __p::Plan = __p::Plan::new("Layers", &[], &[]);
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
-        pub fn build(
-            device: &::graph_runtime::Device,
-            n: usize,
-        ) -> ::graph_runtime::Result<Self> {
+        pub fn build(device: &__g::Device, n: usize) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
     }
     #[cfg(not(rust_analyzer))]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
+    type __kernel_scale = scale;
+    #[cfg(not(rust_analyzer))]
+    #[doc(hidden)]
+    pub struct __Bound {
+        pub weights: ::core::option::Option<
+            ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
+        >,
+        pub data: ::core::option::Option<
+            ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+        >,
+        pub flags: ::core::option::Option<
+            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
+        >,
+        pub n: ::core::option::Option<usize>,
+        pub factor: ::core::option::Option<f32>,
+        __marker: ::core::marker::PhantomData<fn() -> ()>,
+    }
+    #[cfg(not(rust_analyzer))]
     impl Layers {
-        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-        #[inline]
-        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::launch(&mut self.__graph)
-        }
-        /// Launches the graph on a stream of the same context that is not capturing.
-        pub fn launch_on(
-            &mut self,
-            stream: &::graph_runtime::CudaStream,
-        ) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
-        }
-        /// Waits until all launches have ended; returns the error of any that failed.
-        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::synchronize(&self.__graph)
-        }
-        /// The CUDA handles, for what is not covered here; `None` on the emulator.
-        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-            ::graph_runtime::Graph::raw(&self.__graph)
-        }
-        /// Waits for launches in flight and lends `weights` for reading.
-        pub fn weights(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [[f32; 4]]>> {
-            ::graph_runtime::Graph::device(&self.__graph, &self.weights)
-        }
-        /// Waits for launches in flight and lends `weights` for writing.
-        pub fn weights_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [[f32; 4]]>> {
-            ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.weights)
-        }
-        /// Waits for launches in flight and lends `data` for reading.
-        pub fn data(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; 4]>> {
-            ::graph_runtime::Graph::device(&self.__graph, &self.data)
-        }
-        /// Waits for launches in flight and lends `data` for writing.
-        pub fn data_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; 4]>> {
-            ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
-        }
-        /// Waits for launches in flight and lends `flags` for reading.
-        pub fn flags(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [u32; 4]>> {
-            ::graph_runtime::Graph::device(&self.__graph, &self.flags)
-        }
-        /// Waits for launches in flight and lends `flags` for writing.
-        pub fn flags_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [u32; 4]>> {
-            ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.flags)
-        }
         /// The value of the param `factor` in the next launch.
         pub fn factor(&self) -> f32 {
             ::core::clone::Clone::clone(&self.factor)
         }
-        /// The node `scale`.
-        pub fn scale(
-            &mut self,
-            layer: ::core::primitive::usize,
-        ) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::declared(
-                &mut self.__graph,
-                0usize,
-                "scale",
-                &[layer],
-            )
-        }
-        /// The node `choice`.
-        pub fn choice(
-            &mut self,
-            layer: ::core::primitive::usize,
-            i: ::core::primitive::usize,
-        ) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::declared(
-                &mut self.__graph,
-                1usize,
-                "choice",
-                &[layer, i],
-            )
-        }
-        /// The node `one`.
-        pub fn one(
-            &mut self,
-            layer: ::core::primitive::usize,
-            i: ::core::primitive::usize,
-        ) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::declared(
-                &mut self.__graph,
-                2usize,
-                "one",
-                &[layer, i],
-            )
-        }
-        /// The node `last`.
-        pub fn last(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::declared(&mut self.__graph, 3usize, "last", &[])
-        }
-    }
-    #[cfg(not(rust_analyzer))]
-    #[allow(unused_variables)]
-    impl ::core::fmt::Debug for Layers {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, formatter)
-        }
-    }
-    #[cfg(not(rust_analyzer))]
-    #[allow(non_camel_case_types, dead_code)]
-    type __kernel_scale = scale;
-    #[cfg(not(rust_analyzer))]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
-    impl Layers {
-        #[doc(hidden)]
-        const __RESOURCES: &'static [::graph_runtime::private::plan::PlanResource] = &[
-            ::graph_runtime::private::plan::PlanResource::new(
-                "weights",
-                ::graph_runtime::private::plan::Space::Device,
-                0,
-            ),
-            ::graph_runtime::private::plan::PlanResource::new(
+        const __RESOURCES: &'static [__p::PlanResource] = &[
+            __p::PlanResource::new("weights", __p::Space::Device, 0),
+            __p::PlanResource::new(
                 "data",
-                ::graph_runtime::private::plan::Space::Device,
+                __p::Space::Device,
                 ::core::mem::size_of::<[f32; 4]>(),
             ),
-            ::graph_runtime::private::plan::PlanResource::new(
+            __p::PlanResource::new(
                 "flags",
-                ::graph_runtime::private::plan::Space::Device,
+                __p::Space::Device,
                 ::core::mem::size_of::<[u32; 4]>(),
             ),
         ];
-        #[doc(hidden)]
-        const __NODES: &'static [::graph_runtime::private::plan::PlanNode] = &[
-            ::graph_runtime::private::plan::PlanNode::new(
-                    "scale",
-                    ::graph_runtime::private::plan::NodeKind::Kernel,
-                    &[
-                        ::graph_runtime::private::plan::PlanAccess {
-                            resource: 0usize,
-                            mode: ::graph_runtime::private::plan::Mode::Read,
-                        },
-                        ::graph_runtime::private::plan::PlanAccess {
-                            resource: 1usize,
-                            mode: ::graph_runtime::private::plan::Mode::ReadWrite,
-                        },
-                    ],
-                    &[],
-                    0usize,
-                )
-                .in_loop(0usize),
-            ::graph_runtime::private::plan::PlanNode::new(
-                    "choice",
-                    ::graph_runtime::private::plan::NodeKind::If,
-                    &[
-                        ::graph_runtime::private::plan::PlanAccess {
-                            resource: 2usize,
-                            mode: ::graph_runtime::private::plan::Mode::Read,
-                        },
-                    ],
-                    &[0usize],
-                    1usize,
-                )
-                .in_loop(1usize),
-            ::graph_runtime::private::plan::PlanNode::new(
-                    "one",
-                    ::graph_runtime::private::plan::NodeKind::Memset,
-                    &[
-                        ::graph_runtime::private::plan::PlanAccess {
-                            resource: 1usize,
-                            mode: ::graph_runtime::private::plan::Mode::Write,
-                        },
-                    ],
-                    &[],
-                    0usize,
-                )
-                .in_body(1usize),
-            ::graph_runtime::private::plan::PlanNode::new(
-                "last",
-                ::graph_runtime::private::plan::NodeKind::Memset,
-                &[
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 1usize,
-                        mode: ::graph_runtime::private::plan::Mode::Write,
-                    },
-                ],
-                &[1usize],
-                2usize,
-            ),
+        const __ACCESSES: &'static [__p::PlanAccess] = {
+            use __p::Mode::*;
+            &__p::plan_accesses([
+                (0, Read),
+                (1, ReadWrite),
+                (2, Read),
+                (1, Write),
+                (1, Write),
+            ])
+        };
+        const __NODES: &'static [__p::PlanNode] = {
+            use __p::NodeKind::*;
+            &__p::in_loops(
+                __p::in_bodies(
+                    __p::plan_nodes(
+                        [
+                            ("scale", Kernel, 2, 0, 0),
+                            ("choice", If, 1, 1, 1),
+                            ("one", Memset, 1, 0, 0),
+                            ("last", Memset, 1, 1, 2),
+                        ],
+                        Self::__ACCESSES,
+                        &[0, 1],
+                    ),
+                    &[(2, 1)],
+                ),
+                &[(0, 0), (1, 1)],
+            )
+        };
+        const __BODIES: &'static [__p::PlanBody] = &[
+            __p::PlanBody::GRAPH,
+            __p::PlanBody::new(1, __p::Role::Then),
         ];
-        #[doc(hidden)]
-        const __BODIES: &'static [::graph_runtime::private::plan::PlanBody] = &[
-            ::graph_runtime::private::plan::PlanBody::GRAPH,
-            ::graph_runtime::private::plan::PlanBody::new(
-                1usize,
-                ::graph_runtime::private::plan::Role::Then,
-            ),
+        const __LOOPS: &'static [__p::PlanLoop] = &[
+            __p::PlanLoop::new("layer", ::core::option::Option::None),
+            __p::PlanLoop::new("i", ::core::option::Option::Some(0)),
         ];
-        #[doc(hidden)]
-        const __LOOPS: &'static [::graph_runtime::private::plan::PlanLoop] = &[
-            ::graph_runtime::private::plan::PlanLoop::new(
-                "layer",
-                ::core::option::Option::None,
-            ),
-            ::graph_runtime::private::plan::PlanLoop::new(
-                "i",
-                ::core::option::Option::Some(0usize),
-            ),
-        ];
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
-        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::nested(
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
+        pub const PLAN: __p::Plan = __p::Plan::nested(
             "Layers",
             Self::__RESOURCES,
             Self::__NODES,
@@ -425,83 +161,171 @@ const _: () = {
             Self::__LOOPS,
         );
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
-        pub fn build(
-            device: &::graph_runtime::Device,
-            n: usize,
-        ) -> ::graph_runtime::Result<Self> {
-            let mut builder = ::graph_runtime::GraphBuilder::new(device, "Layers");
-            let __place_weights = ::graph_runtime::GraphBuilder::device_slice::<
-                [f32; 4],
-            >(&mut builder, "weights", n);
-            let __place_data = ::graph_runtime::GraphBuilder::device::<
-                [f32; 4],
-            >(&mut builder, "data");
-            let __place_flags = ::graph_runtime::GraphBuilder::device::<
-                [u32; 4],
-            >(&mut builder, "flags");
+        pub fn build(device: &__g::Device, n: usize) -> __g::Result<Self> {
+            #[allow(unused_mut)]
+            let (mut builder, mut bound) = (
+                __g::GraphBuilder::new(device, "Layers"),
+                Self::__unbound(),
+            );
+            bound.n = ::core::option::Option::Some(n);
+            Self::__declare(builder, bound)
+        }
+        #[doc(hidden)]
+        pub const __INTERFACE: __p::Interface = __p::Interface {
+            graph: "Layers",
+            memory: &[("weights", false), ("data", true), ("flags", false)],
+            values: &[("n", true), ("factor", false)],
+            unconditional: ::core::option::Option::None,
+            scratch: 0,
+        };
+        #[doc(hidden)]
+        pub fn __unbound() -> __Bound {
+            __Bound {
+                weights: ::core::option::Option::None,
+                data: ::core::option::Option::None,
+                flags: ::core::option::Option::None,
+                n: ::core::option::Option::None,
+                factor: ::core::option::Option::None,
+                __marker: ::core::marker::PhantomData,
+            }
+        }
+        #[doc(hidden)]
+        pub fn __place_weights(
+            bound: &mut __Bound,
+            given: &impl __p::BindTo<
+                ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
+            >,
+        ) {
+            bound.weights = ::core::option::Option::Some(__p::BindTo::bind(given));
+        }
+        #[doc(hidden)]
+        pub fn __place_data(
+            bound: &mut __Bound,
+            given: &::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+        ) {
+            bound.data = ::core::option::Option::Some(*given);
+        }
+        #[doc(hidden)]
+        pub fn __place_flags(
+            bound: &mut __Bound,
+            given: &::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
+        ) {
+            bound.flags = ::core::option::Option::Some(*given);
+        }
+        #[doc(hidden)]
+        pub fn __value_n(bound: &mut __Bound, given: usize) {
+            bound.n = ::core::option::Option::Some(given);
+        }
+        #[doc(hidden)]
+        pub fn __value_factor(bound: &mut __Bound, given: f32) {
+            bound.factor = ::core::option::Option::Some(given);
+        }
+        fn __scalars(
+            bound: &mut __Bound,
+            graph: &impl __p::Named,
+        ) -> __g::Result<(usize, f32)> {
+            let n: usize = __p::bound(bound.n.take(), graph, "n")?;
             let factor: f32 = 0.5;
-            for layer in ::graph_runtime::GraphBuilder::begin_loop(
-                &mut builder,
+            let factor: f32 = ::core::option::Option::unwrap_or(
+                bound.factor.take(),
+                factor,
+            );
+            ::core::result::Result::Ok((n, factor))
+        }
+        #[doc(hidden)]
+        #[allow(unused_mut)]
+        pub fn __declare<__Owner: __p::Owner>(
+            mut owner: __Owner,
+            mut bound: __Bound,
+        ) -> __g::Result<__Owner::Declared<Self>> {
+            let builder = __p::Owner::builder(&mut owner);
+            let (n, factor) = Self::__scalars(&mut bound, builder)?;
+            let __place_weights = __p::device_slice::<
+                [f32; 4],
+            >(builder, "weights", bound.weights, n);
+            let __place_data = __p::device::<[f32; 4]>(builder, "data", bound.data);
+            let __place_flags = __p::device::<[u32; 4]>(builder, "flags", bound.flags);
+            for layer in __p::Declare::begin_loop(
+                builder,
                 &[("scale", 1usize), ("choice", 2usize), ("one", 0usize)],
                 0..n,
             ) {
-                ::graph_runtime::GraphBuilder::begin_iteration(&mut builder, layer);
+                __p::Declare::begin_iteration(builder, layer);
                 Self::__node_0(
-                    &mut builder,
+                    builder,
                     __place_weights,
                     __place_data,
                     ::core::clone::Clone::clone(&factor),
                     layer,
                 )?;
-                for i in ::graph_runtime::GraphBuilder::begin_loop(
-                    &mut builder,
+                for i in __p::Declare::begin_loop(
+                    builder,
                     &[("choice", 1usize), ("one", 0usize)],
                     0..4,
                 ) {
-                    ::graph_runtime::GraphBuilder::begin_iteration(&mut builder, i);
-                    let _ = ::graph_runtime::GraphBuilder::begin_if(
-                        &mut builder,
+                    __p::Declare::begin_iteration(builder, i);
+                    let _ = __p::Declare::begin_if(
+                        builder,
                         "choice",
-                        &::graph_runtime::Place::<[u32; 4], _>::row(&__place_flags, i),
+                        &__g::Place::<[u32; 4], _>::row(&__place_flags, i),
                     );
-                    ::graph_runtime::GraphBuilder::begin_body(&mut builder);
-                    let _ = ::graph_runtime::GraphBuilder::memset::<
+                    __p::Declare::begin_body(builder);
+                    let _ = __g::GraphBuilder::memset::<
                         _,
                         f32,
                     >(
-                        &mut builder,
+                        builder,
                         "one",
-                        &mut ::graph_runtime::Place::<
-                            [f32; 4],
-                            _,
-                        >::row(&__place_data, i),
+                        &mut __g::Place::<[f32; 4], _>::row(&__place_data, i),
                         1.0,
                     );
-                    ::graph_runtime::GraphBuilder::end_body(&mut builder);
+                    __p::Declare::end_body(builder);
                 }
-                ::graph_runtime::GraphBuilder::end_loop(&mut builder);
+                __p::Declare::end_loop(builder);
             }
-            ::graph_runtime::GraphBuilder::end_loop(&mut builder);
-            Self::__node_3(
-                &mut builder,
-                __place_data,
-                ::core::clone::Clone::clone(&factor),
+            __p::Declare::end_loop(builder);
+            Self::__node_3(builder, __place_data, ::core::clone::Clone::clone(&factor))?;
+            __p::Declare::edges(builder, &[[0, 1, 1], [1, 3, 0]]);
+            __p::Owner::finish(
+                owner,
+                move |graph| Self {
+                    __graph: graph,
+                    weights: __place_weights,
+                    data: __place_data,
+                    flags: __place_flags,
+                    factor,
+                    __marker: ::core::marker::PhantomData,
+                },
+            )
+        }
+        #[doc(hidden)]
+        #[allow(unused_mut)]
+        pub fn __update(
+            update: &mut __g::Update<'_>,
+            mut bound: __Bound,
+        ) -> __g::Result<()> {
+            let (n, factor) = Self::__scalars(&mut bound, update)?;
+            let __place_weights = __p::bound(bound.weights, update, "weights")?;
+            let __place_data = __p::bound(bound.data, update, "data")?;
+            __p::each(
+                update,
+                0usize,
+                |update, [layer]| {
+                    Self::__node_0(
+                        update,
+                        __place_weights,
+                        __place_data,
+                        ::core::clone::Clone::clone(&factor),
+                        layer,
+                    )?;
+                    ::core::result::Result::Ok(())
+                },
             )?;
-            ::graph_runtime::GraphBuilder::repeated_edges(
-                &mut builder,
-                &[(0usize, 1usize, 1usize), (1usize, 3usize, 0usize)],
-            );
-            ::core::result::Result::Ok(Self {
-                __graph: ::graph_runtime::GraphBuilder::build(builder)?,
-                weights: __place_weights,
-                data: __place_data,
-                flags: __place_flags,
-                factor,
-                __marker: ::core::marker::PhantomData,
-            })
+            Self::__node_3(update, __place_data, ::core::clone::Clone::clone(&factor))?;
+            ::core::result::Result::Ok(())
         }
         fn __node_0(
-            sink: &mut impl ::graph_runtime::private::NodeSink,
+            sink: &mut impl __p::NodeSink,
             __place_weights: ::graph_runtime::Place<
                 [[f32; 4]],
                 ::graph_runtime::OnDevice,
@@ -509,48 +333,39 @@ const _: () = {
             __place_data: ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
             factor: f32,
             layer: ::core::primitive::usize,
-        ) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::private::NodeSink::kernel(
+        ) -> __g::Result<()> {
+            __p::NodeSink::kernel(
                 sink,
                 0usize,
                 "scale",
-                ::graph_runtime::Launch::new(1, 4),
+                __g::Launch::new(1, 4),
                 __kernel_scale::call(
-                    &::graph_runtime::Place::<
-                        [[f32; 4]],
-                        _,
-                    >::row(&__place_weights, layer),
-                    &mut ::graph_runtime::Place::<[f32; 4], _>::whole(&__place_data),
+                    &__g::Place::<[[f32; 4]], _>::row(&__place_weights, layer),
+                    &mut { __place_data },
                     factor,
                 ),
             )
         }
         fn __node_3(
-            sink: &mut impl ::graph_runtime::private::NodeSink,
+            sink: &mut impl __p::NodeSink,
             __place_data: ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
             factor: f32,
-        ) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::private::NodeSink::memset::<
+        ) -> __g::Result<()> {
+            __p::NodeSink::memset::<
                 _,
                 f32,
-            >(
-                sink,
-                3usize,
-                "last",
-                &mut ::graph_runtime::Place::<[f32; 4], _>::whole(&__place_data),
-                factor,
-            )
+            >(sink, 3usize, "last", &mut { __place_data }, factor)
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
-        pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
+        pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
             let __place_data = self.data;
             let __place_weights = self.weights;
             let factor = ::core::clone::Clone::clone(&__value);
-            ::graph_runtime::Graph::update(
+            __g::Graph::update(
                 &mut self.__graph,
                 "factor",
                 |update| {
-                    ::graph_runtime::Update::each(
+                    __p::each(
                         update,
                         0usize,
                         |update, [layer]| {
@@ -575,363 +390,103 @@ const _: () = {
             self.factor = __value;
             ::core::result::Result::Ok(())
         }
-        #[doc(hidden)]
-        pub const __INTERFACE: ::graph_runtime::private::Interface = ::graph_runtime::private::Interface {
-            graph: "Layers",
-            memory: &[("weights", false), ("data", true), ("flags", false)],
-            values: &[("n", true), ("factor", false)],
-            unconditional: {
-                #[allow(unused_imports)]
-                use ::graph_runtime::private::NoGraph as _;
-                ::graph_runtime::private::unconditional(&[])
-            },
-            scratch: 0,
-        };
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __slots() -> (
-            ::core::option::Option<
-                ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
-            >,
-            (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
-                    >,
-                    (::core::option::Option<usize>, (::core::option::Option<f32>, ())),
-                ),
-            ),
-        ) {
-            (
-                ::core::option::Option::None,
-                (
-                    ::core::option::Option::None,
-                    (
-                        ::core::option::Option::None,
-                        (
-                            ::core::option::Option::None,
-                            (::core::option::Option::None, ()),
-                        ),
-                    ),
-                ),
-            )
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __place_weights(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-                    >,
-                    (
-                        ::core::option::Option<
-                            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
-                        >,
-                        (
-                            ::core::option::Option<usize>,
-                            (::core::option::Option<f32>, ()),
-                        ),
-                    ),
-                ),
-            ),
-            given: &impl ::graph_runtime::private::BindTo<
-                ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
-            >,
-        ) {
-            bound.0 = ::core::option::Option::Some(
-                ::graph_runtime::private::BindTo::bind(given),
-            );
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __place_data(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-                    >,
-                    (
-                        ::core::option::Option<
-                            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
-                        >,
-                        (
-                            ::core::option::Option<usize>,
-                            (::core::option::Option<f32>, ()),
-                        ),
-                    ),
-                ),
-            ),
-            given: &::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-        ) {
-            bound.1.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __place_flags(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-                    >,
-                    (
-                        ::core::option::Option<
-                            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
-                        >,
-                        (
-                            ::core::option::Option<usize>,
-                            (::core::option::Option<f32>, ()),
-                        ),
-                    ),
-                ),
-            ),
-            given: &::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
-        ) {
-            bound.1.1.0 = ::core::option::Option::Some(
-                ::core::clone::Clone::clone(given),
-            );
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __value_n(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-                    >,
-                    (
-                        ::core::option::Option<
-                            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
-                        >,
-                        (
-                            ::core::option::Option<usize>,
-                            (::core::option::Option<f32>, ()),
-                        ),
-                    ),
-                ),
-            ),
-            given: usize,
-        ) {
-            bound.1.1.1.0 = ::core::option::Option::Some(given);
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __value_factor(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-                    >,
-                    (
-                        ::core::option::Option<
-                            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
-                        >,
-                        (
-                            ::core::option::Option<usize>,
-                            (::core::option::Option<f32>, ()),
-                        ),
-                    ),
-                ),
-            ),
-            given: f32,
-        ) {
-            bound.1.1.1.1.0 = ::core::option::Option::Some(given);
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __add(
-            builder: &mut ::graph_runtime::GraphBuilder,
-            bound: (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-                    >,
-                    (
-                        ::core::option::Option<
-                            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
-                        >,
-                        (
-                            ::core::option::Option<usize>,
-                            (::core::option::Option<f32>, ()),
-                        ),
-                    ),
-                ),
-            ),
-        ) -> ::graph_runtime::Result<()> {
-            let __place_weights: ::graph_runtime::Place<
-                [[f32; 4]],
-                ::graph_runtime::OnDevice,
-            > = ::graph_runtime::private::bound(bound.0, builder, "weights")?;
-            let __place_data: ::graph_runtime::Place<
-                [f32; 4],
-                ::graph_runtime::OnDevice,
-            > = ::graph_runtime::private::bound(bound.1.0, builder, "data")?;
-            let __place_flags: ::graph_runtime::Place<
-                [u32; 4],
-                ::graph_runtime::OnDevice,
-            > = ::graph_runtime::private::bound(bound.1.1.0, builder, "flags")?;
-            let n: usize = ::graph_runtime::private::bound(bound.1.1.1.0, builder, "n")?;
-            let factor: f32 = 0.5;
-            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.1.1.1.0, factor);
-            let like = {
-                let mut blank = ::graph_runtime::GraphBuilder::blank(builder);
-                let __place_weights = ::graph_runtime::GraphBuilder::device_slice::<
-                    [f32; 4],
-                >(&mut blank, "weights", n);
-                __place_weights
-            };
-            ::graph_runtime::GraphBuilder::require_like(
-                builder,
-                &__place_weights,
-                &like,
-            );
-            for layer in ::graph_runtime::GraphBuilder::begin_loop(
-                builder,
-                &[("scale", 1usize), ("choice", 2usize), ("one", 0usize)],
-                0..n,
-            ) {
-                ::graph_runtime::GraphBuilder::begin_iteration(builder, layer);
-                Self::__node_0(
-                    builder,
-                    __place_weights,
-                    __place_data,
-                    ::core::clone::Clone::clone(&factor),
-                    layer,
-                )?;
-                for i in ::graph_runtime::GraphBuilder::begin_loop(
-                    builder,
-                    &[("choice", 1usize), ("one", 0usize)],
-                    0..4,
-                ) {
-                    ::graph_runtime::GraphBuilder::begin_iteration(builder, i);
-                    let _ = ::graph_runtime::GraphBuilder::begin_if(
-                        builder,
-                        "choice",
-                        &::graph_runtime::Place::<[u32; 4], _>::row(&__place_flags, i),
-                    );
-                    ::graph_runtime::GraphBuilder::begin_body(builder);
-                    let _ = ::graph_runtime::GraphBuilder::memset::<
-                        _,
-                        f32,
-                    >(
-                        builder,
-                        "one",
-                        &mut ::graph_runtime::Place::<
-                            [f32; 4],
-                            _,
-                        >::row(&__place_data, i),
-                        1.0,
-                    );
-                    ::graph_runtime::GraphBuilder::end_body(builder);
-                }
-                ::graph_runtime::GraphBuilder::end_loop(builder);
-            }
-            ::graph_runtime::GraphBuilder::end_loop(builder);
-            Self::__node_3(builder, __place_data, ::core::clone::Clone::clone(&factor))?;
-            ::graph_runtime::GraphBuilder::repeated_edges(
-                builder,
-                &[(0usize, 1usize, 1usize), (1usize, 3usize, 0usize)],
-            );
-            ::core::result::Result::Ok(())
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __update(
-            update: &mut ::graph_runtime::Update<'_>,
-            bound: (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-                    >,
-                    (
-                        ::core::option::Option<
-                            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
-                        >,
-                        (
-                            ::core::option::Option<usize>,
-                            (::core::option::Option<f32>, ()),
-                        ),
-                    ),
-                ),
-            ),
-        ) -> ::graph_runtime::Result<()> {
-            let __place_weights: ::graph_runtime::Place<
-                [[f32; 4]],
-                ::graph_runtime::OnDevice,
-            > = ::graph_runtime::private::bound(bound.0, update, "weights")?;
-            let __place_data: ::graph_runtime::Place<
-                [f32; 4],
-                ::graph_runtime::OnDevice,
-            > = ::graph_runtime::private::bound(bound.1.0, update, "data")?;
-            let __place_flags: ::graph_runtime::Place<
-                [u32; 4],
-                ::graph_runtime::OnDevice,
-            > = ::graph_runtime::private::bound(bound.1.1.0, update, "flags")?;
-            let n: usize = ::graph_runtime::private::bound(bound.1.1.1.0, update, "n")?;
-            let factor: f32 = 0.5;
-            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.1.1.1.0, factor);
-            ::graph_runtime::Update::each(
-                update,
-                0usize,
-                |update, [layer]| {
-                    Self::__node_0(
-                        update,
-                        __place_weights,
-                        __place_data,
-                        ::core::clone::Clone::clone(&factor),
-                        layer,
-                    )?;
-                    ::core::result::Result::Ok(())
-                },
-            )?;
-            Self::__node_3(update, __place_data, ::core::clone::Clone::clone(&factor))?;
-            ::core::result::Result::Ok(())
-        }
     }
     #[cfg(not(rust_analyzer))]
-    impl ::graph_runtime::private::DeclaredGraph for Layers {}
+    impl __p::DeclaredGraph for Layers {}
     #[cfg(not(rust_analyzer))]
-    const _: () = ::graph_runtime::private::check_launch::<
+    const _: () = __p::check_launch::<
         __kernel_scale,
     >(
         &["scale"],
+        &["weights", "data", ""],
         [(1) as ::core::primitive::i128, 1, 1],
         [(4) as ::core::primitive::i128, 1, 1],
         0,
         &[
-            ::graph_runtime::private::plan::Argument::Buffer(
+            __p::plan::Argument::Buffer(
                 ::core::mem::size_of::<[f32; 4]>() as ::core::primitive::u64,
             ),
-            ::graph_runtime::private::plan::Argument::Buffer(
+            __p::plan::Argument::Buffer(
                 ::core::mem::size_of::<[f32; 4]>() as ::core::primitive::u64,
             ),
             ::graph_runtime::private::plan::Argument::Unknown,
         ],
     );
+    impl Layers {
+        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+        #[inline]
+        pub fn launch(&mut self) -> __g::Result<()> {
+            __g::Graph::launch(&mut self.__graph)
+        }
+        /// Launches the graph on a stream of the same context that is not capturing.
+        pub fn launch_on(&mut self, stream: &__g::CudaStream) -> __g::Result<()> {
+            __g::Graph::launch_on(&mut self.__graph, stream)
+        }
+        /// Waits until all launches have ended; returns the error of any that failed.
+        pub fn synchronize(&self) -> __g::Result<()> {
+            __g::Graph::synchronize(&self.__graph)
+        }
+        /// The CUDA handles, for what is not covered here; `None` on the emulator.
+        pub fn raw(&self) -> ::core::option::Option<__g::RawGraph> {
+            __g::Graph::raw(&self.__graph)
+        }
+        /// Waits for launches in flight and lends `weights` for reading.
+        pub fn weights(&self) -> __g::Result<__g::DeviceRef<'_, [[f32; 4]]>> {
+            __g::Graph::device(&self.__graph, &self.weights)
+        }
+        /// Waits for launches in flight and lends `weights` for writing.
+        pub fn weights_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, [[f32; 4]]>> {
+            __g::Graph::device_mut(&mut self.__graph, &self.weights)
+        }
+        /// Waits for launches in flight and lends `data` for reading.
+        pub fn data(&self) -> __g::Result<__g::DeviceRef<'_, [f32; 4]>> {
+            __g::Graph::device(&self.__graph, &self.data)
+        }
+        /// Waits for launches in flight and lends `data` for writing.
+        pub fn data_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, [f32; 4]>> {
+            __g::Graph::device_mut(&mut self.__graph, &self.data)
+        }
+        /// Waits for launches in flight and lends `flags` for reading.
+        pub fn flags(&self) -> __g::Result<__g::DeviceRef<'_, [u32; 4]>> {
+            __g::Graph::device(&self.__graph, &self.flags)
+        }
+        /// Waits for launches in flight and lends `flags` for writing.
+        pub fn flags_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, [u32; 4]>> {
+            __g::Graph::device_mut(&mut self.__graph, &self.flags)
+        }
+        /// The node `scale`.
+        pub fn scale(&mut self, layer: ::core::primitive::usize) -> __g::NodeHandle<'_> {
+            __p::iteration_handle(&mut self.__graph, 0, "scale", &[layer])
+        }
+        /// The node `choice`.
+        pub fn choice(
+            &mut self,
+            layer: ::core::primitive::usize,
+            i: ::core::primitive::usize,
+        ) -> __g::NodeHandle<'_> {
+            __p::iteration_handle(&mut self.__graph, 1, "choice", &[layer, i])
+        }
+        /// The node `one`.
+        pub fn one(
+            &mut self,
+            layer: ::core::primitive::usize,
+            i: ::core::primitive::usize,
+        ) -> __g::NodeHandle<'_> {
+            __p::iteration_handle(&mut self.__graph, 2, "one", &[layer, i])
+        }
+        /// The node `last`.
+        pub fn last(&mut self) -> __g::NodeHandle<'_> {
+            __p::iteration_handle(&mut self.__graph, 3, "last", &[])
+        }
+    }
+    impl ::core::fmt::Debug for Layers {
+        fn fmt(
+            &self,
+            formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        }
+    }
 };
 /// The graph `Layers`, declared with `cuda_graph!`.
 #[allow(dead_code, non_snake_case)]

@@ -1,5 +1,16 @@
-#[allow(unexpected_cfgs)]
+#[allow(
+    unexpected_cfgs,
+    dead_code,
+    non_camel_case_types,
+    non_snake_case,
+    unreachable_pub,
+    unused_variables,
+    clippy::all,
+    clippy::pedantic
+)]
 const _: () = {
+    #[allow(unused_imports)]
+    use ::graph_runtime::{self as __g, private as __p};
     #[cfg(rust_analyzer)]
     const _: () = {
         trait __Editor {
@@ -23,274 +34,174 @@ const _: () = {
         }
     };
     #[cfg(rust_analyzer)]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
     impl Scale {
-        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-        #[inline]
-        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Launches the graph on a stream of the same context that is not capturing.
-        pub fn launch_on(
-            &mut self,
-            stream: &::graph_runtime::CudaStream,
-        ) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits until all launches have ended; returns the error of any that failed.
-        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The CUDA handles, for what is not covered here; `None` on the emulator.
-        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `data` for reading.
-        pub fn data(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [[f32; 4]; 8]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `data` for writing.
-        pub fn data_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [[f32; 4]; 8]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
         /// The value of the param `factor` in the next launch.
         pub fn factor(&self) -> f32 {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
-        pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
+        pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
-        /// The node `clear`.
-        pub fn clear(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `scale`.
-        pub fn scale(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-    }
-    #[cfg(rust_analyzer)]
-    #[allow(unused_variables)]
-    impl ::core::fmt::Debug for Scale {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-    }
-    #[cfg(rust_analyzer)]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
-    impl Scale {
         /// The graph as static data.
-        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
-            "Scale",
-            &[],
-            &[],
-        );
+        pub const PLAN: __p::Plan = __p::Plan::new("Scale", &[], &[]);
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
-        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
+        pub fn build(device: &__g::Device) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
     }
     #[cfg(not(rust_analyzer))]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
+    type __kernel_scale = kernels::scale;
+    #[cfg(not(rust_analyzer))]
+    #[doc(hidden)]
+    pub struct __Bound {
+        pub data: ::core::option::Option<
+            ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
+        >,
+        pub factor: ::core::option::Option<f32>,
+        __marker: ::core::marker::PhantomData<fn() -> ()>,
+    }
+    #[cfg(not(rust_analyzer))]
     impl Scale {
-        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-        #[inline]
-        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::launch(&mut self.__graph)
-        }
-        /// Launches the graph on a stream of the same context that is not capturing.
-        pub fn launch_on(
-            &mut self,
-            stream: &::graph_runtime::CudaStream,
-        ) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
-        }
-        /// Waits until all launches have ended; returns the error of any that failed.
-        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::synchronize(&self.__graph)
-        }
-        /// The CUDA handles, for what is not covered here; `None` on the emulator.
-        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-            ::graph_runtime::Graph::raw(&self.__graph)
-        }
-        /// Waits for launches in flight and lends `data` for reading.
-        pub fn data(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [[f32; 4]; 8]>> {
-            ::graph_runtime::Graph::device(&self.__graph, &self.data)
-        }
-        /// Waits for launches in flight and lends `data` for writing.
-        pub fn data_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [[f32; 4]; 8]>> {
-            ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
-        }
         /// The value of the param `factor` in the next launch.
         pub fn factor(&self) -> f32 {
             ::core::clone::Clone::clone(&self.factor)
         }
-        /// The node `clear`.
-        pub fn clear(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(0usize),
-            )
-        }
-        /// The node `scale`.
-        pub fn scale(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(1usize),
-            )
-        }
-    }
-    #[cfg(not(rust_analyzer))]
-    #[allow(unused_variables)]
-    impl ::core::fmt::Debug for Scale {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, formatter)
-        }
-    }
-    #[cfg(not(rust_analyzer))]
-    #[allow(non_camel_case_types, dead_code)]
-    type __kernel_scale = kernels::scale;
-    #[cfg(not(rust_analyzer))]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
-    impl Scale {
-        #[doc(hidden)]
-        const __RESOURCES: &'static [::graph_runtime::private::plan::PlanResource] = &[
-            ::graph_runtime::private::plan::PlanResource::new(
+        const __RESOURCES: &'static [__p::PlanResource] = &[
+            __p::PlanResource::new(
                 "data",
-                ::graph_runtime::private::plan::Space::Device,
+                __p::Space::Device,
                 ::core::mem::size_of::<[[f32; 4]; 8]>(),
             ),
         ];
-        #[doc(hidden)]
-        const __NODES: &'static [::graph_runtime::private::plan::PlanNode] = &[
-            ::graph_runtime::private::plan::PlanNode::new(
-                "clear",
-                ::graph_runtime::private::plan::NodeKind::Memset,
-                &[
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 0usize,
-                        mode: ::graph_runtime::private::plan::Mode::Write,
-                    },
-                ],
+        const __ACCESSES: &'static [__p::PlanAccess] = {
+            use __p::Mode::*;
+            &__p::plan_accesses([(0, Write), (0, ReadWrite)])
+        };
+        const __NODES: &'static [__p::PlanNode] = {
+            use __p::NodeKind::*;
+            &__p::plan_nodes(
+                [("clear", Memset, 1, 0, 0), ("scale", Kernel, 1, 0, 0)],
+                Self::__ACCESSES,
                 &[],
-                0usize,
-            ),
-            ::graph_runtime::private::plan::PlanNode::new(
-                "scale",
-                ::graph_runtime::private::plan::NodeKind::Kernel,
-                &[
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 0usize,
-                        mode: ::graph_runtime::private::plan::Mode::ReadWrite,
-                    },
-                ],
-                &[],
-                0usize,
-            ),
-        ];
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
-        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
+            )
+        };
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
+        pub const PLAN: __p::Plan = __p::Plan::new(
             "Scale",
             Self::__RESOURCES,
             Self::__NODES,
         );
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
-        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
-            let mut builder = ::graph_runtime::GraphBuilder::new(device, "Scale");
-            let __place_data = ::graph_runtime::GraphBuilder::device::<
-                [[f32; 4]; 8],
-            >(&mut builder, "data");
+        pub fn build(device: &__g::Device) -> __g::Result<Self> {
+            #[allow(unused_mut)]
+            let (mut builder, mut bound) = (
+                __g::GraphBuilder::new(device, "Scale"),
+                Self::__unbound(),
+            );
+            Self::__declare(builder, bound)
+        }
+        #[doc(hidden)]
+        pub const __INTERFACE: __p::Interface = __p::Interface {
+            graph: "Scale",
+            memory: &[("data", true)],
+            values: &[("factor", false)],
+            unconditional: ::core::option::Option::None,
+            scratch: 0,
+        };
+        #[doc(hidden)]
+        pub fn __unbound() -> __Bound {
+            __Bound {
+                data: ::core::option::Option::None,
+                factor: ::core::option::Option::None,
+                __marker: ::core::marker::PhantomData,
+            }
+        }
+        #[doc(hidden)]
+        pub fn __place_data(
+            bound: &mut __Bound,
+            given: &::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
+        ) {
+            bound.data = ::core::option::Option::Some(*given);
+        }
+        #[doc(hidden)]
+        pub fn __value_factor(bound: &mut __Bound, given: f32) {
+            bound.factor = ::core::option::Option::Some(given);
+        }
+        fn __scalars(
+            bound: &mut __Bound,
+            graph: &impl __p::Named,
+        ) -> __g::Result<(f32,)> {
             let factor: f32 = 0.5;
-            let _ = ::graph_runtime::GraphBuilder::memset::<
+            let factor: f32 = ::core::option::Option::unwrap_or(
+                bound.factor.take(),
+                factor,
+            );
+            ::core::result::Result::Ok((factor,))
+        }
+        #[doc(hidden)]
+        #[allow(unused_mut)]
+        pub fn __declare<__Owner: __p::Owner>(
+            mut owner: __Owner,
+            mut bound: __Bound,
+        ) -> __g::Result<__Owner::Declared<Self>> {
+            let builder = __p::Owner::builder(&mut owner);
+            let (factor,) = Self::__scalars(&mut bound, builder)?;
+            let __place_data = __p::device::<[[f32; 4]; 8]>(builder, "data", bound.data);
+            let _ = __g::GraphBuilder::memset::<
                 _,
                 f32,
             >(
-                &mut builder,
+                builder,
                 "clear",
-                &mut ::graph_runtime::Place::<
+                &mut __g::Place::<
                     [[f32; 4]; 8],
                     _,
-                >::rows_from::<
-                    { ::graph_runtime::private::distance(HALF, 8) },
-                >(&__place_data, HALF),
+                >::rows_from::<{ __p::distance(HALF, 8) }>(&__place_data, HALF),
                 0.0,
             );
-            Self::__node_1(
-                &mut builder,
-                __place_data,
-                ::core::clone::Clone::clone(&factor),
-            )?;
-            ::core::result::Result::Ok(Self {
-                __graph: ::graph_runtime::GraphBuilder::build(builder)?,
-                data: __place_data,
-                factor,
-                __marker: ::core::marker::PhantomData,
-            })
+            Self::__node_1(builder, __place_data, ::core::clone::Clone::clone(&factor))?;
+            __p::Owner::finish(
+                owner,
+                move |graph| Self {
+                    __graph: graph,
+                    data: __place_data,
+                    factor,
+                    __marker: ::core::marker::PhantomData,
+                },
+            )
+        }
+        #[doc(hidden)]
+        #[allow(unused_mut)]
+        pub fn __update(
+            update: &mut __g::Update<'_>,
+            mut bound: __Bound,
+        ) -> __g::Result<()> {
+            let (factor,) = Self::__scalars(&mut bound, update)?;
+            let __place_data = __p::bound(bound.data, update, "data")?;
+            Self::__node_1(update, __place_data, ::core::clone::Clone::clone(&factor))?;
+            ::core::result::Result::Ok(())
         }
         fn __node_1(
-            sink: &mut impl ::graph_runtime::private::NodeSink,
+            sink: &mut impl __p::NodeSink,
             __place_data: ::graph_runtime::Place<
                 [[f32; 4]; 8],
                 ::graph_runtime::OnDevice,
             >,
             factor: f32,
-        ) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::private::NodeSink::kernel(
+        ) -> __g::Result<()> {
+            __p::NodeSink::kernel(
                 sink,
                 1usize,
                 "scale",
-                ::graph_runtime::Launch::new(1, 4),
+                __g::Launch::new(1, 4),
                 unsafe {
                     __kernel_scale::call(
-                        &mut ::graph_runtime::Place::<
+                        &mut __g::Place::<
                             [[f32; 4]; 8],
                             _,
-                        >::rows_from::<
-                            { ::graph_runtime::private::distance(0, HALF) },
-                        >(&__place_data, 0),
+                        >::rows_from::<{ __p::distance(0, HALF) }>(&__place_data, 0),
                         factor * 2.0,
                         4,
                     )
@@ -298,10 +209,10 @@ const _: () = {
             )
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
-        pub fn set_factor(&mut self, __value: f32) -> ::graph_runtime::Result<()> {
+        pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
             let __place_data = self.data;
             let factor = ::core::clone::Clone::clone(&__value);
-            ::graph_runtime::Graph::update(
+            __g::Graph::update(
                 &mut self.__graph,
                 "factor",
                 |update| {
@@ -316,132 +227,74 @@ const _: () = {
             self.factor = __value;
             ::core::result::Result::Ok(())
         }
-        #[doc(hidden)]
-        pub const __INTERFACE: ::graph_runtime::private::Interface = ::graph_runtime::private::Interface {
-            graph: "Scale",
-            memory: &[("data", true)],
-            values: &[("factor", false)],
-            unconditional: {
-                #[allow(unused_imports)]
-                use ::graph_runtime::private::NoGraph as _;
-                ::graph_runtime::private::unconditional(&[])
-            },
-            scratch: 0,
-        };
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __slots() -> (
-            ::core::option::Option<
-                ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
-            >,
-            (::core::option::Option<f32>, ()),
-        ) {
-            (::core::option::Option::None, (::core::option::Option::None, ()))
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __place_data(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
-                >,
-                (::core::option::Option<f32>, ()),
-            ),
-            given: &::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
-        ) {
-            bound.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __value_factor(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
-                >,
-                (::core::option::Option<f32>, ()),
-            ),
-            given: f32,
-        ) {
-            bound.1.0 = ::core::option::Option::Some(given);
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __add(
-            builder: &mut ::graph_runtime::GraphBuilder,
-            bound: (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
-                >,
-                (::core::option::Option<f32>, ()),
-            ),
-        ) -> ::graph_runtime::Result<()> {
-            let __place_data: ::graph_runtime::Place<
-                [[f32; 4]; 8],
-                ::graph_runtime::OnDevice,
-            > = ::graph_runtime::private::bound(bound.0, builder, "data")?;
-            let factor: f32 = 0.5;
-            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.0, factor);
-            let _ = ::graph_runtime::GraphBuilder::memset::<
-                _,
-                f32,
-            >(
-                builder,
-                "clear",
-                &mut ::graph_runtime::Place::<
-                    [[f32; 4]; 8],
-                    _,
-                >::rows_from::<
-                    { ::graph_runtime::private::distance(HALF, 8) },
-                >(&__place_data, HALF),
-                0.0,
-            );
-            Self::__node_1(builder, __place_data, ::core::clone::Clone::clone(&factor))?;
-            ::core::result::Result::Ok(())
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __update(
-            update: &mut ::graph_runtime::Update<'_>,
-            bound: (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
-                >,
-                (::core::option::Option<f32>, ()),
-            ),
-        ) -> ::graph_runtime::Result<()> {
-            let __place_data: ::graph_runtime::Place<
-                [[f32; 4]; 8],
-                ::graph_runtime::OnDevice,
-            > = ::graph_runtime::private::bound(bound.0, update, "data")?;
-            let factor: f32 = 0.5;
-            let factor: f32 = ::core::option::Option::unwrap_or(bound.1.0, factor);
-            Self::__node_1(update, __place_data, ::core::clone::Clone::clone(&factor))?;
-            ::core::result::Result::Ok(())
-        }
     }
     #[cfg(not(rust_analyzer))]
-    impl ::graph_runtime::private::DeclaredGraph for Scale {}
+    impl __p::DeclaredGraph for Scale {}
     #[cfg(not(rust_analyzer))]
-    const _: () = ::graph_runtime::private::check_range("data", HALF, 8, 8);
+    const _: () = __p::check_range("data", HALF, 8, 8);
     #[cfg(not(rust_analyzer))]
-    const _: () = ::graph_runtime::private::check_range("data", 0, HALF, 8);
+    const _: () = __p::check_range("data", 0, HALF, 8);
     #[cfg(not(rust_analyzer))]
-    const _: () = ::graph_runtime::private::check_launch::<
+    const _: () = __p::check_launch::<
         __kernel_scale,
     >(
         &["scale"],
+        &["data", "", ""],
         [(1) as ::core::primitive::i128, 1, 1],
         [(4) as ::core::primitive::i128, 1, 1],
         0,
         &[
-            ::graph_runtime::private::plan::Argument::Buffer(
-                (::graph_runtime::private::distance(0, HALF)
-                    * ::core::mem::size_of::<[f32; 4]>()) as ::core::primitive::u64,
+            __p::plan::Argument::Buffer(
+                (__p::distance(0, HALF) * ::core::mem::size_of::<[f32; 4]>())
+                    as ::core::primitive::u64,
             ),
             ::graph_runtime::private::plan::Argument::Unknown,
             ::graph_runtime::private::plan::Argument::Int(4),
         ],
     );
+    impl Scale {
+        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+        #[inline]
+        pub fn launch(&mut self) -> __g::Result<()> {
+            __g::Graph::launch(&mut self.__graph)
+        }
+        /// Launches the graph on a stream of the same context that is not capturing.
+        pub fn launch_on(&mut self, stream: &__g::CudaStream) -> __g::Result<()> {
+            __g::Graph::launch_on(&mut self.__graph, stream)
+        }
+        /// Waits until all launches have ended; returns the error of any that failed.
+        pub fn synchronize(&self) -> __g::Result<()> {
+            __g::Graph::synchronize(&self.__graph)
+        }
+        /// The CUDA handles, for what is not covered here; `None` on the emulator.
+        pub fn raw(&self) -> ::core::option::Option<__g::RawGraph> {
+            __g::Graph::raw(&self.__graph)
+        }
+        /// Waits for launches in flight and lends `data` for reading.
+        pub fn data(&self) -> __g::Result<__g::DeviceRef<'_, [[f32; 4]; 8]>> {
+            __g::Graph::device(&self.__graph, &self.data)
+        }
+        /// Waits for launches in flight and lends `data` for writing.
+        pub fn data_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, [[f32; 4]; 8]>> {
+            __g::Graph::device_mut(&mut self.__graph, &self.data)
+        }
+        /// The node `clear`.
+        pub fn clear(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 0)
+        }
+        /// The node `scale`.
+        pub fn scale(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 1)
+        }
+    }
+    impl ::core::fmt::Debug for Scale {
+        fn fmt(
+            &self,
+            formatter: &mut ::core::fmt::Formatter<'_>,
+        ) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        }
+    }
 };
 /// The graph `Scale`, declared with `cuda_graph!`.
 #[allow(dead_code, non_snake_case)]

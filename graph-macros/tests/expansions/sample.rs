@@ -1,5 +1,16 @@
-#[allow(unexpected_cfgs)]
+#[allow(
+    unexpected_cfgs,
+    dead_code,
+    non_camel_case_types,
+    non_snake_case,
+    unreachable_pub,
+    unused_variables,
+    clippy::all,
+    clippy::pedantic
+)]
 const _: () = {
+    #[allow(unused_imports)]
+    use ::graph_runtime::{self as __g, private as __p};
     #[cfg(rust_analyzer)]
     const _: () = {
         trait __Editor {
@@ -41,213 +52,282 @@ const _: () = {
         }
     };
     #[cfg(rust_analyzer)]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
-    impl<const N: usize> Sample<N> {
-        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-        #[inline]
-        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Launches the graph on a stream of the same context that is not capturing.
-        pub fn launch_on(
-            &mut self,
-            stream: &::graph_runtime::CudaStream,
-        ) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits until all launches have ended; returns the error of any that failed.
-        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The CUDA handles, for what is not covered here; `None` on the emulator.
-        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends all host memory at once, for writing.
-        pub fn memory_mut(&mut self) -> ::graph_runtime::Result<SampleMemory<'_, N>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `input` for reading.
-        pub fn input(&self) -> ::graph_runtime::Result<&[f32; N]> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `input` for writing.
-        pub fn input_mut(&mut self) -> ::graph_runtime::Result<&mut [f32; N]> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `data` for reading.
-        pub fn data(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; N]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `data` for writing.
-        pub fn data_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; N]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `output` for reading.
-        pub fn output(&self) -> ::graph_runtime::Result<&[f32; N]> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `output` for writing.
-        pub fn output_mut(&mut self) -> ::graph_runtime::Result<&mut [f32; N]> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `upload`.
-        pub fn upload(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `forward`.
-        pub fn forward(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `backward`.
-        pub fn backward(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `download`.
-        pub fn download(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-    }
-    #[cfg(rust_analyzer)]
-    #[allow(unused_variables)]
-    impl<const N: usize> ::core::fmt::Debug for Sample<N> {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-    }
-    #[cfg(rust_analyzer)]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
     impl<const N: usize> Sample<N> {
         /// The graph as static data.
-        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
-            "Sample",
-            &[],
-            &[],
-        );
+        pub const PLAN: __p::Plan = __p::Plan::new("Sample", &[], &[]);
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
-        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
+        pub fn build(device: &__g::Device) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
     }
     #[cfg(not(rust_analyzer))]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
+    type __kernel_forward = kernel_forward;
+    #[cfg(not(rust_analyzer))]
+    type __kernel_backward = kernel_backward;
+    #[cfg(not(rust_analyzer))]
+    #[doc(hidden)]
+    pub struct __Bound<const N: usize> {
+        pub input: ::core::option::Option<
+            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+        >,
+        pub data: ::core::option::Option<
+            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+        >,
+        pub output: ::core::option::Option<
+            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+        >,
+        __marker: ::core::marker::PhantomData<fn() -> ()>,
+    }
+    #[cfg(not(rust_analyzer))]
+    impl<const N: usize> Sample<N> {
+        const __RESOURCES: &'static [__p::PlanResource] = &[
+            __p::PlanResource::new(
+                "input",
+                __p::Space::Host,
+                ::core::mem::size_of::<[f32; N]>(),
+            ),
+            __p::PlanResource::new(
+                "data",
+                __p::Space::Device,
+                ::core::mem::size_of::<[f32; N]>(),
+            ),
+            __p::PlanResource::new(
+                "output",
+                __p::Space::Host,
+                ::core::mem::size_of::<[f32; N]>(),
+            ),
+        ];
+        const __ACCESSES: &'static [__p::PlanAccess] = {
+            use __p::Mode::*;
+            &__p::plan_accesses([
+                (0, Read),
+                (1, Write),
+                (1, ReadWrite),
+                (1, ReadWrite),
+                (1, Read),
+                (2, Write),
+            ])
+        };
+        const __NODES: &'static [__p::PlanNode] = {
+            use __p::NodeKind::*;
+            &__p::plan_nodes(
+                [
+                    ("upload", Memcpy, 2, 0, 0),
+                    ("forward", Kernel, 1, 1, 1),
+                    ("backward", Kernel, 1, 1, 2),
+                    ("download", Memcpy, 2, 1, 3),
+                ],
+                Self::__ACCESSES,
+                &[0, 1, 2],
+            )
+        };
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
+        pub const PLAN: __p::Plan = __p::Plan::new(
+            "Sample",
+            Self::__RESOURCES,
+            Self::__NODES,
+        );
+        /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
+        pub fn build(device: &__g::Device) -> __g::Result<Self> {
+            #[allow(unused_mut)]
+            let (mut builder, mut bound) = (
+                __g::GraphBuilder::new(device, "Sample"),
+                Self::__unbound(),
+            );
+            let () = Self::__ASSERTED;
+            Self::__declare(builder, bound)
+        }
+        #[doc(hidden)]
+        pub const __INTERFACE: __p::Interface = __p::Interface {
+            graph: "Sample",
+            memory: &[("input", false), ("data", true), ("output", true)],
+            values: &[],
+            unconditional: ::core::option::Option::None,
+            scratch: 0,
+        };
+        #[doc(hidden)]
+        pub fn __unbound() -> __Bound<N> {
+            __Bound {
+                input: ::core::option::Option::None,
+                data: ::core::option::Option::None,
+                output: ::core::option::Option::None,
+                __marker: ::core::marker::PhantomData,
+            }
+        }
+        #[doc(hidden)]
+        pub fn __place_input(
+            bound: &mut __Bound<N>,
+            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+        ) {
+            bound.input = ::core::option::Option::Some(*given);
+        }
+        #[doc(hidden)]
+        pub fn __place_data(
+            bound: &mut __Bound<N>,
+            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+        ) {
+            bound.data = ::core::option::Option::Some(*given);
+        }
+        #[doc(hidden)]
+        pub fn __place_output(
+            bound: &mut __Bound<N>,
+            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+        ) {
+            bound.output = ::core::option::Option::Some(*given);
+        }
+        const __ASSERTED: () = {
+            const {
+                __p::check_launch::<
+                    __kernel_forward,
+                >(
+                    &["forward"],
+                    &["data"],
+                    [(1) as ::core::primitive::i128, 1, 1],
+                    [(N) as ::core::primitive::i128, 1, 1],
+                    0,
+                    &[
+                        __p::plan::Argument::Buffer(
+                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
+                        ),
+                    ],
+                )
+            };
+            const {
+                __p::check_launch::<
+                    __kernel_backward,
+                >(
+                    &["backward"],
+                    &["data"],
+                    [(1) as ::core::primitive::i128, 1, 1],
+                    [(N) as ::core::primitive::i128, 1, 1],
+                    0,
+                    &[
+                        __p::plan::Argument::Buffer(
+                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
+                        ),
+                    ],
+                )
+            };
+        };
+        #[doc(hidden)]
+        #[allow(unused_mut)]
+        pub fn __declare<__Owner: __p::Owner>(
+            mut owner: __Owner,
+            mut bound: __Bound<N>,
+        ) -> __g::Result<__Owner::Declared<Self>> {
+            let () = Self::__ASSERTED;
+            let builder = __p::Owner::builder(&mut owner);
+            let __place_input = __p::host::<[f32; N]>(builder, "input", bound.input);
+            let __place_data = __p::device::<[f32; N]>(builder, "data", bound.data);
+            let __place_output = __p::host::<[f32; N]>(builder, "output", bound.output);
+            let _ = __g::GraphBuilder::memcpy(
+                builder,
+                "upload",
+                &{ __place_input },
+                &mut { __place_data },
+            );
+            let _ = __g::GraphBuilder::kernel(
+                builder,
+                "forward",
+                __g::Launch::new(1, N),
+                __kernel_forward::call(&mut { __place_data }),
+            );
+            let _ = __g::GraphBuilder::kernel(
+                builder,
+                "backward",
+                __g::Launch::new(1, N),
+                __kernel_backward::call(&mut { __place_data }),
+            );
+            let _ = __g::GraphBuilder::memcpy(
+                builder,
+                "download",
+                &{ __place_data },
+                &mut { __place_output },
+            );
+            __p::Declare::edges(builder, &[[0, 1], [1, 2], [2, 3]]);
+            __p::Owner::finish(
+                owner,
+                move |graph| Self {
+                    __graph: graph,
+                    input: __place_input,
+                    data: __place_data,
+                    output: __place_output,
+                    __marker: ::core::marker::PhantomData,
+                },
+            )
+        }
+    }
+    #[cfg(not(rust_analyzer))]
+    impl<const N: usize> __p::DeclaredGraph for Sample<N> {}
     impl<const N: usize> Sample<N> {
         /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
         #[inline]
-        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::launch(&mut self.__graph)
+        pub fn launch(&mut self) -> __g::Result<()> {
+            __g::Graph::launch(&mut self.__graph)
         }
         /// Launches the graph on a stream of the same context that is not capturing.
-        pub fn launch_on(
-            &mut self,
-            stream: &::graph_runtime::CudaStream,
-        ) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
+        pub fn launch_on(&mut self, stream: &__g::CudaStream) -> __g::Result<()> {
+            __g::Graph::launch_on(&mut self.__graph, stream)
         }
         /// Waits until all launches have ended; returns the error of any that failed.
-        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::synchronize(&self.__graph)
+        pub fn synchronize(&self) -> __g::Result<()> {
+            __g::Graph::synchronize(&self.__graph)
         }
         /// The CUDA handles, for what is not covered here; `None` on the emulator.
-        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-            ::graph_runtime::Graph::raw(&self.__graph)
+        pub fn raw(&self) -> ::core::option::Option<__g::RawGraph> {
+            __g::Graph::raw(&self.__graph)
         }
         /// Waits for launches in flight and lends all host memory at once, for writing.
-        pub fn memory_mut(&mut self) -> ::graph_runtime::Result<SampleMemory<'_, N>> {
-            let mut __split = ::graph_runtime::Graph::split_host(&mut self.__graph)?;
+        pub fn memory_mut(&mut self) -> __g::Result<SampleMemory<'_, N>> {
+            let mut __split = __g::Graph::split_host(&mut self.__graph)?;
             ::core::result::Result::Ok(SampleMemory {
-                input: ::graph_runtime::HostSplit::take(&mut __split, &self.input)?,
-                output: ::graph_runtime::HostSplit::take(&mut __split, &self.output)?,
+                input: __g::HostSplit::take(&mut __split, &self.input)?,
+                output: __g::HostSplit::take(&mut __split, &self.output)?,
                 __marker: ::core::marker::PhantomData,
             })
         }
         /// Waits for launches in flight and lends `input` for reading.
-        pub fn input(&self) -> ::graph_runtime::Result<&[f32; N]> {
-            ::graph_runtime::Graph::host(&self.__graph, &self.input)
+        pub fn input(&self) -> __g::Result<&[f32; N]> {
+            __g::Graph::host(&self.__graph, &self.input)
         }
         /// Waits for launches in flight and lends `input` for writing.
-        pub fn input_mut(&mut self) -> ::graph_runtime::Result<&mut [f32; N]> {
-            ::graph_runtime::Graph::host_mut(&mut self.__graph, &self.input)
+        pub fn input_mut(&mut self) -> __g::Result<&mut [f32; N]> {
+            __g::Graph::host_mut(&mut self.__graph, &self.input)
         }
         /// Waits for launches in flight and lends `data` for reading.
-        pub fn data(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; N]>> {
-            ::graph_runtime::Graph::device(&self.__graph, &self.data)
+        pub fn data(&self) -> __g::Result<__g::DeviceRef<'_, [f32; N]>> {
+            __g::Graph::device(&self.__graph, &self.data)
         }
         /// Waits for launches in flight and lends `data` for writing.
-        pub fn data_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; N]>> {
-            ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.data)
+        pub fn data_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, [f32; N]>> {
+            __g::Graph::device_mut(&mut self.__graph, &self.data)
         }
         /// Waits for launches in flight and lends `output` for reading.
-        pub fn output(&self) -> ::graph_runtime::Result<&[f32; N]> {
-            ::graph_runtime::Graph::host(&self.__graph, &self.output)
+        pub fn output(&self) -> __g::Result<&[f32; N]> {
+            __g::Graph::host(&self.__graph, &self.output)
         }
         /// Waits for launches in flight and lends `output` for writing.
-        pub fn output_mut(&mut self) -> ::graph_runtime::Result<&mut [f32; N]> {
-            ::graph_runtime::Graph::host_mut(&mut self.__graph, &self.output)
+        pub fn output_mut(&mut self) -> __g::Result<&mut [f32; N]> {
+            __g::Graph::host_mut(&mut self.__graph, &self.output)
         }
         /// The node `upload`.
-        pub fn upload(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(0usize),
-            )
+        pub fn upload(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 0)
         }
         /// The node `forward`.
-        pub fn forward(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(1usize),
-            )
+        pub fn forward(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 1)
         }
         /// The node `backward`.
-        pub fn backward(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(2usize),
-            )
+        pub fn backward(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 2)
         }
         /// The node `download`.
-        pub fn download(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(3usize),
-            )
+        pub fn download(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 3)
         }
     }
-    #[cfg(not(rust_analyzer))]
-    #[allow(unused_variables)]
     impl<const N: usize> ::core::fmt::Debug for Sample<N> {
         fn fmt(
             &self,
@@ -256,420 +336,6 @@ const _: () = {
             ::core::fmt::Debug::fmt(&self.__graph, formatter)
         }
     }
-    #[cfg(not(rust_analyzer))]
-    #[allow(non_camel_case_types, dead_code)]
-    type __kernel_forward = kernel_forward;
-    #[cfg(not(rust_analyzer))]
-    #[allow(non_camel_case_types, dead_code)]
-    type __kernel_backward = kernel_backward;
-    #[cfg(not(rust_analyzer))]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
-    impl<const N: usize> Sample<N> {
-        #[doc(hidden)]
-        const __RESOURCES: &'static [::graph_runtime::private::plan::PlanResource] = &[
-            ::graph_runtime::private::plan::PlanResource::new(
-                "input",
-                ::graph_runtime::private::plan::Space::Host,
-                ::core::mem::size_of::<[f32; N]>(),
-            ),
-            ::graph_runtime::private::plan::PlanResource::new(
-                "data",
-                ::graph_runtime::private::plan::Space::Device,
-                ::core::mem::size_of::<[f32; N]>(),
-            ),
-            ::graph_runtime::private::plan::PlanResource::new(
-                "output",
-                ::graph_runtime::private::plan::Space::Host,
-                ::core::mem::size_of::<[f32; N]>(),
-            ),
-        ];
-        #[doc(hidden)]
-        const __NODES: &'static [::graph_runtime::private::plan::PlanNode] = &[
-            ::graph_runtime::private::plan::PlanNode::new(
-                "upload",
-                ::graph_runtime::private::plan::NodeKind::Memcpy,
-                &[
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 0usize,
-                        mode: ::graph_runtime::private::plan::Mode::Read,
-                    },
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 1usize,
-                        mode: ::graph_runtime::private::plan::Mode::Write,
-                    },
-                ],
-                &[],
-                0usize,
-            ),
-            ::graph_runtime::private::plan::PlanNode::new(
-                "forward",
-                ::graph_runtime::private::plan::NodeKind::Kernel,
-                &[
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 1usize,
-                        mode: ::graph_runtime::private::plan::Mode::ReadWrite,
-                    },
-                ],
-                &[0usize],
-                1usize,
-            ),
-            ::graph_runtime::private::plan::PlanNode::new(
-                "backward",
-                ::graph_runtime::private::plan::NodeKind::Kernel,
-                &[
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 1usize,
-                        mode: ::graph_runtime::private::plan::Mode::ReadWrite,
-                    },
-                ],
-                &[1usize],
-                2usize,
-            ),
-            ::graph_runtime::private::plan::PlanNode::new(
-                "download",
-                ::graph_runtime::private::plan::NodeKind::Memcpy,
-                &[
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 1usize,
-                        mode: ::graph_runtime::private::plan::Mode::Read,
-                    },
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 2usize,
-                        mode: ::graph_runtime::private::plan::Mode::Write,
-                    },
-                ],
-                &[2usize],
-                3usize,
-            ),
-        ];
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
-        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
-            "Sample",
-            Self::__RESOURCES,
-            Self::__NODES,
-        );
-        /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
-        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
-            const {
-                ::graph_runtime::private::check_launch::<
-                    __kernel_forward,
-                >(
-                    &["forward"],
-                    [(1) as ::core::primitive::i128, 1, 1],
-                    [(N) as ::core::primitive::i128, 1, 1],
-                    0,
-                    &[
-                        ::graph_runtime::private::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                    ],
-                )
-            };
-            const {
-                ::graph_runtime::private::check_launch::<
-                    __kernel_backward,
-                >(
-                    &["backward"],
-                    [(1) as ::core::primitive::i128, 1, 1],
-                    [(N) as ::core::primitive::i128, 1, 1],
-                    0,
-                    &[
-                        ::graph_runtime::private::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                    ],
-                )
-            };
-            let mut builder = ::graph_runtime::GraphBuilder::new(device, "Sample");
-            let __place_input = ::graph_runtime::GraphBuilder::host::<
-                [f32; N],
-            >(&mut builder, "input");
-            let __place_data = ::graph_runtime::GraphBuilder::device::<
-                [f32; N],
-            >(&mut builder, "data");
-            let __place_output = ::graph_runtime::GraphBuilder::host::<
-                [f32; N],
-            >(&mut builder, "output");
-            let _ = ::graph_runtime::GraphBuilder::memcpy(
-                &mut builder,
-                "upload",
-                &::graph_runtime::Place::<[f32; N], _>::whole(&__place_input),
-                &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
-            );
-            let _ = ::graph_runtime::GraphBuilder::kernel(
-                &mut builder,
-                "forward",
-                ::graph_runtime::Launch::new(1, N),
-                __kernel_forward::call(
-                    &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
-                ),
-            );
-            let _ = ::graph_runtime::GraphBuilder::kernel(
-                &mut builder,
-                "backward",
-                ::graph_runtime::Launch::new(1, N),
-                __kernel_backward::call(
-                    &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
-                ),
-            );
-            let _ = ::graph_runtime::GraphBuilder::memcpy(
-                &mut builder,
-                "download",
-                &::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
-                &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_output),
-            );
-            ::graph_runtime::GraphBuilder::edges(
-                &mut builder,
-                &[(0usize, 1usize), (1usize, 2usize), (2usize, 3usize)],
-            );
-            ::core::result::Result::Ok(Self {
-                __graph: ::graph_runtime::GraphBuilder::build(builder)?,
-                input: __place_input,
-                data: __place_data,
-                output: __place_output,
-                __marker: ::core::marker::PhantomData,
-            })
-        }
-        #[doc(hidden)]
-        pub const __INTERFACE: ::graph_runtime::private::Interface = ::graph_runtime::private::Interface {
-            graph: "Sample",
-            memory: &[("input", false), ("data", true), ("output", true)],
-            values: &[],
-            unconditional: {
-                #[allow(unused_imports)]
-                use ::graph_runtime::private::NoGraph as _;
-                ::graph_runtime::private::unconditional(&[])
-            },
-            scratch: 0,
-        };
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __slots() -> (
-            ::core::option::Option<
-                ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-            >,
-            (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-                    >,
-                    (),
-                ),
-            ),
-        ) {
-            (
-                ::core::option::Option::None,
-                (::core::option::Option::None, (::core::option::Option::None, ())),
-            )
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __place_input(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-                    >,
-                    (
-                        ::core::option::Option<
-                            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-                        >,
-                        (),
-                    ),
-                ),
-            ),
-            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-        ) {
-            bound.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __place_data(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-                    >,
-                    (
-                        ::core::option::Option<
-                            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-                        >,
-                        (),
-                    ),
-                ),
-            ),
-            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-        ) {
-            bound.1.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __place_output(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-                    >,
-                    (
-                        ::core::option::Option<
-                            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-                        >,
-                        (),
-                    ),
-                ),
-            ),
-            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-        ) {
-            bound.1.1.0 = ::core::option::Option::Some(
-                ::core::clone::Clone::clone(given),
-            );
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __add(
-            builder: &mut ::graph_runtime::GraphBuilder,
-            bound: (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-                    >,
-                    (
-                        ::core::option::Option<
-                            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-                        >,
-                        (),
-                    ),
-                ),
-            ),
-        ) -> ::graph_runtime::Result<()> {
-            const {
-                ::graph_runtime::private::check_launch::<
-                    __kernel_forward,
-                >(
-                    &["forward"],
-                    [(1) as ::core::primitive::i128, 1, 1],
-                    [(N) as ::core::primitive::i128, 1, 1],
-                    0,
-                    &[
-                        ::graph_runtime::private::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                    ],
-                )
-            };
-            const {
-                ::graph_runtime::private::check_launch::<
-                    __kernel_backward,
-                >(
-                    &["backward"],
-                    [(1) as ::core::primitive::i128, 1, 1],
-                    [(N) as ::core::primitive::i128, 1, 1],
-                    0,
-                    &[
-                        ::graph_runtime::private::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                    ],
-                )
-            };
-            let __place_input: ::graph_runtime::Place<
-                [f32; N],
-                ::graph_runtime::OnHost,
-            > = ::graph_runtime::private::bound(bound.0, builder, "input")?;
-            let __place_data: ::graph_runtime::Place<
-                [f32; N],
-                ::graph_runtime::OnDevice,
-            > = ::graph_runtime::private::bound(bound.1.0, builder, "data")?;
-            let __place_output: ::graph_runtime::Place<
-                [f32; N],
-                ::graph_runtime::OnHost,
-            > = ::graph_runtime::private::bound(bound.1.1.0, builder, "output")?;
-            let _ = ::graph_runtime::GraphBuilder::memcpy(
-                builder,
-                "upload",
-                &::graph_runtime::Place::<[f32; N], _>::whole(&__place_input),
-                &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
-            );
-            let _ = ::graph_runtime::GraphBuilder::kernel(
-                builder,
-                "forward",
-                ::graph_runtime::Launch::new(1, N),
-                __kernel_forward::call(
-                    &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
-                ),
-            );
-            let _ = ::graph_runtime::GraphBuilder::kernel(
-                builder,
-                "backward",
-                ::graph_runtime::Launch::new(1, N),
-                __kernel_backward::call(
-                    &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
-                ),
-            );
-            let _ = ::graph_runtime::GraphBuilder::memcpy(
-                builder,
-                "download",
-                &::graph_runtime::Place::<[f32; N], _>::whole(&__place_data),
-                &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_output),
-            );
-            ::graph_runtime::GraphBuilder::repeated_edges(
-                builder,
-                &[
-                    (0usize, 1usize, 0usize),
-                    (1usize, 2usize, 0usize),
-                    (2usize, 3usize, 0usize),
-                ],
-            );
-            ::core::result::Result::Ok(())
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __update(
-            update: &mut ::graph_runtime::Update<'_>,
-            bound: (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-                >,
-                (
-                    ::core::option::Option<
-                        ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-                    >,
-                    (
-                        ::core::option::Option<
-                            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-                        >,
-                        (),
-                    ),
-                ),
-            ),
-        ) -> ::graph_runtime::Result<()> {
-            ::core::result::Result::Ok(())
-        }
-    }
-    #[cfg(not(rust_analyzer))]
-    impl<const N: usize> ::graph_runtime::private::DeclaredGraph for Sample<N> {}
 };
 /// The graph `Sample`, declared with `cuda_graph!`.
 #[allow(dead_code, non_snake_case)]

@@ -1,5 +1,16 @@
-#[allow(unexpected_cfgs)]
+#[allow(
+    unexpected_cfgs,
+    dead_code,
+    non_camel_case_types,
+    non_snake_case,
+    unreachable_pub,
+    unused_variables,
+    clippy::all,
+    clippy::pedantic
+)]
 const _: () = {
+    #[allow(unused_imports)]
+    use ::graph_runtime::{self as __g, private as __p};
     #[cfg(rust_analyzer)]
     const _: () = {
         trait __Editor {
@@ -38,157 +49,256 @@ const _: () = {
         }
     };
     #[cfg(rust_analyzer)]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
-    impl<const N: usize> Layer<N> {
-        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-        #[inline]
-        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Launches the graph on a stream of the same context that is not capturing.
-        pub fn launch_on(
-            &mut self,
-            stream: &::graph_runtime::CudaStream,
-        ) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits until all launches have ended; returns the error of any that failed.
-        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The CUDA handles, for what is not covered here; `None` on the emulator.
-        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `x` for reading.
-        pub fn x(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; N]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// Waits for launches in flight and lends `x` for writing.
-        pub fn x_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; N]>> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `ask`.
-        pub fn ask(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `answer`.
-        pub fn answer(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-        /// The node `back`.
-        pub fn back(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-    }
-    #[cfg(rust_analyzer)]
-    #[allow(unused_variables)]
-    impl<const N: usize> ::core::fmt::Debug for Layer<N> {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::unreachable!("this graph has mistakes and did not compile")
-        }
-    }
-    #[cfg(rust_analyzer)]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
     impl<const N: usize> Layer<N> {
         /// The graph as static data.
-        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
-            "Layer",
-            &[],
-            &[],
-        );
+        pub const PLAN: __p::Plan = __p::Plan::new("Layer", &[], &[]);
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
-        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
+        pub fn build(device: &__g::Device) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
     }
     #[cfg(not(rust_analyzer))]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
+    type __kernel_ask = copy;
+    #[cfg(not(rust_analyzer))]
+    type __kernel_answer = copy;
+    #[cfg(not(rust_analyzer))]
+    #[doc(hidden)]
+    pub struct __Bound<const N: usize> {
+        pub x: ::core::option::Option<
+            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+        >,
+        __marker: ::core::marker::PhantomData<fn() -> ()>,
+    }
+    #[cfg(not(rust_analyzer))]
     impl<const N: usize> Layer<N> {
-        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
-        #[inline]
-        pub fn launch(&mut self) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::launch(&mut self.__graph)
-        }
-        /// Launches the graph on a stream of the same context that is not capturing.
-        pub fn launch_on(
-            &mut self,
-            stream: &::graph_runtime::CudaStream,
-        ) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::launch_on(&mut self.__graph, stream)
-        }
-        /// Waits until all launches have ended; returns the error of any that failed.
-        pub fn synchronize(&self) -> ::graph_runtime::Result<()> {
-            ::graph_runtime::Graph::synchronize(&self.__graph)
-        }
-        /// The CUDA handles, for what is not covered here; `None` on the emulator.
-        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> {
-            ::graph_runtime::Graph::raw(&self.__graph)
-        }
-        /// Waits for launches in flight and lends `x` for reading.
-        pub fn x(
-            &self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceRef<'_, [f32; N]>> {
-            ::graph_runtime::Graph::device(&self.__graph, &self.x)
-        }
-        /// Waits for launches in flight and lends `x` for writing.
-        pub fn x_mut(
-            &mut self,
-        ) -> ::graph_runtime::Result<::graph_runtime::DeviceMut<'_, [f32; N]>> {
-            ::graph_runtime::Graph::device_mut(&mut self.__graph, &self.x)
-        }
-        /// The node `ask`.
-        pub fn ask(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(0usize),
+        #[doc(hidden)]
+        #[allow(long_running_const_eval)]
+        const __PACKED: __p::plan::Arena<2usize> = __p::plan::Arena::new(
+            [
+                ::core::mem::size_of::<[f32; N]>(),
+                ::core::mem::size_of::<[[f32; N]; 4]>(),
+            ],
+            &[&[1usize], &[0usize]],
+        );
+        #[doc(hidden)]
+        const __ARENA: __p::plan::Arena<2usize> = __p::plan::Arena {
+            offsets: [Self::__PACKED.offsets[1usize], Self::__PACKED.offsets[0usize]],
+            bytes: Self::__PACKED.bytes,
+        };
+        const __RESOURCES: &'static [__p::PlanResource] = &[
+            __p::PlanResource::new(
+                "x",
+                __p::Space::Device,
+                ::core::mem::size_of::<[f32; N]>(),
+            ),
+            __p::PlanResource::scratch(
+                "hidden",
+                ::core::mem::size_of::<[[f32; N]; 4]>(),
+                Self::__ARENA.offsets[0usize],
+            ),
+            __p::PlanResource::scratch(
+                "query",
+                ::core::mem::size_of::<[f32; N]>(),
+                Self::__ARENA.offsets[1usize],
+            ),
+        ];
+        const __ACCESSES: &'static [__p::PlanAccess] = {
+            use __p::Mode::*;
+            &__p::plan_accesses([
+                (0, Read),
+                (2, ReadWrite),
+                (2, Read),
+                (1, ReadWrite),
+                (1, Read),
+                (0, Write),
+            ])
+        };
+        const __NODES: &'static [__p::PlanNode] = {
+            use __p::NodeKind::*;
+            &__p::plan_nodes(
+                [
+                    ("ask", Kernel, 2, 0, 0),
+                    ("answer", Kernel, 2, 1, 1),
+                    ("back", Memcpy, 2, 1, 2),
+                ],
+                Self::__ACCESSES,
+                &[0, 1],
             )
+        };
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
+        pub const PLAN: __p::Plan = __p::Plan::new(
+            "Layer",
+            Self::__RESOURCES,
+            Self::__NODES,
+        );
+        /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
+        pub fn build(device: &__g::Device) -> __g::Result<Self> {
+            #[allow(unused_mut)]
+            let (mut builder, mut bound) = (
+                __g::GraphBuilder::new(device, "Layer"),
+                Self::__unbound(),
+            );
+            let () = Self::__ASSERTED;
+            __p::Declare::arena(
+                &mut builder,
+                &Self::__ARENA.offsets,
+                Self::__ARENA.bytes,
+            );
+            Self::__declare(builder, bound)
         }
-        /// The node `answer`.
-        pub fn answer(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(1usize),
-            )
+        #[doc(hidden)]
+        pub const __INTERFACE: __p::Interface = __p::Interface {
+            graph: "Layer",
+            memory: &[("x", true)],
+            values: &[],
+            unconditional: ::core::option::Option::None,
+            scratch: Self::__PACKED.bytes,
+        };
+        #[doc(hidden)]
+        pub fn __unbound() -> __Bound<N> {
+            __Bound {
+                x: ::core::option::Option::None,
+                __marker: ::core::marker::PhantomData,
+            }
         }
-        /// The node `back`.
-        pub fn back(&mut self) -> ::graph_runtime::NodeHandle<'_> {
-            ::graph_runtime::Graph::node(
-                &mut self.__graph,
-                ::graph_runtime::NodeId::new(2usize),
+        #[doc(hidden)]
+        pub fn __place_x(
+            bound: &mut __Bound<N>,
+            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+        ) {
+            bound.x = ::core::option::Option::Some(*given);
+        }
+        const __ASSERTED: () = {
+            const {
+                __p::check_launch::<
+                    __kernel_ask,
+                >(
+                    &["ask"],
+                    &["x", "query"],
+                    [(1) as ::core::primitive::i128, 1, 1],
+                    [(N) as ::core::primitive::i128, 1, 1],
+                    0,
+                    &[
+                        __p::plan::Argument::Buffer(
+                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
+                        ),
+                        __p::plan::Argument::Buffer(
+                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
+                        ),
+                    ],
+                )
+            };
+            const {
+                __p::check_launch::<
+                    __kernel_answer,
+                >(
+                    &["answer"],
+                    &["query", "hidden"],
+                    [(1) as ::core::primitive::i128, 1, 1],
+                    [(N) as ::core::primitive::i128, 1, 1],
+                    0,
+                    &[
+                        __p::plan::Argument::Buffer(
+                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
+                        ),
+                        __p::plan::Argument::Buffer(
+                            ::core::mem::size_of::<[[f32; N]; 4]>()
+                                as ::core::primitive::u64,
+                        ),
+                    ],
+                )
+            };
+        };
+        #[doc(hidden)]
+        #[allow(unused_mut)]
+        pub fn __declare<__Owner: __p::Owner>(
+            mut owner: __Owner,
+            mut bound: __Bound<N>,
+        ) -> __g::Result<__Owner::Declared<Self>> {
+            let () = Self::__ASSERTED;
+            let builder = __p::Owner::builder(&mut owner);
+            let __place_x = __p::device::<[f32; N]>(builder, "x", bound.x);
+            let __place_hidden = __g::GraphBuilder::scratch::<
+                [[f32; N]; 4],
+            >(builder, "hidden");
+            let __place_query = __g::GraphBuilder::scratch::<[f32; N]>(builder, "query");
+            let _ = __g::GraphBuilder::kernel(
+                builder,
+                "ask",
+                __g::Launch::new(1, N),
+                __kernel_ask::call(&{ __place_x }, &mut { __place_query }),
+            );
+            let _ = __g::GraphBuilder::kernel(
+                builder,
+                "answer",
+                __g::Launch::new(1, N),
+                __kernel_answer::call(&{ __place_query }, &mut { __place_hidden }),
+            );
+            let _ = __g::GraphBuilder::memcpy(
+                builder,
+                "back",
+                &__g::Place::<[[f32; N]; 4], _>::row(&__place_hidden, 0),
+                &mut { __place_x },
+            );
+            __p::Declare::edges(builder, &[[0, 1], [1, 2]]);
+            __p::Owner::finish(
+                owner,
+                move |graph| Self {
+                    __graph: graph,
+                    x: __place_x,
+                    hidden: __place_hidden,
+                    query: __place_query,
+                    __marker: ::core::marker::PhantomData,
+                },
             )
         }
     }
     #[cfg(not(rust_analyzer))]
-    #[allow(unused_variables)]
+    impl<const N: usize> __p::DeclaredGraph for Layer<N> {}
+    #[cfg(not(rust_analyzer))]
+    const _: () = __p::check_initializes::<__kernel_ask>("ask", "query", 1usize);
+    #[cfg(not(rust_analyzer))]
+    const _: () = __p::check_initializes::<__kernel_answer>("answer", "hidden", 1usize);
+    impl<const N: usize> Layer<N> {
+        /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
+        #[inline]
+        pub fn launch(&mut self) -> __g::Result<()> {
+            __g::Graph::launch(&mut self.__graph)
+        }
+        /// Launches the graph on a stream of the same context that is not capturing.
+        pub fn launch_on(&mut self, stream: &__g::CudaStream) -> __g::Result<()> {
+            __g::Graph::launch_on(&mut self.__graph, stream)
+        }
+        /// Waits until all launches have ended; returns the error of any that failed.
+        pub fn synchronize(&self) -> __g::Result<()> {
+            __g::Graph::synchronize(&self.__graph)
+        }
+        /// The CUDA handles, for what is not covered here; `None` on the emulator.
+        pub fn raw(&self) -> ::core::option::Option<__g::RawGraph> {
+            __g::Graph::raw(&self.__graph)
+        }
+        /// Waits for launches in flight and lends `x` for reading.
+        pub fn x(&self) -> __g::Result<__g::DeviceRef<'_, [f32; N]>> {
+            __g::Graph::device(&self.__graph, &self.x)
+        }
+        /// Waits for launches in flight and lends `x` for writing.
+        pub fn x_mut(&mut self) -> __g::Result<__g::DeviceMut<'_, [f32; N]>> {
+            __g::Graph::device_mut(&mut self.__graph, &self.x)
+        }
+        /// The node `ask`.
+        pub fn ask(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 0)
+        }
+        /// The node `answer`.
+        pub fn answer(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 1)
+        }
+        /// The node `back`.
+        pub fn back(&mut self) -> __g::NodeHandle<'_> {
+            __p::node_handle(&mut self.__graph, 2)
+        }
+    }
     impl<const N: usize> ::core::fmt::Debug for Layer<N> {
         fn fmt(
             &self,
@@ -197,355 +307,6 @@ const _: () = {
             ::core::fmt::Debug::fmt(&self.__graph, formatter)
         }
     }
-    #[cfg(not(rust_analyzer))]
-    #[allow(non_camel_case_types, dead_code)]
-    type __kernel_ask = copy;
-    #[cfg(not(rust_analyzer))]
-    #[allow(non_camel_case_types, dead_code)]
-    type __kernel_answer = copy;
-    #[cfg(not(rust_analyzer))]
-    #[allow(
-        dead_code,
-        non_snake_case,
-        unreachable_pub,
-        unused_variables,
-        clippy::all,
-        clippy::pedantic
-    )]
-    impl<const N: usize> Layer<N> {
-        #[doc(hidden)]
-        #[allow(long_running_const_eval)]
-        const __PACKED: ::graph_runtime::private::plan::Arena<2usize> = ::graph_runtime::private::plan::Arena::new(
-            [
-                ::core::mem::size_of::<[f32; N]>(),
-                ::core::mem::size_of::<[[f32; N]; 4]>(),
-            ],
-            &[&[1usize], &[0usize]],
-        );
-        #[doc(hidden)]
-        const __ARENA: ::graph_runtime::private::plan::Arena<2usize> = ::graph_runtime::private::plan::Arena {
-            offsets: [Self::__PACKED.offsets[1usize], Self::__PACKED.offsets[0usize]],
-            bytes: Self::__PACKED.bytes,
-        };
-        #[doc(hidden)]
-        const __RESOURCES: &'static [::graph_runtime::private::plan::PlanResource] = &[
-            ::graph_runtime::private::plan::PlanResource::new(
-                "x",
-                ::graph_runtime::private::plan::Space::Device,
-                ::core::mem::size_of::<[f32; N]>(),
-            ),
-            ::graph_runtime::private::plan::PlanResource::scratch(
-                "hidden",
-                ::core::mem::size_of::<[[f32; N]; 4]>(),
-                Self::__ARENA.offsets[0usize],
-            ),
-            ::graph_runtime::private::plan::PlanResource::scratch(
-                "query",
-                ::core::mem::size_of::<[f32; N]>(),
-                Self::__ARENA.offsets[1usize],
-            ),
-        ];
-        #[doc(hidden)]
-        const __NODES: &'static [::graph_runtime::private::plan::PlanNode] = &[
-            ::graph_runtime::private::plan::PlanNode::new(
-                "ask",
-                ::graph_runtime::private::plan::NodeKind::Kernel,
-                &[
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 0usize,
-                        mode: ::graph_runtime::private::plan::Mode::Read,
-                    },
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 2usize,
-                        mode: ::graph_runtime::private::plan::Mode::ReadWrite,
-                    },
-                ],
-                &[],
-                0usize,
-            ),
-            ::graph_runtime::private::plan::PlanNode::new(
-                "answer",
-                ::graph_runtime::private::plan::NodeKind::Kernel,
-                &[
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 2usize,
-                        mode: ::graph_runtime::private::plan::Mode::Read,
-                    },
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 1usize,
-                        mode: ::graph_runtime::private::plan::Mode::ReadWrite,
-                    },
-                ],
-                &[0usize],
-                1usize,
-            ),
-            ::graph_runtime::private::plan::PlanNode::new(
-                "back",
-                ::graph_runtime::private::plan::NodeKind::Memcpy,
-                &[
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 1usize,
-                        mode: ::graph_runtime::private::plan::Mode::Read,
-                    },
-                    ::graph_runtime::private::plan::PlanAccess {
-                        resource: 0usize,
-                        mode: ::graph_runtime::private::plan::Mode::Write,
-                    },
-                ],
-                &[1usize],
-                2usize,
-            ),
-        ];
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
-        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(
-            "Layer",
-            Self::__RESOURCES,
-            Self::__NODES,
-        );
-        /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
-        pub fn build(device: &::graph_runtime::Device) -> ::graph_runtime::Result<Self> {
-            const {
-                ::graph_runtime::private::check_launch::<
-                    __kernel_ask,
-                >(
-                    &["ask"],
-                    [(1) as ::core::primitive::i128, 1, 1],
-                    [(N) as ::core::primitive::i128, 1, 1],
-                    0,
-                    &[
-                        ::graph_runtime::private::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                        ::graph_runtime::private::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                    ],
-                )
-            };
-            const {
-                ::graph_runtime::private::check_launch::<
-                    __kernel_answer,
-                >(
-                    &["answer"],
-                    [(1) as ::core::primitive::i128, 1, 1],
-                    [(N) as ::core::primitive::i128, 1, 1],
-                    0,
-                    &[
-                        ::graph_runtime::private::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                        ::graph_runtime::private::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[[f32; N]; 4]>()
-                                as ::core::primitive::u64,
-                        ),
-                    ],
-                )
-            };
-            let mut builder = ::graph_runtime::GraphBuilder::new(device, "Layer");
-            let __place_x = ::graph_runtime::GraphBuilder::device::<
-                [f32; N],
-            >(&mut builder, "x");
-            let __place_hidden = ::graph_runtime::GraphBuilder::scratch::<
-                [[f32; N]; 4],
-            >(&mut builder, "hidden");
-            let __place_query = ::graph_runtime::GraphBuilder::scratch::<
-                [f32; N],
-            >(&mut builder, "query");
-            ::graph_runtime::GraphBuilder::arena(
-                &mut builder,
-                &Self::__ARENA.offsets,
-                Self::__ARENA.bytes,
-            );
-            let _ = ::graph_runtime::GraphBuilder::kernel(
-                &mut builder,
-                "ask",
-                ::graph_runtime::Launch::new(1, N),
-                __kernel_ask::call(
-                    &::graph_runtime::Place::<[f32; N], _>::whole(&__place_x),
-                    &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_query),
-                ),
-            );
-            let _ = ::graph_runtime::GraphBuilder::kernel(
-                &mut builder,
-                "answer",
-                ::graph_runtime::Launch::new(1, N),
-                __kernel_answer::call(
-                    &::graph_runtime::Place::<[f32; N], _>::whole(&__place_query),
-                    &mut ::graph_runtime::Place::<
-                        [[f32; N]; 4],
-                        _,
-                    >::whole(&__place_hidden),
-                ),
-            );
-            let _ = ::graph_runtime::GraphBuilder::memcpy(
-                &mut builder,
-                "back",
-                &::graph_runtime::Place::<[[f32; N]; 4], _>::row(&__place_hidden, 0),
-                &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_x),
-            );
-            ::graph_runtime::GraphBuilder::edges(
-                &mut builder,
-                &[(0usize, 1usize), (1usize, 2usize)],
-            );
-            ::core::result::Result::Ok(Self {
-                __graph: ::graph_runtime::GraphBuilder::build(builder)?,
-                x: __place_x,
-                hidden: __place_hidden,
-                query: __place_query,
-                __marker: ::core::marker::PhantomData,
-            })
-        }
-        #[doc(hidden)]
-        pub const __INTERFACE: ::graph_runtime::private::Interface = ::graph_runtime::private::Interface {
-            graph: "Layer",
-            memory: &[("x", true)],
-            values: &[],
-            unconditional: {
-                #[allow(unused_imports)]
-                use ::graph_runtime::private::NoGraph as _;
-                ::graph_runtime::private::unconditional(&[])
-            },
-            scratch: Self::__PACKED.bytes,
-        };
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __slots() -> (
-            ::core::option::Option<
-                ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-            >,
-            (),
-        ) {
-            (::core::option::Option::None, ())
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __place_x(
-            bound: &mut (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-                >,
-                (),
-            ),
-            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-        ) {
-            bound.0 = ::core::option::Option::Some(::core::clone::Clone::clone(given));
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __add(
-            builder: &mut ::graph_runtime::GraphBuilder,
-            bound: (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-                >,
-                (),
-            ),
-        ) -> ::graph_runtime::Result<()> {
-            const {
-                ::graph_runtime::private::check_launch::<
-                    __kernel_ask,
-                >(
-                    &["ask"],
-                    [(1) as ::core::primitive::i128, 1, 1],
-                    [(N) as ::core::primitive::i128, 1, 1],
-                    0,
-                    &[
-                        ::graph_runtime::private::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                        ::graph_runtime::private::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                    ],
-                )
-            };
-            const {
-                ::graph_runtime::private::check_launch::<
-                    __kernel_answer,
-                >(
-                    &["answer"],
-                    [(1) as ::core::primitive::i128, 1, 1],
-                    [(N) as ::core::primitive::i128, 1, 1],
-                    0,
-                    &[
-                        ::graph_runtime::private::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                        ::graph_runtime::private::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[[f32; N]; 4]>()
-                                as ::core::primitive::u64,
-                        ),
-                    ],
-                )
-            };
-            let __place_x: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice> = ::graph_runtime::private::bound(
-                bound.0,
-                builder,
-                "x",
-            )?;
-            let __place_hidden = ::graph_runtime::GraphBuilder::scratch::<
-                [[f32; N]; 4],
-            >(builder, "hidden");
-            let __place_query = ::graph_runtime::GraphBuilder::scratch::<
-                [f32; N],
-            >(builder, "query");
-            let _ = ::graph_runtime::GraphBuilder::kernel(
-                builder,
-                "ask",
-                ::graph_runtime::Launch::new(1, N),
-                __kernel_ask::call(
-                    &::graph_runtime::Place::<[f32; N], _>::whole(&__place_x),
-                    &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_query),
-                ),
-            );
-            let _ = ::graph_runtime::GraphBuilder::kernel(
-                builder,
-                "answer",
-                ::graph_runtime::Launch::new(1, N),
-                __kernel_answer::call(
-                    &::graph_runtime::Place::<[f32; N], _>::whole(&__place_query),
-                    &mut ::graph_runtime::Place::<
-                        [[f32; N]; 4],
-                        _,
-                    >::whole(&__place_hidden),
-                ),
-            );
-            let _ = ::graph_runtime::GraphBuilder::memcpy(
-                builder,
-                "back",
-                &::graph_runtime::Place::<[[f32; N]; 4], _>::row(&__place_hidden, 0),
-                &mut ::graph_runtime::Place::<[f32; N], _>::whole(&__place_x),
-            );
-            ::graph_runtime::GraphBuilder::repeated_edges(
-                builder,
-                &[(0usize, 1usize, 0usize), (1usize, 2usize, 0usize)],
-            );
-            ::core::result::Result::Ok(())
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __update(
-            update: &mut ::graph_runtime::Update<'_>,
-            bound: (
-                ::core::option::Option<
-                    ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-                >,
-                (),
-            ),
-        ) -> ::graph_runtime::Result<()> {
-            ::core::result::Result::Ok(())
-        }
-    }
-    #[cfg(not(rust_analyzer))]
-    impl<const N: usize> ::graph_runtime::private::DeclaredGraph for Layer<N> {}
-    #[cfg(not(rust_analyzer))]
-    const _: () = ::graph_runtime::private::check_initializes::<
-        __kernel_ask,
-    >("ask", "query", 1usize);
-    #[cfg(not(rust_analyzer))]
-    const _: () = ::graph_runtime::private::check_initializes::<
-        __kernel_answer,
-    >("answer", "hidden", 1usize);
 };
 /// The graph `Layer`, declared with `cuda_graph!`.
 #[allow(dead_code, non_snake_case)]

@@ -29,8 +29,7 @@ impl GraphBuilder {
     }
 
     /// The node that was added last.
-    #[doc(hidden)]
-    pub fn newest(&self) -> NodeId {
+    pub(crate) fn newest_node(&self) -> NodeId {
         NodeId::new(self.program.ops.len().saturating_sub(1))
     }
 

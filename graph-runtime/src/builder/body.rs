@@ -3,7 +3,6 @@
 use super::GraphBuilder;
 use crate::graph::node::NodeId;
 use crate::program::{Conditional, Op};
-use crate::shape::Condition;
 use crate::shape::part::Part;
 use crate::shape::place::{OnDevice, Place, Span};
 use graph_plan::{Mode, NodeKind, Role};
@@ -39,7 +38,7 @@ impl GraphBuilder {
         condition: &Place<u32, OnDevice>,
         then: impl FnOnce(&mut Self),
     ) -> NodeId {
-        let node = self.begin_if(name, condition);
+        let node = self.conditional(name.into(), NodeKind::If, condition.span);
         self.body(then);
         node
     }
@@ -53,7 +52,7 @@ impl GraphBuilder {
         then: impl FnOnce(&mut Self),
         otherwise: impl FnOnce(&mut Self),
     ) -> NodeId {
-        let node = self.begin_if(name, condition);
+        let node = self.conditional(name.into(), NodeKind::If, condition.span);
         self.body(then);
         self.body(otherwise);
         node
@@ -84,7 +83,7 @@ impl GraphBuilder {
         condition: &Place<u32, OnDevice>,
         body: impl FnOnce(&mut Self),
     ) -> NodeId {
-        let node = self.begin_while(name, condition);
+        let node = self.conditional(name.into(), NodeKind::While, condition.span);
         self.body(body);
         node
     }
@@ -98,7 +97,7 @@ impl GraphBuilder {
         cases: usize,
         mut case: impl FnMut(&mut Self, usize),
     ) -> NodeId {
-        let node = self.begin_switch(name, condition);
+        let node = self.conditional(name.into(), NodeKind::Switch, condition.span);
         for number in 0..cases {
             self.body(|builder| case(builder, number));
         }
@@ -106,43 +105,13 @@ impl GraphBuilder {
     }
 
     fn body(&mut self, add: impl FnOnce(&mut Self)) {
-        self.begin_body();
+        self.open_body();
         add(self);
-        self.end_body();
+        self.close_body();
     }
 
-    /// Adds an `if` without bodies. The first that is begun is run where the condition is not 0, the second where it
-    /// is.
-    #[doc(hidden)]
-    pub fn begin_if<S: Condition>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        condition: &Place<S, OnDevice>,
-    ) -> NodeId {
-        self.conditional(name.into(), NodeKind::If, condition.span)
-    }
-
-    /// Adds a `while` without its body.
-    #[doc(hidden)]
-    pub fn begin_while<S: Condition>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        condition: &Place<S, OnDevice>,
-    ) -> NodeId {
-        self.conditional(name.into(), NodeKind::While, condition.span)
-    }
-
-    /// Adds a `switch` without cases. Each body that is begun is one more.
-    #[doc(hidden)]
-    pub fn begin_switch<S: Condition>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        condition: &Place<S, OnDevice>,
-    ) -> NodeId {
-        self.conditional(name.into(), NodeKind::Switch, condition.span)
-    }
-
-    fn conditional(&mut self, name: Cow<'static, str>, kind: NodeKind, condition: Span) -> NodeId {
+    /// Adds a conditional without bodies.
+    pub(crate) fn conditional(&mut self, name: Cow<'static, str>, kind: NodeKind, condition: Span) -> NodeId {
         let node = self.node(name, kind);
         self.touch(node, condition, Mode::Read);
         self.push(Op::Conditional(Conditional {
@@ -153,8 +122,7 @@ impl GraphBuilder {
 
     /// Begins the next body of the newest conditional beside which nodes are being added: nodes added from now on are
     /// in it. One that has no such body leaves all as it is.
-    #[doc(hidden)]
-    pub fn begin_body(&mut self) {
+    pub(crate) fn open_body(&mut self) {
         let (draft, ops) = (&mut self.draft, &mut self.program.ops);
         let beside = |&node: &usize| draft.nodes[node].body == self.body && matches!(ops[node], Op::Conditional(_));
         let Some(node) = (0..ops.len()).rev().find(beside) else {
@@ -175,15 +143,13 @@ impl GraphBuilder {
     }
 
     /// Ends the body that was begun last.
-    #[doc(hidden)]
-    pub fn end_body(&mut self) {
+    pub(crate) fn close_body(&mut self) {
         self.body = self.draft.enclosing(self.body).unwrap_or(0);
     }
 
     /// Builds for a driver of this CUDA version (1000 x major + 10 x minor) at most, to test what becomes of
     /// conditionals on older ones. The emulator does not care.
-    #[doc(hidden)]
-    pub fn as_if_driver(&mut self, version: u32) {
+    pub(crate) fn limit_driver(&mut self, version: u32) {
         self.driver = version;
     }
 }

@@ -6,7 +6,6 @@ use super::repeat::Repeats;
 use crate::error::Result;
 use crate::graph::node::NodeId;
 use crate::program::Op;
-use crate::shape::place::Place;
 use graph_plan::{NodeKind, Role};
 use std::borrow::Cow;
 
@@ -55,8 +54,7 @@ impl GraphBuilder {
 
     /// Begins a child that `cuda_graph!` has declared: from now on the graph is the child, whose declarations are
     /// counted from 0. False, and nothing is begun, where children stand in each other without end.
-    #[doc(hidden)]
-    pub fn begin_child(&mut self, name: &'static str) -> bool {
+    pub(crate) fn declare_child(&mut self, name: &'static str) -> bool {
         let nodes = self.draft.nodes.len();
         self.repeats.get_or_insert_default().declare_all(nodes);
         if self.outer.len() < MAX_DEPTH {
@@ -74,24 +72,11 @@ impl GraphBuilder {
     }
 
     /// Ends the child that was begun last, which could be added or not.
-    #[doc(hidden)]
-    pub fn end_child(&mut self, added: Result<()>) {
+    pub(crate) fn close_declared_child(&mut self, added: Result<()>) {
         if let Err(error) = added {
             self.failure.get_or_insert(error);
         }
         self.close_child();
-    }
-
-    /// A builder for the same device, to declare what is not to be part of the graph.
-    #[doc(hidden)]
-    pub fn blank(&self) -> Self {
-        Self::new(&self.device, "")
-    }
-
-    /// Demands that what is bound in a child is as long as what the child declares.
-    #[doc(hidden)]
-    pub fn require_like<S: ?Sized, M>(&mut self, place: &Place<S, M>, declared: &Place<S, M>) {
-        self.require_bytes(place, declared.span.bytes);
     }
 
     fn open_child(&mut self, name: Cow<'static, str>, repeats: Option<Box<Repeats>>) -> NodeId {

@@ -283,15 +283,6 @@ impl GraphBuilder {
         }
     }
 
-    /// Edges from the first of each pair of node indices to the second, all at once: what `cuda_graph!` expands `after`
-    /// to.
-    #[doc(hidden)]
-    pub fn edges(&mut self, edges: &[(usize, usize)]) {
-        for &(from, to) in edges {
-            self.draft.edge(from, to);
-        }
-    }
-
     /// Says that [`Graph::update`] will change the value of this memset node. A value of more than 4 bytes is then set
     /// in a way that fits every other value too, instead of the way that is best for this one.
     pub fn will_update(&mut self, node: NodeId) {

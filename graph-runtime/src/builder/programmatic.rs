@@ -24,14 +24,6 @@ impl GraphBuilder {
         }
     }
 
-    /// The same for pairs of node indices, all at once: what `cuda_graph!` expands `after programmatic(..)` to.
-    #[doc(hidden)]
-    pub fn programmatic_edges(&mut self, edges: &[(usize, usize)]) {
-        for &(from, to) in edges {
-            self.draft.programmatic_edge(from, to);
-        }
-    }
-
     /// Collects programmatic edges that are no order as mistakes. Kernels that are not known, and other nodes, were
     /// reported before.
     pub(super) fn check_programmatic(&mut self, order: &Nest) {

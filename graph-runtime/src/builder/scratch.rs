@@ -54,8 +54,7 @@ impl GraphBuilder {
 
     /// Where the scratch resources lie, in order of declaration, and how much memory they take in all, as found before.
     /// `build` looks whether it is right, and finds places itself where it is not.
-    #[doc(hidden)]
-    pub fn arena(&mut self, offsets: &[usize], bytes: usize) {
+    pub(crate) fn set_arena(&mut self, offsets: &[usize], bytes: usize) {
         self.packed = Some(Packed {
             offsets: offsets.to_vec(),
             bytes,
@@ -63,8 +62,7 @@ impl GraphBuilder {
     }
 
     /// Gives every scratch resource memory of its own, to compare results.
-    #[doc(hidden)]
-    pub fn keep_scratch_apart(&mut self) {
+    pub(crate) fn place_scratch_apart(&mut self) {
         self.apart = true;
     }
 }

@@ -1,5 +1,5 @@
-//! What `cuda_graph!` makes of a graph that is an expression: its type is generic over its resources, its params, and the closure
-//! that holds the nodes which params change.
+//! What `cuda_graph!` makes of a graph that is an expression: its type is generic over its resources, its params, and
+//! the closure that holds the nodes which params change.
 
 use crate::builder::GraphBuilder;
 use crate::device::Device;
@@ -161,14 +161,14 @@ impl NodeSink for AnySink<'_, '_> {
     }
 }
 
-/// The closure that holds the nodes that mention params: it applies the one with the given index, for these values of all params. The third
-/// argument is the function value that the node launches, which only adding it evaluates.
+/// The closure that holds the nodes that mention params: it applies the one with the given index, for these values of
+/// all params. The third argument is the function value that the node launches, which only adding it evaluates.
 pub trait Nodes<P>: FnMut(&mut AnySink<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()> {}
 
 impl<P, F: FnMut(&mut AnySink<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>> Nodes<P> for F {}
 
 /// Tells rustc what the closure takes.
-pub fn nodes<P, F: FnMut(&mut AnySink<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>>(nodes: F) -> F {
+pub fn changing<P, F: FnMut(&mut AnySink<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>>(nodes: F) -> F {
     nodes
 }
 

@@ -23,8 +23,8 @@ mod sealed {
     }
 }
 
-/// Device memory of shape `S` that a graph shares: a [`DeviceBuffer`], or a reference to one. Where only its outermost length is unknown to the
-/// types, building compares that.
+/// Device memory of shape `S` that a graph shares: a [`DeviceBuffer`], or a reference to one. Where only its outermost
+/// length is unknown to the types, building compares that.
 #[diagnostic::on_unimplemented(
     message = "expected device memory of shape `{S}`, found `{Self}` [shape-mismatch]",
     label = "not device memory of shape `{S}`",
@@ -32,8 +32,8 @@ mod sealed {
 )]
 pub trait DeviceShare<S: ?Sized>: sealed::DeviceShare<S> {}
 
-/// Host memory of shape `S` that a graph shares: a [`SharedHost`], a reference to one, or a [`HostBuffer`], which the graph then owns. Where only
-/// its outermost length is unknown to the types, building compares that.
+/// Host memory of shape `S` that a graph shares: a [`SharedHost`], a reference to one, or a [`HostBuffer`], which the
+/// graph then owns. Where only its outermost length is unknown to the types, building compares that.
 #[diagnostic::on_unimplemented(
     message = "expected host memory of shape `{S}`, found `{Self}` [shape-mismatch]",
     label = "not host memory of shape `{S}`",
@@ -62,56 +62,50 @@ arguments! {
     HostShare: HostBuffer<B> = |buffer| SharedMemory::of(&buffer.share());
 }
 
-/// What `cuda_graph!` declares memory arguments with.
-impl GraphBuilder {
-    /// Shares device memory under a name.
-    #[doc(hidden)]
-    pub fn device_argument<S: ?Sized + Extent>(
-        &mut self,
-        name: &'static str,
-        memory: impl DeviceShare<S>,
-        mutable: bool,
-    ) -> Place<S, OnDevice> {
-        self.argument(name, memory.memory(), mutable)
-    }
-
-    /// Shares host memory under a name.
-    #[doc(hidden)]
-    pub fn host_argument<S: ?Sized + Extent>(
-        &mut self,
-        name: &'static str,
-        memory: impl HostShare<S>,
-        mutable: bool,
-    ) -> Place<S, OnHost> {
-        self.argument(name, memory.memory(), mutable)
-    }
-
-    /// Of memory that is too short or too long for `S` no graph is built.
-    fn argument<S: ?Sized + Extent, M>(
-        &mut self,
-        name: &'static str,
-        argument: sealed::Argument,
-        mutable: bool,
-    ) -> Place<S, M> {
-        let place = self.share(name.into(), argument.0, mutable);
-        if let Some(bytes) = S::BYTES {
-            self.require_bytes(&place, bytes);
-        }
-        place
-    }
+/// Declares device memory that a graph takes when it is built.
+pub fn device_argument<S: ?Sized + Extent>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    memory: impl DeviceShare<S>,
+    mutable: bool,
+) -> Place<S, OnDevice> {
+    argument(builder, name, memory.memory(), mutable)
 }
 
-/// What the accessors of memory arguments call.
-impl Graph {
-    /// Puts other device memory in the place of what is shared: see [`Graph::rebind`].
-    #[doc(hidden)]
-    pub fn rebind_device<S: ?Sized>(&mut self, place: &Place<S, OnDevice>, memory: impl DeviceShare<S>) -> Result<()> {
-        self.rebind_memory(place.span, memory.memory().0)
-    }
+/// Declares host memory that a graph takes when it is built.
+pub fn host_argument<S: ?Sized + Extent>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    memory: impl HostShare<S>,
+    mutable: bool,
+) -> Place<S, OnHost> {
+    argument(builder, name, memory.memory(), mutable)
+}
 
-    /// Puts other host memory in the place of what is shared: see [`Graph::rebind`].
-    #[doc(hidden)]
-    pub fn rebind_host<S: ?Sized>(&mut self, place: &Place<S, OnHost>, memory: impl HostShare<S>) -> Result<()> {
-        self.rebind_memory(place.span, memory.memory().0)
+/// Shares memory under a name. `build` fails if its length does not match `S`.
+fn argument<S: ?Sized + Extent, M>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    argument: sealed::Argument,
+    mutable: bool,
+) -> Place<S, M> {
+    let place = builder.share(name.into(), argument.0, mutable);
+    if let Some(bytes) = S::BYTES {
+        builder.require_bytes(&place, bytes);
     }
+    place
+}
+
+/// Puts other device memory in the place of shared memory: see [`Graph::rebind`].
+pub fn rebind_device<S: ?Sized>(
+    graph: &mut Graph,
+    place: &Place<S, OnDevice>,
+    memory: impl DeviceShare<S>,
+) -> Result<()> {
+    graph.rebind_memory(place.span, memory.memory().0)
+}
+
+/// Puts other host memory in the place of shared memory: see [`Graph::rebind`].
+pub fn rebind_host<S: ?Sized>(graph: &mut Graph, place: &Place<S, OnHost>, memory: impl HostShare<S>) -> Result<()> {
+    graph.rebind_memory(place.span, memory.memory().0)
 }

@@ -1,13 +1,13 @@
-//! Compile-time assertions that `cuda_graph!` expands to, for what only rustc can evaluate. A failure is a compile error at
-//! the user's tokens. Build checks all of it again: these only report it earlier.
+//! Compile-time assertions that `cuda_graph!` expands to, for what only rustc can evaluate. A failure is a compile
+//! error at the user's tokens. Build checks all of it again: these only report it earlier.
 
 use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
 use crate::kernel::{Kernel, KernelFacts};
 use crate::shape::Element;
 use graph_plan::{Argument, LaunchRequest, SharedParam, Text, variable_race};
 
-/// Checks nodes that launch `K` in the same way: the limits of the launch and the kernel's contracts. `memory` names what the first
-/// node passes as each argument; the name of a value is empty.
+/// Checks nodes that launch `K` in the same way: the limits of the launch and the kernel's contracts. `memory` names
+/// what the first node passes as each argument; the name of a value is empty.
 #[track_caller]
 pub const fn check_launch<K: Kernel>(
     nodes: &[&str],
@@ -68,7 +68,8 @@ pub const fn check_programmatic<D: Kernel, U: Kernel>(
     }
 }
 
-/// A node that launches `K` is the first to get `memory`, as its parameter `param`, and as `&mut`: it only writes there.
+/// A node that launches `K` is the first to get `memory`, as its parameter `param`, and as `&mut`: it only writes
+/// there.
 #[track_caller]
 pub const fn check_initializes<K: Kernel>(node: &str, memory: &str, param: usize) {
     if let Some(text) = reads_uninitialized(node, memory, K::FACTS, param) {

@@ -1,4 +1,5 @@
-//! Buffers that an anonymous graph captures: it owns the handles, lends the memory as if it were its own, and gives the handles back.
+//! Buffers that an anonymous graph captures: it owns the handles, lends the memory as if it were its own, and gives the
+//! handles back.
 
 use crate::backend::block::SharedMemory;
 use crate::builder::GraphBuilder;
@@ -48,7 +49,8 @@ mod sealed {
     }
 }
 
-/// A local that an anonymous graph can capture: a [`DeviceBuffer`] or a [`SharedHost`], or a reference to one, or a [`HostBuffer`].
+/// A local that an anonymous graph can capture: a [`DeviceBuffer`] or a [`SharedHost`], or a reference to one, or a
+/// [`HostBuffer`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no memory that a graph can capture [unknown-resource]",
     label = "expected a `DeviceBuffer`, a `SharedHost` or a `HostBuffer`",
@@ -278,9 +280,10 @@ impl<S: ?Sized> sealed::Capture for HostBuffer<S> {
 
     fn lend<'g>(kept: &'g Unique<S>, _: &Place<S, OnHost>, graph: &'g Graph) -> Result<&'g S> {
         graph.synchronize()?;
-        // SAFETY: the pointer is to an aligned, initialised `S` (`HostBuffer`), in memory that `kept` keeps alive. Nobody else touches it: the handle was the only
-        // one when it was kept, `Unique` gives none away, and the one other is that of the graph that `Captured` was declared to, which is
-        // this one (`check_place`). That has just been waited for, and no launch starts while it is borrowed.
+        // SAFETY: the pointer is to an aligned, initialised `S` (`HostBuffer`), in memory that `kept` keeps alive.
+        // Nobody else touches it: the handle was the only one when it was kept, `Unique` gives none away, and the one
+        // other is that of the graph that `Captured` was declared to, which is this one (`check_place`). That has just
+        // been waited for, and no launch starts while it is borrowed.
         Ok(unsafe { kept.0.pointer().as_ref() })
     }
 

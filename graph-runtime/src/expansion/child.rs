@@ -44,17 +44,17 @@ pub trait NoGraph: Sized {
         scratch: 0,
     };
 
-    /// Nothing.
+    /// Nothing that could be bound.
     #[doc(hidden)]
-    fn __slots() {}
+    fn __unbound() {}
 
-    /// Adds nothing.
+    /// Declares nothing.
     #[doc(hidden)]
-    fn __add<S>(_: &mut GraphBuilder, _: S) -> Result<()> {
+    fn __declare<O, S>(_: O, _: S) -> Result<()> {
         Ok(())
     }
 
-    /// Changes nothing.
+    /// Changes nothing. Graphs without nodes that mention params have no other.
     #[doc(hidden)]
     fn __update<S>(_: &mut Update<'_>, _: S) -> Result<()> {
         Ok(())

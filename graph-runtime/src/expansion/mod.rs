@@ -3,8 +3,10 @@
 pub(crate) mod anonymous;
 pub(crate) mod capture;
 pub(crate) mod child;
+pub(crate) mod declare;
 pub(crate) mod sink;
-mod update;
+pub(crate) mod update;
 pub(crate) mod argument;
 pub(crate) mod assert;
 pub(crate) mod closure_value;
+pub(crate) mod plan;

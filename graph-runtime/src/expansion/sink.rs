@@ -3,6 +3,7 @@
 //! `cuda_graph!` expands such a node to one function over [`NodeSink`], so that the user's expressions are compiled once and cannot
 //! differ between `build` and `set_x`.
 
+use super::declare;
 use crate::builder::GraphBuilder;
 use crate::error::Result;
 use crate::graph::update::Update;
@@ -40,8 +41,8 @@ pub trait NodeSink {
         value: T,
     ) -> Result<()>;
 
-    /// The child graph that was declared with this index and name, and is bound so: `add` adds its nodes, `update` changes those that
-    /// mention params. Both are functions of the child.
+    /// The child graph that was declared with this index and name, and is bound so: `add` adds its nodes, `update`
+    /// changes those that mention params. Both are functions of the child.
     fn child<B>(
         &mut self,
         index: usize,
@@ -100,10 +101,7 @@ impl NodeSink for GraphBuilder {
         add: impl FnOnce(&mut GraphBuilder, B) -> Result<()>,
         _update: impl FnOnce(&mut Update<'_>, B) -> Result<()>,
     ) -> Result<()> {
-        if self.begin_child(name) {
-            let added = add(self, bound);
-            self.end_child(added);
-        }
+        declare::child(self, name, bound, add);
         Ok(())
     }
 

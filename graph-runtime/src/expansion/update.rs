@@ -7,7 +7,8 @@ use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 
 impl Update<'_> {
-    /// Runs `change` in the child that was declared with this index: indices of declarations, and names of memory, are those of the child then.
+    /// Runs `change` in the child that was declared with this index: indices of declarations, and names of memory, are
+    /// those of the child then.
     pub(crate) fn within(&mut self, declared: usize, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let (child, _) = self.find(self.declared(declared))?;
         let (around, current) = (self.child.replace(child), self.current.take());
@@ -18,36 +19,6 @@ impl Update<'_> {
 
     pub(crate) fn graph_name(&self) -> &str {
         &self.graph.draft.name
-    }
-
-    /// Scratch memory that the child at hand has declared for itself.
-    ///
-    /// # Errors
-    /// [`Error::Node`] where it has none of that name and size.
-    #[doc(hidden)]
-    pub fn own<S: Element>(&self, name: &str) -> Result<Place<S, OnDevice>> {
-        self.own_memory(name, |bytes| bytes == size_of::<S>()).map(Place::new)
-    }
-
-    /// The same, where its length was fixed when the graph was built.
-    ///
-    /// # Errors
-    /// As [`Update::own`].
-    #[doc(hidden)]
-    pub fn own_slice<T: Element>(&self, name: &str) -> Result<Place<[T], OnDevice>> {
-        let whole = |bytes: usize| bytes.checked_rem(size_of::<T>()).unwrap_or(bytes) == 0;
-        self.own_memory(name, whole).map(Place::new)
-    }
-
-    /// Random numbers that the child at hand has declared.
-    ///
-    /// # Errors
-    /// [`Error::Node`] where it has none of that name.
-    #[doc(hidden)]
-    pub fn own_rng(&self, name: &str) -> Result<Rng> {
-        let resource = self.own_resource(name);
-        let rng = self.graph.rngs.iter().find(|rng| Some(rng.rng.resource()) == resource);
-        rng.map(|rng| rng.rng.clone()).ok_or_else(|| self.no_memory(name))
     }
 
     fn own_memory(&self, name: &str, fits: impl FnOnce(usize) -> bool) -> Result<Span> {
@@ -89,8 +60,51 @@ impl Update<'_> {
     }
 }
 
+/// Changes each node that a declaration has become. `change` gets the numbers of its iterations, from the outermost
+/// loop.
+pub fn each<'g, const DEPTH: usize>(
+    update: &mut Update<'g>,
+    declared: usize,
+    change: impl FnMut(&mut Update<'g>, [usize; DEPTH]) -> Result<()>,
+) -> Result<()> {
+    update.each(declared, change)
+}
+
+/// Scratch memory that the current child has declared for itself.
+///
+/// # Errors
+/// [`Error::Node`] if it has none of that name and size.
+pub fn own<S: Element>(update: &Update<'_>, name: &str) -> Result<Place<S, OnDevice>> {
+    update.own_memory(name, |bytes| bytes == size_of::<S>()).map(Place::new)
+}
+
+/// Scratch memory that the current child has declared for itself, with a length that was fixed when the graph was
+/// built.
+///
+/// # Errors
+/// As [`own`].
+pub fn own_slice<T: Element>(update: &Update<'_>, name: &str) -> Result<Place<[T], OnDevice>> {
+    let whole = |bytes: usize| bytes.checked_rem(size_of::<T>()).unwrap_or(bytes) == 0;
+    update.own_memory(name, whole).map(Place::new)
+}
+
+/// Random numbers that the current child has declared.
+///
+/// # Errors
+/// [`Error::Node`] if it has none of that name.
+pub fn own_rng(update: &Update<'_>, name: &str) -> Result<Rng> {
+    let resource = update.own_resource(name);
+    let rng = update
+        .graph
+        .rngs
+        .iter()
+        .find(|rng| Some(rng.rng.resource()) == resource);
+    rng.map(|rng| rng.rng.clone()).ok_or_else(|| update.no_memory(name))
+}
+
 #[cfg(test)]
 mod tests {
+    use super::{own, own_rng, own_slice};
     use crate::expansion::sink::NodeSink;
     use crate::{Device, GraphBuilder, NodeId, OnDevice, Place, Result, Update};
 
@@ -107,14 +121,14 @@ mod tests {
     }
 
     fn update(update: &mut Update<'_>, bound: Bound) -> Result<()> {
-        assert!(update.own::<[u32; 4]>("own").is_ok() && update.own_slice::<u64>("own").is_ok());
-        let wrong = update.own::<[u32; 5]>("own").unwrap_err();
+        assert!(own::<[u32; 4]>(update, "own").is_ok() && own_slice::<u64>(update, "own").is_ok());
+        let wrong = own::<[u32; 5]>(update, "own").unwrap_err();
         assert_eq!(
             wrong.to_string(),
             "graph `Parent`, node `second`: the child has no memory named `own`"
         );
-        assert!(update.own::<[u32; 4]>("data").is_err() && update.own_slice::<[u8; 3]>("own").is_err());
-        assert!(update.own_rng("random").is_ok() && update.own_rng("own").is_err());
+        assert!(own::<[u32; 4]>(update, "data").is_err() && own_slice::<[u8; 3]>(update, "own").is_err());
+        assert!(own_rng(update, "random").is_ok() && own_rng(update, "own").is_err());
         nodes(update, bound)
     }
 

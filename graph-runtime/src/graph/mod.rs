@@ -309,8 +309,7 @@ impl Graph {
     }
 
     /// The node that `cuda_graph!` has declared with this index and name, in the iterations of these numbers.
-    #[doc(hidden)]
-    pub fn declared(&mut self, declared: usize, name: &'static str, values: &[usize]) -> NodeHandle<'_> {
+    pub(crate) fn declared(&mut self, declared: usize, name: &'static str, values: &[usize]) -> NodeHandle<'_> {
         match self.instances.find(None, declared, values) {
             Some(index) => self.node(NodeId::new(index)),
             None => NodeHandle {

@@ -192,10 +192,9 @@ impl Update<'_> {
         })
     }
 
-    /// Changes each node that a declaration in `for`s of `cuda_graph!` has become. `change` gets the numbers of its
-    /// iterations, from the outermost `for`.
-    #[doc(hidden)]
-    pub fn each<const DEPTH: usize>(
+    /// Changes each node that a declaration in `for`s of `cuda_graph!` has become. `change` gets the numbers of its iterations, from the
+    /// outermost `for`.
+    pub(crate) fn each<const DEPTH: usize>(
         &mut self,
         declared: usize,
         mut change: impl FnMut(&mut Self, [usize; DEPTH]) -> Result<()>,

@@ -1,6 +1,7 @@
 //! Graphs as nodes of others: on the emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
 use crate::common::{accumulate, add_to, device};
+use graph_runtime::private::Declare as _;
 use graph_runtime::{Error, GraphBuilder, Launch, NodeKind, Result, cuda_graph};
 
 /// Added to a number, takes one from it.

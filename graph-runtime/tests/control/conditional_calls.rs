@@ -2,6 +2,7 @@
 //! emulator, or on the GPU with `CUDA_GRAPH_TEST_DEVICE=cuda`.
 
 use crate::common::{add_late, add_to, device};
+use graph_runtime::private::Declare as _;
 use graph_runtime::{Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result};
 
 /// Added to a number, takes one from it.

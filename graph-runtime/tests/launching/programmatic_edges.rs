@@ -5,6 +5,7 @@ use crate::common::{
     bump, device, ends_early, loads_stale, never_waits, reads_early, slow_read, slow_step, slow_steps, slow_write,
     step, waits_predicated, weigh, writes_early,
 };
+use graph_runtime::private::Declare as _;
 use graph_runtime::{
     Code, Device, Error, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, Plan, Result, cuda_graph,
 };

@@ -1,6 +1,7 @@
 //! Scratch memory: its arena, who may be disabled, and what is found to be wrong with it.
 
 use crate::common::{Affine, copy_struct, device, fill_index, gather, scale};
+use graph_runtime::private::Declare as _;
 use graph_runtime::{Device, EmulatorOptions, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place};
 
 /// Layers in a row, with four temporaries of these lengths each. Each layer adds 4 to `x`.

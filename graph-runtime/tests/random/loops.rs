@@ -1,6 +1,7 @@
 //! Random graphs with loops: what the analysis of one copy of a loop's nodes says, against that of all.
 
 use crate::common::random::Random;
+use graph_runtime::private::Declare as _;
 use graph_runtime::private::plan::{Draft, Mode, NodeKind, Region, Space, check};
 use graph_runtime::{Device, GraphBuilder, OnDevice, Place};
 
@@ -107,7 +108,7 @@ fn is_right(seed: u64, fewest: usize) -> (bool, bool) {
             // Few edges leave races; many, and those that come back, leave cycles.
             if random.chance(75) {
                 let common = loops[from].iter().zip(&loops[to]).take_while(|(a, b)| a == b).count();
-                edges.push((from, to, common));
+                edges.push([from, to, common]);
                 one_copy.edge(from, to);
             }
         }
@@ -117,7 +118,7 @@ fn is_right(seed: u64, fewest: usize) -> (bool, bool) {
     builder.begin_loop(&[], 0..0); // as in a graph that has one, whether or not this does
     builder.end_loop();
     build(&mut builder, &declared, &cells, 0, 0);
-    builder.repeated_edges(&edges);
+    builder.edges(&edges);
     (check(&one_copy).errors.is_empty(), builder.build().is_ok())
 }
 

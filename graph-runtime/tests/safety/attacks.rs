@@ -2,6 +2,7 @@
 
 use crate::common::*;
 use graph_runtime::bytemuck::{Pod, Zeroable};
+use graph_runtime::private::Declare as _;
 use graph_runtime::{Device, Error, Event, GraphBuilder, HostBuffer, Philox, Result, SharedHost, cuda_graph};
 use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};

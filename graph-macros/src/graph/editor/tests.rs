@@ -142,7 +142,14 @@ fn halves(text: &str) -> [String; 2] {
         })
     };
     let constant = groups(expand(tokens(text))).nth(2).expect("the body of the constant");
-    let call = groups(constant).last().expect("the call of the macro");
+    let tokens: Vec<TokenTree> = constant.into_iter().collect();
+    let name = tokens
+        .iter()
+        .rposition(|token| token.to_string() == "__either")
+        .expect("the name of the macro");
+    let call = groups(tokens[name..].iter().cloned().collect())
+        .next()
+        .expect("its call");
     let halves: Vec<String> = groups(call).map(words).collect();
     halves.try_into().expect("two halves")
 }

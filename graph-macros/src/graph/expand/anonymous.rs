@@ -1,8 +1,9 @@
 //! A graph as an expression: a block that builds it where it stands, and the type of what it yields.
 //!
-//! The type can name nothing of the function around it: neither its generics nor the types of its locals. So it is generic over all: each
-//! resource, each param, and the closure that holds the nodes that mention params. It stands in a module of its own, which keeps its
-//! fields from the user. The user's expressions all stand in the block, and see what is around it.
+//! The type can name nothing of the function around it: neither its generics nor the types of its locals. So it is
+//! generic over all: each resource, each param, and the closure that holds the nodes that mention params. It stands in
+//! a module of its own, which keeps its fields from the user. The user's expressions all stand in the block, and see
+//! what is around it.
 
 mod interface;
 
@@ -15,6 +16,7 @@ use super::node::{aliases, apply, assertions, generic_assertions, loaded, loaded
 use super::part::local;
 use super::programmatic;
 use crate::graph::ast::{Form, Resource, ResourceKind};
+use crate::graph::editor;
 use crate::graph::resolve::{Graph, params};
 use crate::report::Report;
 use graph_plan::Outcome;
@@ -32,18 +34,20 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
     let (initial, changing) = (build::initial(graph), changing(graph));
     let (nodes, edges) = (
         build::nodes(graph, &quote!(&mut #builder)),
-        programmatic::edges(graph, &builder),
+        programmatic::edges(graph, &quote!(&mut #builder)),
     );
     let orders = programmatic::assertions(graph, outcome);
     let constructed = construct(graph, &quote!(#built));
+    let paths = editor::paths();
     quote! {{
+        #paths
         #definitions
         #aliases
         #assertions
         #orders
         #messages
         #generic
-        let mut #builder = ::graph_runtime::GraphBuilder::new(
+        let mut #builder = __g::GraphBuilder::new(
             #device,
             ::core::concat!("graph@", ::core::file!(), ":", ::core::line!()),
         );
@@ -52,7 +56,7 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
         #changing
         #nodes
         #edges
-        ::core::result::Result::map(::graph_runtime::GraphBuilder::build(#builder), move |#built| #constructed)
+        ::core::result::Result::map(__g::GraphBuilder::build(#builder), move |#built| #constructed)
     }}
 }
 
@@ -79,18 +83,20 @@ fn value(graph: &Graph<'_>, builder: &Ident, messages: &TokenStream, nodes: &Tok
     let (resources, initial) = (resources(graph, &builder.to_token_stream()), build::initial(graph));
     let changing = changes(graph).then(|| {
         let (name, types) = (nodes_name(), types(graph));
-        quote!(let #name = ::graph_runtime::private::nodes(|_, _, _, _: #types| ::core::result::Result::Ok(()));)
+        quote!(let #name = __p::changing(|_, _, _, _: #types| ::core::result::Result::Ok(()));)
     });
     let constructed = construct(
         graph,
         &quote!(::core::unreachable!("this graph has mistakes and did not compile")),
     );
+    let paths = editor::paths();
     quote! {{
+        #paths
         #definitions
         #aliases
         #messages
         #[allow(unreachable_code, unused_variables)]
-        ::graph_runtime::private::stub(#device, move |#builder| {
+        __p::stub(#device, move |#builder| {
             #resources
             #initial
             #nodes
@@ -112,7 +118,7 @@ fn device(graph: &Graph<'_>) -> TokenStream {
 fn resources(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
     let declare = |resource: &&Resource| match resource.kind {
         ResourceKind::Moved(_) => capture(resource, builder),
-        _ => declare(graph, resource, builder),
+        _ => declare(graph, resource, builder, None),
     };
     graph.resources.iter().map(declare).collect()
 }
@@ -122,10 +128,10 @@ fn capture(resource: &Resource, builder: &TokenStream) -> TokenStream {
     let (name, made, text) = (&resource.name, made(resource), resource.name.to_string());
     let place = local(&resource.name);
     // Of one span, so that rustc says only once that a type is no memory.
-    let captured = quote_spanned!(name.span()=> ::graph_runtime::private::capture(#builder, #text, #name));
+    let captured = quote_spanned!(name.span()=> __p::capture(#builder, #text, #name));
     quote! {
         let #made = #captured;
-        let #place = ::graph_runtime::private::CapturedSlot::place(&#made);
+        let #place = __p::CapturedSlot::place(&#made);
     }
 }
 
@@ -163,8 +169,8 @@ fn changing(graph: &Graph<'_>) -> Option<TokenStream> {
     let arms = changing.map(|(number, node)| {
         let apply = apply(graph, number, node, &sink);
         let variables = graph.variables_up_to(graph.draft.loop_around(number));
-        let iterations = (!variables.is_empty())
-            .then(|| quote!(let [#(#variables),*] = ::graph_runtime::private::NodeSink::iterations(#sink);));
+        let iterations =
+            (!variables.is_empty()).then(|| quote!(let [#(#variables),*] = __p::NodeSink::iterations(#sink);));
         quote!(#number => { #iterations #apply })
     });
     let (params, types) = (graph.params.iter().map(|param| &param.name), types(graph));
@@ -176,7 +182,7 @@ fn changing(graph: &Graph<'_>) -> Option<TokenStream> {
     });
     changes(graph).then(|| {
         quote! {
-            let mut #name = { #(#handles)* ::graph_runtime::private::nodes(
+            let mut #name = { #(#handles)* __p::changing(
                 move |#sink, #index, #function, #[allow(unused_variables)] (#(#params,)*): #types| match #index {
                     #(#arms)*
                     _ => ::core::result::Result::Ok(()),
@@ -194,7 +200,7 @@ pub(super) fn add(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> Tok
         None => quote!(::core::option::Option::None),
     };
     let values = graph.params.iter().map(|param| copy(&param.name, &Source::Variable));
-    quote!(::graph_runtime::private::add(&mut #nodes, #builder, #index, #loaded, (#(#values,)*));)
+    quote!(__p::add(&mut #nodes, #builder, #index, #loaded, (#(#values,)*));)
 }
 
 /// The value of the whole expression, once the graph is built.

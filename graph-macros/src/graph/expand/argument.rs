@@ -1,7 +1,6 @@
 //! Build arguments: what `build` takes besides the device, and what the graph keeps of it.
 
-use super::interface::Bodies;
-use super::part::local;
+use super::interface::{Bodies, unseen};
 use super::shape::Shape;
 use crate::graph::ast::{BuildArgument, Resource};
 use crate::graph::resolve::{Graph, Scalar, Value, params, scalars};
@@ -27,29 +26,31 @@ pub(super) fn parameters(graph: &Graph<'_>) -> TokenStream {
 fn argument_type(graph: &Graph<'_>, memory: &Resource) -> TokenStream {
     let shape = Shape::of(graph, memory);
     match memory.space() {
-        Space::Host => quote!(impl ::graph_runtime::HostShare<#shape>),
-        Space::Device => quote!(impl ::graph_runtime::DeviceShare<#shape>),
+        Space::Host => quote!(impl __g::HostShare<#shape>),
+        Space::Device => quote!(impl __g::DeviceShare<#shape>),
     }
 }
 
-/// The declaration of shared memory in `build`, whose place becomes a local variable.
-pub(super) fn declare(graph: &Graph<'_>, memory: &Resource, builder: &TokenStream) -> TokenStream {
-    let (variable, place, name) = (&memory.name, local(&memory.name), memory.name.to_string());
-    let (shape, mutable) = (Shape::of(graph, memory), memory.is_mutable());
-    let function = match memory.space() {
-        Space::Host => quote!(host_argument),
-        Space::Device => quote!(device_argument),
-    };
-    let length = match &shape {
-        Shape::Fixed(_) | Shape::Inferred => TokenStream::new(),
-        Shape::Dynamic { length, .. } => {
-            quote!(::graph_runtime::GraphBuilder::require_len(#builder, &#place, #length);)
+/// Binds the build arguments, in their order: memory as places of the builder, other values as they are.
+pub(super) fn bound(graph: &Graph<'_>, builder: &Ident, bound: &Ident) -> TokenStream {
+    let bind = |argument: &BuildArgument| match argument {
+        BuildArgument::Value { name, .. } => quote!(#bound.#name = ::core::option::Option::Some(#name);),
+        BuildArgument::Memory(memory) => {
+            let (variable, name, mutable) = (&memory.name, memory.name.to_string(), memory.is_mutable());
+            let shape = Shape::of(graph, memory);
+            let function = match memory.space() {
+                Space::Host => quote!(host_argument),
+                Space::Device => quote!(device_argument),
+            };
+            quote! {
+                #bound.#variable = ::core::option::Option::Some(
+                    __p::#function::<#shape>(&mut #builder, #name, #variable, #mutable),
+                );
+            }
         }
+        BuildArgument::Unknown(_) => TokenStream::new(),
     };
-    quote! {
-        let #place = ::graph_runtime::GraphBuilder::#function::<#shape>(#builder, #name, #variable, #mutable);
-        #length
-    }
+    graph.item.arguments.iter().map(bind).collect()
 }
 
 /// `rebind_x` of shared memory.
@@ -61,10 +62,11 @@ pub(super) fn rebind(graph: &Graph<'_>, memory: &Resource, bodies: Bodies) -> To
     };
     let rebind = Ident::new(&format!("rebind_{}", name.unraw()), name.span());
     let summary = format!(" Puts other memory in the place of `{name}` for later launches: see `Graph::rebind`.");
-    let body = bodies.of(quote!(::graph_runtime::Graph::#function(&mut self.__graph, &self.#name, memory)));
+    let field = unseen(name);
+    let body = bodies.of(quote!(__p::#function(&mut self.__graph, &self.#field, memory)));
     quote! {
         #[doc = #summary]
-        pub fn #rebind(&mut self, memory: #argument) -> ::graph_runtime::Result<()> { #body }
+        pub fn #rebind(&mut self, memory: #argument) -> __g::Result<()> { #body }
     }
 }
 

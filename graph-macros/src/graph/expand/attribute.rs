@@ -9,10 +9,10 @@ use quote::quote_spanned;
 pub(super) fn launched(node: &Node, mut launch: TokenStream) -> TokenStream {
     let attributes = &node.attributes.node;
     if let Some((span, Extent { whole, .. })) = &attributes.cluster {
-        launch = quote_spanned!(*span=> ::graph_runtime::Launch::cluster(#launch, #whole));
+        launch = quote_spanned!(*span=> __g::Launch::cluster(#launch, #whole));
     }
     match attributes.cooperative {
-        Some(span) => quote_spanned!(span=> ::graph_runtime::Launch::cooperative(#launch)),
+        Some(span) => quote_spanned!(span=> __g::Launch::cooperative(#launch)),
         None => launch,
     }
 }
@@ -23,14 +23,14 @@ pub(super) fn statements(node: &Node, builder: &TokenStream) -> TokenStream {
     let mut found = TokenStream::new();
     if let Some((span, priority)) = &attributes.priority {
         found.extend(quote_spanned! {*span=>
-            let #newest = ::graph_runtime::GraphBuilder::newest(#builder);
-            ::graph_runtime::GraphBuilder::priority(#builder, #newest, #priority);
+            let #newest = __p::Declare::newest(#builder);
+            __g::GraphBuilder::priority(#builder, #newest, #priority);
         });
     }
     if let Some(span) = attributes.disabled {
         found.extend(quote_spanned! {span=>
-            let #newest = ::graph_runtime::GraphBuilder::newest(#builder);
-            ::graph_runtime::GraphBuilder::disable(#builder, #newest);
+            let #newest = __p::Declare::newest(#builder);
+            __g::GraphBuilder::disable(#builder, #newest);
         });
     }
     found

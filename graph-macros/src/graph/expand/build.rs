@@ -1,22 +1,20 @@
 //! `build`, and the setters of params.
 //!
-//! A node that mentions a param becomes a function of its own, generic over what it applies to: `build` adds the node through
-//! it, `set_x` updates the node through it, and the user's expression is compiled once. The build arguments that such a node mentions, too,
-//! are kept in the graph.
+//! A node that mentions a param becomes a function of its own, generic over what it applies to: `build` adds the node
+//! through it, `set_x` updates the node through it, and the user's expression is compiled once. The build arguments
+//! that such a node mentions, too, are kept in the graph.
 
 use super::anonymous;
-use super::argument::{self, kept, parameters};
+use super::argument::{self, parameters};
 use super::interface::{Source, copy, place_type, receiver, setter, value_name};
 use super::node::{add, apply, generic_assertions, loaded, loaded_name, places};
 use super::part::local;
-use super::programmatic;
 use super::rng;
 use super::scratch;
 use super::shape::Shape;
 use super::step::Steps;
 use crate::graph::ast::{Node, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Scalar, Value, added_scalars, params, scalars};
-use graph_plan::Space;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
@@ -28,50 +26,31 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
     let (arguments, device) = (parameters(graph), hidden("device"));
     quote! {
         #[doc = #SUMMARY]
-        pub fn build(#device: &::graph_runtime::Device #arguments) -> ::graph_runtime::Result<Self> {
+        pub fn build(#device: &__g::Device #arguments) -> __g::Result<Self> {
             ::core::unreachable!("this graph has mistakes and did not compile")
         }
     }
 }
 
-/// `build` of a right graph.
+/// `build` of a right graph: the function that declares its nodes, over a builder of its own and with the build arguments bound.
 pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
-    let name = graph.item.name.to_string();
-    let builder = hidden("builder");
-    let sink = quote!(&mut #builder);
-    let resources = graph.resources.iter().map(|resource| declare(graph, resource, &sink));
-    let (initial, nodes, edges) = (
-        initial(graph),
-        nodes(graph, &sink),
-        programmatic::edges(graph, &builder),
+    let (name, arguments) = (graph.item.name.to_string(), parameters(graph));
+    let (device, builder, bound) = (hidden("device"), hidden("builder"), hidden("bound"));
+    // Here too, so that a failure names the user's call of `build`.
+    let asserted = (!generic_assertions(graph).is_empty()).then(|| quote!(let () = Self::__ASSERTED;));
+    let (arena, values) = (
+        scratch::places(graph, &builder),
+        argument::bound(graph, &builder, &bound),
     );
-    let fields = graph.resources.iter().map(|resource| {
-        let (field, place) = (&resource.name, local(&resource.name));
-        quote!(#field: #place,)
-    });
-    let params = graph.params.iter().map(|param| &param.name);
-    let kept = kept(graph).into_iter().map(|value| value.name);
-    let arguments = parameters(graph);
-    let arena = scratch::places(graph, &builder);
-    let assertions = generic_assertions(graph);
-    let device = hidden("device");
     quote! {
         #[doc = #SUMMARY]
-        pub fn build(#device: &::graph_runtime::Device #arguments) -> ::graph_runtime::Result<Self> {
-            #assertions
-            let mut #builder = ::graph_runtime::GraphBuilder::new(#device, #name);
-            #(#resources)*
+        pub fn build(#device: &__g::Device #arguments) -> __g::Result<Self> {
+            #[allow(unused_mut)]
+            let (mut #builder, mut #bound) = (__g::GraphBuilder::new(#device, #name), Self::__unbound());
+            #asserted
             #arena
-            #initial
-            #nodes
-            #edges
-            ::core::result::Result::Ok(Self {
-                __graph: ::graph_runtime::GraphBuilder::build(#builder)?,
-                #(#fields)*
-                #(#params,)*
-                #(#kept,)*
-                __marker: ::core::marker::PhantomData,
-            })
+            #values
+            Self::__declare(#builder, #bound)
         }
     }
 }
@@ -91,34 +70,52 @@ pub(super) fn nodes(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
     Steps::of(graph).tokens(builder)
 }
 
-/// The declaration of a resource, whose place becomes a local variable. `builder` is a `&mut GraphBuilder`.
-pub(super) fn declare(graph: &Graph<'_>, resource: &Resource, builder: &TokenStream) -> TokenStream {
-    if let ResourceKind::Shared { .. } = resource.kind {
-        return argument::declare(graph, resource, builder);
-    }
-    let (place, name) = (local(&resource.name), resource.name.to_string());
-    if resource.random.is_some() {
-        let rng = rng::declare(resource, builder);
-        return quote!(let #place = #rng;);
-    }
+/// The declaration of a resource, whose place becomes a local variable. `builder` is a `&mut GraphBuilder`; `bound` is
+/// the struct of what is bound, if the resource can be among it.
+pub(super) fn declare(
+    graph: &Graph<'_>,
+    resource: &Resource,
+    builder: &TokenStream,
+    bound: Option<&Ident>,
+) -> TokenStream {
+    let (field, place, name) = (&resource.name, local(&resource.name), resource.name.to_string());
+    let bound = match bound {
+        Some(bound) => quote!(#bound.#field),
+        None => quote!(::core::option::Option::None),
+    };
+    let length = match Shape::of(graph, resource) {
+        Shape::Dynamic { length, .. } => Some(length),
+        Shape::Fixed(_) | Shape::Inferred => None,
+    };
     let function = |fixed: &str, dynamic: &str| {
-        let function = if graph.is_dynamic(resource) { dynamic } else { fixed };
+        let function = if length.is_some() { dynamic } else { fixed };
         Ident::new(function, resource.name.span())
     };
-    let function = match (resource.kind, resource.space()) {
-        (ResourceKind::Scratch, _) => function("scratch", "scratch_slice"),
-        (_, Space::Host) => function("host", "host_slice"),
-        (_, Space::Device) => function("device", "device_slice"),
+    let (shape, length) = (
+        Shape::of(graph, resource).element(),
+        length.map(|length| quote!(, #length)),
+    );
+    let function = match resource.kind {
+        ResourceKind::Moved(_) => return TokenStream::new(), // what is moved is not declared
+        ResourceKind::Rng => {
+            let rng = rng::declare(resource, builder);
+            return quote!(let #place = #rng;);
+        }
+        ResourceKind::Shared { .. } => {
+            let required = length.map(|length| quote!(__g::GraphBuilder::require_len(#builder, &#place #length);));
+            return quote! {
+                let #place = __p::bound(#bound, #builder, #name)?;
+                #required
+            };
+        }
+        ResourceKind::Scratch => {
+            let function = function("scratch", "scratch_slice");
+            return quote!(let #place = __g::GraphBuilder::#function::<#shape>(#builder, #name #length););
+        }
+        ResourceKind::Host => function("host", "host_slice"),
+        ResourceKind::Device => function("device", "device_slice"),
     };
-    match Shape::of(graph, resource) {
-        Shape::Inferred => TokenStream::new(), // what is captured is not declared
-        Shape::Fixed(shape) => {
-            quote!(let #place = ::graph_runtime::GraphBuilder::#function::<#shape>(#builder, #name);)
-        }
-        Shape::Dynamic { row, length } => {
-            quote!(let #place = ::graph_runtime::GraphBuilder::#function::<#row>(#builder, #name, #length);)
-        }
-    }
+    quote!(let #place = __p::#function::<#shape>(#builder, #name, #bound #length);)
 }
 
 /// Adds a node: directly, or through its function if it mentions params. `builder` is a `&mut GraphBuilder`.
@@ -227,15 +224,15 @@ fn node_function(graph: &Graph<'_>, index: usize, node: &Node, used: &[Scalar]) 
     let operands = operands(graph, &operands_of(graph, index, used.to_vec()));
     let loaded = loaded(node).map(|_| {
         let name = loaded_name();
-        quote!(#name: ::core::option::Option<::graph_runtime::cudarc::driver::CudaFunction>,)
+        quote!(#name: ::core::option::Option<__g::cudarc::driver::CudaFunction>,)
     });
     let apply = apply(graph, index, node, &sink);
     quote! {
         fn #function(
-            #sink: &mut impl ::graph_runtime::private::NodeSink,
+            #sink: &mut impl __p::NodeSink,
             #operands
             #loaded
-        ) -> ::graph_runtime::Result<()> {
+        ) -> __g::Result<()> {
             #apply
         }
     }
@@ -276,7 +273,7 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> TokenStream {
     quote! {
         #(#locals)*
         #(#others)*
-        ::graph_runtime::Graph::update(&mut #this.__graph, #text, |#update| {
+        __g::Graph::update(&mut #this.__graph, #text, |#update| {
             #calls
             ::core::result::Result::Ok(())
         })?;
@@ -285,7 +282,8 @@ fn set(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> TokenStream {
     }
 }
 
-/// The calls of the functions of nodes that mention params, of all iterations, by an update. What they need is in local variables.
+/// The calls of the functions of nodes that mention params, of all iterations, by an update. What they need is in local
+/// variables.
 pub(super) fn update_calls(graph: &Graph<'_>, nodes: &[usize], update: &Ident) -> TokenStream {
     let calls = nodes.iter().map(|&node| {
         let unchanged = loaded(graph.nodes[node]).map(|_| quote!(::core::option::Option::None));
@@ -296,7 +294,7 @@ pub(super) fn update_calls(graph: &Graph<'_>, nodes: &[usize], update: &Ident) -
             return call;
         }
         quote! {
-            ::graph_runtime::Update::each(#update, #node, |#update, [#(#variables),*]| {
+            __p::each(#update, #node, |#update, [#(#variables),*]| {
                 #call
                 ::core::result::Result::Ok(())
             })?;

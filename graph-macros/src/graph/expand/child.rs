@@ -2,7 +2,7 @@
 
 mod offered;
 
-pub(super) use offered::{declared, offered};
+pub(super) use offered::{bound, declared, offered};
 
 use super::build::hidden;
 use super::node::borrow;
@@ -27,43 +27,39 @@ fn alias(node: &Node) -> Ident {
     Ident::new(&format!("__child_{}", node.name.unraw()), node.name.span())
 }
 
-/// The declaration of the alias.
-pub(super) fn declared_alias(graph: &Graph<'_>, node: &Node, child: &Child) -> Option<TokenStream> {
-    let (alias, path) = (alias(node), &child.path);
-    let own = !generic(graph, path.to_token_stream());
-    own.then(|| quote!(#[allow(non_camel_case_types, dead_code)] type #alias = #path;))
+/// The alias, if items beside the type can name the child's type.
+pub(super) fn own_alias(graph: &Graph<'_>, node: &Node, child: &Child) -> Option<Ident> {
+    (!generic(graph, child.path.to_token_stream())).then(|| alias(node))
 }
 
 /// Adds a child that no param changes.
 pub(super) fn add(graph: &Graph<'_>, node: &Node, child: &Child, builder: &TokenStream) -> TokenStream {
     let (name, path, slots) = (node.name.to_string(), path(graph, node, child), hidden("slots"));
-    let bound = bound(graph, node, child, &slots);
+    let bound = fill(graph, node, child, &slots);
     quote! {
         {
             #bound
-            if ::graph_runtime::GraphBuilder::begin_child(#builder, #name) {
-                let added = #path::__add(#builder, #slots);
-                ::graph_runtime::GraphBuilder::end_child(#builder, added);
-            }
+            __p::child(#builder, #name, #slots, |builder, bound| #path::__declare(builder, bound));
         }
     }
 }
 
-/// Adds a child, or changes it: params stand in what it is bound to.
+/// Adds a child, or changes it: params are in what it is bound to.
 pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, child: &Child, sink: &Ident) -> TokenStream {
     let (name, path, slots) = (node.name.to_string(), path(graph, node, child), hidden("slots"));
-    let bound = bound(graph, node, child, &slots);
+    let bound = fill(graph, node, child, &slots);
     quote! {
         {
             #bound
-            ::graph_runtime::private::NodeSink::child(#sink, #index, #name, #slots, #path::__add, #path::__update)
+            let declare = |builder: &mut __g::GraphBuilder, bound| #path::__declare(builder, bound);
+            __p::NodeSink::child(#sink, #index, #name, #slots, declare, #path::__update)
         }
     }
 }
 
-/// Fills the slots of a child. A name that it does not have is told by [`assertions`] alone, and so is a type that is no graph: here traits
-/// stand in for the functions.
-fn bound(graph: &Graph<'_>, node: &Node, child: &Child, slots: &Ident) -> TokenStream {
+/// Fills the slots of a child. A name that it does not have is told by [`assertions`] alone, and so is a type that is
+/// no graph: here traits stand in for the functions.
+fn fill(graph: &Graph<'_>, node: &Node, child: &Child, slots: &Ident) -> TokenStream {
     let path = path(graph, node, child);
     let functions: Vec<Ident> = child
         .bindings
@@ -89,9 +85,9 @@ fn bound(graph: &Graph<'_>, node: &Node, child: &Child, slots: &Ident) -> TokenS
         trait __Missing { #(fn #missing<S, T>(_: S, _: T) where Self: ::core::marker::Sized {})* }
         impl<T> __Missing for T {}
         #[allow(unused_imports)]
-        use ::graph_runtime::private::NoGraph as _;
+        use __p::NoGraph as _;
         #[allow(unused_mut)]
-        let mut #slots = #path::__slots();
+        let mut #slots = #path::__unbound();
         #(#calls)*
     }
 }
@@ -104,7 +100,7 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
     let (path, name) = (path(graph, node, child), node.name.to_string());
     let interface = quote!({
         #[allow(unused_imports)]
-        use ::graph_runtime::private::NoGraph as _;
+        use __p::NoGraph as _;
         &#path::__INTERFACE
     });
     let bindings = child.bindings.iter().map(|binding| {
@@ -123,8 +119,8 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
             binding.name.unraw().to_string(),
             binding.name.span(),
         );
-        let function = quote_spanned!(span=> ::graph_runtime::private::check_binding);
-        let operands = quote!(#interface, #name, #text, ::graph_runtime::private::Bound::#bound);
+        let function = quote_spanned!(span=> __p::check_binding);
+        let operands = quote!(#interface, #name, #text, __p::Bound::#bound);
         (span, spanned_call(function, operands, end))
     });
     let names = child.bindings.iter().map(|binding| binding.name.unraw().to_string());
@@ -133,14 +129,14 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
         .segments
         .first()
         .map_or(child.parens, |segment| segment.ident.span());
-    let function = quote_spanned!(span=> ::graph_runtime::private::check_bound);
+    let function = quote_spanned!(span=> __p::check_bound);
     let all = spanned_call(function, quote!(#interface, #name, &[#(#names),*]), child.parens);
     let inside = conditional_around(graph, node).map(|owner| {
-        let function = quote_spanned!(span=> ::graph_runtime::private::check_unconditional);
+        let function = quote_spanned!(span=> __p::check_unconditional);
         let call = spanned_call(function, quote!(#interface, #owner), child.parens);
         (span, call)
     });
-    let function = quote_spanned!(span=> ::graph_runtime::private::is_graph);
+    let function = quote_spanned!(span=> __p::is_graph);
     let mut named = child.path.to_token_stream();
     if !generic(graph, named.clone()) {
         let mut alias = alias(node);
@@ -165,7 +161,7 @@ pub(super) fn scratch(graph: &Graph<'_>, node: &Node, child: &Child) -> TokenStr
     let path = path(graph, node, child);
     quote!({
         #[allow(unused_imports)]
-        use ::graph_runtime::private::NoGraph as _;
+        use __p::NoGraph as _;
         #path::__INTERFACE.scratch
     })
 }

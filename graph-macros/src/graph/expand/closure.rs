@@ -29,7 +29,7 @@ pub(super) fn call(graph: &Graph<'_>, node: &Node, call: &Call, builder: &TokenS
     let (clones, body) = (clones(graph, node), &call.body);
     let function = quote_spanned!(span=> move |(#(#names)*): (#(#types)*)| #body);
     quote_spanned! {span=>
-        { #clones let _ = ::graph_runtime::GraphBuilder::call(#builder, #name, (#(#places)*), #function); }
+        { #clones let _ = __g::GraphBuilder::call(#builder, #name, (#(#places)*), #function); }
     }
 }
 
@@ -37,7 +37,7 @@ pub(super) fn call(graph: &Graph<'_>, node: &Node, call: &Call, builder: &TokenS
 pub(super) fn event(graph: &Graph<'_>, node: &Node, event: &Expr, builder: &TokenStream, method: &str) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
     let (clones, method) = (clones(graph, node), Ident::new(method, span));
-    quote_spanned!(span=> { #clones let _ = ::graph_runtime::GraphBuilder::#method(#builder, #name, #event); })
+    quote_spanned!(span=> { #clones let _ = __g::GraphBuilder::#method(#builder, #name, #event); })
 }
 
 /// Clones of the build arguments that the node takes for itself and others, or further iterations of it, need, too.

@@ -1,5 +1,6 @@
-//! What rustc still compiles of a graph with mistakes: the statements that have none of those that rustc would tell once more. So what
-//! rustc has to say of them is said at once, and what only they name counts as used. Nothing calls it.
+//! What rustc still compiles of a graph with mistakes: the statements that have none of those that rustc would tell
+//! once more. So what rustc has to say of them is said at once, and what only they name counts as used. Nothing calls
+//! it.
 
 use super::build::{Operands, hidden, operands, operands_of};
 use super::interface::implementation;
@@ -103,7 +104,7 @@ fn added_alone(graph: &Graph<'_>, index: usize, node: &Node) -> TokenStream {
     let (function, builder) = (format_ident!("__added_{index}"), hidden("builder"));
     let operands = operands(graph, &operands_of(graph, index, mentioned(graph, &added(node))));
     let add = add(graph, node, &builder.to_token_stream());
-    quote!(fn #function(#builder: &mut ::graph_runtime::GraphBuilder, #operands) { #add })
+    quote!(fn #function(#builder: &mut __g::GraphBuilder, #operands) { #add })
 }
 
 /// Where the names of the statements stand that mistakes are about: the nearest before each.

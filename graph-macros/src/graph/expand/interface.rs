@@ -7,7 +7,7 @@ use super::shape::Shape;
 use crate::graph::ast::{Node, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value};
 use graph_plan::Space;
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{GenericParam, Generics, Lifetime, LifetimeParam};
@@ -35,7 +35,6 @@ pub(super) fn implementation(graph: &Graph<'_>, contents: TokenStream) -> TokenS
     let generics = generics(graph);
     let (parameters, arguments, condition) = generics.split_for_impl();
     quote! {
-        #[allow(dead_code, non_snake_case, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
         impl #parameters #name #arguments #condition {
             #contents
         }
@@ -48,31 +47,37 @@ pub(super) fn types(graph: &Graph<'_>) -> TokenStream {
     quote!(#declaration #memory)
 }
 
-/// All methods of the type but `build`.
+/// The methods that read the same to editors and to rustc: all but `build` and those about params, whose bodies have
+/// spans of the user's.
 pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let memory = memory_method(graph, bodies);
-    let common = common(bodies);
+    let (common, memory) = (common(bodies), memory_method(graph, bodies));
     let resources = graph
         .resources
         .iter()
         .filter(|resource| resource.kind != ResourceKind::Scratch)
         .map(|resource| resource_methods(graph, resource, bodies));
-    let params = (0..graph.params.len()).map(|param| getter(graph, param, bodies));
+    let translated = graph.is_translated();
     let handles = graph
         .nodes
         .iter()
         .enumerate()
         .filter(|(index, _)| !graph.nameless.contains(index))
-        .map(|(index, node)| handle(graph, index, node, bodies));
+        .map(|(index, node)| handle(graph, index, node, translated, bodies));
+    let methods = implementation(graph, quote!(#common #memory #(#resources)* #(#handles)*));
+    let debug = debug(graph, bodies);
+    quote!(#methods #debug)
+}
+
+/// The accessors of params.
+pub(super) fn params(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
+    let getters = (0..graph.params.len()).map(|param| getter(graph, param, bodies));
     let setters = match bodies {
         Bodies::Real => TokenStream::new(), // beside the updates they apply
         Bodies::Stub => (0..graph.params.len())
             .map(|param| setter(graph, param, bodies.of(TokenStream::new())))
             .collect(),
     };
-    let methods = quote!(#common #memory #(#resources)* #(#params)* #setters #(#handles)*);
-    let (methods, debug) = (implementation(graph, methods), debug(graph, bodies));
-    quote!(#methods #debug)
+    quote!(#(#getters)* #setters)
 }
 
 /// `Debug` as the runtime's graph has it, for whatever its memory holds.
@@ -82,7 +87,6 @@ fn debug(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let (parameters, arguments, condition) = generics.split_for_impl();
     let body = bodies.of(quote!(::core::fmt::Debug::fmt(&self.__graph, formatter)));
     quote! {
-        #[allow(unused_variables)]
         impl #parameters ::core::fmt::Debug for #name #arguments #condition {
             fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { #body }
         }
@@ -125,15 +129,15 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// The name of a type at the user's own place, yet not as the user's: else rustc, where it cannot find a type, suggests a type
-/// parameter behind this name, and so tells the same mistake again where it has no such suggestion.
+/// The name of a type at the user's own place, yet not as the user's: else rustc, where it cannot find a type, suggests
+/// a type parameter behind this name, and so tells the same mistake again where it has no such suggestion.
 fn without_suggestions(mut name: Ident) -> Ident {
     name.set_span(name.span().resolved_at(Span::call_site()));
     name
 }
 
 /// Uses every type and lifetime parameter, whether or not a resource does.
-fn marker(generics: &Generics) -> TokenStream {
+pub(super) fn marker(generics: &Generics) -> TokenStream {
     let used = generics.params.iter().filter_map(|param| match param {
         GenericParam::Type(param) => {
             let name = &param.ident;
@@ -181,23 +185,23 @@ pub(super) fn place_type(graph: &Graph<'_>, resource: &Resource) -> TokenStream 
 
 /// The methods that every graph has.
 fn common(bodies: Bodies) -> TokenStream {
-    let launch = bodies.of(quote!(::graph_runtime::Graph::launch(&mut self.__graph)));
-    let launch_on = bodies.of(quote!(::graph_runtime::Graph::launch_on(&mut self.__graph, stream)));
-    let synchronize = bodies.of(quote!(::graph_runtime::Graph::synchronize(&self.__graph)));
-    let raw = bodies.of(quote!(::graph_runtime::Graph::raw(&self.__graph)));
+    let launch = bodies.of(quote!(__g::Graph::launch(&mut self.__graph)));
+    let launch_on = bodies.of(quote!(__g::Graph::launch_on(&mut self.__graph, stream)));
+    let synchronize = bodies.of(quote!(__g::Graph::synchronize(&self.__graph)));
+    let raw = bodies.of(quote!(__g::Graph::raw(&self.__graph)));
     quote! {
         /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
         #[inline]
-        pub fn launch(&mut self) -> ::graph_runtime::Result<()> { #launch }
+        pub fn launch(&mut self) -> __g::Result<()> { #launch }
 
         /// Launches the graph on a stream of the same context that is not capturing.
-        pub fn launch_on(&mut self, stream: &::graph_runtime::CudaStream) -> ::graph_runtime::Result<()> { #launch_on }
+        pub fn launch_on(&mut self, stream: &__g::CudaStream) -> __g::Result<()> { #launch_on }
 
         /// Waits until all launches have ended; returns the error of any that failed.
-        pub fn synchronize(&self) -> ::graph_runtime::Result<()> { #synchronize }
+        pub fn synchronize(&self) -> __g::Result<()> { #synchronize }
 
         /// The CUDA handles, for what is not covered here; `None` on the emulator.
-        pub fn raw(&self) -> ::core::option::Option<::graph_runtime::RawGraph> { #raw }
+        pub fn raw(&self) -> ::core::option::Option<__g::RawGraph> { #raw }
     }
 }
 
@@ -220,7 +224,7 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
         quote! {
             #[doc = #summary_mut]
             #(#docs)*
-            pub fn #name_mut(&mut self) -> ::graph_runtime::Result<#exclusive> { #get_mut }
+            pub fn #name_mut(&mut self) -> __g::Result<#exclusive> { #get_mut }
         }
     });
     let is_shared = matches!(resource.kind, ResourceKind::Shared { .. });
@@ -228,7 +232,7 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #name(&self) -> ::graph_runtime::Result<#shared> { #get }
+        pub fn #name(&self) -> __g::Result<#shared> { #get }
 
         #get_mut
         #rebind
@@ -251,8 +255,8 @@ fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
     let is_shared = matches!(resource.kind, ResourceKind::Shared { .. });
     let (shared, exclusive, read, write) = match (resource.space(), &shape) {
         (Space::Host, _) if is_shared => (
-            quote!(::graph_runtime::HostRef<'_, #shape>),
-            quote!(::graph_runtime::HostMut<'_, #shape>),
+            quote!(__g::HostRef<'_, #shape>),
+            quote!(__g::HostMut<'_, #shape>),
             quote!(shared_host),
             quote!(shared_host_mut),
         ),
@@ -266,15 +270,16 @@ fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
             quote!(host_slice_mut),
         ),
         (Space::Device, _) => (
-            quote!(::graph_runtime::DeviceRef<'_, #shape>),
-            quote!(::graph_runtime::DeviceMut<'_, #shape>),
+            quote!(__g::DeviceRef<'_, #shape>),
+            quote!(__g::DeviceMut<'_, #shape>),
             quote!(device),
             quote!(device_mut),
         ),
     };
+    let field = unseen(name);
     Lent {
-        get: quote!(::graph_runtime::Graph::#read(&self.__graph, &self.#name)),
-        get_mut: quote!(::graph_runtime::Graph::#write(&mut self.__graph, &self.#name)),
+        get: quote!(__g::Graph::#read(&self.__graph, &self.#field)),
+        get_mut: quote!(__g::Graph::#write(&mut self.__graph, &self.#field)),
         shared,
         exclusive,
     }
@@ -303,8 +308,9 @@ pub(super) enum Source {
     Argument(Ident),
 }
 
-/// A copy of a param's value: params are `Clone`, not necessarily `Copy`. All copies of one param have the same span, at its name, so
-/// that rustc says only once that a type is not `Clone`. `receiver` is the `self` of the method, or the argument's name.
+/// A copy of a param's value: params are `Clone`, not necessarily `Copy`. All copies of one param have the same span,
+/// at its name, so that rustc says only once that a type is not `Clone`. `receiver` is the `self` of the method, or the
+/// argument's name.
 pub(super) fn copy(name: &Ident, source: &Source) -> TokenStream {
     let here = |ident: &Ident| {
         let mut ident = ident.clone();
@@ -338,7 +344,7 @@ pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> Toke
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #set(&mut #this, #value: #ty) -> ::graph_runtime::Result<()> #condition { #body }
+        pub fn #set(&mut #this, #value: #ty) -> __g::Result<()> #condition { #body }
     }
 }
 
@@ -347,8 +353,15 @@ pub(super) fn value_name(param: &Ident) -> Ident {
     Ident::new("__value", param.span())
 }
 
+/// The field of this name, mentioned where it means nothing to editors.
+pub(super) fn unseen(name: &Ident) -> Ident {
+    let mut name = name.clone();
+    name.set_span(Span::call_site().resolved_at(name.span()));
+    name
+}
+
 /// The handle of a node. In `for`s it takes the numbers of the iterations, from the outermost.
-fn handle(graph: &Graph<'_>, index: usize, node: &Node, bodies: Bodies) -> TokenStream {
+fn handle(graph: &Graph<'_>, index: usize, node: &Node, translated: bool, bodies: Bodies) -> TokenStream {
     let (name, docs) = (&node.name, &node.attributes.docs);
     let summary = format!(" The node `{name}`.");
     let variables = graph.variables_up_to(graph.draft.loop_around(index));
@@ -357,17 +370,19 @@ fn handle(graph: &Graph<'_>, index: usize, node: &Node, bodies: Bodies) -> Token
         false => (*variable).clone(),
     };
     let variables: Vec<Ident> = variables.iter().enumerate().map(distinct).collect();
-    let get = if !graph.is_translated() {
-        quote!(::graph_runtime::Graph::node(&mut self.__graph, ::graph_runtime::NodeId::new(#index)))
-    } else {
-        let name = name.to_string();
-        quote!(::graph_runtime::Graph::declared(&mut self.__graph, #index, #name, &[#(#variables),*]))
+    let (number, text) = (Literal::usize_unsuffixed(index), name.to_string());
+    let get = match translated {
+        false => quote!(__p::node_handle(&mut self.__graph, #number)),
+        true => {
+            let values = variables.iter().map(unseen);
+            quote!(__p::iteration_handle(&mut self.__graph, #number, #text, &[#(#values),*]))
+        }
     };
     let get = bodies.of(get);
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #name(&mut self #(, #variables: ::core::primitive::usize)*) -> ::graph_runtime::NodeHandle<'_> { #get }
+        pub fn #name(&mut self #(, #variables: ::core::primitive::usize)*) -> __g::NodeHandle<'_> { #get }
     }
 }
 
@@ -423,16 +438,16 @@ fn memory_method(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     }
     let (name, arguments) = (memory_name(graph), arguments(&generics(graph)));
     let taken = host.iter().map(|resource| {
-        let (field, take) = (&resource.name, take(graph, resource));
+        let (field, take) = (unseen(&resource.name), take(graph, resource));
         quote!(#field: #take(&mut __split, &self.#field)?,)
     });
     let body = bodies.of(quote! {
-        let mut __split = ::graph_runtime::Graph::split_host(&mut self.__graph)?;
+        let mut __split = __g::Graph::split_host(&mut self.__graph)?;
         ::core::result::Result::Ok(#name { #(#taken)* __marker: ::core::marker::PhantomData })
     });
     quote! {
         /// Waits for launches in flight and lends all host memory at once, for writing.
-        pub fn memory_mut(&mut self) -> ::graph_runtime::Result<#name<'_, #(#arguments),*>> { #body }
+        pub fn memory_mut(&mut self) -> __g::Result<#name<'_, #(#arguments),*>> { #body }
     }
 }
 
@@ -447,14 +462,14 @@ fn memory_shape(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
 /// The function that takes host memory out of what is lent at once.
 fn take(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
     match Shape::of(graph, resource) {
-        _ if graph.is_expression() => quote!(::graph_runtime::private::HostSlot::take),
-        Shape::Fixed(_) | Shape::Inferred => quote!(::graph_runtime::HostSplit::take),
-        Shape::Dynamic { .. } => quote!(::graph_runtime::HostSplit::take_slice),
+        _ if graph.is_expression() => quote!(__p::HostSlot::take),
+        Shape::Fixed(_) | Shape::Inferred => quote!(__g::HostSplit::take),
+        Shape::Dynamic { .. } => quote!(__g::HostSplit::take_slice),
     }
 }
 
 /// The names of all generic parameters, as arguments.
-fn arguments(generics: &Generics) -> Vec<TokenStream> {
+pub(super) fn arguments(generics: &Generics) -> Vec<TokenStream> {
     let name = |param: &GenericParam| match param {
         GenericParam::Type(param) => param.ident.to_token_stream(),
         GenericParam::Lifetime(param) => param.lifetime.to_token_stream(),

@@ -13,40 +13,41 @@ pub(super) fn capture(graph: &Graph<'_>, node: &Node, capture: &Capture, builder
     let (name, span, stream) = (node.name.to_string(), node.name.span(), &capture.stream);
     let (clones, arguments) = (clones(graph, node), arguments(graph, &capture.arguments));
     let names = names(&capture.arguments, stream);
-    let memory = quote_spanned!(span=> let #names = ::graph_runtime::CaptureStream::memory(#stream););
+    let memory = quote_spanned!(span=> let #names = __g::CaptureStream::memory(#stream););
     let body = match ending(&capture.body) {
         Ending::Nothing => {
             let body = &capture.body;
             quote!(#body; ::core::result::Result::Ok(()))
         }
         ending => {
-            let convert = quote_spanned!(span=> ::graph_runtime::private::captured);
+            let convert = quote_spanned!(span=> __p::captured);
             result(&capture.body, ending, convert)
         }
     };
     let closure = quote_spanned! {span=>
-        move |#stream: &::graph_runtime::CaptureStream<'_, _>|
-            -> ::core::result::Result<(), ::graph_runtime::BoxError> { #memory #body }
+        move |#stream: &__g::CaptureStream<'_, _>|
+            -> ::core::result::Result<(), __g::BoxError> { #memory #body }
     };
-    let add = quote_spanned!(span=> ::graph_runtime::GraphBuilder::capture(#builder, #name, #arguments, #closure));
+    let add = quote_spanned!(span=> __g::GraphBuilder::capture(#builder, #name, #arguments, #closure));
     quote_spanned!(span=> #[allow(unused_variables, unreachable_code)] { #clones let _ = #add; })
 }
 
-/// The call that adds what a closure adds. The closure stands in the author's `unsafe`; one of its own within it is welcome.
+/// The call that adds what a closure adds. The closure stands in the author's `unsafe`; one of its own within it is
+/// welcome.
 pub(super) fn raw(graph: &Graph<'_>, node: &Node, raw: &Raw, builder: &TokenStream) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
     let (unsafety, handle, after) = (&raw.unsafety, &raw.graph, &raw.after);
     let (clones, arguments) = (clones(graph, node), arguments(graph, &raw.arguments));
     let names = names(&raw.arguments, handle);
-    let memory = quote_spanned!(span=> let #names = ::graph_runtime::RawNode::memory(#handle););
-    let convert = quote_spanned!(span=> ::graph_runtime::private::added);
+    let memory = quote_spanned!(span=> let #names = __g::RawNode::memory(#handle););
+    let convert = quote_spanned!(span=> __p::added);
     let body = result(&raw.body, ending(&raw.body), convert);
-    let raw_node = quote_spanned!(span=> ::graph_runtime::cudarc::driver::sys::CUgraphNode);
+    let raw_node = quote_spanned!(span=> __g::cudarc::driver::sys::CUgraphNode);
     let closure = quote_spanned! {span=>
-        move |#handle: &::graph_runtime::RawNode<'_, _>, #after: &[#raw_node]|
-            -> ::core::result::Result<#raw_node, ::graph_runtime::BoxError> { #memory #body }
+        move |#handle: &__g::RawNode<'_, _>, #after: &[#raw_node]|
+            -> ::core::result::Result<#raw_node, __g::BoxError> { #memory #body }
     };
-    let add = quote_spanned!(span=> ::graph_runtime::GraphBuilder::raw(#builder, #name, #arguments, #closure));
+    let add = quote_spanned!(span=> __g::GraphBuilder::raw(#builder, #name, #arguments, #closure));
     let add = quote_spanned!(unsafety.span=> #unsafety { #add });
     quote_spanned!(span=> #[allow(unused_variables, unreachable_code, unused_unsafe)] { #clones let _ = #add; })
 }
@@ -55,12 +56,13 @@ pub(super) fn raw(graph: &Graph<'_>, node: &Node, raw: &Raw, builder: &TokenStre
 fn arguments(graph: &Graph<'_>, arguments: &[Argument]) -> TokenStream {
     let arguments = arguments.iter().map(|argument| match argument {
         Argument::Borrow { mutable, place, .. } => borrow(graph, place, mutable.is_some()),
-        Argument::Value(value) => quote!(::graph_runtime::ByValue(#value)),
+        Argument::Value(value) => quote!(__g::ByValue(#value)),
     });
     quote!((#(#arguments,)*))
 }
 
-/// The pattern that gives memory its name in the closure: each name that is borrowed once, and is not that of the closure's parameter.
+/// The pattern that gives memory its name in the closure: each name that is borrowed once, and is not that of the
+/// closure's parameter.
 fn names(arguments: &[Argument], parameter: &Ident) -> TokenStream {
     let name = |argument: &Argument| match argument {
         Argument::Borrow { place, .. } => Some(place.name.clone()),

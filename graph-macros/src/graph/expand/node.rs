@@ -23,20 +23,20 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
         Action::Kernel(launch) => {
             let function = loaded(node).map(|function| quote!(::core::option::Option::Some(#function)));
             let (dimensions, call) = (dimensions(node, launch), call(graph, launch, &alias(node), function));
-            quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::kernel(#builder, #name, #dimensions, #call);)
+            quote_spanned!(span=> let _ = __g::GraphBuilder::kernel(#builder, #name, #dimensions, #call);)
         }
         Action::Memcpy { from, to } if from.is_rectangle() || to.is_rectangle() => {
             let (source, destination) = (columns(graph, from, false), columns(graph, to, true));
-            quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::memcpy_2d(#builder, #name, #source, #destination);)
+            quote_spanned!(span=> let _ = __g::GraphBuilder::memcpy_2d(#builder, #name, #source, #destination);)
         }
         Action::Memcpy { from, to } => {
             let (source, destination) = (borrow(graph, from, false), borrow(graph, to, true));
-            quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::memcpy(#builder, #name, #source, #destination);)
+            quote_spanned!(span=> let _ = __g::GraphBuilder::memcpy(#builder, #name, #source, #destination);)
         }
         Action::Memset { to, value } => {
             let (method, place) = memset(graph, to, span);
             let (element, value) = (element(graph, to), value_to_set(graph, to, value));
-            quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::#method::<_, #element>(#builder, #name, #place, #value);)
+            quote_spanned!(span=> let _ = __g::GraphBuilder::#method::<_, #element>(#builder, #name, #place, #value);)
         }
         Action::If(_) => conditional(graph, node, builder, "begin_if"),
         Action::While(_) => conditional(graph, node, builder, "begin_while"),
@@ -47,7 +47,7 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
         Action::Record(event) => closure::event(graph, node, event, builder, "record"),
         Action::Wait(event) => closure::event(graph, node, event, builder, "wait"),
         Action::Graph(child) => child::add(graph, node, child, builder),
-        Action::Join => quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::join(#builder, #name);),
+        Action::Join => quote_spanned!(span=> let _ = __g::GraphBuilder::join(#builder, #name);),
     }
 }
 
@@ -59,13 +59,13 @@ fn conditional(graph: &Graph<'_>, node: &Node, builder: &TokenStream, method: &s
         .action
         .condition()
         .map(|condition| borrow_on_device(graph, condition, false));
-    quote_spanned!(span=> let _ = ::graph_runtime::GraphBuilder::#method(#builder, #name, #condition);)
+    quote_spanned!(span=> let _ = __p::Declare::#method(#builder, #name, #condition);)
 }
 
 /// The call that adds a node to a builder, or updates it in a graph: the same expression serves both.
 pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
-    let trait_path = quote_spanned!(span=> ::graph_runtime::private::NodeSink);
+    let trait_path = quote_spanned!(span=> __p::NodeSink);
     match &node.action {
         Action::Kernel(launch) => {
             let function = loaded(node).map(|_| loaded_name().to_token_stream());
@@ -85,9 +85,9 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) 
 /// `Launch::new(grid, block)` at the user's tokens.
 fn dimensions(node: &Node, launch: &Launch) -> TokenStream {
     let (grid, block) = (&launch.grid.whole, &launch.block.whole);
-    let dimensions = quote_spanned!(launch.function.span()=> ::graph_runtime::Launch::new(#grid, #block));
+    let dimensions = quote_spanned!(launch.function.span()=> __g::Launch::new(#grid, #block));
     let dimensions = match &launch.shared {
-        Some(shared) => quote_spanned!(launch.function.span()=> ::graph_runtime::Launch::shared(#dimensions, #shared)),
+        Some(shared) => quote_spanned!(launch.function.span()=> __g::Launch::shared(#dimensions, #shared)),
         None => dimensions,
     };
     attribute::launched(node, dimensions)
@@ -116,28 +116,41 @@ fn on_device(graph: &Graph<'_>, place: &Place) -> TokenStream {
     let selected = select(graph, place);
     match graph.resource(place) {
         Some(index) if graph.resources[index].is_moved() => {
-            quote_spanned!(place.name.span()=> ::graph_runtime::private::on_device(#selected))
+            quote_spanned!(place.name.span()=> __p::on_device(#selected))
         }
         _ => selected,
     }
 }
 
-/// The name under which the expansion mentions a node's kernel. The user's path stands once, where this name is declared, so
-/// that a wrong path is one error.
+/// The name under which the expansion mentions a node's kernel. The user's path stands once, where this name is
+/// declared, so that a wrong path is one error.
 pub(super) fn alias(node: &Node) -> Ident {
     Ident::new(&format!("__kernel_{}", node.name.unraw()), node.name.span())
 }
 
 /// The declarations of all [`alias`]es.
 pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
+    // Beside a type, the constant around all of them allows it.
+    let allowed = graph
+        .is_expression()
+        .then(|| quote!(#[allow(non_camel_case_types, dead_code)]));
     let declare = |node: &&Node| {
-        let launch = match &node.action {
-            Action::Kernel(launch) => launch,
-            Action::Graph(child) => return child::declared_alias(graph, node, child),
-            _ => return None,
+        let (alias, path) = match &node.action {
+            Action::Kernel(launch) => (alias(node), launch.path()?),
+            Action::Graph(child) => (child::own_alias(graph, node, child)?, &child.path),
+            Action::Memcpy { .. }
+            | Action::Memset { .. }
+            | Action::Call(_)
+            | Action::Capture(_)
+            | Action::Raw(_)
+            | Action::Join
+            | Action::Record(_)
+            | Action::Wait(_)
+            | Action::If(_)
+            | Action::While(_)
+            | Action::Switch(_) => return None,
         };
-        let (alias, path) = (alias(node), launch.path()?);
-        Some(quote!(#[allow(non_camel_case_types, dead_code)] type #alias = #path;))
+        Some(quote!(#allowed type #alias = #path;))
     };
     graph.nodes.iter().filter_map(declare).collect()
 }
@@ -151,15 +164,17 @@ pub(super) fn loaded(node: &Node) -> Option<TokenStream> {
         return None;
     };
     let (span, expr) = (value.span(), &value.expr);
-    Some(quote_spanned!(span=> ::graph_runtime::LoadedFunction::loaded(&(#expr))))
+    Some(quote_spanned!(span=> __g::LoadedFunction::loaded(&(#expr))))
 }
 
-/// The parameter of a node's function that is the [`loaded`] value: `None` in an update, which does not evaluate the expression again.
+/// The parameter of a node's function that is the [`loaded`] value: `None` in an update, which does not evaluate the
+/// expression again.
 pub(super) fn loaded_name() -> Ident {
     Ident::new("function", Span::mixed_site())
 }
 
-/// The call that a node makes, in `unsafe` where the user wrote so. `function` is the value that is launched, if that is no path.
+/// The call that a node makes, in `unsafe` where the user wrote so. `function` is the value that is launched, if that
+/// is no path.
 fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident, function: Option<TokenStream>) -> TokenStream {
     let arguments = launch.arguments.iter().map(|argument| match argument {
         Argument::Borrow { and, mutable, place } => {
@@ -183,10 +198,10 @@ fn call_of_value(launch: &Launch, function: TokenStream, arguments: impl Iterato
             Argument::Value(value) => ("value", value.span()),
         };
         let constructor = Ident::new(constructor, span);
-        quote_spanned!(span=> ::graph_runtime::CallArgument::#constructor(#tokens))
+        quote_spanned!(span=> __g::CallArgument::#constructor(#tokens))
     });
     let (span, name) = (launch.function.span(), loaded_name());
-    let call = quote_spanned!(span=> ::graph_runtime::KernelCall::built_with(#name, [#(#arguments),*]));
+    let call = quote_spanned!(span=> __g::KernelCall::built_with(#name, [#(#arguments),*]));
     let call = match launch.unsafety {
         Some(unsafety) => quote_spanned!(unsafety.span=> #unsafety { #call }),
         None => call,
@@ -213,7 +228,7 @@ fn value_to_set(graph: &Graph<'_>, to: &Place, value: &Expr) -> TokenStream {
     match graph.resource(to).map(|index| graph.resources[index]) {
         Some(resource) if resource.is_moved() => {
             let place = local(&resource.name);
-            quote_spanned!(value.span()=> ::graph_runtime::private::element_of(&#place, #value))
+            quote_spanned!(value.span()=> __p::element_of(&#place, #value))
         }
         _ => value.to_token_stream(),
     }
@@ -262,8 +277,8 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         .collect()
 }
 
-/// For each kernel that gets scratch memory as `&mut` before any other node has written it, the assertion that it does not load from
-/// there. Only constants of the kernels' types tell.
+/// For each kernel that gets scratch memory as `&mut` before any other node has written it, the assertion that it does
+/// not load from there. Only constants of the kernels' types tell.
 fn first_writes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)> {
     let assertion = |&access: &usize| {
         let (place, start) = graph.accesses[access];
@@ -276,14 +291,14 @@ fn first_writes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)
             |argument: &Argument| matches!(argument, Argument::Borrow { place: passed, .. } if ptr::eq(passed, place));
         let param = launch.arguments.iter().position(passed)?;
         let (kernel, name, memory) = (alias(node), node.name.to_string(), place.name.to_string());
-        let function = quote_spanned!(start=> ::graph_runtime::private::check_initializes::<#kernel>);
+        let function = quote_spanned!(start=> __p::check_initializes::<#kernel>);
         Some((start, spanned_call(function, quote!(#name, #memory, #param), place.end)))
     };
     outcome.first_writes.iter().filter_map(assertion).collect()
 }
 
-/// For each two kernels of which some nodes can run at the same time, the assertion that they share no module-scope variable that one
-/// of them writes. Only constants of the kernels' types tell which variables they touch.
+/// For each two kernels of which some nodes can run at the same time, the assertion that they share no module-scope
+/// variable that one of them writes. Only constants of the kernels' types tell which variables they touch.
 fn unordered_kernels(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)> {
     let path = |node: &Node| match &node.action {
         Action::Kernel(launch) => launch.path().map(|path| path.to_token_stream().to_string()),
@@ -300,7 +315,7 @@ fn unordered_kernels(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenSt
         let (kernel, other) = (alias(first), alias(second));
         let (name, other_name) = (first.name.to_string(), second.name.to_string());
         let function = quote_spanned! {second.name.span()=>
-            ::graph_runtime::private::check_variables::<#kernel, #other>
+            __p::check_variables::<#kernel, #other>
         };
         let assertion = spanned_call(function, quote!(#name, #other_name), second.name.span());
         (second.name.span(), assertion)
@@ -317,8 +332,8 @@ pub(super) fn generic_assertions(graph: &Graph<'_>) -> TokenStream {
         .collect()
 }
 
-/// The assertions about all nodes that do, or do not, mention the graph's generics. Equal ones stand once: a large graph launches
-/// the same kernels over and over.
+/// The assertions about all nodes that do, or do not, mention the graph's generics. Equal ones stand once: a large
+/// graph launches the same kernels over and over.
 fn each(graph: &Graph<'_>, generics: bool) -> Vec<(Span, TokenStream)> {
     let mut found = Vec::new();
     let mut launches: Vec<LaunchAssertion<'_>> = Vec::new();
@@ -373,7 +388,7 @@ impl LaunchAssertion<'_> {
             None => quote_spanned!(self.launch.function.span()=> check_launch),
         };
         let function = quote_spanned! {self.launch.function.span()=>
-            ::graph_runtime::private::#check::<#kernel>
+            __p::#check::<#kernel>
         };
         let memory = self.launch.arguments.iter().map(|argument| match argument {
             Argument::Borrow { place, .. } => place.name.to_string(),
@@ -400,10 +415,10 @@ fn operands(graph: &Graph<'_>, node: &Node, launch: &Launch) -> Option<TokenStre
     }
     let (grid, block) = (extent(&launch.grid), extent(&launch.block));
     let shared = launch.shared.as_ref().map_or_else(|| quote!(0), wide);
-    let unknown = || quote!(::graph_runtime::private::plan::Argument::Unknown);
+    let unknown = || quote!(__p::plan::Argument::Unknown);
     let arguments = launch.arguments.iter().map(|passed| match passed {
         Argument::Borrow { place, .. } => match bytes(graph, place) {
-            Some(bytes) => quote!(::graph_runtime::private::plan::Argument::Buffer(#bytes)),
+            Some(bytes) => quote!(__p::plan::Argument::Buffer(#bytes)),
             None => unknown(),
         },
         Argument::Value(value) => argument(value, &variables),

@@ -1,4 +1,5 @@
-//! Places as tokens: the expression that selects one in `build`, its size in bytes, and the assertion that it is in bounds.
+//! Places as tokens: the expression that selects one in `build`, its size in bytes, and the assertion that it is in
+//! bounds.
 
 use super::rng;
 use super::shape::Shape;
@@ -10,8 +11,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 use syn::ext::IdentExt;
 
-/// The local variable that holds a resource's place in `build`. It has the user's own hygiene: only tokens that agree in it
-/// make one span, at which rustc reports what is wrong with a place.
+/// The local variable that holds a resource's place in `build`. It has the user's own hygiene: only tokens that agree
+/// in it make one span, at which rustc reports what is wrong with a place.
 pub(super) fn local(declared: &Ident) -> Ident {
     local_at(declared, declared.span())
 }
@@ -95,7 +96,8 @@ fn length_of<'a>(graph: &Graph<'_>, resource: &'a Resource, dimension: usize) ->
 
 /// The expression of a place, of type `Place<shape of the part, memory>`.
 ///
-/// Methods are called by their paths, here and in all that is expanded: a trait of the user's could otherwise come first.
+/// Methods are called by their paths, here and in all that is expanded: a trait of the user's could otherwise come
+/// first.
 pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return TokenStream::new();
@@ -106,11 +108,12 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
     }
     let shape = Shape::of(graph, resource);
     if place.parts.is_empty() {
-        return quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>::whole(&#name));
+        // A copy, which `&mut` may borrow. A block is what rustc checks fastest.
+        return quote_spanned!(span=> { #name });
     }
     let (mut selected, mut shape) = (name.to_token_stream(), shape.to_token_stream());
     for (dimension, part) in place.parts.iter().enumerate() {
-        let place = quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>);
+        let place = quote_spanned!(span=> __g::Place::<#shape, _>);
         let range = range(graph, resource, dimension, part);
         selected = match (part, range) {
             (Part::Index(index), _) => quote_spanned!(span=> #place::row(&#selected, #index)),
@@ -140,7 +143,7 @@ pub(super) fn length(graph: &Graph<'_>, range: &Range<'_>) -> Option<TokenStream
     let start = range.start();
     if !generic(graph, quote!(#start #end)) {
         let constant = range.bounds().all(|bound| is_constant(bound, &graph.variables()));
-        return constant.then(|| quote!({ ::graph_runtime::private::distance(#start, #end) }));
+        return constant.then(|| quote!({ __p::distance(#start, #end) }));
     }
     // Of generics, stable Rust takes a bare const parameter and nothing else.
     let bare = |end: &Expr| matches!(end, Expr::Path(path) if path.path.get_ident().is_some_and(|name| is_const_parameter(graph, name)));
@@ -200,7 +203,7 @@ pub(super) fn inner(resource: &Resource, parts: usize) -> TokenStream {
     let shape = &resource.shape;
     shape.inner(parts).unwrap_or_else(|| {
         let outer = inner(resource, parts - 1);
-        quote!(<#outer as ::graph_runtime::Rows>::Row)
+        quote!(<#outer as __g::Rows>::Row)
     })
 }
 
@@ -222,12 +225,11 @@ pub(super) fn bytes(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
         return None;
     }
     let (start, end) = (range.start(), range.end()?);
-    Some(
-        quote!((::graph_runtime::private::distance(#start, #end) * ::core::mem::size_of::<#row>()) as ::core::primitive::u64),
-    )
+    Some(quote!((__p::distance(#start, #end) * ::core::mem::size_of::<#row>()) as ::core::primitive::u64))
 }
 
-/// The assertions that a place is in bounds, at the user's tokens; none where literals have told already, or only build can tell.
+/// The assertions that a place is in bounds, at the user's tokens; none where literals have told already, or only build
+/// can tell.
 pub(super) fn bounds_assertions(graph: &Graph<'_>, place: &Place) -> Vec<TokenStream> {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return Vec::new();
@@ -260,7 +262,7 @@ fn bounds_assertion(
             None => quote!((#index) as ::core::primitive::usize),
         };
         return Some((
-            quote_spanned!(place.name.span()=> ::graph_runtime::private::check_index),
+            quote_spanned!(place.name.span()=> __p::check_index),
             quote!(#name, #number, #length),
         ));
     }
@@ -271,7 +273,7 @@ fn bounds_assertion(
     }
     let (start, end) = (range.start(), range.end()?);
     Some((
-        quote_spanned!(place.name.span()=> ::graph_runtime::private::check_range),
+        quote_spanned!(place.name.span()=> __p::check_range),
         quote!(#name, #start, #end, #length),
     ))
 }

@@ -3,83 +3,119 @@
 use super::scratch;
 use super::shape::Shape;
 use crate::graph::resolve::Graph;
-use graph_plan::Outcome;
-use proc_macro2::{Ident, TokenStream};
+use graph_plan::{Node, Outcome};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use std::fmt::Debug;
 
 /// `PLAN` of a right graph.
 pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
-    let plan = quote!(::graph_runtime::private::plan);
     let resources = graph.resources.iter().map(|resource| {
         let name = resource.name.to_string();
         let bytes = Shape::of(graph, resource).bytes().unwrap_or_else(|| quote!(0));
         let space = variant(resource.space());
         match scratch::offset(graph, resource) {
-            Some(offset) => quote!(#plan::PlanResource::scratch(#name, #bytes, #offset)),
-            None => quote!(#plan::PlanResource::new(#name, #plan::Space::#space, #bytes)),
+            Some(offset) => quote!(__p::PlanResource::scratch(#name, #bytes, #offset)),
+            None => quote!(__p::PlanResource::new(#name, __p::Space::#space, #bytes)),
         }
     });
-    let arena = scratch::arena(graph, outcome);
+    let (arena, nodes) = (scratch::arena(graph, outcome), nodes(graph, outcome));
+    let (bodies, plan) = bodies(graph);
+    let least = scratch::of_children(graph).map(|bytes| quote!(.with_least_arena(#bytes)));
+    quote! {
+        #arena
+        const __RESOURCES: &'static [__p::PlanResource] = &[#(#resources),*];
+        #nodes
+        #bodies
+        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory
+        /// lies.
+        pub const PLAN: __p::Plan = __p::Plan::#plan #least;
+    }
+}
+
+/// The nodes: one flat array for all accesses and one for all edges, which rustc checks faster than arrays in arrays.
+fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let mut after = vec![Vec::new(); graph.nodes.len()];
     let mut programmatic = vec![Vec::new(); graph.nodes.len()];
     for index in outcome.reduced_indices(&graph.draft) {
         let edge = graph.draft.edges[index];
-        after[edge.to].push(edge.from);
+        after[edge.to].push(number(edge.from));
         if graph.draft.is_programmatic(index) {
-            programmatic[edge.to].push(edge.from);
+            programmatic[edge.to].push(number(edge.from));
         }
     }
-    let mut accesses = vec![Vec::new(); graph.nodes.len()];
-    for access in &graph.draft.accesses {
-        let (resource, mode) = (access.resource, variant(access.mode));
-        accesses[access.node].push(quote!(#plan::PlanAccess { resource: #resource, mode: #plan::Mode::#mode }));
-    }
-    let nodes = graph.nodes.iter().enumerate().map(|(index, node)| {
-        let (name, kind) = (node.name.to_string(), variant(graph.draft.nodes[index].kind));
-        let (accesses, after, level) = (&accesses[index], &after[index], outcome.order.level(index));
-        let body = graph.draft.nodes[index].body;
-        let body = (body != 0).then(|| quote!(.in_body(#body)));
-        let repeated = graph.draft.nodes[index]
-            .repeated
-            .map(|repeated| quote!(.in_loop(#repeated)));
-        let early = &programmatic[index];
-        let early = (!early.is_empty()).then(|| quote!(.waiting_for(&[#(#early),*])));
-        quote!(#plan::PlanNode::new(#name, #plan::NodeKind::#kind, &[#(#accesses),*], &[#(#after),*], #level) #body #repeated #early)
+    let mut touched = vec![0; graph.nodes.len()];
+    let mut ordered: Vec<_> = graph.draft.accesses.iter().collect();
+    ordered.sort_by_key(|access| access.node);
+    let accesses = ordered.into_iter().map(|access| {
+        touched[access.node] += 1;
+        let (resource, mode) = (number(access.resource), variant(access.mode));
+        quote!((#resource, #mode))
     });
-    let (bodies, plan_of) = bodies(graph, &plan);
-    let least = scratch::of_children(graph).map(|bytes| quote!(.with_least_arena(#bytes)));
+    let accesses: Vec<TokenStream> = accesses.collect();
+    let nodes: Vec<TokenStream> = graph
+        .nodes
+        .iter()
+        .enumerate()
+        .map(|(index, node)| {
+            let (name, kind) = (node.name.to_string(), variant(graph.draft.nodes[index].kind));
+            let [touched, after, level] =
+                [touched[index], after[index].len(), outcome.order.level(index)].map(Literal::usize_unsuffixed);
+            quote!((#name, #kind, #touched, #after, #level))
+        })
+        .collect();
+    let edges = after.iter().flatten();
+    let mut found = quote!(__p::plan_nodes([#(#nodes),*], Self::__ACCESSES, &[#(#edges),*]));
+    let pairs = |of: fn(&Node) -> Option<usize>| -> Vec<TokenStream> {
+        let pairs = graph.draft.nodes.iter().enumerate();
+        let pairs = pairs.filter_map(|(index, node)| Some((number(index), number(of(node)?))));
+        pairs.map(|(node, around)| quote!((#node, #around))).collect()
+    };
+    let (bodies, loops) = (
+        pairs(|node| (node.body != 0).then_some(node.body)),
+        pairs(|node| node.repeated),
+    );
+    let early = programmatic.iter().enumerate().filter(|(_, before)| !before.is_empty());
+    let early = early.map(|(index, before)| {
+        let index = number(index);
+        quote!((#index, &[#(#before),*]))
+    });
+    let early: Vec<TokenStream> = early.collect();
+    for (function, said) in [("in_bodies", bodies), ("in_loops", loops), ("waiting_for", early)] {
+        if !said.is_empty() {
+            let function = Ident::new(function, Span::call_site());
+            found = quote!(__p::#function(#found, &[#(#said),*]));
+        }
+    }
     quote! {
-        #arena
-        #[doc(hidden)]
-        const __RESOURCES: &'static [#plan::PlanResource] = &[#(#resources),*];
-        #[doc(hidden)]
-        const __NODES: &'static [#plan::PlanNode] = &[#(#nodes),*];
-        #bodies
-        /// The graph as static data: nodes, what they touch, the edges that are lowered, levels, where scratch memory lies.
-        pub const PLAN: #plan::Plan = #plan::Plan::#plan_of #least;
+        const __ACCESSES: &'static [__p::PlanAccess] = {
+            use __p::Mode::*;
+            &__p::plan_accesses([#(#accesses),*])
+        };
+        const __NODES: &'static [__p::PlanNode] = {
+            use __p::NodeKind::*;
+            &#found
+        };
     }
 }
 
-/// Bodies and `for`s as static data, and the call that makes the plan; a graph without any needs neither.
-fn bodies(graph: &Graph<'_>, plan: &TokenStream) -> (TokenStream, TokenStream) {
+/// Bodies and loops as static data, and the call that makes the plan; a graph without any needs neither.
+fn bodies(graph: &Graph<'_>) -> (TokenStream, TokenStream) {
     let name = graph.item.name.to_string();
     let bodies = graph.draft.bodies.iter().filter_map(|body| {
-        let (node, role) = (body.node?, variant(body.role));
-        Some(quote!(#plan::PlanBody::new(#node, #plan::Role::#role)))
+        let (node, role) = (number(body.node?), variant(body.role));
+        Some(quote!(__p::PlanBody::new(#node, __p::Role::#role)))
     });
     let loops = graph.draft.loops.iter().map(|repeated| {
         let (variable, parent) = (&*repeated.variable, optional(repeated.parent));
-        quote!(#plan::PlanLoop::new(#variable, #parent))
+        quote!(__p::PlanLoop::new(#variable, #parent))
     });
     if graph.draft.bodies.len() == 1 && graph.draft.loops.is_empty() {
         return (TokenStream::new(), quote!(new(#name, Self::__RESOURCES, Self::__NODES)));
     }
     let declared = quote! {
-        #[doc(hidden)]
-        const __BODIES: &'static [#plan::PlanBody] = &[#plan::PlanBody::GRAPH, #(#bodies),*];
-        #[doc(hidden)]
-        const __LOOPS: &'static [#plan::PlanLoop] = &[#(#loops),*];
+        const __BODIES: &'static [__p::PlanBody] = &[__p::PlanBody::GRAPH, #(#bodies),*];
+        const __LOOPS: &'static [__p::PlanLoop] = &[#(#loops),*];
     };
     let call = quote!(nested(#name, Self::__RESOURCES, Self::__NODES, Self::__BODIES, Self::__LOOPS));
     (declared, call)
@@ -87,10 +123,14 @@ fn bodies(graph: &Graph<'_>, plan: &TokenStream) -> (TokenStream, TokenStream) {
 
 /// An `Option` as tokens.
 fn optional(index: Option<usize>) -> TokenStream {
-    index.map_or_else(
-        || quote!(::core::option::Option::None),
-        |index| quote!(::core::option::Option::Some(#index)),
-    )
+    match index.map(number) {
+        None => quote!(::core::option::Option::None),
+        Some(index) => quote!(::core::option::Option::Some(#index)),
+    }
+}
+
+fn number(index: usize) -> Literal {
+    Literal::usize_unsuffixed(index)
 }
 
 /// `PLAN` of a graph with mistakes.
@@ -98,7 +138,7 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
     let name = graph.item.name.to_string();
     quote! {
         /// The graph as static data.
-        pub const PLAN: ::graph_runtime::private::plan::Plan = ::graph_runtime::private::plan::Plan::new(#name, &[], &[]);
+        pub const PLAN: __p::Plan = __p::Plan::new(#name, &[], &[]);
     }
 }
 

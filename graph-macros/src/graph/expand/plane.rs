@@ -14,7 +14,7 @@ pub(super) fn columns(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenS
         rectangle(graph, place, &whole(graph, place))
     } else {
         let (selected, span) = (select(graph, place), place.end);
-        quote_spanned!(span=> ::graph_runtime::Rectangle::from(#selected))
+        quote_spanned!(span=> __g::Rectangle::from(#selected))
     };
     reference(place, mutable, &selected)
 }
@@ -27,7 +27,7 @@ pub(super) fn memset(graph: &Graph<'_>, to: &Place, call: Span) -> (Ident, Token
     let (name, span) = (whole(graph, to), to.name.span());
     let whole = match graph.resource(to) {
         Some(index) if graph.resources[index].is_moved() => {
-            quote_spanned!(span=> ::graph_runtime::private::on_device(::graph_runtime::Place::<_, _>::whole(&#name)))
+            quote_spanned!(span=> __p::on_device(__g::Place::<_, _>::whole(&#name)))
         }
         _ => name,
     };
@@ -35,15 +35,16 @@ pub(super) fn memset(graph: &Graph<'_>, to: &Place, call: Span) -> (Ident, Token
     (Ident::new("memset_2d", call), reference(to, true, &selected))
 }
 
-/// The expression of columns of rows, of type `Rectangle<shape of the part, memory>`. `whole` is that of the resource's place.
+/// The expression of columns of rows, of type `Rectangle<shape of the part, memory>`. `whole` is that of the resource's
+/// place.
 fn rectangle(graph: &Graph<'_>, place: &Place, whole: &TokenStream) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return TokenStream::new();
     };
     let (span, shape) = (place.end, Shape::of(graph, resource));
-    let of = quote_spanned!(span=> ::graph_runtime::Place::<#shape, _>);
+    let of = quote_spanned!(span=> __g::Place::<#shape, _>);
     let [rows, columns] = &place.parts[..] else {
-        return quote_spanned!(span=> ::graph_runtime::Rectangle::from(#whole));
+        return quote_spanned!(span=> __g::Rectangle::from(#whole));
     };
     let Some(rows) = range(graph, resource, 0, rows) else {
         return TokenStream::new();

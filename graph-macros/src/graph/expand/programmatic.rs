@@ -1,52 +1,39 @@
-//! Edges as tokens, and the compile-time assertions about programmatic ones: only constants of the kernels' types tell whether these are an
-//! order of their nodes.
+//! Edges as tokens, and the compile-time assertions about programmatic ones: only constants of the kernels' types tell
+//! whether these are an order of their nodes.
 
 use super::node::alias;
 use crate::graph::ast::{Action, Argument, Launch};
 use crate::graph::resolve::Graph;
 use graph_plan::{Access, Code, Edge, Outcome, Writers};
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashSet;
 
-/// The calls that add all edges, in order. In a graph with `for`s each comes with how many of them are around both of its nodes.
-pub(super) fn edges(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
-    calls(graph, &quote!(&mut #builder), graph.is_translated())
-}
-
-/// The same in the function of a child, whose nodes are counted from its first. `builder` is a `&mut GraphBuilder`.
-pub(super) fn edges_of_child(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
-    calls(graph, &builder.to_token_stream(), true)
-}
-
-/// The calls; with `common`, of the methods that take numbers of declarations.
-fn calls(graph: &Graph<'_>, builder: &TokenStream, common: bool) -> TokenStream {
+/// The calls that add all edges, in order. In a graph with loops each edge has the number of loops that are around both
+/// of its nodes. `builder` is a `&mut GraphBuilder`.
+pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
     let indices: Vec<usize> = (0..graph.draft.edges.len()).collect();
     let programmatic = |edge: &usize| graph.draft.is_programmatic(*edge);
     let runs = indices.chunk_by(|a, b| programmatic(a) == programmatic(b));
     let calls = runs.map(|run| {
-        let method = match (common, programmatic(&run[0])) {
-            (false, false) => quote!(edges),
-            (false, true) => quote!(programmatic_edges),
-            (true, false) => quote!(repeated_edges),
-            (true, true) => quote!(repeated_programmatic_edges),
+        let method = match programmatic(&run[0]) {
+            false => quote!(edges),
+            true => quote!(programmatic_edges),
         };
-        let edges = run.iter().map(|&edge| operands(graph, graph.draft.edges[edge], common));
-        quote!(::graph_runtime::GraphBuilder::#method(#builder, &[#(#edges),*]);)
+        let edges = run.iter().map(|&edge| {
+            let Edge { from, to } = graph.draft.edges[edge];
+            let both = graph.loops_around(from).into_iter().zip(graph.loops_around(to));
+            let common = (!graph.loops.is_empty()).then(|| both.take_while(|(from, to)| from == to).count());
+            let numbers = [from, to].into_iter().chain(common).map(Literal::usize_unsuffixed);
+            quote!([#(#numbers),*])
+        });
+        quote!(__p::Declare::#method(#builder, &[#(#edges),*]);)
     });
     calls.collect()
 }
 
-fn operands(graph: &Graph<'_>, Edge { from, to }: Edge, common: bool) -> TokenStream {
-    if !common {
-        return quote!((#from, #to));
-    }
-    let both = graph.loops_around(from).into_iter().zip(graph.loops_around(to));
-    let common = both.take_while(|(from, to)| from == to).count();
-    quote!((#from, #to, #common))
-}
-
-/// For each programmatic edge, the assertion that the later kernel waits, and a warning where the earlier one never lets it start early.
+/// For each programmatic edge, the assertion that the later kernel waits, and a warning where the earlier one never
+/// lets it start early.
 pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     if graph.draft.programmatic.is_empty() {
         return TokenStream::new();
@@ -71,8 +58,8 @@ fn assertion(graph: &Graph<'_>, index: usize, writers: &Writers<'_>, all: &[Iden
     let memory = sharing(graph, to, launch, writers);
     let (name, other) = (after.name.to_string(), before.name.to_string());
     Some(quote_spanned! {graph.edges[index].span()=>
-        const _: () = ::graph_runtime::private::check_programmatic::<#kernel, #upstream>(
-            #name, #other, &[#memory], &[#(<#all as ::graph_runtime::Kernel>::FACTS),*]
+        const _: () = __p::check_programmatic::<#kernel, #upstream>(
+            #name, #other, &[#memory], &[#(<#all as __g::Kernel>::FACTS),*]
         );
     })
 }
@@ -83,7 +70,7 @@ fn never_triggers(graph: &Graph<'_>, index: usize) -> Option<TokenStream> {
     declared(graph, from).filter(|_| !graph.allows(to, Code::ProgrammaticEdge))?;
     let (kernel, note) = (alias(graph.nodes[from]), Ident::new("NOTE", graph.edges[index].span()));
     Some(quote! {
-        const _: () = ::graph_runtime::private::Upstream::<{ ::graph_runtime::private::triggers::<#kernel>() }>::#note;
+        const _: () = __p::Upstream::<{ __p::triggers::<#kernel>() }>::#note;
     })
 }
 
@@ -113,7 +100,7 @@ fn sharing(graph: &Graph<'_>, node: usize, launch: &Launch, writers: &Writers<'_
     let shared = borrowed.zip(accesses).map(|((param, _), access): (_, &Access)| {
         let (written, written_before) = (writers.any(access), writers.before(access));
         quote! {
-            ::graph_runtime::private::Sharing { param: #param, written: #written, written_before: #written_before },
+            __p::Sharing { param: #param, written: #written, written_before: #written_before },
         }
     });
     shared.collect()

@@ -1,6 +1,6 @@
 //! Random numbers as tokens: declaring them, the state of one use, and the handle.
 
-use super::interface::Bodies;
+use super::interface::{Bodies, unseen};
 use crate::graph::ast::{Place, Resource};
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, TokenStream};
@@ -14,7 +14,7 @@ pub(super) fn declare(resource: &Resource, builder: &TokenStream) -> TokenStream
         return TokenStream::new();
     };
     let (seed, draws) = (&random.seed, &random.draws);
-    quote!(::graph_runtime::GraphBuilder::rng(#builder, #name, #seed, #draws))
+    quote!(__g::GraphBuilder::rng(#builder, #name, #seed, #draws))
 }
 
 /// The state that a use gets. Updates must name the same use as `build`, so each place has a number, and in a
@@ -24,20 +24,21 @@ pub(super) fn state(graph: &Graph<'_>, place: &Place, local: &Ident) -> TokenStr
     let number = number.unwrap_or_default();
     let node = graph.draft.accesses[number].node;
     let iteration = graph.variables_up_to(graph.draft.loop_around(node));
-    quote_spanned!(place.end=> ::graph_runtime::Rng::named(&#local, &[#number #(, #iteration)*]))
+    quote_spanned!(place.end=> __g::Rng::named(&#local, &[#number #(, #iteration)*]))
 }
 
 /// The method that lends the handle.
 pub(super) fn handle(resource: &Resource, bodies: Bodies) -> TokenStream {
     let (name, docs) = (&resource.name, &resource.attributes.docs);
     let summary = format!(" The random numbers `{name}`: their seed.");
-    let get = bodies.of(quote!(::graph_runtime::Graph::rng(
+    let field = unseen(name);
+    let get = bodies.of(quote!(__g::Graph::rng(
         &mut self.__graph,
-        ::core::borrow::Borrow::<::graph_runtime::Rng>::borrow(&self.#name),
+        ::core::borrow::Borrow::<__g::Rng>::borrow(&self.#field),
     )));
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #name(&mut self) -> ::graph_runtime::RngHandle<'_> { #get }
+        pub fn #name(&mut self) -> __g::RngHandle<'_> { #get }
     }
 }

@@ -1,4 +1,5 @@
-//! The arena of scratch memory: which may share addresses is found here, where they lie is found by rustc, which knows their sizes.
+//! The arena of scratch memory: which may share addresses is found here, where they lie is found by rustc, which knows
+//! their sizes.
 
 use super::child;
 use super::shape::Shape;
@@ -23,8 +24,8 @@ fn children<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = (usize, &'a Node, 
     })
 }
 
-/// Is there scratch memory, and are the sizes of all of the graph's own constants? Else `build` finds its places, and so it does for graphs
-/// as expressions, whose type cannot name the types around them.
+/// Is there scratch memory, and are the sizes of all of the graph's own constants? Else `build` finds its places, and
+/// so it does for graphs as expressions, whose type cannot name the types around them.
 fn is_packed(graph: &Graph<'_>) -> bool {
     let dynamic = |resource: &Resource| graph.is_dynamic(resource);
     let any = scratch(graph).next().is_some() || children(graph).next().is_some();
@@ -67,7 +68,7 @@ pub(super) fn arena(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         .into_iter()
         .take(own)
         .map(|(_, place)| quote!(Self::__PACKED.offsets[#place]));
-    let plan = quote!(::graph_runtime::private::plan);
+    let plan = quote!(__p::plan);
     quote! {
         #[doc(hidden)]
         #[allow(long_running_const_eval)]
@@ -106,6 +107,6 @@ pub(super) fn places(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
         return TokenStream::new();
     }
     quote! {
-        ::graph_runtime::GraphBuilder::arena(&mut #builder, &Self::__ARENA.offsets, Self::__ARENA.bytes);
+        __p::Declare::arena(&mut #builder, &Self::__ARENA.offsets, Self::__ARENA.bytes);
     }
 }

@@ -37,6 +37,15 @@ impl<'a> Shape<'a> {
         }
     }
 
+    /// The type that memory of this shape is declared with: that of a row where the number of rows is an expression.
+    pub(super) fn element(&self) -> TokenStream {
+        match self {
+            Shape::Fixed(shape) => shape.clone(),
+            Shape::Dynamic { row, .. } => row.clone(),
+            Shape::Inferred => quote!(_),
+        }
+    }
+
     /// The size in bytes, of type `usize`, where it is a constant.
     pub(super) fn bytes(&self) -> Option<TokenStream> {
         match self {

@@ -46,7 +46,8 @@ struct Group {
     steps: Vec<Step>,
 }
 
-/// All steps of `build`, with the nodes in order of their indices. Those of an expression see what is around it, so they stand there.
+/// All steps of `build`, with the nodes in order of their indices. Those of an expression see what is around it, so
+/// they stand there.
 pub(super) struct Steps<'g, 'a> {
     graph: &'g Graph<'a>,
     groups: Vec<Group>,
@@ -80,8 +81,8 @@ impl<'g, 'a> Steps<'g, 'a> {
                 let attributes = attribute::statements(self.graph.nodes[*index], builder);
                 quote!(#added #attributes)
             }
-            Step::Begin => quote!(::graph_runtime::GraphBuilder::begin_body(#builder);),
-            Step::End => quote!(::graph_runtime::GraphBuilder::end_body(#builder);),
+            Step::Begin => quote!(__p::Declare::begin_body(#builder);),
+            Step::End => quote!(__p::Declare::end_body(#builder);),
             Step::For(repeated, steps) => self.repeat(*repeated, steps, builder),
             Step::Group(group) => {
                 let operands = self.operands(&self.groups[*group]);
@@ -100,13 +101,13 @@ impl<'g, 'a> Steps<'g, 'a> {
             quote!((#name, #depth))
         });
         let steps = self.tokens_of(steps, builder);
-        let begin = quote_spanned!(range.span()=> ::graph_runtime::GraphBuilder::begin_loop);
+        let begin = quote_spanned!(range.span()=> __p::Declare::begin_loop);
         quote! {
             for #variable in #begin(#builder, &[#(#nodes),*], #range) {
-                ::graph_runtime::GraphBuilder::begin_iteration(#builder, #variable);
+                __p::Declare::begin_iteration(#builder, #variable);
                 #steps
             }
-            ::graph_runtime::GraphBuilder::end_loop(#builder);
+            __p::Declare::end_loop(#builder);
         }
     }
 
@@ -166,7 +167,7 @@ impl<'g, 'a> Steps<'g, 'a> {
         let operands = operands(self.graph, &self.operands(group));
         let steps = self.tokens_of(&group.steps, &builder.to_token_stream());
         quote! {
-            fn #function(#builder: &mut ::graph_runtime::GraphBuilder, #operands) -> ::graph_runtime::Result<()> {
+            fn #function(#builder: &mut __g::GraphBuilder, #operands) -> __g::Result<()> {
                 #steps
                 ::core::result::Result::Ok(())
             }

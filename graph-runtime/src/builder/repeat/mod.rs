@@ -140,15 +140,18 @@ impl GraphBuilder {
                 self.refuse("");
                 break;
             }
-            self.begin_iteration(value);
+            self.open_iteration(value);
             iteration(self, value);
         }
-        self.end_loop();
+        self.close_loop();
     }
 
     /// Begins a `for` that `cuda_graph!` has declared with these nodes; the numbers of its iterations.
-    #[doc(hidden)]
-    pub fn begin_loop(&mut self, declarations: &[Declaration], range: impl Iterations) -> RangeInclusive<usize> {
+    pub(crate) fn declare_loop(
+        &mut self,
+        declarations: &[Declaration],
+        range: impl Iterations,
+    ) -> RangeInclusive<usize> {
         let nodes = self.draft.nodes.len();
         let repeats = self.repeats.get_or_insert_default();
         repeats.declare_all(nodes);
@@ -156,8 +159,7 @@ impl GraphBuilder {
     }
 
     /// Begins the iteration of this number.
-    #[doc(hidden)]
-    pub fn begin_iteration(&mut self, value: usize) {
+    pub(crate) fn open_iteration(&mut self, value: usize) {
         let nodes = self.draft.nodes.len();
         let Some(repeats) = &mut self.repeats else { return };
         let Some(open) = repeats.open.last_mut() else { return };
@@ -169,8 +171,7 @@ impl GraphBuilder {
     }
 
     /// Ends the `for` that was begun last.
-    #[doc(hidden)]
-    pub fn end_loop(&mut self) {
+    pub(crate) fn close_loop(&mut self) {
         let nodes = self.draft.nodes.len();
         let Some(repeats) = &mut self.repeats else { return };
         let Some(mut open) = repeats.open.pop() else { return };
@@ -187,23 +188,20 @@ impl GraphBuilder {
         open.map_or(0, |open| open.value)
     }
 
-    /// Edges between declarations, from the first of each to the second, with the number of `for`s that are around
-    /// both: what `cuda_graph!` expands `after` to.
-    #[doc(hidden)]
-    pub fn repeated_edges(&mut self, edges: &[(usize, usize, usize)]) {
-        for (from, to) in self.instances_of(edges) {
+    /// Adds edges between declarations, `[from, to]`, or `[from, to, common]` where `common` loops are around both. A
+    /// graph without loops and children has one node for each declaration.
+    pub(crate) fn add_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
+        for (from, to) in self.edges_of_nodes(edges) {
             self.draft.edge(from, to);
         }
     }
 
-    /// The same for programmatic edges. Those of joins that stand in for kernels are plain ones.
-    #[doc(hidden)]
-    pub fn repeated_programmatic_edges(&mut self, edges: &[(usize, usize, usize)]) {
-        for (from, to) in self.instances_of(edges) {
-            if [from, to]
-                .iter()
-                .any(|&node| matches!(self.program.ops[node], Op::Join))
-            {
+    /// Adds programmatic edges between declarations, as [`GraphBuilder::add_edges`]. Those of joins that stand in for
+    /// kernels become plain ones.
+    pub(crate) fn add_programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
+        for (from, to) in self.edges_of_nodes(edges) {
+            let is_join = |node: usize| matches!(self.program.ops.get(node), Some(Op::Join));
+            if is_join(from) || is_join(to) {
                 self.draft.edge(from, to);
             } else {
                 self.draft.programmatic_edge(from, to);
@@ -211,14 +209,19 @@ impl GraphBuilder {
         }
     }
 
-    /// The edges between nodes that edges between declarations stand for.
-    fn instances_of(&self, edges: &[(usize, usize, usize)]) -> Vec<(usize, usize)> {
+    /// The edges between nodes that edges between declarations become.
+    fn edges_of_nodes<const K: usize>(&self, edges: &[[usize; K]]) -> Vec<(usize, usize)> {
         let declared = self.repeats.as_ref().and_then(|repeats| repeats.declared.as_ref());
-        let of_each = declared.into_iter().flat_map(|Declared { instances, .. }| {
-            let edges = edges.iter();
-            edges.flat_map(|&(from, to, common)| instances.edges(from, to, common))
+        let edges = edges.iter().filter_map(|edge| {
+            let (&[from, to], common) = edge.split_first_chunk()?;
+            Some((from, to, common.first().copied().unwrap_or(0)))
         });
-        of_each.collect()
+        match declared {
+            None => edges.map(|(from, to, _)| (from, to)).collect(),
+            Some(Declared { instances, .. }) => edges
+                .flat_map(|(from, to, common)| instances.edges(from, to, common))
+                .collect(),
+        }
     }
 
     fn open(&mut self, declarations: &[Declaration], range: impl Iterations) -> RangeInclusive<usize> {
@@ -248,7 +251,7 @@ impl GraphBuilder {
 
     /// Adds the nodes of a `for` without iterations as joins, so that what they order stays ordered.
     fn stand_in(&mut self, declarations: &[Declaration]) {
-        self.begin_iteration(0);
+        self.open_iteration(0);
         for (offset, &(name, depth)) in declarations.iter().enumerate().filter(|(_, (_, depth))| *depth > 0) {
             let node = self.draft.nodes.len();
             let Some(repeats) = &mut self.repeats else { return };

@@ -4,6 +4,7 @@ use super::memory::{Handles, Shared};
 use super::model::mixed;
 use super::program::{Action, Area, Body, Node, Part, Program, RNGS};
 use crate::common::{add_to, bump, count, draw_numbers, mix, remainder_of, step, weigh};
+use graph_runtime::private::Declare as _;
 use graph_runtime::{Device, Error, Event, Graph, GraphBuilder, Launch, NodeId, Result, Rng, Update};
 use std::collections::BTreeMap;
 

@@ -2,6 +2,7 @@
 
 use super::changes;
 use crate::graph::ast::{Resource, ResourceKind};
+use crate::graph::editor;
 use crate::graph::expand::build::hidden;
 use crate::graph::expand::interface::{self, Bodies, Lent, Source, copy, implementation, receiver, setter, value_name};
 use crate::graph::resolve::{Entity, Graph, params};
@@ -17,8 +18,9 @@ pub(super) fn module() -> Ident {
 /// The module with the type and all its methods.
 pub(super) fn definitions(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let (types, interface) = (interface::types(graph), interface::methods(graph, bodies));
+    let (paths, params) = (editor::paths(), implementation(graph, interface::params(graph, bodies)));
     let parts = parts(graph, bodies);
-    let plan = bodies.of(quote!(::graph_runtime::Graph::plan(&self.__graph)));
+    let plan = bodies.of(quote!(__g::Graph::plan(&self.__graph)));
     let setters = (0..graph.params.len()).filter(|_| bodies == Bodies::Real);
     let setters = setters.map(|param| setter(graph, param, set(graph, param)));
     let new = new(graph);
@@ -29,15 +31,17 @@ pub(super) fn definitions(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
             #(#setters)*
 
             /// The graph as data: nodes, what they touch, the edges that are lowered, levels.
-            pub fn plan(&self) -> ::graph_runtime::Plan { #plan }
+            pub fn plan(&self) -> __g::Plan { #plan }
         },
     );
     let module = module();
     quote! {
-        #[allow(dead_code, non_snake_case, unreachable_pub, clippy::all, clippy::pedantic)]
+        #[allow(dead_code, non_snake_case, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
         mod #module {
+            #paths
             #types
             #interface
+            #params
             #methods
             #parts
         }
@@ -50,10 +54,10 @@ pub(in crate::graph::expand) fn generics(graph: &Graph<'_>) -> Generics {
     for resource in &graph.resources {
         let name = resource_type(graph, resource);
         let bound = match resource.kind {
-            ResourceKind::Moved(_) => quote!(::graph_runtime::private::CapturedSlot),
-            ResourceKind::Host => quote!(::graph_runtime::private::HostSlot),
-            ResourceKind::Rng => quote!(::core::borrow::Borrow<::graph_runtime::Rng>),
-            _ => quote!(::graph_runtime::private::Slot),
+            ResourceKind::Moved(_) => quote!(__p::CapturedSlot),
+            ResourceKind::Host => quote!(__p::HostSlot),
+            ResourceKind::Rng => quote!(::core::borrow::Borrow<__g::Rng>),
+            _ => quote!(__p::Slot),
         };
         generics.params.push(parse_quote!(#name: #bound));
     }
@@ -70,7 +74,7 @@ pub(in crate::graph::expand) fn generics(graph: &Graph<'_>) -> Generics {
 /// The closure of the nodes that mention params.
 fn nodes_parameter(graph: &Graph<'_>) -> GenericParam {
     let types = (0..graph.params.len()).map(param_type);
-    parse_quote!(F: ::graph_runtime::private::Nodes<(#(#types,)*)>)
+    parse_quote!(F: __p::Nodes<(#(#types,)*)>)
 }
 
 /// The type parameter that stands for a resource: a place, or what was captured.
@@ -86,7 +90,8 @@ pub(in crate::graph::expand) fn param_type(param: usize) -> Ident {
     format_ident!("P{param}")
 }
 
-/// What the accessors of params demand. Where a type is not `Clone`, the block has said so already: only they are missing.
+/// What the accessors of params demand. Where a type is not `Clone`, the block has said so already: only they are
+/// missing.
 pub(in crate::graph::expand) fn cloned(graph: &Graph<'_>) -> Option<TokenStream> {
     let params = (0..graph.params.len()).map(param_type);
     graph
@@ -103,7 +108,7 @@ pub(in crate::graph::expand) fn place_type(graph: &Graph<'_>, resource: &Resourc
 /// What the accessors of a resource lend.
 pub(in crate::graph::expand) fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
     let (field, ty) = (&resource.name, resource_type(graph, resource));
-    let slot = quote!(::graph_runtime::private::Slot);
+    let slot = quote!(__p::Slot);
     Lent {
         shared: quote!(<#ty as #slot>::Ref<'_>),
         exclusive: quote!(<#ty as #slot>::Mut<'_>),
@@ -115,7 +120,7 @@ pub(in crate::graph::expand) fn lent(graph: &Graph<'_>, resource: &Resource) -> 
 /// The shape of host memory.
 pub(in crate::graph::expand) fn memory_type(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
     let ty = resource_type(graph, resource);
-    quote!(<#ty as ::graph_runtime::private::HostSlot>::Shape)
+    quote!(<#ty as __p::HostSlot>::Shape)
 }
 
 /// The field of the closure.
@@ -139,7 +144,7 @@ fn new(graph: &Graph<'_>) -> TokenStream {
     let nodes_value = nodes.is_some().then(|| quote!(__nodes,));
     quote! {
         #[doc(hidden)]
-        pub fn __new(__graph: ::graph_runtime::Graph, #(#places,)* #(#params,)* #nodes) -> Self {
+        pub fn __new(__graph: __g::Graph, #(#places,)* #(#params,)* #nodes) -> Self {
             Self {
                 __graph,
                 #(#fields,)*
@@ -168,7 +173,7 @@ fn set(graph: &Graph<'_>, param: usize) -> TokenStream {
     let changes = affected.iter().map(|&node| {
         let change = quote! {
             #nodes(
-                &mut ::graph_runtime::private::AnySink::Update(#update),
+                &mut __p::AnySink::Update(#update),
                 #node,
                 ::core::option::Option::None,
                 ::core::clone::Clone::clone(&#values_name),
@@ -176,14 +181,14 @@ fn set(graph: &Graph<'_>, param: usize) -> TokenStream {
         };
         match graph.loops_around(node).len() {
             0 => quote!(#change?;),
-            depth => quote!(::graph_runtime::Update::each(#update, #node, |#update, _: [_; #depth]| #change)?;),
+            depth => quote!(__p::each(#update, #node, |#update, _: [_; #depth]| #change)?;),
         }
     });
     let update = (!affected.is_empty()).then(|| {
         quote! {
             let #values_name = (#(#values,)*);
             let #nodes = &mut #this.__nodes;
-            ::graph_runtime::Graph::update(&mut #this.__graph, #text, |#update| {
+            __g::Graph::update(&mut #this.__graph, #text, |#update| {
                 #(#changes)*
                 ::core::result::Result::Ok(())
             })?;
@@ -198,7 +203,7 @@ fn set(graph: &Graph<'_>, param: usize) -> TokenStream {
 
 /// `into_parts`, and the struct of what was captured.
 fn parts(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let slot = quote!(::graph_runtime::private::CapturedSlot);
+    let slot = quote!(__p::CapturedSlot);
     let captured: Vec<&Resource> = graph
         .resources
         .iter()
@@ -209,7 +214,7 @@ fn parts(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let types: Vec<Ident> = captured.iter().map(|resource| resource_type(graph, resource)).collect();
     let name = format_ident!("{}Parts", graph.item.name);
     let body = bodies.of(quote! {
-        ::graph_runtime::Graph::synchronize(&self.__graph)?;
+        __g::Graph::synchronize(&self.__graph)?;
         ::core::mem::drop(self.__graph);
         ::core::result::Result::Ok(#name {
             #(#fields: #slot::give_back(self.#fields)?,)*
@@ -219,7 +224,7 @@ fn parts(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
         graph,
         quote! {
             /// Waits for launches in flight, and gives back what the graph has captured.
-            pub fn into_parts(self) -> ::graph_runtime::Result<#name<#(<#types as #slot>::Handle),*>> { #body }
+            pub fn into_parts(self) -> __g::Result<#name<#(<#types as #slot>::Handle),*>> { #body }
         },
     );
     quote! {

@@ -1,19 +1,21 @@
-//! What a graph offers to those that it is a node of: what can be bound in it, and functions that add and change its nodes.
+//! What a graph offers to those that it is a node of: what can be bound in it, and functions that add and change its
+//! nodes.
 
 use super::{function, path};
-use crate::graph::ast::{Action, Resource, ResourceKind};
-use crate::graph::expand::build::{declare, hidden, nodes, resources_of, update_calls};
-use crate::graph::expand::interface::{Bodies, generics, place_type};
+use crate::graph::ast::{Action, Param, Resource, ResourceKind};
+use crate::graph::expand::argument::kept;
+use crate::graph::expand::build::{self, hidden, nodes, resources_of, update_calls};
+use crate::graph::expand::interface::{Bodies, arguments, generics, marker, place_type};
 use crate::graph::expand::node::generic_assertions;
 use crate::graph::expand::part::local;
-use crate::graph::expand::programmatic::edges_of_child;
+use crate::graph::expand::programmatic::edges;
 use crate::graph::expand::scratch;
 use crate::graph::expand::shape::Shape;
-use crate::graph::resolve::{Graph, params};
-use proc_macro2::{Group, Ident, TokenStream, TokenTree};
+use crate::graph::resolve::{Graph, Value, params};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote};
 use syn::ext::IdentExt;
-use syn::{Lifetime, Type};
+use syn::{GenericParam, Lifetime, LifetimeParam, Type};
 
 /// Something that can be bound, with its type.
 struct Slot<'a> {
@@ -54,9 +56,9 @@ fn slots<'a>(graph: &Graph<'a>) -> Vec<Slot<'a>> {
     memory.chain(values).chain(params).collect()
 }
 
-/// A type with a name in place of each lifetime that is left out: `build` may leave them out, a type that is returned may not.
+/// A type with a name in place of each lifetime that is left out: `build` may leave them out, a type that is returned
+/// may not.
 fn named(ty: TokenStream) -> TokenStream {
-    let lifetime = |span| Lifetime::new("'__bound", span);
     let (mut found, mut tokens) = (TokenStream::new(), ty.into_iter().peekable());
     while let Some(token) = tokens.next() {
         let next =
@@ -66,11 +68,11 @@ fn named(ty: TokenStream) -> TokenStream {
                 let span = punct.span();
                 found.append(punct);
                 if !tokens.peek().is_some_and(next('\'')) {
-                    lifetime(span).to_tokens(&mut found);
+                    bound_lifetime(span).to_tokens(&mut found);
                 }
             }
             TokenTree::Punct(punct) if punct.as_char() == '\'' => match tokens.next() {
-                Some(TokenTree::Ident(name)) if name == "_" => lifetime(name.span()).to_tokens(&mut found),
+                Some(TokenTree::Ident(name)) if name == "_" => bound_lifetime(name.span()).to_tokens(&mut found),
                 name => {
                     found.append(punct);
                     found.extend(name);
@@ -87,57 +89,76 @@ fn named(ty: TokenStream) -> TokenStream {
     found
 }
 
-/// The name of these lifetimes as a parameter, if there are any.
-fn lifetime(graph: &Graph<'_>) -> Option<TokenStream> {
+/// The lifetime that stands for those that are left out, if there are any.
+fn lifetime(graph: &Graph<'_>) -> Option<Lifetime> {
     let values = graph.values.iter().map(|value| value.ty);
     let types = values.chain(graph.params.iter().map(|param| &param.ty));
     let mut types = types.map(|ty| ty.to_token_stream());
     let left_out = |ty: TokenStream| ty.to_string() != named(ty).to_string();
-    types.any(left_out).then(|| quote!(<'__bound>))
+    types.any(left_out).then(|| bound_lifetime(Span::call_site()))
 }
 
-/// The functions that a graph offers.
+fn bound_lifetime(span: Span) -> Lifetime {
+    Lifetime::new("'__bound", span)
+}
+
+/// A lifetime as the only parameter of a function.
+fn angled(lifetime: Option<Lifetime>) -> Option<TokenStream> {
+    lifetime.map(|lifetime| quote!(<#lifetime>))
+}
+
+/// What a graph offers to those that it is a node of, and to its own `build`: what can be bound, and the one function
+/// that declares its nodes.
 pub(crate) fn offered(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let slots = slots(graph);
-    let types = slots.iter().rev().fold(
-        quote!(()),
-        |inner, Slot { ty, .. }| quote!((::core::option::Option<#ty>, #inner)),
+    let (slots, bound_type) = (slots(graph), bound_type(graph));
+    let names = slots.iter().map(|slot| slot.name);
+    let unbound = bodies.of(quote! {
+        __Bound { #(#names: ::core::option::Option::None,)* __marker: ::core::marker::PhantomData }
+    });
+    let interface = interface(graph, &slots, bodies);
+    let setters = slots.iter().map(|slot| setter(graph, slot, &bound_type, bodies));
+    let scalars = (bodies == Bodies::Real).then(|| scalars(graph, &bound_type));
+    let (declare, update) = (
+        declare(graph, &slots, &bound_type, bodies),
+        update(graph, &slots, &bound_type, bodies),
     );
-    let lifetime = lifetime(graph);
-    let none = slots
-        .iter()
-        .fold(quote!(()), |inner, _| quote!((::core::option::Option::None, #inner)));
-    let (interface, none) = (interface(graph, &slots, bodies), bodies.of(none));
-    let setters = slots
-        .iter()
-        .enumerate()
-        .map(|(index, slot)| setter(graph, index, slot, &types, bodies));
-    let (builder, update, bound) = (hidden("builder"), hidden("update"), hidden("bound"));
-    let added = bodies.of(added(graph, &slots, &builder, &bound));
-    let changed = bodies.of(updated(graph, &slots, &update, &bound));
+    let (lifetime, assertions) = (angled(lifetime(graph)), assertions(graph, bodies));
     quote! {
         #interface
         #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __slots #lifetime () -> #types { #none }
+        pub fn __unbound #lifetime () -> #bound_type { #unbound }
         #(#setters)*
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __add #lifetime (
-            #builder: &mut ::graph_runtime::GraphBuilder,
-            #bound: #types,
-        ) -> ::graph_runtime::Result<()> {
-            #added
-        }
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn __update #lifetime (
-            #update: &mut ::graph_runtime::Update<'_>,
-            #bound: #types,
-        ) -> ::graph_runtime::Result<()> {
-            #changed
-        }
+        #scalars
+        #assertions
+        #declare
+        #update
     }
+}
+
+/// The struct of what can be bound, an item beside the type.
+pub(crate) fn bound(graph: &Graph<'_>) -> TokenStream {
+    let mut generics = generics(graph);
+    if let Some(lifetime) = lifetime(graph) {
+        generics
+            .params
+            .insert(0, GenericParam::Lifetime(LifetimeParam::new(lifetime)));
+    }
+    let condition = generics.where_clause.take();
+    let marker = marker(&generics);
+    let fields = slots(graph)
+        .into_iter()
+        .map(|Slot { name, ty, .. }| quote!(pub #name: ::core::option::Option<#ty>,));
+    quote! {
+        #[doc(hidden)]
+        pub struct __Bound #generics #condition { #(#fields)* __marker: #marker }
+    }
+}
+
+/// The type of that struct.
+fn bound_type(graph: &Graph<'_>) -> TokenStream {
+    let lifetime = lifetime(graph).map(|lifetime| lifetime.to_token_stream());
+    let arguments = lifetime.into_iter().chain(arguments(&generics(graph)));
+    quote!(__Bound<#(#arguments),*>)
 }
 
 /// What makes the type a graph that others can have as a node.
@@ -145,7 +166,7 @@ pub(crate) fn declared(graph: &Graph<'_>) -> TokenStream {
     let (name, generics) = (&graph.item.name, generics(graph));
     let (parameters, arguments, condition) = generics.split_for_impl();
     quote! {
-        impl #parameters ::graph_runtime::private::DeclaredGraph for #name #arguments #condition {}
+        impl #parameters __p::DeclaredGraph for #name #arguments #condition {}
     }
 }
 
@@ -174,7 +195,7 @@ fn interface(graph: &Graph<'_>, slots: &[Slot<'_>], bodies: Bodies) -> TokenStre
     };
     quote! {
         #[doc(hidden)]
-        pub const __INTERFACE: ::graph_runtime::private::Interface = ::graph_runtime::private::Interface {
+        pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: #name,
             memory: &[#(#memory),*],
             values: &[#(#values),*],
@@ -195,136 +216,187 @@ fn unconditional(graph: &Graph<'_>) -> TokenStream {
         Action::Graph(child) => Some(path(graph, node, child)),
         _ => None,
     });
+    let children: Vec<TokenStream> = children.collect();
+    if children.is_empty() {
+        return quote!(::core::option::Option::None);
+    }
     quote!({
-        #[allow(unused_imports)]
-        use ::graph_runtime::private::NoGraph as _;
-        ::graph_runtime::private::unconditional(&[#(&#children::__INTERFACE),*])
+        use __p::NoGraph as _;
+        __p::unconditional(&[#(&#children::__INTERFACE),*])
     })
 }
 
-/// The function that fills a slot.
-fn setter(graph: &Graph<'_>, index: usize, slot: &Slot<'_>, types: &TokenStream, bodies: Bodies) -> TokenStream {
-    let (bound, given, place, ty) = (hidden("bound"), hidden("given"), of_index(index), &slot.ty);
-    let memory = matches!(slot.kind, Kind::Memory(..));
-    let function = function(slot.name, memory);
+/// The function that binds a slot.
+fn setter(graph: &Graph<'_>, slot: &Slot<'_>, bound_type: &TokenStream, bodies: Bodies) -> TokenStream {
+    let (bound, given, name, ty) = (hidden("bound"), hidden("given"), slot.name, &slot.ty);
+    let function = function(name, matches!(slot.kind, Kind::Memory(..)));
     let (ty, value) = match slot.kind {
-        // Of a length that is known only when the graph is built, an array is also one.
-        Kind::Memory(_, resource) if graph.is_dynamic(resource) => (
-            quote!(&impl ::graph_runtime::private::BindTo<#ty>),
-            quote!(::graph_runtime::private::BindTo::bind(#given)),
-        ),
-        Kind::Memory(..) => (quote!(&#ty), quote!(::core::clone::Clone::clone(#given))),
+        // If the child takes the length when it is built, an array fits, too.
+        Kind::Memory(_, resource) if graph.is_dynamic(resource) => {
+            (quote!(&impl __p::BindTo<#ty>), quote!(__p::BindTo::bind(#given)))
+        }
+        Kind::Memory(..) => (quote!(&#ty), quote!(*#given)),
         Kind::Value | Kind::Param => (ty.clone(), given.to_token_stream()),
     };
-    let lifetime = lifetime(graph);
-    let set = bodies.of(quote!(#bound #place = ::core::option::Option::Some(#value);));
+    let lifetime = angled(lifetime(graph));
+    let set = bodies.of(quote!(#bound.#name = ::core::option::Option::Some(#value);));
+    quote!(#[doc(hidden)] pub fn #function #lifetime (#bound: &mut #bound_type, #given: #ty) { #set })
+}
+
+/// The values and params of a graph with params as a tuple: what is bound, or else the initial values of params.
+fn scalars(graph: &Graph<'_>, bound_type: &TokenStream) -> TokenStream {
+    if graph.params.is_empty() {
+        return TokenStream::new();
+    }
+    let (bound, owner) = (hidden("bound"), hidden("graph"));
+    let (taken, names, types) = (
+        scalars_taken(graph, &bound, &owner),
+        scalar_names(graph),
+        scalar_types(graph),
+    );
+    let lifetime = angled(lifetime(graph));
     quote! {
-        #[doc(hidden)]
-        #[allow(clippy::type_complexity)]
-        pub fn #function #lifetime (#bound: &mut #types, #given: #ty) { #set }
+        fn __scalars #lifetime (
+            #bound: &mut #bound_type,
+            #owner: &impl __p::Named,
+        ) -> __g::Result<(#(#types,)*)> {
+            #taken
+            ::core::result::Result::Ok((#(#names,)*))
+        }
     }
 }
 
-/// `.1.1.0`
-fn of_index(index: usize) -> TokenStream {
-    let deeper = std::iter::repeat_n(quote!(.1), index);
-    deeper.chain([quote!(.0)]).collect()
-}
-
-/// What is bound, as local variables; `sink` is the builder that nodes are added to, or the update that changes them.
-fn taken(graph: &Graph<'_>, slots: &[Slot<'_>], sink: &Ident, bound: &Ident) -> TokenStream {
-    let taken = slots.iter().enumerate().map(|(index, slot)| {
-        let (place, text, ty, name) = (of_index(index), slot.name.to_string(), &slot.ty, slot.name);
-        let given = quote!(::graph_runtime::private::bound(#bound #place, #sink, #text)?);
-        match slot.kind {
-            Kind::Memory(_, resource) => {
-                let place = local(&resource.name);
-                quote!(let #place: #ty = #given;)
-            }
-            Kind::Value => quote!(let #name: #ty = #given;),
-            Kind::Param => TokenStream::new(),
-        }
+/// The values and params, as local variables.
+fn scalars_taken(graph: &Graph<'_>, bound: &Ident, owner: &Ident) -> TokenStream {
+    let values = graph.values.iter().map(|Value { name, ty }| {
+        let (text, ty) = (name.to_string(), named(ty.to_token_stream()));
+        quote!(let #name: #ty = __p::bound(#bound.#name.take(), #owner, #text)?;)
     });
-    let first_param = slots.len() - graph.params.len();
     let params = graph.params_in_order().into_iter().map(|param| {
-        let (place, name) = (of_index(first_param + param), &graph.params[param].name);
-        let (ty, initial) = (&graph.params[param].ty, &graph.params[param].initial);
+        let Param { name, ty, initial, .. } = graph.params[param];
         quote! {
             let #name: #ty = #initial;
-            let #name: #ty = ::core::option::Option::unwrap_or(#bound #place, #name);
+            let #name: #ty = ::core::option::Option::unwrap_or(#bound.#name.take(), #name);
         }
     });
-    taken.chain(params).collect()
+    values.chain(params).collect()
 }
 
-/// Adds the nodes to another graph's builder.
-fn added(graph: &Graph<'_>, slots: &[Slot<'_>], builder: &Ident, bound: &Ident) -> TokenStream {
-    let taken = taken(graph, slots, builder, bound);
-    let lengths = slots.iter().filter_map(|slot| length(graph, slot, builder));
-    let own = graph.resources.iter().filter(|resource| is_own(resource));
-    let own = own.map(|resource| declare(graph, resource, &builder.to_token_stream()));
-    let (nodes, edges) = (nodes(graph, &builder.to_token_stream()), edges_of_child(graph, builder));
+fn scalar_names<'a>(graph: &Graph<'a>) -> impl Iterator<Item = &'a Ident> {
+    let values: Vec<&Ident> = graph.values.iter().map(|value| value.name).collect();
+    let params: Vec<&Ident> = graph.params.iter().map(|param| &param.name).collect();
+    values.into_iter().chain(params)
+}
+
+fn scalar_types(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
+    let values = graph.values.iter().map(|value| value.ty);
+    let types: Vec<TokenStream> = values
+        .chain(graph.params.iter().map(|param| &param.ty))
+        .map(|ty| named(ty.to_token_stream()))
+        .collect();
+    types.into_iter()
+}
+
+/// The values and params of what is bound, as local variables of the functions that declare and change nodes.
+fn take_scalars(graph: &Graph<'_>, bound: &Ident, owner: &Ident) -> TokenStream {
+    if graph.params.is_empty() {
+        return scalars_taken(graph, bound, owner);
+    }
+    let names = scalar_names(graph);
+    quote!(let (#(#names,)*) = Self::__scalars(&mut #bound, #owner)?;)
+}
+
+/// The assertions about a generic graph, one constant so that rustc tells a failure once for each instance.
+fn assertions(graph: &Graph<'_>, bodies: Bodies) -> Option<TokenStream> {
     let assertions = generic_assertions(graph);
-    quote! {
-        #assertions
-        #taken
-        #(#lengths)*
-        #(#own)*
+    (bodies == Bodies::Real && !assertions.is_empty()).then(|| quote!(const __ASSERTED: () = { #assertions };))
+}
+
+/// The one function that declares the graph's nodes, for its own `build` and for those that it is a node of. Memory
+/// that is not bound is the graph's own.
+fn declare(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodies: Bodies) -> TokenStream {
+    let (owner, bound, builder, built) = (hidden("owner"), hidden("bound"), hidden("builder"), hidden("graph"));
+    let sink = builder.to_token_stream();
+    let scalars = take_scalars(graph, &bound, &builder);
+    let resources = graph.resources.iter().map(|resource| {
+        let bindable = slots.iter().any(|slot| *slot.name == resource.name);
+        let bound = bindable.then(|| bound.clone());
+        build::declare(graph, resource, &sink, bound.as_ref())
+    });
+    let (nodes, edges) = (nodes(graph, &sink), edges(graph, &builder));
+    let fields = graph.resources.iter().map(|resource| {
+        let (field, place) = (&resource.name, local(&resource.name));
+        quote!(#field: #place,)
+    });
+    let (params, kept) = (graph.params.iter().map(|param| &param.name), kept(graph));
+    let kept = kept.iter().map(|value| value.name);
+    let assert = (!generic_assertions(graph).is_empty()).then(|| quote!(let () = Self::__ASSERTED;));
+    let body = bodies.of(quote! {
+        #assert
+        let #builder = __p::Owner::builder(&mut #owner);
+        #scalars
+        #(#resources)*
         #nodes
         #edges
-        ::core::result::Result::Ok(())
+        __p::Owner::finish(#owner, move |#built| Self {
+            __graph: #built,
+            #(#fields)*
+            #(#params,)*
+            #(#kept,)*
+            __marker: ::core::marker::PhantomData,
+        })
+    });
+    let lifetime = lifetime(graph).map(|lifetime| quote!(#lifetime,));
+    quote! {
+        #[doc(hidden)]
+        #[allow(unused_mut)]
+        pub fn __declare<#lifetime __Owner: __p::Owner>(
+            mut #owner: __Owner,
+            mut #bound: #bound_type,
+        ) -> __g::Result<__Owner::Declared<Self>> {
+            #body
+        }
     }
 }
 
-/// Changes the nodes in another graph that mention params: those of that graph may stand in what they are bound to.
-fn updated(graph: &Graph<'_>, slots: &[Slot<'_>], update: &Ident, bound: &Ident) -> TokenStream {
+/// The function that changes the nodes that mention params in another graph, whose params may be in what they are bound
+/// to; none if there are no such nodes.
+fn update(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodies: Bodies) -> Option<TokenStream> {
     let changing: Vec<usize> = (0..graph.nodes.len())
         .filter(|&node| !params(graph, graph.nodes[node]).is_empty())
         .collect();
     if changing.is_empty() {
-        return quote!(::core::result::Result::Ok(()));
+        return None;
     }
-    let taken = taken(graph, slots, update, bound);
-    let own = resources_of(graph, &changing).filter(|resource| is_own(resource));
-    let own = own.map(|resource| {
-        let (place, name) = (local(&resource.name), resource.name.to_string());
+    let (update, bound) = (hidden("update"), hidden("bound"));
+    let places = resources_of(graph, &changing).map(|resource| {
+        let (place, name, field) = (local(&resource.name), resource.name.to_string(), &resource.name);
         let found = match Shape::of(graph, resource) {
+            _ if slots.iter().any(|slot| *slot.name == resource.name) => {
+                return quote!(let #place = __p::bound(#bound.#field, #update, #name)?;);
+            }
             _ if resource.random.is_some() => quote!(own_rng),
             Shape::Dynamic { row, .. } => quote!(own_slice::<#row>),
             shape => quote!(own::<#shape>),
         };
-        quote!(let #place = ::graph_runtime::Update::#found(#update, #name)?;)
+        quote!(let #place = __p::#found(#update, #name)?;)
     });
-    let calls = update_calls(graph, &changing, update);
-    quote! {
-        #taken
-        #(#own)*
+    let (scalars, calls) = (
+        take_scalars(graph, &bound, &update),
+        update_calls(graph, &changing, &update),
+    );
+    let body = bodies.of(quote! {
+        #scalars
+        #(#places)*
         #calls
         ::core::result::Result::Ok(())
-    }
-}
-
-/// The check that memory has the length that the child declares. As in `build`, where the child is a graph of its own, the length is an
-/// argument of what declares memory: so rustc says only once what is wrong with it.
-fn length(graph: &Graph<'_>, slot: &Slot<'_>, builder: &Ident) -> Option<TokenStream> {
-    let Kind::Memory(_, resource) = slot.kind else {
-        return None;
-    };
-    let Shape::Dynamic { length, .. } = Shape::of(graph, resource) else {
-        return None;
-    };
-    let place = local(&resource.name);
-    if let ResourceKind::Shared { .. } = resource.kind {
-        return Some(quote!(::graph_runtime::GraphBuilder::require_len(#builder, &#place, #length);));
-    }
-    let (blank, like) = (hidden("blank"), hidden("like"));
-    let declared = declare(graph, resource, &quote!(&mut #blank));
+    });
+    let lifetime = angled(lifetime(graph));
     Some(quote! {
-        let #like = {
-            let mut #blank = ::graph_runtime::GraphBuilder::blank(#builder);
-            #declared
-            #place
-        };
-        ::graph_runtime::GraphBuilder::require_like(#builder, &#place, &#like);
+        #[doc(hidden)]
+        #[allow(unused_mut)]
+        pub fn __update #lifetime (#update: &mut __g::Update<'_>, mut #bound: #bound_type) -> __g::Result<()> {
+            #body
+        }
     })
 }

@@ -1,0 +1,263 @@
+//! What declared graphs call of the builder besides its public methods: each statement is expanded to calls of these.
+
+use crate::builder::GraphBuilder;
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::graph::node::{NodeHandle, NodeId};
+use crate::shape::iterations::Iterations;
+use crate::shape::place::{OnDevice, OnHost, Place};
+use crate::shape::{Condition, Element};
+use graph_plan::NodeKind;
+use std::borrow::Cow;
+use std::ops::RangeInclusive;
+
+/// The builder's methods that only expansions and tests call. None can make a graph unsound: `build` checks what they
+/// leave behind.
+pub trait Declare {
+    /// Adds an `if` without bodies. The first body that is begun runs if the condition is not 0, the second if it is.
+    fn begin_if<S: Condition>(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<S, OnDevice>) -> NodeId;
+
+    /// Adds a `while` without its body.
+    fn begin_while<S: Condition>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        condition: &Place<S, OnDevice>,
+    ) -> NodeId;
+
+    /// Adds a `switch` without cases. Each body that is begun is one more.
+    fn begin_switch<S: Condition>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        condition: &Place<S, OnDevice>,
+    ) -> NodeId;
+
+    /// Begins the next body of the newest conditional.
+    fn begin_body(&mut self);
+
+    /// Ends the body that was begun last.
+    fn end_body(&mut self);
+
+    /// Begins a loop that declares these nodes; each comes with the number of loops around it, up to this one, or 0 in
+    /// a body of another of its nodes. Returns the numbers of its iterations.
+    fn begin_loop(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize>;
+
+    /// Begins the iteration of this number.
+    fn begin_iteration(&mut self, value: usize);
+
+    /// Ends the loop that was begun last.
+    fn end_loop(&mut self);
+
+    /// Begins a child, whose declarations are counted from 0. Returns false, and begins nothing, if children are nested
+    /// too deeply.
+    fn begin_child(&mut self, name: &'static str) -> bool;
+
+    /// Ends the child that was begun last, with the result of declaring it.
+    fn end_child(&mut self, declared: Result<()>);
+
+    /// Adds edges between declarations: `[from, to]`, or `[from, to, common]` where `common` loops are around both.
+    fn edges<const K: usize>(&mut self, edges: &[[usize; K]]);
+
+    /// Adds programmatic edges between declarations, as [`Declare::edges`].
+    fn programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]);
+
+    /// Says where the scratch resources lie, in order of declaration, and the size of the arena. `build` checks it, and
+    /// packs anew if it is wrong.
+    fn arena(&mut self, offsets: &[usize], bytes: usize);
+
+    /// The node that was added last.
+    fn newest(&self) -> NodeId;
+
+    /// Gives every scratch resource memory of its own, to compare results.
+    fn keep_scratch_apart(&mut self);
+
+    /// Builds as if the driver had at most this version of CUDA.
+    fn as_if_driver(&mut self, version: u32);
+}
+
+impl Declare for GraphBuilder {
+    fn begin_if<S: Condition>(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<S, OnDevice>) -> NodeId {
+        self.conditional(name.into(), NodeKind::If, condition.span)
+    }
+
+    fn begin_while<S: Condition>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        condition: &Place<S, OnDevice>,
+    ) -> NodeId {
+        self.conditional(name.into(), NodeKind::While, condition.span)
+    }
+
+    fn begin_switch<S: Condition>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        condition: &Place<S, OnDevice>,
+    ) -> NodeId {
+        self.conditional(name.into(), NodeKind::Switch, condition.span)
+    }
+
+    fn begin_body(&mut self) {
+        self.open_body();
+    }
+
+    fn end_body(&mut self) {
+        self.close_body();
+    }
+
+    fn begin_loop(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize> {
+        self.declare_loop(declarations, range)
+    }
+
+    fn begin_iteration(&mut self, value: usize) {
+        self.open_iteration(value);
+    }
+
+    fn end_loop(&mut self) {
+        self.close_loop();
+    }
+
+    fn begin_child(&mut self, name: &'static str) -> bool {
+        self.declare_child(name)
+    }
+
+    fn end_child(&mut self, declared: Result<()>) {
+        self.close_declared_child(declared);
+    }
+
+    fn edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
+        self.add_edges(edges);
+    }
+
+    fn programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
+        self.add_programmatic_edges(edges);
+    }
+
+    fn arena(&mut self, offsets: &[usize], bytes: usize) {
+        self.set_arena(offsets, bytes);
+    }
+
+    fn newest(&self) -> NodeId {
+        self.newest_node()
+    }
+
+    fn keep_scratch_apart(&mut self) {
+        self.place_scratch_apart();
+    }
+
+    fn as_if_driver(&mut self, version: u32) {
+        self.limit_driver(version);
+    }
+}
+
+/// The builder that a graph declares its nodes to: its own, which then builds it, or that of the graph it is a child
+/// of.
+pub trait Owner {
+    /// The graph `G`, or nothing for a child.
+    type Declared<G>;
+
+    /// The builder.
+    fn builder(&mut self) -> &mut GraphBuilder;
+
+    /// Ends the declaration. `graph` makes the typed graph of the built one.
+    fn finish<G>(self, graph: impl FnOnce(Graph) -> G) -> Result<Self::Declared<G>>;
+}
+
+impl Owner for GraphBuilder {
+    type Declared<G> = G;
+
+    fn builder(&mut self) -> &mut GraphBuilder {
+        self
+    }
+
+    fn finish<G>(self, graph: impl FnOnce(Graph) -> G) -> Result<G> {
+        self.build().map(graph)
+    }
+}
+
+impl Owner for &mut GraphBuilder {
+    type Declared<G> = ();
+
+    fn builder(&mut self) -> &mut GraphBuilder {
+        self
+    }
+
+    fn finish<G>(self, _: impl FnOnce(Graph) -> G) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Adds a child graph that is bound to `bound`; `declare` is the child's own function.
+pub fn child<B>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    bound: B,
+    declare: impl FnOnce(&mut GraphBuilder, B) -> Result<()>,
+) {
+    if builder.begin_child(name) {
+        let declared = declare(builder, bound);
+        builder.end_child(declared);
+    }
+}
+
+/// Host memory: what a parent has bound, or else memory of the graph itself.
+pub fn host<S: Element>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    bound: Option<Place<S, OnHost>>,
+) -> Place<S, OnHost> {
+    bound.unwrap_or_else(|| builder.host(name))
+}
+
+/// Device memory: what a parent has bound, or else memory of the graph itself.
+pub fn device<S: Element>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    bound: Option<Place<S, OnDevice>>,
+) -> Place<S, OnDevice> {
+    bound.unwrap_or_else(|| builder.device(name))
+}
+
+/// Host memory of `len` elements, as [`host`]. `build` fails if a parent has bound memory of another length.
+pub fn host_slice<T: Element>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    bound: Option<Place<[T], OnHost>>,
+    len: usize,
+) -> Place<[T], OnHost> {
+    match bound {
+        Some(place) => of_length(builder, place, len),
+        None => builder.host_slice(name, len),
+    }
+}
+
+/// Device memory of `len` elements, as [`device`]. `build` fails if a parent has bound memory of another length.
+pub fn device_slice<T: Element>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    bound: Option<Place<[T], OnDevice>>,
+    len: usize,
+) -> Place<[T], OnDevice> {
+    match bound {
+        Some(place) => of_length(builder, place, len),
+        None => builder.device_slice(name, len),
+    }
+}
+
+fn of_length<T, M>(builder: &mut GraphBuilder, place: Place<[T], M>, len: usize) -> Place<[T], M> {
+    builder.require_bytes(&place, len.saturating_mul(size_of::<T>()));
+    place
+}
+
+/// The handle of the node that was declared with this index, in a graph that has one node for each declaration.
+pub fn node_handle(graph: &mut Graph, index: usize) -> NodeHandle<'_> {
+    graph.node(NodeId::new(index))
+}
+
+/// The handle of the node that was declared with this index and name, in these iterations of the loops around it.
+pub fn iteration_handle<'g>(
+    graph: &'g mut Graph,
+    declared: usize,
+    name: &'static str,
+    iterations: &[usize],
+) -> NodeHandle<'g> {
+    graph.declared(declared, name, iterations)
+}

@@ -1,0 +1,75 @@
+//! `PLAN` of a declared graph: its nodes, of arrays that rustc checks quickly.
+
+use graph_plan::{Mode, NodeKind, PlanAccess, PlanNode};
+use std::borrow::Cow;
+use std::mem;
+
+/// The accesses of all nodes, in order.
+pub const fn accesses<const N: usize>(accesses: [(usize, Mode); N]) -> [PlanAccess; N] {
+    let mut found = [PlanAccess::new(0, Mode::Read); N];
+    let mut index = 0;
+    while index < N {
+        found[index] = PlanAccess::new(accesses[index].0, accesses[index].1);
+        index += 1;
+    }
+    found
+}
+
+/// The nodes: for each its name and kind, the number of its accesses, the number of nodes that it runs directly after,
+/// and its level. `accesses` and `after` hold what all of them touch and run after, node by node.
+pub const fn nodes<const N: usize>(
+    nodes: [(&'static str, NodeKind, usize, usize, usize); N],
+    mut accesses: &'static [PlanAccess],
+    mut after: &'static [usize],
+) -> [PlanNode; N] {
+    let mut found = [const { PlanNode::new("", NodeKind::Join, &[], &[], 0) }; N];
+    let mut index = 0;
+    while index < N {
+        let (name, kind, touched, before, level) = nodes[index];
+        let (own, rest) = accesses.split_at(touched);
+        accesses = rest;
+        let (earlier, rest) = after.split_at(before);
+        after = rest;
+        set(&mut found[index], PlanNode::new(name, kind, own, earlier, level));
+        index += 1;
+    }
+    found
+}
+
+/// The nodes; each of these pairs is a node and the body it is in.
+pub const fn in_bodies<const N: usize>(mut nodes: [PlanNode; N], bodies: &[(usize, usize)]) -> [PlanNode; N] {
+    let mut index = 0;
+    while index < bodies.len() {
+        nodes[bodies[index].0].body = bodies[index].1;
+        index += 1;
+    }
+    nodes
+}
+
+/// The nodes; each of these pairs is a node and the innermost loop around it.
+pub const fn in_loops<const N: usize>(mut nodes: [PlanNode; N], loops: &[(usize, usize)]) -> [PlanNode; N] {
+    let mut index = 0;
+    while index < loops.len() {
+        nodes[loops[index].0].repeated = Some(loops[index].1);
+        index += 1;
+    }
+    nodes
+}
+
+/// The nodes; each of these pairs is a node and the nodes that it waits for in its own code.
+pub const fn waiting_for<const N: usize>(
+    mut nodes: [PlanNode; N],
+    before: &[(usize, &'static [usize])],
+) -> [PlanNode; N] {
+    let mut index = 0;
+    while index < before.len() {
+        set(&mut nodes[before[index].0].programmatic, Cow::Borrowed(before[index].1));
+        index += 1;
+    }
+    nodes
+}
+
+/// Replaces a value without dropping it, which a `const fn` could not do. It borrows all that it holds.
+const fn set<T>(place: &mut T, value: T) {
+    mem::forget(mem::replace(place, value));
+}
