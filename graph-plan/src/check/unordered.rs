@@ -201,7 +201,10 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
                 helps.push("make the parts disjoint".to_owned());
             }
             Overlap::Uncompared(Some((end, start))) => {
-                diagnostic = diagnostic.note(format!("`{end}` and `{start}` are not compared here"));
+                diagnostic = diagnostic.note(match end == start {
+                    true => format!("the two `{end}` belong to different `for`s"),
+                    false => format!("`{end}` and `{start}` are not compared here"),
+                });
                 if ![a, b].iter().any(|access| matches!(access.region, Region::Index(_))) {
                     helps.push("split both at the same constant".to_owned());
                 }
