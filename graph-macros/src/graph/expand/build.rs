@@ -6,8 +6,9 @@
 
 use super::anonymous;
 use super::argument::{self, parameters};
+use super::child;
 use super::interface::{Source, copy, place_type, receiver, setter, value_name};
-use super::node::{add, apply, generic_assertions, loaded, loaded_name, places};
+use super::node::{add, apply, loaded, loaded_name, places};
 use super::part::local;
 use super::rng;
 use super::scratch;
@@ -37,7 +38,7 @@ pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
     let (name, arguments) = (graph.item.name.to_string(), parameters(graph));
     let (device, builder, bound) = (hidden("device"), hidden("builder"), hidden("bound"));
     // Here too, so that a failure names the user's call of `build`.
-    let asserted = (!generic_assertions(graph).is_empty()).then(|| quote!(let () = Self::__ASSERTED;));
+    let asserted = child::asserted(graph);
     let (arena, values) = (
         scratch::places(graph, &builder),
         argument::bound(graph, &builder, &bound),

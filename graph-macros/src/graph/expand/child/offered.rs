@@ -13,7 +13,7 @@ use crate::graph::expand::scratch;
 use crate::graph::expand::shape::Shape;
 use crate::graph::resolve::{Graph, Value, params};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
-use quote::{ToTokens, TokenStreamExt, quote};
+use quote::{ToTokens, TokenStreamExt, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{GenericParam, Lifetime, LifetimeParam, Type};
 
@@ -312,6 +312,12 @@ fn assertions(graph: &Graph<'_>, bodies: Bodies) -> Option<TokenStream> {
     (bodies == Bodies::Real && !assertions.is_empty()).then(|| quote!(const __ASSERTED: () = { #assertions };))
 }
 
+/// The mention of that constant where something is instantiated, at the name of the graph.
+pub(crate) fn asserted(graph: &Graph<'_>) -> Option<TokenStream> {
+    let span = graph.item.name.span();
+    (!generic_assertions(graph).is_empty()).then(|| quote_spanned!(span=> let () = Self::__ASSERTED;))
+}
+
 /// The one function that declares the graph's nodes, for its own `build` and for those that it is a node of. Memory
 /// that is not bound is the graph's own.
 fn declare(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodies: Bodies) -> TokenStream {
@@ -330,7 +336,7 @@ fn declare(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodi
     });
     let (params, kept) = (graph.params.iter().map(|param| &param.name), kept(graph));
     let kept = kept.iter().map(|value| value.name);
-    let assert = (!generic_assertions(graph).is_empty()).then(|| quote!(let () = Self::__ASSERTED;));
+    let assert = asserted(graph);
     let body = bodies.of(quote! {
         #assert
         let #builder = __p::Owner::builder(&mut #owner);
