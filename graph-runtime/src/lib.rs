@@ -238,8 +238,8 @@ pub mod private {
     };
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
-        check_clusters, check_index, check_initializes, check_launch, check_programmatic, check_range, check_variables,
-        constant, distance, integer,
+        buffer, buffer_of_rows, check_clusters, check_index, check_initializes, check_launch, check_programmatic,
+        check_range, check_variables, constant, distance, integer,
     };
     pub use crate::expansion::capture::{Capture, Captured, CapturedSlot, capture};
     pub use crate::expansion::child::{
@@ -251,7 +251,7 @@ pub mod private {
         Declare, Owner, child, device, device_slice, host, host_slice, iteration_handle, node_handle,
     };
     pub use crate::expansion::plan::{
-        accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, waiting_for,
+        accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
     pub use crate::expansion::sink::NodeSink;
     pub use crate::expansion::update::{each, own, own_rng, own_slice};

@@ -1,6 +1,6 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
-use super::part::{bounds_assertions, bytes, generic, inner, local, select, spanned_call};
+use super::part::{bounds_assertions, buffer, generic, inner, local, select, spanned_call};
 use super::plane::{columns, memset};
 use super::{attribute, child, closure, library};
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
@@ -267,14 +267,29 @@ fn borrowed<'a>(arguments: impl IntoIterator<Item = &'a Argument>) -> Vec<&'a Pl
     places.collect()
 }
 
-/// Assertions that do not depend on the graph's generics: items beside the type, evaluated by `cargo check`.
-pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
-    let assertions = each(graph, false).into_iter();
-    assertions
+/// What is asserted at compile time.
+pub(super) struct Assertions {
+    /// Items beside the type, evaluated by `cargo check`.
+    pub(super) items: TokenStream,
+    /// Statements that depend on the graph's generics, evaluated where the graph is used.
+    pub(super) generic: TokenStream,
+}
+
+/// All assertions about the nodes of a graph.
+pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Assertions {
+    let (generic, plain): (Vec<_>, Vec<_>) = each(graph)
+        .into_iter()
+        .partition(|(_, assertion)| generic(graph, assertion.clone()));
+    let plain = plain.into_iter();
+    let plain = plain
         .chain(unordered_kernels(graph, outcome))
-        .chain(first_writes(graph, outcome))
-        .map(|(span, assertion)| quote_spanned!(span=> const _: () = #assertion;))
-        .collect()
+        .chain(first_writes(graph, outcome));
+    let item = |(span, assertion)| quote_spanned!(span=> const _: () = #assertion;);
+    let statement = |(span, assertion)| quote_spanned!(span=> const { #assertion };);
+    Assertions {
+        items: plain.map(item).collect(),
+        generic: generic.into_iter().map(statement).collect(),
+    }
 }
 
 /// For each kernel that gets scratch memory as `&mut` before any other node has written it, the assertion that it does
@@ -324,17 +339,8 @@ fn unordered_kernels(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenSt
     pairs.into_iter().map(assertion).collect()
 }
 
-/// Assertions that depend on the graph's generics: constants in `build`, evaluated where the graph is used.
-pub(super) fn generic_assertions(graph: &Graph<'_>) -> TokenStream {
-    each(graph, true)
-        .into_iter()
-        .map(|(span, assertion)| quote_spanned!(span=> const { #assertion };))
-        .collect()
-}
-
-/// The assertions about all nodes that do, or do not, mention the graph's generics. Equal ones stand once: a large
-/// graph launches the same kernels over and over.
-fn each(graph: &Graph<'_>, generics: bool) -> Vec<(Span, TokenStream)> {
+/// The assertions about single nodes. Equal ones are made once: a large graph launches the same kernels over and over.
+fn each(graph: &Graph<'_>) -> Vec<(Span, TokenStream)> {
     let mut found = Vec::new();
     let mut launches: Vec<LaunchAssertion<'_>> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
@@ -366,7 +372,6 @@ fn each(graph: &Graph<'_>, generics: bool) -> Vec<(Span, TokenStream)> {
             .iter()
             .map(|assertion| (assertion.launch.function.span(), assertion.tokens())),
     );
-    found.retain(|(_, assertion)| generic(graph, assertion.clone()) == generics);
     found
 }
 
@@ -417,10 +422,7 @@ fn operands(graph: &Graph<'_>, node: &Node, launch: &Launch) -> Option<TokenStre
     let shared = launch.shared.as_ref().map_or_else(|| quote!(0), wide);
     let unknown = || quote!(__p::plan::Argument::Unknown);
     let arguments = launch.arguments.iter().map(|passed| match passed {
-        Argument::Borrow { place, .. } => match bytes(graph, place) {
-            Some(bytes) => quote!(__p::plan::Argument::Buffer(#bytes)),
-            None => unknown(),
-        },
+        Argument::Borrow { place, .. } => buffer(graph, place).unwrap_or_else(unknown),
         Argument::Value(value) => argument(value, &variables),
     });
     let cluster = cluster.map(extent);
