@@ -236,7 +236,7 @@ fn main() {
                             sink,
                             0usize,
                             "set",
-                            &mut __p::on_device({ __place_data }),
+                            &mut __p::on_device(__g::Place::whole(&__place_data)),
                             __p::element_of(&__place_data, factor * step),
                         )
                     }
@@ -253,8 +253,8 @@ fn main() {
             let _ = __g::GraphBuilder::memcpy(
                 &mut builder,
                 "down",
-                &{ __place_data },
-                &mut { __place_output },
+                &__place_data,
+                &mut __g::Place::whole(&__place_output),
             );
             __p::Declare::edges(&mut builder, &[[0, 1]]);
             ::core::result::Result::map(
