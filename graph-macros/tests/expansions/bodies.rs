@@ -190,7 +190,7 @@ const _: () = {
             let _ = __g::GraphBuilder::memset::<
                 _,
                 u32,
-            >(builder, "stop", &mut __g::Place::whole(&__place_more), 0);
+            >(builder, "stop", &mut __g::Place::<u32, _>::whole(&__place_more), 0);
             __p::Declare::end_body(builder);
             __p::Declare::end_body(builder);
             __p::Declare::edges(builder, &[[1, 2]]);
@@ -226,7 +226,10 @@ const _: () = {
                 1usize,
                 "scale",
                 __g::Launch::new(1, 4),
-                __kernel_scale::call(&mut __g::Place::whole(&__place_data), factor),
+                __kernel_scale::call(
+                    &mut __g::Place::<[f32; 4], _>::whole(&__place_data),
+                    factor,
+                ),
             )
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
@@ -314,11 +317,8 @@ const _: () = {
         }
     }
     impl ::core::fmt::Debug for Loop {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
         }
     }
 };

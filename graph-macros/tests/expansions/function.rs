@@ -170,7 +170,7 @@ const _: () = {
                             function,
                             [
                                 __g::CallArgument::write(
-                                    &mut __g::Place::whole(&__place_data),
+                                    &mut __g::Place::<[f32; 64], _>::whole(&__place_data),
                                 ),
                                 __g::CallArgument::value(64u32),
                             ],
@@ -299,11 +299,8 @@ const _: () = {
         }
     }
     impl ::core::fmt::Debug for Loaded {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
         }
     }
 };

@@ -314,7 +314,7 @@ const _: () = {
                 __g::Launch::new(1, 4),
                 __kernel_scale::call(
                     &__g::Place::row(&__place_weights, layer),
-                    &mut __g::Place::whole(&__place_data),
+                    &mut __g::Place::<[f32; 4], _>::whole(&__place_data),
                     factor,
                 ),
             )
@@ -327,7 +327,13 @@ const _: () = {
             __p::NodeSink::memset::<
                 _,
                 f32,
-            >(sink, 3usize, "last", &mut __g::Place::whole(&__place_data), factor)
+            >(
+                sink,
+                3usize,
+                "last",
+                &mut __g::Place::<[f32; 4], _>::whole(&__place_data),
+                factor,
+            )
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
         pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
@@ -449,11 +455,8 @@ const _: () = {
         }
     }
     impl ::core::fmt::Debug for Layers {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
         }
     }
 };

@@ -271,11 +271,8 @@ const _: () = {
         }
     }
     impl ::core::fmt::Debug for Scale {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
         }
     }
 };

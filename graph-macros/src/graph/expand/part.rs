@@ -108,7 +108,11 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenSt
     }
     if place.parts.is_empty() {
         return match mutable {
-            true => quote_spanned!(span=> __g::Place::whole(&#name)),
+            true => {
+                // With its shape: else the kernel's would be expected of it, and a message would not be about the argument.
+                let shape = Shape::of(graph, resource);
+                quote_spanned!(span=> __g::Place::<#shape, _>::whole(&#name))
+            }
             false => name.to_token_stream(),
         };
     }
