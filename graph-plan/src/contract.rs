@@ -150,20 +150,20 @@ enum Value {
     Undefined,
 }
 
-/// The deepest stack that an expression may need.
-const MAX_DEPTH: usize = 32;
-
 impl Contract {
+    /// The most values that an expression may have on the stack of its evaluation.
+    pub const MAX_DEPTH: usize = 32;
+
     /// Evaluates the contract. `params` and `arguments` have one entry for each parameter of the kernel.
     pub const fn evaluate(&self, config: &LaunchConfig, params: &[Param], arguments: &[Argument]) -> Verdict {
-        let mut stack = [Value::Undefined; MAX_DEPTH];
+        let mut stack = [Value::Undefined; Self::MAX_DEPTH];
         let mut top = 0;
         let mut index = 0;
         while index < self.code.len() {
             let op = self.code[index];
             index += 1;
             let operands = op.operands();
-            if top < operands || top - operands >= MAX_DEPTH {
+            if top < operands || top - operands >= Self::MAX_DEPTH {
                 return Verdict::Fails;
             }
             let value = match operands {
@@ -177,7 +177,7 @@ impl Contract {
         match stack[0] {
             Value::Bool(true) => Verdict::Holds,
             Value::Unknown => Verdict::Unknown,
-            _ => Verdict::Fails,
+            Value::Bool(false) | Value::Int(_) | Value::Float(_) | Value::Undefined => Verdict::Fails,
         }
     }
 

@@ -65,7 +65,11 @@ impl NodeKind {
 
     /// Does a condition in device memory decide what it runs?
     pub const fn is_conditional(self) -> bool {
-        matches!(self, NodeKind::If | NodeKind::While | NodeKind::Switch)
+        match self {
+            NodeKind::If | NodeKind::While | NodeKind::Switch => true,
+            NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset | NodeKind::Graph | NodeKind::Join => false,
+            NodeKind::Call | NodeKind::Capture | NodeKind::Raw | NodeKind::Record | NodeKind::Wait => false,
+        }
     }
 
     /// Does CUDA allow it in conditional bodies?

@@ -115,7 +115,10 @@ impl Region {
             | (Region::Range(Bound::Known(start), Bound::Known(end)), Region::Rectangle(rows)) => {
                 return rows.meets(*start, *end);
             }
-            _ => {}
+            (
+                Region::Whole | Region::Index(_) | Region::Range(..) | Region::Rectangle(_),
+                Region::Whole | Region::Index(_) | Region::Range(..) | Region::Rectangle(_),
+            ) => {}
         }
         let ((start, end), (other_start, other_end)) = (self.ends(), other.ends());
         let apart = end.certainly_at_most(&other_start)
@@ -130,7 +133,7 @@ impl Region {
         match self {
             Region::Parts(parts) => parts.iter().any(Region::is_empty),
             Region::Rectangle(rows) => rows.is_empty(),
-            _ => match self.ends() {
+            Region::Whole | Region::Index(_) | Region::Range(..) => match self.ends() {
                 (Bound::Known(start), Bound::Known(end)) => start >= end,
                 (start @ (Bound::Symbol(_) | Bound::Iteration(..)), end) => start == end,
                 _ => false,
@@ -176,7 +179,7 @@ impl Region {
         match (self, other) {
             (Region::Parts(a), Region::Parts(b)) => return a[0].covers(&b[0]) && a[1].covers(&b[1]),
             (Region::Parts(_) | Region::Rectangle(_), _) => return false,
-            _ => {}
+            (Region::Whole | Region::Index(_) | Region::Range(..), _) => {}
         }
         let ((start, end), (other_start, other_end)) = (self.ends(), other.ends());
         start.certainly_at_most(&other_start) && other_end.certainly_at_most(&end)

@@ -164,10 +164,12 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
         resource.name
     );
     let touch = |side: &Side, access: &Access, what: &str| {
-        let place = match (access.node == side.node, draft.nodes[side.node].kind) {
-            (true, _) => String::new(),
-            (false, NodeKind::Graph) => format!(", in the graph of `{}`,", name(side.node)),
-            (false, _) => format!(", in the body of `{}`,", name(side.node)),
+        let place = if access.node == side.node {
+            String::new()
+        } else if draft.nodes[side.node].kind.is_conditional() {
+            format!(", in the body of `{}`,", name(side.node))
+        } else {
+            format!(", in the graph of `{}`,", name(side.node))
         };
         let line = on_line(access.line);
         format!("`{}`{place} {} {what}{line}", name(access.node), access.mode.verb())

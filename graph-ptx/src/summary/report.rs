@@ -218,7 +218,8 @@ impl<'s> Report<'s> {
             match source {
                 Source::Param(index) => params.push(index as usize),
                 Source::Variable(index) => self.variable(flow, index, touch, line),
-                _ => {}
+                Source::Shared | Source::Local | Source::Const => {}
+                Source::ParamAddress(_) | Source::ByValue(_) | Source::Slot(_) => {}
             }
         }
         if everything {

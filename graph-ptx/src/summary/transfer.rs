@@ -151,7 +151,7 @@ impl Flow<'_, '_> {
             Some(Space::Shared) => Some(Source::Shared),
             Some(Space::Local) => Some(Source::Local),
             Some(Space::Const) => Some(Source::Const),
-            _ => None,
+            Some(Space::Global | Space::Param | Space::Reg) | None => None,
         };
         match named {
             Some(window) if !source.is_bottom() => {
@@ -193,7 +193,7 @@ impl Flow<'_, '_> {
             Some(Space::Shared) => return self.cell(Cell::Shared),
             Some(Space::Local) => return self.cell(Cell::Local),
             Some(Space::Const) => return Value::OPAQUE,
-            _ => {}
+            Some(Space::Global | Space::Param | Space::Reg) | None => {}
         }
         let mut value = Value::BOTTOM;
         for cell in self.reached(address) {
@@ -202,7 +202,7 @@ impl Flow<'_, '_> {
                     let taint = self.sets.bits(self.cell(Cell::Device));
                     Value { taint, ..Value::OPAQUE }
                 }
-                cell => self.cell(cell),
+                Cell::Shared | Cell::Local => self.cell(cell),
             };
             value = self.sets.join(value, held);
         }
@@ -214,7 +214,9 @@ impl Flow<'_, '_> {
                 }
                 Source::ParamAddress(index) => Value::by_value(self.sets.single(Source::ByValue(index))),
                 Source::Const => Value::OPAQUE,
-                _ => continue,
+                Source::Shared | Source::Local | Source::Param(_) | Source::ByValue(_) | Source::Variable(_) => {
+                    continue;
+                }
             };
             value = self.sets.join(value, held);
         }
@@ -251,7 +253,7 @@ impl Flow<'_, '_> {
         match space {
             Some(Space::Shared) => return self.join_cell(Cell::Shared, value),
             Some(Space::Local) => return self.join_cell(Cell::Local, value),
-            _ => {}
+            Some(Space::Global | Space::Const | Space::Param | Space::Reg) | None => {}
         }
         for cell in self.reached(address) {
             self.join_cell(cell, value);
