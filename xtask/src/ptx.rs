@@ -16,12 +16,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::nvrtc::Nvrtc;
-use crate::workspace::relative;
+use crate::workspace::{files, relative};
 use crate::{Result, wheels};
 
 /// The beginning of a first line that is meant for this module.
 const DIRECTIVE: &str = "// xtask:";
-/// Our own option, with which a `.cu` says which PTX version the `.ptx` asks for.
+/// Our own option: the PTX version that the `.ptx` asks for.
 const PTX_VERSION: &str = "--ptx-version=";
 /// The oldest GPUs supported (Volta); the driver translates for newer ones.
 const DEFAULT_ARCHITECTURE: &str = "--gpu-architecture=compute_70";
@@ -158,7 +158,7 @@ fn renumbered(ptx: &str) -> String {
     out
 }
 
-/// The text with the version that `source` asks for, where it asks for one.
+/// The text with the version that `source` asks for, if it asks for one.
 fn lowered(ptx: &str, source: &str) -> String {
     let mut words = directive(source).unwrap_or("").split_whitespace();
     match words.find_map(|word| word.strip_prefix(PTX_VERSION)) {
@@ -235,7 +235,7 @@ fn assemble_one(root: &Path, path: &Path) -> Result<Assembled> {
     })
 }
 
-/// The word that follows a line's opening word `key`, without a comma.
+/// The second word, without a comma, of the first line that begins with the word `key`.
 fn word_after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines().find_map(|line| {
         let mut words = line.split_whitespace();
@@ -264,28 +264,9 @@ fn make_executable(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Every file of the workspace with this extension, sorted, without build outputs and hidden folders.
+/// The files of the workspace with this extension.
 fn files_named(root: &Path, extension: &str) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder).map_err(|error| format!("cannot list {}: {error}", folder.display()))?;
-        for entry in entries {
-            let entry = entry?;
-            let path = entry.path();
-            let name = entry.file_name();
-            if entry.file_type()?.is_dir() {
-                let skipped = name == "target" || name == "wip" || name.to_string_lossy().starts_with('.');
-                if !skipped {
-                    folders.push(path);
-                }
-            } else if path.extension().is_some_and(|found| found == extension) {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
+    files(root, |path| path.extension().is_some_and(|found| found == extension))
 }
 
 /// The first stretch of lines in which two texts differ, cut to a few lines.

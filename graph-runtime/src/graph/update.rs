@@ -45,13 +45,22 @@ impl Change {
 
     /// Whether the node is like this already.
     fn is_made(&self, program: &Program) -> bool {
-        match (&self.op, &program.ops[self.node]) {
-            (Op::Kernel(new), Op::Kernel(old)) => {
+        let old = &program.ops[self.node];
+        match &self.op {
+            Op::Kernel(new) => matches!(old, Op::Kernel(old) if {
                 let mut arguments = program.arguments(old).iter().zip(&self.arguments);
                 new.config == old.config && arguments.all(|(old, new)| old.value() == new.value())
-            }
-            (Op::Memset { value: new, .. }, Op::Memset { value: old, .. }) => new.bytes() == old.bytes(),
-            _ => false,
+            }),
+            Op::Memset { value: new, .. } => matches!(old, Op::Memset { value: old, .. } if new.bytes() == old.bytes()),
+            Op::Memcpy { .. }
+            | Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => false,
         }
     }
 }
@@ -95,7 +104,7 @@ impl Update<'_> {
                 span.graph == graph.id && !span.outside && Part::of(*span) == part
             }
             (Argument::Value(before), ArgumentKind::Value(after)) => before.is_as_long_as(after),
-            _ => false,
+            (Argument::Buffer { .. }, ArgumentKind::Value(_)) | (Argument::Value(_), ArgumentKind::Buffer(..)) => false,
         };
         let before = graph.program.arguments(built);
         if before.len() != N || !before.iter().zip(&call.arguments).all(same) {
@@ -155,7 +164,7 @@ impl Update<'_> {
         to: &Rectangle<S, OnDevice>,
         value: T,
     ) -> Result<()> {
-        self.set(node, to.area.span, to.area.bytes(), Value::new(&value))
+        self.set(node, to.span.all, to.span.bytes(), Value::new(&value))
     }
 
     /// Changes the value of a memset node of `bytes`, which are those of `span`.
@@ -200,8 +209,8 @@ impl Update<'_> {
         mut change: impl FnMut(&mut Self, [usize; DEPTH]) -> Result<()>,
     ) -> Result<()> {
         let (graph, child) = (self.graph, self.child);
-        let instances = graph.instances.of(child).into_iter();
-        for (node, values) in instances.flat_map(|instances| instances.each(declared)) {
+        let nodes = graph.declared_nodes.of(child).into_iter();
+        for (node, values) in nodes.flat_map(|nodes| nodes.each(declared)) {
             self.current = Some((node, values));
             if let Ok(values) = values.try_into() {
                 change(self, values)?;
@@ -214,7 +223,7 @@ impl Update<'_> {
     /// The current node of [`Update::each`], or else the only node of the declaration.
     pub(crate) fn declared(&self, declared: usize) -> NodeId {
         let current = self.current.map(|(node, _)| node);
-        let node = current.or_else(|| self.graph.instances.find(self.child, declared, &[]));
+        let node = current.or_else(|| self.graph.declared_nodes.find(self.child, declared, &[]));
         NodeId::new(node.unwrap_or(usize::MAX))
     }
 
@@ -245,10 +254,10 @@ impl Update<'_> {
 
 /// Whether a buffer is passed to be written that was only read, or the other way round.
 fn changes_access((before, after): (&Argument, &CallArgument)) -> bool {
-    match (before, &after.0) {
-        (Argument::Buffer { mode: before, .. }, ArgumentKind::Buffer(_, after)) => before != after,
-        _ => false,
-    }
+    let (Argument::Buffer { mode: before, .. }, ArgumentKind::Buffer(_, after)) = (before, &after.0) else {
+        return false;
+    };
+    before != after
 }
 
 /// The launch, in the clusters that the node was built with; `None` where it asks for something else.

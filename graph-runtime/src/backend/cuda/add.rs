@@ -109,7 +109,7 @@ impl Adder {
                 Ok(added)
             }
             Op::Memcpy { from, to } if !to.is_empty() => {
-                let (bytes, rows) = (to.part.bytes, to.rows());
+                let (bytes, rows) = (to.part().bytes, to.rows());
                 trace!(target: "graph_runtime", node = name, bytes, rows, after = after.len(), "cuGraphAddMemcpyNode");
                 let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
@@ -120,7 +120,7 @@ impl Adder {
                 // SAFETY: by the caller's promise.
                 unsafe { self.add_fill(graph, after, kernels, to, &fill, name) }
             }
-            // A join, and a copy of nothing. `Executable::add_prefix` adds the others.
+            // A join, and a copy of nothing. `CudaExecutable::add_prefix` adds the others.
             Op::Join
             | Op::Memcpy { .. }
             | Op::Conditional(_)
