@@ -50,8 +50,8 @@ pub const fn check_variables<A: Kernel, B: Kernel>(first: &str, second: &str) {
     }
 }
 
-/// `programmatic(upstream)` is an order of the two nodes, which launch `D` after `U`. `memory` says of each buffer of the node after
-/// what other nodes do to it, `all` has the kernels of all nodes.
+/// `programmatic(upstream)` is an order of the two nodes, which launch `D` after `U`. `memory` says of each buffer of
+/// the node after what other nodes do to it, `all` has the kernels of all nodes.
 #[track_caller]
 pub const fn check_programmatic<D: Kernel, U: Kernel>(
     downstream: &str,
