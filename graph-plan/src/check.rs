@@ -454,7 +454,10 @@ mod tests {
         assert!(check(&draft).errors.is_empty());
         assert_eq!(forbidden_capture(&draft, outside, "a host function"), None);
         let error = forbidden_capture(&draft, inside, "a host function").expect("it is in a body");
-        assert_eq!((error.code, error.subject), (Code::ConditionalBody, Subject::Node(inside)));
+        assert_eq!(
+            (error.code, error.subject),
+            (Code::ConditionalBody, Subject::Node(inside))
+        );
         assert_eq!(
             error.message,
             "capture node `inside` captured a host function, which cannot be in the body of `choice`"

@@ -5,8 +5,7 @@ use crate::common::add_to;
 use crate::turn::cuda;
 use graph_runtime::cudarc::driver::{result, sys};
 use graph_runtime::{
-    BoxError, CaptureStream, Code, Device, Error, GraphBuilder, NodeId, OnDevice, PointerMut, Result,
-    cuda_graph,
+    BoxError, CaptureStream, Code, Device, Error, GraphBuilder, NodeId, OnDevice, PointerMut, Result, cuda_graph,
 };
 use std::ffi::CString;
 
