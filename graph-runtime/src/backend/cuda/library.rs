@@ -1,6 +1,6 @@
 //! `capture` and `raw` as CUDA nodes.
 
-use super::Executable;
+use super::CudaExecutable;
 use super::capture::Captured;
 use super::failure::Failure;
 use crate::driver::{self, CUgraph, CUgraphNode};
@@ -10,7 +10,7 @@ use crate::program::raw::{RawCall, RawSite};
 use graph_plan::{Draft, forbidden_capture};
 use tracing::trace;
 
-impl Executable {
+impl CudaExecutable {
     /// Captures the calls of a node. In a conditional body, all of them must be what CUDA runs there.
     pub(super) fn capture(&mut self, draft: &Draft, node: usize, call: &CaptureCall) -> Result<()> {
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
@@ -53,7 +53,7 @@ impl Executable {
     ///
     /// # Safety
     ///
-    /// As for [`Executable::add_captured`]. What the closure does is sound by the promise of whoever called
+    /// As for [`CudaExecutable::add_captured`]. What the closure does is sound by the promise of whoever called
     /// `GraphBuilder::raw`.
     pub(super) unsafe fn add_raw(
         &self,
