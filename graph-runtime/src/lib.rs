@@ -157,10 +157,10 @@ pub use graph::{Graph, RawGraph};
 /// A shape whose outermost length is a build argument, or an expression of some, is a slice: `x() -> Result<&[Row]>`,
 /// and the length is checked when the graph is built. In the static `PLAN` such memory has 0 bytes.
 ///
-/// An expression is a graph of a type without a name: `Result` of it, with the same methods but for `build` and `PLAN`
-/// (`plan()` stands for it). Its statements may mention locals: in launches, values, parts, initial values of params,
+/// An expression is a graph of a type without a name. Its value is a `Result` of that type, which has the same methods
+/// except `build` and `PLAN` (`plan()` replaces it). Its statements may mention locals: in launches, values, parts, initial values of params,
 /// and outermost lengths (a name written like a constant, `N`, is taken for one). A place that is not declared is a
-/// local that the graph captures, as a `move` closure does: a [`DeviceBuffer`], [`SharedHost`] or [`HostBuffer`].
+/// local that is moved into the graph, as by a `move` closure: a [`DeviceBuffer`], [`SharedHost`] or [`HostBuffer`].
 /// `into_parts()` waits and gives them back, as the fields of a struct.
 ///
 /// ```
@@ -230,7 +230,7 @@ pub use shape::place::{Memory, OnDevice, OnHost, Place};
 pub use shape::rectangle::Rectangle;
 pub use shape::{ArrayOf, Element, Extent, Rows, SameShape, Table};
 
-/// What expansions of the macros use besides the public items. Not part of the interface.
+/// Items that expansions of the macros use besides the public ones. Not part of the interface.
 #[doc(hidden)]
 pub mod private {
     pub use crate::expansion::anonymous::{
