@@ -158,10 +158,10 @@ pub use graph::{Graph, RawGraph};
 /// and the length is checked when the graph is built. In the static `PLAN` such memory has 0 bytes.
 ///
 /// An expression is a graph of a type without a name. Its value is a `Result` of that type, which has the same methods
-/// except `build` and `PLAN` (`plan()` replaces it). Its statements may mention locals: in launches, values, parts, initial values of params,
-/// and outermost lengths (a name written like a constant, `N`, is taken for one). A place that is not declared is a
-/// local that is moved into the graph, as by a `move` closure: a [`DeviceBuffer`], [`SharedHost`] or [`HostBuffer`].
-/// `into_parts()` waits and gives them back, as the fields of a struct.
+/// except `build` and `PLAN` (`plan()` replaces it). Its statements may mention locals: in launches, values, parts,
+/// initial values of params, and outermost lengths (a name written like a constant, `N`, is taken for one). A place
+/// that is not declared is a local that is moved into the graph, as by a `move` closure: a [`DeviceBuffer`],
+/// [`SharedHost`] or [`HostBuffer`]. `into_parts()` waits and gives them back, as the fields of a struct.
 ///
 /// ```
 /// use graph_runtime::{Device, cuda_graph};

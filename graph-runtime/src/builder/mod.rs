@@ -367,11 +367,10 @@ impl GraphBuilder {
         self.push(Op::Raw(Arc::new(RawCall::new(kept, add))))
     }
 
-    /// Loops the nodes that `iteration` adds, for each number of the range. What no other node of an iteration comes
-    /// before runs after all that nothing in the iteration before comes after, so each iteration ends before the next
-    /// begins.
+    /// Adds a loop: for each number of the range, `iteration` adds the nodes of one iteration. The first nodes of each
+    /// iteration run after the last nodes of the previous one, so each iteration ends before the next begins.
     ///
-    /// Nodes of an iteration have its number behind their names: `scale[3]`.
+    /// The iteration's number follows the names of its nodes: `scale[3]`.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};

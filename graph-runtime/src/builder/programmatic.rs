@@ -24,8 +24,8 @@ impl GraphBuilder {
         }
     }
 
-    /// Reports programmatic edges that the kernels do not make an order. Unknown kernels, and edges of other nodes, were
-    /// reported before.
+    /// Reports programmatic edges that the kernels do not make an order. Unknown kernels, and edges of other nodes,
+    /// were reported before.
     pub(super) fn check_programmatic(&mut self, order: &Nest) {
         if self.draft.programmatic.is_empty() || !self.kernels.unresolved.is_empty() || self.findings.has_failed() {
             return;

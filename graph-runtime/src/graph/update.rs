@@ -201,8 +201,8 @@ impl Update<'_> {
         })
     }
 
-    /// Changes each node that a declaration in `for`s of `cuda_graph!` has become. `change` gets the numbers of its iterations, from the
-    /// outermost `for`.
+    /// Changes each node of a declaration in loops of `cuda_graph!`. `change` gets its iteration numbers, from the
+    /// outermost loop.
     pub(crate) fn each<const DEPTH: usize>(
         &mut self,
         declared: usize,

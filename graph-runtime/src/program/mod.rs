@@ -331,8 +331,8 @@ impl Program {
         (recent == ptr::from_ref(facts).addr()).then_some(function)
     }
 
-    /// The index of a kernel in [`Program::functions`], whose code is `ptx`. Adds it if it is not there yet; `variables`
-    /// then finds its variables, given all functions so far and its module.
+    /// The index of a kernel in [`Program::functions`], whose code is `ptx`. Adds it if it is not there yet;
+    /// `variables` then finds its variables, given all functions so far and its module.
     pub(crate) fn function(
         &mut self,
         facts: &'static KernelFacts,

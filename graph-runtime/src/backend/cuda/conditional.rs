@@ -214,8 +214,8 @@ impl CudaExecutable {
         } = self;
         for Setter { node, setting } in setters.iter().filter(|setter| setter.setting.owner == node) {
             let params = adder.condition(kernels, setting.handle, setting.condition, setting.number);
-            // SAFETY: facts 1, 2 and 7 of `CudaExecutable`: `node` is a kernel of the graph that `exec` was made of, or of
-            // a body in it, and `params` points into `adder`, which is not touched until the call is over.
+            // SAFETY: facts 1, 2 and 7 of `CudaExecutable`: `node` is a kernel of the graph that `exec` was made of, or
+            // of a body in it, and `params` points into `adder`, which is not touched until the call is over.
             unsafe { driver::graph::set_kernel_node(*exec, *node, &params) }?;
         }
         Ok(())
