@@ -57,6 +57,27 @@
 //! | its wrappers of cuBLAS and others | `capture` nodes: [`CaptureStream`] |
 //! | graphs that are captured as a whole | not here: a graph is what was declared, and keeps alive what it uses |
 //!
+//! # All items
+//!
+//! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
+//!   that a [`KernelCall`] launches with [`CallArgument`]s; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of
+//!   kernels are in [`kernel`].
+//! * A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
+//! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and what it
+//!   lends, [`DeviceRef`] and [`DeviceMut`].
+//! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
+//!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`].
+//! * Shapes: [`Element`], [`Rows`], [`Table`], [`Extent`], [`ArrayOf`], [`SameShape`]; and the [`Iterations`] of loops.
+//! * Random numbers: [`Rng`], [`Philox`], [`RngHandle`].
+//! * Host functions: [`HostArguments`] of [`HostArgument`]s. Library calls: [`CaptureStream`] with [`CaptureSlice`] and
+//!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
+//!   [`ByValue`]; [`BoxError`]. Other streams: [`Event`].
+//! * Devices: [`Device`], [`EmulatorOptions`].
+//! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
+//!   [`Subject`].
+//! * The graph as data: a [`Plan`] of [`PlanNode`]s, [`PlanAccess`]es, [`PlanResource`]s, [`PlanBody`]s and
+//!   [`PlanLoop`]s, with [`NodeKind`], [`Mode`], [`Role`] and [`Space`].
+//!
 //! # Layers
 //!
 //! The modules are listed top first; each uses only those below it. `driver` holds the CUDA calls, one `unsafe fn` for
