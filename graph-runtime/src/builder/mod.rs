@@ -328,6 +328,9 @@ impl GraphBuilder {
     ///   [`CaptureStream::prepare`]. Memory that it would otherwise allocate when it is called comes from
     ///   [`CaptureStream::workspace`].
     /// * The capture is thread-local: captures on other threads are not affected.
+    /// * In the body of an `if`, a `while` or a `switch`, the calls must not queue what CUDA runs in no body: host
+    ///   functions, events, semaphores, batch memory operations. If they do, [`GraphBuilder::build`] returns
+    ///   [`Error::Invalid`](crate::Error::Invalid) with [`conditional-body`](graph_plan::Code::ConditionalBody).
     ///
     /// [`GraphBuilder::build`] returns [`Error::Node`](crate::Error::Node) with what `calls` returned or with what CUDA
     /// said, and on the emulator [`Error::Unsupported`](crate::Error::Unsupported): library calls need a CUDA device.
