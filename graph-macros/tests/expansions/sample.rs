@@ -3,6 +3,7 @@
     dead_code,
     non_camel_case_types,
     non_snake_case,
+    non_upper_case_globals,
     unreachable_pub,
     unused_variables,
     clippy::all,
@@ -221,7 +222,7 @@ const _: () = {
             let __place_input = __p::host::<[f32; N]>(builder, "input", bound.input);
             let __place_data = __p::device::<[f32; N]>(builder, "data", bound.data);
             let __place_output = __p::host::<[f32; N]>(builder, "output", bound.output);
-            let _ = __g::GraphBuilder::memcpy(
+            let _ = __p::memcpy(
                 builder,
                 "upload",
                 &{ __place_input },
@@ -230,16 +231,16 @@ const _: () = {
             let _ = __g::GraphBuilder::kernel(
                 builder,
                 "forward",
-                __g::Launch::new(1, N),
-                __kernel_forward::call(&mut { __place_data }),
+                __p::launch::<__kernel_forward>(1, N),
+                __kernel_forward::__launch(&mut { __place_data }),
             );
             let _ = __g::GraphBuilder::kernel(
                 builder,
                 "backward",
-                __g::Launch::new(1, N),
-                __kernel_backward::call(&mut { __place_data }),
+                __p::launch::<__kernel_backward>(1, N),
+                __kernel_backward::__launch(&mut { __place_data }),
             );
-            let _ = __g::GraphBuilder::memcpy(
+            let _ = __p::memcpy(
                 builder,
                 "download",
                 &{ __place_data },
