@@ -238,8 +238,8 @@ pub mod private {
     };
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
-        check_clusters, check_index, check_initializes, check_launch, check_programmatic, check_range, check_variables,
-        constant, distance, integer, is_programmatic,
+        buffer, buffer_of_rows, check_clusters, check_index, check_initializes, check_launch, check_programmatic,
+        check_range, check_variables, constant, distance, integer, is_programmatic,
     };
     pub use crate::expansion::capture::{Capture, Captured, CapturedSlot, capture};
     pub use crate::expansion::child::{
@@ -253,7 +253,7 @@ pub mod private {
     };
     pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, launch};
     pub use crate::expansion::plan::{
-        accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, waiting_for,
+        accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
     pub use crate::expansion::sink::NodeSink;
     pub use crate::expansion::update::{each, own, own_rng, own_slice};

@@ -29,6 +29,7 @@ use super::resolve::Graph;
 use crate::report::Report;
 use graph_plan::Outcome;
 use interface::Bodies;
+use node::Assertions;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -68,14 +69,15 @@ pub(crate) fn items(statements: TokenStream, mut graphs: Vec<Expansion>, report:
 /// A right graph.
 pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
     let (params, plan) = (interface::params(graph, Bodies::Real), plan::plan(graph, outcome));
-    let (build, groups) = (build::build(graph), step::group_functions(graph));
-    let (updates, offered) = (build::updates(graph), child::offered(graph, Bodies::Real));
+    let Assertions {
+        items: assertions,
+        generic,
+    } = node::assertions(graph, outcome);
+    let (build, groups) = (build::build(graph, &generic), step::group_functions(graph));
+    let (updates, offered) = (build::updates(graph), child::offered(graph, Bodies::Real, &generic));
     let implementation = interface::implementation(graph, quote!(#params #plan #build #offered #groups #updates));
     let (bound, declared, aliases) = (child::bound(graph), child::declared(graph), node::aliases(graph));
-    let (assertions, edges) = (
-        node::assertions(graph, outcome),
-        programmatic::assertions(graph, outcome),
-    );
+    let edges = programmatic::assertions(graph, outcome);
     Expansion {
         seen: stub_methods(graph),
         compiled: quote!(#aliases #bound #implementation #declared #assertions #edges),
@@ -88,7 +90,7 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
 pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
     let (methods, stubs) = (interface::methods(graph, Bodies::Stub), stub_methods(graph));
     let (aliases, statements) = (node::aliases(graph), intact::functions(graph, report));
-    let offered = interface::implementation(graph, child::offered(graph, Bodies::Stub));
+    let offered = interface::implementation(graph, child::offered(graph, Bodies::Stub, &TokenStream::new()));
     let (bound, declared) = (child::bound(graph), child::declared(graph));
     Expansion {
         seen: TokenStream::new(),

@@ -68,12 +68,8 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     #[doc(hidden)]
     pub struct __Bound {
-        pub more: ::core::option::Option<
-            ::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
-        >,
-        pub data: ::core::option::Option<
-            ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-        >,
+        pub more: ::core::option::Option<__g::Place<u32, __g::OnDevice>>,
+        pub data: ::core::option::Option<__g::Place<[f32; 4], __g::OnDevice>>,
         pub factor: ::core::option::Option<f32>,
         __marker: ::core::marker::PhantomData<fn() -> ()>,
     }
@@ -84,16 +80,8 @@ const _: () = {
             ::core::clone::Clone::clone(&self.factor)
         }
         const __RESOURCES: &'static [__p::PlanResource] = &[
-            __p::PlanResource::new(
-                "more",
-                __p::Space::Device,
-                ::core::mem::size_of::<u32>(),
-            ),
-            __p::PlanResource::new(
-                "data",
-                __p::Space::Device,
-                ::core::mem::size_of::<[f32; 4]>(),
-            ),
+            __p::plan_resource::<u32>("more", __p::Space::Device),
+            __p::plan_resource::<[f32; 4]>("data", __p::Space::Device),
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
             use __p::Mode::*;
@@ -133,11 +121,8 @@ const _: () = {
         );
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &__g::Device) -> __g::Result<Self> {
-            #[allow(unused_mut)]
-            let (mut builder, mut bound) = (
-                __g::GraphBuilder::new(device, "Loop"),
-                Self::__unbound(),
-            );
+            let builder = __g::GraphBuilder::new(device, "Loop");
+            let bound = Self::__unbound();
             Self::__declare(builder, bound)
         }
         #[doc(hidden)]
@@ -160,14 +145,14 @@ const _: () = {
         #[doc(hidden)]
         pub fn __place_more(
             bound: &mut __Bound,
-            given: &::graph_runtime::Place<u32, ::graph_runtime::OnDevice>,
+            given: &__g::Place<u32, __g::OnDevice>,
         ) {
             bound.more = ::core::option::Option::Some(*given);
         }
         #[doc(hidden)]
         pub fn __place_data(
             bound: &mut __Bound,
-            given: &::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+            given: &__g::Place<[f32; 4], __g::OnDevice>,
         ) {
             bound.data = ::core::option::Option::Some(*given);
         }
@@ -234,7 +219,7 @@ const _: () = {
         }
         fn __node_1(
             sink: &mut impl __p::NodeSink,
-            __place_data: ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+            __place_data: __g::Place<[f32; 4], __g::OnDevice>,
             factor: f32,
         ) -> __g::Result<()> {
             __p::NodeSink::kernel(
@@ -276,12 +261,7 @@ const _: () = {
         [(1) as ::core::primitive::i128, 1, 1],
         [(4) as ::core::primitive::i128, 1, 1],
         0,
-        &[
-            __p::plan::Argument::Buffer(
-                ::core::mem::size_of::<[f32; 4]>() as ::core::primitive::u64,
-            ),
-            ::graph_runtime::private::plan::Argument::Unknown,
-        ],
+        &[__p::buffer::<[f32; 4]>(), ::graph_runtime::private::plan::Argument::Unknown],
     );
     impl Loop {
         /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.

@@ -61,9 +61,7 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     #[doc(hidden)]
     pub struct __Bound {
-        pub data: ::core::option::Option<
-            ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
-        >,
+        pub data: ::core::option::Option<__g::Place<[f32; 64], __g::OnDevice>>,
         pub functions: ::core::option::Option<Functions>,
         pub factor: ::core::option::Option<f32>,
         __marker: ::core::marker::PhantomData<fn() -> ()>,
@@ -75,11 +73,7 @@ const _: () = {
             ::core::clone::Clone::clone(&self.factor)
         }
         const __RESOURCES: &'static [__p::PlanResource] = &[
-            __p::PlanResource::new(
-                "data",
-                __p::Space::Device,
-                ::core::mem::size_of::<[f32; 64]>(),
-            ),
+            __p::plan_resource::<[f32; 64]>("data", __p::Space::Device),
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
             use __p::Mode::*;
@@ -102,11 +96,8 @@ const _: () = {
         );
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &__g::Device, functions: Functions) -> __g::Result<Self> {
-            #[allow(unused_mut)]
-            let (mut builder, mut bound) = (
-                __g::GraphBuilder::new(device, "Loaded"),
-                Self::__unbound(),
-            );
+            let builder = __g::GraphBuilder::new(device, "Loaded");
+            let mut bound = Self::__unbound();
             bound.functions = ::core::option::Option::Some(functions);
             Self::__declare(builder, bound)
         }
@@ -130,7 +121,7 @@ const _: () = {
         #[doc(hidden)]
         pub fn __place_data(
             bound: &mut __Bound,
-            given: &::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
+            given: &__g::Place<[f32; 64], __g::OnDevice>,
         ) {
             bound.data = ::core::option::Option::Some(*given);
         }
@@ -223,7 +214,7 @@ const _: () = {
         }
         fn __node_1(
             sink: &mut impl __p::NodeSink,
-            __place_data: ::graph_runtime::Place<[f32; 64], ::graph_runtime::OnDevice>,
+            __place_data: __g::Place<[f32; 64], __g::OnDevice>,
             factor: f32,
             function: ::core::option::Option<__g::cudarc::driver::CudaFunction>,
         ) -> __g::Result<()> {

@@ -83,15 +83,9 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     #[doc(hidden)]
     pub struct __Bound {
-        pub weights: ::core::option::Option<
-            ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
-        >,
-        pub data: ::core::option::Option<
-            ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
-        >,
-        pub flags: ::core::option::Option<
-            ::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
-        >,
+        pub weights: ::core::option::Option<__g::Place<[[f32; 4]], __g::OnDevice>>,
+        pub data: ::core::option::Option<__g::Place<[f32; 4], __g::OnDevice>>,
+        pub flags: ::core::option::Option<__g::Place<[u32; 4], __g::OnDevice>>,
         pub n: ::core::option::Option<usize>,
         pub factor: ::core::option::Option<f32>,
         __marker: ::core::marker::PhantomData<fn() -> ()>,
@@ -104,16 +98,8 @@ const _: () = {
         }
         const __RESOURCES: &'static [__p::PlanResource] = &[
             __p::PlanResource::new("weights", __p::Space::Device, 0),
-            __p::PlanResource::new(
-                "data",
-                __p::Space::Device,
-                ::core::mem::size_of::<[f32; 4]>(),
-            ),
-            __p::PlanResource::new(
-                "flags",
-                __p::Space::Device,
-                ::core::mem::size_of::<[u32; 4]>(),
-            ),
+            __p::plan_resource::<[f32; 4]>("data", __p::Space::Device),
+            __p::plan_resource::<[u32; 4]>("flags", __p::Space::Device),
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
             use __p::Mode::*;
@@ -163,11 +149,8 @@ const _: () = {
         );
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &__g::Device, n: usize) -> __g::Result<Self> {
-            #[allow(unused_mut)]
-            let (mut builder, mut bound) = (
-                __g::GraphBuilder::new(device, "Layers"),
-                Self::__unbound(),
-            );
+            let builder = __g::GraphBuilder::new(device, "Layers");
+            let mut bound = Self::__unbound();
             bound.n = ::core::option::Option::Some(n);
             Self::__declare(builder, bound)
         }
@@ -193,23 +176,21 @@ const _: () = {
         #[doc(hidden)]
         pub fn __place_weights(
             bound: &mut __Bound,
-            given: &impl __p::BindTo<
-                ::graph_runtime::Place<[[f32; 4]], ::graph_runtime::OnDevice>,
-            >,
+            given: &impl __p::BindTo<__g::Place<[[f32; 4]], __g::OnDevice>>,
         ) {
             bound.weights = ::core::option::Option::Some(__p::BindTo::bind(given));
         }
         #[doc(hidden)]
         pub fn __place_data(
             bound: &mut __Bound,
-            given: &::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+            given: &__g::Place<[f32; 4], __g::OnDevice>,
         ) {
             bound.data = ::core::option::Option::Some(*given);
         }
         #[doc(hidden)]
         pub fn __place_flags(
             bound: &mut __Bound,
-            given: &::graph_runtime::Place<[u32; 4], ::graph_runtime::OnDevice>,
+            given: &__g::Place<[u32; 4], __g::OnDevice>,
         ) {
             bound.flags = ::core::option::Option::Some(*given);
         }
@@ -327,11 +308,8 @@ const _: () = {
         }
         fn __node_0(
             sink: &mut impl __p::NodeSink,
-            __place_weights: ::graph_runtime::Place<
-                [[f32; 4]],
-                ::graph_runtime::OnDevice,
-            >,
-            __place_data: ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+            __place_weights: __g::Place<[[f32; 4]], __g::OnDevice>,
+            __place_data: __g::Place<[f32; 4], __g::OnDevice>,
             factor: f32,
             layer: ::core::primitive::usize,
         ) -> __g::Result<()> {
@@ -349,7 +327,7 @@ const _: () = {
         }
         fn __node_3(
             sink: &mut impl __p::NodeSink,
-            __place_data: ::graph_runtime::Place<[f32; 4], ::graph_runtime::OnDevice>,
+            __place_data: __g::Place<[f32; 4], __g::OnDevice>,
             factor: f32,
         ) -> __g::Result<()> {
             __p::NodeSink::memset::<
@@ -404,12 +382,8 @@ const _: () = {
         [(4) as ::core::primitive::i128, 1, 1],
         0,
         &[
-            __p::plan::Argument::Buffer(
-                ::core::mem::size_of::<[f32; 4]>() as ::core::primitive::u64,
-            ),
-            __p::plan::Argument::Buffer(
-                ::core::mem::size_of::<[f32; 4]>() as ::core::primitive::u64,
-            ),
+            __p::buffer::<[f32; 4]>(),
+            __p::buffer::<[f32; 4]>(),
             ::graph_runtime::private::plan::Argument::Unknown,
         ],
     );

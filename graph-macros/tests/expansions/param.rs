@@ -56,9 +56,7 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     #[doc(hidden)]
     pub struct __Bound {
-        pub data: ::core::option::Option<
-            ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
-        >,
+        pub data: ::core::option::Option<__g::Place<[[f32; 4]; 8], __g::OnDevice>>,
         pub factor: ::core::option::Option<f32>,
         __marker: ::core::marker::PhantomData<fn() -> ()>,
     }
@@ -69,11 +67,7 @@ const _: () = {
             ::core::clone::Clone::clone(&self.factor)
         }
         const __RESOURCES: &'static [__p::PlanResource] = &[
-            __p::PlanResource::new(
-                "data",
-                __p::Space::Device,
-                ::core::mem::size_of::<[[f32; 4]; 8]>(),
-            ),
+            __p::plan_resource::<[[f32; 4]; 8]>("data", __p::Space::Device),
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
             use __p::Mode::*;
@@ -96,11 +90,8 @@ const _: () = {
         );
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &__g::Device) -> __g::Result<Self> {
-            #[allow(unused_mut)]
-            let (mut builder, mut bound) = (
-                __g::GraphBuilder::new(device, "Scale"),
-                Self::__unbound(),
-            );
+            let builder = __g::GraphBuilder::new(device, "Scale");
+            let bound = Self::__unbound();
             Self::__declare(builder, bound)
         }
         #[doc(hidden)]
@@ -122,7 +113,7 @@ const _: () = {
         #[doc(hidden)]
         pub fn __place_data(
             bound: &mut __Bound,
-            given: &::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
+            given: &__g::Place<[[f32; 4]; 8], __g::OnDevice>,
         ) {
             bound.data = ::core::option::Option::Some(*given);
         }
@@ -186,10 +177,7 @@ const _: () = {
         }
         fn __node_1(
             sink: &mut impl __p::NodeSink,
-            __place_data: ::graph_runtime::Place<
-                [[f32; 4]; 8],
-                ::graph_runtime::OnDevice,
-            >,
+            __place_data: __g::Place<[[f32; 4]; 8], __g::OnDevice>,
             factor: f32,
         ) -> __g::Result<()> {
             __p::NodeSink::kernel(
@@ -245,10 +233,7 @@ const _: () = {
         [(4) as ::core::primitive::i128, 1, 1],
         0,
         &[
-            __p::plan::Argument::Buffer(
-                (__p::distance(0, HALF) * ::core::mem::size_of::<[f32; 4]>())
-                    as ::core::primitive::u64,
-            ),
+            __p::buffer_of_rows::<[f32; 4]>(__p::distance(0, HALF)),
             ::graph_runtime::private::plan::Argument::Unknown,
             ::graph_runtime::private::plan::Argument::Int(4),
         ],

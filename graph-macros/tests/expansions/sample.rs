@@ -68,35 +68,17 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     #[doc(hidden)]
     pub struct __Bound<const N: usize> {
-        pub input: ::core::option::Option<
-            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-        >,
-        pub data: ::core::option::Option<
-            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-        >,
-        pub output: ::core::option::Option<
-            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
-        >,
+        pub input: ::core::option::Option<__g::Place<[f32; N], __g::OnHost>>,
+        pub data: ::core::option::Option<__g::Place<[f32; N], __g::OnDevice>>,
+        pub output: ::core::option::Option<__g::Place<[f32; N], __g::OnHost>>,
         __marker: ::core::marker::PhantomData<fn() -> ()>,
     }
     #[cfg(not(rust_analyzer))]
     impl<const N: usize> Sample<N> {
         const __RESOURCES: &'static [__p::PlanResource] = &[
-            __p::PlanResource::new(
-                "input",
-                __p::Space::Host,
-                ::core::mem::size_of::<[f32; N]>(),
-            ),
-            __p::PlanResource::new(
-                "data",
-                __p::Space::Device,
-                ::core::mem::size_of::<[f32; N]>(),
-            ),
-            __p::PlanResource::new(
-                "output",
-                __p::Space::Host,
-                ::core::mem::size_of::<[f32; N]>(),
-            ),
+            __p::plan_resource::<[f32; N]>("input", __p::Space::Host),
+            __p::plan_resource::<[f32; N]>("data", __p::Space::Device),
+            __p::plan_resource::<[f32; N]>("output", __p::Space::Host),
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
             use __p::Mode::*;
@@ -131,12 +113,9 @@ const _: () = {
         );
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &__g::Device) -> __g::Result<Self> {
-            #[allow(unused_mut)]
-            let (mut builder, mut bound) = (
-                __g::GraphBuilder::new(device, "Sample"),
-                Self::__unbound(),
-            );
             let () = Self::__ASSERTED;
+            let builder = __g::GraphBuilder::new(device, "Sample");
+            let bound = Self::__unbound();
             Self::__declare(builder, bound)
         }
         #[doc(hidden)]
@@ -159,21 +138,21 @@ const _: () = {
         #[doc(hidden)]
         pub fn __place_input(
             bound: &mut __Bound<N>,
-            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+            given: &__g::Place<[f32; N], __g::OnHost>,
         ) {
             bound.input = ::core::option::Option::Some(*given);
         }
         #[doc(hidden)]
         pub fn __place_data(
             bound: &mut __Bound<N>,
-            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+            given: &__g::Place<[f32; N], __g::OnDevice>,
         ) {
             bound.data = ::core::option::Option::Some(*given);
         }
         #[doc(hidden)]
         pub fn __place_output(
             bound: &mut __Bound<N>,
-            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnHost>,
+            given: &__g::Place<[f32; N], __g::OnHost>,
         ) {
             bound.output = ::core::option::Option::Some(*given);
         }
@@ -187,11 +166,7 @@ const _: () = {
                     [(1) as ::core::primitive::i128, 1, 1],
                     [(N) as ::core::primitive::i128, 1, 1],
                     0,
-                    &[
-                        __p::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                    ],
+                    &[__p::buffer::<[f32; N]>()],
                 )
             };
             const {
@@ -203,11 +178,7 @@ const _: () = {
                     [(1) as ::core::primitive::i128, 1, 1],
                     [(N) as ::core::primitive::i128, 1, 1],
                     0,
-                    &[
-                        __p::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                    ],
+                    &[__p::buffer::<[f32; N]>()],
                 )
             };
         };

@@ -65,9 +65,7 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     #[doc(hidden)]
     pub struct __Bound<const N: usize> {
-        pub x: ::core::option::Option<
-            ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
-        >,
+        pub x: ::core::option::Option<__g::Place<[f32; N], __g::OnDevice>>,
         __marker: ::core::marker::PhantomData<fn() -> ()>,
     }
     #[cfg(not(rust_analyzer))]
@@ -87,11 +85,7 @@ const _: () = {
             bytes: Self::__PACKED.bytes,
         };
         const __RESOURCES: &'static [__p::PlanResource] = &[
-            __p::PlanResource::new(
-                "x",
-                __p::Space::Device,
-                ::core::mem::size_of::<[f32; N]>(),
-            ),
+            __p::plan_resource::<[f32; N]>("x", __p::Space::Device),
             __p::PlanResource::scratch(
                 "hidden",
                 ::core::mem::size_of::<[[f32; N]; 4]>(),
@@ -135,17 +129,14 @@ const _: () = {
         );
         /// Allocates the graph's memory, zeroed, builds it on the device and uploads it.
         pub fn build(device: &__g::Device) -> __g::Result<Self> {
-            #[allow(unused_mut)]
-            let (mut builder, mut bound) = (
-                __g::GraphBuilder::new(device, "Layer"),
-                Self::__unbound(),
-            );
             let () = Self::__ASSERTED;
+            let mut builder = __g::GraphBuilder::new(device, "Layer");
             __p::Declare::arena(
                 &mut builder,
                 &Self::__ARENA.offsets,
                 Self::__ARENA.bytes,
             );
+            let bound = Self::__unbound();
             Self::__declare(builder, bound)
         }
         #[doc(hidden)]
@@ -166,7 +157,7 @@ const _: () = {
         #[doc(hidden)]
         pub fn __place_x(
             bound: &mut __Bound<N>,
-            given: &::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>,
+            given: &__g::Place<[f32; N], __g::OnDevice>,
         ) {
             bound.x = ::core::option::Option::Some(*given);
         }
@@ -180,14 +171,7 @@ const _: () = {
                     [(1) as ::core::primitive::i128, 1, 1],
                     [(N) as ::core::primitive::i128, 1, 1],
                     0,
-                    &[
-                        __p::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                        __p::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                    ],
+                    &[__p::buffer::<[f32; N]>(), __p::buffer::<[f32; N]>()],
                 )
             };
             const {
@@ -199,15 +183,7 @@ const _: () = {
                     [(1) as ::core::primitive::i128, 1, 1],
                     [(N) as ::core::primitive::i128, 1, 1],
                     0,
-                    &[
-                        __p::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[f32; N]>() as ::core::primitive::u64,
-                        ),
-                        __p::plan::Argument::Buffer(
-                            ::core::mem::size_of::<[[f32; N]; 4]>()
-                                as ::core::primitive::u64,
-                        ),
-                    ],
+                    &[__p::buffer::<[f32; N]>(), __p::buffer::<[[f32; N]; 4]>()],
                 )
             };
         };

@@ -140,6 +140,16 @@ pub const fn distance(start: usize, end: usize) -> usize {
     end.saturating_sub(start)
 }
 
+/// Memory of shape `S` as an argument of a launch.
+pub const fn buffer<S>() -> Argument {
+    Argument::Buffer(size_of::<S>() as u64)
+}
+
+/// Memory of `rows` elements of type `R` as an argument of a launch.
+pub const fn buffer_of_rows<R>(rows: usize) -> Argument {
+    Argument::Buffer((rows * size_of::<R>()) as u64)
+}
+
 /// A constant as a contract's argument, by its bytes. [`Element`]s have no padding, so all of them are initialised.
 pub const fn constant<T: Element>(value: T) -> Argument {
     const SIZE: usize = 16;

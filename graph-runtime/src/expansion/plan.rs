@@ -1,8 +1,13 @@
 //! `PLAN` of a declared graph: its nodes, of arrays that rustc checks quickly.
 
-use graph_plan::{Mode, NodeKind, PlanAccess, PlanNode};
+use graph_plan::{Mode, NodeKind, PlanAccess, PlanNode, PlanResource, Space};
 use std::borrow::Cow;
 use std::mem;
+
+/// Memory of shape `S`.
+pub const fn resource<S>(name: &'static str, space: Space) -> PlanResource {
+    PlanResource::new(name, space, size_of::<S>())
+}
 
 /// The accesses of all nodes, in order.
 pub const fn accesses<const N: usize>(accesses: [(usize, Mode); N]) -> [PlanAccess; N] {

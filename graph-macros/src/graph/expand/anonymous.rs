@@ -12,7 +12,7 @@ pub(super) use interface::{cloned, generics, lent, memory_type, nodes_field, par
 use super::build::{self, declare, hidden};
 use super::intact;
 use super::interface::{Bodies, Source, copy};
-use super::node::{aliases, apply, assertions, generic_assertions, loaded, loaded_name};
+use super::node::{Assertions, aliases, apply, assertions, loaded, loaded_name};
 use super::part::local;
 use super::programmatic;
 use crate::graph::ast::{Form, Resource, ResourceKind};
@@ -28,8 +28,12 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
     let messages = report.tokens();
     let (builder, built) = (hidden("builder"), hidden("graph"));
     let definitions = interface::definitions(graph, Bodies::Real);
-    let (aliases, assertions) = (aliases(graph), assertions(graph, outcome));
-    let (device, generic) = (device(graph), generic_assertions(graph));
+    let aliases = aliases(graph);
+    let Assertions {
+        items: assertions,
+        generic,
+    } = assertions(graph, outcome);
+    let device = device(graph);
     let resources = resources(graph, &quote!(&mut #builder));
     let (initial, changing) = (build::initial(graph), changing(graph));
     let (nodes, edges) = (

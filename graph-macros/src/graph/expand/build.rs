@@ -14,7 +14,7 @@ use super::rng;
 use super::scratch;
 use super::shape::Shape;
 use super::step::Steps;
-use crate::graph::ast::{Node, Resource, ResourceKind};
+use crate::graph::ast::{BuildArgument, Node, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Scalar, Value, added_scalars, params, scalars};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
@@ -34,26 +34,34 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
 }
 
 /// `build` of a right graph: the function that declares its nodes, over a builder of its own and with the build arguments bound.
-pub(super) fn build(graph: &Graph<'_>) -> TokenStream {
+pub(super) fn build(graph: &Graph<'_>, asserted: &TokenStream) -> TokenStream {
     let (name, arguments) = (graph.item.name.to_string(), parameters(graph));
     let (device, builder, bound) = (hidden("device"), hidden("builder"), hidden("bound"));
     // Here too, so that a failure names the user's call of `build`.
-    let asserted = child::asserted(graph);
+    let assert = child::assert(graph, asserted);
     let (arena, values) = (
         scratch::places(graph, &builder),
         argument::bound(graph, &builder, &bound),
     );
+    let bound_mutably = (!values.is_empty()).then(|| quote!(mut));
+    let builder_mutably = (!arena.is_empty() || has_memory(graph)).then(|| quote!(mut));
     quote! {
         #[doc = #SUMMARY]
         pub fn build(#device: &__g::Device #arguments) -> __g::Result<Self> {
-            #[allow(unused_mut)]
-            let (mut #builder, mut #bound) = (__g::GraphBuilder::new(#device, #name), Self::__unbound());
-            #asserted
+            #assert
+            let #builder_mutably #builder = __g::GraphBuilder::new(#device, #name);
             #arena
+            let #bound_mutably #bound = Self::__unbound();
             #values
             Self::__declare(#builder, #bound)
         }
     }
+}
+
+/// Whether the graph takes memory when it is built.
+fn has_memory(graph: &Graph<'_>) -> bool {
+    let mut arguments = graph.item.arguments.iter();
+    arguments.any(|argument| matches!(argument, BuildArgument::Memory(_)))
 }
 
 /// The params, as local variables with their initial values.

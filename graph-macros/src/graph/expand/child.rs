@@ -2,7 +2,7 @@
 
 mod offered;
 
-pub(super) use offered::{asserted, bound, declared, offered};
+pub(super) use offered::{assert, bound, declared, offered};
 
 use super::build::hidden;
 use super::node::borrow;

@@ -99,7 +99,7 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
     let name = &without_suggestions(item.name.clone());
     let condition = &generics.where_clause;
     let places = graph.resources.iter().map(|resource| {
-        let (field, ty) = (&resource.name, place_type(graph, resource));
+        let (field, ty) = (&resource.name, place_type_at(graph, resource, &quote!(::graph_runtime)));
         quote!(#field: #ty,)
     });
     let params = graph.params.iter().enumerate().map(|(index, param)| {
@@ -168,18 +168,23 @@ fn param_type(graph: &Graph<'_>, param: usize) -> TokenStream {
     graph.params[param].ty.to_token_stream()
 }
 
-/// The type of the field that leads to a resource.
+/// The type of the place of a resource.
 pub(super) fn place_type(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
+    place_type_at(graph, resource, &quote!(__g))
+}
+
+/// The type of the place of a resource, where the runtime has this name.
+fn place_type_at(graph: &Graph<'_>, resource: &Resource, runtime: &TokenStream) -> TokenStream {
     if graph.is_expression() {
         return anonymous::place_type(graph, resource);
     }
     if resource.random.is_some() {
-        return quote!(::graph_runtime::Rng);
+        return quote!(#runtime::Rng);
     }
     let shape = Shape::of(graph, resource);
     match resource.space() {
-        Space::Host => quote!(::graph_runtime::Place<#shape, ::graph_runtime::OnHost>),
-        Space::Device => quote!(::graph_runtime::Place<#shape, ::graph_runtime::OnDevice>),
+        Space::Host => quote!(#runtime::Place<#shape, #runtime::OnHost>),
+        Space::Device => quote!(#runtime::Place<#shape, #runtime::OnDevice>),
     }
 }
 

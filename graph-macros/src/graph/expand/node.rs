@@ -1,6 +1,6 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
-use super::part::{bounds_assertions, bytes, generic, inner, local, select, spanned_call};
+use super::part::{bounds_assertions, buffer, generic, inner, local, select, spanned_call};
 use super::plane::{columns, memset};
 use super::{attribute, child, closure, library};
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
@@ -280,15 +280,25 @@ fn borrowed<'a>(arguments: impl IntoIterator<Item = &'a Argument>) -> Vec<&'a Pl
     places.collect()
 }
 
-/// Assertions that do not depend on the graph's generics: items beside the type, evaluated by `cargo check`.
-pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
-    let assertions = each(graph, false).into_iter();
-    let all = assertions
+/// What is asserted at compile time.
+pub(super) struct Assertions {
+    /// Items beside the type, evaluated by `cargo check`.
+    pub(super) items: TokenStream,
+    /// Statements that depend on the graph's generics, evaluated where the graph is used.
+    pub(super) generic: TokenStream,
+}
+
+/// All assertions about the nodes of a graph.
+pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Assertions {
+    let (generic, plain): (Vec<_>, Vec<_>) = each(graph)
+        .into_iter()
+        .partition(|assertion| generic(graph, assertion.tokens.clone()));
+    let plain = plain.into_iter();
+    let plain = plain
         .chain(unordered_kernels(graph, outcome))
         .chain(first_writes(graph, outcome));
     let (allowed, mut numbers) = (allowed(graph), HashMap::<&Ident, usize>::new());
-    all.map(|assertion| {
-        let Assertion { node, span, tokens } = assertion;
+    let item = |Assertion { node, span, tokens }| {
         let number = numbers.entry(&node.name).or_default();
         *number += 1;
         // rustc says that the evaluation of this constant failed.
@@ -297,8 +307,12 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
             number => format_ident!("NODE{number}_{}", node.name.unraw(), span = span),
         };
         quote_spanned!(span=> #allowed const #name: () = #tokens;)
-    })
-    .collect()
+    };
+    let statement = |Assertion { span, tokens, .. }| quote_spanned!(span=> const { #tokens };);
+    Assertions {
+        items: plain.map(item).collect(),
+        generic: generic.into_iter().map(statement).collect(),
+    }
 }
 
 /// A compile-time assertion.
@@ -368,17 +382,8 @@ fn unordered_kernels<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<
     pairs.into_iter().map(assertion).collect()
 }
 
-/// Assertions that depend on the graph's generics: constants in `build`, evaluated where the graph is used.
-pub(super) fn generic_assertions(graph: &Graph<'_>) -> TokenStream {
-    each(graph, true)
-        .into_iter()
-        .map(|Assertion { span, tokens, .. }| quote_spanned!(span=> const { #tokens };))
-        .collect()
-}
-
-/// The assertions about all nodes that do, or do not, mention the graph's generics. Equal ones stand once: a large
-/// graph launches the same kernels over and over.
-fn each<'a>(graph: &Graph<'a>, generics: bool) -> Vec<Assertion<'a>> {
+/// The assertions about single nodes. Equal ones are made once: a large graph launches the same kernels over and over.
+fn each<'a>(graph: &Graph<'a>) -> Vec<Assertion<'a>> {
     let mut found = Vec::new();
     let mut launches: Vec<LaunchAssertion<'_>> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
@@ -411,7 +416,6 @@ fn each<'a>(graph: &Graph<'a>, generics: bool) -> Vec<Assertion<'a>> {
         span: assertion.launch.function.span(),
         tokens: assertion.tokens(),
     }));
-    found.retain(|assertion| generic(graph, assertion.tokens.clone()) == generics);
     found
 }
 
@@ -462,10 +466,7 @@ fn operands(graph: &Graph<'_>, node: &Node, launch: &Launch) -> Option<TokenStre
     let shared = launch.shared.as_ref().map_or_else(|| quote!(0), wide);
     let unknown = || quote!(__p::plan::Argument::Unknown);
     let arguments = launch.arguments.iter().map(|passed| match passed {
-        Argument::Borrow { place, .. } => match bytes(graph, place) {
-            Some(bytes) => quote!(__p::plan::Argument::Buffer(#bytes)),
-            None => unknown(),
-        },
+        Argument::Borrow { place, .. } => buffer(graph, place).unwrap_or_else(unknown),
         Argument::Value(value) => argument(value, &variables),
     });
     let cluster = cluster.map(extent);

@@ -207,25 +207,27 @@ pub(super) fn inner(resource: &Resource, parts: usize) -> TokenStream {
     })
 }
 
-/// The size of a place in bytes, as an expression of type `u64`; `None` where its bounds are no constants.
-pub(super) fn bytes(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
+/// A place as an argument of a launch assertion; `None` if its bounds are no constants.
+pub(super) fn buffer(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     let resource = graph.resources[graph.resource(place)?];
     if resource.is_moved() || place.is_rectangle() {
         return None;
     }
     let Some(last) = place.parts.last() else {
-        let bytes = Shape::of(graph, resource).bytes()?;
-        return Some(quote!(#bytes as ::core::primitive::u64));
+        return match Shape::of(graph, resource) {
+            Shape::Fixed(shape) => Some(quote!(__p::buffer::<#shape>())),
+            Shape::Dynamic { .. } | Shape::Inferred => None,
+        };
     };
     let row = inner(resource, place.parts.len());
     let Some(range) = range(graph, resource, place.parts.len() - 1, last) else {
-        return Some(quote!(::core::mem::size_of::<#row>() as ::core::primitive::u64));
+        return Some(quote!(__p::buffer::<#row>()));
     };
     if !range.bounds().all(|bound| is_constant(bound, &graph.variables())) {
         return None;
     }
     let (start, end) = (range.start(), range.end()?);
-    Some(quote!((__p::distance(#start, #end) * ::core::mem::size_of::<#row>()) as ::core::primitive::u64))
+    Some(quote!(__p::buffer_of_rows::<#row>(__p::distance(#start, #end))))
 }
 
 /// The assertions that a place is in bounds, at the user's tokens; none where literals have told already, or only build

@@ -12,11 +12,16 @@ use std::fmt::Debug;
 pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let resources = graph.resources.iter().map(|resource| {
         let name = resource.name.to_string();
-        let bytes = Shape::of(graph, resource).bytes().unwrap_or_else(|| quote!(0));
-        let space = variant(resource.space());
-        match scratch::offset(graph, resource) {
-            Some(offset) => quote!(__p::PlanResource::scratch(#name, #bytes, #offset)),
-            None => quote!(__p::PlanResource::new(#name, __p::Space::#space, #bytes)),
+        let (shape, space) = (Shape::of(graph, resource), variant(resource.space()));
+        match (scratch::offset(graph, resource), shape) {
+            (Some(offset), shape) => {
+                let bytes = shape.bytes().unwrap_or_else(|| quote!(0));
+                quote!(__p::PlanResource::scratch(#name, #bytes, #offset))
+            }
+            (None, Shape::Fixed(shape)) => quote!(__p::plan_resource::<#shape>(#name, __p::Space::#space)),
+            (None, Shape::Dynamic { .. } | Shape::Inferred) => {
+                quote!(__p::PlanResource::new(#name, __p::Space::#space, 0))
+            }
         }
     });
     let (arena, nodes) = (scratch::arena(graph, outcome), nodes(graph, outcome));

@@ -6,7 +6,6 @@ use crate::graph::ast::{Action, Param, Resource, ResourceKind};
 use crate::graph::expand::argument::kept;
 use crate::graph::expand::build::{self, hidden, nodes, resources_of, update_calls};
 use crate::graph::expand::interface::{Bodies, arguments, generics, marker, place_type};
-use crate::graph::expand::node::generic_assertions;
 use crate::graph::expand::part::local;
 use crate::graph::expand::programmatic::edges;
 use crate::graph::expand::scratch;
@@ -109,7 +108,7 @@ fn angled(lifetime: Option<Lifetime>) -> Option<TokenStream> {
 
 /// What a graph offers to those that it is a node of, and to its own `build`: what can be bound, and the one function
 /// that declares its nodes.
-pub(crate) fn offered(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
+pub(crate) fn offered(graph: &Graph<'_>, bodies: Bodies, asserted: &TokenStream) -> TokenStream {
     let (slots, bound_type) = (slots(graph), bound_type(graph));
     let names = slots.iter().map(|slot| slot.name);
     let unbound = bodies.of(quote! {
@@ -119,10 +118,13 @@ pub(crate) fn offered(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let setters = slots.iter().map(|slot| setter(graph, slot, &bound_type, bodies));
     let scalars = (bodies == Bodies::Real).then(|| scalars(graph, &bound_type));
     let (declare, update) = (
-        declare(graph, &slots, &bound_type, bodies),
+        declare(graph, &slots, &bound_type, bodies, asserted),
         update(graph, &slots, &bound_type, bodies),
     );
-    let (lifetime, assertions) = (angled(lifetime(graph)), assertions(graph, bodies));
+    let (lifetime, assertions) = (
+        angled(lifetime(graph)),
+        (!asserted.is_empty()).then(|| quote!(const __ASSERTED: () = { #asserted };)),
+    );
     quote! {
         #interface
         #[doc(hidden)]
@@ -306,21 +308,22 @@ fn take_scalars(graph: &Graph<'_>, bound: &Ident, owner: &Ident) -> TokenStream 
     quote!(let (#(#names,)*) = Self::__scalars(&mut #bound, #owner)?;)
 }
 
-/// The assertions about a generic graph, one constant so that rustc tells a failure once for each instance.
-fn assertions(graph: &Graph<'_>, bodies: Bodies) -> Option<TokenStream> {
-    let assertions = generic_assertions(graph);
-    (bodies == Bodies::Real && !assertions.is_empty()).then(|| quote!(const __ASSERTED: () = { #assertions };))
-}
-
-/// The mention of that constant where something is instantiated, at the name of the graph.
-pub(crate) fn asserted(graph: &Graph<'_>) -> Option<TokenStream> {
+/// The mention of what is asserted of a generic graph, one constant so that rustc tells a failure once for each instance. It is at the name
+/// of the graph.
+pub(crate) fn assert(graph: &Graph<'_>, asserted: &TokenStream) -> Option<TokenStream> {
     let span = graph.item.name.span();
-    (!generic_assertions(graph).is_empty()).then(|| quote_spanned!(span=> let () = Self::__ASSERTED;))
+    (!asserted.is_empty()).then(|| quote_spanned!(span=> let () = Self::__ASSERTED;))
 }
 
 /// The one function that declares the graph's nodes, for its own `build` and for those that it is a node of. Memory
 /// that is not bound is the graph's own.
-fn declare(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodies: Bodies) -> TokenStream {
+fn declare(
+    graph: &Graph<'_>,
+    slots: &[Slot<'_>],
+    bound_type: &TokenStream,
+    bodies: Bodies,
+    asserted: &TokenStream,
+) -> TokenStream {
     let (owner, bound, builder, built) = (hidden("owner"), hidden("bound"), hidden("builder"), hidden("graph"));
     let sink = builder.to_token_stream();
     let scalars = take_scalars(graph, &bound, &builder);
@@ -336,7 +339,7 @@ fn declare(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodi
     });
     let (params, kept) = (graph.params.iter().map(|param| &param.name), kept(graph));
     let kept = kept.iter().map(|value| value.name);
-    let assert = asserted(graph);
+    let assert = assert(graph, asserted);
     let body = bodies.of(quote! {
         #assert
         let #builder = __p::Owner::builder(&mut #owner);
