@@ -82,10 +82,10 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
         );
         let ident = name_of_shape(declaration, param);
         let label = match &buffer.exact {
-            Some(exact) => format!("expected `{}`", text(exact)),
+            Some(exact) => format!("expected `{}`", escaped(exact)),
             None => format!(
                 "expected elements of type `{}`: nothing converts them",
-                text(&buffer.unit)
+                escaped(&buffer.unit)
             ),
         };
         quote! {
@@ -105,12 +105,17 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
 
 /// The beginning of the messages about a parameter.
 fn parameter(declaration: &Declaration, param: &Param, buffer: &Buffer) -> String {
-    let ty = text(&buffer.ty);
+    let ty = escaped(&buffer.ty);
     format!(
         "parameter `{}` of kernel `{}` is `{ty}`",
         param.name(),
         declaration.name()
     )
+}
+
+/// A type's text, for messages in which braces are placeholders.
+fn escaped(ty: &syn::Type) -> String {
+    text(ty).replace('{', "{{").replace('}', "}}")
 }
 
 /// The implementations of the traits.
