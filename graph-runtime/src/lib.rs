@@ -247,7 +247,6 @@ pub mod private {
         check_unconditional, is_graph, unconditional,
     };
     pub use crate::expansion::closure_value::{added, captured};
-    pub use crate::expansion::copy::{memcpy, memcpy_2d};
     pub use crate::expansion::declare::{
         Declare, Owner, child, device, device_slice, host, host_slice, iteration_handle, node_handle,
     };

@@ -250,7 +250,7 @@ fn main() {
                 ::core::option::Option::None,
                 (::core::clone::Clone::clone(&factor),),
             );
-            let _ = __p::memcpy(
+            let _ = __g::GraphBuilder::memcpy(
                 &mut builder,
                 "down",
                 &{ __place_data },

@@ -193,7 +193,7 @@ const _: () = {
             let __place_input = __p::host::<[f32; N]>(builder, "input", bound.input);
             let __place_data = __p::device::<[f32; N]>(builder, "data", bound.data);
             let __place_output = __p::host::<[f32; N]>(builder, "output", bound.output);
-            let _ = __p::memcpy(
+            let _ = __g::GraphBuilder::memcpy(
                 builder,
                 "upload",
                 &{ __place_input },
@@ -211,7 +211,7 @@ const _: () = {
                 __p::launch::<__kernel_backward>(1, N),
                 __kernel_backward::__launch(&mut { __place_data }),
             );
-            let _ = __p::memcpy(
+            let _ = __g::GraphBuilder::memcpy(
                 builder,
                 "download",
                 &{ __place_data },

@@ -212,7 +212,7 @@ const _: () = {
                 __p::launch::<__kernel_answer>(1, N),
                 __kernel_answer::__launch(&{ __place_query }, &mut { __place_hidden }),
             );
-            let _ = __p::memcpy(
+            let _ = __g::GraphBuilder::memcpy(
                 builder,
                 "back",
                 &__g::Place::<[[f32; N]; 4], _>::row(&__place_hidden, 0),

@@ -9,6 +9,5 @@ pub(crate) mod update;
 pub(crate) mod argument;
 pub(crate) mod assert;
 pub(crate) mod launch;
-pub(crate) mod copy;
 pub(crate) mod closure_value;
 pub(crate) mod plan;

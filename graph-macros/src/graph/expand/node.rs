@@ -27,11 +27,11 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
         }
         Action::Memcpy { from, to } if from.is_rectangle() || to.is_rectangle() => {
             let (source, destination) = (columns(graph, from, false), columns(graph, to, true));
-            quote_spanned!(span=> let _ = __p::memcpy_2d(#builder, #name, #source, #destination);)
+            quote_spanned!(span=> let _ = __g::GraphBuilder::memcpy_2d(#builder, #name, #source, #destination);)
         }
         Action::Memcpy { from, to } => {
             let (source, destination) = (borrow(graph, from, false), borrow(graph, to, true));
-            quote_spanned!(span=> let _ = __p::memcpy(#builder, #name, #source, #destination);)
+            quote_spanned!(span=> let _ = __g::GraphBuilder::memcpy(#builder, #name, #source, #destination);)
         }
         Action::Memset { to, value } => {
             let (method, place) = memset(graph, to, span);
