@@ -77,7 +77,8 @@ impl NodeKind {
         match self {
             NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset | NodeKind::Graph | NodeKind::Join => true,
             NodeKind::If | NodeKind::While | NodeKind::Switch => true,
-            NodeKind::Call | NodeKind::Capture | NodeKind::Raw | NodeKind::Record | NodeKind::Wait => false,
+            NodeKind::Capture => true, // what it captured is looked at when the graph is built
+            NodeKind::Call | NodeKind::Raw | NodeKind::Record | NodeKind::Wait => false,
         }
     }
 }

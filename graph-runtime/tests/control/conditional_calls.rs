@@ -325,7 +325,7 @@ fn bodies_hold_what_cuda_runs_in_them() {
     assert_eq!(
         text,
         "call node `print` cannot be in the body of `really` [conditional-body]\n\
-         note: CUDA runs kernels, copies, memsets, joins, child graphs and conditionals in conditional bodies, and nothing else\n\
+         note: CUDA runs kernels, copies, memsets, joins, captures, child graphs and conditionals in conditional bodies, and nothing else\n\
          help: move `print` out of the body, before or after `maybe`: it then runs whatever the condition is; remove `really`, \
          which then runs nothing"
     );
