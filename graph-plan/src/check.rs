@@ -244,9 +244,9 @@ mod tests {
         );
         assert_eq!(
             check(&draft).errors[0].to_string(),
-            "nodes `x` and `y` can run at the same time and both access `a`, perhaps the same part of it [race]\n\
+            "nodes `x` and `y` can run at the same time and both access `a` [race]\n\
              note: `x` writes `a[..M]`, `y` reads `a[K..]`\n\
-             note: `M` and `K` are not compared here\n\
+             note: `M` and `K` are not compared here, so the parts may overlap\n\
              help: write `after x` before the `;` of `y`, or split both at the same constant"
         );
     }

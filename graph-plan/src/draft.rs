@@ -208,6 +208,13 @@ impl Access {
     pub const fn reads(&self) -> bool {
         !matches!(self.mode, Mode::Write)
     }
+
+    /// Whether the two touch overlapping memory, and at least one of them writes it.
+    pub fn aliases(&self, other: &Access) -> bool {
+        self.resource == other.resource
+            && (self.mode.writes() || other.mode.writes())
+            && self.region.overlaps(&other.region)
+    }
 }
 
 /// `to after from`.

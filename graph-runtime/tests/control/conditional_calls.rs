@@ -276,7 +276,7 @@ fn what_a_body_touches_races_with_what_is_around_it() {
         text,
         "nodes `maybe` and `outer` can run at the same time and both access `data` [race]\n\
          note: `inner`, in the body of `maybe`, writes `data[0..4]`, `outer` writes it\n\
-         help: add `maybe` to the `after` list of `outer`"
+         help: add `maybe` to the `after` list of `outer`, or give one of them a buffer of its own"
     );
 }
 

@@ -13,12 +13,16 @@ pub(super) fn alias(node: &Node) -> Ident {
     Ident::new(&format!("__kernel_{}", node.name.unraw()), node.name.span())
 }
 
+/// The lints that items of the expansion may break, with names of the user's. Beside a type, the constant around all of
+/// them allows these.
+pub(super) fn allowed(graph: &Graph<'_>) -> Option<TokenStream> {
+    let levels = || quote!(#[allow(non_camel_case_types, non_upper_case_globals, dead_code)]);
+    graph.is_expression().then(levels)
+}
+
 /// The declarations of all [`alias`]es.
 pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
-    // Beside a type, the constant around all of them allows it.
-    let allowed = graph
-        .is_expression()
-        .then(|| quote!(#[allow(non_camel_case_types, dead_code)]));
+    let allowed = allowed(graph);
     let declare = |node: &&Node| {
         let (alias, path) = match &node.action {
             Action::Kernel(launch) => (alias(node), launch.path()?),
