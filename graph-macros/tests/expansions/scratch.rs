@@ -217,6 +217,7 @@ const _: () = {
                 &__g::Place::<[[f32; N]; 4], _>::row(&__place_hidden, 0),
                 &mut { __place_x },
             );
+            __p::Declare::end_nodes(builder, 3);
             __p::Declare::edges(builder, &[[0, 1], [1, 2]]);
             __p::Owner::finish(
                 owner,

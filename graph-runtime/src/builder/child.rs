@@ -73,10 +73,16 @@ impl GraphBuilder {
 
     /// Ends the child that was begun last, which could be added or not.
     pub(crate) fn close_declared_child(&mut self, added: Result<()>) {
-        if let Err(error) = added {
-            self.failure.get_or_insert(error);
-        }
         self.close_child();
+        if let Err(error) = added {
+            self.end_early(error);
+        }
+    }
+
+    /// The body that the nodes of the current child are in, other than in bodies of their own; 0 for the graph itself.
+    pub(super) fn body_of_child(&self) -> usize {
+        let child = self.outer.last().and_then(|outer| self.program.ops.get(outer.child));
+        if let Some(&Op::Child(body)) = child { body } else { 0 }
     }
 
     fn open_child(&mut self, name: Cow<'static, str>, repeats: Option<Box<Repeats>>) -> NodeId {

@@ -9,7 +9,7 @@ use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashSet;
 
-/// The calls that add all edges, in order. In a graph with loops each edge has the number of loops that are around both
+/// The call that ends the nodes, and those that add all edges, in order. In a graph with loops each edge has the number of loops that are around both
 /// of its nodes. `builder` is a `&mut GraphBuilder`.
 pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
     let indices: Vec<usize> = (0..graph.draft.edges.len()).collect();
@@ -29,7 +29,9 @@ pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
         });
         quote!(__p::Declare::#method(#builder, &[#(#edges),*]);)
     });
-    calls.collect()
+    let nodes = Literal::usize_unsuffixed(graph.nodes.len());
+    let end = quote!(__p::Declare::end_nodes(#builder, #nodes););
+    [end].into_iter().chain(calls).collect()
 }
 
 /// For each programmatic edge, the assertion that the later kernel waits, and a warning where the earlier one never

@@ -7,7 +7,7 @@ use crate::error::{Error, Site};
 use crate::program::Op;
 use crate::program::declared::DeclaredNodes;
 use crate::shape::iterations::{Iterations, NONE, count};
-use graph_plan::NodeKind;
+use graph_plan::{Code, Diagnostic, NodeKind, Subject};
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
@@ -27,7 +27,7 @@ pub(super) struct Repeats {
     /// The loops that have ended, each before those around it.
     ended: Vec<Repeated>,
     declared: Option<Declared>,
-    /// Why one was not repeated.
+    /// Why the nodes are not all that were declared. `build` returns it before anything else.
     pub(super) failure: Option<Error>,
 }
 
@@ -46,6 +46,8 @@ struct Open {
     first: usize,
     /// How many there are.
     declarations: usize,
+    /// The name of the first, if `cuda_graph!` has declared it.
+    name: Option<&'static str>,
     repeated: Repeated,
 }
 
@@ -160,6 +162,7 @@ impl GraphBuilder {
 
     /// Begins the iteration of this number.
     pub(crate) fn open_iteration(&mut self, value: usize) {
+        self.check_iteration();
         let nodes = self.draft.nodes.len();
         let Some(repeats) = &mut self.repeats else { return };
         let Some(open) = repeats.open.last_mut() else { return };
@@ -172,6 +175,7 @@ impl GraphBuilder {
 
     /// Ends the `for` that was begun last.
     pub(crate) fn close_loop(&mut self) {
+        self.check_iteration();
         let nodes = self.draft.nodes.len();
         let Some(repeats) = &mut self.repeats else { return };
         let Some(mut open) = repeats.open.pop() else { return };
@@ -237,6 +241,7 @@ impl GraphBuilder {
             value: 0,
             first: repeats.declared.as_ref().map_or(0, |declared| declared.next),
             declarations: declarations.len(),
+            name: declarations.first().map(|&(name, _)| name),
             repeated: Repeated {
                 body,
                 starts: Vec::new(),
@@ -267,13 +272,70 @@ impl GraphBuilder {
             self.draft.node_in(self.body, name, NodeKind::Join);
             self.push(Op::Join);
         }
+        if let Some(repeats) = &mut self.repeats
+            && let (Some(declared), Some(open)) = (&mut repeats.declared, repeats.open.last())
+        {
+            declared.next = open.first + open.declarations;
+        }
+    }
+
+    /// Checks that the iteration which ends has added every node that its `for` declares, and has ended every body.
+    /// `continue` or `break` in an expression would skip some, and later nodes would have the indices of others.
+    fn check_iteration(&mut self) {
+        let Some(repeats) = &self.repeats else { return };
+        let (Some(open), Some(declared)) = (repeats.open.last(), &repeats.declared) else {
+            return;
+        };
+        let Some(name) = open.name.filter(|_| !open.repeated.starts.is_empty()) else {
+            return;
+        };
+        let added = declared.next.saturating_sub(open.first);
+        if added != open.declarations || self.body != open.repeated.body {
+            let iteration = format!("iteration {} of the `for` around `{name}`", open.value);
+            let error = self.skipped(&iteration, open.declarations, added);
+            self.end_early(error);
+        }
+    }
+
+    /// Checks that all nodes of the graph, or of the current child, were added, and that every `for` and every body has
+    /// ended.
+    pub(crate) fn check_declarations(&mut self, declarations: usize) {
+        let declared = self.repeats.as_ref().and_then(|repeats| repeats.declared.as_ref());
+        let added = declared.map_or(self.draft.nodes.len(), |declared| declared.next);
+        let in_loop = self.repeats.as_ref().is_some_and(|repeats| !repeats.open.is_empty());
+        if added != declarations || in_loop || self.body != self.body_of_child() {
+            let graph = match self.prefix.strip_suffix('.') {
+                Some(child) => format!("child `{child}`"),
+                None => format!("graph `{}`", self.draft.name),
+            };
+            let error = self.skipped(&graph, declarations, added);
+            self.end_early(error);
+        }
+    }
+
+    /// The error for nodes that were declared and not added, or added to the wrong body.
+    #[cold]
+    fn skipped(&self, subject: &str, declarations: usize, added: usize) -> Error {
+        let nodes = if declarations == 1 { "node" } else { "nodes" };
+        let text = format!("{subject} declares {declarations} {nodes}, but adds {added}");
+        let diagnostic = Diagnostic::new(Code::Syntax, Subject::Node(0), text)
+            .note("an expression was left before its node was complete: by `return`, `break` or `continue` in a macro")
+            .help("end `build` with an error by `?`, or choose between values by `if`");
+        Error::Invalid {
+            graph: self.draft.name.as_ref().into(),
+            diagnostics: vec![diagnostic],
+        }
+    }
+
+    /// Notes why not all nodes are added: `build` fails with the first such error.
+    pub(crate) fn end_early(&mut self, error: Error) {
+        self.repeats.get_or_insert_default().failure.get_or_insert(error);
     }
 
     #[cold]
     fn refuse(&mut self, node: &str) {
         let graph = Site::graph(&self.draft.name);
         let site = if node.is_empty() { graph } else { graph.at_node(node) };
-        let failure = &mut self.repeats.get_or_insert_default().failure;
-        failure.get_or_insert(Error::TooManyNodes { site, most: MAX_NODES });
+        self.end_early(Error::TooManyNodes { site, most: MAX_NODES });
     }
 }
