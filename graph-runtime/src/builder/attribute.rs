@@ -1,31 +1,38 @@
-//! Attributes of single nodes: their priority, and whether they run at all.
+//! Attributes of single nodes: the priority, whether they run at all, and whether they will be updated.
 
 use super::GraphBuilder;
 use crate::graph::node::NodeId;
 use crate::program::Op;
-use graph_plan::NodeKind;
 
 /// An attribute of a node.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Attribute {
     Priority(i32),
     Disabled,
+    /// A memset whose value will be updated.
+    WillUpdate,
 }
 
 impl GraphBuilder {
-    /// Gives a kernel node a priority. Of kernels that could start, CUDA starts blocks of those with the least number
-    /// first. What numbers there are the device says (on today's GPUs, -5 to 0); building refuses others. Nodes without
-    /// have the priority 0. The emulator runs nodes one after the other, whatever their priorities.
+    /// Gives a kernel node a priority. Among kernels that could start, CUDA first starts blocks of the one with the
+    /// least number. The device determines the range (-5 to 0 on current GPUs); `build` refuses other numbers. Nodes
+    /// have priority 0 by default. The emulator runs nodes one after the other and ignores priorities.
     pub fn priority(&mut self, node: NodeId, priority: i32) {
         self.attributes.push((node, Attribute::Priority(priority)));
     }
 
     /// Builds a kernel, memcpy or memset node disabled: launches skip it, until its
-    /// [handle](crate::NodeHandle::set_enabled) enables it. What runs after it runs after all that it runs after. It
-    /// counts as a node that may run, other than where one must have run: it initialises no scratch memory and ends no
-    /// `while`.
+    /// [handle](crate::NodeHandle::set_enabled) enables it. Order through it remains: nodes after it run after the
+    /// nodes before it. For the analysis it is a node that may or may not run: it can race, but it does not initialise
+    /// scratch memory and does not end a `while`.
     pub fn disable(&mut self, node: NodeId) {
         self.attributes.push((node, Attribute::Disabled));
+    }
+
+    /// Declares that [`Graph::update`](crate::Graph::update) will change the value of this memset node. A value of more
+    /// than 4 bytes is then set in a way that fits every other value too, instead of the fastest way for this one.
+    pub fn will_update(&mut self, node: NodeId) {
+        self.attributes.push((node, Attribute::WillUpdate));
     }
 
     /// The node that was added last.
@@ -33,7 +40,7 @@ impl GraphBuilder {
         NodeId::new(self.program.ops.len().saturating_sub(1))
     }
 
-    /// Puts attributes where they belong, once all nodes are there.
+    /// Applies the attributes, once all nodes are there.
     pub(super) fn apply_attributes(&mut self) {
         for (node, attribute) in std::mem::take(&mut self.attributes) {
             self.apply_attribute(node.index(), attribute);
@@ -41,16 +48,42 @@ impl GraphBuilder {
     }
 
     fn apply_attribute(&mut self, node: usize, attribute: Attribute) {
-        match (attribute, self.program.ops.get_mut(node)) {
-            (_, None) => self.unknown_node(node),
-            (Attribute::Priority(priority), Some(Op::Kernel(kernel))) => {
-                kernel.attributes.get_or_insert_default().priority = Some(priority);
-            }
-            (Attribute::Priority(_), Some(_)) => self.fail(node, "only kernel nodes have a priority"),
-            (Attribute::Disabled, Some(_)) => match self.draft.nodes[node].kind {
-                NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset => self.draft.nodes[node].disabled = true,
-                _ => self.fail(node, "only kernel, memcpy and memset nodes can be disabled"),
+        let Some(op) = self.program.ops.get_mut(node) else {
+            return match attribute {
+                Attribute::Priority(_) | Attribute::Disabled => self.unknown_node(node),
+                Attribute::WillUpdate => {}
+            };
+        };
+        match attribute {
+            Attribute::Priority(priority) => match op {
+                Op::Kernel(kernel) => kernel.attributes.get_or_insert_default().priority = Some(priority),
+                Op::Memcpy { .. }
+                | Op::Memset { .. }
+                | Op::Join
+                | Op::Conditional(_)
+                | Op::Child(_)
+                | Op::Call(_)
+                | Op::Record(_)
+                | Op::Wait(_)
+                | Op::Capture(_)
+                | Op::Raw(_) => self.fail(node, "only kernel nodes have a priority"),
             },
+            Attribute::Disabled => match op {
+                Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } => self.draft.nodes[node].disabled = true,
+                Op::Join
+                | Op::Conditional(_)
+                | Op::Child(_)
+                | Op::Call(_)
+                | Op::Record(_)
+                | Op::Wait(_)
+                | Op::Capture(_)
+                | Op::Raw(_) => self.fail(node, "only kernel, memcpy and memset nodes can be disabled"),
+            },
+            Attribute::WillUpdate => {
+                if let Op::Memset { will_update, .. } = op {
+                    *will_update = true;
+                }
+            }
         }
     }
 }

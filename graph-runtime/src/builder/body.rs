@@ -124,27 +124,37 @@ impl GraphBuilder {
     /// in it. One that has no such body leaves all as it is.
     pub(crate) fn open_body(&mut self) {
         let (draft, ops) = (&mut self.draft, &mut self.program.ops);
-        let beside = |&node: &usize| draft.nodes[node].body == self.body && matches!(ops[node], Op::Conditional(_));
+        let beside =
+            |&node: &usize| draft.nodes[node].body == self.position.body && matches!(ops[node], Op::Conditional(_));
         let Some(node) = (0..ops.len()).rev().find(beside) else {
             return;
         };
         let Op::Conditional(conditional) = &mut ops[node] else {
             return;
         };
-        let role = match (draft.nodes[node].kind, conditional.bodies.len()) {
-            (NodeKind::If, 0) => Role::Then,
-            (NodeKind::If, 1) => Role::Else,
-            (NodeKind::While, 0) => Role::While,
-            (NodeKind::Switch, _) => Role::Case,
-            _ => return,
+        let role = match draft.nodes[node].kind {
+            NodeKind::If => [Role::Then, Role::Else].get(conditional.bodies.len()).copied(),
+            NodeKind::While => conditional.bodies.is_empty().then_some(Role::While),
+            NodeKind::Switch => Some(Role::Case),
+            NodeKind::Kernel
+            | NodeKind::Memcpy
+            | NodeKind::Memset
+            | NodeKind::Join
+            | NodeKind::Call
+            | NodeKind::Graph
+            | NodeKind::Capture
+            | NodeKind::Raw
+            | NodeKind::Record
+            | NodeKind::Wait => None,
         };
-        self.body = draft.body(node, role);
-        conditional.bodies.push(self.body);
+        let Some(role) = role else { return };
+        self.position.body = draft.body(node, role);
+        conditional.bodies.push(self.position.body);
     }
 
     /// Ends the body that was begun last.
     pub(crate) fn close_body(&mut self) {
-        self.body = self.draft.enclosing(self.body).unwrap_or(0);
+        self.position.body = self.draft.enclosing(self.position.body).unwrap_or(0);
     }
 
     /// Builds for a driver of this CUDA version (1000 x major + 10 x minor) at most, to test what becomes of

@@ -1,32 +1,20 @@
-//! Graphs as nodes of others. The nodes of a child are nodes of the whole graph, in a body of the node that stands for
-//! it: so the analysis and both backends see through it.
+//! Graphs as nodes of others. The nodes of a child are nodes of the whole graph, in a body of the child's node, so the
+//! analysis and both backends see them.
 
 use super::GraphBuilder;
-use super::repeat::Repeats;
+use super::loops::Loops;
 use crate::error::Result;
 use crate::graph::node::NodeId;
 use crate::program::Op;
 use graph_plan::{NodeKind, Role};
 use std::borrow::Cow;
 
-/// The most children in each other. More is a graph that holds itself.
-const MAX_DEPTH: usize = 64;
-
-/// The graph around a child that nodes are being added to.
-pub(super) struct Outer {
-    /// The node that the child is.
-    child: usize,
-    body: usize,
-    prefix: String,
-    repeats: Option<Box<Repeats>>,
-}
-
 impl GraphBuilder {
-    /// Adds a node that runs what `add` adds: on CUDA a child graph, or, if conditionals are among it, its nodes
-    /// between two empty ones.
+    /// Adds a node that runs the nodes that `add` adds. On CUDA it is a child graph; if it holds conditionals, its
+    /// nodes are put between two empty ones instead.
     ///
-    /// Names of nodes and of memory that `add` declares have that of the node before them: `step.scale`. Its nodes may
-    /// run after each other, not after nodes outside: those go before or after the whole.
+    /// The name of the node becomes a prefix of the names of nodes and memory that `add` declares: `step.scale`. Nodes
+    /// of the child may run after each other. Nodes outside run before or after the whole child.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -48,19 +36,19 @@ impl GraphBuilder {
     pub fn child(&mut self, name: impl Into<Cow<'static, str>>, add: impl FnOnce(&mut Self)) -> NodeId {
         let node = self.open_child(name.into(), None);
         add(self);
-        self.close_child();
+        self.position.close_child();
         node
     }
 
-    /// Begins a child that `cuda_graph!` has declared: from now on the graph is the child, whose declarations are
-    /// counted from 0. False, and nothing is begun, where children stand in each other without end.
+    /// Begins a child that `cuda_graph!` has declared: nodes are added to the child from now on, and its declarations
+    /// are counted from 0. Returns false, and begins nothing, if children are nested too deeply.
     pub(crate) fn declare_child(&mut self, name: &'static str) -> bool {
         let nodes = self.draft.nodes.len();
-        self.repeats.get_or_insert_default().declare_all(nodes);
-        if self.outer.len() < MAX_DEPTH {
-            let mut repeats = Box::<Repeats>::default();
-            repeats.declare_all(0);
-            self.open_child(name.into(), Some(repeats));
+        self.position.loops_mut().record_declarations(nodes);
+        if self.position.can_open_child() {
+            let mut loops = Box::<Loops>::default();
+            loops.record_declarations(0);
+            self.open_child(name.into(), Some(loops));
             return true;
         }
         let node = self.join(name).index();
@@ -71,56 +59,19 @@ impl GraphBuilder {
         false
     }
 
-    /// Ends the child that was begun last, which could be added or not.
-    pub(crate) fn close_declared_child(&mut self, added: Result<()>) {
-        self.close_child();
-        if let Err(error) = added {
-            self.end_early(error);
+    /// Ends the child that was begun last, with the result of declaring it.
+    pub(crate) fn close_declared_child(&mut self, declared: Result<()>) {
+        if let Err(error) = declared {
+            self.findings.incomplete(error);
         }
+        self.position.close_child();
     }
 
-    /// The body that the nodes of the current child are in, other than in bodies of their own; 0 for the graph itself.
-    pub(super) fn body_of_child(&self) -> usize {
-        let child = self.outer.last().and_then(|outer| self.program.ops.get(outer.child));
-        if let Some(&Op::Child(body)) = child { body } else { 0 }
-    }
-
-    fn open_child(&mut self, name: Cow<'static, str>, repeats: Option<Box<Repeats>>) -> NodeId {
+    fn open_child(&mut self, name: Cow<'static, str>, loops: Option<Box<Loops>>) -> NodeId {
         let node = self.node(name, NodeKind::Graph);
         let body = self.draft.body(node, Role::Child);
         let prefix = format!("{}.", self.draft.nodes[node].name);
-        let id = self.push(Op::Child(body));
-        self.outer.push(Outer {
-            child: node,
-            body: std::mem::replace(&mut self.body, body),
-            prefix: std::mem::replace(&mut self.prefix, prefix),
-            repeats: std::mem::replace(&mut self.repeats, repeats),
-        });
-        id
-    }
-
-    fn close_child(&mut self) {
-        let Some(Outer {
-            child,
-            body,
-            prefix,
-            repeats,
-        }) = self.outer.pop()
-        else {
-            return;
-        };
-        (self.body, self.prefix) = (body, prefix);
-        if let Some(inner) = std::mem::replace(&mut self.repeats, repeats) {
-            let declared = inner.end_in(&mut self.repeats);
-            self.children.extend(declared.map(|instances| (child, instances)));
-        }
-    }
-
-    /// The name as one of the current child.
-    pub(super) fn named(&self, name: Cow<'static, str>) -> Cow<'static, str> {
-        if self.prefix.is_empty() {
-            return name;
-        }
-        format!("{}{name}", self.prefix).into()
+        self.position.open_child(node, body, prefix, loops);
+        self.push(Op::Child(body))
     }
 }

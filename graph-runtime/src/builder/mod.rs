@@ -1,41 +1,49 @@
 //! Declaring a graph at run time, call by call. `cuda_graph!` expands to these calls.
+//!
+//! This file has the methods whose types rustc must check against a trait: messages name such a method as
+//! `GraphBuilder::memcpy` only if it is in the module of the type. All others are in a file for each subject.
 
-mod attribute;
+mod build;
+mod kernels;
+mod programmatic;
 mod body;
 mod child;
-mod host;
-mod library;
-mod copy;
-mod programmatic;
-mod record;
-mod repeat;
+mod memory;
 mod rng;
 mod scratch;
 mod shared;
+mod attribute;
+mod record;
+mod position;
+mod loops;
+mod findings;
 
-use crate::backend::blueprint::{Blueprint, Programmatic};
-use crate::backend::executable::Executable;
-use crate::backend::shares::Shares;
+use crate::backend::block::{Shareable, SharedMemory};
 use crate::device::Device;
-use crate::error::{Error, Result};
-use crate::graph::Graph;
+use crate::error::mistakes;
 use crate::graph::node::NodeId;
-use crate::kernel::{ArgumentKind, KernelCall, KernelFacts, Launch};
-use crate::program::declared::{AllDeclaredNodes, DeclaredNodes};
-use crate::program::scratch::{Arena, Packed, first_reads};
-use crate::program::{Argument, KernelAttributes, KernelOp, Op, Program};
-use crate::shape::Element;
-use crate::shape::part::Layout;
-use crate::shape::place::{OnDevice, OnHost, Place, Span};
+use crate::kernel::Value;
+use crate::program::capture::{BoxError, CaptureCall, CaptureStream};
+use crate::program::event::Event;
+use crate::program::host::{HostArguments, HostCall};
+use crate::program::pointer::NodeArguments;
+use crate::program::raw::{RawCall, RawNode};
+use crate::program::{Op, Program};
+use crate::shape::iterations::Iterations;
+use crate::shape::part::Part;
+use crate::shape::place::{Memory, OnDevice, Place, Span};
+use crate::shape::rectangle::{Rectangle, RectangleSpan};
+use crate::shape::{ArrayOf, Element, SameShape};
 use attribute::Attribute;
-use child::Outer;
-use graph_plan::{Diagnostic, Draft, LaunchConfig, Lists, NodeKind, Sharing, Space};
-use record::Checked;
-use repeat::Repeats;
-use shared::Shared;
+use cudarc::driver::sys::CUgraphNode;
+use findings::Findings;
+use graph_plan::{Draft, Mode, NodeKind};
+use kernels::KernelChecks;
+use memory::DeclaredMemory;
+use position::Position;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A graph under construction: memory, nodes and edges are declared in any order, [`GraphBuilder::build`] checks and
@@ -84,41 +92,20 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// ```
 pub struct GraphBuilder {
     device: Device,
-    /// Every place carries it. A graph takes no places but its own: theirs are the only indices and ranges that were
-    /// checked against its memory, which is what makes using a place sound.
+    /// The graph's id. Every place carries it, so that a place of another graph is refused: only indices and ranges of
+    /// this graph's places were checked against its memory, which is what makes using a place sound.
     id: u64,
     draft: Draft,
-    layouts: Vec<Option<Layout>>,
-    /// In order of declaration.
-    shared: Vec<Shared>,
-    rngs: Vec<rng::Declared>,
     program: Program,
-    mistakes: Vec<Diagnostic>,
-    /// Memset nodes whose values will be updated.
-    updated: Vec<NodeId>,
+    memory: DeclaredMemory,
+    /// The place that nodes are being added to.
+    position: Position,
+    kernels: KernelChecks,
+    /// The attributes of nodes, which may be given before the node is added.
     attributes: Vec<(NodeId, Attribute)>,
-    /// The body that nodes are being added to, as an index into the draft's.
-    body: usize,
-    /// The prefix of names: the names of the child graphs around, each with a dot.
-    prefix: String,
-    /// The graphs around the current child, from the outermost.
-    outer: Vec<Outer>,
-    /// The nodes of the declarations of children, by the node that each child is.
-    children: HashMap<usize, DeclaredNodes>,
-    /// The packing of scratch memory, if it is known before building.
-    packed: Option<Packed>,
-    /// Whether every scratch resource gets memory of its own.
-    apart: bool,
-    /// The loops of a graph that has some.
-    repeats: Option<Box<Repeats>>,
+    findings: Findings,
     /// The newest CUDA version of a driver to build for.
     driver: u32,
-    /// Kernels of CUDA sources whose mistakes have been reported.
-    unresolved: Vec<&'static KernelFacts>,
-    /// The first error that is no mistake of the graph.
-    failure: Option<Error>,
-    /// The last launch, if it was right. Its arguments are the last of the program's.
-    checked: Option<Checked>,
 }
 
 impl GraphBuilder {
@@ -129,24 +116,13 @@ impl GraphBuilder {
             device: device.clone(),
             id: NEXT.fetch_add(1, Relaxed),
             draft: Draft::new(name),
-            layouts: Vec::new(),
-            shared: Vec::new(),
-            rngs: Vec::new(),
             program: Program::default(),
-            mistakes: Vec::new(),
-            updated: Vec::new(),
+            memory: DeclaredMemory::default(),
+            position: Position::default(),
+            kernels: KernelChecks::default(),
             attributes: Vec::new(),
-            body: 0,
-            prefix: String::new(),
-            outer: Vec::new(),
-            children: HashMap::new(),
-            packed: None,
-            apart: false,
-            repeats: None,
+            findings: Findings::default(),
             driver: u32::MAX,
-            unresolved: Vec::new(),
-            failure: None,
-            checked: None,
         }
     }
 
@@ -165,111 +141,6 @@ impl GraphBuilder {
         &self.draft.name
     }
 
-    /// Declares host memory of shape `S`, zeroed when the graph is built; page-locked on CUDA.
-    pub fn host<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnHost> {
-        self.resource(name.into(), Space::Host, size_of::<S>(), align_of::<S>())
-    }
-
-    /// Declares device memory of shape `S`, zeroed when the graph is built and kept between launches.
-    pub fn device<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnDevice> {
-        self.resource(name.into(), Space::Device, size_of::<S>(), align_of::<S>())
-    }
-
-    /// Declares host memory of `len` elements.
-    pub fn host_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnHost> {
-        let bytes = len.saturating_mul(size_of::<T>());
-        self.resource(name.into(), Space::Host, bytes, align_of::<T>())
-    }
-
-    /// Declares device memory of `len` elements.
-    pub fn device_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnDevice> {
-        let bytes = len.saturating_mul(size_of::<T>());
-        self.resource(name.into(), Space::Device, bytes, align_of::<T>())
-    }
-
-    fn resource<S: ?Sized, M>(
-        &mut self,
-        name: Cow<'static, str>,
-        space: Space,
-        bytes: usize,
-        align: usize,
-    ) -> Place<S, M> {
-        let name = self.named(name);
-        self.layouts.push(Some(Layout { bytes, align }));
-        Place::new(Span {
-            graph: self.id,
-            resource: self.draft.resource(name, space),
-            start: 0,
-            bytes,
-            outside: false,
-        })
-    }
-
-    /// Adds a node that launches a kernel: `call` is `name::call(arguments..)` of a kernel that
-    /// [`cuda_kernels`](crate::cuda_kernels) declares, or [`KernelCall::loaded`].
-    ///
-    /// ```
-    /// use graph_runtime::{Device, GraphBuilder, Launch, cuda_kernels};
-    ///
-    /// #[cuda_kernels("../examples/kernels/forward_backward.ptx")] // relative to the crate's manifest
-    /// unsafe extern "C" {
-    ///     /// `data[i] *= 2`, one thread for each element
-    ///     #[requires(threads <= data.len())]
-    ///     safe fn kernel_forward(data: &mut [f32]);
-    /// }
-    ///
-    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Forward");
-    /// let mut data = builder.device::<[f32; 64]>("data");
-    /// let forward = builder.kernel("forward", Launch::new(1, 64), kernel_forward::call(&mut data));
-    ///
-    /// let mut graph = builder.build()?;
-    /// graph.device_mut(&data)?.copy_from(&[1.0; 64])?;
-    /// graph.launch()?;
-    /// graph.update("half", |update| update.kernel(forward, Launch::new(1, 32), kernel_forward::call(&mut data)))?;
-    /// graph.launch()?;
-    /// let data = graph.device(&data)?.read()?;
-    /// assert_eq!((data[31], data[32]), (4.0, 2.0));
-    /// # Ok::<(), graph_runtime::Error>(())
-    /// ```
-    pub fn kernel<const N: usize>(
-        &mut self,
-        name: impl Into<Cow<'static, str>>,
-        launch: Launch,
-        mut call: KernelCall<N>,
-    ) -> NodeId {
-        let node = self.node(name, NodeKind::Kernel);
-        let mut places = true;
-        for argument in &call.arguments {
-            if let ArgumentKind::Buffer(span, mode) = &argument.0 {
-                places &= self.touch(node, *span, *mode);
-            }
-        }
-        let (function, facts) = self.function(node, &call.callee);
-        // With arguments that are wrong already, a contract about their lengths would only add to the noise.
-        let config = if places {
-            self.check_launch(node, facts, launch, &call)
-        } else {
-            self.checked = None;
-            None
-        };
-        let config = config.unwrap_or(LaunchConfig {
-            grid: [1; 3],
-            block: [1; 3],
-            shared: 0,
-        });
-        let start = self.program.arguments.len() as u32;
-        let arguments = start..start + N as u32;
-        for argument in &mut call.arguments {
-            Argument::put(argument, &mut self.program.arguments);
-        }
-        self.push(Op::Kernel(KernelOp {
-            function,
-            config,
-            arguments,
-            attributes: KernelAttributes::of(&launch),
-        }))
-    }
-
     /// Adds a node that does nothing: whatever runs after it runs after all that it runs after.
     pub fn join(&mut self, name: impl Into<Cow<'static, str>>) -> NodeId {
         self.node(name, NodeKind::Join);
@@ -283,96 +154,264 @@ impl GraphBuilder {
         }
     }
 
-    /// Says that [`Graph::update`] will change the value of this memset node. A value of more than 4 bytes is then set
-    /// in a way that fits every other value too, instead of the way that is best for this one.
-    pub fn will_update(&mut self, node: NodeId) {
-        self.updated.push(node);
+    /// Adds a node that copies `from` to `to`. Where only their types' outermost lengths are unknown, `build` compares
+    /// them.
+    pub fn memcpy<A, B, M1, M2>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        from: &Place<A, M1>,
+        to: &mut Place<B, M2>,
+    ) -> NodeId
+    where
+        A: ?Sized + SameShape<B>,
+        B: ?Sized,
+        M1: Memory,
+        M2: Memory,
+    {
+        let node = self.node(name, NodeKind::Memcpy);
+        let read = self.touch(node, from.span, Mode::Read);
+        let written = self.touch(node, to.span, Mode::Write);
+        if read && written && from.span.bytes != to.span.bytes {
+            let side = |span: Span| (span.resource, span.bytes);
+            let mistake = mistakes::other_length(&self.draft, node, side(from.span), side(to.span));
+            self.findings.mistake(mistake);
+        }
+        self.push(Op::Memcpy {
+            from: Part::of(from.span).into(),
+            to: Part::of(to.span).into(),
+        })
     }
 
-    /// Checks the graph and makes it: allocates its memory, loads its kernels and hands it to the device.
+    /// Adds a node that sets every element of `to` to `value`.
+    pub fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        to: &mut Place<S, OnDevice>,
+        value: T,
+    ) -> NodeId {
+        let node = self.node(name, NodeKind::Memset);
+        self.touch(node, to.span, Mode::Write);
+        self.push(Op::Memset {
+            to: Part::of(to.span).into(),
+            value: Value::new(&value),
+            will_update: false,
+        })
+    }
+
+    /// Adds a node that copies columns of rows, or to them. Numbers of rows and columns that types do not tell are
+    /// compared when the graph is built.
     ///
-    /// # Errors
-    /// [`Error::Invalid`] with every mistake there is; [`Error::ForeignMemory`] where it shares memory of another
-    /// device. [`Error::NoNvrtc`] and [`Error::Compile`] for CUDA sources; [`Error::TooManyNodes`] where a `for` makes
-    /// more than a million or so. Then, by what the device says: [`Error::Module`] and [`Error::Kernel`] for PTX or
-    /// launches it does not take, [`Error::OutOfMemory`], [`Error::Unsupported`], [`Error::Cuda`].
-    pub fn build(mut self) -> Result<Graph> {
-        if let Some(failure) = self.repeats.as_mut().and_then(|repeats| repeats.failure.take()) {
-            return Err(failure);
+    /// CUDA cannot change such a node in place: rebinding memory that it uses instantiates the graph again, unless both
+    /// sides are in one piece.
+    pub fn memcpy_2d<A, B, M1, M2>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        from: &Rectangle<A, M1>,
+        to: &mut Rectangle<B, M2>,
+    ) -> NodeId
+    where
+        A: ?Sized + SameShape<B>,
+        B: ?Sized,
+        M1: Memory,
+        M2: Memory,
+    {
+        let node = self.node(name, NodeKind::Memcpy);
+        let (from, to) = (from.span, to.span);
+        let read = self.touch_rectangle(node, from, Mode::Read);
+        let written = self.touch_rectangle(node, to, Mode::Write);
+        if read && written && (from.rows(), from.all.bytes) != (to.rows(), to.all.bytes) {
+            let side = |span: RectangleSpan| [span.all.resource, span.rows(), span.width];
+            let mistake = mistakes::other_shape(&self.draft, node, side(from), side(to));
+            self.findings.mistake(mistake);
         }
-        self.order_iterations();
-        let rngs = self.advance_rngs();
-        self.check_names_and_edges();
-        self.apply_attributes();
-        let outcome = graph_plan::check_errors(&self.draft);
-        self.check_programmatic(&outcome.order);
-        let Self {
-            device,
-            id,
-            mut draft,
-            layouts,
-            shared,
-            mut program,
-            mut mistakes,
-            packed,
-            apart,
-            driver,
-            failure,
-            repeats,
-            children,
-            ..
-        } = self;
-        let shared = shared.into_iter().map(|shared| (shared.resource, shared.memory));
-        let shares = Shares::new(&draft, shared.collect());
-        mistakes.extend(outcome.errors.iter().cloned());
-        mistakes.extend(shares.overlaps(&draft));
-        mistakes.extend(first_reads(&draft, &outcome, &program));
-        if !mistakes.is_empty() {
-            return Err(Error::Invalid {
-                graph: draft.name.as_ref().into(),
-                diagnostics: mistakes,
-            });
-        }
-        if let Some(failure) = failure {
-            return Err(failure);
-        }
-        if tracing::enabled!(target: "graph_runtime", tracing::Level::DEBUG) {
-            for warning in graph_plan::warnings(&draft, &outcome) {
-                tracing::debug!(target: "graph_runtime", graph = %draft.name, "{warning}");
-            }
-        }
-        shares.check_device(&draft, &device.backend)?;
-        program.enabled = draft.nodes.iter().map(|node| !node.disabled).collect();
-        let sharing = if apart {
-            Sharing::none(&draft)
-        } else {
-            Sharing::of(&draft, &outcome.order)
+        let (from, to) = match (from.in_one_piece(), to.in_one_piece()) {
+            (Some(from), Some(to)) => (Part::of(from).into(), Part::of(to).into()),
+            _ => (from.rows_of_bytes(), to.rows_of_bytes()),
         };
-        let arena = Arena::new(&draft, &layouts, &sharing, packed);
-        let blueprint = Blueprint {
-            draft: &draft,
-            program: &program,
-            order: &outcome.order,
-            after: &Lists::new(draft.nodes.len(), || {
-                outcome.reduced(&draft).map(|edge| (edge.to, edge.from as u32))
-            }),
-            programmatic: &Programmatic::of(&draft),
-            layouts: &layouts,
-            delays: device.delays,
-            driver,
-            shares: &shares,
-            arena: &arena,
-        };
-        let instances = AllDeclaredNodes {
-            own: repeats.and_then(|repeats| repeats.into_instances()),
-            children,
-        };
-        let executable = Executable::build(&device.backend, &blueprint)?;
-        if program.enabled.contains(&false) {
-            draft.nodes.iter_mut().for_each(|node| node.disabled = false); // `program.enabled` says so from now on
+        self.push(Op::Memcpy { from, to })
+    }
+
+    /// Adds a node that sets every element of some columns of rows to `value`.
+    pub fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        to: &mut Rectangle<S, OnDevice>,
+        value: T,
+    ) -> NodeId {
+        let node = self.node(name, NodeKind::Memset);
+        self.touch_rectangle(node, to.span, Mode::Write);
+        self.push(Op::Memset {
+            to: to.span.bytes(),
+            value: Value::new(&value),
+            will_update: false,
+        })
+    }
+
+    /// Adds a node that calls a function on the host, with references into host memory: `&` for a place given as
+    /// `&place`, `&mut` for one given as `&mut place`, in a tuple.
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder};
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Sum");
+    /// let input = builder.host::<[f32; 4]>("input");
+    /// let mut sum = builder.host::<f32>("sum");
+    /// builder.call("add", (&input, &mut sum), |(input, sum)| *sum = input.iter().sum());
+    ///
+    /// let mut graph = builder.build()?;
+    /// *graph.host_mut(&input)? = [1.0, 2.0, 3.0, 4.0];
+    /// graph.launch()?;
+    /// assert_eq!(graph.host(&sum)?, &10.0);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// The function runs on a thread of CUDA's, once in each launch, and never twice at once. The graph keeps it, and
+    /// drops it when no launch is in flight any more.
+    ///
+    /// * It must not use CUDA (CUDA's rule), which also means: no graph, and nothing whose `drop` frees device memory.
+    /// * It must not wait for the GPU, nor for another host function: while it runs, CUDA may hold back other work.
+    /// * A panic in it is caught. The nodes after it run as if it had returned, the graph can be launched again, and
+    ///   the next wait ([`Graph::synchronize`](crate::Graph::synchronize), or any accessor) returns the first panic
+    ///   since the last wait as [`Error::Panicked`](crate::Error::Panicked). (Where panics abort, they do.)
+    pub fn call<A, F>(&mut self, name: impl Into<Cow<'static, str>>, arguments: A, function: F) -> NodeId
+    where
+        A: HostArguments,
+        F: for<'a> FnMut(A::References<'a>) + Send + 'static,
+    {
+        let node = self.node(name, NodeKind::Call);
+        for declared in arguments.declared() {
+            self.touch(node, declared.span, declared.mode);
         }
-        let graph = Graph::new(device, id, draft, layouts, shares, program, executable);
-        graph.with_arena(arena).with_instances(instances).with_rngs(rngs)
+        self.push(Op::Call(Arc::new(HostCall::new(&arguments, function))))
+    }
+
+    /// Adds a node that records an event once the nodes before it have ended: other streams, and other graphs, can wait
+    /// for it.
+    pub fn record(&mut self, name: impl Into<Cow<'static, str>>, event: impl Into<Event>) -> NodeId {
+        let event = event.into(); // the caller's code, which may panic
+        self.node(name, NodeKind::Record);
+        self.push(Op::Record(event))
+    }
+
+    /// Adds a node that ends when all is done that was recorded with the event before the launch.
+    pub fn wait(&mut self, name: impl Into<Cow<'static, str>>, event: impl Into<Event>) -> NodeId {
+        let event = event.into(); // as in `record`
+        self.node(name, NodeKind::Wait);
+        self.push(Op::Wait(event))
+    }
+
+    /// Adds a node that runs what `calls` queues on a stream: cuBLAS, cuDNN, cuFFT, NCCL and whatever else takes a
+    /// stream. `calls` runs once, when the graph is built; CUDA records ("captures") what it queues instead of running
+    /// it, and every launch loops that.
+    ///
+    /// ```no_run
+    /// use graph_runtime::cudarc::driver::{result, sys::CUstream};
+    /// use graph_runtime::{CaptureStream, Device, GraphBuilder};
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::cuda(0)?, "Captured");
+    /// let from = builder.device::<[f32; 4]>("from");
+    /// let mut to = builder.device::<[f32; 4]>("to");
+    /// builder.capture("copy", (&from, &mut to), |stream| {
+    ///     let (from, to) = stream.memory();
+    ///     // SAFETY: it reads `from` and writes `to`, which have one length, as the node declares.
+    ///     unsafe { result::memcpy_dtod_async(to.address(), from.address(), from.bytes(), stream.cu_stream()) }?;
+    ///     Ok(())
+    /// });
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// * Each node has a stream of its own, so that nodes which the graph leaves unordered run in parallel; the graph
+    ///   keeps it, and `calls` with whatever it owns.
+    /// * The memory is that of `stream.memory()`, in order. The calls must touch only that, as it is declared: they are
+    ///   `unsafe`, and this is what their `unsafe` promises. Races are found by what is declared.
+    /// * Nothing runs beforehand (some call that warming up): device memory is zeroed when a graph is built, and
+    ///   running the calls on it would change that. What a library must do once, and must not do in a capture, goes
+    ///   into [`CaptureStream::prepare`]; the memory that it would otherwise allocate when it is called comes from
+    ///   [`CaptureStream::workspace`].
+    /// * CUDA's rules for captures are thread-local: those on other threads go on.
+    ///
+    /// [`GraphBuilder::build`] returns [`Error::Node`](crate::Error::Node) with what `calls` returned or with what CUDA
+    /// said, and on the emulator [`Error::Unsupported`](crate::Error::Unsupported): library calls need a CUDA device.
+    pub fn capture<A, F>(&mut self, name: impl Into<Cow<'static, str>>, arguments: A, calls: F) -> NodeId
+    where
+        A: NodeArguments,
+        F: for<'n> FnMut(&CaptureStream<'n, A::Kept>) -> Result<(), BoxError> + Send + 'static,
+    {
+        let (declared, kept) = arguments.keep();
+        self.foreign_node(name.into(), NodeKind::Capture, declared);
+        self.push(Op::Capture(Arc::new(CaptureCall::new(kept, calls))))
+    }
+
+    /// Adds a node by calls of the driver: external semaphores, batch memory operations, and what else this crate has
+    /// no words for. `add` gets the graph and the nodes that it must come after, and returns the node that others come
+    /// after; with several nodes, the first must come after all that is given and the last is returned. It runs once,
+    /// when the graph is built.
+    ///
+    /// The context is current, and memory is had as in [`GraphBuilder::capture`]. The graph keeps `add` with whatever
+    /// it owns. On the emulator building returns [`Error::Unsupported`](crate::Error::Unsupported); an error of `add`
+    /// comes back as [`Error::Node`](crate::Error::Node).
+    ///
+    /// # Safety
+    ///
+    /// * The nodes that `add` adds come after all that it is given, and the node it returns comes after all of them and
+    ///   is of that graph.
+    /// * In every launch they touch only the memory in `arguments`, as it is declared, and memory that nothing else
+    ///   uses and that lives as long as the graph.
+    /// * `add` does nothing else to the graph.
+    pub unsafe fn raw<A, F>(&mut self, name: impl Into<Cow<'static, str>>, arguments: A, add: F) -> NodeId
+    where
+        A: NodeArguments,
+        F: for<'n> FnMut(&RawNode<'n, A::Kept>, &[CUgraphNode]) -> Result<CUgraphNode, BoxError> + Send + 'static,
+    {
+        let (declared, kept) = arguments.keep();
+        self.foreign_node(name.into(), NodeKind::Raw, declared);
+        self.push(Op::Raw(Arc::new(RawCall::new(kept, add))))
+    }
+
+    /// Loops the nodes that `iteration` adds, for each number of the range. What no other node of an iteration comes
+    /// before runs after all that nothing in the iteration before comes after, so each iteration ends before the next
+    /// begins.
+    ///
+    /// Nodes of an iteration have its number behind their names: `scale[3]`.
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder};
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Layers");
+    /// let weights = builder.device::<[[f32; 4]; 3]>("weights");
+    /// let mut layer = builder.device::<[f32; 4]>("layer");
+    /// let mut history = builder.host::<[[f32; 4]; 3]>("history");
+    /// builder.repeat(0..3, |builder, i| {
+    ///     let load = builder.memcpy("load", &weights.row(i), &mut layer);
+    ///     let save = builder.memcpy("save", &layer, &mut history.row(i));
+    ///     builder.after(save, &[load]);
+    /// });
+    ///
+    /// let mut graph = builder.build()?;
+    /// graph.device_mut(&weights)?.copy_from(&[[1.0; 4], [2.0; 4], [3.0; 4]])?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.host(&history)?, &[[1.0; 4], [2.0; 4], [3.0; 4]]);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// More than about a million nodes are refused, when the graph is built.
+    pub fn repeat(&mut self, range: impl Iterations, iteration: impl FnMut(&mut Self, usize)) {
+        self.add_loop(range, iteration);
+    }
+
+    /// Declares memory that is outside the graph, and perhaps shared with others: a
+    /// [`DeviceBuffer`](crate::DeviceBuffer) or a [`SharedHost`](crate::SharedHost). Nodes may write it only where it
+    /// is `mutable`. The graph keeps it alive.
+    ///
+    /// Launches of graphs that share memory, on whatever streams and threads, run one after the other where one of them
+    /// writes it.
+    pub fn shared<B: Shareable>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        buffer: &B,
+        mutable: bool,
+    ) -> Place<B::Shape, B::Memory> {
+        self.share(name.into(), SharedMemory::of(buffer), mutable)
     }
 }
 

@@ -27,11 +27,11 @@ impl GraphBuilder {
     /// Collects programmatic edges that are no order as mistakes. Kernels that are not known, and other nodes, were
     /// reported before.
     pub(super) fn check_programmatic(&mut self, order: &Nest) {
-        if self.draft.programmatic.is_empty() || !self.unresolved.is_empty() || self.failure.is_some() {
+        if self.draft.programmatic.is_empty() || !self.kernels.unresolved.is_empty() || self.findings.has_failed() {
             return;
         }
         let found = mistakes(&self.draft, &self.program, order);
-        self.mistakes.extend(found);
+        self.findings.mistakes(found);
     }
 }
 

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 /// A declared `rng`.
-pub(super) struct Declared {
+pub(super) struct DeclaredRng {
     rng: Rng,
     seed: u64,
     draws: u64,
@@ -24,7 +24,7 @@ impl GraphBuilder {
     pub fn rng(&mut self, name: impl Into<Cow<'static, str>>, seed: u64, draws: u64) -> Rng {
         let place: Place<Philox, OnDevice> = self.resource(name.into(), Space::Device, 0, align_of::<u64>());
         let rng = Rng::new(self.id, place.span.resource);
-        self.rngs.push(Declared {
+        self.memory.rngs.push(DeclaredRng {
             rng: rng.clone(),
             seed,
             draws,
@@ -34,24 +34,24 @@ impl GraphBuilder {
 
     /// Adds the nodes that advance all random numbers, and says how these begin. All other nodes have been added.
     pub(super) fn advance_rngs(&mut self) -> Vec<Generator> {
-        let declared = std::mem::take(&mut self.rngs);
+        let declared = std::mem::take(&mut self.memory.rngs);
         declared
             .into_iter()
             .map(|declared| self.advance_rng(&declared))
             .collect()
     }
 
-    fn advance_rng(&mut self, declared: &Declared) -> Generator {
-        let Declared { rng, seed, draws } = declared;
+    fn advance_rng(&mut self, declared: &DeclaredRng) -> Generator {
+        let DeclaredRng { rng, seed, draws } = declared;
         // Clones of `rng` may be elsewhere, and even on other threads.
         let (resource, uses) = (rng.resource(), rng.close());
-        self.layouts[resource] = Some(Layout {
+        self.memory.layouts[resource] = Some(Layout {
             bytes: rng::bytes(uses),
             align: align_of::<u64>(),
         });
         let accesses = self.draft.accesses.iter().filter(|access| access.resource == resource);
         let mut scopes = vec![0; uses];
-        // The nodes that use states, by each of the bodies around them that are repeated; and those bodies at whose end
+        // The nodes that use states, by each of the bodies around them that are ended_loop; and those bodies at whose end
         // some state advances.
         let (mut users, mut ends) = (BTreeSet::new(), BTreeSet::new());
         for access in accesses {
@@ -80,7 +80,7 @@ impl GraphBuilder {
         }
     }
 
-    /// The bodies around `node` that are repeated, innermost first and the graph itself last; with each, the node of
+    /// The bodies around `node` that are ended_loop, innermost first and the graph itself last; with each, the node of
     /// that body which `node` is, or is in. A use advances at the end of the first.
     fn scopes(&self, mut node: usize) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
@@ -106,10 +106,10 @@ impl GraphBuilder {
             None => format!("advance {name}"),
             Some(owner) => format!("advance {name} in {}", self.draft.nodes[owner].name),
         };
-        let around = std::mem::replace(&mut self.body, scope);
+        let around = std::mem::replace(&mut self.position.body, scope);
         let accesses = self.draft.accesses.len();
         let advance = self.kernel(name, launch, call).index();
-        self.body = around;
+        self.position.body = around;
         // The kernel gets all states and changes those of its scope; of others it reads the scope alone, which nothing
         // writes.
         self.draft.accesses.truncate(accesses);

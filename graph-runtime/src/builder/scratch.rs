@@ -1,19 +1,41 @@
-//! Scratch memory: what nodes of one launch hand to each other.
+//! Scratch memory, in which nodes of one launch hand data to each other.
 
 use super::GraphBuilder;
-use crate::program::scratch::Packed;
+use crate::program::scratch::{Arena, Packed};
 use crate::shape::Element;
+use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, Place};
-use graph_plan::Space;
+use graph_plan::{Draft, Nest, Sharing, Space};
 use std::borrow::Cow;
+
+/// The placement of scratch memory in the arena.
+#[derive(Default)]
+pub(super) struct ScratchPlacement {
+    /// The packing, if it is known before building.
+    packed: Option<Packed>,
+    /// Whether every scratch resource gets memory of its own.
+    apart: bool,
+}
+
+impl ScratchPlacement {
+    /// The arena of a graph.
+    pub(super) fn arena(self, draft: &Draft, layouts: &[Option<Layout>], order: &Nest) -> Arena {
+        let sharing = if self.apart {
+            Sharing::none(draft)
+        } else {
+            Sharing::of(draft, order)
+        };
+        Arena::new(draft, layouts, &sharing, self.packed)
+    }
+}
 
 impl GraphBuilder {
     /// Declares device memory of shape `S` whose contents last one launch at most: nodes must write it before others
     /// read it.
     ///
-    /// All scratch memory of a graph lies in one allocation, its arena, in which those pieces overlap that never hold
-    /// anything at the same time. Results are the same as if each had memory of its own: two overlap only where the
-    /// graph orders every use of one before every use of the other, or a copy or memset begins it anew in between.
+    /// All scratch memory of a graph is one allocation, its arena. Pieces that never hold anything at the same time
+    /// overlap in it. Results are the same as if each piece had memory of its own: two pieces overlap only if the graph
+    /// orders every use of one before every use of the other, or if a copy or memset initialises it again in between.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -52,10 +74,10 @@ impl GraphBuilder {
         place
     }
 
-    /// Where the scratch resources lie, in order of declaration, and how much memory they take in all, as found before.
-    /// `build` looks whether it is right, and finds places itself where it is not.
+    /// Says where the scratch resources lie, in order of declaration, and the size of the arena, as found when the
+    /// graph was declared. `build` checks it, and packs anew if it is wrong.
     pub(crate) fn set_arena(&mut self, offsets: &[usize], bytes: usize) {
-        self.packed = Some(Packed {
+        self.memory.scratch.packed = Some(Packed {
             offsets: offsets.to_vec(),
             bytes,
         });
@@ -63,6 +85,6 @@ impl GraphBuilder {
 
     /// Gives every scratch resource memory of its own, to compare results.
     pub(crate) fn place_scratch_apart(&mut self) {
-        self.apart = true;
+        self.memory.scratch.apart = true;
     }
 }

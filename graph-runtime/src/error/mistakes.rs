@@ -60,3 +60,24 @@ pub(crate) fn unknown_node(draft: &Draft, from: usize, to: usize) -> Diagnostic 
     };
     Diagnostic::new(Code::UnknownNode, Subject::Node(to.min(nodes)), message).note(format!("there are {nodes} nodes"))
 }
+
+/// A copy between different lengths. Both sides are given as a resource and its bytes.
+#[cold]
+pub(crate) fn other_length(draft: &Draft, node: usize, from: (usize, usize), to: (usize, usize)) -> Diagnostic {
+    let side = |(resource, bytes): (usize, usize)| format!("{bytes} bytes of `{}`", draft.resources[resource].name);
+    let name = &draft.nodes[node].name;
+    let message = format!("node `{name}` copies {} to {}", side(from), side(to));
+    Diagnostic::new(Code::ShapeMismatch, Subject::Node(node), message).help("copy between places of one length")
+}
+
+/// A copy between rectangles of different shapes. Both sides are given as a resource, the number of rows, and the bytes
+/// of a row.
+#[cold]
+pub(crate) fn other_shape(draft: &Draft, node: usize, from: [usize; 3], to: [usize; 3]) -> Diagnostic {
+    let side = |[resource, rows, width]: [usize; 3]| {
+        format!("{rows} rows of {width} bytes of `{}`", draft.resources[resource].name)
+    };
+    let name = &draft.nodes[node].name;
+    let message = format!("node `{name}` copies {} to {}", side(from), side(to));
+    Diagnostic::new(Code::ShapeMismatch, Subject::Node(node), message).help("copy between places of one shape")
+}

@@ -72,7 +72,7 @@ pub struct Graph {
     arena: Arena,
     pub(crate) program: Program,
     pub(crate) executable: Executable,
-    pub(crate) instances: AllDeclaredNodes,
+    pub(crate) declared_nodes: AllDeclaredNodes,
     /// Changes that failed half-way. Almost always empty.
     pub(crate) half_edited: Vec<Edit>,
     pub(crate) rngs: Vec<Generator>,
@@ -110,7 +110,7 @@ impl Graph {
             arena: Arena::default(),
             program,
             executable,
-            instances: AllDeclaredNodes::default(),
+            declared_nodes: AllDeclaredNodes::default(),
             half_edited: Vec::new(),
             rngs: Vec::new(),
             not_sync: PhantomData,
@@ -123,8 +123,8 @@ impl Graph {
     }
 
     /// The graph, whose declarations became these nodes.
-    pub(crate) fn with_instances(self, instances: AllDeclaredNodes) -> Self {
-        Self { instances, ..self }
+    pub(crate) fn with_declared(self, declared_nodes: AllDeclaredNodes) -> Self {
+        Self { declared_nodes, ..self }
     }
 
     /// The graph, whose random numbers begin so.
@@ -310,7 +310,7 @@ impl Graph {
 
     /// The node that `cuda_graph!` has declared with this index and name, in the iterations of these numbers.
     pub(crate) fn declared(&mut self, declared: usize, name: &'static str, values: &[usize]) -> NodeHandle<'_> {
-        match self.instances.find(None, declared, values) {
+        match self.declared_nodes.find(None, declared, values) {
             Some(index) => self.node(NodeId::new(index)),
             None => NodeHandle {
                 graph: self,

@@ -107,11 +107,11 @@ impl NodeHandle<'_> {
         let Some(missing) = &self.missing else {
             return self.graph.check_node(self.node);
         };
-        let instances = self.graph.instances.own.as_ref();
+        let declared = self.graph.declared_nodes.own.as_ref();
         Err(Error::UnknownNode {
             site: Site::graph(&self.graph.draft.name).at_node(&missing.name),
             index: missing.iteration,
-            nodes: instances.map_or(0, |instances| instances.each(missing.declared).count()),
+            nodes: declared.map_or(0, |declared| declared.each(missing.declared).count()),
         })
     }
 }

@@ -155,7 +155,7 @@ impl Update<'_> {
         to: &Rectangle<S, OnDevice>,
         value: T,
     ) -> Result<()> {
-        self.set(node, to.area.span, to.area.bytes(), Value::new(&value))
+        self.set(node, to.span.all, to.span.bytes(), Value::new(&value))
     }
 
     /// Changes the value of a memset node of `bytes`, which are those of `span`.
@@ -200,8 +200,8 @@ impl Update<'_> {
         mut change: impl FnMut(&mut Self, [usize; DEPTH]) -> Result<()>,
     ) -> Result<()> {
         let (graph, child) = (self.graph, self.child);
-        let instances = graph.instances.of(child).into_iter();
-        for (node, values) in instances.flat_map(|instances| instances.each(declared)) {
+        let nodes = graph.declared_nodes.of(child).into_iter();
+        for (node, values) in nodes.flat_map(|nodes| nodes.each(declared)) {
             self.current = Some((node, values));
             if let Ok(values) = values.try_into() {
                 change(self, values)?;
@@ -214,7 +214,7 @@ impl Update<'_> {
     /// The current node of [`Update::each`], or else the only node of the declaration.
     pub(crate) fn declared(&self, declared: usize) -> NodeId {
         let current = self.current.map(|(node, _)| node);
-        let node = current.or_else(|| self.graph.instances.find(self.child, declared, &[]));
+        let node = current.or_else(|| self.graph.declared_nodes.find(self.child, declared, &[]));
         NodeId::new(node.unwrap_or(usize::MAX))
     }
 

@@ -46,7 +46,7 @@ impl AllDeclaredNodes {
     /// The node of a declaration in these iterations, of the graph itself or of a child.
     pub(crate) fn find(&self, child: Option<usize>, declared: usize, values: &[usize]) -> Option<usize> {
         match self.of(child) {
-            Some(instances) => instances.find(declared, values),
+            Some(nodes) => nodes.find(declared, values),
             None => (child.is_none() && values.is_empty()).then_some(declared),
         }
     }
@@ -81,9 +81,9 @@ impl NodesOfDeclaration {
 impl DeclaredNodes {
     /// `nodes` declarations, each of one node.
     pub(crate) fn identity(nodes: usize) -> Self {
-        let mut instances = Self::default();
-        (0..nodes).for_each(|node| instances.add(node, [], node, false));
-        instances
+        let mut identity = Self::default();
+        (0..nodes).for_each(|node| identity.add(node, [], node, false));
+        identity
     }
 
     /// The next node of a declaration. `values` are the numbers of its iterations, from the outermost `for`.
@@ -125,8 +125,8 @@ impl DeclaredNodes {
         let declared = self.of.get(declared);
         declared.into_iter().flat_map(|declared| {
             let nodes = declared.nodes.iter().enumerate();
-            let real = nodes.filter(|(_, instance)| !instance.stands_in);
-            real.map(|(index, instance)| (instance.node, declared.values(index)))
+            let real = nodes.filter(|(_, node)| !node.stands_in);
+            real.map(|(index, node)| (node.node, declared.values(index)))
         })
     }
 
@@ -150,37 +150,37 @@ mod tests {
     use super::*;
 
     /// `x`, then `for i { a; for j { b } }` where `i` is 1, 2 and 3, and `j` is below `i - 1`.
-    fn instances() -> DeclaredNodes {
-        let mut instances = DeclaredNodes::identity(1);
+    fn example() -> DeclaredNodes {
+        let mut nodes = DeclaredNodes::identity(1);
         let mut node = 1;
         for i in 1..4 {
-            instances.add(1, [i], node, false);
+            nodes.add(1, [i], node, false);
             node += 1;
             for j in 0..(i - 1).max(1) {
-                instances.add(2, [i, j], node, i == 1);
+                nodes.add(2, [i, j], node, i == 1);
                 node += 1;
             }
         }
-        instances
+        nodes
     }
 
     #[test]
     fn nodes_are_found_by_the_numbers_of_their_iterations() {
-        let instances = instances();
-        assert_eq!(instances.find(0, &[]), Some(0));
-        assert_eq!(instances.find(1, &[2]), Some(3));
-        assert_eq!(instances.find(2, &[3, 1]), Some(7));
-        assert_eq!(instances.find(2, &[1, 0]), None, "it only stands in");
-        assert_eq!(instances.find(2, &[3, 2]), None);
-        assert_eq!(instances.find(1, &[0]), None);
-        assert_eq!(instances.find(9, &[]), None);
-        let all: Vec<_> = instances.each(2).collect();
+        let nodes = example();
+        assert_eq!(nodes.find(0, &[]), Some(0));
+        assert_eq!(nodes.find(1, &[2]), Some(3));
+        assert_eq!(nodes.find(2, &[3, 1]), Some(7));
+        assert_eq!(nodes.find(2, &[1, 0]), None, "it only stands in");
+        assert_eq!(nodes.find(2, &[3, 2]), None);
+        assert_eq!(nodes.find(1, &[0]), None);
+        assert_eq!(nodes.find(9, &[]), None);
+        let all: Vec<_> = nodes.each(2).collect();
         assert_eq!(all, [(4, &[2, 0][..]), (6, &[3, 0]), (7, &[3, 1])]);
     }
 
     #[test]
     fn edges_go_to_the_first_and_from_the_last_of_what_is_not_around_both() {
-        let edges = |from, to, common| instances().edges(from, to, common).collect::<Vec<_>>();
+        let edges = |from, to, common| example().edges(from, to, common).collect::<Vec<_>>();
         assert_eq!(edges(0, 2, 0), [(0, 2)]);
         assert_eq!(edges(2, 0, 0), [(7, 0)]);
         assert_eq!(edges(1, 2, 1), [(1, 2), (3, 4), (5, 6)]);

@@ -315,3 +315,15 @@ impl Program {
         function
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Adding nodes is mostly writing their ops and arguments.
+    #[test]
+    fn ops_and_arguments_stay_small() {
+        assert!(size_of::<Op>() <= 56, "{}", size_of::<Op>());
+        assert!(size_of::<Argument>() <= 32, "{}", size_of::<Argument>());
+    }
+}

@@ -30,66 +30,82 @@ impl Part {
 }
 
 /// A rectangle of bytes in a resource: rows of one width, each `pitch` bytes after the one before.
+///
+/// Graphs have very many, nearly all of one row, so a single row takes 24 bytes and no allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct ByteRectangle {
-    /// Where the first row begins, and the bytes of all rows together.
-    pub(crate) part: Part,
-    /// `None` for one row. Boxed, since nearly all rectangles are one row.
-    rows: Option<Box<RowsApart>>,
+pub(crate) enum ByteRectangle {
+    /// One row: the fields of its [`Part`].
+    Row { resource: u32, start: usize, bytes: usize },
+    /// Rows that may lie apart.
+    Rows(Box<RowsApart>),
 }
 
-/// How the rows of a rectangle lie.
+/// The rows of a rectangle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct RowsApart {
+pub(crate) struct RowsApart {
+    /// The start of the first row, and the bytes of all rows together.
+    part: Part,
     /// The bytes of a row; not 0.
     width: usize,
-    /// From the beginning of a row to that of the next, in bytes.
+    /// The distance from the start of a row to the start of the next, in bytes.
     pitch: usize,
 }
 
 impl From<Part> for ByteRectangle {
     fn from(part: Part) -> Self {
-        Self { part, rows: None }
+        let Part { resource, start, bytes } = part;
+        Self::Row { resource, start, bytes }
     }
 }
 
 impl ByteRectangle {
     /// Rows of `width` bytes (not 0), `part.bytes` in all.
     pub(crate) fn of_rows(part: Part, width: usize, pitch: usize) -> Self {
-        Self {
-            part,
-            rows: Some(Box::new(RowsApart { width, pitch })),
+        Self::Rows(Box::new(RowsApart { part, width, pitch }))
+    }
+
+    /// The start of the first row, and the bytes of all rows together.
+    pub(crate) fn part(&self) -> Part {
+        match self {
+            &Self::Row { resource, start, bytes } => Part { resource, start, bytes },
+            Self::Rows(rows) => rows.part,
         }
     }
 
     /// Whether it is a single row, whose bytes are in one piece.
     pub(crate) fn is_one_row(&self) -> bool {
-        self.rows.is_none()
+        matches!(self, Self::Row { .. })
     }
 
     /// Whether a node over this memory does nothing.
     pub(crate) fn is_empty(&self) -> bool {
-        self.part.bytes == 0
+        self.part().bytes == 0
     }
 
     /// The bytes of a row.
     pub(crate) fn width(&self) -> usize {
-        self.rows.as_ref().map_or(self.part.bytes, |rows| rows.width)
+        match self {
+            Self::Row { bytes, .. } => *bytes,
+            Self::Rows(rows) => rows.width,
+        }
     }
 
-    /// From the beginning of a row to that of the next, in bytes.
+    /// The distance from the start of a row to the start of the next, in bytes.
     pub(crate) fn pitch(&self) -> usize {
-        self.rows.as_ref().map_or(self.part.bytes, |rows| rows.pitch)
+        match self {
+            Self::Row { bytes, .. } => *bytes,
+            Self::Rows(rows) => rows.pitch,
+        }
     }
 
     /// The number of rows; 0 of an empty rectangle.
     pub(crate) fn rows(&self) -> usize {
-        self.part.bytes.checked_div(self.width()).unwrap_or(0)
+        self.part().bytes.checked_div(self.width()).unwrap_or(0)
     }
 
     /// Each row.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
-        let (part, width, pitch) = (self.part, self.width(), self.pitch());
+        let (part, width, pitch) = (self.part(), self.width(), self.pitch());
         (0..self.rows()).map(move |row| Part {
             start: part.start + row * pitch,
             bytes: width,

@@ -13,7 +13,7 @@ use std::ops::RangeBounds;
 /// It is no [`Place`], since its rows lie apart: kernels cannot have it. A place of two dimensions converts into one,
 /// by `Rectangle::from`.
 pub struct Rectangle<S: ?Sized, M> {
-    pub(crate) area: RectangleSpan,
+    pub(crate) span: RectangleSpan,
     marker: Marker<S, M>,
 }
 
@@ -21,7 +21,7 @@ pub struct Rectangle<S: ?Sized, M> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RectangleSpan {
     /// Where the first row begins, and the bytes of all rows together.
-    pub(crate) span: Span,
+    pub(crate) all: Span,
     /// The bytes of a row.
     pub(crate) width: usize,
     /// From the beginning of a row to that of the next, in bytes; at least `width`.
@@ -32,9 +32,9 @@ pub(crate) struct RectangleSpan {
 type Inner<S> = <<S as Rows>::Row as Rows>::Row;
 
 impl<S: ?Sized, M> Rectangle<S, M> {
-    fn new(area: RectangleSpan) -> Self {
+    fn new(span: RectangleSpan) -> Self {
         Self {
-            area,
+            span,
             marker: PhantomData,
         }
     }
@@ -66,7 +66,7 @@ impl<S: ?Sized, M> Place<S, M> {
     where
         S: Rows<Row: Rows>,
     {
-        Rectangle::new(self.area(row..row.saturating_add(R), column..column.saturating_add(C)))
+        Rectangle::new(self.select(row..row.saturating_add(R), column..column.saturating_add(C)))
     }
 
     /// See [`Place::rectangle`]; here the number of rows is known only when the graph is built.
@@ -78,7 +78,7 @@ impl<S: ?Sized, M> Place<S, M> {
     where
         S: Rows<Row: Rows>,
     {
-        Rectangle::new(self.area(rows, column..column.saturating_add(C)))
+        Rectangle::new(self.select(rows, column..column.saturating_add(C)))
     }
 
     /// See [`Place::rectangle`]; here the lengths are known only when the graph is built.
@@ -90,7 +90,7 @@ impl<S: ?Sized, M> Place<S, M> {
     where
         S: Rows<Row: Rows>,
     {
-        Rectangle::new(self.area(rows, columns))
+        Rectangle::new(self.select(rows, columns))
     }
 
     /// The element `column` of each of `R` rows from `row` on: `x[row..row + R][column]`.
@@ -98,7 +98,7 @@ impl<S: ?Sized, M> Place<S, M> {
     where
         S: Rows<Row: Rows>,
     {
-        Rectangle::new(self.area(row..row.saturating_add(R), column..column.saturating_add(1)))
+        Rectangle::new(self.select(row..row.saturating_add(R), column..column.saturating_add(1)))
     }
 
     /// See [`Place::rectangle`]; here the number of rows is known only when the graph is built.
@@ -106,10 +106,11 @@ impl<S: ?Sized, M> Place<S, M> {
     where
         S: Rows<Row: Rows>,
     {
-        Rectangle::new(self.area(rows, column..column.saturating_add(1)))
+        Rectangle::new(self.select(rows, column..column.saturating_add(1)))
     }
 
-    fn area(&self, rows: impl RangeBounds<usize>, columns: impl RangeBounds<usize>) -> RectangleSpan
+    /// Some columns of some rows.
+    fn select(&self, rows: impl RangeBounds<usize>, columns: impl RangeBounds<usize>) -> RectangleSpan
     where
         S: Rows<Row: Rows>,
     {
@@ -119,7 +120,7 @@ impl<S: ?Sized, M> Place<S, M> {
         let columns = first.rows(columns).span;
         let count = rows.bytes.checked_div(pitch).unwrap_or(0);
         RectangleSpan {
-            span: Span {
+            all: Span {
                 // Behind the last row there may be no memory for columns to begin in.
                 start: if count == 0 { rows.start } else { columns.start },
                 bytes: count * columns.bytes,
@@ -136,7 +137,7 @@ impl<S: ?Sized + Rows, M> From<Place<S, M>> for Rectangle<S, M> {
     fn from(place: Place<S, M>) -> Self {
         let width = size_of::<S::Row>();
         Self::new(RectangleSpan {
-            span: place.span,
+            all: place.span,
             width,
             pitch: width,
         })
@@ -151,17 +152,17 @@ impl<S: ?Sized + Rows, M> From<&Place<S, M>> for Rectangle<S, M> {
 
 impl RectangleSpan {
     pub(crate) fn rows(&self) -> usize {
-        self.span.bytes.checked_div(self.width).unwrap_or(0)
+        self.all.bytes.checked_div(self.width).unwrap_or(0)
     }
 
     /// The part of memory that it is, if that is in one piece.
     pub(crate) fn in_one_piece(&self) -> Option<Span> {
-        (self.pitch == self.width || self.rows() <= 1).then_some(self.span)
+        (self.pitch == self.width || self.rows() <= 1).then_some(self.all)
     }
 
     /// The rows, for a backend.
     pub(crate) fn rows_of_bytes(&self) -> ByteRectangle {
-        ByteRectangle::of_rows(Part::of(self.span), self.width, self.pitch)
+        ByteRectangle::of_rows(Part::of(self.all), self.width, self.pitch)
     }
 
     /// The rows for a backend, as a single row if they are in one piece.
@@ -175,7 +176,7 @@ impl RectangleSpan {
     /// The part of memory that it is, for the analysis.
     pub(crate) fn region(&self) -> Region {
         Region::Rectangle(graph_plan::Rectangle {
-            start: self.span.start as u64,
+            start: self.all.start as u64,
             width: self.width as u64,
             pitch: self.pitch as u64,
             rows: self.rows() as u64,
@@ -193,7 +194,7 @@ impl<S: ?Sized, M> Copy for Rectangle<S, M> {}
 
 impl<S: ?Sized, M> fmt::Debug for Rectangle<S, M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Rectangle").field(&self.area).finish()
+        f.debug_tuple("Rectangle").field(&self.span).finish()
     }
 }
 
@@ -214,8 +215,8 @@ mod tests {
 
     /// Start, width, pitch and rows.
     fn numbers<S: ?Sized>(rectangle: Rectangle<S, OnDevice>) -> Option<[usize; 4]> {
-        let area = rectangle.area;
-        (!area.span.outside).then(|| [area.span.start, area.width, area.pitch, area.rows()])
+        let span = rectangle.span;
+        (!span.all.outside).then(|| [span.all.start, span.width, span.pitch, span.rows()])
     }
 
     #[test]
@@ -237,10 +238,10 @@ mod tests {
         );
         assert_eq!(numbers(Rectangle::from(&matrix)), Some([256, 32, 32, 4]));
         assert_eq!(
-            matrix.rectangle::<2, 8>(1, 0).area.in_one_piece(),
+            matrix.rectangle::<2, 8>(1, 0).span.in_one_piece(),
             Some(matrix.rows(1..3).span)
         );
-        assert_eq!(matrix.rectangle::<2, 7>(1, 0).area.in_one_piece(), None);
+        assert_eq!(matrix.rectangle::<2, 7>(1, 0).span.in_one_piece(), None);
     }
 
     #[test]

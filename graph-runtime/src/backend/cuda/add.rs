@@ -109,7 +109,7 @@ impl Adder {
                 Ok(added)
             }
             Op::Memcpy { from, to } if !to.is_empty() => {
-                let (bytes, rows) = (to.part.bytes, to.rows());
+                let (bytes, rows) = (to.part().bytes, to.rows());
                 trace!(target: "graph_runtime", node = name, bytes, rows, after = after.len(), "cuGraphAddMemcpyNode");
                 let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.

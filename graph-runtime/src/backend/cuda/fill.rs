@@ -50,7 +50,7 @@ impl Fill {
             return None;
         };
         Some(match to.is_one_row() {
-            true => Self::row(value.bytes(), to.part.start, to.part.bytes, *will_update),
+            true => Self::row(value.bytes(), to.part().start, to.part().bytes, *will_update),
             false => Self::rows(value.bytes(), to, *will_update),
         })
     }
@@ -90,7 +90,7 @@ impl Fill {
     /// How to set rows that lie apart: by the kernel, since CUDA's memset of rows can neither be disabled (see
     /// [`super::skip`]) nor be made smaller.
     fn rows(value: &[u8], to: &ByteRectangle, will_update: bool) -> Self {
-        let (start, width, pitch) = (to.part.start, to.width(), to.pitch());
+        let (start, width, pitch) = (to.part().start, to.width(), to.pitch());
         let aligned = [start, width, pitch].iter().all(|number| number.is_multiple_of(4));
         match Self::row(value, start, width, will_update) {
             Fill::Memset { size, value } => {

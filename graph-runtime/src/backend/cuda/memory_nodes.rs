@@ -37,13 +37,13 @@ impl Adder {
     ) -> Result<CUgraphNode, CudaError> {
         match fill {
             Fill::Memset { size, value } => {
-                trace!(target: "graph_runtime", node = name, bytes = to.part.bytes, after = after.len(), "cuGraphAddMemsetNode");
+                trace!(target: "graph_runtime", node = name, bytes = to.part().bytes, after = after.len(), "cuGraphAddMemsetNode");
                 let params = self.memset(to, *size, *value);
                 // SAFETY: by the caller's promise.
                 unsafe { driver::graph::add_memset_node(graph, after, &params, self.context.0) }
             }
             Fill::Kernel { pattern, words } => {
-                trace!(target: "graph_runtime", node = name, bytes = to.part.bytes, after = after.len(), "cuGraphAddKernelNode_v2");
+                trace!(target: "graph_runtime", node = name, bytes = to.part().bytes, after = after.len(), "cuGraphAddKernelNode_v2");
                 let params = self.fill(kernels, to, pattern, *words);
                 // SAFETY: by the caller's promise; `params` points into `self`, which is not touched until the call is
                 // over.
@@ -130,7 +130,7 @@ impl Adder {
     fn fill(&mut self, kernels: &Kernels, to: &ByteRectangle, pattern: &[u8], words: bool) -> KernelNodeParams {
         let unit = if words { 4 } else { 1 };
         let (count, rows) = ((to.width() / unit) as u64, to.rows() as u64);
-        self.fill.to = self.device(to.part);
+        self.fill.to = self.device(to.part());
         (self.fill.pitch, self.fill.rows) = (to.pitch() as u64, rows);
         self.fill.count = count;
         self.fill.period = (pattern.len() / unit) as u32;
@@ -156,7 +156,7 @@ impl Adder {
     /// The parameters of a memset of rows of elements of `size` bytes.
     fn memset(&self, to: &ByteRectangle, size: u32, value: u32) -> MemsetNodeParams {
         MemsetNodeParams {
-            dst: self.device(to.part),
+            dst: self.device(to.part()),
             pitch: to.pitch(),
             value,
             elementSize: size,
@@ -182,7 +182,7 @@ impl Adder {
             Address::Module => (CUmemorytype::CU_MEMORYTYPE_DEVICE, ptr::null_mut(), 0), // the plan has refused this
         };
         let ((source, source_host, source_device), (target, target_host, target_device)) =
-            (side(from.part), side(to.part));
+            (side(from.part()), side(to.part()));
         MemcpyNodeParams {
             srcXInBytes: 0,
             srcY: 0,

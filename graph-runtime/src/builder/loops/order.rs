@@ -1,34 +1,32 @@
 //! The edges between iterations.
 
-use super::Repeated;
+use super::EndedLoop;
 use crate::builder::GraphBuilder;
 use crate::program::Op;
 use graph_plan::{Draft, Edge, Lists, NodeKind};
 use std::ops::Range;
 
-/// The most edges from one iteration to the next without a join between them.
+/// The maximum number of edges from one iteration to the next; if there are more, a join is put between.
 const MAX_DIRECT_EDGES: usize = 256;
 
 impl GraphBuilder {
     /// Adds the edges from each iteration to the next, once all others are known.
     pub(in crate::builder) fn order_iterations(&mut self) {
-        let ended = self
-            .repeats
-            .as_mut()
-            .map_or_else(Vec::new, |repeats| std::mem::take(&mut repeats.ended));
-        if ended.iter().all(|repeated| repeated.starts.len() < 2) {
+        let Some(loops) = &mut self.position.loops else { return };
+        let ended = std::mem::take(&mut loops.ended);
+        if ended.iter().all(|ended| ended.starts.len() < 2) {
             return;
         }
         let mut ends = Ends::new(&self.draft);
-        for repeated in ended {
+        for ended in ended {
             let mut before = Vec::new();
-            for iteration in repeated.iterations() {
-                let (first, last) = ends.of(&self.draft, repeated.body, iteration);
+            for iteration in ended.iterations() {
+                let (first, last) = ends.of(&self.draft, ended.body, iteration);
                 if first.is_empty() {
-                    continue; // nothing, or a cycle
+                    continue; // no nodes, or a cycle
                 }
                 if !before.is_empty() {
-                    self.order(repeated.body, &before, &first, &ends);
+                    self.order(ended.body, &before, &first, &ends);
                     first.iter().for_each(|&node| ends.follows[node] = true);
                     before.iter().for_each(|&node: &usize| ends.leads[node] = true);
                 }
@@ -37,7 +35,7 @@ impl GraphBuilder {
         }
     }
 
-    /// Lets all of `after` run after all of `before`.
+    /// Makes all of `after` run after all of `before`.
     fn order(&mut self, body: usize, before: &[usize], after: &[usize], ends: &Ends) {
         if before.len() * after.len() > MAX_DIRECT_EDGES {
             let name = format!("before {}", self.draft.nodes[after[0]].name);
@@ -58,23 +56,23 @@ impl GraphBuilder {
     }
 }
 
-impl Repeated {
-    /// The nodes of each iteration, with those of `for`s and bodies in it.
+impl EndedLoop {
+    /// The nodes of each iteration, including those of loops and bodies in it.
     fn iterations(&self) -> impl Iterator<Item = Range<usize>> + '_ {
         let ends = self.starts.iter().skip(1).copied().chain([self.end]);
         self.starts.iter().copied().zip(ends).map(|(start, end)| start..end)
     }
 }
 
-/// Where iterations begin and end.
+/// The nodes that iterations begin and end with.
 struct Ends {
-    /// The nodes that each node runs after, as its author says.
+    /// The nodes that each node was declared to run after.
     before: Lists<usize>,
-    /// The nodes that run after each node.
+    /// The nodes that were declared to run after each node.
     after: Lists<usize>,
-    /// Whether each node has been put after an earlier iteration of some `for`.
+    /// Whether each node has been put after an earlier iteration of some loop.
     follows: Vec<bool>,
-    /// Whether each node has been put before a later iteration.
+    /// Whether each node has been put before a later iteration of some loop.
     leads: Vec<bool>,
 }
 
@@ -90,7 +88,7 @@ impl Ends {
         }
     }
 
-    /// The nodes of an iteration that none of it comes before, and those that none comes after.
+    /// The first nodes of an iteration, which run after no other of it, and the last nodes, which run before no other.
     fn of(&self, draft: &Draft, body: usize, iteration: Range<usize>) -> (Vec<usize>, Vec<usize>) {
         let alone = |neighbours: &[usize]| !neighbours.iter().any(|neighbour| iteration.contains(neighbour));
         let own = || iteration.clone().filter(|&node| draft.nodes[node].body == body);

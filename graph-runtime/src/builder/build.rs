@@ -1,0 +1,89 @@
+//! Building: the checks that need the whole graph, and handing the graph to the device.
+
+use super::GraphBuilder;
+use super::memory::DeclaredMemory;
+use crate::backend::blueprint::{Blueprint, Programmatic};
+use crate::backend::executable::Executable;
+use crate::backend::shares::Shares;
+use crate::error::Result;
+use crate::graph::Graph;
+use crate::program::scratch::first_reads;
+use graph_plan::Lists;
+
+impl GraphBuilder {
+    /// Checks the graph and builds it: allocates its memory, loads its kernels and hands it to the device.
+    ///
+    /// # Errors
+    /// * [`Error::Invalid`](crate::Error::Invalid) with all mistakes of the graph;
+    /// * [`Error::ForeignMemory`](crate::Error::ForeignMemory) if it shares memory of another device;
+    /// * [`Error::NoNvrtc`](crate::Error::NoNvrtc) and [`Error::Compile`](crate::Error::Compile) for CUDA sources;
+    /// * [`Error::TooManyNodes`](crate::Error::TooManyNodes) if a loop makes more than about a million nodes;
+    /// * [`Error::Module`](crate::Error::Module) and [`Error::Kernel`](crate::Error::Kernel) for PTX or launches that
+    ///   the device does not take;
+    /// * [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Unsupported`](crate::Error::Unsupported) and
+    ///   [`Error::Cuda`](crate::Error::Cuda) from the device.
+    pub fn build(mut self) -> Result<Graph> {
+        self.findings.check_complete()?;
+        self.order_iterations();
+        let rngs = self.advance_rngs();
+        self.check_names_and_edges();
+        self.apply_attributes();
+        let outcome = graph_plan::check_errors(&self.draft);
+        self.check_programmatic(&outcome.order);
+        let Self {
+            device,
+            id,
+            mut draft,
+            mut program,
+            memory,
+            position,
+            kernels: _,
+            attributes: _,
+            mut findings,
+            driver,
+        } = self;
+        let DeclaredMemory {
+            layouts,
+            shared,
+            rngs: _,
+            scratch,
+        } = memory;
+        let shared = shared.into_iter().map(|shared| (shared.resource, shared.memory));
+        let shares = Shares::new(&draft, shared.collect());
+        findings.mistakes(outcome.errors.iter().cloned());
+        findings.mistakes(shares.overlaps(&draft));
+        findings.mistakes(first_reads(&draft, &outcome, &program));
+        findings.check(&draft)?;
+        if tracing::enabled!(target: "graph_runtime", tracing::Level::DEBUG) {
+            for warning in graph_plan::warnings(&draft, &outcome) {
+                tracing::debug!(target: "graph_runtime", graph = %draft.name, "{warning}");
+            }
+        }
+        shares.check_device(&draft, &device.backend)?;
+        program.enabled = draft.nodes.iter().map(|node| !node.disabled).collect();
+        let arena = scratch.arena(&draft, &layouts, &outcome.order);
+        let blueprint = Blueprint {
+            draft: &draft,
+            program: &program,
+            order: &outcome.order,
+            after: &Lists::new(draft.nodes.len(), || {
+                outcome.reduced(&draft).map(|edge| (edge.to, edge.from as u32))
+            }),
+            programmatic: &Programmatic::of(&draft),
+            layouts: &layouts,
+            delays: device.delays,
+            driver,
+            shares: &shares,
+            arena: &arena,
+        };
+        let executable = Executable::build(&device.backend, &blueprint)?;
+        if program.enabled.contains(&false) {
+            draft.nodes.iter_mut().for_each(|node| node.disabled = false); // `program.enabled` says so from now on
+        }
+        let graph = Graph::new(device, id, draft, layouts, shares, program, executable);
+        graph
+            .with_arena(arena)
+            .with_declared(position.into_declared())
+            .with_rngs(rngs)
+    }
+}

@@ -1,0 +1,207 @@
+//! Nodes that launch kernels.
+
+use super::GraphBuilder;
+use crate::error::Error;
+use crate::graph::node::NodeId;
+use crate::kernel::source::{Ptx, Unresolved, resolve};
+use crate::kernel::{ArgumentKind, Callee, KernelCall, KernelFacts, LOADED, Launch, launch_mistake};
+use crate::program::{Argument, KernelAttributes, KernelOp, Op};
+use graph_plan::{LaunchConfig, Mode, NodeKind, Region, Space};
+use std::borrow::Cow;
+use std::ptr;
+
+/// The checks of kernels and launches so far.
+#[derive(Default)]
+pub(super) struct KernelChecks {
+    /// Kernels of CUDA sources whose mistakes have been reported.
+    pub(super) unresolved: Vec<&'static KernelFacts>,
+    /// The last launch, if it was right. Its arguments are the program's last.
+    last: Option<CheckedLaunch>,
+}
+
+/// A launch that passed its checks. Adjacent launches are often alike, and the checks would be most of the cost of
+/// adding a kernel node.
+struct CheckedLaunch {
+    facts: &'static KernelFacts,
+    launch: Launch,
+    config: LaunchConfig,
+}
+
+impl GraphBuilder {
+    /// Adds a node that launches a kernel: `call` is `name::call(arguments..)` of a kernel that
+    /// [`cuda_kernels`](crate::cuda_kernels) declares, or [`KernelCall::loaded`].
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder, Launch, cuda_kernels};
+    ///
+    /// #[cuda_kernels("../examples/kernels/forward_backward.ptx")] // relative to the crate's manifest
+    /// unsafe extern "C" {
+    ///     /// `data[i] *= 2`, one thread for each element
+    ///     #[requires(threads <= data.len())]
+    ///     safe fn kernel_forward(data: &mut [f32]);
+    /// }
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Forward");
+    /// let mut data = builder.device::<[f32; 64]>("data");
+    /// let forward = builder.kernel("forward", Launch::new(1, 64), kernel_forward::call(&mut data));
+    ///
+    /// let mut graph = builder.build()?;
+    /// graph.device_mut(&data)?.copy_from(&[1.0; 64])?;
+    /// graph.launch()?;
+    /// graph.update("half", |update| update.kernel(forward, Launch::new(1, 32), kernel_forward::call(&mut data)))?;
+    /// graph.launch()?;
+    /// let data = graph.device(&data)?.read()?;
+    /// assert_eq!((data[31], data[32]), (4.0, 2.0));
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    pub fn kernel<const N: usize>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        launch: Launch,
+        mut call: KernelCall<N>,
+    ) -> NodeId {
+        let node = self.node(name, NodeKind::Kernel);
+        let mut places = true;
+        for argument in &call.arguments {
+            if let ArgumentKind::Buffer(span, mode) = &argument.0 {
+                places &= self.touch(node, *span, *mode);
+            }
+        }
+        let (function, facts) = self.function(node, &call.callee);
+        // If a place is wrong, a mistake about its length would only repeat that.
+        let config = if places {
+            self.check_launch(node, facts, launch, &call)
+        } else {
+            self.kernels.last = None;
+            None
+        };
+        let config = config.unwrap_or(LaunchConfig {
+            grid: [1; 3],
+            block: [1; 3],
+            shared: 0,
+        });
+        let start = self.program.arguments.len() as u32;
+        let arguments = start..start + N as u32;
+        for argument in &mut call.arguments {
+            Argument::put(argument, &mut self.program.arguments);
+        }
+        self.push(Op::Kernel(KernelOp {
+            function,
+            config,
+            arguments,
+            attributes: KernelAttributes::of(&launch),
+        }))
+    }
+
+    /// The checked dimensions of the newest node's launch. If they are wrong, reports the mistake and returns `None`.
+    fn check_launch<const N: usize>(
+        &mut self,
+        node: usize,
+        facts: &'static KernelFacts,
+        launch: Launch,
+        call: &KernelCall<N>,
+    ) -> Option<LaunchConfig> {
+        if let Some(last) = &self.kernels.last
+            && ptr::eq(last.facts, facts)
+            && last.launch == launch
+            && let Some(arguments) = self.program.arguments.last_chunk::<N>()
+            && arguments
+                .iter()
+                .zip(&call.arguments)
+                .all(|(last, new)| last.is_like(new))
+        {
+            return Some(last.config);
+        }
+        let checked = launch_mistake(&self.draft, node, facts, launch, call);
+        let config = checked.map_err(|mistake| self.findings.mistake(mistake)).ok();
+        self.kernels.last = config.map(|config| CheckedLaunch { facts, launch, config });
+        config
+    }
+
+    /// The index of the function that the newest node launches, and its facts. If the kernel cannot be resolved, the
+    /// build will fail, so the returned index is a placeholder.
+    fn function(&mut self, node: usize, callee: &Callee) -> (u32, &'static KernelFacts) {
+        match callee {
+            Callee::Declared(facts) => self.declared(node, facts),
+            Callee::Loaded(function) => {
+                if self.device.is_emulator() {
+                    self.fail(node, "the CPU emulator runs PTX, which a loaded `CudaFunction` no longer has; declare the kernel with `#[cuda_kernels]`");
+                }
+                self.draft.nodes[node].opaque = true;
+                (self.program.loaded(function.clone()), &LOADED)
+            }
+            Callee::Unchanged => {
+                self.fail(node, "only an update can leave a node's kernel as it is");
+                (0, &LOADED)
+            }
+        }
+    }
+
+    /// The function of a declared kernel. Records that the newest node touches the variables of its module.
+    fn declared(&mut self, node: usize, facts: &'static KernelFacts) -> (u32, &'static KernelFacts) {
+        if let Some(function) = self.program.recent(facts) {
+            self.touch_variables(node, function);
+            return (function, facts);
+        }
+        let facts = match resolve(facts, || self.device.backend.architecture()) {
+            Ok(facts) => facts,
+            Err(unresolved) => {
+                self.unresolved(node, facts, unresolved);
+                return (0, facts);
+            }
+        };
+        let Some(ptx) = facts.source.ptx() else {
+            return (0, facts); // resolved facts have it
+        };
+        (self.module_function(node, facts, ptx), facts)
+    }
+
+    /// Reports why a kernel cannot be resolved, once for all nodes that launch it.
+    #[cold]
+    fn unresolved(&mut self, node: usize, facts: &'static KernelFacts, unresolved: Unresolved) {
+        if self.kernels.unresolved.iter().any(|known| ptr::eq(*known, facts)) {
+            return;
+        }
+        self.kernels.unresolved.push(facts);
+        let path = facts.source.path();
+        match unresolved.error(&self.draft.name, node, &self.draft.nodes[node].name, path) {
+            Error::Invalid { diagnostics, .. } => self.findings.mistakes(diagnostics),
+            error => self.findings.fail(error),
+        }
+    }
+
+    /// The function of a kernel with PTX. Records that the newest node touches the variables of its module.
+    fn module_function(&mut self, node: usize, facts: &'static KernelFacts, ptx: &'static Ptx) -> u32 {
+        let Self {
+            draft, memory, program, ..
+        } = self;
+        // Functions of the module that were added earlier have its variables.
+        let function = program.function(facts, ptx, |known, module| {
+            let variables = facts.variables.iter().map(|&(name, mode)| {
+                let same = |&&(resource, _): &&(usize, Mode)| draft.resources[resource].name == name;
+                let of_module = known.iter().filter(|function| function.module() == Some(module));
+                let resource = of_module.flat_map(|function| &function.variables).find(same);
+                let resource = resource.map_or_else(
+                    || {
+                        memory.layouts.push(None);
+                        let resource = draft.resource(name, Space::Device);
+                        draft.resources[resource].implicit = true;
+                        resource
+                    },
+                    |&(resource, _)| resource,
+                );
+                (resource, mode)
+            });
+            variables.collect()
+        });
+        self.touch_variables(node, function);
+        function
+    }
+
+    /// Records that the newest node touches the variables of its kernel's module.
+    fn touch_variables(&mut self, node: usize, function: u32) {
+        for &(resource, mode) in &self.program.functions[function as usize].variables {
+            self.draft.access(node, resource, Region::Whole, mode);
+        }
+    }
+}

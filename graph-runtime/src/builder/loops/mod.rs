@@ -1,0 +1,333 @@
+//! Loops: `for`. Each iteration adds nodes of its own, which run after those of the previous iteration.
+
+mod order;
+
+use super::GraphBuilder;
+use crate::error::{Error, Site};
+use crate::program::Op;
+use crate::program::declared::DeclaredNodes;
+use crate::shape::iterations::{Iterations, NONE, count};
+use graph_plan::NodeKind;
+use std::borrow::Cow;
+use std::fmt::Write as _;
+use std::ops::RangeInclusive;
+
+/// The maximum number of nodes of a graph with loops: a range that is a mistake is reported before it fills all memory.
+const MAX_NODES: usize = 1 << 20;
+
+/// A node as `cuda_graph!` declares it in a loop: its name, and the number of loops around it up to that one, or 0 in
+/// a body of another node of the loop.
+type Declaration = (&'static str, usize);
+
+/// The loops of a graph, or of a child.
+#[derive(Default)]
+pub(super) struct Loops {
+    /// The loops that nodes are being added in, from the outermost.
+    open: Vec<OpenLoop>,
+    /// The loops that have ended, inner ones before those around them.
+    ended: Vec<EndedLoop>,
+    declarations: Option<Declarations>,
+}
+
+/// The declarations of `cuda_graph!` so far.
+struct Declarations {
+    /// The index of the next declaration.
+    next: usize,
+    nodes: DeclaredNodes,
+}
+
+/// A loop in which nodes are being added.
+struct OpenLoop {
+    /// The number of the current iteration.
+    value: usize,
+    /// The index of its first declaration.
+    first: usize,
+    /// The number of its declarations.
+    declarations: usize,
+    /// The name of the first, if `cuda_graph!` has declared it.
+    name: Option<&'static str>,
+    /// The body that the loop is in.
+    body: usize,
+    /// The first node of each iteration so far.
+    starts: Vec<usize>,
+}
+
+/// The nodes of a loop.
+struct EndedLoop {
+    /// The body that the loop is in.
+    body: usize,
+    /// The first node of each iteration.
+    starts: Vec<usize>,
+    /// The node after those of the last iteration.
+    end: usize,
+}
+
+impl Loops {
+    /// The name of a node, which is declared here as the draft's node `node`: in loops, the numbers of the iterations
+    /// follow it.
+    pub(super) fn declare(&mut self, name: Cow<'static, str>, node: usize) -> Cow<'static, str> {
+        if let Some(declarations) = &mut self.declarations {
+            let values = self.open.iter().map(|open| open.value);
+            declarations.nodes.add(declarations.next, values, node, false);
+            declarations.next += 1;
+        }
+        if self.open.is_empty() {
+            return name;
+        }
+        numbered(name.into_owned(), &self.open).into()
+    }
+
+    /// Records declarations from now on. Each of the `nodes` so far is one.
+    pub(super) fn record_declarations(&mut self, nodes: usize) {
+        self.declarations.get_or_insert_with(|| Declarations {
+            next: nodes,
+            nodes: DeclaredNodes::identity(nodes),
+        });
+    }
+
+    /// Hands the loops of a child to those of the graph around it, and returns the nodes of the child's declarations.
+    pub(super) fn end_in(self, outer: &mut Option<Box<Self>>) -> Option<DeclaredNodes> {
+        if !self.ended.is_empty() {
+            outer.get_or_insert_default().ended.extend(self.ended);
+        }
+        self.declarations.map(|declarations| declarations.nodes)
+    }
+
+    /// The nodes of the declarations.
+    pub(super) fn into_declared(self) -> Option<DeclaredNodes> {
+        self.declarations.map(|declarations| declarations.nodes)
+    }
+
+    /// Whether nodes are being added in a loop.
+    pub(super) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The number of nodes so far that `cuda_graph!` has declared outside of loops, each loop counted as its
+    /// declarations; `None` if each node is one.
+    fn declared(&self) -> Option<usize> {
+        self.declarations.as_ref().map(|declarations| declarations.next)
+    }
+
+    /// Begins a loop in `body`.
+    fn open(&mut self, body: usize, declarations: &[Declaration]) {
+        self.open.push(OpenLoop {
+            value: 0,
+            first: self.declarations.as_ref().map_or(0, |declarations| declarations.next),
+            declarations: declarations.len(),
+            name: declarations.first().map(|&(name, _)| name),
+            body,
+            starts: Vec::new(),
+        });
+    }
+
+    /// Counts all declarations of the innermost loop as added.
+    fn complete(&mut self) {
+        if let (Some(open), Some(declarations)) = (self.open.last(), &mut self.declarations) {
+            declarations.next = open.first + open.declarations;
+        }
+    }
+
+    /// If the iteration that ends here, in `body`, has not added each node that its loop declares, or has left a body
+    /// open: what it is in a message, and the numbers of nodes declared and added.
+    fn incomplete(&self, body: usize) -> Option<(String, usize, usize)> {
+        let (open, declarations) = (self.open.last()?, self.declarations.as_ref()?);
+        let name = open.name.filter(|_| !open.starts.is_empty())?;
+        let added = declarations.next.saturating_sub(open.first);
+        if added == open.declarations && body == open.body {
+            return None;
+        }
+        let iteration = format!("iteration {} of the `for` around `{name}`", open.value);
+        Some((iteration, open.declarations, added))
+    }
+
+    /// Begins the iteration of this number, whose first node is `start`.
+    fn open_iteration(&mut self, value: usize, start: usize) {
+        let Some(open) = self.open.last_mut() else { return };
+        open.value = value;
+        open.starts.push(start);
+        if let Some(declarations) = &mut self.declarations {
+            declarations.next = open.first;
+        }
+    }
+
+    /// Ends the loop that was begun last. `end` is the node after its nodes.
+    fn close(&mut self, end: usize) {
+        self.complete();
+        let Some(open) = self.open.pop() else { return };
+        self.ended.push(EndedLoop {
+            body: open.body,
+            starts: open.starts,
+            end,
+        });
+    }
+
+    /// The name of the join that stands in for a declaration of the innermost loop, which has no iterations. The join
+    /// is the draft's node `node`.
+    fn stand_in(&mut self, offset: usize, (name, depth): Declaration, node: usize) -> Option<String> {
+        let (innermost, around) = self.open.split_last()?;
+        if let Some(declarations) = &mut self.declarations {
+            let inner = std::iter::repeat_n(0, depth - 1);
+            let values = self.open.iter().map(|open| open.value).chain(inner);
+            declarations.nodes.add(innermost.first + offset, values, node, true);
+        }
+        Some(numbered(name.to_owned(), around) + &"[]".repeat(depth))
+    }
+}
+
+/// `name[2][3]`
+fn numbered(mut name: String, open: &[OpenLoop]) -> String {
+    for open in open {
+        write!(name, "[{}]", open.value).expect("writing to a string does not fail");
+    }
+    name
+}
+
+impl GraphBuilder {
+    /// Adds the nodes of a loop: [`GraphBuilder::repeat`].
+    pub(super) fn add_loop(&mut self, range: impl Iterations, mut iteration: impl FnMut(&mut Self, usize)) {
+        for value in self.open_loop(&[], range) {
+            if self.draft.nodes.len() > MAX_NODES {
+                self.refuse_loop("");
+                break;
+            }
+            self.open_iteration(value);
+            iteration(self, value);
+        }
+        self.close_loop();
+    }
+
+    /// Begins a loop that `cuda_graph!` has declared with these nodes, and returns the numbers of its iterations.
+    pub(crate) fn declare_loop(
+        &mut self,
+        declarations: &[Declaration],
+        range: impl Iterations,
+    ) -> RangeInclusive<usize> {
+        let nodes = self.draft.nodes.len();
+        self.position.loops_mut().record_declarations(nodes);
+        self.open_loop(declarations, range)
+    }
+
+    /// Begins the iteration of this number.
+    pub(crate) fn open_iteration(&mut self, value: usize) {
+        self.check_iteration();
+        if let Some(loops) = &mut self.position.loops {
+            loops.open_iteration(value, self.draft.nodes.len());
+        }
+    }
+
+    /// Ends the loop that was begun last.
+    pub(crate) fn close_loop(&mut self) {
+        self.check_iteration();
+        if let Some(loops) = &mut self.position.loops {
+            loops.close(self.draft.nodes.len());
+        }
+    }
+
+    /// Checks that the iteration which ends has added every node that its loop declares, and has ended every body.
+    /// `continue` or `break` in an expression would skip some, and later nodes would have the indices of others.
+    fn check_iteration(&mut self) {
+        let loops = self.position.loops.as_ref();
+        if let Some((iteration, declarations, added)) = loops.and_then(|loops| loops.incomplete(self.position.body)) {
+            self.findings.skipped(&self.draft.name, &iteration, declarations, added);
+        }
+    }
+
+    /// Checks that the graph, or the current child, has added all the nodes that it declares, and has ended every loop
+    /// and every body.
+    pub(crate) fn check_declarations(&mut self, declarations: usize) {
+        let declared = self.position.loops.as_ref().and_then(|loops| loops.declared());
+        let added = declared.unwrap_or(self.draft.nodes.len());
+        if added != declarations || !self.position.has_ended() {
+            let graph = match self.position.child() {
+                Some(child) => format!("child `{child}`"),
+                None => format!("graph `{}`", self.draft.name),
+            };
+            self.findings.skipped(&self.draft.name, &graph, declarations, added);
+        }
+    }
+
+    /// Notes the error that ended the declaration before all nodes were added.
+    pub(crate) fn end_early(&mut self, error: Error) {
+        self.findings.incomplete(error);
+    }
+
+    /// The number of the current iteration of an open loop. `depth` is the number of loops around that loop.
+    pub(crate) fn iteration(&self, depth: usize) -> usize {
+        let open = self.position.loops.as_ref().and_then(|loops| loops.open.get(depth));
+        open.map_or(0, |open| open.value)
+    }
+
+    /// Adds edges between declarations: `[from, to]`, or `[from, to, common]` where `common` loops are around both. In
+    /// a graph without loops and children each declaration is one node.
+    pub(crate) fn add_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
+        for (from, to) in self.edges_of_nodes(edges) {
+            self.draft.edge(from, to);
+        }
+    }
+
+    /// Adds programmatic edges between declarations, as [`GraphBuilder::add_edges`]. Edges of joins that stand in for
+    /// kernels become plain ones.
+    pub(crate) fn add_programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
+        for (from, to) in self.edges_of_nodes(edges) {
+            let is_join = |node: usize| matches!(self.program.ops.get(node), Some(Op::Join));
+            if is_join(from) || is_join(to) {
+                self.draft.edge(from, to);
+            } else {
+                self.draft.programmatic_edge(from, to);
+            }
+        }
+    }
+
+    /// The edges between nodes for these edges between declarations.
+    fn edges_of_nodes<const K: usize>(&self, edges: &[[usize; K]]) -> Vec<(usize, usize)> {
+        let loops = self.position.loops.as_ref();
+        let declarations = loops.and_then(|loops| loops.declarations.as_ref());
+        let edges = edges.iter().filter_map(|edge| {
+            let (&[from, to], common) = edge.split_first_chunk()?;
+            Some((from, to, common.first().copied().unwrap_or(0)))
+        });
+        match declarations {
+            None => edges.map(|(from, to, _)| (from, to)).collect(),
+            Some(Declarations { nodes, .. }) => edges
+                .flat_map(|(from, to, common)| nodes.edges(from, to, common))
+                .collect(),
+        }
+    }
+
+    fn open_loop(&mut self, declarations: &[Declaration], range: impl Iterations) -> RangeInclusive<usize> {
+        let mut values = range.values();
+        let room = MAX_NODES.saturating_sub(self.draft.nodes.len());
+        if count(&values).saturating_mul(declarations.len().max(1)) > room {
+            self.refuse_loop(declarations.first().map_or("", |(name, _)| name));
+            values = NONE;
+        }
+        let body = self.position.body;
+        self.position.loops_mut().open(body, declarations);
+        if values.is_empty() {
+            self.add_stand_ins(declarations);
+        }
+        values
+    }
+
+    /// Adds the nodes of a loop without iterations as joins, so that the order through them remains.
+    fn add_stand_ins(&mut self, declarations: &[Declaration]) {
+        self.open_iteration(0);
+        for (offset, &declaration) in declarations.iter().enumerate().filter(|(_, (_, depth))| *depth > 0) {
+            let node = self.draft.nodes.len();
+            let Some(name) = self.position.loops_mut().stand_in(offset, declaration, node) else {
+                return;
+            };
+            self.draft.node_in(self.position.body, name, NodeKind::Join);
+            self.push(Op::Join);
+        }
+        self.position.loops_mut().complete();
+    }
+
+    #[cold]
+    fn refuse_loop(&mut self, node: &str) {
+        let graph = Site::graph(&self.draft.name);
+        let site = if node.is_empty() { graph } else { graph.at_node(node) };
+        self.end_early(Error::TooManyNodes { site, most: MAX_NODES });
+    }
+}

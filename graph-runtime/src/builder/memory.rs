@@ -1,0 +1,77 @@
+//! Declaring the graph's own memory.
+
+use super::GraphBuilder;
+use super::rng::DeclaredRng;
+use super::scratch::ScratchPlacement;
+use super::shared::SharedResource;
+use crate::shape::Element;
+use crate::shape::part::Layout;
+use crate::shape::place::{OnDevice, OnHost, Place, Span};
+use graph_plan::Space;
+use std::borrow::Cow;
+
+/// The facts of declared memory that the draft does not have.
+#[derive(Default)]
+pub(super) struct DeclaredMemory {
+    /// The size and alignment of each resource; `None` for a variable of a kernel's module.
+    pub(super) layouts: Vec<Option<Layout>>,
+    /// The shared resources, in order of declaration.
+    pub(super) shared: Vec<SharedResource>,
+    pub(super) rngs: Vec<DeclaredRng>,
+    pub(super) scratch: ScratchPlacement,
+}
+
+impl DeclaredMemory {
+    /// The size of a resource in bytes, as far as it is known.
+    pub(super) fn bytes(&self, resource: usize) -> usize {
+        self.layouts[resource].map_or(0, |layout| layout.bytes)
+    }
+
+    /// Whether this is shared memory that nodes must not write.
+    pub(super) fn is_read_only(&self, resource: usize) -> bool {
+        let found = self.shared.binary_search_by_key(&resource, |shared| shared.resource);
+        found.is_ok_and(|index| !self.shared[index].mutable)
+    }
+}
+
+impl GraphBuilder {
+    /// Declares host memory of shape `S`, zeroed when the graph is built; page-locked on CUDA.
+    pub fn host<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnHost> {
+        self.resource(name.into(), Space::Host, size_of::<S>(), align_of::<S>())
+    }
+
+    /// Declares device memory of shape `S`, zeroed when the graph is built and kept between launches.
+    pub fn device<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnDevice> {
+        self.resource(name.into(), Space::Device, size_of::<S>(), align_of::<S>())
+    }
+
+    /// Declares host memory of `len` elements.
+    pub fn host_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnHost> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        self.resource(name.into(), Space::Host, bytes, align_of::<T>())
+    }
+
+    /// Declares device memory of `len` elements.
+    pub fn device_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnDevice> {
+        let bytes = len.saturating_mul(size_of::<T>());
+        self.resource(name.into(), Space::Device, bytes, align_of::<T>())
+    }
+
+    pub(super) fn resource<S: ?Sized, M>(
+        &mut self,
+        name: Cow<'static, str>,
+        space: Space,
+        bytes: usize,
+        align: usize,
+    ) -> Place<S, M> {
+        let name = self.position.name_of(name);
+        self.memory.layouts.push(Some(Layout { bytes, align }));
+        Place::new(Span {
+            graph: self.id,
+            resource: self.draft.resource(name, space),
+            start: 0,
+            bytes,
+            outside: false,
+        })
+    }
+}
