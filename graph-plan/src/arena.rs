@@ -1,5 +1,5 @@
-//! Where scratch buffers lie in the one arena that they share: packing, in a `const fn`, since only rustc knows the
-//! sizes of static shapes. Which of them may share addresses is decided in `sharing`.
+//! The places of scratch buffers in the one arena that they share. Packing is a `const fn`, since only rustc knows the
+//! sizes of static shapes. `sharing` decides which buffers may share addresses.
 
 mod packing;
 
@@ -11,25 +11,25 @@ use packing::{NOWHERE, Packing};
 /// The alignment of every buffer of an arena, in bytes: that of `cuMemAlloc`.
 pub const ARENA_ALIGNMENT: usize = 256;
 
-/// The steps of loops and calls after which the search for a better packing ends. rustc evaluates less than a million a
-/// second, and two million without complaint.
+/// The number of steps (iterations of loops, and calls) after which the search for a better packing ends. rustc
+/// evaluates less than a million a second, and two million without complaint.
 const MAX_STEPS: usize = 1 << 17;
 
-/// The steps after which the search ends if a program makes it at run time.
+/// The number of steps after which the search ends at run time.
 const MAX_STEPS_AT_RUN_TIME: usize = 1 << 21;
 
 /// `N` buffers in one piece of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arena<const N: usize> {
-    /// Where each begins, in bytes: a multiple of [`ARENA_ALIGNMENT`].
+    /// The offset of each buffer in bytes: a multiple of [`ARENA_ALIGNMENT`].
     pub offsets: [usize; N],
-    /// The size of all of it, in bytes.
+    /// The size of the whole arena in bytes.
     pub bytes: usize,
 }
 
 impl<const N: usize> Arena<N> {
-    /// Packs buffers of these sizes. `apart` lists, for each, those that it may not overlap, ascending; it is
-    /// symmetric.
+    /// Packs buffers of these sizes. `apart` lists, for each buffer, the buffers that it may not overlap, ascending;
+    /// it is symmetric.
     pub const fn new(mut sizes: [usize; N], apart: &[&[usize]]) -> Self {
         let (mut offsets, mut order, mut best, mut near) = ([0; N], [0; N], [0; N], [0; N]);
         let mut trial = [0; N];
@@ -50,7 +50,7 @@ impl<const N: usize> Arena<N> {
     }
 }
 
-/// Packs any number of buffers: returns the offset of each, and the size of all.
+/// Packs any number of buffers. Returns the offset of each, and the size of the arena.
 pub fn pack(sizes: &[usize], apart: &[&[usize]]) -> (Vec<usize>, usize) {
     let buffer = || vec![0; sizes.len()];
     let mut offsets = buffer();

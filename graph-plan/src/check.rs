@@ -1,4 +1,4 @@
-//! All rules over a [`Draft`], in one pass: what is wrong, each mistake once, and the order if there is one.
+//! All rules over a [`Draft`], in one pass. Each mistake is reported once; the order of the nodes is a by-product.
 
 mod warning;
 mod dead;
@@ -21,12 +21,12 @@ use std::borrow::Cow;
 pub struct Outcome {
     /// Mistakes; a graph without any is acyclic and race-free.
     pub errors: Vec<Diagnostic>,
-    /// What an author would want to know; empty where there are errors.
+    /// Facts that an author would want to know; empty if there are errors.
     pub warnings: Vec<Diagnostic>,
-    /// The accesses, ascending, that may read and write scratch memory which nothing has written before. They are
-    /// mistakes if they do read, which a kernel's PTX tells: the caller must look.
+    /// The accesses, ascending, that may both read and write scratch memory which nothing has written before. If they
+    /// do read it, they are mistakes. Only a kernel's PTX tells that, so the caller must look.
     pub first_writes: Vec<usize>,
-    /// The order of the nodes. Where edges were wrong it leaves those out.
+    /// The order of the nodes. Wrong edges are left out.
     pub order: Nest,
     /// The indices, ascending, of [`Draft::edges`] that longer paths of plain edges imply.
     pub redundant: Vec<usize>,
@@ -55,7 +55,7 @@ pub fn check(draft: &Draft) -> Outcome {
     outcome
 }
 
-/// The warnings, which [`check_errors`] leaves out.
+/// The warnings about a graph, which [`check_errors`] leaves out.
 pub fn warnings(draft: &Draft, outcome: &Outcome) -> Vec<Diagnostic> {
     if outcome.errors.is_empty() {
         warning::warnings(draft, &outcome.order, &outcome.redundant)
@@ -64,7 +64,7 @@ pub fn warnings(draft: &Draft, outcome: &Outcome) -> Vec<Diagnostic> {
     }
 }
 
-/// Checks as [`check`] does, without warnings.
+/// Checks the same rules as [`check`], without warnings.
 pub fn check_errors(draft: &Draft) -> Outcome {
     let mut errors = Vec::new();
     let mut broken: Vec<bool> = draft.nodes.iter().map(|node| node.broken).collect();
@@ -133,7 +133,7 @@ fn order(draft: &Draft, usable: &[usize], errors: &mut Vec<Diagnostic>, broken: 
 }
 
 /// The indices in [`Draft::edges`] of a body's redundant edges. `order` was made of the edges at the places `kept`, or
-/// of all. A path with a programmatic edge in it makes no edge redundant, and no programmatic edge is redundant.
+/// of all edges. No programmatic edge is redundant, and a path with one in it makes no edge redundant.
 fn redundant(
     draft: &Draft,
     members: &Members<'_>,

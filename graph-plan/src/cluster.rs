@@ -1,5 +1,4 @@
-//! Thread block clusters: the rules of CUDA and of the kernel for a launch in clusters. `const fn`s, like those of
-//! `launch`.
+//! Thread block clusters: the rules of CUDA and of the kernel for a launch in clusters, as `const fn`s.
 
 use crate::{KernelLimits, LaunchConfig, Text};
 
@@ -10,7 +9,7 @@ pub enum ClusterFault {
     Blocks {
         /// Blocks of the cluster.
         blocks: u64,
-        /// The most there may be.
+        /// The largest valid number.
         limit: u64,
         /// Is the limit the kernel's rather than CUDA's?
         kernel: bool,
@@ -22,7 +21,7 @@ pub enum ClusterFault {
         /// The cluster of the kernel.
         required: [u32; 3],
     },
-    /// `.explicitcluster`, and the launch does not say its cluster.
+    /// The kernel has `.explicitcluster`, and the launch does not say its cluster.
     Missing,
     /// The grid is not made of whole clusters.
     Broken {
@@ -34,12 +33,12 @@ pub enum ClusterFault {
 }
 
 impl LaunchConfig {
-    /// The most blocks of a cluster on any device; more than 8 need the kernel's leave (CUDA programming guide,
+    /// The most blocks of a cluster on any device. The kernel must allow more than 8 (CUDA programming guide,
     /// "thread block clusters").
     pub const MAX_CLUSTER_BLOCKS: u64 = 16;
 
-    /// Checks a launch in clusters of `cluster` blocks, or of as many as the kernel requires if the launch says
-    /// nothing. Returns the cluster that it runs in, if any.
+    /// Checks a launch in clusters of `cluster` blocks; if the launch says nothing, of the blocks that the kernel
+    /// requires. Returns the cluster that it runs in, if any.
     pub const fn check_cluster(
         &self,
         cluster: Option<[u32; 3]>,
@@ -54,7 +53,7 @@ impl LaunchConfig {
             (None, None) => return Ok(None),
         };
         let [x, y, z] = cluster;
-        // No product of three `u32` is over a `u128`, and one over the limit need not be exact.
+        // The product of three `u32`s fits a `u128`. Above the limit it need not be exact.
         let blocks = x as u128 * y as u128 * z as u128;
         let (limit, kernel) = match limits.max_cluster {
             Some(max) if (max as u64) < Self::MAX_CLUSTER_BLOCKS => (max as u64, true),

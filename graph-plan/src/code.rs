@@ -25,7 +25,7 @@ macro_rules! codes {
 codes! {
     /// The text is not in the grammar.
     Syntax = "syntax",
-    /// Two of the one namespace's names are the same.
+    /// Two names of a graph are the same.
     DuplicateName = "duplicate-name",
     /// `after` names no node.
     UnknownNode = "unknown-node",
@@ -41,7 +41,7 @@ codes! {
     Race = "race",
     /// One node gets the same memory as `&mut` and again as anything else.
     AliasedArgument = "aliased-argument",
-    /// Host memory where device memory is needed.
+    /// Host memory is given where device memory is needed, or the reverse.
     WrongMemory = "wrong-memory",
     /// The two sides of a memcpy differ in shape.
     ShapeMismatch = "shape-mismatch",

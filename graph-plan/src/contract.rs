@@ -10,7 +10,7 @@ use crate::{LaunchConfig, Text, text::same};
 /// A boolean expression over a launch and its arguments.
 #[derive(Clone, Copy, Debug)]
 pub struct Contract {
-    /// As the author wrote it.
+    /// The text as the author wrote it.
     pub text: &'static str,
     /// The expression in postfix order.
     pub code: &'static [Op],
@@ -38,11 +38,11 @@ pub enum Op {
     Value(u8),
     /// The length of a buffer parameter, by index.
     Len(u8),
-    /// `as`: wraps to so many bits.
+    /// `as`: wraps to a number of bits.
     Cast {
         /// 8, 16, 32, 64 or 128.
         bits: u8,
-        /// A signed type?
+        /// Whether the type is signed.
         signed: bool,
     },
     Neg,
@@ -84,18 +84,18 @@ pub struct Param {
 /// The kind of argument that a kernel's parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ParamKind {
-    /// A buffer; `.len()` counts units of so many bytes: `T` for `&[T]`, `[T; C]` for `&[[T; C]; R]`.
+    /// A buffer. `.len()` counts units: `T` for `&[T]`, `[T; C]` for `&[[T; C]; R]`.
     Buffer {
         /// Size of a unit in bytes.
         unit: usize,
-        /// `&mut` rather than `&`.
+        /// Whether it is `&mut` rather than `&`.
         mutable: bool,
     },
     /// A value.
     Value(Scalar),
 }
 
-/// The type of a by-value parameter, as far as contracts can use it.
+/// The type of a by-value parameter, if contracts can use it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(missing_docs, reason = "the variants are Rust's own type names")]
 pub enum Scalar {
@@ -109,16 +109,16 @@ pub enum Scalar {
     I64,
     F32,
     F64,
-    /// A struct, an array, a half: of no use in a contract.
+    /// A struct, an array, a half: contracts cannot use it.
     Other,
 }
 
-/// The knowledge of an argument.
+/// The value of an argument, as far as it is known.
 #[derive(Clone, Copy, Debug)]
 pub enum Argument {
-    /// A buffer of so many bytes.
+    /// A buffer, by its size in bytes.
     Buffer(u64),
-    /// A by-value argument, as it lies in memory: its bytes and how many of them count.
+    /// A by-value argument as it is in memory: its bytes, and how many of them count.
     Bytes([u8; 16], usize),
     /// An integer literal of no particular type.
     Int(i128),
@@ -150,20 +150,20 @@ enum Value {
     Undefined,
 }
 
-/// The deepest stack that an expression may need.
-const MAX_DEPTH: usize = 32;
-
 impl Contract {
+    /// The most values that an expression may have on the stack of its evaluation.
+    pub const MAX_DEPTH: usize = 32;
+
     /// Evaluates the contract. `params` and `arguments` have one entry for each parameter of the kernel.
     pub const fn evaluate(&self, config: &LaunchConfig, params: &[Param], arguments: &[Argument]) -> Verdict {
-        let mut stack = [Value::Undefined; MAX_DEPTH];
+        let mut stack = [Value::Undefined; Self::MAX_DEPTH];
         let mut top = 0;
         let mut index = 0;
         while index < self.code.len() {
             let op = self.code[index];
             index += 1;
             let operands = op.operands();
-            if top < operands || top - operands >= MAX_DEPTH {
+            if top < operands || top - operands >= Self::MAX_DEPTH {
                 return Verdict::Fails;
             }
             let value = match operands {
@@ -177,12 +177,11 @@ impl Contract {
         match stack[0] {
             Value::Bool(true) => Verdict::Holds,
             Value::Unknown => Verdict::Unknown,
-            _ => Verdict::Fails,
+            Value::Bool(false) | Value::Int(_) | Value::Float(_) | Value::Undefined => Verdict::Fails,
         }
     }
 
-    /// The part of a contract that fails: of `a && b`, the first that does not hold. The contract itself if it is no
-    /// `&&`.
+    /// The part of a contract that fails: the first side of an `&&` that does not hold, else the contract itself.
     pub const fn failing(&self, config: &LaunchConfig, params: &[Param], arguments: &[Argument]) -> Contract {
         let mut part = *self;
         while let Some((left, right)) = part.halves() {
@@ -194,7 +193,7 @@ impl Contract {
         part
     }
 
-    /// The two sides of a contract that is an `&&`, which is the last step of its code.
+    /// The two sides of a contract that is an `&&`: then that is the last step of its code.
     const fn halves(&self) -> Option<(Contract, Contract)> {
         let Some((Op::And, sides)) = self.code.split_last() else {
             return None;
@@ -202,11 +201,11 @@ impl Contract {
         let Some((left, right)) = split_text(self.text) else {
             return None;
         };
-        // From its end, the code of the right side goes back to where it has made one value of nothing.
+        // Going back from the end, the right side begins where its code makes exactly one value.
         let (mut start, mut missing) = (sides.len(), 1);
         while missing > 0 {
             if start == 0 {
-                return None; // code that is none
+                return None; // no valid code
             }
             start -= 1;
             missing = missing - 1 + sides[start].operands();
@@ -250,7 +249,7 @@ impl Contract {
         text
     }
 
-    /// Appends how to make the contract hold, if it says that something is at most the length of a buffer.
+    /// Appends a help. It names numbers if the contract says that something is at most the length of a buffer.
     pub const fn help(&self, text: Text, config: &LaunchConfig, params: &[Param], arguments: &[Argument]) -> Text {
         let [least, Op::Len(param), Op::Le] = self.code else {
             return text.str("\nhelp: change the launch or the arguments so that it holds");
@@ -272,8 +271,8 @@ impl Contract {
         text.str(params[*param as usize].name).str("`")
     }
 
-    /// Appends, for each buffer whose length the contract mentions, which memory is passed as it, if the names differ.
-    /// `memory` has a name for each argument, which is empty if there is none.
+    /// Appends a note for each buffer whose length the contract mentions: the memory that is passed, if its name
+    /// differs. `memory` has a name for each argument, empty if there is none.
     pub const fn name_memory(&self, mut text: Text, params: &[Param], memory: &[&str]) -> Text {
         let mut param = 0;
         while param < params.len() && param < memory.len() {
@@ -292,7 +291,7 @@ impl Contract {
     }
 }
 
-/// The two sides of the last `&&` of a text that is in no parentheses.
+/// The two sides of the last `&&` outside of all parentheses.
 const fn split_text(text: &str) -> Option<(&str, &str)> {
     let bytes = text.as_bytes();
     let (mut index, mut depth) = (bytes.len(), 0);
@@ -356,7 +355,7 @@ impl Op {
             Op::Block(axis) if axis < 3 => Value::Int(config.block[axis as usize] as i128),
             Op::Block(_) => Value::Int(config.block_threads() as i128),
             Op::Shared => Value::Int(config.shared as i128),
-            // An argument of the wrong kind or size is somebody else's type error: unknown here.
+            // An argument of the wrong kind or size is a type error that others report: unknown here.
             Op::Len(param) => match (argument(arguments, param), kind(params, param)) {
                 (Argument::Buffer(bytes), Some(ParamKind::Buffer { unit, .. })) if unit > 0 => {
                     Value::Int(bytes as i128 / unit as i128)
@@ -476,7 +475,7 @@ impl Op {
     }
 }
 
-/// The value as Rust casts it. What no `i128` can hold, a `u128` above its half, is undefined.
+/// The value as Rust casts it; undefined if no `i128` can hold it (a `u128` from `1 << 127` on).
 const fn wrap(value: i128, bits: u8, signed: bool) -> Value {
     if bits >= 128 {
         return if signed || value >= 0 {
@@ -518,7 +517,7 @@ const fn int(value: Option<i128>) -> Value {
 }
 
 impl Scalar {
-    /// Reads a value as it lies in memory. One of another size is somebody else's type error: unknown here.
+    /// Reads a value as it is in memory. A value of another size is a type error that others report: unknown here.
     const fn read(self, bytes: &[u8; 16], len: usize) -> Value {
         if matches!(self, Scalar::Other) {
             return Value::Undefined;

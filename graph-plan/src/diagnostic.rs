@@ -16,7 +16,7 @@ pub enum Subject {
     Access(usize),
 }
 
-/// One mistake: the cause in the message, facts in notes, the mend in the help.
+/// One mistake: the cause is the message, facts are notes, and the help says how to mend it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
     /// The rule that was broken.
@@ -25,9 +25,9 @@ pub struct Diagnostic {
     pub subject: Subject,
     /// One line, lower case, without full stop and without the code.
     pub message: String,
-    /// Facts.
+    /// Facts, one line each.
     pub notes: Vec<String>,
-    /// The mend.
+    /// How to mend it.
     pub help: Option<String>,
 }
 
@@ -43,7 +43,7 @@ impl Diagnostic {
         }
     }
 
-    /// Takes apart the text of a `const fn`, which is written as [`Display`](fmt::Display) writes a diagnostic.
+    /// Reads a diagnostic from the text of a `const fn`, which has the form that [`Display`](fmt::Display) writes.
     #[cold]
     pub fn parse(subject: Subject, text: &str) -> Self {
         let mut lines = text.lines();
@@ -64,7 +64,7 @@ impl Diagnostic {
         self
     }
 
-    /// Sets the mend.
+    /// Sets the help.
     pub fn help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
         self

@@ -3,7 +3,7 @@
 use crate::Region;
 use std::borrow::Cow;
 
-/// Which memory a resource lives in.
+/// The memory that a resource is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Space {
     /// Page-locked host memory.
@@ -65,7 +65,11 @@ impl NodeKind {
 
     /// Does a condition in device memory decide what it runs?
     pub const fn is_conditional(self) -> bool {
-        matches!(self, NodeKind::If | NodeKind::While | NodeKind::Switch)
+        match self {
+            NodeKind::If | NodeKind::While | NodeKind::Switch => true,
+            NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset | NodeKind::Graph | NodeKind::Join => false,
+            NodeKind::Call | NodeKind::Capture | NodeKind::Raw | NodeKind::Record | NodeKind::Wait => false,
+        }
     }
 
     /// Does CUDA allow it in conditional bodies?
@@ -83,7 +87,7 @@ impl NodeKind {
 pub enum Mode {
     /// Reads only (`&`).
     Read,
-    /// Writes only: the destination of a copy or a set.
+    /// Writes only: the destination of a memcpy or a memset.
     Write,
     /// Reads and writes (`&mut`).
     ReadWrite,
@@ -106,11 +110,11 @@ impl Mode {
 pub struct Resource {
     /// Its name.
     pub name: Cow<'static, str>,
-    /// Where it lives.
+    /// The memory that it is in.
     pub space: Space,
     /// Whether it is a module-scope variable of kernels, which no author declares.
     pub implicit: bool,
-    /// Whether its contents last one launch at most, so that it may share its memory with others that never live at
+    /// Whether its contents last at most one launch, so that it may share addresses with resources that never live at
     /// the same time.
     pub scratch: bool,
 }
@@ -127,7 +131,7 @@ pub struct Node {
     /// Whether it is disabled until an author enables it. Its accesses count as those of any node, but nothing relies
     /// on its writes.
     pub disabled: bool,
-    /// Whether a mistake in this node was already reported: then what follows from its edges and accesses is not.
+    /// Whether a mistake in this node was reported. Mistakes that follow from its edges and accesses are not reported.
     pub broken: bool,
     /// The body it is in, as an index into [`Draft::bodies`].
     pub body: usize,
@@ -153,13 +157,13 @@ pub enum Role {
     Graph,
     /// The nodes of a child graph.
     Child,
-    /// What an `if` runs where its condition is not 0.
+    /// The body that an `if` runs if its condition is not 0.
     Then,
-    /// What an `if` runs where its condition is 0.
+    /// The body that an `if` runs if its condition is 0.
     Else,
-    /// What a `while` repeats.
+    /// The body that a `while` repeats.
     While,
-    /// What a `switch` runs for one value: its cases are numbered from 0 in the order in which they were declared.
+    /// The body that a `switch` runs for one value. Cases are numbered from 0 in the order of their declaration.
     Case,
 }
 
@@ -177,24 +181,24 @@ impl Role {
 /// node outside, all iterations are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// The name of what counts its iterations.
+    /// The name of the variable that counts its iterations.
     pub variable: Cow<'static, str>,
     /// The `for` around it, be it in the same body or in one around that.
     pub parent: Option<usize>,
 }
 
-/// A node touches (part of) a resource.
+/// A node's access to a resource or a part of it.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// The node.
     pub node: usize,
     /// The resource.
     pub resource: usize,
-    /// Which part of it.
+    /// The part of the resource.
     pub region: Region,
-    /// How.
+    /// How the node touches it.
     pub mode: Mode,
-    /// The source line, where there is a source.
+    /// The source line, if there is a source.
     pub line: Option<u32>,
 }
 
@@ -208,9 +212,9 @@ impl Access {
 /// `to after from`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Edge {
-    /// Runs first.
+    /// The node that runs first.
     pub from: usize,
-    /// Runs afterwards.
+    /// The node that runs after it.
     pub to: usize,
 }
 
@@ -229,13 +233,13 @@ pub struct Draft {
     pub accesses: Vec<Access>,
     /// All `after` edges, in any order, each between nodes of one body.
     pub edges: Vec<Edge>,
-    /// The indices, ascending, of those edges that are programmatic: the later kernel starts early and waits itself.
+    /// The indices, ascending, of the programmatic edges: the later kernel starts early and waits in its own code.
     pub programmatic: Vec<usize>,
-    /// The source line of each edge, as far as it is known; may be shorter than `edges`, since only texts have lines.
+    /// The source line of each edge, if it is known. May be shorter than `edges`: only texts have lines.
     pub edge_lines: Vec<Option<u32>>,
     /// Whether the graph is the text of a macro, so that helps can say what to write.
     pub is_text: bool,
-    /// All bodies; the first is the graph itself, and each comes after the one that its node is in.
+    /// All bodies. The first is the graph itself, and each comes after the body that its node is in.
     pub bodies: Vec<Body>,
     /// All `for`s; each comes after those around it.
     pub loops: Vec<Loop>,
@@ -376,7 +380,7 @@ impl Draft {
         std::iter::successors(Some(self.nodes[node].body), |&body| self.enclosing(body))
     }
 
-    /// A `for` and those around it, from the innermost.
+    /// A `for` and the `for`s around it, from the innermost.
     pub fn loops_around(&self, innermost: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(innermost, |&inner| self.loops[inner].parent)
     }

@@ -16,7 +16,7 @@ impl Plan {
             if let Some(arena) = self.arena_title() {
                 writeln!(out, "    label=\"{arena}\";")?;
             }
-            self.dot_nodes(out, &self.body(0), 1)?;
+            self.draw_nodes(Language::Dot, out, &self.body(0), 1)?;
             for (index, node) in self.nodes.iter().enumerate() {
                 for from in node.after.iter() {
                     let style = match node.programmatic.contains(from) {
@@ -38,7 +38,7 @@ impl Plan {
     pub fn to_mermaid(&self) -> String {
         let draw = |out: &mut String| -> fmt::Result {
             writeln!(out, "flowchart TD")?;
-            self.mermaid_nodes(out, &self.body(0), 1)?;
+            self.draw_nodes(Language::Mermaid, out, &self.body(0), 1)?;
             for (index, node) in self.nodes.iter().enumerate() {
                 for from in node.after.iter() {
                     let arrow = match node.programmatic.contains(from) {
@@ -59,65 +59,41 @@ impl Plan {
         written(draw)
     }
 
-    /// Nodes, each followed by its own bodies, and `for`s.
-    fn dot_nodes(&self, out: &mut String, nodes: &Nodes, depth: usize) -> fmt::Result {
+    /// Draws nodes, each followed by its own bodies, and `for`s.
+    fn draw_nodes(&self, language: Language, out: &mut String, nodes: &Nodes, depth: usize) -> fmt::Result {
         let indent = "    ".repeat(depth);
-        let cluster = |out: &mut String, name: &str, label: &str, nodes: &Nodes| {
-            writeln!(out, "{indent}subgraph cluster_{name} {{")?;
-            writeln!(out, "{indent}    label=\"{}\";", escape(label))?;
-            self.dot_nodes(out, nodes, depth + 1)?;
-            writeln!(out, "{indent}}}")
+        let group = |out: &mut String, name: &str, label: &str, nodes: &Nodes| {
+            let end = match language {
+                Language::Dot => {
+                    writeln!(out, "{indent}subgraph cluster_{name} {{")?;
+                    writeln!(out, "{indent}    label=\"{}\";", escape(label))?;
+                    "}"
+                }
+                Language::Mermaid => {
+                    writeln!(out, "{indent}subgraph {name} [\"{label}\"]")?;
+                    "end"
+                }
+            };
+            self.draw_nodes(language, out, nodes, depth + 1)?;
+            writeln!(out, "{indent}{end}")
+        };
+        let (of_loop, of_body) = match language {
+            Language::Dot => ("for_", ""),
+            Language::Mermaid => ("for", "b"),
         };
         for item in self.items(nodes) {
             let index = match item {
                 Item::Node(index) => index,
                 Item::For(repeated, inner) => {
                     let label = format!("for {}", self.loops[repeated].variable);
-                    cluster(out, &format!("for_{repeated}"), &label, &inner)?;
+                    group(out, &format!("{of_loop}{repeated}"), &label, &inner)?;
                     continue;
                 }
             };
             let node = &self.nodes[index];
-            let shape = match node.kind {
-                NodeKind::Kernel => "box",
-                kind if kind.is_conditional() => "diamond",
-                _ => "ellipse",
-            };
-            let label = escape(&self.label(node)).replace('\n', "\\n");
-            writeln!(out, "{indent}n{index} [shape={shape}, label=\"{label}\"];")?;
-            for inner in self.bodies_of(index) {
-                cluster(out, &inner.to_string(), &self.title(inner), &self.body(inner))?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Nodes, each followed by its own bodies, and `for`s.
-    fn mermaid_nodes(&self, out: &mut String, nodes: &Nodes, depth: usize) -> fmt::Result {
-        let indent = "    ".repeat(depth);
-        let cluster = |out: &mut String, name: &str, label: &str, nodes: &Nodes| {
-            writeln!(out, "{indent}subgraph {name} [\"{label}\"]")?;
-            self.mermaid_nodes(out, nodes, depth + 1)?;
-            writeln!(out, "{indent}end")
-        };
-        for item in self.items(nodes) {
-            let index = match item {
-                Item::Node(index) => index,
-                Item::For(repeated, inner) => {
-                    let label = format!("for {}", self.loops[repeated].variable);
-                    cluster(out, &format!("for{repeated}"), &label, &inner)?;
-                    continue;
-                }
-            };
-            let node = &self.nodes[index];
-            let label = self.label(node).replace('"', "#quot;").replace('\n', "<br>");
-            match node.kind {
-                NodeKind::Kernel => writeln!(out, "{indent}n{index}[\"{label}\"]")?,
-                kind if kind.is_conditional() => writeln!(out, "{indent}n{index}{{{{\"{label}\"}}}}")?,
-                _ => writeln!(out, "{indent}n{index}([\"{label}\"])")?,
-            }
-            for inner in self.bodies_of(index) {
-                cluster(out, &format!("b{inner}"), &self.title(inner), &self.body(inner))?;
+            writeln!(out, "{indent}n{index}{}", language.node(node.kind, &self.label(node)))?;
+            for body in self.bodies_of(index) {
+                group(out, &format!("{of_body}{body}"), &self.title(body), &self.body(body))?;
             }
         }
         Ok(())
@@ -131,7 +107,7 @@ impl Plan {
         }
     }
 
-    /// The nodes, those of a `for` together where its first is.
+    /// The nodes in order; the nodes of a `for` are together, at the place of the first.
     fn items(&self, nodes: &Nodes) -> Vec<Item> {
         let mut found: Vec<Item> = Vec::new();
         for &index in &nodes.indices {
@@ -149,14 +125,14 @@ impl Plan {
         found
     }
 
-    /// The outermost `for` around a node that `around` is right around.
+    /// The `for` around a node whose parent is `around`.
     fn loop_below(&self, node: usize, around: Option<usize>) -> Option<usize> {
         let innermost = self.nodes[node].repeated.filter(|&innermost| Some(innermost) != around);
         let mut loops = std::iter::successors(innermost, |&inner| self.loops[inner].parent);
         loops.find(|&repeated| self.loops[repeated].parent == around)
     }
 
-    /// The body's node and what it is to it: `choice: else`.
+    /// The body's node and the body's role: `choice: else`.
     fn title(&self, body: usize) -> String {
         let Some(owner) = self.bodies[body].node else {
             return String::new();
@@ -174,7 +150,7 @@ impl Plan {
         format!("{}: {role}", self.nodes[owner].name)
     }
 
-    /// How much scratch memory there is, and how much memory that takes.
+    /// The bytes of all scratch memory, and the bytes of the arena that holds it.
     fn arena_title(&self) -> Option<String> {
         let scratch = || self.resources.iter().filter(|resource| resource.offset.is_some());
         let bytes = scratch().fold(0_usize, |sum, resource| sum.saturating_add(resource.bytes));
@@ -182,7 +158,8 @@ impl Plan {
         (scratch().count() > 0).then(|| format!("scratch: {bytes} bytes in an arena of {arena}"))
     }
 
-    /// The node's keyword and name, then what it reads and writes; scratch memory with its place in the arena.
+    /// The node's keyword and name, then the memory that it reads and writes; scratch memory with its place in the
+    /// arena.
     fn label(&self, node: &PlanNode) -> String {
         let names = |writes: bool| {
             let touched = node.accesses.iter().filter(|access| access.mode.writes() == writes);
@@ -205,6 +182,36 @@ impl Plan {
     }
 }
 
+/// The languages of drawings.
+#[derive(Clone, Copy)]
+enum Language {
+    Dot,
+    Mermaid,
+}
+
+impl Language {
+    /// The shape and the label of a node: kernels are boxes, conditionals diamonds, all others ellipses.
+    fn node(self, kind: NodeKind, label: &str) -> String {
+        let (shape, open, close) = match kind {
+            NodeKind::Kernel => ("box", "[", "]"),
+            NodeKind::If | NodeKind::While | NodeKind::Switch => ("diamond", "{{", "}}"),
+            NodeKind::Memcpy | NodeKind::Memset | NodeKind::Join => ("ellipse", "([", "])"),
+            NodeKind::Call | NodeKind::Graph | NodeKind::Capture | NodeKind::Raw => ("ellipse", "([", "])"),
+            NodeKind::Record | NodeKind::Wait => ("ellipse", "([", "])"),
+        };
+        match self {
+            Language::Dot => {
+                let label = escape(label).replace('\n', "\\n");
+                format!(" [shape={shape}, label=\"{label}\"];")
+            }
+            Language::Mermaid => {
+                let label = label.replace('"', "#quot;").replace('\n', "<br>");
+                format!("{open}\"{label}\"{close}")
+            }
+        }
+    }
+}
+
 /// Nodes of one body.
 struct Nodes {
     /// The innermost `for` that is around all of them.
@@ -212,7 +219,7 @@ struct Nodes {
     indices: Vec<usize>,
 }
 
-/// What is drawn in one place.
+/// A node or a `for`, drawn in one place.
 enum Item {
     Node(usize),
     /// A `for` and its nodes.

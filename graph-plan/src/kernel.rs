@@ -9,11 +9,11 @@ use crate::{Argument, Contract, KernelLimits, LaunchConfig, Mode, Param, Text, V
 pub struct KernelCode<'a> {
     /// The name that the author gave it.
     pub name: &'a str,
-    /// The file of its code; `None` if it was loaded by somebody else, so that nothing is known of its code.
+    /// The file of its code; `None` if others loaded it, so that nothing is known of its code.
     pub file: Option<&'a str>,
     /// Its parameters.
     pub params: &'a [Param],
-    /// What its author requires of arguments and launches.
+    /// The requirements of its author on arguments and launches.
     pub contracts: &'a [Contract],
     /// Its own limits on launches.
     pub limits: KernelLimits,
@@ -21,7 +21,7 @@ pub struct KernelCode<'a> {
     pub variables: &'a [(&'a str, Mode)],
     /// The `&mut` parameters that it may load through, by index, and the line of the load.
     pub loads: &'a [(usize, u32)],
-    /// What decides whether it can be launched before the kernel that it waits for has ended.
+    /// The facts that decide whether it can be launched before the kernel that it waits for has ended.
     pub dependency: &'a GridDependency,
 }
 
@@ -34,9 +34,9 @@ pub struct GridDependency {
     pub waits: Option<u32>,
     /// The line of an exit that a thread may take without having waited.
     pub early_exit: Option<u32>,
-    /// The memory it may touch before it has waited. Empty if it never waits: then that is the mistake to report.
+    /// The memory that it may touch before it has waited. Empty if it never waits: that itself is a mistake then.
     pub early: &'static [(Touched, u32)],
-    /// The memory it loads, at any time, through caches that may hold what was there before it was launched.
+    /// The memory that it loads, at any time, through caches that may still hold the values from before its launch.
     pub noncoherent: &'static [(Touched, u32)],
 }
 
@@ -109,7 +109,7 @@ impl KernelCode<'_> {
     }
 }
 
-/// The dimensions of a launch, as they are written in `<<<grid, block, shared>>>`: nothing is known to be valid.
+/// The dimensions of a launch as they are written in `<<<grid, block, shared>>>`, not yet checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LaunchRequest {
     /// Blocks of the grid.
@@ -141,9 +141,9 @@ impl LaunchRequest {
 }
 
 impl KernelCode<'_> {
-    /// The valid dimensions of a launch, or why they are invalid: a text about the first of `nodes`, which all launch
-    /// the kernel so, that [`Diagnostic::parse`](crate::Diagnostic::parse) reads. If all is known (`strict`), a
-    /// contract that cannot be decided fails.
+    /// The dimensions of a launch, if they are valid. All `nodes` launch the kernel in this way. Otherwise a text about
+    /// the first of them that says why, which [`Diagnostic::parse`](crate::Diagnostic::parse) reads. If all is known
+    /// (`strict`), a contract that cannot be decided fails.
     #[expect(
         clippy::result_large_err,
         reason = "a `const fn` cannot allocate, and the text is made only once, on failure"
@@ -198,8 +198,9 @@ impl KernelCode<'_> {
         text.str(self.name).str("`")
     }
 
-    /// Why node `node`, the first to get the scratch memory `memory`, must not: the kernel loads through `param`, the
-    /// `&mut` parameter that the memory is passed as. `None` if it only writes there.
+    /// The mistake of `node`, the first node to get the scratch memory `memory`, if the kernel loads through `param`,
+    /// the
+    /// `&mut` parameter that the memory is passed as. `None` if the kernel only writes there.
     pub const fn reads_uninitialized(&self, node: &str, memory: &str, param: usize) -> Option<Text> {
         let mut index = 0;
         while index < self.loads.len() {

@@ -1,9 +1,9 @@
-//! Launch dimensions, CUDA's limits on them and the kernel's own. `const fn`s, so that the same check runs in the
-//! macro, in compile-time assertions and at build.
+//! Launch dimensions, CUDA's limits on them and the kernel's own. These are `const fn`s, so that the same check runs in
+//! the macro, in compile-time assertions and at build.
 
 use crate::Text;
 
-/// Blocks, threads a block and dynamic shared memory of a launch, in the order x, y, z.
+/// The dimensions of a launch, in the order x, y, z.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LaunchConfig {
     /// Blocks of the grid.
@@ -19,7 +19,7 @@ pub struct LaunchConfig {
 pub struct KernelLimits {
     /// `.reqntid`: the only block that is valid.
     pub required_block: Option<[u32; 3]>,
-    /// `.maxntid`: no block may have more threads than these have together.
+    /// `.maxntid`: no block may have more threads than the product of these.
     pub max_block: Option<[u32; 3]>,
     /// `.reqnctapercluster`: the only cluster that is valid, in blocks.
     pub required_cluster: Option<[u32; 3]>,
@@ -27,7 +27,7 @@ pub struct KernelLimits {
     pub max_cluster: Option<u32>,
     /// `.explicitcluster`: a launch has to say its cluster, unless the kernel requires one.
     pub explicit_cluster: bool,
-    /// `.blocksareclusters`: grids count clusters. Such kernels cannot be launched: a grid means blocks here.
+    /// `.blocksareclusters`: the kernel counts its grid in clusters. It cannot be launched: a grid counts blocks here.
     pub grid_of_clusters: bool,
 }
 
@@ -68,7 +68,7 @@ pub enum LaunchFault {
     TooManyThreads {
         /// Threads in a block.
         threads: u64,
-        /// The most there may be.
+        /// The largest valid number.
         limit: u64,
         /// Is the limit the kernel's (`.maxntid`, `__launch_bounds__`) rather than CUDA's?
         kernel: bool,

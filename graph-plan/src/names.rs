@@ -8,11 +8,11 @@ use std::collections::HashMap;
 pub struct NameClash {
     /// The index of the name that was there first.
     pub first: usize,
-    /// The index of the one that repeats it.
+    /// The index of the later one.
     pub second: usize,
 }
 
-/// Every repetition of a name, against its first occurrence, in order.
+/// Every repetition of a name, with its first occurrence, in order.
 pub fn clashes<'a>(names: impl IntoIterator<Item = &'a str>) -> Vec<NameClash> {
     let mut first: HashMap<&str, usize> = HashMap::new();
     let mut found = Vec::new();
@@ -39,7 +39,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// How many letters must be inserted, deleted, replaced or swapped with their neighbour.
+/// The number of letters that must be inserted, deleted, replaced or swapped with their neighbour to turn `a` into `b`.
 fn distance(a: &str, b: &str) -> usize {
     let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
     let mut rows = vec![(0..=b.len()).collect::<Vec<_>>()];
@@ -58,7 +58,7 @@ fn distance(a: &str, b: &str) -> usize {
     rows[a.len()][b.len()]
 }
 
-/// Names that two of a graph's resources and nodes share.
+/// Reports names that several resources and nodes of a graph have.
 pub fn duplicate_names(draft: &Draft) -> Vec<Diagnostic> {
     let declared = draft.resources.iter().filter(|resource| !resource.implicit);
     let resources: Vec<&str> = declared.map(|resource| &*resource.name).collect();
@@ -90,8 +90,8 @@ pub fn duplicate_names(draft: &Draft) -> Vec<Diagnostic> {
         .collect()
 }
 
-/// Are all names certainly different? There are at most `count` of them. Puts hashes into a table that is at most half
-/// full, at the first free place: a build of many nodes should not pay for a table of their names.
+/// Are all names certainly different? There are at most `count` of them. Their hashes go into a table that is at most
+/// half full, each to the first free place: a table of the names themselves would slow the build of many nodes.
 fn all_differ<'a>(names: impl Iterator<Item = &'a str>, count: usize) -> bool {
     let mut table = vec![0_u64; (2 * count + 1).next_power_of_two()];
     let mask = table.len() - 1;
@@ -109,7 +109,7 @@ fn all_differ<'a>(names: impl Iterator<Item = &'a str>, count: usize) -> bool {
     true
 }
 
-/// A quick hash, eight bytes at a time. Equal hashes are looked at again, so it need not be a good one.
+/// A quick hash, eight bytes at a time. It need not be good: names with equal hashes are compared afterwards.
 fn hash(name: &str) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
     let (words, rest) = name.as_bytes().as_chunks::<8>();

@@ -4,18 +4,18 @@ use crate::{Draft, Order, Role};
 
 /// Which node runs before which, in the graph itself and in all bodies.
 ///
-/// Nodes of different bodies are ordered as the nodes of the innermost common body are that they are in.
+/// Two nodes of different bodies are ordered like the nodes of their innermost common body that they are in.
 #[derive(Clone, Debug)]
 pub struct Nest {
-    /// One for each of [`Draft::bodies`]; its nodes are indices into `members`.
+    /// The order of each body of [`Draft::bodies`]; its nodes are indices into `members`.
     orders: Vec<Order>,
-    /// The nodes of each body; empty where there is one body, whose nodes are all.
+    /// The nodes of each body; empty if there is one body, which has all nodes.
     members: Vec<Vec<usize>>,
-    /// The body of each node and its index there; empty where there is one body.
+    /// The body of each node and its index there; empty if there is one body.
     places: Vec<(u32, u32)>,
-    /// The node whose body it is, and the body's role.
+    /// For each body, its node and its role.
     owners: Vec<(Option<usize>, Role)>,
-    /// The number of bodies around each.
+    /// For each body, the number of bodies around it.
     depths: Vec<u32>,
 }
 
@@ -53,7 +53,7 @@ impl Nest {
         }
     }
 
-    /// Does `first` always end before `second` starts? True of nodes of two bodies if it is of the nodes around them.
+    /// Does `first` always end before `second` starts? For nodes of two bodies, the nodes around them decide.
     pub fn before(&self, first: usize, second: usize) -> bool {
         if self.places.is_empty() {
             return self.orders[0].before(first, second);
@@ -62,8 +62,8 @@ impl Nest {
         self.orders[body].before(first, second)
     }
 
-    /// Can the two never run at the same time? That is also so for a node and itself, for a node and the nodes in its
-    /// bodies, and for nodes of which a launch runs only one.
+    /// Can the two never run at the same time? Also true of a node and itself, of a node and the nodes in its bodies,
+    /// and of nodes of which a launch runs only one.
     pub fn ordered(&self, first: usize, second: usize) -> bool {
         if self.places.is_empty() {
             return self.orders[0].ordered(first, second);
@@ -134,7 +134,7 @@ impl Nest {
         self.owners[body].0.map(|node| self.body(node))
     }
 
-    /// The innermost body that both nodes are in, and the local indices there of the nodes they are, or are in.
+    /// The innermost body that both nodes are in, and for each the local index there of the node that it is or is in.
     fn common(&self, first: usize, second: usize) -> (usize, usize, usize) {
         let ((mut a, mut first), (mut b, mut second)) = (self.place(first), self.place(second));
         let out = |body: &mut usize, local: &mut usize| {

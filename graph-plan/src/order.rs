@@ -23,12 +23,12 @@ pub struct Order {
     level: Vec<usize>,
     /// The ancestors of each position.
     ancestors: Ancestors,
-    /// Indices of edges that a longer path, or an equal edge before them, implies.
+    /// The indices of edges that a longer path or an equal earlier edge implies.
     redundant: Vec<usize>,
 }
 
 impl Order {
-    /// Orders `nodes` nodes by `edges`; `None` where they form a cycle.
+    /// Orders `nodes` nodes by `edges`; `None` if these form a cycle.
     pub fn new(nodes: usize, edges: &[Edge]) -> Option<Self> {
         Self::with(nodes, edges, |chains| CHAIN_NODES * chains <= nodes)
     }
@@ -71,7 +71,7 @@ impl Order {
                     .iter()
                     .map(|&edge| (self.position[edges[edge as usize].from], edge as usize)),
             );
-            // Nearest first; of equal ones the first written stays.
+            // Nearest first. Of equal edges, the first written stays.
             predecessors.sort_unstable_by(|a, b| b.0.cmp(&a.0).then(a.1.cmp(&b.1)));
             for &(from, edge) in &predecessors {
                 self.level[node] = self.level[node].max(self.level[self.sequence[from]] + 1);
@@ -128,7 +128,7 @@ enum Ancestors {
 }
 
 impl Ancestors {
-    /// Adds position `from` and all before it to the row of `place`; `false` if it was there already.
+    /// Adds position `from` and its row to the row of `place`; `false` if it was there already.
     fn join(&mut self, place: usize, from: usize) -> bool {
         if self.contain(place, from) {
             return false;
@@ -199,10 +199,10 @@ fn row_start(place: usize) -> usize {
     64 * full * (full + 1) / 2 + rest * (full + 1)
 }
 
-/// A topological order, or `None` where there is a cycle.
+/// A topological order; `None` if there is a cycle.
 fn sequence(nodes: usize, edges: &[Edge]) -> Option<Vec<usize>> {
     if edges.iter().all(|edge| edge.from < edge.to) {
-        return Some((0..nodes).collect()); // as it usually stands: declared in order
+        return Some((0..nodes).collect()); // the usual case: declared in order
     }
     let order = toposort(&petgraph(nodes, edges), None).ok()?;
     Some(order.into_iter().map(|node| node.index()).collect())

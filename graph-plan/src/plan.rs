@@ -1,4 +1,4 @@
-//! A checked graph as static data: what `Self::PLAN` is, and what the drawings draw.
+//! A checked graph as static data: the constant `PLAN` of a graph, and the subject of the drawings.
 
 use crate::arena::aligned;
 use crate::{Draft, Mode, NodeKind, Outcome, Role, Space};
@@ -11,13 +11,13 @@ pub struct Plan {
     pub name: Cow<'static, str>,
     /// The memory its nodes touch.
     pub resources: Cow<'static, [PlanResource]>,
-    /// The nodes, in order of declaration: those of a body right after the node whose body it is.
+    /// The nodes, in order of declaration. The nodes of a body come right after the node whose body it is.
     pub nodes: Cow<'static, [PlanNode]>,
     /// The bodies; the first is the graph itself.
     pub bodies: Cow<'static, [PlanBody]>,
-    /// The `for`s, whose nodes stand here once; each comes after those around it.
+    /// The `for`s; each comes after those around it. The nodes of a `for` are in the plan once.
     pub loops: Cow<'static, [PlanLoop]>,
-    /// The least size of the arena, in bytes. In static data, child graphs have scratch memory that is no resource of
+    /// The least size of the arena in bytes. In static data, child graphs have scratch memory that is no resource of
     /// this plan.
     pub least_arena: usize,
 }
@@ -34,7 +34,7 @@ pub struct PlanBody {
 /// A `for` of a [`Plan`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanLoop {
-    /// The name of what counts its iterations.
+    /// The name of the variable that counts its iterations.
     pub variable: Cow<'static, str>,
     /// The `for` around it, be it in the same body or in one around that.
     pub parent: Option<usize>,
@@ -45,11 +45,11 @@ pub struct PlanLoop {
 pub struct PlanResource {
     /// Its name.
     pub name: Cow<'static, str>,
-    /// Where it lives.
+    /// The memory that it is in.
     pub space: Space,
-    /// Its size in bytes; 0 in static data where only building the graph tells it.
+    /// Its size in bytes; 0 in static data if the size is known only when the graph is built.
     pub bytes: usize,
-    /// Where scratch memory begins in the arena that it shares with other scratch memory, in bytes.
+    /// The offset of scratch memory in the arena, in bytes.
     pub offset: Option<usize>,
 }
 
@@ -64,7 +64,7 @@ pub struct PlanNode {
     pub accesses: Cow<'static, [PlanAccess]>,
     /// The nodes it runs directly after: the transitive reduction of the edges as written. All are of its body.
     pub after: Cow<'static, [usize]>,
-    /// Those of them that its kernel itself waits for, by programmatic edges.
+    /// The nodes among `after` that its kernel itself waits for, by programmatic edges.
     pub programmatic: Cow<'static, [usize]>,
     /// The length in edges of the longest path of its body that ends here. Nodes of one body and level can run at the
     /// same time.
@@ -154,7 +154,7 @@ impl PlanNode {
         }
     }
 
-    /// The node; some of the nodes that it runs after it waits for in its own code.
+    /// The node, which waits in its own code for the nodes `before`.
     pub const fn waiting_for(mut self, before: &'static [usize]) -> Self {
         std::mem::forget(std::mem::replace(&mut self.programmatic, Cow::Borrowed(before)));
         self
@@ -197,7 +197,7 @@ impl Plan {
         }
     }
 
-    /// The plan, whose arena takes so many bytes.
+    /// The plan, with an arena of at least `bytes` bytes.
     pub const fn with_least_arena(mut self, bytes: usize) -> Self {
         self.least_arena = bytes;
         self

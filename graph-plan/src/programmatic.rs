@@ -1,13 +1,13 @@
-//! Programmatic edges: the node after starts when the kernel before lets it, and waits for its end in its own code.
-//! The rule reads off what is known of the kernels whether that is an order of the two; and the messages where it is
-//! none.
+//! Programmatic edges: the later node starts when the earlier kernel lets it, and waits for the end of that kernel in
+//! its own code. The rule decides from the facts about the two kernels whether that orders them, and has the messages
+//! if it does not.
 
 mod writers;
 
 use crate::{KernelCode, Text, Touched};
 pub use writers::Writers;
 
-/// What other nodes do to the memory that a parameter of the node after points to.
+/// Whether other nodes write the memory that a parameter of the later node points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SharedParam {
     /// The index of the parameter.
@@ -21,9 +21,9 @@ pub struct SharedParam {
 /// A programmatic edge.
 #[derive(Clone, Copy, Debug)]
 pub struct ProgrammaticEdge<'a> {
-    /// The name of the node before.
+    /// The name of the earlier node.
     pub upstream: &'a str,
-    /// The name of the node after.
+    /// The name of the later node.
     pub downstream: &'a str,
 }
 
@@ -64,7 +64,7 @@ const fn least(a: Option<usize>, b: Option<usize>) -> Option<usize> {
     }
 }
 
-/// The first of `accesses` to memory that a node may write: before this one, where only `ancestors` count.
+/// The first of `accesses` to memory that a node may write. If `ancestors`, only nodes before this one count.
 const fn first(
     accesses: &[(Touched, u32)],
     memory: &[SharedParam],
@@ -117,7 +117,7 @@ const fn is_written(memory: &[SharedParam], param: usize, ancestors: bool) -> bo
 }
 
 impl ProgrammaticEdge<'_> {
-    /// Why the edge is no order of its nodes, in words; `None` if it is one. `kernel` is the kernel of the node after.
+    /// The reason why the edge does not order its nodes; `None` if it does. `kernel` is the kernel of the later node.
     pub const fn fault(&self, kernel: &KernelCode<'_>, exposed: Exposed) -> Option<Text> {
         let dependency = &kernel.dependency;
         let exit = dependency.early_exit;
@@ -158,7 +158,7 @@ impl ProgrammaticEdge<'_> {
         Some(text.str(", or write `after ").str(self.upstream).str("`"))
     }
 
-    /// A warning that the edge is a plain one, since the kernel before never lets the one after start early.
+    /// A warning that the edge is a plain one: the earlier kernel never lets the later one start early.
     pub const fn never_triggers(&self, upstream: &KernelCode<'_>) -> Option<Text> {
         if upstream.dependency.triggers.is_some() {
             return None;
@@ -170,7 +170,7 @@ impl ProgrammaticEdge<'_> {
         Some(text.str("\nhelp: call `cudaTriggerProgrammaticLaunchCompletion()` in it"))
     }
 
-    /// The two names, the later node first, between three parts.
+    /// The names of the two nodes, the later one first, with the three parts around them.
     const fn text(&self, before: &str, between: &str, after: &str) -> Text {
         let text = Text::new().str(before).str(self.downstream);
         text.str(between).str(self.upstream).str(after)

@@ -7,7 +7,7 @@ use crate::{Access, Draft, Lists, Order};
 pub struct Race {
     /// The access of the node that was declared first.
     pub first: usize,
-    /// The access of the other.
+    /// The access of the other node.
     pub second: usize,
 }
 
@@ -60,7 +60,7 @@ pub fn races(draft: &Draft, order: &Order) -> Vec<Race> {
 /// The races among `all` that are mistakes of their own: mending them mends the others.
 ///
 /// A missing edge between two nodes leaves everything after the one unordered with everything before the other. So
-/// pairs are taken nearest first, and a pair that the mends of those already taken would order is dropped.
+/// pairs are taken nearest first. A pair is dropped if the edges that mend the pairs taken before would order it.
 pub(crate) fn roots(draft: &Draft, order: &Order, all: &[Race]) -> Vec<Race> {
     let nodes = |race: &Race| (draft.accesses[race.first].node, draft.accesses[race.second].node);
     let distance = |race: &Race| {
@@ -109,11 +109,12 @@ fn conflict(a: &Access, b: &Access) -> bool {
     a.node != b.node && (a.mode.writes() || b.mode.writes()) && a.region.overlaps(&b.region)
 }
 
-/// Is there no race at all? Almost linear where graphs are right, which is what a build pays for.
+/// Is there no race at all? Takes almost linear time for graphs without mistakes, so that builds are fast.
 ///
-/// Nodes are visited in topological order; each resource keeps its live accesses. An access is dropped once a later,
-/// ordered one covers it and is in conflict with all it is in conflict with: whoever races with the dropped access and
-/// is ordered after the covering one would be ordered after the dropped one too.
+/// Nodes are visited in topological order, and each resource keeps its live accesses. An access is dropped once a later
+/// access, ordered after it, covers it and is in conflict with everything that it is in conflict with. No race is
+/// missed: an access that races with the dropped one is in conflict with the later one too, and is not ordered after
+/// that, since it would be ordered after the dropped one.
 fn race_free(draft: &Draft, order: &Order) -> bool {
     let ranges = draft.access_ranges();
     let mut live: Vec<Vec<usize>> = vec![Vec::new(); draft.resources.len()];

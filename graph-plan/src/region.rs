@@ -13,7 +13,7 @@ pub enum Bound {
     /// A path such as a constant or a const generic: equal text means equal value.
     Symbol(String),
     /// An expression of the variable of a `for`, with the index of the `for`: equal text means equal value within one
-    /// iteration of it. Boxed since it is rare, and graphs have very many bounds.
+    /// iteration. Boxed because it is rare, and graphs have very many bounds.
     Iteration(Box<(String, usize)>),
     /// An expression whose value the analysis does not follow.
     Unknown,
@@ -59,9 +59,9 @@ pub enum Region {
     Index(Bound),
     /// Elements of the outermost dimension: `x[start..end]`.
     Range(Bound, Bound),
-    /// Of some elements of the outermost dimension, some of the next: `x[start..end][i]`. Both are one of the above.
+    /// A part of the outermost dimension, and a part of the next: `x[start..end][i]`. Both are one of the above.
     Parts(Box<[Region; 2]>),
-    /// Several rows of bytes that lie apart: the builder has them in place of `Parts`.
+    /// Several rows of bytes that lie apart. The builder uses it in place of `Parts`.
     Rectangle(Rectangle),
 }
 
@@ -106,7 +106,7 @@ impl Region {
         match (self, other) {
             (Region::Whole, Region::Whole) => return true,
             (Region::Parts(a), Region::Parts(b)) => return a[0].overlaps(&b[0]) && a[1].overlaps(&b[1]),
-            // All of the other dimension meets whatever is not empty.
+            // The region without parts has all of the second dimension, which meets any part that is not empty.
             (Region::Parts(parts), other) | (other, Region::Parts(parts)) => {
                 return parts[0].overlaps(other) && parts[1].overlaps(&Region::Whole);
             }
@@ -115,7 +115,10 @@ impl Region {
             | (Region::Range(Bound::Known(start), Bound::Known(end)), Region::Rectangle(rows)) => {
                 return rows.meets(*start, *end);
             }
-            _ => {}
+            (
+                Region::Whole | Region::Index(_) | Region::Range(..) | Region::Rectangle(_),
+                Region::Whole | Region::Index(_) | Region::Range(..) | Region::Rectangle(_),
+            ) => {}
         }
         let ((start, end), (other_start, other_end)) = (self.ends(), other.ends());
         let apart = end.certainly_at_most(&other_start)
@@ -130,7 +133,7 @@ impl Region {
         match self {
             Region::Parts(parts) => parts.iter().any(Region::is_empty),
             Region::Rectangle(rows) => rows.is_empty(),
-            _ => match self.ends() {
+            Region::Whole | Region::Index(_) | Region::Range(..) => match self.ends() {
                 (Bound::Known(start), Bound::Known(end)) => start >= end,
                 (start @ (Bound::Symbol(_) | Bound::Iteration(..)), end) => start == end,
                 _ => false,
@@ -153,7 +156,7 @@ impl Region {
         self.in_any_iteration().overlaps(&other.in_any_iteration())
     }
 
-    /// The region, without what is known of it within one iteration only.
+    /// The region with bounds unknown that are known within one iteration only.
     fn in_any_iteration(&self) -> Region {
         let any = |bound: &Bound| match bound {
             Bound::Iteration(..) => Bound::Unknown,
@@ -176,14 +179,14 @@ impl Region {
         match (self, other) {
             (Region::Parts(a), Region::Parts(b)) => return a[0].covers(&b[0]) && a[1].covers(&b[1]),
             (Region::Parts(_) | Region::Rectangle(_), _) => return false,
-            _ => {}
+            (Region::Whole | Region::Index(_) | Region::Range(..), _) => {}
         }
         let ((start, end), (other_start, other_end)) = (self.ends(), other.ends());
         start.certainly_at_most(&other_start) && other_end.certainly_at_most(&end)
     }
 }
 
-/// How much is known of the overlap of two regions that [`Region::overlaps`] cannot tell apart.
+/// The overlap of two regions that [`Region::overlaps`] cannot tell apart, as far as it is known.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Overlap {
     /// The two are the same region.
@@ -251,7 +254,7 @@ impl Overlap {
         }
     }
 
-    /// The overlap of regions of which this is the overlap in the second dimension.
+    /// The overlap of two regions, from this overlap in their second dimension.
     fn within_parts(self) -> Self {
         match self {
             Overlap::Known(_) => Overlap::Part,
@@ -268,7 +271,7 @@ impl Overlap {
     }
 }
 
-/// As it is written after a resource's name: nothing, `[3]`, `[2..8]`, `[..M]`, `[2..8][3]`.
+/// The text after a resource's name: nothing, `[3]`, `[2..8]`, `[..M]`, `[2..8][3]`.
 impl fmt::Display for Region {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -1,10 +1,10 @@
-//! The scopes that a node runs in: bodies with a condition, and repetitions.
+//! The scopes that a node runs in: bodies and `for`s.
 
 use crate::{Draft, Role};
 
 /// The bodies and `for`s of a draft as one tree. A scope is the index of a body, or that of a `for` after all bodies.
 pub(crate) struct Scopes {
-    /// The scope right around each.
+    /// For each scope, the scope directly around it.
     parents: Vec<Option<usize>>,
     kinds: Vec<Kind>,
     /// The innermost scope of each node.
@@ -14,7 +14,7 @@ pub(crate) struct Scopes {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// Runs once whenever what is around it does.
+    /// Runs once whenever the scope around it runs.
     Once,
     /// May not run.
     Conditional,
@@ -76,7 +76,7 @@ impl Scopes {
         self.around(node).find(|&outer| self.holds(outer, scope)).unwrap_or(0)
     }
 
-    /// Does a node run each time that something in `scope` is reached, if it comes before it?
+    /// Does a node that comes before `scope` certainly run each time that something in `scope` is reached?
     pub(crate) fn always_before(&self, node: usize, scope: usize) -> bool {
         let mut around = self.around(node);
         let decides = around.find(|&scope| self.kinds[scope] != Kind::Once);
@@ -89,7 +89,7 @@ impl Scopes {
     }
 }
 
-/// The body that each `for` stands in: that of its nodes, which may all be in `for`s inside it.
+/// For each `for`, the body that its nodes are in; they may all be in `for`s inside it.
 fn homes(draft: &Draft) -> Vec<usize> {
     let mut homes = vec![None; draft.loops.len()];
     for node in &draft.nodes {

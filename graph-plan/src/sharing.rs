@@ -1,23 +1,23 @@
-//! Which scratch resources may share addresses.
+//! The rule that decides which scratch resources may share addresses.
 
 use crate::scope::Scopes;
 use crate::{Access, Draft, Mode, Nest, Region};
 
-/// Which scratch resources of a graph must not share addresses, in order of their first use.
+/// The scratch resources of a graph, in order of first use, and which of them must not share addresses.
 ///
 /// # What is shared
 ///
-/// The accesses of a resource fall into *ranges*. A range ends where an access *renews* the resource: one that writes
-/// all of it (a copy or a memset; what a kernel writes is not known), is ordered with every other access, and runs
-/// whenever a later one does. Two resources may share addresses if
+/// The accesses of a resource fall into *ranges*. A range ends where an access *renews* the resource: an access that
+/// writes all of it (a copy or a memset; what a kernel writes is not known), is ordered with every other access, and
+/// runs whenever a later access does. Two resources may share addresses if
 ///
 /// 1. of each range of one and each of the other, all accesses of one come before all of the other; accesses of which
 ///    a launch makes only one (`then` and `else`) count as ordered; and
-/// 2. for each repetition (the body of a `while`, a `for`) that has accesses of both: every range of either that has
-///    accesses in it lies in it, all of it, and begins with an access that renews.
+/// 2. for each repetition (the body of a `while`, a `for`) that has accesses of both: every range of either resource
+///    that has accesses in the repetition lies wholly in it, and begins with an access that renews.
 ///
-/// A `while` also reads its condition at the end of each iteration. Nothing in its body shares with that: node and
-/// body are not ordered.
+/// A `while` also reads its condition at the end of each iteration. Nothing in its body shares addresses with the
+/// condition: the node and its body are not ordered.
 ///
 /// # Why results are the same
 ///
@@ -33,9 +33,9 @@ use crate::{Access, Draft, Mode, Nest, Region};
 /// has renewed `A` in this very iteration. So `w` is of this iteration too, and `x`, which is of another, does not
 /// come between: iterations run one after another. Within one iteration the argument is that without repetitions.
 ///
-/// *In a repetition that has `w` and `r` but not `x`*, where the two may be of different ranges, since what `w` writes
-/// is read in the iteration after: `x` comes before all of the repetition or after all of it, as whatever is outside
-/// does that is ordered with anything inside.
+/// *In a repetition that has `w` and `r` but not `x`.* The two may be of different ranges, since `r` may read in one
+/// iteration what `w` wrote in the one before. But `x` comes before all of the repetition or after all of it: anything
+/// outside a repetition that is ordered with something inside is ordered with all of it.
 ///
 /// Memory that shares addresses is never touched by unordered nodes, by 1, so sharing creates no races and needs no
 /// edges.
@@ -71,7 +71,7 @@ impl Sharing {
         }
     }
 
-    /// The sharing in which no two share, whatever the graph.
+    /// The sharing in which no two resources share addresses.
     pub fn none(draft: &Draft) -> Self {
         let scratch = (0..draft.resources.len()).filter(|&resource| draft.resources[resource].scratch);
         let resources: Vec<usize> = scratch.collect();
@@ -82,12 +82,12 @@ impl Sharing {
         }
     }
 
-    /// The scratch resources, in order of first use. Others name them by their place here.
+    /// The scratch resources, in order of first use. [`Sharing::apart`] names them by their place here.
     pub fn resources(&self) -> &[usize] {
         &self.resources
     }
 
-    /// For each of [`Sharing::resources`], those that it must not share addresses with, ascending.
+    /// For each of [`Sharing::resources`], the resources that it must not share addresses with, ascending.
     pub fn apart(&self) -> Vec<&[usize]> {
         self.apart.iter().map(Vec::as_slice).collect()
     }
@@ -97,15 +97,15 @@ impl Sharing {
 struct Life {
     resource: usize,
     ranges: Vec<Range>,
-    /// The repetitions with accesses, and whether their ranges lie in them and begin with an access that renews.
+    /// The repetitions that have accesses, and whether their ranges lie in them and begin with an access that renews.
     repetitions: Vec<(usize, bool)>,
 }
 
 /// Accesses between which the contents matter, by node.
 struct Range {
-    /// Those with none before them.
+    /// The nodes that no other node of the range comes before.
     first: Vec<usize>,
-    /// Those with none after them.
+    /// The nodes that no other node of the range comes after.
     last: Vec<usize>,
 }
 
@@ -134,7 +134,7 @@ impl Life {
     }
 }
 
-/// The use of each scratch resource, in order of first use; unused ones come last.
+/// The uses of all scratch resources, in order of first use; unused resources come last.
 fn lives(draft: &Draft, order: &Nest) -> Vec<Life> {
     let (scopes, positions) = (Scopes::new(draft), positions(draft, order));
     let mut accesses: Vec<Vec<&Access>> = vec![Vec::new(); draft.resources.len()];
@@ -173,7 +173,7 @@ fn life(order: &Nest, scopes: &Scopes, resource: usize, accesses: &[&Access]) ->
     life
 }
 
-/// Which accesses begin a range? They come in an order that the graph allows.
+/// Whether each access renews the resource, and so begins a range. Accesses come in an order that the graph allows.
 fn renews(order: &Nest, scopes: &Scopes, accesses: &[&Access]) -> Vec<bool> {
     let whole = |access: &&Access| access.mode == Mode::Write && access.region.covers(&Region::Whole);
     let mut renews: Vec<bool> = accesses.iter().map(whole).collect();
@@ -192,20 +192,21 @@ fn renews(order: &Nest, scopes: &Scopes, accesses: &[&Access]) -> Vec<bool> {
     renews
 }
 
-/// Adds a node to those that none comes after, where it comes after some of them or none.
+/// Adds a node to `last`, and removes the nodes that it comes after.
 fn keep_last(order: &Nest, last: &mut Vec<usize>, node: usize) {
     last.retain(|&other| !order.before(other, node));
     last.push(node);
 }
 
-/// Adds a node to those that none comes before, where it comes before some of them or none.
+/// Adds a node to `first`, and removes the nodes that it comes before.
 fn keep_first(order: &Nest, first: &mut Vec<usize>, node: usize) {
     first.retain(|&other| !order.before(node, other));
     first.push(node);
 }
 
 impl Life {
-    /// Takes down in which repetitions a range has accesses, and which of them it is new in.
+    /// Records, for each repetition that a range with accesses at `nodes` is in, whether the range lies wholly in it
+    /// and begins with an access that renews.
     fn repeat(&mut self, scopes: &Scopes, nodes: &[usize], renewed: bool) {
         for &node in nodes {
             for scope in scopes.repetitions(node) {

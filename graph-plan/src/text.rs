@@ -1,6 +1,6 @@
 //! Text that can be put together in a `const fn`, for messages of compile-time assertions.
 
-/// A string of at most [`Text::CAPACITY`] bytes; what does not fit is cut off.
+/// A string of at most [`Text::CAPACITY`] bytes. A part that does not fit is left out.
 #[derive(Clone, Copy)]
 pub struct Text {
     bytes: [u8; Text::CAPACITY],
@@ -19,7 +19,7 @@ impl Text {
         }
     }
 
-    /// Appends a string; one that does not fit whole is left out whole.
+    /// Appends a string, or nothing if it does not fit whole.
     pub const fn str(mut self, text: &str) -> Self {
         let text = text.as_bytes();
         if text.len() > Text::CAPACITY - self.len {

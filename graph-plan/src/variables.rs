@@ -1,11 +1,11 @@
-//! The race on module-scope variables, which all kernels of one module share: what is known of two kernels decides it.
+//! Races on module-scope variables, which all kernels of one module share. The facts about two kernels decide.
 
 use crate::text::same;
 use crate::{KernelCode, Nest, Text};
 use std::collections::HashMap;
 
-/// The race of two nodes that can run at the same time and launch kernels `a` and `b`, in words; `None` if no
-/// module-scope variable that both touch is written.
+/// The message about the race of two nodes that can run at the same time and launch the kernels `a` and `b`; `None` if
+/// neither writes a module-scope variable that both touch.
 pub const fn variable_race(first: &str, a: &KernelCode<'_>, second: &str, b: &KernelCode<'_>) -> Option<Text> {
     if !a.shares_module(b) {
         return None;
@@ -26,12 +26,12 @@ pub const fn variable_race(first: &str, a: &KernelCode<'_>, second: &str, b: &Ke
     None
 }
 
-/// The explanation of a variable that two nodes race on; its name comes before.
+/// The note on a variable that two nodes race on; its name comes before.
 pub(crate) const VARIABLE: &str = "is a module-scope variable of their kernels, which all nodes of a graph share";
 
-/// The pairs of kernels for which [`variable_race`] must be asked: for each two kernels, the first two nodes that
-/// launch them and can run at the same time. `launches` are nodes and what they launch, in order; the pairs are places
-/// in it.
+/// The pairs that [`variable_race`] must look at: for each two kernels, the first two nodes that launch them and can
+/// run at the same time. `launches` has nodes with the kernels that they launch, in order; a pair has two indices into
+/// it.
 pub fn unordered_launches(order: &Nest, launches: &[(usize, impl AsRef<str>)]) -> Vec<(usize, usize)> {
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let launches = launches.iter().map(|(node, kernel)| {
@@ -39,7 +39,7 @@ pub fn unordered_launches(order: &Nest, launches: &[(usize, impl AsRef<str>)]) -
         (*node, *numbers.entry(kernel.as_ref()).or_insert(next))
     });
     let launches: Vec<(usize, usize)> = launches.collect();
-    // For each two kernels: large graphs launch few kernels many times.
+    // By kernels rather than by nodes: large graphs launch few kernels many times.
     let mut known = vec![vec![false; numbers.len()]; numbers.len()];
     let mut found = Vec::new();
     for (second, &(node, kernel)) in launches.iter().enumerate() {

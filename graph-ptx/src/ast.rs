@@ -8,7 +8,7 @@ pub struct Module {
     pub version: (u32, u32),
     /// The architecture of `.target`, for example `sm_70` or `sm_90a`.
     pub target: String,
-    /// `.address_size` in bits (32 or 64; 64 where the directive is missing).
+    /// `.address_size` in bits (32 or 64; 64 if the directive is missing).
     pub address_size: u32,
     /// Module-scope variables: `.global`, `.const` and module-scope `.shared`.
     pub variables: Vec<Variable>,
@@ -93,11 +93,11 @@ pub struct Variable {
     pub align: u32,
     /// Total size in bytes; 0 for `extern .shared x[]`.
     pub size: u64,
-    /// `.extern`: defined elsewhere, or dynamic shared memory.
+    /// Whether it is `.extern`: defined elsewhere, or dynamic shared memory.
     pub external: bool,
-    /// `.ptr`: the parameter is declared to be a pointer (with space and alignment, where given).
+    /// `.ptr`, if the parameter is declared to be a pointer, with its space and alignment.
     pub pointer: Option<PointerAttribute>,
-    /// The initial bytes, shorter than `size` where the rest is zero.
+    /// The initial bytes; shorter than `size` if the rest is zero.
     pub initial: Vec<u8>,
     /// Addresses in the initialiser: byte offset, the symbol whose address it is, and an addend.
     pub relocations: Vec<(u64, String, i64)>,
@@ -115,7 +115,7 @@ impl Variable {
 /// `.ptr .space .align n` of a kernel parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PointerAttribute {
-    /// The space it points to; generic where `None`.
+    /// The space it points to; generic if `None`.
     pub space: Option<Space>,
     /// The alignment of what it points to, in bytes.
     pub align: u32,
@@ -136,7 +136,7 @@ pub struct Function {
     pub required_block: Option<[u32; 3]>,
     /// `.maxntid x, y, z` (missing ones are 1).
     pub max_block: Option<[u32; 3]>,
-    /// The thread block clusters that it demands.
+    /// The demands on the thread block clusters that it is launched in.
     pub cluster: Cluster,
     /// The code; `None` for a declaration.
     pub body: Option<Body>,
@@ -158,7 +158,7 @@ pub struct Cluster {
 }
 
 /// The code of a function. Nested `{ }` scopes are flattened; registers, variables and labels of inner scopes are
-/// renamed apart where they would clash.
+/// renamed if they would clash.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Body {
     /// All registers, indexed by [`Reg`].
@@ -179,8 +179,8 @@ pub struct Body {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(pub u32);
 
-/// A declared register. `.reg .b32 %r<5>` declares five, of which the code's body lists only those that it names. A
-/// vector register, `.reg .v2 .f32 v`, is listed as its parts `v.x` and `v.y`.
+/// A declared register. `.reg .b32 %r<5>` declares five; the body lists only those that its code names. A vector
+/// register, `.reg .v2 .f32 v`, is listed as its parts `v.x` and `v.y`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Register {
     /// Its name, for example `%r4`.
@@ -202,7 +202,7 @@ pub struct Instruction {
     pub operands: Vec<Operand>,
     /// Line in the PTX text, from 1.
     pub line: u32,
-    /// The `.loc` in force: file index and line in the source.
+    /// The file index and the line in the source, from the `.loc` before the instruction.
     pub source: Option<(u32, u32)>,
 }
 
@@ -215,7 +215,7 @@ pub enum Operand {
     Part(Reg, String),
     /// `!%p1`: a predicate, negated.
     NotPredicate(Reg),
-    /// `%p1|%p2` and `%r1|%p1`: two destinations.
+    /// `%p1|%p2` or `%r1|%p1`: two destinations.
     Pair(Box<Operand>, Box<Operand>),
     /// A special register, with its component: `%tid.x`, `%laneid`, `%clock64`.
     Special(String),
@@ -227,7 +227,7 @@ pub enum Operand {
     F64(u64),
     /// `[base+offset]`
     Address(Base, i64),
-    /// `{%f1, %f2, _}` and the arguments `(a, b)` of `call`. The operand `[tensor, {%r1, %r2}]` of texture and tensor
+    /// `{%f1, %f2, _}`, or the arguments `(a, b)` of `call`. The operand `[tensor, {%r1, %r2}]` of texture and tensor
     /// instructions is the vector of its parts, the address first.
     Vector(Vec<Operand>),
     /// The address of a variable or a function, with an addend: `mov.u64 %rd1, table+8`.

@@ -77,7 +77,7 @@ pub struct Mistake {
     pub place: Place,
     /// One line, lower case, without full stop.
     pub message: String,
-    /// Facts.
+    /// Facts, one line each.
     pub notes: Vec<String>,
     /// How to mend it.
     pub help: Option<String>,
@@ -134,12 +134,12 @@ impl Mistake {
 pub struct Findings {
     /// The kernel; `None` if it is not there.
     pub summary: Option<KernelSummary>,
-    /// All that is wrong, in no order.
+    /// All mistakes, in no order.
     pub mistakes: Vec<Mistake>,
 }
 
-/// Compares a declaration with the PTX in `module`, which messages call `path`. `nearest` picks the name that is most
-/// like a missing one.
+/// Compares a declaration with the PTX in `module`, which messages call `path`. `nearest` picks the candidate that is
+/// most like a name that is missing.
 pub fn check(
     declaration: &Declaration,
     module: &Module,

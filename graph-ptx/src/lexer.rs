@@ -11,7 +11,7 @@ pub(crate) enum Kind<'a> {
     Dotted(&'a str),
     /// A literal as written: `42`, `0x1fU`, `0f3F800000`, `8.4`, `1.5e-3`.
     Number(&'a str),
-    /// The inside of a string literal, escapes untouched.
+    /// The inside of a string literal, with its escapes as written.
     Text(&'a str),
     /// One punctuation character.
     Punct(u8),
@@ -180,7 +180,7 @@ impl<'a> Lexer<'a> {
         &self.text[start..self.position]
     }
 
-    /// A modifier may hold `::` (`.shared::cluster`).
+    /// Reads a directive or modifier from after its dot; it may hold `::` (`.shared::cluster`).
     fn take_dotted(&mut self, start: usize) -> &'a str {
         loop {
             self.take_word(start);

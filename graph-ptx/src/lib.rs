@@ -1,7 +1,7 @@
 //! PTX text: parsing, kernel signatures, and which parameters a kernel reads and writes.
 //!
 //! [`parse`] turns text into a syntax tree ([`ast`]). [`summarize`] follows addresses through a kernel and the
-//! functions that it calls, and says through which parameters it loads and stores. [`declaration`] compares that with
+//! functions that it calls, and tells which parameters it loads and stores through. [`declaration`] compares that with
 //! what an author declared. All three take any text: they return errors, they never panic, and their time grows with
 //! the text and not with the numbers in it.
 //!

@@ -1,8 +1,8 @@
 //! From tokens to the syntax tree: recursive descent with one token of look-ahead.
 //!
-//! Here are the token helpers and the directives of module scope; the modules below parse the rest. The parser reads
-//! untrusted text: it never recurses deeper than a constant, allocates no more than a small multiple of the text, and
-//! takes linear time.
+//! This file has the helpers for tokens, and the directives of module scope; the files of the folder parse the rest.
+//! The parser reads untrusted text: it never recurses deeper than a constant, allocates no more than a small multiple
+//! of the text, and takes linear time.
 
 mod body;
 mod constant;
@@ -18,7 +18,7 @@ use crate::lexer::{Kind, Lexer, Token};
 
 type Result<T, E = ParseError> = std::result::Result<T, E>;
 
-/// Nesting of scopes, vectors and initialisers beyond this is an error.
+/// The deepest valid nesting of scopes, vectors and initialisers.
 const MAX_DEPTH: usize = 64;
 
 /// Parses a PTX translation unit: what nvcc and NVRTC emit, and hand-written PTX of versions 6.0 and later.
@@ -39,7 +39,7 @@ struct Parser<'a> {
     /// The next token, not yet consumed.
     token: Token<'a>,
     module: Module,
-    /// Bytes of padding that initialisers may still ask for.
+    /// The number of bytes of padding that initialisers may still ask for.
     padding: u64,
 }
 
@@ -214,7 +214,7 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// `.loc 1 20 3` with `, function_name $L__info_string0, inlined_at 1 4 2`; gives file and line.
+    /// `.loc 1 20 3`, and perhaps `, function_name $L__info_string0, inlined_at 1 4 2`. Returns file and line.
     fn parse_location(&mut self) -> Result<(u32, u32)> {
         self.advance()?;
         let location = (self.parse_u32()?, self.parse_u32()?);

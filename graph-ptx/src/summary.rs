@@ -1,4 +1,4 @@
-//! The use that a kernel makes of its parameters: which it reads, which it writes, and which accesses remain unknown.
+//! The accesses of a kernel: the parameters that it reads, those that it writes, and accesses that remain unknown.
 //!
 //! # How addresses are followed
 //!
@@ -14,10 +14,12 @@
 //! * **Everything else** (products, differences, shifts, halves, conversions) gives a number with the *taint* of all
 //!   addresses whose bits are in it. A number is no address: an access through it is of unknown provenance, and counts
 //!   for the parameters of its taint too. A pointer plus a tainted index may be an address elsewhere (`p + (q - p)`),
-//!   so it is both. So a pointer cannot be taken apart and put together again unseen. The exceptions are pieces below 4
-//!   KiB (`p & 15`, which by themselves locate nothing) and bits sent through branches and comparisons.
-//! * **Local, shared and device memory** are one value each: every load finds everything that is stored. Loads from
-//!   device memory are unknown as addresses, tainted by every pointer that the kernel stores there. `.param` variables
+//!   so it is both. So a pointer cannot be taken apart and put together again unseen. There are two exceptions: the
+//!   lowest 12 bits of an address (`p & 15`), which locate nothing by themselves, and bits sent through branches and
+//!   comparisons.
+//! * **Local, shared and device memory** are one value each: every load finds everything that is stored. An address
+//!   loaded from device memory is unknown, and tainted by every pointer that the kernel stores there. `.param`
+//! variables
 //!   are followed one by one.
 //! * **Calls** are followed with their arguments; a call through a register may reach every function of the module
 //!   whose address is taken and that has as many parameters. External functions may do anything with their arguments,
@@ -27,12 +29,12 @@
 //!
 //! # Programmatic launches
 //!
-//! A kernel that is launched before an earlier one has ended may touch what that one writes only after
-//! `griddepcontrol.wait`. An instruction is *early* if some path from the kernel's beginning to it passes no such wait.
-//! If there is one wait, the early instructions are those that it does not dominate. Waits in both branches of a
-//! condition count together. A guarded wait (`@p`) does not count. Calls are followed: an access in a function is early
-//! if it is early on some path through the calls that lead there, and a wait that is on all paths through a function
-//! counts for its callers.
+//! A kernel may be launched before an earlier kernel has ended. It may then touch the memory that the earlier kernel
+//! writes only after `griddepcontrol.wait`. An instruction is *early* if some path from the kernel's beginning to it
+//! passes no such wait. If there is one wait, the early instructions are those that it does not dominate. Waits in both
+//! branches of a condition count together. A guarded wait (`@p`) does not count. Calls are followed: an access in a
+//! function is early if it is early on some path through the calls that lead there, and a wait that is on all paths
+//! through a function counts for its callers.
 
 mod report;
 mod shared;
@@ -53,7 +55,8 @@ use flow::Flow;
 use program::Program;
 use report::Report;
 
-/// The facts about a kernel that its PTX shows. Lines are lines of the PTX text; of several lines, the first is given.
+/// The facts about a kernel that its PTX shows. Lines are lines of the PTX text. An access that occurs on several lines
+/// has the first.
 #[derive(Clone, Debug, PartialEq)]
 pub struct KernelSummary {
     /// Its (mangled) name.
@@ -66,38 +69,39 @@ pub struct KernelSummary {
     pub required_block: Option<[u32; 3]>,
     /// `.maxntid`: the product is the largest number of threads in a block.
     pub max_block: Option<[u32; 3]>,
-    /// The clusters that it demands.
+    /// The demands on the clusters that it is launched in.
     pub cluster: Cluster,
     /// `.target` of the module, for example `sm_70`.
     pub target: String,
     /// Bytes of shared memory declared with a size, by the kernel and what it calls.
     pub static_shared: u64,
-    /// A load through an address that may come from anything but the pointer parameters and the module's variables.
+    /// The line of a load through an address that may come from anything but the pointer parameters and the module's
+    /// variables.
     pub unknown_load: Option<u32>,
-    /// A store or atomic operation through such an address. Accesses through a by-value parameter are not counted here,
-    /// but in [`ParamSummary::address`].
+    /// The line of a store or an atomic operation through such an address. Accesses through a by-value parameter count
+    /// in [`ParamSummary::address`] instead.
     pub unknown_store: Option<u32>,
     /// The different sets of parameters that stores may go through, by line.
     pub stores: Vec<Store>,
-    /// The module's `.global` variables that it, or a function that it calls, touches; in order of declaration.
+    /// The module's `.global` variables that it or a function that it calls touches, in order of declaration.
     pub variables: Vec<VariableAccess>,
-    /// `griddepcontrol.launch_dependents`
+    /// The line of `griddepcontrol.launch_dependents`.
     pub launch_dependents: Option<u32>,
-    /// `griddepcontrol.wait`
+    /// The line of `griddepcontrol.wait`.
     pub dependency_wait: Option<u32>,
-    /// An exit (`ret`, `exit` or the end of the code) that is early; a trap does not count.
+    /// The line of an early exit (`ret`, `exit` or the end of the code); a trap does not count.
     pub early_exit: Option<u32>,
-    /// An early access through an address that may come from anything but the pointer parameters and the module's
-    /// variables; by-value parameters count here.
+    /// The line of an early access through an address that may come from anything but the pointer parameters and the
+    /// module's variables; accesses through by-value parameters count here.
     pub unknown_early: Option<u32>,
-    /// An [`Access::noncoherent`] load through such an address, early or not.
+    /// The line of an [`Access::noncoherent`] load through such an address, early or not.
     pub unknown_noncoherent: Option<u32>,
 }
 
 /// A parameter of a kernel.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ParamSummary {
-    /// Its name in the PTX, usually the kernel's with a number.
+    /// Its name in the PTX, usually the name of the kernel and a number.
     pub name: String,
     /// Its type; `B8` for arrays, which is how structs are passed.
     pub ty: Type,
@@ -107,16 +111,16 @@ pub struct ParamSummary {
     pub align: u32,
     /// Whether it is declared as an array, `.b8 name[24]`.
     pub array: bool,
-    /// `.ptr`, if the compiler writes it.
+    /// The `.ptr` attribute, if the compiler wrote it.
     pub pointer: Option<PointerAttribute>,
-    /// The accesses of the memory that it points to. Only for parameters that the caller says are pointers.
+    /// The accesses of the memory that it points to; none unless the caller says that it is a pointer.
     pub access: Access,
     /// The line where its value is used as an address, or as part of one. For a by-value parameter: as the only pointer
     /// in an address (the pointer in a struct, a tensor map), not as an index.
     pub address: Option<u32>,
 }
 
-/// Accesses through a pointer, or of a variable: each counts if the address *may* derive from it.
+/// The lines of accesses through a pointer, or of a variable. An access counts if its address *may* derive from it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Access {
     /// A plain load. Atomic operations are not counted here.
@@ -164,20 +168,20 @@ pub enum Touched<'s> {
 }
 
 impl KernelSummary {
-    /// The memory that it may touch early, each with a line. The list of a kernel that never waits is empty, since all
-    /// of it is early.
+    /// The memory that it may touch early, each with a line. The list is empty if the kernel never waits: everything is
+    /// early then.
     pub fn early(&self) -> Vec<(Touched<'_>, u32)> {
         self.touched(self.unknown_early, |access| access.early)
     }
 
-    /// The memory that it loads through caches that are not coherent, each with a line. The list of a kernel that never
-    /// waits is empty.
+    /// The memory that it loads through caches that are not coherent, each with a line. The list is empty if the kernel
+    /// never waits.
     pub fn noncoherent(&self) -> Vec<(Touched<'_>, u32)> {
         self.touched(self.unknown_noncoherent, |access| access.noncoherent)
     }
 
-    /// The line where it may load or atomically update the memory of a pointer parameter. A load of unknown origin
-    /// counts.
+    /// The line where it may load or atomically update the memory of a pointer parameter. A load through an unknown
+    /// address counts.
     pub fn load_through(&self, param: usize) -> Option<u32> {
         let access = self.params.get(param)?.access;
         access.loaded.or(access.atomic).or(self.unknown_load)
@@ -206,9 +210,9 @@ pub fn summarize(module: &Module, name: &str, pointers: &[bool]) -> Option<Kerne
     summarize_at(&mut program, index, pointers)
 }
 
-/// Returns the summaries of all kernels of a module, in order. Parameters of 64 bits that are used as an address are
-/// taken for pointers. If an address is the plain sum of two such values, neither is known to be the pointer, and the
-/// access is unknown: use [`summarize`] where the declaration is known.
+/// Returns the summaries of all kernels of a module, in order. A parameter of 64 bits counts as a pointer if it is used
+/// as an address. If an address is the plain sum of two parameters, neither is known to be the pointer, and the access
+/// is unknown. If the declaration of a kernel is known, use [`summarize`].
 pub fn kernel_summaries(module: &Module) -> Vec<KernelSummary> {
     let mut program = Program::new(module);
     let mut summaries = Vec::new();
@@ -250,7 +254,7 @@ fn summarize_at(program: &mut Program<'_>, index: usize, pointers: &[bool]) -> O
     Some(summary)
 }
 
-/// The summary as far as the declaration alone gives it.
+/// The summary of the declaration alone, without accesses.
 fn header(function: &Function, target: &str) -> KernelSummary {
     KernelSummary {
         name: function.name.clone(),

@@ -61,7 +61,7 @@
 //!
 //! The modules are listed top first; each uses only those below it. `driver` holds the CUDA calls, one `unsafe fn` for
 //! each. `backend` makes graphs of them, or runs the nodes on the emulator. The safety argument is on
-//! `backend::cuda::Executable`, and for memory that graphs share on `backend::uses::Uses`.
+//! `backend::cuda::CudaExecutable`, and for memory that graphs share on `backend::uses::Uses`.
 
 mod expansion;
 mod builder;

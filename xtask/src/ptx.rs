@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use crate::nvrtc::Nvrtc;
-use crate::workspace::relative;
+use crate::workspace::{files, relative};
 use crate::{Result, wheels};
 
 /// The beginning of a first line that is meant for this module.
@@ -264,28 +264,9 @@ fn make_executable(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Every file of the workspace with this extension, sorted, without build outputs and hidden folders.
+/// The files of the workspace with this extension.
 fn files_named(root: &Path, extension: &str) -> Result<Vec<PathBuf>> {
-    let mut found = Vec::new();
-    let mut folders = vec![root.to_owned()];
-    while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder).map_err(|error| format!("cannot list {}: {error}", folder.display()))?;
-        for entry in entries {
-            let entry = entry?;
-            let path = entry.path();
-            let name = entry.file_name();
-            if entry.file_type()?.is_dir() {
-                let skipped = name == "target" || name == "wip" || name.to_string_lossy().starts_with('.');
-                if !skipped {
-                    folders.push(path);
-                }
-            } else if path.extension().is_some_and(|found| found == extension) {
-                found.push(path);
-            }
-        }
-    }
-    found.sort();
-    Ok(found)
+    files(root, |path| path.extension().is_some_and(|found| found == extension))
 }
 
 /// The first stretch of lines in which two texts differ, cut to a few lines.

@@ -2,6 +2,7 @@
 
 use crate::Result;
 use serde_json::Value;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -25,6 +26,32 @@ pub(crate) fn root() -> Result<PathBuf> {
 /// `path` as the user knows it, seen from the workspace's root.
 pub(crate) fn relative<'a>(root: &Path, path: &'a Path) -> std::path::Display<'a> {
     path.strip_prefix(root).unwrap_or(path).display()
+}
+
+/// The files of the workspace in `root` that `is_wanted`, sorted, without build outputs and hidden folders.
+///
+/// # Errors
+/// If a folder cannot be read.
+pub(crate) fn files(root: &Path, is_wanted: impl Fn(&Path) -> bool) -> Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    let mut folders = vec![root.to_owned()];
+    while let Some(folder) = folders.pop() {
+        let entries = fs::read_dir(&folder).map_err(|error| format!("cannot list {}: {error}", folder.display()))?;
+        for entry in entries {
+            let entry = entry?;
+            let (path, name) = (entry.path(), entry.file_name());
+            if entry.file_type()?.is_dir() {
+                let is_skipped = ["target", "wip", "__pycache__"].iter().any(|skipped| name == *skipped);
+                if !is_skipped && !name.to_string_lossy().starts_with('.') {
+                    folders.push(path);
+                }
+            } else if is_wanted(&path) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
 }
 
 /// A crate of the workspace.

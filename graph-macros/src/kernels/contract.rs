@@ -21,8 +21,6 @@ pub(super) struct Contract {
     pub(super) code: Vec<TokenStream>,
 }
 
-/// The size of the evaluator's stack.
-const MAX_DEPTH: usize = 32;
 const ALLOWED: &str = "a contract is made of `threads`, `grid`, `block`, `shared`, scalar parameters, `.len()` of the others, constants, \
                        arithmetic, comparisons, `&&`, `||` and `!`";
 
@@ -66,7 +64,7 @@ fn contract(attribute: &Attribute, declaration: &Declaration, report: &mut Repor
         let help = format!("compare it with something, as in `{} != 0`", compiler.text);
         return compiler.fault(&expr, "a contract is a condition, but this is a number", &help);
     }
-    if compiler.highest > MAX_DEPTH {
+    if compiler.highest > graph_plan::Contract::MAX_DEPTH {
         return compiler.fault(
             &expr,
             "this contract nests too deeply",

@@ -180,17 +180,17 @@ const _: () = {
             let (factor,) = Self::__scalars(&mut bound, builder)?;
             let __place_more = __p::device::<u32>(builder, "more", bound.more);
             let __place_data = __p::device::<[f32; 4]>(builder, "data", bound.data);
-            let _ = __p::Declare::begin_while(builder, "repeat", &{ __place_more });
+            let _ = __p::Declare::begin_while(builder, "repeat", &__place_more);
             __p::Declare::begin_body(builder);
             Self::__node_1(builder, __place_data, ::core::clone::Clone::clone(&factor))?;
-            let _ = __p::Declare::begin_if(builder, "choice", &{ __place_more });
+            let _ = __p::Declare::begin_if(builder, "choice", &__place_more);
             __p::Declare::begin_body(builder);
             __p::Declare::end_body(builder);
             __p::Declare::begin_body(builder);
             let _ = __g::GraphBuilder::memset::<
                 _,
                 u32,
-            >(builder, "stop", &mut { __place_more }, 0);
+            >(builder, "stop", &mut __g::Place::<u32, _>::whole(&__place_more), 0);
             __p::Declare::end_body(builder);
             __p::Declare::end_body(builder);
             __p::Declare::end_nodes(builder, 4);
@@ -227,7 +227,10 @@ const _: () = {
                 1usize,
                 "scale",
                 __g::Launch::new(1, 4),
-                __kernel_scale::call(&mut { __place_data }, factor),
+                __kernel_scale::call(
+                    &mut __g::Place::<[f32; 4], _>::whole(&__place_data),
+                    factor,
+                ),
             )
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
@@ -315,11 +318,8 @@ const _: () = {
         }
     }
     impl ::core::fmt::Debug for Loop {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
         }
     }
 };

@@ -115,9 +115,9 @@ fn main() {
                 > ::core::fmt::Debug for Expression<R0, R1, P0, F> {
                     fn fmt(
                         &self,
-                        formatter: &mut ::core::fmt::Formatter<'_>,
+                        f: &mut ::core::fmt::Formatter<'_>,
                     ) -> ::core::fmt::Result {
-                        ::core::fmt::Debug::fmt(&self.__graph, formatter)
+                        ::core::fmt::Debug::fmt(&self.__graph, f)
                     }
                 }
                 impl<
@@ -236,7 +236,9 @@ fn main() {
                             sink,
                             0usize,
                             "set",
-                            &mut __p::on_device({ __place_data }),
+                            &mut __p::on_device(
+                                __g::Place::<_, _>::whole(&__place_data),
+                            ),
                             __p::element_of(&__place_data, factor * step),
                         )
                     }
@@ -253,8 +255,8 @@ fn main() {
             let _ = __g::GraphBuilder::memcpy(
                 &mut builder,
                 "down",
-                &{ __place_data },
-                &mut { __place_output },
+                &__place_data,
+                &mut __g::Place::<[f32], _>::whole(&__place_output),
             );
             __p::Declare::end_nodes(&mut builder, 2);
             __p::Declare::edges(&mut builder, &[[0, 1]]);

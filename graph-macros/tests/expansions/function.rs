@@ -169,7 +169,9 @@ const _: () = {
                         __g::KernelCall::built_with(
                             function,
                             [
-                                __g::CallArgument::write(&mut { __place_data }),
+                                __g::CallArgument::write(
+                                    &mut __g::Place::<[f32; 64], _>::whole(&__place_data),
+                                ),
                                 __g::CallArgument::value(64u32),
                             ],
                         )
@@ -230,10 +232,7 @@ const _: () = {
                             function,
                             [
                                 __g::CallArgument::read(
-                                    &__g::Place::<
-                                        [f32; 64],
-                                        _,
-                                    >::rows_from::<32>(&__place_data, 0),
+                                    &__g::Place::rows_from::<32>(&__place_data, 0),
                                 ),
                                 __g::CallArgument::value(factor),
                             ],
@@ -301,11 +300,8 @@ const _: () = {
         }
     }
     impl ::core::fmt::Debug for Loaded {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
         }
     }
 };

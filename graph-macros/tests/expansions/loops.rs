@@ -248,18 +248,13 @@ const _: () = {
                     let _ = __p::Declare::begin_if(
                         builder,
                         "choice",
-                        &__g::Place::<[u32; 4], _>::row(&__place_flags, i),
+                        &__g::Place::row(&__place_flags, i),
                     );
                     __p::Declare::begin_body(builder);
                     let _ = __g::GraphBuilder::memset::<
                         _,
                         f32,
-                    >(
-                        builder,
-                        "one",
-                        &mut __g::Place::<[f32; 4], _>::row(&__place_data, i),
-                        1.0,
-                    );
+                    >(builder, "one", &mut __g::Place::row(&__place_data, i), 1.0);
                     __p::Declare::end_body(builder);
                 }
                 __p::Declare::end_loop(builder);
@@ -319,8 +314,8 @@ const _: () = {
                 "scale",
                 __g::Launch::new(1, 4),
                 __kernel_scale::call(
-                    &__g::Place::<[[f32; 4]], _>::row(&__place_weights, layer),
-                    &mut { __place_data },
+                    &__g::Place::row(&__place_weights, layer),
+                    &mut __g::Place::<[f32; 4], _>::whole(&__place_data),
                     factor,
                 ),
             )
@@ -333,7 +328,13 @@ const _: () = {
             __p::NodeSink::memset::<
                 _,
                 f32,
-            >(sink, 3usize, "last", &mut { __place_data }, factor)
+            >(
+                sink,
+                3usize,
+                "last",
+                &mut __g::Place::<[f32; 4], _>::whole(&__place_data),
+                factor,
+            )
         }
         /// Sets the param `factor` for later launches: updates exactly the nodes that use it, in place.
         pub fn set_factor(&mut self, __value: f32) -> __g::Result<()> {
@@ -455,11 +456,8 @@ const _: () = {
         }
     }
     impl ::core::fmt::Debug for Layers {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
         }
     }
 };

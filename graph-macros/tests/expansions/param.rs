@@ -146,10 +146,9 @@ const _: () = {
             >(
                 builder,
                 "clear",
-                &mut __g::Place::<
-                    [[f32; 4]; 8],
-                    _,
-                >::rows_from::<{ __p::distance(HALF, 8) }>(&__place_data, HALF),
+                &mut __g::Place::rows_from::<
+                    { __p::distance(HALF, 8) },
+                >(&__place_data, HALF),
                 0.0,
             );
             Self::__node_1(builder, __place_data, ::core::clone::Clone::clone(&factor))?;
@@ -187,10 +186,9 @@ const _: () = {
                 __g::Launch::new(1, 4),
                 unsafe {
                     __kernel_scale::call(
-                        &mut __g::Place::<
-                            [[f32; 4]; 8],
-                            _,
-                        >::rows_from::<{ __p::distance(0, HALF) }>(&__place_data, 0),
+                        &mut __g::Place::rows_from::<
+                            { __p::distance(0, HALF) },
+                        >(&__place_data, 0),
                         factor * 2.0,
                         4,
                     )
@@ -274,11 +272,8 @@ const _: () = {
         }
     }
     impl ::core::fmt::Debug for Scale {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
         }
     }
 };

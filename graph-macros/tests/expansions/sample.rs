@@ -195,26 +195,30 @@ const _: () = {
             let _ = __g::GraphBuilder::memcpy(
                 builder,
                 "upload",
-                &{ __place_input },
-                &mut { __place_data },
+                &__place_input,
+                &mut __g::Place::<[f32; N], _>::whole(&__place_data),
             );
             let _ = __g::GraphBuilder::kernel(
                 builder,
                 "forward",
                 __g::Launch::new(1, N),
-                __kernel_forward::call(&mut { __place_data }),
+                __kernel_forward::call(
+                    &mut __g::Place::<[f32; N], _>::whole(&__place_data),
+                ),
             );
             let _ = __g::GraphBuilder::kernel(
                 builder,
                 "backward",
                 __g::Launch::new(1, N),
-                __kernel_backward::call(&mut { __place_data }),
+                __kernel_backward::call(
+                    &mut __g::Place::<[f32; N], _>::whole(&__place_data),
+                ),
             );
             let _ = __g::GraphBuilder::memcpy(
                 builder,
                 "download",
-                &{ __place_data },
-                &mut { __place_output },
+                &__place_data,
+                &mut __g::Place::<[f32; N], _>::whole(&__place_output),
             );
             __p::Declare::end_nodes(builder, 4);
             __p::Declare::edges(builder, &[[0, 1], [1, 2], [2, 3]]);
@@ -301,11 +305,8 @@ const _: () = {
         }
     }
     impl<const N: usize> ::core::fmt::Debug for Sample<N> {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
         }
     }
 };

@@ -203,19 +203,25 @@ const _: () = {
                 builder,
                 "ask",
                 __g::Launch::new(1, N),
-                __kernel_ask::call(&{ __place_x }, &mut { __place_query }),
+                __kernel_ask::call(
+                    &__place_x,
+                    &mut __g::Place::<[f32; N], _>::whole(&__place_query),
+                ),
             );
             let _ = __g::GraphBuilder::kernel(
                 builder,
                 "answer",
                 __g::Launch::new(1, N),
-                __kernel_answer::call(&{ __place_query }, &mut { __place_hidden }),
+                __kernel_answer::call(
+                    &__place_query,
+                    &mut __g::Place::<[[f32; N]; 4], _>::whole(&__place_hidden),
+                ),
             );
             let _ = __g::GraphBuilder::memcpy(
                 builder,
                 "back",
-                &__g::Place::<[[f32; N]; 4], _>::row(&__place_hidden, 0),
-                &mut { __place_x },
+                &__g::Place::row(&__place_hidden, 0),
+                &mut __g::Place::<[f32; N], _>::whole(&__place_x),
             );
             __p::Declare::end_nodes(builder, 3);
             __p::Declare::edges(builder, &[[0, 1], [1, 2]]);
@@ -277,11 +283,8 @@ const _: () = {
         }
     }
     impl<const N: usize> ::core::fmt::Debug for Layer<N> {
-        fn fmt(
-            &self,
-            formatter: &mut ::core::fmt::Formatter<'_>,
-        ) -> ::core::fmt::Result {
-            ::core::fmt::Debug::fmt(&self.__graph, formatter)
+        fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+            ::core::fmt::Debug::fmt(&self.__graph, f)
         }
     }
 };

@@ -5,15 +5,16 @@ use super::ARENA_ALIGNMENT;
 /// The offset of a buffer that is not placed yet.
 pub(super) const NOWHERE: usize = usize::MAX;
 
-/// Looking for a packing.
+/// The search for a packing.
 ///
-/// Buffers are placed one after the other, each in a gap between those placed that it may not overlap, or above them.
-/// The order decides: of first use, of size, and of what else is at stake around each are tried, each with the
-/// tightest and with the lowest gap. An optimal packing has an order that leads to it with lowest gaps (that of its
-/// own offsets), so a search goes on from the best by moving what sticks out to before some neighbour of its, until a
-/// packing is as small as the buffers that are all live at once somewhere, or the effort is spent.
+/// Buffers are placed one after the other. Each goes into a gap between its neighbours (the buffers that it may not
+/// overlap) that are placed already, or above them. So the order of placing decides. The search first tries a few
+/// orders: of first use, of size, of size together with neighbours, of last use; each with the lowest and with the
+/// tightest gap. Some order leads to an optimal packing with lowest gaps: the order of its offsets. So the search goes
+/// on from the best order: it moves buffers that stick out to before one of their neighbours. It ends when a packing is
+/// as small as the largest set found of buffers that must all be apart, or when its steps are spent.
 pub(super) struct Packing<'a> {
-    /// In whole units of the alignment, once it runs.
+    /// The sizes, rounded up to whole units of the alignment once the search runs.
     pub(super) sizes: &'a mut [usize],
     pub(super) apart: &'a [&'a [usize]],
     /// The order to try next.
@@ -22,7 +23,7 @@ pub(super) struct Packing<'a> {
     pub(super) best: &'a mut [usize],
     /// The offsets that `order` leads to.
     pub(super) trial: &'a mut [usize],
-    /// The neighbours of the buffer at hand, by their offset.
+    /// The placed neighbours of the current buffer, sorted by offset.
     pub(super) near: &'a mut [usize],
     /// The best offsets yet, and how many bytes they need.
     pub(super) offsets: &'a mut [usize],
@@ -31,7 +32,7 @@ pub(super) struct Packing<'a> {
     pub(super) effort: usize,
 }
 
-/// Which gap a buffer goes to.
+/// The gap that a buffer goes to.
 #[derive(Clone, Copy)]
 enum Fit {
     Lowest,
@@ -39,7 +40,7 @@ enum Fit {
 }
 
 impl Packing<'_> {
-    /// The size of the smallest packing found, whose offsets are in `offsets` then.
+    /// Searches, leaves the offsets of the smallest packing found in `offsets`, and returns its size.
     pub(super) const fn run(mut self) -> usize {
         if self.sizes.is_empty() {
             return 0;
@@ -71,7 +72,7 @@ impl Packing<'_> {
         let (mut bound, mut buffer) = (0, 0);
         while buffer < self.sizes.len() {
             let mut sum = self.sizes[buffer];
-            // In order of first use, the neighbours before a buffer are, as a rule, live when it is, all of them.
+            // In order of first use, the neighbours before a buffer are usually all live when it is.
             let (mut count, mut index) = (0, self.apart[buffer].len());
             while index > 0 && self.steps < self.effort / 4 {
                 index -= 1;
@@ -101,7 +102,7 @@ impl Packing<'_> {
         true
     }
 
-    /// One of the orders to begin with: of first use, by size, by size together with neighbours, of last use.
+    /// Sets `order` to one of the first orders: of first use, of size, of size together with neighbours, of last use.
     const fn start(&mut self, which: usize) {
         let count = self.sizes.len();
         let mut index = 0;
@@ -123,7 +124,7 @@ impl Packing<'_> {
         }
     }
 
-    /// By which an order is sorted, largest first.
+    /// The weight by which an order is sorted, largest first.
     const fn weight(&self, which: usize, buffer: usize) -> usize {
         if which == 0 || which == 3 {
             return 0;
@@ -161,7 +162,7 @@ impl Packing<'_> {
         }
     }
 
-    /// Where a buffer goes among those placed already.
+    /// The offset of the gap that a buffer goes to.
     const fn gap(&mut self, buffer: usize, fit: Fit) -> usize {
         let count = self.placed_neighbours(buffer);
         self.steps += count;
@@ -183,7 +184,7 @@ impl Packing<'_> {
         if offset == NOWHERE { end } else { offset }
     }
 
-    /// Puts the neighbours of a buffer that are placed into `near`, sorted by offset. Returns how many they are.
+    /// Puts the placed neighbours of a buffer into `near`, sorted by offset. Returns their number.
     const fn placed_neighbours(&mut self, buffer: usize) -> usize {
         let (mut count, mut index) = (0, 0);
         while index < self.apart[buffer].len() {
@@ -206,7 +207,7 @@ impl Packing<'_> {
         count
     }
 
-    /// Moves half of those buffers whose end is above `bound` to before one of their neighbours in `order`.
+    /// Moves half of the buffers that end above `bound` to before one of their neighbours in `order`.
     const fn stir(&mut self, bound: usize, random: &mut u64) {
         let mut index = 0;
         while index < self.order.len() {
@@ -237,7 +238,7 @@ impl Packing<'_> {
     }
 }
 
-/// Is it one of these, which are ascending?
+/// Is `wanted` in `sorted`, which is ascending?
 const fn contains(sorted: &[usize], wanted: usize) -> bool {
     let (mut low, mut high) = (0, sorted.len());
     while low < high {
@@ -263,7 +264,7 @@ pub(crate) const fn below(state: &mut u64, end: usize) -> usize {
     ((mixed >> 33) % end as u64) as usize
 }
 
-/// The space that a buffer takes up. One that no memory could hold stays such a one.
+/// The space that a buffer takes up. If no memory could hold the size, none can hold the result.
 pub(crate) const fn aligned(size: usize) -> usize {
     match size.checked_next_multiple_of(ARENA_ALIGNMENT) {
         Some(size) => size,

@@ -1,11 +1,11 @@
-//! Packing against the optimum, found by trying all orders.
+//! Packings compared with the optimum, which is found by trying all orders.
 
 use super::*;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// Symmetric, sorted lists of who must be apart, from a bit for each pair.
+/// For each buffer, the sorted list of buffers that it must be apart from; symmetric.
 fn apart(count: usize, pairs: impl Fn(usize, usize) -> bool) -> Vec<Vec<usize>> {
     let others = |a: usize| (0..count).filter(|&b| a != b && pairs(a.min(b), a.max(b))).collect();
     (0..count).map(others).collect()
@@ -35,7 +35,7 @@ fn buffers(count: std::ops::Range<usize>) -> impl Strategy<Value = (Vec<usize>, 
     })
 }
 
-/// The smallest packing: that of the best of all orders, each buffer as low as it goes.
+/// The smallest packing over all orders, each buffer placed as low as it goes.
 fn optimum(sizes: &[usize], apart: &[Vec<usize>]) -> usize {
     fn search(sizes: &[usize], apart: &[Vec<usize>], offsets: &mut Vec<Option<usize>>, bytes: usize, best: &mut usize) {
         if bytes >= *best {
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// How far packings are from the smallest possible.
+/// Counts the optimal packings, and prints how far the others are from the smallest possible.
 #[test]
 fn small_packings_are_almost_optimal() {
     let (mut optimal, mut worst) = (0, 1.0_f64);

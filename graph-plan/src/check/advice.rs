@@ -1,13 +1,13 @@
-//! Helps about `after`, and lines of the source: what to write, and where.
+//! Helps about `after` that say what to write and where, and lines of the source.
 
 use crate::{Draft, NodeKind};
 
-/// How to make `later` run after `earlier`.
+/// The help to make `later` run after `earlier`.
 pub(super) fn run_after(draft: &Draft, earlier: usize, later: usize) -> String {
     name_in_after(draft, &draft.nodes[earlier].name, later)
 }
 
-/// How to make `later` run after the node that is named `earlier`, which need not exist yet.
+/// The help to make `later` run after the node that is named `earlier`, which need not exist yet.
 pub(super) fn name_in_after(draft: &Draft, earlier: &str, later: usize) -> String {
     let node = &draft.nodes[later];
     if !draft.is_text || draft.edges.iter().any(|edge| edge.to == later) {
@@ -29,7 +29,7 @@ pub(super) fn name_in_after(draft: &Draft, earlier: &str, later: usize) -> Strin
     format!("write `after {earlier}` {place} of `{}`", node.name)
 }
 
-/// How to undo that `later` runs after `earlier`.
+/// The help to remove the edge by which `later` runs after `earlier`.
 pub(super) fn not_after(draft: &Draft, earlier: usize, later: usize) -> String {
     let (earlier, name) = (&draft.nodes[earlier].name, &draft.nodes[later].name);
     let others = draft.edges.iter().filter(|edge| edge.to == later).count() > 1;

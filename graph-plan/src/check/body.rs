@@ -2,7 +2,8 @@
 
 use crate::{Code, Diagnostic, Draft, Role, Subject};
 
-/// `to` cannot run after `from`, which is in another body: the two, or the nodes around them that are in one body, can.
+/// The mistake that `to` runs after `from`, which is in another body. The help names nodes that can be ordered: the
+/// two, or the nodes around them that are in one body.
 pub fn other_body(draft: &Draft, from: usize, to: usize, subject: Subject) -> Diagnostic {
     let name = |node: usize| -> &str { &draft.nodes[node].name };
     let owner = |node: usize| draft.bodies[draft.nodes[node].body].node;
@@ -59,8 +60,8 @@ pub fn other_body(draft: &Draft, from: usize, to: usize, subject: Subject) -> Di
         .help(help)
 }
 
-/// For each of two nodes, the node of the innermost common body that it is, or that it is inside of. Both are one node
-/// if the two are in different bodies of that node. `None` if one of the two is around the other.
+/// For each of two nodes, the node of their innermost common body that it is or is inside. If the two are in different
+/// bodies of one node, both are that node. `None` if one of the two is around the other.
 pub fn siblings(draft: &Draft, first: usize, second: usize) -> Option<(usize, usize)> {
     let (firsts, seconds) = (around(draft, first), around(draft, second));
     if firsts.contains(&second) || seconds.contains(&first) {
@@ -77,7 +78,7 @@ fn around(draft: &Draft, node: usize) -> Vec<usize> {
     std::iter::successors(Some(node), owner).collect()
 }
 
-/// Reports nodes that CUDA allows in no conditional body, however deep they are in it.
+/// Reports nodes, however deep in a conditional body, that CUDA does not allow there.
 pub(super) fn forbidden_nodes(draft: &Draft, errors: &mut Vec<Diagnostic>) {
     for (index, node) in draft.nodes.iter().enumerate() {
         if node.kind.may_be_conditional() {

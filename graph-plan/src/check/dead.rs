@@ -27,7 +27,7 @@ pub(super) fn dead_nodes(draft: &Draft, order: &Nest) -> Vec<Diagnostic> {
     let mut dead = vec![false; draft.nodes.len()];
     loop {
         let used = |write: &Access| {
-            // From the write on, since most are read soon after it.
+            // The search starts at the write: most memory is read soon after it.
             let readers = &readers[write.resource];
             let (before, after) = readers.split_at(readers.partition_point(|reader| reader.node <= write.node));
             after.iter().chain(before).any(|reader| {
@@ -59,7 +59,7 @@ pub(super) fn dead_nodes(draft: &Draft, order: &Nest) -> Vec<Diagnostic> {
     candidates.iter().filter_map(of_node).collect()
 }
 
-/// May `reader` run after `write`, if only in the next iteration of a repetition?
+/// May `reader` run after `write`, be it in the next iteration of a loop?
 fn may_follow(order: &Nest, scopes: &Scopes, write: &Access, reader: &Access) -> bool {
     let again = || {
         scopes

@@ -1,10 +1,10 @@
-//! Edges: loops, repetitions and cycles.
+//! Edges: those from a node to itself, duplicates, and cycles.
 
 use super::advice::{line_of_edge, not_after};
 use crate::{Code, Diagnostic, Draft, Edge, Order, Subject, cycles};
 use std::borrow::Cow;
 
-/// The indices of edges that are neither loops nor repetitions; reports those that are.
+/// Reports edges from a node to itself and duplicates; returns the indices of all others.
 pub(super) fn usable_edges(draft: &Draft, errors: &mut Vec<Diagnostic>, broken: &mut [bool]) -> Vec<usize> {
     let name = |node: usize| &draft.nodes[node].name;
     let mut repeated = repeated_edges(draft).into_iter().peekable();
@@ -35,7 +35,7 @@ pub(super) fn usable_edges(draft: &Draft, errors: &mut Vec<Diagnostic>, broken: 
     usable
 }
 
-/// The indices, ascending, of edges that are equal to one before them.
+/// The indices, ascending, of edges that are equal to an earlier one.
 fn repeated_edges(draft: &Draft) -> Vec<usize> {
     if draft.edges.is_sorted_by(|a, b| a < b) {
         return Vec::new();

@@ -2,8 +2,8 @@
 
 use crate::{Code, Diagnostic, Draft, Edge, NodeKind, Subject};
 
-/// Reports programmatic edges from or to a node that is no kernel. `usable` has the indices of the edges without other
-/// mistakes.
+/// Reports programmatic edges from or to a node that does not launch a kernel. `usable` has the indices of the edges
+/// without other mistakes.
 pub(super) fn other_nodes(draft: &Draft, usable: &[usize], errors: &mut Vec<Diagnostic>) {
     let used = draft
         .programmatic

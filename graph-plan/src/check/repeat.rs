@@ -100,7 +100,7 @@ fn cyclic(draft: &Draft, shortest: &[usize], lifted: &[(usize, Edge)]) -> Diagno
 mod tests {
     use crate::{Code, Draft, Mode, NodeKind, Region, Role, Space, check};
 
-    /// Nodes in the `for`s that stand beside them, with edges.
+    /// Nodes, each with the `for` that it is in, and edges.
     fn draft(nodes: &[(&'static str, Option<usize>)], edges: &[(usize, usize)]) -> Draft {
         let mut draft = Draft::new("Test");
         let outer = draft.repeat("i", None);

@@ -5,7 +5,7 @@ use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, Subject};
 /// The findings about the accesses of scratch memory.
 #[derive(Default)]
 pub(super) struct Scratch {
-    /// Reads of what nothing has written.
+    /// Reads of memory that nothing has written.
     pub(super) errors: Vec<Diagnostic>,
     /// See [`Outcome::first_writes`](super::Outcome::first_writes).
     pub(super) first_writes: Vec<usize>,
@@ -57,7 +57,7 @@ struct Memory<'a> {
 }
 
 impl Memory<'_> {
-    /// Has a node before it written, for certain, some of what the access is of?
+    /// Has an earlier node certainly written some of the memory that the access touches?
     fn is_written(&self, index: usize) -> bool {
         let access = &self.draft.accesses[index];
         self.writers.iter().any(|writer| {
@@ -77,7 +77,7 @@ impl Memory<'_> {
             .and_then(|body| self.draft.bodies[body].node)
     }
 
-    /// One for each read that no other such read comes before; one in all, where nothing writes.
+    /// One error for each read that no other such read comes before; a single error if nothing writes the memory.
     fn errors(&self, reads: &[usize]) -> Vec<Diagnostic> {
         let node = |index: usize| self.draft.accesses[index].node;
         let first = |&&index: &&usize| {
@@ -95,7 +95,7 @@ impl Memory<'_> {
             .collect()
     }
 
-    /// Is the only mistake that nothing orders the read with a write? That is a race, and told as one.
+    /// Is the only mistake that nothing orders the read with a write? That is reported as a race.
     fn is_race(&self, index: usize) -> bool {
         let access = &self.draft.accesses[index];
         self.writers.iter().any(|writer| {
@@ -164,7 +164,7 @@ impl Memory<'_> {
         error.note(note).help(help)
     }
 
-    /// The write that was, most likely, meant to come before: one that does, or one of the same part, or any.
+    /// The write that was most likely meant to come before: one that does, else one of the same part, else any.
     fn likeliest(&self, access: &Access) -> Option<&Access> {
         let others = || self.writers.iter().copied().filter(|writer| writer.node != access.node);
         let before = |writer: &&Access| self.order.before(writer.node, access.node);

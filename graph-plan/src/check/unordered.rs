@@ -1,4 +1,4 @@
-//! Races in each body: between its nodes, each standing for all that is in its bodies.
+//! Races in each body, between its nodes. A node counts with all nodes in its bodies.
 
 use super::advice::{on_line, run_after};
 use crate::region::Overlap;
@@ -6,7 +6,7 @@ use crate::variables::VARIABLE;
 use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, NodeKind, Order, Region, Subject, race, races};
 use std::collections::BTreeSet;
 
-/// Races between nodes whose order is what the author meant.
+/// Reports races between nodes whose order is what the author meant.
 pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &mut Vec<Diagnostic>) {
     if draft.bodies.len() == 1 {
         let found = of_body(draft, order.order(0), broken);
@@ -65,8 +65,8 @@ fn inner_accesses(draft: &Draft) -> Vec<Vec<usize>> {
     for (index, access) in draft.accesses.iter().enumerate() {
         inner[access.node].push(index);
     }
-    // A body comes after the one that its node is in, so from the last to the first each is complete when it is handed
-    // on.
+    // A body comes after the body that its node is in. So, from the last body to the first, each is complete when it is
+    // added to its node.
     let mut members = vec![Vec::new(); draft.bodies.len()];
     for (node, declared) in draft.nodes.iter().enumerate() {
         members[declared.body].push(node);
@@ -85,9 +85,9 @@ fn inner_accesses(draft: &Draft) -> Vec<Vec<usize>> {
 /// One body as a graph without bodies.
 struct Scope {
     draft: Draft,
-    /// The node of each of its nodes.
+    /// For each of its nodes, the node of the draft.
     nodes: Vec<usize>,
-    /// The access of each of its accesses.
+    /// For each of its accesses, the access of the draft.
     accesses: Vec<usize>,
 }
 
@@ -97,7 +97,7 @@ impl Scope {
             .map(|local| order.node(body, local))
             .collect();
         let mut scope = Draft::new("");
-        // Of the resources, in order, those that it touches: there may be many bodies, and many resources.
+        // Only the resources that the body touches, in order: there may be many bodies, and many resources.
         let touched = |node: &usize| inner[*node].iter().map(|&access| draft.accesses[access].resource);
         let resources: Vec<usize> = nodes
             .iter()
@@ -164,10 +164,12 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
         resource.name
     );
     let touch = |side: &Side, access: &Access, what: &str| {
-        let place = match (access.node == side.node, draft.nodes[side.node].kind) {
-            (true, _) => String::new(),
-            (false, NodeKind::Graph) => format!(", in the graph of `{}`,", name(side.node)),
-            (false, _) => format!(", in the body of `{}`,", name(side.node)),
+        let place = if access.node == side.node {
+            String::new()
+        } else if draft.nodes[side.node].kind.is_conditional() {
+            format!(", in the body of `{}`,", name(side.node))
+        } else {
+            format!(", in the graph of `{}`,", name(side.node))
         };
         let line = on_line(access.line);
         format!("`{}`{place} {} {what}{line}", name(access.node), access.mode.verb())

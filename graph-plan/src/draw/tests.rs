@@ -1,4 +1,4 @@
-//! What plans are drawn as.
+//! Whole drawings of small plans.
 
 use crate::{Draft, Mode, NodeKind, Plan, Region, Role, Space, check};
 

@@ -24,13 +24,13 @@ impl<'a> Writers<'a> {
         }
     }
 
-    /// Does some node write memory of the access? The node of the access counts too.
+    /// Does some node write memory that the access touches? The node of the access counts too.
     pub fn any(&self, access: &Access) -> bool {
         self.overlapping(access).next().is_some()
     }
 
-    /// Does a node that comes before the node of the access write memory of it? In a loop all nodes come before, by
-    /// the previous iteration.
+    /// Does a node that runs before the node of the access write memory that the access touches? In a loop all nodes
+    /// run before it, in the previous iteration.
     pub fn before(&self, access: &Access) -> bool {
         let node = access.node;
         self.overlapping(access)
@@ -42,7 +42,7 @@ impl<'a> Writers<'a> {
         writers.filter(|writer| writer.region.overlaps_in_some_iterations(&access.region))
     }
 
-    /// Is there a repetition of both nodes?
+    /// Is there a loop that repeats both nodes?
     fn again(&self, first: usize, second: usize) -> bool {
         let mut repetitions = self.scopes.repetitions(second);
         repetitions.any(|scope| self.scopes.contains(scope, first))

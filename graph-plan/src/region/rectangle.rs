@@ -3,7 +3,7 @@
 /// Several rows of `width` bytes, each of which begins `pitch` bytes after the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Rectangle {
-    /// Where the first row begins.
+    /// The offset of the first row in bytes.
     pub start: u64,
     /// The bytes of a row.
     pub width: u64,
@@ -14,7 +14,7 @@ pub struct Rectangle {
 }
 
 impl Rectangle {
-    /// The first byte, and the end after the last byte.
+    /// The offset of the first byte, and the end after the last byte.
     pub(super) fn around(&self) -> (u64, u64) {
         let before_last = self.rows.saturating_sub(1).saturating_mul(self.pitch);
         let end = self.start.saturating_add(before_last).saturating_add(self.width);
@@ -60,8 +60,7 @@ impl Rectangle {
         })
     }
 
-    /// Have the two a byte in common, if both have one pitch? Then only the distance of two rows counts, not which
-    /// rows they are.
+    /// Have the two a byte in common, if both have one pitch? Then only the distance of two rows counts.
     fn overlaps_in_step(&self, other: &Rectangle) -> bool {
         let pitch = i128::from(self.pitch.max(1));
         let offset = i128::from(other.start) - i128::from(self.start);

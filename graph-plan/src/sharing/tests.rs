@@ -1,4 +1,4 @@
-//! Sharing against simulated launches: whoever reads must find what it would find in memory of its own.
+//! Sharing compared with simulated launches: a read must find the bytes that it would find in memory of its own.
 
 mod launch;
 mod random;
@@ -14,7 +14,7 @@ fn shared(draft: &Draft) -> Vec<(String, String)> {
     shared_unchecked(draft)
 }
 
-/// The same for a graph that reads what nothing has written.
+/// [`shared`] for a graph that reads memory which nothing has written.
 fn shared_unchecked(draft: &Draft) -> Vec<(String, String)> {
     let sharing = Sharing::of(draft, &check(draft).order);
     let name = |buffer: usize| draft.resources[sharing.resources()[buffer]].name.to_string();
@@ -31,7 +31,7 @@ fn pair(a: &str, b: &str) -> (String, String) {
     (a.to_owned(), b.to_owned())
 }
 
-/// A node that reads all of some resources and writes all of others; a kernel writes nobody knows how much.
+/// A node that reads all of some resources and writes all of others; how much a kernel writes is not known.
 fn node(draft: &mut Draft, body: usize, name: &str, kind: NodeKind, reads: &[usize], writes: &[usize]) -> usize {
     let node = draft.node_in(body, name.to_owned(), kind);
     let mode = if kind == NodeKind::Kernel {

@@ -25,7 +25,7 @@ fn is_value(param: &Param) -> bool {
     matches!(param.kind, Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized)
 }
 
-/// A by-value argument that is used as an address: nothing says whose memory that is.
+/// Reports by-value arguments that are used as addresses: nothing says whose memory that is.
 fn addresses(
     declaration: &Declaration,
     summary: &KernelSummary,
@@ -54,7 +54,7 @@ fn addresses(
     }
 }
 
-/// Addresses that come from nowhere known.
+/// Reports addresses of unknown origin.
 fn unknown(declaration: &Declaration, summary: &KernelSummary, path: &str, mistakes: &mut Vec<Mistake>) {
     let (verb, line) = match (summary.unknown_store, summary.unknown_load) {
         (Some(line), _) => ("writes", line),
@@ -69,7 +69,8 @@ fn unknown(declaration: &Declaration, summary: &KernelSummary, path: &str, mista
     mistakes.push(fault.help("make it a plain `fn` and launch it with `unsafe`"));
 }
 
-/// Stores through parameters declared `&`. Where the address may also come from elsewhere, a plain `fn` is trusted.
+/// Reports stores through parameters declared `&`. If the address may also come from elsewhere, a plain `fn` is
+/// trusted.
 fn shared_stores(declaration: &Declaration, summary: &KernelSummary, path: &str, mistakes: &mut Vec<Mistake>) {
     let shared = |index: usize| {
         let kind = declaration.params.get(index).map(|param| param.kind);
@@ -105,7 +106,7 @@ fn shared_store(declaration: &Declaration, store: &Store, index: usize, path: &s
     fault.help(format!("declare it `{name}: {}`", ty.replacen('&', "&mut ", 1)))
 }
 
-/// Parameters declared `&mut` that the kernel never writes.
+/// Reports parameters declared `&mut` that the kernel never writes.
 fn needless_mut(declaration: &Declaration, summary: &KernelSummary, mistakes: &mut Vec<Mistake>) {
     let params = || declaration.params.iter().zip(&summary.params);
     let hidden =

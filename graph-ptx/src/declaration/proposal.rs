@@ -5,7 +5,7 @@ use crate::{ParamSummary, summarize};
 
 /// The type that a parameter could be declared with.
 pub(super) enum Proposal {
-    /// Its value is used as an address. `T` is the type of the elements, which PTX does not name.
+    /// A pointer: its value is used as an address. The type of the elements is written `T`, since PTX does not name it.
     Memory {
         /// Whether the kernel stores there.
         mutable: bool,

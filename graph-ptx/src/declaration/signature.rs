@@ -6,7 +6,7 @@ use super::{Declaration, Kind, Mistake, Param, Place, Rule};
 use crate::ast::{Module, Type};
 use crate::{KernelSummary, ParamSummary};
 
-/// Whether the parameters fit, as far as their sizes are known.
+/// Compares the parameters with those of the PTX, if their sizes are known.
 pub(super) fn check(
     declaration: &Declaration,
     summary: &KernelSummary,
@@ -33,7 +33,7 @@ pub(super) fn check(
     fits
 }
 
-/// Why a parameter does not fit that of the PTX.
+/// The reason why a parameter does not fit its parameter of the PTX.
 fn misfit(param: &Param, facts: &ParamSummary) -> Option<String> {
     match param.kind {
         Kind::Buffer { .. } => reference(param, facts),
@@ -145,7 +145,7 @@ fn value(param: &Param, size: u64, align: u64, facts: &ParamSummary) -> Option<S
     ))
 }
 
-/// A declaration that fits.
+/// The help that names a declaration which fits.
 fn suggestion(param: &Param, facts: &ParamSummary, proposal: Option<Proposal>) -> String {
     let name = &param.name;
     match proposal {

@@ -5,7 +5,7 @@ use super::{Parser, Result};
 use crate::ast::{Cluster, Function, Space};
 use crate::lexer::Kind;
 
-/// The limits on launches from the directives between a function's header and its body.
+/// The limits on launches that the directives between a function's header and its body set.
 #[derive(Default)]
 struct Performance {
     required_block: Option<[u32; 3]>,

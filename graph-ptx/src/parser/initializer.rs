@@ -4,13 +4,13 @@ use super::{MAX_DEPTH, Parser, Result};
 use crate::ast::{Operand, Type, Variable};
 use crate::lexer::Kind;
 
-/// Zero bytes that short inner rows may cost in one module.
+/// The most zero bytes that short inner rows may cost in one module.
 pub(super) const MAX_PADDING: u64 = 1 << 26;
 
-/// Where the next value goes, and into what.
+/// The variable that values are written to, and the place of the next value.
 struct Target<'v> {
     variable: &'v mut Variable,
-    /// Bytes of one row at each depth of braces; the last is the size of a single value.
+    /// The bytes of one row at each depth of braces; the last is the size of a single value.
     strides: Vec<u64>,
     /// The size if it is declared.
     limit: Option<u64>,

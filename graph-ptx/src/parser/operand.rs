@@ -6,7 +6,7 @@ use crate::ast::{Base, Operand, Reg};
 use crate::lexer::Kind;
 
 impl<'a> Parser<'a> {
-    /// The operands up to `;`.
+    /// Parses the operands up to `;`.
     pub(super) fn parse_operands(&mut self, names: &mut Names<'a>) -> Result<Vec<Operand>> {
         let mut operands = Vec::new();
         if self.at(b';') {

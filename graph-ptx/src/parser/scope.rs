@@ -1,4 +1,4 @@
-//! Names of a function: registers, variables and labels in nested scopes, and their names once scopes are flattened.
+//! Names of a function (registers, variables and labels) in nested scopes, and their names once scopes are flattened.
 
 use std::collections::HashMap;
 
@@ -30,7 +30,7 @@ enum Reference {
 #[derive(Debug, Default)]
 struct Scope<'a> {
     names: HashMap<String, Entity>,
-    /// `%r<5>`: by prefix the number of registers and their type.
+    /// Ranges such as `%r<5>`: by prefix, the number of registers and their type.
     ranges: HashMap<String, (u32, Type)>,
     /// Labels, target lists and prototypes by name; the value is the name in the body.
     labels: HashMap<&'a str, String>,
@@ -41,7 +41,7 @@ struct Scope<'a> {
 #[derive(Debug)]
 pub(super) struct Names<'a> {
     scopes: Vec<Scope<'a>>,
-    /// How often each name has been declared in this function.
+    /// The number of declarations of each name in this function.
     declared: HashMap<String, u32>,
     /// Names of variables in the body.
     variables: Vec<String>,
@@ -68,7 +68,7 @@ impl<'a> Names<'a> {
     }
 
     /// Ends the innermost scope: references to its labels are resolved, and all others are left to the scope around it.
-    /// At the end of the function, returns the first branch whose label is not declared.
+    /// At the end of the function, returns the first branch to a label that is not declared.
     pub(super) fn close(&mut self) -> Option<(&'a str, Token<'a>)> {
         let scope = self.scopes.pop()?;
         let mut missing = None;

@@ -4,7 +4,7 @@ use super::{Parser, Result};
 use crate::ast::{PointerAttribute, Space, Type, Variable};
 use crate::lexer::Kind;
 
-/// The state space that a directive opens a declaration of.
+/// The state space whose declarations begin with a directive.
 pub(super) fn space(directive: &str) -> Option<Space> {
     Some(match directive {
         "global" | "tex" | "surf" | "sampler" => Space::Global,
@@ -105,7 +105,7 @@ impl<'a> Parser<'a> {
                 "ptr" => pointer = Some(self.parse_pointer()?),
                 "attribute" => self.skip_attribute()?,
                 _ => match type_of(modifier) {
-                    // A second type is that of `.param .u64 .surfref`: the reference is what counts.
+                    // `.param .u64 .surfref` has two types, of which the second counts.
                     Some(named) => ty = Some(named),
                     None => return self.error(format!("unknown type `.{modifier}`")),
                 },
@@ -209,7 +209,7 @@ impl<'a> Parser<'a> {
         Ok(variable)
     }
 
-    /// `[10][4]`; is the first one empty, as in `[]`? That one is left as 1.
+    /// `[10][4]`, and whether the first dimension is empty, as in `[]`; its length is then left as 1.
     fn parse_dimensions(&mut self) -> Result<(Vec<u64>, bool)> {
         let (mut dimensions, mut open) = (Vec::new(), false);
         while self.accept(b'[')? {

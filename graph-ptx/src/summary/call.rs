@@ -1,4 +1,4 @@
-//! Function calls: arguments in, results out.
+//! Function calls: the arguments that go in, and the results that come out.
 
 use super::flow::{Cell, Flow};
 use super::program::Symbol;

@@ -1,4 +1,4 @@
-//! The fixpoint: what every register may hold, over a kernel and all it calls.
+//! The fixpoint: the values that every register may hold, in a kernel and all functions that it calls.
 //!
 //! A function is analysed once for each chain of calls that leads to it, so that a helper called with two pointers does
 //! not mix them. Recursive calls go back to the analysis already on the chain; beyond a limit, all chains share one.
@@ -12,12 +12,13 @@ use super::source::Source;
 use super::value::Value;
 use crate::ast::Operand;
 
-/// Chains of calls longer than this share one analysis of the function called.
+/// The length of the longest chain of calls with an analysis of its own. Longer chains share one analysis of the
+/// function called.
 const MAX_CHAIN: u32 = 8;
-/// So do chains after this many instructions have been analysed.
+/// The number of analysed instructions after which all further chains share one analysis of each function.
 const MAX_INSTRUCTIONS: usize = 200_000;
 
-/// A call through a register that may reach more functions than this is a call of unknown code.
+/// The most functions that a call through a register may reach; one that may reach more is a call of unknown code.
 const MAX_TARGETS: usize = 64;
 
 /// The analysis of a function for one chain of calls.
@@ -25,9 +26,9 @@ const MAX_TARGETS: usize = 64;
 pub(super) struct Context<'m> {
     pub(super) prepared: Rc<Prepared<'m>>,
     function: usize,
-    /// Where its slots begin in the values.
+    /// The index of its first slot in the values.
     first: usize,
-    /// Who called, and how long the chain is; none for a shared analysis.
+    /// The analysis of the caller; `None` for a shared analysis. `chain` is the length of the chain of calls.
     parent: Option<usize>,
     chain: u32,
     /// The call instructions that lead here.
@@ -35,7 +36,7 @@ pub(super) struct Context<'m> {
     queued: Vec<bool>,
 }
 
-/// Memory that is not followed by address: all of a kind has one value.
+/// A kind of memory that is not followed by address: all of it has one value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cell {
     Shared,
@@ -189,7 +190,7 @@ impl<'p, 'm> Flow<'p, 'm> {
         }
     }
 
-    /// Joins `value` into a slot given by its place, reached through an address.
+    /// Joins `value` into a slot that is reached through an address, by its place.
     pub(super) fn join_place(&mut self, place: u32, value: Value) {
         let context = self.contexts.partition_point(|context| context.first <= place as usize) - 1;
         let slot = place - self.place(context, 0);
@@ -223,8 +224,8 @@ impl<'p, 'm> Flow<'p, 'm> {
         }
     }
 
-    /// Whether an address outside the known objects can reach local or shared memory: only if such an address was
-    /// stored.
+    /// Whether an address outside the known objects can reach local or shared memory: only if an address of that memory
+    /// was stored.
     pub(super) fn escaped(&mut self, cell: Cell) -> bool {
         let source = match cell {
             Cell::Shared => Source::Shared,

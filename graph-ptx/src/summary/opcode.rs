@@ -9,7 +9,7 @@ pub(super) enum Action {
     Copy,
     /// The first two added.
     Add,
-    /// The second taken from the first.
+    /// The first minus the second.
     Subtract,
     /// The product of the first two and the third added.
     MultiplyAdd,
@@ -19,9 +19,9 @@ pub(super) enum Action {
     Select,
     /// `cvta`: the same address in another space.
     Convert,
-    /// `cvt`: the same if nothing is cut off.
+    /// `cvt`: the source, if nothing is cut off.
     Resize,
-    /// A result that says nothing of its sources (votes, comparisons, texture reads).
+    /// A result without bits of its sources (votes, comparisons, texture reads).
     Fresh,
     /// An address of shared memory.
     Shared,
@@ -31,15 +31,15 @@ pub(super) enum Action {
     Load,
     /// A write of memory.
     Store,
-    /// Both, at once; the destination is what was read.
+    /// A read and a write of memory in one; the destination is the value read.
     Atomic,
-    /// From the memory of the second operand to that of the first.
+    /// A copy from the memory of the second operand to the memory of the first.
     Move,
     /// A function call.
     Call,
     /// No effect on values or on memory that a graph knows.
     Nothing,
-    /// Not known: every operand is taken to be read and written.
+    /// Any effect: every operand is taken to be read and written.
     Unknown,
 }
 
@@ -63,7 +63,7 @@ impl Action {
         }
     }
 
-    /// The number of operands that the instruction writes: they come first. An unknown one may write all of them.
+    /// The number of operands, from the first, that the instruction writes. An unknown instruction may write all.
     pub(super) fn results(self, operands: &[Operand]) -> usize {
         match self {
             Action::Unknown => operands.len(),
@@ -154,7 +154,7 @@ pub(super) fn action(instruction: &Instruction) -> Action {
     }
 }
 
-/// Calls `visit` on the parts of vectors and pairs, and on what is neither.
+/// Calls `visit` on each operand that is no vector or pair, and on each part of those that are.
 pub(super) fn each_leaf<'o>(operands: &'o [Operand], visit: &mut impl FnMut(&'o Operand)) {
     for operand in operands {
         match operand {
@@ -199,7 +199,7 @@ pub(super) fn address_of(operand: &Operand) -> Option<&Operand> {
     }
 }
 
-/// The state spaces named by an instruction, in order: one for most, destination and source for copies.
+/// The state spaces that an instruction names, in order: one for most; for copies, destination and source.
 pub(super) fn spaces(instruction: &Instruction) -> impl Iterator<Item = Space> {
     instruction.modifiers.iter().filter_map(|modifier| {
         Some(match modifier.split("::").next()? {

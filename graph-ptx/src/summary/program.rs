@@ -16,7 +16,7 @@ pub(super) enum Symbol {
     Slot(u32),
     /// A parameter of the kernel.
     KernelParam(u32),
-    /// A variable in that space.
+    /// A variable in a state space.
     Memory(Space),
 }
 
@@ -34,7 +34,7 @@ pub(super) struct Prepared<'m> {
     pub(super) params: Vec<u32>,
     pub(super) results: Vec<u32>,
     pub(super) slots: u32,
-    /// By slot: the instructions that name it.
+    /// For each slot, the instructions that name it.
     users: Vec<Vec<u32>>,
     /// Instructions that read or write memory, and calls.
     pub(super) memory: Vec<u32>,

@@ -1,4 +1,4 @@
-//! From the fixpoint to the summary: every access of every instruction is recorded for each of its sources.
+//! From the fixpoint to the summary: each access of an instruction is recorded for each source of its address.
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
@@ -12,13 +12,13 @@ use super::wait::{Early, is_wait};
 use super::{Access, KernelSummary, Store, VariableAccess};
 use crate::ast::{Instruction, Operand, Space};
 
-/// How memory is touched.
+/// The way in which memory is touched.
 #[derive(Clone, Copy, Debug, Default)]
 struct Touch {
     load: bool,
     store: bool,
     atomic: bool,
-    /// Whether it goes through caches that do not see what others write.
+    /// Whether it goes through caches that do not see the writes of others.
     noncoherent: bool,
     /// Whether it can come before `griddepcontrol.wait`.
     early: bool,
@@ -105,7 +105,7 @@ impl<'s> Report<'s> {
             Action::Move => return self.copy(flow, context, instruction),
             Action::Call => return self.call(flow, context, instruction),
             Action::Unknown => return self.unknown(flow, context, instruction),
-            // It fetches the tensor map; other prefetches have no effect that a program can see.
+            // It fetches the tensor map. Other prefetches have no effect that a program can see.
             Action::Nothing if instruction.opcode == "prefetch" && has("tensormap") => NONCOHERENT,
             Action::Nothing if is_wait(instruction) => return first(&mut self.summary.dependency_wait, line),
             Action::Nothing if instruction.opcode == "griddepcontrol" => {
@@ -130,7 +130,7 @@ impl<'s> Report<'s> {
         }
     }
 
-    /// A copy reads its second address and writes its first.
+    /// Records the accesses of a copy, which reads through its second address and writes through its first.
     fn copy(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction) {
         let reduces = instruction
             .modifiers
@@ -154,7 +154,8 @@ impl<'s> Report<'s> {
         }
     }
 
-    /// The target of a tensor map is unknown; a map that is passed by value makes its parameter an address.
+    /// Records an access through a tensor map. Its target is unknown; a map that is passed by value makes its parameter
+    /// an address.
     fn tensor(&mut self, flow: &mut Flow<'_, '_>, map: Value, touch: Touch, line: u32) {
         let mut by_value = false;
         for &source in flow.sets.members(map.base) {
@@ -170,7 +171,7 @@ impl<'s> Report<'s> {
         }
     }
 
-    /// A call of code that is not in this module.
+    /// Records the accesses of a call of code that is not in this module.
     fn call(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction) {
         let Some(call) = call_of(instruction) else { return };
         for target in flow.targets(call.target, call.arguments.len()) {
@@ -218,7 +219,8 @@ impl<'s> Report<'s> {
             match source {
                 Source::Param(index) => params.push(index as usize),
                 Source::Variable(index) => self.variable(flow, index, touch, line),
-                _ => {}
+                Source::Shared | Source::Local | Source::Const => {}
+                Source::ParamAddress(_) | Source::ByValue(_) | Source::Slot(_) => {}
             }
         }
         if everything {
@@ -257,7 +259,7 @@ impl<'s> Report<'s> {
         }
     }
 
-    /// The value of a parameter is an address.
+    /// Records that the value of a parameter is used as an address.
     fn by_value(&mut self, index: u32, touch: Touch, line: u32) {
         first(&mut self.summary.params[index as usize].address, line);
         self.unknown_order(touch, line);

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use super::source::Source;
 
-/// Sets of more sources than this become [`Set::ALL`], so that hostile text cannot ask for quadratic memory.
+/// The most sources of a set. Larger sets become [`Set::ALL`], so that hostile text cannot ask for quadratic memory.
 const MAX_SIZE: usize = 64;
 
 /// A set of sources, by number.
@@ -33,7 +33,7 @@ pub(super) struct Sets {
 impl Sets {
     pub(super) fn new() -> Self {
         let none: Box<[Source]> = Box::new([]);
-        // The place of `ALL` has no members of its own.
+        // The members of `ALL` are not listed.
         let members = vec![none.clone(), none.clone()];
         Sets {
             members,

@@ -1,4 +1,4 @@
-//! How much shared memory a kernel declares.
+//! The size of the shared memory that a kernel declares.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,8 @@ use super::flow::Flow;
 use super::opcode::each_leaf;
 use crate::ast::{Base, Operand, Space, Variable};
 
-/// Bytes of `.shared` variables with a size: those of the functions analysed, and the module's that they name.
+/// The bytes of `.shared` variables with a size: those of the analysed functions, and the module's variables that they
+/// name.
 pub(super) fn static_shared(flow: &Flow<'_, '_>) -> u64 {
     let module = flow.program.module;
     let (mut functions, mut named) = (BTreeSet::new(), BTreeSet::new());

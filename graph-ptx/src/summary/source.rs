@@ -1,6 +1,6 @@
 //! The sources that an address can be made from.
 
-/// An object, or a parameter whose value is taken for the address of one.
+/// An object, or a parameter whose value counts as the address of one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(super) enum Source {
     /// `.shared` memory, of this block or of another one of the cluster.

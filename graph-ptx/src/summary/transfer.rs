@@ -20,7 +20,7 @@ pub(super) const HARMLESS: [&str; 6] = [
 ];
 
 impl Flow<'_, '_> {
-    /// Brings the results of one instruction up to date.
+    /// Updates the results of one instruction.
     pub(super) fn transfer(&mut self, context: usize, index: u32) {
         let prepared = Rc::clone(&self.contexts[context].prepared);
         let instruction = &prepared.body.instructions[index as usize];
@@ -83,7 +83,7 @@ impl Flow<'_, '_> {
         Value::pointer(self.sets.single(source))
     }
 
-    /// The value of an operand: for an address the value of its base, for a vector that of any of its parts.
+    /// The value of an operand: for an address, the value of its base; for a vector, of any of its parts.
     pub(super) fn operand(&mut self, context: usize, operand: &Operand) -> Value {
         match operand {
             Operand::Register(register)
@@ -125,8 +125,8 @@ impl Flow<'_, '_> {
         source.map_or(Value::OPAQUE, |source| self.pointer(source))
     }
 
-    /// The result of a bit operation. The low bits of an address alone do not locate it: code that rebuilds the address
-    /// needs the others too.
+    /// The result of a bit operation. The low bits of an address alone carry no taint: code that rebuilds the address
+    /// needs the other bits too.
     fn combine(&mut self, instruction: &Instruction, a: Value, b: Value) -> Value {
         let low = |operand: &Operand| matches!(operand, Operand::Integer(mask) if (0..4096).contains(mask));
         if instruction.opcode == "and" && instruction.operands[1..].iter().any(low) {
@@ -151,7 +151,7 @@ impl Flow<'_, '_> {
             Some(Space::Shared) => Some(Source::Shared),
             Some(Space::Local) => Some(Source::Local),
             Some(Space::Const) => Some(Source::Const),
-            _ => None,
+            Some(Space::Global | Space::Param | Space::Reg) | None => None,
         };
         match named {
             Some(window) if !source.is_bottom() => {
@@ -165,7 +165,7 @@ impl Flow<'_, '_> {
         }
     }
 
-    /// `cvt` between 64-bit integers keeps an address, all others mix.
+    /// `cvt` between 64-bit integers keeps an address; every other `cvt` mixes.
     fn resize(&mut self, instruction: &Instruction, source: Value) -> Value {
         let keeps = |modifier: &String| matches!(modifier.as_str(), "u64" | "s64" | "b64");
         let types = instruction.modifiers.iter().filter(|modifier| keeps(modifier)).count();
@@ -193,7 +193,7 @@ impl Flow<'_, '_> {
             Some(Space::Shared) => return self.cell(Cell::Shared),
             Some(Space::Local) => return self.cell(Cell::Local),
             Some(Space::Const) => return Value::OPAQUE,
-            _ => {}
+            Some(Space::Global | Space::Param | Space::Reg) | None => {}
         }
         let mut value = Value::BOTTOM;
         for cell in self.reached(address) {
@@ -202,7 +202,7 @@ impl Flow<'_, '_> {
                     let taint = self.sets.bits(self.cell(Cell::Device));
                     Value { taint, ..Value::OPAQUE }
                 }
-                cell => self.cell(cell),
+                Cell::Shared | Cell::Local => self.cell(cell),
             };
             value = self.sets.join(value, held);
         }
@@ -214,7 +214,9 @@ impl Flow<'_, '_> {
                 }
                 Source::ParamAddress(index) => Value::by_value(self.sets.single(Source::ByValue(index))),
                 Source::Const => Value::OPAQUE,
-                _ => continue,
+                Source::Shared | Source::Local | Source::Param(_) | Source::ByValue(_) | Source::Variable(_) => {
+                    continue;
+                }
             };
             value = self.sets.join(value, held);
         }
@@ -251,7 +253,7 @@ impl Flow<'_, '_> {
         match space {
             Some(Space::Shared) => return self.join_cell(Cell::Shared, value),
             Some(Space::Local) => return self.join_cell(Cell::Local, value),
-            _ => {}
+            Some(Space::Global | Space::Const | Space::Param | Space::Reg) | None => {}
         }
         for cell in self.reached(address) {
             self.join_cell(cell, value);
@@ -310,7 +312,7 @@ impl Flow<'_, '_> {
         self.write(to_space, to, value);
     }
 
-    /// The address that a copy goes to or comes from; the one that a tensor map holds is unknown.
+    /// The address that a copy goes to or comes from; unknown if a tensor map holds it.
     fn target(&mut self, context: usize, operand: &Operand) -> Value {
         match operand {
             Operand::Vector(_) => Value::OPAQUE,
@@ -318,7 +320,7 @@ impl Flow<'_, '_> {
         }
     }
 
-    /// An unknown instruction may read and write everything that it names.
+    /// The effect of an unknown instruction, which may read and write everything that it names.
     fn transfer_unknown(&mut self, context: usize, instruction: &Instruction) {
         let values: Vec<_> = instruction
             .operands

@@ -11,7 +11,7 @@ pub(super) struct Value {
     pub(super) taint: Set,
     /// It may be the value of one of these by-value parameters, plus something.
     pub(super) by_value: Set,
-    /// It may be a number about which nothing is known: loaded, or calculated from what was.
+    /// It may be a number about which nothing is known: loaded, or calculated from loaded numbers.
     pub(super) opaque: bool,
     /// It may be a number made of literals and thread indices only.
     pub(super) number: bool,
@@ -142,7 +142,7 @@ impl Sets {
         }
     }
 
-    /// Any other function of the values: no longer an address, but bits of addresses are in it.
+    /// Any other function of the values: not an address, but it has bits of addresses.
     pub(super) fn mix(&mut self, values: &[Value]) -> Value {
         if values.iter().any(|value| value.is_bottom()) {
             return Value::BOTTOM;

@@ -13,7 +13,7 @@ use crate::ast::Instruction;
 /// The instructions that are early, by the contexts of the flow.
 #[derive(Debug)]
 pub(super) struct Early {
-    /// By context and instruction.
+    /// By context and instruction: whether the walk has been there.
     reached: Vec<Vec<bool>>,
     /// By context: whether control may come back to the callers early.
     returns: Vec<bool>,
@@ -23,7 +23,7 @@ pub(super) struct Early {
     pub(super) exit: Option<u32>,
     /// The target lists, by context and address, that the walk has followed: many branches may share a long one.
     followed: HashSet<(usize, *const usize)>,
-    /// The instructions at which the walk has yet to go on.
+    /// The instructions, with their contexts, from which the walk has yet to go on.
     pending: Vec<(usize, usize)>,
 }
 
@@ -59,7 +59,7 @@ impl Early {
         self.reached[context][instruction]
     }
 
-    /// Goes on from an instruction until the walk has been there, or control goes elsewhere.
+    /// Walks from an instruction on, until it meets one where the walk has been, or control goes elsewhere.
     fn walk(&mut self, flow: &mut Flow<'_, '_>, context: usize, start: usize) {
         let prepared = Rc::clone(&flow.contexts[context].prepared);
         let instructions = &prepared.body.instructions;
@@ -115,7 +115,7 @@ impl Early {
         passes
     }
 
-    /// `ret` goes back to the callers, `exit` ends the thread wherever it is, `trap` the program.
+    /// Leaves a function: `ret` goes back to the callers, `exit` ends the thread, `trap` the program.
     fn leave(&mut self, flow: &Flow<'_, '_>, context: usize, instruction: &Instruction) {
         match instruction.opcode.as_str() {
             "ret" => self.come_back(flow, context, instruction.line),
@@ -124,7 +124,7 @@ impl Early {
         }
     }
 
-    /// Control leaves a function: the walk goes on after each call of it that has been reached.
+    /// Goes on after each call, among those reached, of the function that control leaves.
     fn come_back(&mut self, flow: &Flow<'_, '_>, context: usize, line: u32) {
         if context == 0 {
             self.end(line);

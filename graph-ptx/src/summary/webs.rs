@@ -11,7 +11,7 @@ use super::blocks::Blocks;
 use super::opcode::{Action, action, written};
 use crate::ast::{Base, Body, Instruction, Operand, Reg, Register};
 
-/// The most nodes for each instruction. Code that needs more is left as it is: too many registers live across blocks.
+/// The most nodes for each instruction. Code that needs more, since many registers live across blocks, is not split.
 const MAX_NODES: usize = 32;
 
 /// Returns the code with one register for each web. Registers whose names are in `fixed` stay whole: callers know them.
@@ -23,16 +23,17 @@ pub(super) fn split_webs(body: &Body, fixed: &HashSet<&str>) -> Body {
     split
 }
 
-/// Nodes are writes, and the values of registers at the beginning of blocks; those in one web are united.
+/// The webs found so far. Nodes are writes, and the values of registers at the beginning of blocks; the nodes of one
+/// web are united.
 #[derive(Debug)]
 struct Webs {
-    /// By node the next one on the way to the representative of the web.
+    /// By node: the next node on the way to the representative of the web.
     parents: Vec<u32>,
-    /// The register that a node is of.
+    /// By node: its register.
     registers: Vec<u32>,
     /// By register: whether it is written more than once.
     multiple: Vec<bool>,
-    /// The node of each mention of such a register, in the order of [`each_mention`].
+    /// The node of each mention of a register that is written more than once, in the order of [`each_mention`].
     mentions: Vec<u32>,
     /// By block and register: the value at the beginning, and the last write.
     entries: HashMap<(usize, u32), u32>,
@@ -94,7 +95,7 @@ impl Webs {
             if !self.multiple[register.0 as usize] {
                 return;
             }
-            // A write keeps the old value too if it is guarded or if its instruction is unknown.
+            // A guarded write and an unknown instruction may leave the old value in place.
             let keeps = writes && (guarded || action == Action::Unknown);
             let before = (!writes || keeps).then(|| self.value(block, register.0));
             let node = match (writes, before) {

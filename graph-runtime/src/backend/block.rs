@@ -4,7 +4,7 @@ use crate::backend::device::Backend;
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::launches::Access;
 use crate::backend::memory::{DeviceMemory, HostMemory};
-use crate::backend::uses::{Claim, Kind, Refused, Uses};
+use crate::backend::uses::{Claim, ClaimKind, Refused, Uses};
 use crate::error::{Error, Result, Site};
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, Range};
@@ -103,7 +103,12 @@ impl<M> Piece<M> {
     }
 
     /// Claims it for the host, and waits for launches.
-    pub(crate) fn hold(&self, write: bool, kind: Kind, site: impl FnOnce() -> Site) -> Result<Claim<'_, LaunchEvent>> {
+    pub(crate) fn hold(
+        &self,
+        write: bool,
+        kind: ClaimKind,
+        site: impl FnOnce() -> Site,
+    ) -> Result<Claim<'_, LaunchEvent>> {
         let held = self.block.uses.hold(self.access(write), kind);
         held.map_err(|refused| refused.at(site()))
     }
@@ -165,9 +170,9 @@ impl SharedMemory {
     /// Claims it for a launch, and waits for what is not a launch: work that was queued on it as a slice of cudarc's.
     pub(crate) fn claim(&self, write: bool) -> Result<Claim<'_, LaunchEvent>, Refused> {
         match self {
-            Self::Host(piece) => piece.block.uses.claim(piece.access(write), Kind::Call),
+            Self::Host(piece) => piece.block.uses.claim(piece.access(write), ClaimKind::Call),
             Self::Device(piece) => {
-                let claim = piece.block.uses.claim(piece.access(write), Kind::Call)?;
+                let claim = piece.block.uses.claim(piece.access(write), ClaimKind::Call)?;
                 piece.block.settle(write).map_err(Refused::Cuda)?;
                 Ok(claim)
             }

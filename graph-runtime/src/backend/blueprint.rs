@@ -1,6 +1,6 @@
 //! The checked graph that the backends make an executable graph from.
 
-use crate::backend::shares::Shares;
+use crate::backend::shared::SharedResources;
 use crate::program::Program;
 use crate::program::scratch::Arena;
 use crate::shape::part::Layout;
@@ -22,8 +22,8 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) delays: Option<u64>,
     /// The newest CUDA version of a driver to build for, as `cuDriverGetVersion` counts.
     pub(crate) driver: u32,
-    /// The memory that the graph shares.
-    pub(crate) shares: &'a Shares,
+    /// The memory that the graph shared.
+    pub(crate) shared: &'a SharedResources,
     /// Where its scratch memory lies.
     pub(crate) arena: &'a Arena,
 }

@@ -2,10 +2,10 @@
 
 use crate::backend::block::SharedMemory;
 use crate::backend::blueprint::Blueprint;
-use crate::backend::cuda::{self, launch_error};
+use crate::backend::cuda::{CudaExecutable, launch_error};
 use crate::backend::device::Backend;
 use crate::backend::device::event::LaunchEvent;
-use crate::backend::emulator;
+use crate::backend::emulator::EmulatorExecutable;
 use crate::backend::storage::Storage;
 use crate::backend::uses::Claim;
 use crate::error::{Error, Result, Site};
@@ -15,16 +15,16 @@ use graph_plan::Draft;
 
 /// A graph that can be launched, with the memory it uses.
 pub(crate) enum Executable {
-    Cuda(Box<cuda::Executable>),
-    Emulator(Box<emulator::Executable>),
+    Cuda(Box<CudaExecutable>),
+    Emulator(Box<EmulatorExecutable>),
 }
 
 impl Executable {
     pub(crate) fn build(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Self> {
         check(backend, blueprint)?;
         match backend {
-            Backend::Cuda(cuda) => Ok(Executable::Cuda(Box::new(cuda::Executable::build(cuda, blueprint)?))),
-            Backend::Emulator(device) => Ok(Executable::Emulator(Box::new(emulator::Executable::build(
+            Backend::Cuda(cuda) => Ok(Executable::Cuda(Box::new(CudaExecutable::build(cuda, blueprint)?))),
+            Backend::Emulator(device) => Ok(Executable::Emulator(Box::new(EmulatorExecutable::build(
                 device, blueprint,
             )?))),
         }

@@ -28,10 +28,10 @@ impl Access {
 
 /// The launches that may be in flight. `E` is the event that a graph records after them: once it is gone, they are
 /// done.
-pub(super) struct Launches<E>(Vec<Launch<E>>);
+pub(super) struct Launches<E>(Vec<GraphLaunch<E>>);
 
 /// A graph's last launch with that access.
-struct Launch<E> {
+struct GraphLaunch<E> {
     access: Access,
     /// The stream's number, never used again for another, where it has one.
     stream: Option<u64>,
@@ -59,7 +59,7 @@ impl<E> Launches<E> {
     /// The conflicting launches that neither the order of `stream` puts first nor the order of the launches of the
     /// graph that records `event`.
     pub(super) fn elsewhere(&self, access: Access, stream: Option<u64>, event: &Arc<E>) -> Vec<Arc<E>> {
-        let elsewhere = |launch: &&Launch<E>| launch.stream != stream || stream.is_none();
+        let elsewhere = |launch: &&GraphLaunch<E>| launch.stream != stream || stream.is_none();
         let launches = self.0.iter().filter(|launch| launch.access.conflicts(&access));
         launches
             .filter(elsewhere)
@@ -80,7 +80,7 @@ impl<E> Launches<E> {
             let replaced = access.covers(&old.access) || old.access == access && old.event.ptr_eq(&event);
             old.event.strong_count() > 0 && !replaced
         });
-        self.0.push(Launch { access, stream, event });
+        self.0.push(GraphLaunch { access, stream, event });
     }
 }
 

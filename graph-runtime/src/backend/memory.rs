@@ -2,7 +2,7 @@
 
 use crate::backend::device::Backend;
 use crate::backend::device::cuda::Cuda;
-use crate::backend::device::cuda_memory::{CudarcSlice, Memory};
+use crate::backend::device::cuda_memory::{CudaMemory, CudarcSlice};
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::uses::Claim;
 use crate::error::{At, CudaError, Error, Result, Site};
@@ -18,7 +18,7 @@ const HOST_ALIGNMENT: usize = 64;
 
 /// Zeroed device memory.
 pub(crate) enum DeviceMemory {
-    Cuda(Memory),
+    Cuda(CudaMemory),
     Emulator(graph_emulator::Allocation),
 }
 
@@ -26,7 +26,7 @@ impl DeviceMemory {
     /// At least one byte, so that every resource has an address. The name appears in the emulator's messages.
     pub(crate) fn zeroed(backend: &Backend, name: &str, bytes: usize, site: impl Fn() -> Site) -> Result<Self> {
         match backend {
-            Backend::Cuda(cuda) => Memory::zeroed(cuda, bytes.max(1)).at(site).map(Self::Cuda),
+            Backend::Cuda(cuda) => CudaMemory::zeroed(cuda, bytes.max(1)).at(site).map(Self::Cuda),
             Backend::Emulator(device) => match device.memory.allocate(name, bytes.max(1)) {
                 Ok(allocation) => Ok(Self::Emulator(allocation)),
                 Err(_) => Err(Error::OutOfMemory { site: site(), bytes }),
@@ -34,9 +34,9 @@ impl DeviceMemory {
         }
     }
 
-    /// Takes a slice of cudarc's over: see [`Memory::from_cudarc`].
+    /// Takes a slice of cudarc's over: see [`CudaMemory::from_cudarc`].
     pub(crate) fn from_cudarc<T: Send + Sync + 'static>(slice: CudaSlice<T>) -> Self {
-        Self::Cuda(Memory::from_cudarc(slice))
+        Self::Cuda(CudaMemory::from_cudarc(slice))
     }
 
     /// The memory from `start` on as `len` elements of a slice of cudarc's, under a claim to read that lasts as long as
@@ -85,7 +85,7 @@ impl DeviceMemory {
         match (self, backend) {
             (Self::Cuda(memory), Backend::Cuda(cuda)) => memory.context() == cuda.raw(),
             (Self::Emulator(allocation), Backend::Emulator(device)) => allocation.memory().is(&device.memory),
-            _ => false,
+            (Self::Cuda(_), Backend::Emulator(_)) | (Self::Emulator(_), Backend::Cuda(_)) => false,
         }
     }
 
@@ -185,7 +185,7 @@ impl HostMemory {
         match (&self.owner, backend) {
             (HostOwner::Cuda(owner, _), Backend::Cuda(cuda)) => owner.raw() == cuda.raw(),
             (HostOwner::Heap(_), Backend::Emulator(_)) => true,
-            _ => false,
+            (HostOwner::Cuda(..), Backend::Emulator(_)) | (HostOwner::Heap(_), Backend::Cuda(_)) => false,
         }
     }
 

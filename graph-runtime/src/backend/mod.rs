@@ -6,7 +6,7 @@ pub(crate) mod emulator;
 pub(crate) mod calls;
 pub(crate) mod storage;
 pub(crate) mod blueprint;
-pub(crate) mod shares;
+pub(crate) mod shared;
 pub(crate) mod block;
 pub(crate) mod memory;
 pub(crate) mod device;

@@ -106,10 +106,10 @@ impl Scratch {
 /// Allocates every resource that is not shared.
 pub(crate) fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<Vec<Storage>> {
     let Blueprint {
-        draft, layouts, shares, ..
+        draft, layouts, shared, ..
     } = blueprint;
     let mut scratch = allocate_scratch(backend, blueprint)?.into_iter();
-    let shared = shares.by_resource(layouts.len());
+    let shared = shared.by_resource(layouts.len());
     let resources = draft.resources.iter().zip(*layouts).zip(shared);
     let allocated = resources.map(|((resource, layout), shared)| {
         let site = || Site::graph(&draft.name).at_memory(&resource.name);

@@ -9,7 +9,7 @@ use std::thread::{self, ThreadId};
 
 /// The purpose of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ClaimKind {
     /// One call: a copy, or a launch (for the time it takes to start; on the emulator, to run). Others wait for it.
     Call,
     /// A guard in the user's hands, who may keep it for ever. Others are refused.
@@ -64,14 +64,14 @@ pub(crate) trait Awaited {
 /// 4. *Memory outlives its uses.* A graph holds a counted handle to what its nodes refer to. The last handle frees the
 ///    memory once the launches that are remembered are done, or, where waiting fails, leaks it. A block under a claim
 ///    is borrowed.
-/// 5. *Many launches are claimed in one order* (that of [`Shares`](crate::graph::shares::Shares)), so that no two wait
+/// 5. *Many launches are claimed in one order* (that of [`SharedResources`](crate::backend::shared::SharedResources)), so that no two wait
 ///    for each other.
 pub(crate) struct Uses<E> {
-    state: Mutex<State<E>>,
+    state: Mutex<UsesState<E>>,
     released: Condvar,
 }
 
-struct State<E> {
+struct UsesState<E> {
     claims: Vec<Claimed>,
     launches: Launches<E>,
     next: u64,
@@ -80,14 +80,14 @@ struct State<E> {
 struct Claimed {
     id: u64,
     access: Access,
-    kind: Kind,
+    kind: ClaimKind,
     thread: ThreadId,
 }
 
 impl<E> Default for Uses<E> {
     fn default() -> Self {
         Self {
-            state: Mutex::new(State {
+            state: Mutex::new(UsesState {
                 claims: Vec::new(),
                 launches: Launches::default(),
                 next: 0,
@@ -99,11 +99,11 @@ impl<E> Default for Uses<E> {
 
 impl<E: Awaited> Uses<E> {
     /// Waits for calls that conflict and claims the bytes; says why not where a guard conflicts.
-    pub(crate) fn claim(&self, access: Access, kind: Kind) -> Result<Claim<'_, E>, Refused> {
+    pub(crate) fn claim(&self, access: Access, kind: ClaimKind) -> Result<Claim<'_, E>, Refused> {
         let thread = thread::current().id();
         let mut state = self.lock();
         while let Some(other) = state.claims.iter().find(|other| other.access.conflicts(&access)) {
-            if other.kind == Kind::Guard {
+            if other.kind == ClaimKind::Guard {
                 return Err(Refused::Lent);
             }
             if other.thread == thread {
@@ -123,7 +123,7 @@ impl<E: Awaited> Uses<E> {
     }
 
     /// Claims the bytes for the host, and waits for launches that conflict.
-    pub(crate) fn hold(&self, access: Access, kind: Kind) -> Result<Claim<'_, E>, Refused> {
+    pub(crate) fn hold(&self, access: Access, kind: ClaimKind) -> Result<Claim<'_, E>, Refused> {
         let claim = self.claim(access, kind)?;
         if host::is_running() && claim.has_launches() {
             return Err(Refused::Nested);
@@ -141,7 +141,7 @@ impl<E: Awaited> Uses<E> {
 
 impl<E> Uses<E> {
     /// A panic elsewhere cannot leave the lists half-changed.
-    fn lock(&self) -> MutexGuard<'_, State<E>> {
+    fn lock(&self) -> MutexGuard<'_, UsesState<E>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -218,33 +218,33 @@ mod tests {
     #[test]
     fn guards_refuse_what_conflicts() {
         let uses = Uses::<Never>::default();
-        let guard = uses.claim(READ, Kind::Guard).expect("nobody else is there");
-        assert!(uses.claim(READ, Kind::Call).is_ok());
-        assert!(matches!(uses.claim(WRITE, Kind::Call), Err(Refused::Lent)));
+        let guard = uses.claim(READ, ClaimKind::Guard).expect("nobody else is there");
+        assert!(uses.claim(READ, ClaimKind::Call).is_ok());
+        assert!(matches!(uses.claim(WRITE, ClaimKind::Call), Err(Refused::Lent)));
         assert!(
-            uses.claim(Access::new(64, 65, true), Kind::Guard).is_ok(),
+            uses.claim(Access::new(64, 65, true), ClaimKind::Guard).is_ok(),
             "other bytes"
         );
         drop(guard);
-        assert!(uses.claim(WRITE, Kind::Guard).is_ok());
+        assert!(uses.claim(WRITE, ClaimKind::Guard).is_ok());
     }
 
     #[test]
     fn a_call_does_not_wait_for_its_caller() {
         let uses = Uses::<Never>::default();
-        let _caller = uses.claim(READ, Kind::Call).expect("nobody else is there");
-        assert!(matches!(uses.claim(WRITE, Kind::Call), Err(Refused::Nested)));
-        assert!(matches!(uses.claim(WRITE, Kind::Guard), Err(Refused::Nested)));
-        assert!(uses.claim(READ, Kind::Guard).is_ok());
+        let _caller = uses.claim(READ, ClaimKind::Call).expect("nobody else is there");
+        assert!(matches!(uses.claim(WRITE, ClaimKind::Call), Err(Refused::Nested)));
+        assert!(matches!(uses.claim(WRITE, ClaimKind::Guard), Err(Refused::Nested)));
+        assert!(uses.claim(READ, ClaimKind::Guard).is_ok());
     }
 
     #[test]
     fn calls_of_other_threads_are_waited_for() {
         let uses = Uses::<Never>::default();
-        let call = uses.claim(WRITE, Kind::Call).expect("nobody else is there");
+        let call = uses.claim(WRITE, ClaimKind::Call).expect("nobody else is there");
         let (claimed, wait) = mpsc::channel();
         thread::scope(|scope| {
-            scope.spawn(|| claimed.send(uses.claim(READ, Kind::Guard).is_ok()));
+            scope.spawn(|| claimed.send(uses.claim(READ, ClaimKind::Guard).is_ok()));
             assert!(wait.recv_timeout(Duration::from_millis(50)).is_err(), "it waits");
             drop(call);
             assert_eq!(wait.recv_timeout(Duration::from_secs(60)), Ok(true));

@@ -2,10 +2,9 @@
 
 use super::GraphBuilder;
 use crate::graph::node::NodeId;
-use crate::program::{Conditional, Op};
-use crate::shape::part::Part;
+use crate::program::{Conditional, ConditionalKind, Op};
 use crate::shape::place::{OnDevice, Place, Span};
-use graph_plan::{Mode, NodeKind, Role};
+use graph_plan::{Mode, Role};
 use std::borrow::Cow;
 
 impl GraphBuilder {
@@ -38,7 +37,7 @@ impl GraphBuilder {
         condition: &Place<u32, OnDevice>,
         then: impl FnOnce(&mut Self),
     ) -> NodeId {
-        let node = self.conditional(name.into(), NodeKind::If, condition.span);
+        let node = self.conditional(name.into(), ConditionalKind::If, condition.span);
         self.body(then);
         node
     }
@@ -52,7 +51,7 @@ impl GraphBuilder {
         then: impl FnOnce(&mut Self),
         otherwise: impl FnOnce(&mut Self),
     ) -> NodeId {
-        let node = self.conditional(name.into(), NodeKind::If, condition.span);
+        let node = self.conditional(name.into(), ConditionalKind::If, condition.span);
         self.body(then);
         self.body(otherwise);
         node
@@ -83,7 +82,7 @@ impl GraphBuilder {
         condition: &Place<u32, OnDevice>,
         body: impl FnOnce(&mut Self),
     ) -> NodeId {
-        let node = self.conditional(name.into(), NodeKind::While, condition.span);
+        let node = self.conditional(name.into(), ConditionalKind::While, condition.span);
         self.body(body);
         node
     }
@@ -97,7 +96,7 @@ impl GraphBuilder {
         cases: usize,
         mut case: impl FnMut(&mut Self, usize),
     ) -> NodeId {
-        let node = self.conditional(name.into(), NodeKind::Switch, condition.span);
+        let node = self.conditional(name.into(), ConditionalKind::Switch, condition.span);
         for number in 0..cases {
             self.body(|builder| case(builder, number));
         }
@@ -111,13 +110,10 @@ impl GraphBuilder {
     }
 
     /// Adds a conditional without bodies.
-    pub(crate) fn conditional(&mut self, name: Cow<'static, str>, kind: NodeKind, condition: Span) -> NodeId {
-        let node = self.node(name, kind);
+    pub(crate) fn conditional(&mut self, name: Cow<'static, str>, kind: ConditionalKind, condition: Span) -> NodeId {
+        let node = self.node(name, kind.node());
         self.touch(node, condition, Mode::Read);
-        self.push(Op::Conditional(Conditional {
-            condition: Part::of(condition),
-            bodies: Vec::new(),
-        }))
+        self.push(Op::Conditional(Conditional::new(kind, condition)))
     }
 
     /// Begins the next body of the newest conditional beside which nodes are being added: nodes added from now on are
@@ -132,20 +128,10 @@ impl GraphBuilder {
         let Op::Conditional(conditional) = &mut ops[node] else {
             return;
         };
-        let role = match draft.nodes[node].kind {
-            NodeKind::If => [Role::Then, Role::Else].get(conditional.bodies.len()).copied(),
-            NodeKind::While => conditional.bodies.is_empty().then_some(Role::While),
-            NodeKind::Switch => Some(Role::Case),
-            NodeKind::Kernel
-            | NodeKind::Memcpy
-            | NodeKind::Memset
-            | NodeKind::Join
-            | NodeKind::Call
-            | NodeKind::Graph
-            | NodeKind::Capture
-            | NodeKind::Raw
-            | NodeKind::Record
-            | NodeKind::Wait => None,
+        let role = match conditional.kind {
+            ConditionalKind::If => [Role::Then, Role::Else].get(conditional.bodies.len()).copied(),
+            ConditionalKind::While => conditional.bodies.is_empty().then_some(Role::While),
+            ConditionalKind::Switch => Some(Role::Case),
         };
         let Some(role) = role else { return };
         self.position.body = draft.body(node, role);

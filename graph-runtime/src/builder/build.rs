@@ -4,7 +4,7 @@ use super::GraphBuilder;
 use super::memory::DeclaredMemory;
 use crate::backend::blueprint::{Blueprint, Programmatic};
 use crate::backend::executable::Executable;
-use crate::backend::shares::Shares;
+use crate::backend::shared::SharedResources;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::program::scratch::first_reads;
@@ -15,7 +15,7 @@ impl GraphBuilder {
     ///
     /// # Errors
     /// * [`Error::Invalid`](crate::Error::Invalid) with all mistakes of the graph;
-    /// * [`Error::ForeignMemory`](crate::Error::ForeignMemory) if it shares memory of another device;
+    /// * [`Error::ForeignMemory`](crate::Error::ForeignMemory) if it shared memory of another device;
     /// * [`Error::NoNvrtc`](crate::Error::NoNvrtc) and [`Error::Compile`](crate::Error::Compile) for CUDA sources;
     /// * [`Error::TooManyNodes`](crate::Error::TooManyNodes) if a loop makes more than about a million nodes;
     /// * [`Error::Module`](crate::Error::Module) and [`Error::Kernel`](crate::Error::Kernel) for PTX or launches that
@@ -49,9 +49,9 @@ impl GraphBuilder {
             scratch,
         } = memory;
         let shared = shared.into_iter().map(|shared| (shared.resource, shared.memory));
-        let shares = Shares::new(&draft, shared.collect());
+        let shared = SharedResources::new(&draft, shared.collect());
         findings.mistakes(outcome.errors.iter().cloned());
-        findings.mistakes(shares.overlaps(&draft));
+        findings.mistakes(shared.overlaps(&draft));
         findings.mistakes(first_reads(&draft, &outcome, &program));
         findings.check(&draft)?;
         if tracing::enabled!(target: "graph_runtime", tracing::Level::DEBUG) {
@@ -59,7 +59,7 @@ impl GraphBuilder {
                 tracing::debug!(target: "graph_runtime", graph = %draft.name, "{warning}");
             }
         }
-        shares.check_device(&draft, &device.backend)?;
+        shared.check_device(&draft, &device.backend)?;
         program.enabled = draft.nodes.iter().map(|node| !node.disabled).collect();
         let arena = scratch.arena(&draft, &layouts, &outcome.order);
         let blueprint = Blueprint {
@@ -73,14 +73,14 @@ impl GraphBuilder {
             layouts: &layouts,
             delays: device.delays,
             driver,
-            shares: &shares,
+            shared: &shared,
             arena: &arena,
         };
         let executable = Executable::build(&device.backend, &blueprint)?;
         if program.enabled.contains(&false) {
             draft.nodes.iter_mut().for_each(|node| node.disabled = false); // `program.enabled` says so from now on
         }
-        let graph = Graph::new(device, id, draft, layouts, shares, program, executable);
+        let graph = Graph::new(device, id, draft, layouts, shared, program, executable);
         graph
             .with_arena(arena)
             .with_declared(position.into_declared())

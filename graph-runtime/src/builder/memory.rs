@@ -3,7 +3,7 @@
 use super::GraphBuilder;
 use super::rng::DeclaredRng;
 use super::scratch::ScratchPlacement;
-use super::shared::SharedResource;
+use super::shared::DeclaredShared;
 use crate::shape::Element;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Span};
@@ -16,7 +16,7 @@ pub(super) struct DeclaredMemory {
     /// The size and alignment of each resource; `None` for a variable of a kernel's module.
     pub(super) layouts: Vec<Option<Layout>>,
     /// The shared resources, in order of declaration.
-    pub(super) shared: Vec<SharedResource>,
+    pub(super) shared: Vec<DeclaredShared>,
     pub(super) rngs: Vec<DeclaredRng>,
     pub(super) scratch: ScratchPlacement,
 }

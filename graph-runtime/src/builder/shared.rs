@@ -8,7 +8,7 @@ use crate::shape::place::{Place, Span};
 use std::borrow::Cow;
 
 /// A shared resource.
-pub(super) struct SharedResource {
+pub(super) struct DeclaredShared {
     pub(super) resource: usize,
     pub(super) memory: SharedMemory,
     /// Whether nodes may write it.
@@ -25,7 +25,7 @@ impl GraphBuilder {
     ) -> Place<S, M> {
         let (space, _) = memory.addresses();
         let place = self.resource(name, space, memory.bytes(), 1);
-        self.memory.shared.push(SharedResource {
+        self.memory.shared.push(DeclaredShared {
             resource: place.span.resource,
             memory,
             mutable,

@@ -4,10 +4,10 @@ use crate::builder::GraphBuilder;
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::graph::node::{NodeHandle, NodeId};
+use crate::program::ConditionalKind;
 use crate::shape::iterations::Iterations;
 use crate::shape::place::{OnDevice, OnHost, Place};
 use crate::shape::{Condition, Element};
-use graph_plan::NodeKind;
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
@@ -80,7 +80,7 @@ pub trait Declare {
 
 impl Declare for GraphBuilder {
     fn begin_if<S: Condition>(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<S, OnDevice>) -> NodeId {
-        self.conditional(name.into(), NodeKind::If, condition.span)
+        self.conditional(name.into(), ConditionalKind::If, condition.span)
     }
 
     fn begin_while<S: Condition>(
@@ -88,7 +88,7 @@ impl Declare for GraphBuilder {
         name: impl Into<Cow<'static, str>>,
         condition: &Place<S, OnDevice>,
     ) -> NodeId {
-        self.conditional(name.into(), NodeKind::While, condition.span)
+        self.conditional(name.into(), ConditionalKind::While, condition.span)
     }
 
     fn begin_switch<S: Condition>(
@@ -96,7 +96,7 @@ impl Declare for GraphBuilder {
         name: impl Into<Cow<'static, str>>,
         condition: &Place<S, OnDevice>,
     ) -> NodeId {
-        self.conditional(name.into(), NodeKind::Switch, condition.span)
+        self.conditional(name.into(), ConditionalKind::Switch, condition.span)
     }
 
     fn begin_body(&mut self) {

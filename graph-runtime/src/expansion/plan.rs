@@ -2,7 +2,7 @@
 
 use graph_plan::{Mode, NodeKind, PlanAccess, PlanNode, PlanResource, Space};
 use std::borrow::Cow;
-use std::mem;
+use std::mem::{self, MaybeUninit};
 
 /// Memory of shape `S`.
 pub const fn resource<S>(name: &'static str, space: Space) -> PlanResource {
@@ -27,7 +27,8 @@ pub const fn nodes<const N: usize>(
     mut accesses: &'static [PlanAccess],
     mut after: &'static [usize],
 ) -> [PlanNode; N] {
-    let mut found = [const { PlanNode::new("", NodeKind::Join, &[], &[], 0) }; N];
+    // Not filled before: to rustc, each pointer that is replaced costs as much as there are pointers after it.
+    let mut found = [const { MaybeUninit::uninit() }; N];
     let mut index = 0;
     while index < N {
         let (name, kind, touched, before, level) = nodes[index];
@@ -35,10 +36,12 @@ pub const fn nodes<const N: usize>(
         accesses = rest;
         let (earlier, rest) = after.split_at(before);
         after = rest;
-        set(&mut found[index], PlanNode::new(name, kind, own, earlier, level));
+        found[index] = MaybeUninit::new(PlanNode::new(name, kind, own, earlier, level));
         index += 1;
     }
-    found
+    // SAFETY: the loop has initialised each of the `N` elements, and `MaybeUninit<T>` has the layout of `T`. The copy
+    // replaces `found`, whose elements are never dropped.
+    unsafe { mem::transmute_copy::<[MaybeUninit<PlanNode>; N], [PlanNode; N]>(&found) }
 }
 
 /// The nodes; each of these pairs is a node and the body it is in.

@@ -10,7 +10,7 @@ pub(crate) mod host_split;
 use crate::backend::block::{Piece, SharedMemory};
 use crate::backend::executable::Executable;
 use crate::backend::memory::HostMemory;
-use crate::backend::shares::Shares;
+use crate::backend::shared::SharedResources;
 use crate::backend::storage::Storage;
 use crate::device::Device;
 use crate::error::{Error, Result, Site};
@@ -68,7 +68,7 @@ pub struct Graph {
     pub(crate) id: u64,
     pub(crate) draft: Draft,
     pub(crate) layouts: Vec<Option<Layout>>,
-    pub(crate) shares: Shares,
+    pub(crate) shared: SharedResources,
     arena: Arena,
     pub(crate) program: Program,
     pub(crate) executable: Executable,
@@ -97,7 +97,7 @@ impl Graph {
         id: u64,
         draft: Draft,
         layouts: Vec<Option<Layout>>,
-        shares: Shares,
+        shared: SharedResources,
         program: Program,
         executable: Executable,
     ) -> Self {
@@ -106,7 +106,7 @@ impl Graph {
             id,
             draft,
             layouts,
-            shares,
+            shared,
             arena: Arena::default(),
             program,
             executable,
@@ -142,13 +142,13 @@ impl Graph {
     ///
     /// # Errors
     /// [`Error::Cuda`], also with the error of an earlier launch; [`Error::HalfUpdated`] and [`Error::HalfRebound`]
-    /// after a change that failed half-way; [`Error::InUse`] while a guard lends memory that the graph shares.
+    /// after a change that failed half-way; [`Error::InUse`] while a guard lends memory that the graph shared.
     #[inline]
     pub fn launch(&mut self) -> Result<()> {
         if !self.half_edited.is_empty() {
             return Err(self.refusal());
         }
-        if !self.shares.is_empty() {
+        if !self.shared.is_empty() {
             return self.launch_shared(None);
         }
         self.executable.launch(&self.draft, &self.program)
@@ -164,15 +164,15 @@ impl Graph {
         if !self.half_edited.is_empty() {
             return Err(self.refusal());
         }
-        if self.shares.is_empty() || !self.executable.has_streams() {
+        if self.shared.is_empty() || !self.executable.has_streams() {
             return self.executable.launch_on(&self.draft, stream);
         }
         self.launch_shared(Some(stream))
     }
 
-    /// Starts the graph on a stream, or its own, after other uses of the memory that it shares.
+    /// Starts the graph on a stream, or its own, after other uses of the memory that it shared.
     fn launch_shared(&mut self, stream: Option<&CudaStream>) -> Result<()> {
-        let claims = self.shares.claim(&self.draft)?;
+        let claims = self.shared.claim(&self.draft)?;
         let Self { draft, program, .. } = self;
         self.executable.launch_shared(draft, program, &claims, stream)
     }
@@ -229,7 +229,7 @@ impl Graph {
         Ok(unsafe { pointer.as_mut() })
     }
 
-    /// Waits, and lends host memory that the graph shares, by a guard: see
+    /// Waits, and lends host memory that the graph shared, by a guard: see
     /// [`SharedHost::read`](crate::SharedHost::read).
     ///
     /// # Errors
@@ -240,7 +240,7 @@ impl Graph {
         HostRef::of(piece, || site)
     }
 
-    /// Waits, and lends host memory that the graph shares to write, by a guard: see
+    /// Waits, and lends host memory that the graph shared to write, by a guard: see
     /// [`SharedHost::write`](crate::SharedHost::write).
     ///
     /// # Errors

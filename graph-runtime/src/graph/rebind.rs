@@ -1,7 +1,7 @@
-//! Putting other memory in the place of what a graph shares.
+//! Putting other memory in the place of what a graph shared.
 
 use crate::backend::block::{Shareable, SharedMemory};
-use crate::backend::shares::Shares;
+use crate::backend::shared::SharedResources;
 use crate::error::mistakes;
 use crate::error::{Error, Result};
 use crate::graph::Graph;
@@ -23,7 +23,7 @@ impl Graph {
     /// # Errors
     /// [`Error::Unsupported`] for memory that the graph owns, for a part of it, or where a node that uses it cannot be
     /// changed in place; [`Error::ForeignMemory`] for memory of another device; [`Error::Invalid`] where lengths
-    /// differ, or where it overlaps with other memory that the graph shares, unless neither is written. The graph is as
+    /// differ, or where it overlaps with other memory that the graph shared, unless neither is written. The graph is as
     /// it was then. [`Error::Cuda`] where the driver refuses a change: then [`Graph::launch`] refuses, too, until the
     /// same memory has been rebound.
     pub fn rebind<B: Shareable>(&mut self, place: &Place<B::Shape, B::Memory>, buffer: &B) -> Result<()> {
@@ -37,7 +37,7 @@ impl Graph {
 }
 
 fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory) -> Result<()> {
-    let shares = check(graph, span, &memory)?;
+    let shared = check(graph, span, &memory)?;
     let resource = span.resource;
     let mut nodes: Vec<usize> = Vec::new();
     let accesses = graph.draft.accesses.iter();
@@ -50,21 +50,21 @@ fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory) -> Result<()> {
     nodes.iter().try_for_each(|&node| check_node(graph, node))?;
     graph.begin(Edit::Rebind(resource));
     graph.executable.rebind(resource, memory);
-    graph.shares = shares;
+    graph.shared = shared;
     graph.executable.apply_memory(&graph.draft, &graph.program, &nodes)?;
     graph.finish(Edit::Rebind(resource));
     Ok(())
 }
 
 /// The memory that the graph will share after rebinding.
-fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<Shares> {
+fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<SharedResources> {
     let site = graph.check_place(span)?;
     let unsupported = |message| Error::Unsupported {
         site: site.clone(),
         message,
     };
     let resource = span.resource;
-    let Some(share) = graph.shares.find(resource) else {
+    let Some(share) = graph.shared.find(resource) else {
         return Err(unsupported("only memory that is shared can be rebound"));
     };
     let bytes = share.memory.bytes();
@@ -79,12 +79,12 @@ fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<Shares> {
         ));
     }
     memory.check_device(&graph.device_used().backend, || site.clone())?;
-    let shares = graph.shares.with(resource, memory.clone());
-    let overlaps = shares.overlaps(&graph.draft);
+    let shared = graph.shared.with(resource, memory.clone());
+    let overlaps = shared.overlaps(&graph.draft);
     if !overlaps.is_empty() {
         return Err(invalid(graph, overlaps));
     }
-    Ok(shares)
+    Ok(shared)
 }
 
 /// Refuses nodes that cannot get other memory.

@@ -40,7 +40,7 @@ unsafe impl Pod for Philox {}
 /// A state as it lies in device memory: its first two words are the [`Philox`] that kernels get.
 #[derive(Clone, Copy)]
 #[repr(C)]
-struct State {
+struct RngState {
     philox: Philox,
     /// The amount that advancing adds to the offset.
     step: u64,
@@ -49,9 +49,9 @@ struct State {
 }
 
 // SAFETY: all zeroes is a value of every field.
-unsafe impl Zeroable for State {}
+unsafe impl Zeroable for RngState {}
 // SAFETY: `repr(C)`, four words of eight bytes, so without padding.
-unsafe impl Pod for State {}
+unsafe impl Pod for RngState {}
 
 /// Random numbers of a graph under construction: see [`GraphBuilder::rng`](crate::GraphBuilder::rng).
 ///
@@ -60,12 +60,12 @@ unsafe impl Pod for State {}
 pub struct Rng {
     graph: u64,
     resource: usize,
-    uses: Arc<Mutex<Uses>>,
+    uses: Arc<Mutex<RngUses>>,
 }
 
 /// The uses of an `rng` so far.
 #[derive(Debug, Default)]
-struct Uses {
+struct RngUses {
     count: usize,
     /// The graph is built, and has as much memory as there were uses.
     closed: bool,
@@ -73,7 +73,7 @@ struct Uses {
     named: HashMap<Box<[usize]>, Place<Philox, OnDevice>>,
 }
 
-impl Uses {
+impl RngUses {
     /// The state of one more use of `rng`; outside of it, once that is closed.
     fn next(&mut self, rng: &Rng) -> Place<Philox, OnDevice> {
         let index = self.count;
@@ -81,7 +81,7 @@ impl Uses {
         Place::new(Span {
             graph: rng.graph,
             resource: rng.resource,
-            start: index * size_of::<State>(),
+            start: index * size_of::<RngState>(),
             bytes: size_of::<Philox>(),
             outside: self.closed,
         })
@@ -145,12 +145,12 @@ impl Rng {
 
 /// The use whose state begins at this byte.
 pub(crate) fn use_at(start: usize) -> usize {
-    start / size_of::<State>()
+    start / size_of::<RngState>()
 }
 
 /// The size of the states of `uses` uses, in bytes.
 pub(crate) fn bytes(uses: usize) -> usize {
-    uses * size_of::<State>()
+    uses * size_of::<RngState>()
 }
 
 /// An `rng` of a graph that is built.
@@ -167,7 +167,7 @@ impl Generator {
     /// The states at the beginning, as bytes.
     fn states(&self) -> Vec<u8> {
         let step = self.draws.wrapping_mul(self.scopes.len() as u64);
-        let states = self.scopes.iter().zip(0_u64..).map(|(&scope, index)| State {
+        let states = self.scopes.iter().zip(0_u64..).map(|(&scope, index)| RngState {
             philox: Philox {
                 seed: self.seed,
                 offset: index.wrapping_mul(self.draws),
@@ -175,7 +175,7 @@ impl Generator {
             step,
             scope: scope as u64,
         });
-        let states: Vec<State> = states.collect();
+        let states: Vec<RngState> = states.collect();
         bytemuck::cast_slice(&states).to_vec()
     }
 
@@ -233,8 +233,8 @@ const fn value(name: &'static str) -> Param {
     }
 }
 
-// SAFETY: the facts are those of `rng.ptx`: three parameters of eight bytes; it loads, first in line 42, and stores
-// through the first alone.
+// SAFETY: the facts are those of `rng.ptx`, which a test below compares: three parameters of eight bytes; it loads and
+// stores through the first alone.
 unsafe impl Kernel for Advance {
     const FACTS: &'static KernelFacts = &KernelFacts {
         name: "graph_runtime_rng_advance",
@@ -254,7 +254,10 @@ unsafe impl Kernel for Advance {
         target: "sm_70",
         variables: &[],
         loads: &[(0, 42)],
-        dependency: GridDependency::NONE,
+        dependency: GridDependency {
+            early_exit: Some(52),
+            ..GridDependency::NONE
+        },
     };
 }
 
@@ -270,4 +273,20 @@ pub(crate) fn advance(rng: &Rng, uses: usize, scope: usize) -> (Launch, KernelCa
     // what the kernel looks at.
     let call = unsafe { KernelCall::new::<Advance>(arguments) };
     (Launch::new(uses.div_ceil(BLOCK), BLOCK), call)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::source::with_summary;
+    use graph_ptx::{parse, summarize};
+
+    #[test]
+    fn the_facts_are_those_of_the_ptx() {
+        let facts = Advance::FACTS;
+        let module = parse(PTX.text).expect("the PTX can be read");
+        let summary = summarize(&module, facts.entry, &[true, false, false]).expect("the kernel is there");
+        let read = with_summary(facts, &summary, &PTX);
+        assert_eq!(format!("{facts:?}"), format!("{read:?}"));
+    }
 }

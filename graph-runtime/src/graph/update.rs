@@ -45,13 +45,22 @@ impl Change {
 
     /// Whether the node is like this already.
     fn is_made(&self, program: &Program) -> bool {
-        match (&self.op, &program.ops[self.node]) {
-            (Op::Kernel(new), Op::Kernel(old)) => {
+        let old = &program.ops[self.node];
+        match &self.op {
+            Op::Kernel(new) => matches!(old, Op::Kernel(old) if {
                 let mut arguments = program.arguments(old).iter().zip(&self.arguments);
                 new.config == old.config && arguments.all(|(old, new)| old.value() == new.value())
-            }
-            (Op::Memset { value: new, .. }, Op::Memset { value: old, .. }) => new.bytes() == old.bytes(),
-            _ => false,
+            }),
+            Op::Memset { value: new, .. } => matches!(old, Op::Memset { value: old, .. } if new.bytes() == old.bytes()),
+            Op::Memcpy { .. }
+            | Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => false,
         }
     }
 }
@@ -95,7 +104,7 @@ impl Update<'_> {
                 span.graph == graph.id && !span.outside && Part::of(*span) == part
             }
             (Argument::Value(before), ArgumentKind::Value(after)) => before.is_as_long_as(after),
-            _ => false,
+            (Argument::Buffer { .. }, ArgumentKind::Value(_)) | (Argument::Value(_), ArgumentKind::Buffer(..)) => false,
         };
         let before = graph.program.arguments(built);
         if before.len() != N || !before.iter().zip(&call.arguments).all(same) {
@@ -245,10 +254,10 @@ impl Update<'_> {
 
 /// Whether a buffer is passed to be written that was only read, or the other way round.
 fn changes_access((before, after): (&Argument, &CallArgument)) -> bool {
-    match (before, &after.0) {
-        (Argument::Buffer { mode: before, .. }, ArgumentKind::Buffer(_, after)) => before != after,
-        _ => false,
-    }
+    let (Argument::Buffer { mode: before, .. }, ArgumentKind::Buffer(_, after)) = (before, &after.0) else {
+        return false;
+    };
+    before != after
 }
 
 /// The launch, in the clusters that the node was built with; `None` where it asks for something else.

@@ -4,7 +4,7 @@ use super::view::DeviceRef;
 use crate::backend::block::{Piece, Shareable, SharedMemory, sealed};
 use crate::backend::device::cuda_memory::CudarcSlice;
 use crate::backend::memory::DeviceMemory;
-use crate::backend::uses::Kind;
+use crate::backend::uses::ClaimKind;
 use crate::error::{Result, Site};
 use crate::shape::place::{OnDevice, Place, select};
 use crate::shape::{Element, Rows};
@@ -162,7 +162,7 @@ impl<T: Element> DeviceBuffer<[T]> {
     /// [`Error::Unsupported`] on the emulator; [`Error::Cuda`] where the driver refuses; [`Error::InUse`] as
     /// [`DeviceBuffer::read`].
     pub fn as_cudarc(&self) -> Result<CudarcSlice<'_, T>> {
-        let claim = || self.piece.hold(false, Kind::Guard, Site::buffer);
+        let claim = || self.piece.hold(false, ClaimKind::Guard, Site::buffer);
         self.piece.block.cudarc(self.piece.start, self.len(), claim)
     }
 }

@@ -4,7 +4,7 @@ use super::host::HostBuffer;
 use crate::backend::block::{Piece, Shareable, SharedMemory, sealed};
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::memory::HostMemory;
-use crate::backend::uses::{Claim, Kind};
+use crate::backend::uses::{Claim, ClaimKind};
 use crate::error::{Result, Site};
 use crate::shape::place::{OnHost, Place, select};
 use crate::shape::{Element, Extent, Rows};
@@ -95,7 +95,7 @@ impl<S: ?Sized> SharedHost<S> {
     pub fn read(&self) -> Result<HostRef<'_, S>> {
         Ok(HostRef {
             pointer: self.pointer,
-            claim: self.piece.hold(false, Kind::Guard, Site::buffer)?,
+            claim: self.piece.hold(false, ClaimKind::Guard, Site::buffer)?,
             marker: PhantomData,
         })
     }
@@ -108,7 +108,7 @@ impl<S: ?Sized> SharedHost<S> {
     pub fn write(&self) -> Result<HostMut<'_, S>> {
         Ok(HostMut {
             pointer: self.pointer,
-            claim: self.piece.hold(true, Kind::Guard, Site::buffer)?,
+            claim: self.piece.hold(true, ClaimKind::Guard, Site::buffer)?,
             marker: PhantomData,
         })
     }
@@ -124,7 +124,7 @@ impl<S: ?Sized> SharedHost<S> {
             return Err(self);
         }
         // Nobody can claim it any more, but launches of graphs that let go of it may be in flight.
-        match self.piece.hold(true, Kind::Call, Site::buffer).map(drop) {
+        match self.piece.hold(true, ClaimKind::Call, Site::buffer).map(drop) {
             Ok(()) => Ok(HostBuffer::unique(self.pointer, self.piece)),
             Err(_) => Err(self),
         }
@@ -246,7 +246,7 @@ impl<'b, S: ?Sized + Extent> HostRef<'b, S> {
     pub(crate) fn of(piece: &'b Piece<HostMemory>, site: impl FnOnce() -> Site) -> Result<Self> {
         Ok(Self {
             pointer: S::at(first(piece), piece.bytes),
-            claim: piece.hold(false, Kind::Guard, site)?,
+            claim: piece.hold(false, ClaimKind::Guard, site)?,
             marker: PhantomData,
         })
     }
@@ -257,7 +257,7 @@ impl<'b, S: ?Sized + Extent> HostMut<'b, S> {
     pub(crate) fn of(piece: &'b Piece<HostMemory>, site: impl FnOnce() -> Site) -> Result<Self> {
         Ok(Self {
             pointer: S::at(first(piece), piece.bytes),
-            claim: piece.hold(true, Kind::Guard, site)?,
+            claim: piece.hold(true, ClaimKind::Guard, site)?,
             marker: PhantomData,
         })
     }

@@ -4,7 +4,7 @@ use crate::backend::block::Piece;
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::launches::Access;
 use crate::backend::memory::DeviceMemory;
-use crate::backend::uses::{Claim, Kind, Uses};
+use crate::backend::uses::{Claim, ClaimKind, Uses};
 use crate::error::{Error, Result, Site};
 use crate::shape::Element;
 use bytemuck::allocation::{zeroed_box, zeroed_vec};
@@ -62,7 +62,7 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
     /// Keeps others off shared memory.
     fn hold(&self, write: bool) -> Result<Option<Claim<'g, LaunchEvent>>> {
         let access = Access::new(self.start, self.start + self.bytes, write);
-        let held = self.uses.map(|uses| uses.hold(access, Kind::Call));
+        let held = self.uses.map(|uses| uses.hold(access, ClaimKind::Call));
         held.transpose().map_err(|refused| refused.at(self.site.clone()))
     }
 

@@ -16,23 +16,23 @@ use std::sync::Arc;
 ///
 /// On the emulator work is done before the next begins, so that an event has nothing to hold back.
 #[derive(Clone)]
-pub struct Event(Kind);
+pub struct Event(EventKind);
 
 #[derive(Clone)]
-enum Kind {
+enum EventKind {
     Cuda(Arc<CudaEvent>),
     Emulator,
 }
 
 impl Event {
     /// The event of the emulator.
-    pub(crate) const EMULATOR: Self = Self(Kind::Emulator);
+    pub(crate) const EMULATOR: Self = Self(EventKind::Emulator);
 
     /// The event of cudarc, to record it on a stream or to let a stream wait for it; `None` on the emulator.
     pub fn as_cudarc(&self) -> Option<&Arc<CudaEvent>> {
         match &self.0 {
-            Kind::Cuda(event) => Some(event),
-            Kind::Emulator => None,
+            EventKind::Cuda(event) => Some(event),
+            EventKind::Emulator => None,
         }
     }
 
@@ -41,7 +41,7 @@ impl Event {
     /// # Errors
     /// [`Error::Cuda`](crate::Error::Cuda) with what went wrong in that work.
     pub fn synchronize(&self) -> Result<()> {
-        let Kind::Cuda(event) = &self.0 else { return Ok(()) };
+        let EventKind::Cuda(event) = &self.0 else { return Ok(()) };
         refuse_in_host_function().at(Site::default)?;
         let _relaxed = RelaxedCapture::enter();
         // SAFETY: `event` keeps the event and its context alive.
@@ -51,12 +51,12 @@ impl Event {
     /// Why nodes of a graph in this context, or on the emulator, cannot use it.
     pub(crate) fn misfit(&self, context: Option<CUcontext>) -> Option<&'static str> {
         match (&self.0, context) {
-            (Kind::Cuda(event), Some(context)) if event.context().cu_ctx() != context => {
+            (EventKind::Cuda(event), Some(context)) if event.context().cu_ctx() != context => {
                 Some("the event belongs to another context")
             }
-            (Kind::Cuda(_), None) => Some("the event is one of CUDA, but this is the CPU emulator"),
-            (Kind::Emulator, Some(_)) => Some("the event is one of the CPU emulator"),
-            (Kind::Cuda(_), Some(_)) | (Kind::Emulator, None) => None,
+            (EventKind::Cuda(_), None) => Some("the event is one of CUDA, but this is the CPU emulator"),
+            (EventKind::Emulator, Some(_)) => Some("the event is one of the CPU emulator"),
+            (EventKind::Cuda(_), Some(_)) | (EventKind::Emulator, None) => None,
         }
     }
 
@@ -69,7 +69,7 @@ impl Event {
 
 impl From<Arc<CudaEvent>> for Event {
     fn from(event: Arc<CudaEvent>) -> Self {
-        Self(Kind::Cuda(event))
+        Self(EventKind::Cuda(event))
     }
 }
 
@@ -94,8 +94,8 @@ impl From<&Event> for Event {
 impl fmt::Debug for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Kind::Cuda(event) => write!(f, "Event({:?})", event.cu_event()),
-            Kind::Emulator => f.write_str("Event(CPU emulator)"),
+            EventKind::Cuda(event) => write!(f, "Event({:?})", event.cu_event()),
+            EventKind::Emulator => f.write_str("Event(CPU emulator)"),
         }
     }
 }

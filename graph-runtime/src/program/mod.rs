@@ -15,8 +15,9 @@ use crate::program::event::Event;
 use crate::program::host::HostCall;
 use crate::program::raw::RawCall;
 use crate::shape::part::{ByteRectangle, Part};
+use crate::shape::place::Span;
 use cudarc::driver::CudaFunction;
-use graph_plan::{LaunchConfig, Mode};
+use graph_plan::{LaunchConfig, Mode, NodeKind};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::ptr;
@@ -64,14 +65,59 @@ impl Op {
     }
 }
 
-/// An `if`, a `while` or a `switch`; the draft says which.
+/// A node with bodies, which its condition decides about.
 #[derive(Clone, Debug)]
 pub(crate) struct Conditional {
-    /// One `u32` in device memory.
-    pub(crate) condition: Part,
-    /// The bodies, as the draft numbers them: what to do where the condition is not 0 and, if there is that, where it
-    /// is 0; what to repeat; one for each number from 0 on.
+    pub(crate) kind: ConditionalKind,
+    /// The resource of the condition, which is one `u32` in device memory.
+    resource: u32,
+    /// The offset of the condition in the resource, in bytes.
+    start: usize,
+    /// The bodies, as indices into the draft's.
     pub(crate) bodies: Vec<usize>,
+}
+
+/// The kinds of conditionals, which differ in their bodies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ConditionalKind {
+    /// The first body runs if the condition is not 0, the second one, if any, if it is 0.
+    If,
+    /// The body runs while the condition is not 0.
+    While,
+    /// The body of the condition's number runs, counted from 0.
+    Switch,
+}
+
+impl ConditionalKind {
+    /// The kind of the node.
+    pub(crate) fn node(self) -> NodeKind {
+        match self {
+            Self::If => NodeKind::If,
+            Self::While => NodeKind::While,
+            Self::Switch => NodeKind::Switch,
+        }
+    }
+}
+
+impl Conditional {
+    /// A conditional without bodies.
+    pub(crate) fn new(kind: ConditionalKind, condition: Span) -> Self {
+        Self {
+            kind,
+            resource: condition.resource as u32,
+            start: condition.start,
+            bodies: Vec::new(),
+        }
+    }
+
+    /// The memory of the condition.
+    pub(crate) fn condition(&self) -> Part {
+        Part {
+            resource: self.resource,
+            start: self.start,
+            bytes: size_of::<u32>(),
+        }
+    }
 }
 
 /// One argument of a kernel node: a [`CallArgument`] in half the space, since graphs have many.
@@ -101,7 +147,7 @@ impl Argument {
         match (self, &other.0) {
             (Argument::Buffer { bytes, .. }, ArgumentKind::Buffer(span, _)) => *bytes == span.bytes,
             (Argument::Value(value), ArgumentKind::Value(other)) => value.bytes() == other.bytes(),
-            _ => false,
+            (Argument::Buffer { .. }, ArgumentKind::Value(_)) | (Argument::Value(_), ArgumentKind::Buffer(..)) => false,
         }
     }
 }

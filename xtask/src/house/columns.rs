@@ -1,35 +1,20 @@
 //! Comments and Markdown end at column 120. Tables, code blocks, and lines that cannot be broken may be longer.
 
-use crate::Result;
+use crate::{Result, workspace};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// The last column that a comment or a line of Markdown may reach.
 pub(super) const MAX_COLUMNS: usize = 120;
 
-/// The files below `folder` that the rule is about, without hidden folders, what builds leave, and the snapshots of
-/// expansions.
+/// The files of the workspace in `root` that the rule is about: not the snapshots of expansions.
 ///
 /// # Errors
 /// If a folder cannot be read.
-pub(super) fn files(folder: &Path) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut folders = vec![folder.to_owned()];
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder)? {
-            let path = entry?.path();
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if path.is_dir() {
-                if !name.starts_with('.') && !["target", "wip", "__pycache__", "expansions"].contains(&name.as_str()) {
-                    folders.push(path);
-                }
-            } else if Language::of(&path).is_some() {
-                files.push(path);
-            }
-        }
-    }
-    files.sort();
-    Ok(files)
+pub(super) fn files(root: &Path) -> Result<Vec<PathBuf>> {
+    workspace::files(root, |path| {
+        Language::of(path).is_some() && !path.iter().any(|folder| folder == "expansions")
+    })
 }
 
 /// The numbers of the lines of `text` that are too long, by the rules of the language that `path` ends in.

@@ -39,15 +39,18 @@ pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
     };
     let mut reported = HashSet::new();
     for name in found.mentioned {
+        if found.bound.contains(name) {
+            continue;
+        }
         let diagnostic = match (graph.entity(name), given.iter().filter(|&&other| other == name).count()) {
-            _ if found.bound.contains(name) => continue,
             (Some(Entity::Param(_)), _) => of_param(node, name),
             (Some(Entity::Resource(_)), 0) => of_resource(node, name),
             (Some(Entity::Node(_)), _) if matches!(node.action, Action::Record(_) | Action::Wait(_)) => {
                 no_event(node, &format!("the node `{name}`"))
             }
             (Some(Entity::Resource(_)), 2..) => of_several(node, name),
-            _ => continue,
+            (Some(Entity::Resource(_)), 1) => continue,
+            (Some(Entity::Node(_) | Entity::Value(_) | Entity::Variable | Entity::Broken) | None, _) => continue,
         };
         if reported.insert(name) {
             report.push(name.span(), &diagnostic);

@@ -85,10 +85,10 @@ fn debug(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let name = &graph.item.name;
     let generics = generics(graph);
     let (parameters, arguments, condition) = generics.split_for_impl();
-    let body = bodies.of(quote!(::core::fmt::Debug::fmt(&self.__graph, formatter)));
+    let body = bodies.of(quote!(::core::fmt::Debug::fmt(&self.__graph, f)));
     quote! {
         impl #parameters ::core::fmt::Debug for #name #arguments #condition {
-            fn fmt(&self, formatter: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { #body }
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result { #body }
         }
     }
 }

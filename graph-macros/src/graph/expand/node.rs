@@ -95,12 +95,12 @@ fn dimensions(node: &Node, launch: &Launch) -> TokenStream {
 
 /// A place, borrowed at its own tokens.
 pub(super) fn borrow(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
-    reference(place, mutable, &select(graph, place))
+    reference(place, mutable, &select(graph, place, mutable))
 }
 
 /// The same of a place that must be device memory.
 pub(super) fn borrow_on_device(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
-    reference(place, mutable, &on_device(graph, place))
+    reference(place, mutable, &on_device(graph, place, mutable))
 }
 
 pub(super) fn reference(place: &Place, mutable: bool, selected: &TokenStream) -> TokenStream {
@@ -112,8 +112,8 @@ pub(super) fn reference(place: &Place, mutable: bool, selected: &TokenStream) ->
 }
 
 /// A place that must be device memory. Where what is captured lies, only its type tells.
-fn on_device(graph: &Graph<'_>, place: &Place) -> TokenStream {
-    let selected = select(graph, place);
+fn on_device(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
+    let selected = select(graph, place, mutable);
     match graph.resource(place) {
         Some(index) if graph.resources[index].is_moved() => {
             quote_spanned!(place.name.span()=> __p::on_device(#selected))
@@ -178,7 +178,7 @@ pub(super) fn loaded_name() -> Ident {
 fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident, function: Option<TokenStream>) -> TokenStream {
     let arguments = launch.arguments.iter().map(|argument| match argument {
         Argument::Borrow { and, mutable, place } => {
-            let place = on_device(graph, place);
+            let place = on_device(graph, place, mutable.is_some());
             quote!(#and #mutable #place)
         }
         Argument::Value(value) => value.to_token_stream(),

@@ -94,11 +94,11 @@ fn length_of<'a>(graph: &Graph<'_>, resource: &'a Resource, dimension: usize) ->
     (dimension > 0 || !graph.is_dynamic(resource)).then_some(length)
 }
 
-/// The expression of a place, of type `Place<shape of the part, memory>`.
+/// The expression of a place, of type `Place<shape of the part, memory>`; if `mutable`, a value that `&mut` may borrow.
 ///
 /// Methods are called by their paths, here and in all that is expanded: a trait of the user's could otherwise come
 /// first.
-pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
+pub(super) fn select(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return TokenStream::new();
     };
@@ -106,14 +106,19 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
     if resource.random.is_some() {
         return rng::state(graph, place, &name);
     }
-    let shape = Shape::of(graph, resource);
     if place.parts.is_empty() {
-        // A copy, which `&mut` may borrow. A block is what rustc checks fastest.
-        return quote_spanned!(span=> { #name });
+        return match mutable {
+            true => {
+                // With its shape: else the kernel's would be expected of it, and a message would not be about the argument.
+                let shape = Shape::of(graph, resource);
+                quote_spanned!(span=> __g::Place::<#shape, _>::whole(&#name))
+            }
+            false => name.to_token_stream(),
+        };
     }
-    let (mut selected, mut shape) = (name.to_token_stream(), shape.to_token_stream());
+    let mut selected = name.to_token_stream();
     for (dimension, part) in place.parts.iter().enumerate() {
-        let place = quote_spanned!(span=> __g::Place::<#shape, _>);
+        let place = quote_spanned!(span=> __g::Place);
         let range = range(graph, resource, dimension, part);
         selected = match (part, range) {
             (Part::Index(index), _) => quote_spanned!(span=> #place::row(&#selected, #index)),
@@ -129,7 +134,6 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place) -> TokenStream {
             },
             (_, None) => selected,
         };
-        shape = quote!(_);
     }
     selected
 }

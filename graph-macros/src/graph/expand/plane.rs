@@ -13,7 +13,7 @@ pub(super) fn columns(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenS
     let selected = if place.is_rectangle() {
         rectangle(graph, place, &whole(graph, place))
     } else {
-        let (selected, span) = (select(graph, place), place.end);
+        let (selected, span) = (select(graph, place, false), place.end);
         quote_spanned!(span=> __g::Rectangle::from(#selected))
     };
     reference(place, mutable, &selected)

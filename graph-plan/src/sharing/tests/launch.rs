@@ -1,4 +1,4 @@
-//! One launch of a graph: what ran, in which order.
+//! One simulated launch of a graph: the nodes that ran, in order.
 
 use super::random::Random;
 use crate::{Access, Bound, Draft, Mode, NodeKind, Region};
@@ -13,13 +13,13 @@ pub(super) struct Step {
     written: Vec<[bool; BYTES]>,
 }
 
-/// What runs, and what each waits for.
+/// The runs of nodes, and the runs that each waits for.
 struct Instances<'a> {
     draft: &'a Draft,
     random: &'a mut Random,
     /// The node and the instances before it. The end of a node with bodies has no node.
     all: Vec<(Option<usize>, Vec<usize>)>,
-    /// Of each node in the iteration at hand, or those just ended: the first instance to start and the last to end.
+    /// For each node, in the current iteration or those just ended: the first instance to start and the last to end.
     ends: HashMap<usize, (usize, usize)>,
 }
 
@@ -168,7 +168,7 @@ impl Instances<'_> {
 
 /// The first node that finds another's bytes, where two resources lie in the same memory.
 pub(super) fn disturbed(draft: &Draft, launch: &[Step], pair: [usize; 2]) -> Option<usize> {
-    // Who wrote each byte: in memory of its own, and in that of both.
+    // The writer of each byte: in memory of its own, and in the memory of both.
     let mut own = [[None; BYTES]; 2];
     let mut both = [None; BYTES];
     for (number, step) in launch.iter().enumerate() {

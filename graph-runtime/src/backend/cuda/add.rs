@@ -120,7 +120,7 @@ impl Adder {
                 // SAFETY: by the caller's promise.
                 unsafe { self.add_fill(graph, after, kernels, to, &fill, name) }
             }
-            // A join, and a copy of nothing. `Executable::add_prefix` adds the others.
+            // A join, and a copy of nothing. `CudaExecutable::add_prefix` adds the others.
             Op::Join
             | Op::Memcpy { .. }
             | Op::Conditional(_)

@@ -6,7 +6,7 @@ use super::failure::Failure;
 use super::fill::Fill;
 use super::kept::KeptObjects;
 use super::kernels::{self, Kernels};
-use super::{Executable, attribute, delay, programmatic};
+use super::{CudaExecutable, attribute, delay, programmatic};
 use crate::backend::blueprint::{Blueprint, Programmatic};
 use crate::backend::device::Backend;
 use crate::backend::device::cuda::Cuda;
@@ -24,7 +24,7 @@ use std::ptr;
 use std::sync::Arc;
 use tracing::trace;
 
-impl Executable {
+impl CudaExecutable {
     pub(crate) fn build(cuda: &Arc<Cuda>, blueprint: &Blueprint<'_>) -> Result<Self> {
         let graph = || Site::graph(&blueprint.draft.name);
         let _relaxed = RelaxedCapture::enter();
@@ -202,7 +202,7 @@ impl Executable {
                 // SAFETY: as above.
                 Op::Raw(call) => unsafe { self.add_raw(graph, &after, node, call, name) }?,
                 // SAFETY: as above; the context is current, and `self` owns kernels and memory (facts 1 and 2 of
-                // `Executable`).
+                // `CudaExecutable`).
                 Op::Kernel(_) | Op::Memcpy { .. } | Op::Memset { .. } | Op::Join => unsafe {
                     self.adder
                         .add(graph, &after, blueprint.program, &self.kernels, node, name)
@@ -225,7 +225,7 @@ impl Executable {
         let draft = blueprint.draft;
         let graph = || Site::graph(&draft.name);
         trace!(target: "graph_runtime", graph = %draft.name, nodes = self.nodes.len(), "cuGraphInstantiateWithParams");
-        // SAFETY: fact 1 of `Executable`.
+        // SAFETY: fact 1 of `CudaExecutable`.
         let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(blueprint.program)) };
         self.exec = match exec {
             Ok(exec) => exec,

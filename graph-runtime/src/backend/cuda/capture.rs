@@ -1,7 +1,7 @@
 //! Capturing library calls into a graph of their own, which becomes a child node.
 
 use crate::backend::device::cuda::Cuda;
-use crate::backend::device::cuda_memory::Memory;
+use crate::backend::device::cuda_memory::CudaMemory;
 use crate::driver::{self, CUgraph, CUstream, CUstreamCaptureStatus, RelaxedCapture, StrictCapture};
 use crate::error::{At, CudaError, Result, Site};
 use crate::program::capture::{BoxError, CaptureCall, Session};
@@ -32,7 +32,7 @@ pub(super) struct Capturing {
     /// Why nothing comes of this capture, whatever the closure says.
     failed: RefCell<Option<String>>,
     prepared: RefCell<Vec<Arc<dyn Any + Send + Sync>>>,
-    workspaces: RefCell<Vec<Memory>>,
+    workspaces: RefCell<Vec<CudaMemory>>,
 }
 
 impl Capturing {
@@ -143,7 +143,7 @@ impl Session for Capturing {
     }
 
     fn workspace(&self, bytes: usize) -> Result<*mut u8> {
-        let memory = Memory::zeroed(&self.cuda, bytes.max(1)).at(|| Site::default().at_memory("workspace"))?;
+        let memory = CudaMemory::zeroed(&self.cuda, bytes.max(1)).at(|| Site::default().at_memory("workspace"))?;
         let first = ptr::without_provenance_mut(memory.address() as usize);
         self.workspaces.borrow_mut().push(memory);
         Ok(first)

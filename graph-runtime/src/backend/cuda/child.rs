@@ -1,6 +1,6 @@
 //! Child graphs as CUDA nodes.
 
-use super::Executable;
+use super::CudaExecutable;
 use super::conditional::sinks;
 use super::failure::Failure;
 use crate::backend::blueprint::Blueprint;
@@ -8,7 +8,7 @@ use crate::driver::{self, CUgraph, CUgraphNode};
 use crate::program::Op;
 use tracing::trace;
 
-impl Executable {
+impl CudaExecutable {
     /// Adds a child graph: as a CUDA node, or, since CUDA takes no conditionals there, its nodes between two empty
     /// ones.
     ///

@@ -3,14 +3,13 @@
 //! Before CUDA 12.8 a conditional node has one body. `else` and `switch` are several nodes there, each with a condition
 //! of its own, all of which are set before any body runs, since bodies may write what they were set from.
 
-use super::Executable;
+use super::CudaExecutable;
 use super::failure::Failure;
 use crate::backend::blueprint::Blueprint;
 use crate::driver::{self, CUgraph, CUgraphNode, ConditionalHandle, ConditionalType};
 use crate::error::{At, CudaError, Error, Result, Site};
-use crate::program::Conditional;
+use crate::program::{Conditional, ConditionalKind};
 use crate::shape::part::Part;
-use graph_plan::NodeKind;
 use std::collections::HashSet;
 use tracing::trace;
 
@@ -62,8 +61,8 @@ struct Choice {
     bodies: Vec<usize>,
 }
 
-/// The CUDA nodes that a node becomes.
-fn choices(kind: NodeKind, bodies: &[usize], version: u32) -> Vec<Choice> {
+/// The CUDA nodes that a conditional becomes.
+fn choices(kind: ConditionalKind, bodies: &[usize], version: u32) -> Vec<Choice> {
     let all = |kind| Choice {
         kind,
         number: None,
@@ -74,20 +73,25 @@ fn choices(kind: NodeKind, bodies: &[usize], version: u32) -> Vec<Choice> {
         number,
         bodies: vec![body],
     };
-    match (kind, bodies) {
-        (_, []) => Vec::new(),
-        (NodeKind::While, _) => vec![all(ConditionalType::While)],
-        (NodeKind::Switch, _) if version >= SEVERAL_BODIES => vec![all(ConditionalType::Switch)],
-        (NodeKind::Switch, _) => {
+    if bodies.is_empty() {
+        return Vec::new();
+    }
+    let one_node = version >= SEVERAL_BODIES;
+    match kind {
+        ConditionalKind::While => vec![all(ConditionalType::While)],
+        ConditionalKind::Switch if one_node => vec![all(ConditionalType::Switch)],
+        ConditionalKind::Switch => {
             let cases = bodies.iter().zip(0..);
             cases.map(|(&body, number)| single(Some(number), body)).collect()
         }
-        (_, &[then, otherwise]) if version < SEVERAL_BODIES => vec![single(None, then), single(Some(0), otherwise)],
-        _ => vec![all(ConditionalType::If)],
+        ConditionalKind::If => match *bodies {
+            [then, otherwise] if !one_node => vec![single(None, then), single(Some(0), otherwise)],
+            _ => vec![all(ConditionalType::If)],
+        },
     }
 }
 
-impl Executable {
+impl CudaExecutable {
     /// Adds a conditional node with its bodies and what sets its condition. An error comes with the node that it is
     /// about.
     ///
@@ -104,7 +108,7 @@ impl Executable {
     ) -> Result<CUgraphNode, Failure> {
         let at_node = |error| (node, error);
         let version = version(blueprint).map_err(at_node)?;
-        let choices = choices(blueprint.draft.nodes[node].kind, &conditional.bodies, version);
+        let choices = choices(conditional.kind, &conditional.bodies, version);
         let mut settings = Vec::with_capacity(choices.len());
         let mut before = after.to_vec();
         for choice in &choices {
@@ -112,7 +116,7 @@ impl Executable {
             let handle = unsafe { driver::conditional::create_handle(graph, self.cuda.raw()) }.map_err(at_node)?;
             let setting = Setting {
                 owner: node,
-                condition: conditional.condition,
+                condition: conditional.condition(),
                 handle,
                 number: choice.number,
             };
@@ -139,7 +143,7 @@ impl Executable {
     ///
     /// # Safety
     ///
-    /// As for [`Executable::add_conditional`]; the handle was made for the graph and is given to no other node.
+    /// As for [`CudaExecutable::add_conditional`]; the handle was made for the graph and is given to no other node.
     unsafe fn add_choice(
         &mut self,
         blueprint: &Blueprint<'_>,
@@ -210,7 +214,7 @@ impl Executable {
         } = self;
         for Setter { node, setting } in setters.iter().filter(|setter| setter.setting.owner == node) {
             let params = adder.condition(kernels, setting.handle, setting.condition, setting.number);
-            // SAFETY: facts 1, 2 and 7 of `Executable`: `node` is a kernel of the graph that `exec` was made of, or of
+            // SAFETY: facts 1, 2 and 7 of `CudaExecutable`: `node` is a kernel of the graph that `exec` was made of, or of
             // a body in it, and `params` points into `adder`, which is not touched until the call is over.
             unsafe { driver::graph::set_kernel_node(*exec, *node, &params) }?;
         }
@@ -230,7 +234,7 @@ pub(super) fn sinks(blueprint: &Blueprint<'_>, body: usize) -> impl Iterator<Ite
 mod tests {
     use super::*;
 
-    fn numbers(kind: NodeKind, bodies: &[usize], version: u32) -> Vec<(ConditionalType, Option<u32>, usize)> {
+    fn numbers(kind: ConditionalKind, bodies: &[usize], version: u32) -> Vec<(ConditionalType, Option<u32>, usize)> {
         let choices = choices(kind, bodies, version);
         let summary = choices
             .iter()
@@ -241,27 +245,30 @@ mod tests {
     #[test]
     fn drivers_with_several_bodies_get_one_node() {
         use ConditionalType::{If, Switch, While};
-        assert_eq!(numbers(NodeKind::If, &[1], SEVERAL_BODIES), [(If, None, 1)]);
-        assert_eq!(numbers(NodeKind::If, &[1, 2], SEVERAL_BODIES), [(If, None, 2)]);
-        assert_eq!(numbers(NodeKind::While, &[1], SEVERAL_BODIES), [(While, None, 1)]);
+        assert_eq!(numbers(ConditionalKind::If, &[1], SEVERAL_BODIES), [(If, None, 1)]);
+        assert_eq!(numbers(ConditionalKind::If, &[1, 2], SEVERAL_BODIES), [(If, None, 2)]);
         assert_eq!(
-            numbers(NodeKind::Switch, &[1, 2, 3], SEVERAL_BODIES),
+            numbers(ConditionalKind::While, &[1], SEVERAL_BODIES),
+            [(While, None, 1)]
+        );
+        assert_eq!(
+            numbers(ConditionalKind::Switch, &[1, 2, 3], SEVERAL_BODIES),
             [(Switch, None, 3)]
         );
-        assert_eq!(numbers(NodeKind::Switch, &[], SEVERAL_BODIES), []);
+        assert_eq!(numbers(ConditionalKind::Switch, &[], SEVERAL_BODIES), []);
     }
 
     #[test]
     fn older_drivers_get_one_node_a_body() {
         use ConditionalType::{If, While};
-        assert_eq!(numbers(NodeKind::If, &[1], CONDITIONALS), [(If, None, 1)]);
+        assert_eq!(numbers(ConditionalKind::If, &[1], CONDITIONALS), [(If, None, 1)]);
         assert_eq!(
-            numbers(NodeKind::If, &[1, 2], CONDITIONALS),
+            numbers(ConditionalKind::If, &[1, 2], CONDITIONALS),
             [(If, None, 1), (If, Some(0), 1)]
         );
-        assert_eq!(numbers(NodeKind::While, &[1], CONDITIONALS), [(While, None, 1)]);
+        assert_eq!(numbers(ConditionalKind::While, &[1], CONDITIONALS), [(While, None, 1)]);
         assert_eq!(
-            numbers(NodeKind::Switch, &[1, 2], CONDITIONALS),
+            numbers(ConditionalKind::Switch, &[1, 2], CONDITIONALS),
             [(If, Some(0), 1), (If, Some(1), 1)]
         );
     }

@@ -32,7 +32,7 @@ pub(super) unsafe fn add(
     let mut time = nanoseconds(seed, node);
     let mut arguments = [(&raw mut time).cast::<c_void>()];
     let params = launch(kernels.delay(), &ONE_THREAD, &mut arguments);
-    // SAFETY: by the caller's promise; the argument is copied by the call (fact 6 of `Executable`).
+    // SAFETY: by the caller's promise; the argument is copied by the call (fact 6 of `CudaExecutable`).
     unsafe { driver::graph::add_kernel_node(graph, after, &params) }
 }
 

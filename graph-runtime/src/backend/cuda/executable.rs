@@ -2,7 +2,7 @@
 
 use super::attribute;
 use super::fill::{Fill, is_skipped_memset};
-use super::{EVENT, Executable, LOST, OWN};
+use super::{CudaExecutable, EVENT, LOST, OWN};
 use crate::backend::calls::Calls;
 use crate::backend::storage::Storage;
 use crate::backend::uses::Awaited;
@@ -14,7 +14,7 @@ use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 use std::mem::ManuallyDrop;
 
-impl Executable {
+impl CudaExecutable {
     pub(crate) fn storage(&self) -> &[Storage] {
         &self.storage
     }
@@ -123,10 +123,9 @@ impl Executable {
                 message,
             });
         }
-        match (Fill::of(op), Fill::of(&program.ops[node])) {
-            (Some(new), Some(built)) => check_fill(&new, &built, site),
-            _ => Ok(()),
-        }
+        Fill::of(op)
+            .zip(Fill::of(&program.ops[node]))
+            .map_or(Ok(()), |(new, built)| check_fill(&new, &built, site))
     }
 
     /// Makes later launches run `node` as the program now says.
@@ -160,10 +159,15 @@ impl Executable {
 
 /// Refuses to change a memset node from setting its value in one way to another.
 fn check_fill(new: &Fill, built: &Fill, site: impl Fn() -> Site) -> Result<()> {
-    match (new, built) {
-        (Fill::Memset { .. }, Fill::Memset { .. }) | (Fill::Nothing, Fill::Nothing) => Ok(()),
-        (Fill::Kernel { words, .. }, Fill::Kernel { words: built, .. }) if words == built => Ok(()),
-        _ => Err(Error::Unsupported {
+    let same = match new {
+        Fill::TooLong => false,
+        Fill::Nothing => matches!(built, Fill::Nothing),
+        Fill::Memset { .. } => matches!(built, Fill::Memset { .. }),
+        Fill::Kernel { words: new, .. } => matches!(built, Fill::Kernel { words, .. } if words == new),
+    };
+    match same {
+        true => Ok(()),
+        false => Err(Error::Unsupported {
             site: site(),
             message: "CUDA cannot change this value in place, since the old and the new one are set in different ways; mark the \
                       node with `GraphBuilder::will_update` when building",
@@ -187,7 +191,7 @@ pub(crate) fn launch_error(draft: &Draft, source: CudaError) -> Error {
     }
 }
 
-impl Drop for Executable {
+impl Drop for CudaExecutable {
     fn drop(&mut self) {
         let _relaxed = RelaxedCapture::enter();
         if let Err(error) = self.wait().and_then(|()| self.cuda.bind()) {

@@ -1,6 +1,6 @@
 //! `call`, `record` and `wait` as CUDA nodes.
 
-use super::Executable;
+use super::CudaExecutable;
 use crate::backend::calls::BoundCall;
 use crate::driver::{self, CUgraph, CUgraphNode};
 use crate::error::CudaError;
@@ -12,13 +12,13 @@ use tracing::trace;
 /// The function that CUDA calls, on a thread of CUDA's own. No panic passes: `BoundCall::run` catches it.
 unsafe extern "C" fn run(call: *mut c_void) {
     // SAFETY: `add_call` passed the address of a `BoundCall`, which lives until no launch is in flight (fact 8 of
-    // `Executable`).
+    // `CudaExecutable`).
     let call = unsafe { &*call.cast_const().cast::<BoundCall>() };
     // SAFETY: a launch runs the node, so the memory lives, and the order of nodes keeps others away (facts 2, 4 and 8).
     unsafe { call.run() };
 }
 
-impl Executable {
+impl CudaExecutable {
     /// Adds a node that calls a host function.
     ///
     /// # Safety
@@ -50,7 +50,7 @@ impl Executable {
         }
         self.kept.calls.renew(node, &self.storage);
         let call = self.kept.calls.get(node).map_or(std::ptr::null(), Arc::as_ptr);
-        // SAFETY: fact 1 of `Executable`; `nodes[node]` is a host node; `run` takes this address (fact 8).
+        // SAFETY: fact 1 of `CudaExecutable`; `nodes[node]` is a host node; `run` takes this address (fact 8).
         unsafe { driver::host::set_node(self.exec, self.nodes[node], run, call.cast_mut().cast()) }
     }
 
@@ -58,7 +58,7 @@ impl Executable {
     ///
     /// # Safety
     ///
-    /// As for [`Executable::add_call`].
+    /// As for [`CudaExecutable::add_call`].
     pub(super) unsafe fn add_event(
         &self,
         graph: CUgraph,
@@ -71,7 +71,7 @@ impl Executable {
         let event = event.raw(self.cuda.raw()).unwrap_or(std::ptr::null_mut());
         if wait {
             trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEventWaitNode");
-            // SAFETY: by the caller's promise; the event lives as long as `self.kept` (fact 8 of `Executable`).
+            // SAFETY: by the caller's promise; the event lives as long as `self.kept` (fact 8 of `CudaExecutable`).
             unsafe { driver::event::add_wait_node(graph, after, event) }
         } else {
             trace!(target: "graph_runtime", node = name, after = after.len(), "cuGraphAddEventRecordNode");

@@ -3,7 +3,7 @@
 use super::capture::Captured;
 use crate::backend::blueprint::Blueprint;
 use crate::backend::calls::Calls;
-use crate::backend::device::cuda_memory::Memory;
+use crate::backend::device::cuda_memory::CudaMemory;
 use crate::backend::storage::Storage;
 use crate::program::Op;
 use crate::program::event::Event;
@@ -25,7 +25,7 @@ pub(super) struct KeptObjects {
     /// As they were when the graph was built, for closures of `capture` and `raw` nodes.
     pub(super) addresses: Arc<Addresses>,
     /// The memory that skipped memsets set instead.
-    pub(super) nowhere: Option<Memory>,
+    pub(super) nowhere: Option<CudaMemory>,
 }
 
 impl KeptObjects {

@@ -35,7 +35,7 @@ const DELAY: (&str, &str) = (
 pub(super) struct Kernels {
     modules: Vec<CUmodule>,
     /// One for each of [`Program::functions`].
-    functions: Vec<Function>,
+    functions: Vec<LoadedKernel>,
     fill: Option<FillKernels>,
     condition: Option<ConditionKernels>,
     delay: Option<CUfunction>,
@@ -43,7 +43,7 @@ pub(super) struct Kernels {
     shared_limit: u64,
 }
 
-struct Function {
+struct LoadedKernel {
     handle: CUfunction,
     /// Keeps somebody else's module loaded. Not dropped where the graph is leaked: something may still run.
     owner: ManuallyDrop<Option<CudaFunction>>,
@@ -95,13 +95,13 @@ impl Kernels {
     }
 
     /// A kernel of a module that was loaded here.
-    fn find(&self, module: usize, entry: &str) -> Result<Function, CudaError> {
+    fn find(&self, module: usize, entry: &str) -> Result<LoadedKernel, CudaError> {
         trace!(target: "graph_runtime", entry, "cuModuleGetFunction");
         let name = CString::new(entry).unwrap_or_default();
         // SAFETY: the module was loaded by `load` just now.
         let handle = unsafe { driver::module::function(self.modules[module], &name) }?;
         // SAFETY: as above.
-        unsafe { Function::new(handle, None) }
+        unsafe { LoadedKernel::new(handle, None) }
     }
 
     fn module(&mut self, draft: &Draft, path: &'static str, text: &str) -> Result<CUmodule> {
@@ -286,7 +286,7 @@ impl Kernels {
     }
 }
 
-impl Function {
+impl LoadedKernel {
     /// Asks the driver about a function.
     ///
     /// # Safety
@@ -334,7 +334,7 @@ pub(super) fn check_bytes(arguments: &[Argument]) -> Result<(), String> {
 }
 
 /// Takes a function that somebody has loaded, if it is of this context. The outer error says that it is not.
-fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<Function, CudaError>> {
+fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<LoadedKernel, CudaError>> {
     trace!(target: "graph_runtime", "cuFuncGetParamInfo");
     let graph = || Site::graph(&draft.name);
     // What asks about a function first makes its context current: that is how it can be known. The first question may
@@ -354,8 +354,8 @@ fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<F
         });
     }
     // SAFETY: `function` is alive, and so is the module it holds; the clone keeps it.
-    let adopted = unsafe { Function::new(function.cu_function(), Some(function.clone())) };
-    Ok(adopted.map(|adopted| Function {
+    let adopted = unsafe { LoadedKernel::new(function.cu_function(), Some(function.clone())) };
+    Ok(adopted.map(|adopted| LoadedKernel {
         // SAFETY: as above.
         params: unsafe { driver::module::function_parameters(adopted.handle) },
         ..adopted

@@ -1,6 +1,6 @@
 //! `capture` and `raw` as CUDA nodes.
 
-use super::Executable;
+use super::CudaExecutable;
 use super::capture::Captured;
 use super::failure::Failure;
 use crate::driver::{self, CUgraph, CUgraphNode};
@@ -9,7 +9,7 @@ use crate::program::capture::CaptureCall;
 use crate::program::raw::{RawCall, RawSite};
 use tracing::trace;
 
-impl Executable {
+impl CudaExecutable {
     /// Captures the calls of a node.
     pub(super) fn capture(&mut self, node: usize, call: &CaptureCall, site: impl Fn() -> Site) -> Result<()> {
         let captured = Captured::new(&self.cuda, &self.kept.addresses, call);
@@ -44,7 +44,7 @@ impl Executable {
     ///
     /// # Safety
     ///
-    /// As for [`Executable::add_captured`]. What the closure does is sound by the promise of whoever called
+    /// As for [`CudaExecutable::add_captured`]. What the closure does is sound by the promise of whoever called
     /// `GraphBuilder::raw`.
     pub(super) unsafe fn add_raw(
         &self,

@@ -77,10 +77,10 @@ pub(crate) use executable::launch_error;
 ///    each other it never waits.
 /// 9. *Any thread may call.* Driver handles are not bound to threads; those calls that want the context current get it
 ///    by [`Cuda::bind`].
-pub(crate) struct Executable {
+pub(crate) struct CudaExecutable {
     cuda: Arc<Cuda>,
     stream: CUstream,
-    /// The stream's number: see [`Executable::launch_shared`].
+    /// The stream's number: see [`CudaExecutable::launch_shared`].
     stream_id: Option<u64>,
     /// Behind the last launch that was recorded.
     event: Arc<LaunchEvent>,
@@ -111,8 +111,8 @@ const EVENT: u8 = 2;
 const LOST: u8 = 4;
 
 // SAFETY: fact 9; everything else in it may be sent.
-unsafe impl Send for Executable {}
+unsafe impl Send for CudaExecutable {}
 // SAFETY: no two threads ever share one: it is a private field of `Graph`, which is not `Sync` (its `not_sync`, and a
 // doctest that fails to compile). This impl only keeps rustc from listing every handle in here to whoever tries to
 // share a graph.
-unsafe impl Sync for Executable {}
+unsafe impl Sync for CudaExecutable {}

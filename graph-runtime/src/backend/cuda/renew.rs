@@ -1,7 +1,7 @@
 //! Making the executable graph anew, where CUDA does not change a node in place: a copy of rows that lie apart, or one
 //! that goes on to memory of another kind (of a pool, or of `cuMemAlloc`).
 
-use super::Executable;
+use super::CudaExecutable;
 use super::OWN;
 use super::attribute;
 use crate::driver::{self, RelaxedCapture};
@@ -11,7 +11,7 @@ use graph_plan::Draft;
 use std::ptr;
 use tracing::trace;
 
-impl Executable {
+impl CudaExecutable {
     /// Makes later launches run nodes whose memory has moved. Where CUDA refuses to change one in place, this waits for
     /// launches in flight and instantiates the graph again.
     pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
@@ -54,18 +54,18 @@ impl Executable {
         self.cuda.bind().at(graph)?;
         if !self.exec.is_null() {
             trace!(target: "graph_runtime", graph = %draft.name, "cuGraphExecDestroy");
-            // SAFETY: fact 1 of `Executable`; no launch is in flight, and the handle is not used again.
+            // SAFETY: fact 1 of `CudaExecutable`; no launch is in flight, and the handle is not used again.
             let destroyed = unsafe { driver::graph::destroy_executable(self.exec) };
             self.exec = ptr::null_mut();
             destroyed.at(graph)?;
         }
         for node in 0..program.ops.len() {
             let site = || graph().at_node(&draft.nodes[node].name);
-            // SAFETY: facts 1, 2 and 5 of `Executable`: `nodes[node]` is the program's node, of the same kind.
+            // SAFETY: facts 1, 2 and 5 of `CudaExecutable`: `nodes[node]` is the program's node, of the same kind.
             unsafe { self.adder.move_node(self.nodes[node], program, node) }.at(site)?;
         }
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphInstantiateWithParams");
-        // SAFETY: fact 1 of `Executable`.
+        // SAFETY: fact 1 of `CudaExecutable`.
         let exec = unsafe { driver::graph::instantiate(self.graph, attribute::flags(program)) };
         self.exec = exec.map_err(|failed| failed.error).at(graph)?;
         self.stale = false;
@@ -97,7 +97,7 @@ impl Executable {
         }
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphUpload");
         self.in_flight.set(self.in_flight.get() | OWN);
-        // SAFETY: fact 1 of `Executable`.
+        // SAFETY: fact 1 of `CudaExecutable`.
         unsafe { driver::graph::upload(self.exec, self.stream) }.at(graph)?;
         trace!(target: "graph_runtime", graph = %draft.name, "cuStreamSynchronize");
         self.wait().at(graph)

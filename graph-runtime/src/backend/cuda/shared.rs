@@ -1,6 +1,6 @@
 //! Graphs that share memory: launches in order with those of other graphs, and other memory in place.
 
-use super::Executable;
+use super::CudaExecutable;
 use super::LOST;
 use crate::backend::device::event::LaunchEvent;
 use crate::backend::storage::Storage;
@@ -14,7 +14,7 @@ use graph_plan::Draft;
 /// launches.
 const MAX_EVENTS: usize = 7;
 
-impl Executable {
+impl CudaExecutable {
     /// Starts the graph on a user's stream or its own, after the launches of other graphs that use the memory in
     /// `claims`, where those conflict and are on other streams.
     pub(crate) fn launch_shared(

@@ -5,9 +5,9 @@
 //! (`xtask/faults.cpp` shows it). One that is to be skipped sets a few bytes that nothing reads instead; rows that lie
 //! apart are set by a kernel ([`Fill::of`]).
 
-use super::Executable;
+use super::CudaExecutable;
 use super::fill::Fill;
-use crate::backend::device::cuda_memory::Memory;
+use crate::backend::device::cuda_memory::CudaMemory;
 use crate::driver::{self, MemsetNodeParams};
 use crate::error::{At, CudaError, Result, Site};
 use crate::program::{Op, Program};
@@ -16,7 +16,7 @@ use graph_plan::Draft;
 /// Room for one element of a memset.
 const ELEMENT: usize = 4;
 
-impl Executable {
+impl CudaExecutable {
     /// Makes later launches run, or skip, `node`.
     pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
         let empty = match &program.ops[node] {
@@ -39,7 +39,7 @@ impl Executable {
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;
         match Fill::of(&program.ops[node]) {
-            // SAFETY: facts 1, 2 and 5 of `Executable`; `nodes[node]` is the program's node.
+            // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; `nodes[node]` is the program's node.
             Some(Fill::Memset { .. }) if enabled => unsafe {
                 let handle = self.nodes[node];
                 self.adder.apply(self.exec, handle, program, &self.kernels, node)
@@ -57,7 +57,7 @@ impl Executable {
     fn set_nothing(&mut self, node: usize, size: u32, value: u32) -> Result<(), CudaError> {
         let nowhere = match &mut self.kept.nowhere {
             Some(memory) => memory,
-            none => none.insert(Memory::zeroed(&self.cuda, ELEMENT)?),
+            none => none.insert(CudaMemory::zeroed(&self.cuda, ELEMENT)?),
         };
         let params = MemsetNodeParams {
             dst: nowhere.address(),

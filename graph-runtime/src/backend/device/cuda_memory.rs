@@ -13,11 +13,11 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Device memory in a context.
-pub(crate) struct Memory {
+pub(crate) struct CudaMemory {
     cuda: Arc<Cuda>,
     address: CUdeviceptr,
     bytes: usize,
-    owner: Owner,
+    owner: MemoryOwner,
     lent: Mutex<Lent>,
 }
 
@@ -34,7 +34,7 @@ struct Lent {
 }
 
 /// Who frees it.
-enum Owner {
+enum MemoryOwner {
     Us,
     /// The `CudaSlice` that it came from.
     Cudarc(Box<dyn Any + Send + Sync>),
@@ -42,7 +42,7 @@ enum Owner {
     Nobody,
 }
 
-impl Memory {
+impl CudaMemory {
     /// `bytes` (not 0) zeroed bytes.
     pub(crate) fn zeroed(cuda: &Arc<Cuda>, bytes: usize) -> Result<Self, CudaError> {
         let _relaxed = RelaxedCapture::enter();
@@ -53,7 +53,7 @@ impl Memory {
             cuda: cuda.clone(),
             address,
             bytes,
-            owner: Owner::Us,
+            owner: MemoryOwner::Us,
             lent: Mutex::default(),
         };
         // SAFETY: the allocation has `bytes` bytes and lives until `copy` has waited for the stream.
@@ -70,7 +70,7 @@ impl Memory {
             cuda: Cuda::new(slice.context().clone()),
             address,
             bytes: slice.num_bytes(),
-            owner: Owner::Cudarc(Box::new(slice)),
+            owner: MemoryOwner::Cudarc(Box::new(slice)),
             lent: Mutex::new(Lent {
                 slices: 0,
                 read: true,
@@ -120,8 +120,8 @@ impl Memory {
         claim: Claim<'a, LaunchEvent>,
     ) -> Result<CudarcSlice<'a, T>, CudaError> {
         let owned: Option<&CudaSlice<T>> = match &self.owner {
-            Owner::Cudarc(slice) => slice.downcast_ref(),
-            Owner::Us | Owner::Nobody => None,
+            MemoryOwner::Cudarc(slice) => slice.downcast_ref(),
+            MemoryOwner::Us | MemoryOwner::Nobody => None,
         };
         if let Some(slice) = owned.filter(|slice| start == 0 && slice.len() == len) {
             return Ok(self.lend(Slice::Owned(slice), claim));
@@ -180,7 +180,7 @@ impl Memory {
 /// do not launch while this lives; writing to the memory, or dropping it, later waits for that work.
 pub struct CudarcSlice<'a, T> {
     slice: Slice<'a, T>,
-    memory: &'a Memory,
+    memory: &'a CudaMemory,
     #[expect(dead_code, reason = "it keeps writers off until it is dropped")]
     claim: Claim<'a, LaunchEvent>,
 }
@@ -214,14 +214,14 @@ impl<T> Drop for CudarcSlice<'_, T> {
     }
 }
 
-impl Drop for Memory {
+impl Drop for CudaMemory {
     fn drop(&mut self) {
-        let owner = std::mem::replace(&mut self.owner, Owner::Nobody);
+        let owner = std::mem::replace(&mut self.owner, MemoryOwner::Nobody);
         if let Err(error) = self.settle(true) {
             // Something may still read it: it is leaked.
             tracing::warn!(target: "graph_runtime", %error, "device memory is leaked, since waiting for its readers failed");
             std::mem::forget(owner);
-        } else if let Owner::Us = owner {
+        } else if let MemoryOwner::Us = owner {
             let _relaxed = RelaxedCapture::enter();
             // SAFETY: the allocation is ours, and whoever drops it has waited for what used it.
             let free = |()| unsafe { driver::memory::free(self.address) };

@@ -21,9 +21,9 @@ const USES: [&str; 6] = [
 /// Refuses nodes that the emulator cannot launch as their attributes say.
 pub(super) fn check(blueprint: &Blueprint<'_>) -> Result<()> {
     let ops = blueprint.program.ops.iter().enumerate();
-    let mut kernels = ops.filter_map(|(node, op)| match op {
-        Op::Kernel(kernel) => Some((node, kernel)),
-        _ => None,
+    let mut kernels = ops.filter_map(|(node, op)| {
+        let Op::Kernel(kernel) = op else { return None };
+        Some((node, kernel))
     });
     kernels.try_for_each(|(node, kernel)| check_node(blueprint.draft, blueprint.program, node, kernel))
 }

@@ -1,12 +1,12 @@
 //! Conditional nodes and child graphs on the emulator.
 
-use super::{Executable, Fault, Run, Touch};
-use crate::program::{Conditional, Program};
+use super::{EmulatorExecutable, Fault, Run, Touch};
+use crate::program::{Conditional, ConditionalKind, Program};
 use crate::shape::part::Part;
-use graph_plan::{Draft, Mode, NodeKind};
+use graph_plan::{Draft, Mode};
 
-impl Executable {
-    /// Runs a conditional node. What its bodies touch belongs to it, once they have run.
+impl EmulatorExecutable {
+    /// Runs a conditional node. The result includes what its bodies touched.
     pub(super) fn conditional(
         &mut self,
         draft: &Draft,
@@ -15,36 +15,34 @@ impl Executable {
         conditional: &Conditional,
         run: &mut Run,
     ) -> Result<Touch, Fault> {
-        let mut touch = self.touch(&[(conditional.condition, Mode::Read)]);
+        let condition = conditional.condition();
+        let mut touch = self.touch(&[(condition, Mode::Read)]);
         self.compare(draft, &touch, &self.others(node, run))
             .map_err(|message| (node, message))?;
-        let repeats = draft.nodes[node].kind == NodeKind::While;
+        let is_while = conditional.kind == ConditionalKind::While;
         loop {
-            let value = self
-                .condition(conditional.condition)
-                .map_err(|message| (node, message))?;
-            let chosen = match (draft.nodes[node].kind, value) {
-                (NodeKind::Switch, value) => value as usize,
-                (NodeKind::While, 0) => return Ok(touch),
-                (_, 0) => 1,
-                _ => 0,
+            let value = self.condition(condition).map_err(|message| (node, message))?;
+            // For a `while`, 1 is the number of no body.
+            let chosen = match conditional.kind {
+                ConditionalKind::If | ConditionalKind::While => usize::from(value == 0),
+                ConditionalKind::Switch => value as usize,
             };
             let Some(&body) = conditional.bodies.get(chosen) else {
                 return Ok(touch);
             };
-            if repeats {
+            if is_while {
                 self.count(run).map_err(|message| (node, message))?;
             }
             let outside = run.touched.len();
             self.body(draft, program, body, run)?;
             run.touched.drain(outside..).for_each(|(_, inner)| touch.merge(inner));
-            if !repeats {
+            if !is_while {
                 return Ok(touch);
             }
         }
     }
 
-    /// Runs the nodes of a child graph. What they touch belongs to its node, once they have run.
+    /// Runs the nodes of a child graph, and returns what they touched.
     pub(super) fn child(
         &mut self,
         draft: &Draft,
@@ -71,13 +69,13 @@ impl Executable {
     /// Counts an iteration.
     fn count(&self, run: &mut Run) -> Result<(), String> {
         run.iterations += 1;
-        match self.options.iteration_limit {
-            Some(limit) if run.iterations > limit => Err(format!(
+        let exceeded = self.options.iteration_limit.filter(|&limit| run.iterations > limit);
+        exceeded.map_or(Ok(()), |limit| {
+            Err(format!(
                 "began more than {limit} iterations in one launch, the limit of the emulator's options: does its condition ever \
                  become 0?"
-            )),
-            _ => Ok(()),
-        }
+            ))
+        })
     }
 }
 

@@ -1,6 +1,6 @@
 //! Copies and memsets on the emulator.
 
-use super::Executable;
+use super::EmulatorExecutable;
 use crate::backend::memory::DeviceMemory;
 use crate::kernel::Value;
 use crate::shape::part::Part;
@@ -15,7 +15,7 @@ enum Side<'a> {
     Device(&'a Allocation, usize),
 }
 
-impl Executable {
+impl EmulatorExecutable {
     pub(super) fn copy(&self, from: Part, to: Part) -> Result<(), String> {
         let done = match (self.side(from)?, self.side(to)?) {
             (Side::Device(source, from), Side::Device(target, start)) => {

@@ -21,7 +21,7 @@ use graph_plan::{Draft, Mode};
 use std::sync::Arc;
 
 /// A graph made for the emulator.
-pub(crate) struct Executable {
+pub(crate) struct EmulatorExecutable {
     storage: Vec<Storage>,
     /// One for each of the program's modules, so that every graph has variables of its own.
     modules: Vec<Module>,
@@ -52,7 +52,7 @@ struct Touch {
     host: Arc<Footprint>,
 }
 
-impl Executable {
+impl EmulatorExecutable {
     pub(crate) fn build(device: &Emulated, blueprint: &Blueprint<'_>) -> Result<Self> {
         let modules = load(&device.memory, blueprint)?;
         attribute::check(blueprint)?;

@@ -59,7 +59,7 @@ pub(super) fn version() -> Option<String> {
 pub(super) fn compile(source: &CudaSource, architecture: Architecture) -> Result<String, String> {
     let options = options(source.options, architecture, &known(), toolkit().as_deref());
     trace!(target: "graph_runtime", path = source.path, ?options, "nvrtcCompileProgram");
-    let program = Program::new(source)?;
+    let program = NvrtcSource::new(source)?;
     let compiled = program.compile(&options)?;
     let log = program.log().unwrap_or_default();
     match compiled {
@@ -114,12 +114,12 @@ fn toolkit() -> Option<PathBuf> {
 ///
 /// 1. `raw` was made by `nvrtc_create` and is destroyed only in `drop`.
 /// 2. NVRTC may look at the strings for as long as the program lives, so they live in `_strings`.
-struct Program {
+struct NvrtcSource {
     raw: NvrtcProgram,
     _strings: Vec<CString>,
 }
 
-impl Program {
+impl NvrtcSource {
     fn new(source: &CudaSource) -> Result<Self, String> {
         let string = |text: &str| {
             let failed = |_: NulError| "the text contains a zero byte".to_owned();
@@ -170,7 +170,7 @@ impl Program {
     }
 }
 
-impl Drop for Program {
+impl Drop for NvrtcSource {
     fn drop(&mut self) {
         // SAFETY: fact 1. Where this fails the program is leaked, which is all that could be done.
         let _ = unsafe { driver::nvrtc::destroy(self.raw) };

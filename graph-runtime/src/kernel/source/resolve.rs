@@ -47,7 +47,7 @@ impl Unresolved {
 /// A source as it was compiled in this process for one architecture. These are never freed: there are no more than the
 /// program has sources and the machine kinds of devices, and graphs refer to them as to PTX that is part of the
 /// program.
-struct Slot {
+struct CompiledSource {
     source: &'static CudaSource,
     architecture: Architecture,
     /// Locked while it is being compiled.
@@ -79,14 +79,14 @@ pub(crate) fn resolve(
 }
 
 /// The place for what a source is compiled to.
-fn slot(source: &'static CudaSource, architecture: Architecture) -> &'static Slot {
-    static SLOTS: Mutex<Vec<&'static Slot>> = Mutex::new(Vec::new());
+fn slot(source: &'static CudaSource, architecture: Architecture) -> &'static CompiledSource {
+    static SLOTS: Mutex<Vec<&'static CompiledSource>> = Mutex::new(Vec::new());
     let mut slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
-    let same = |slot: &&&Slot| ptr::eq(slot.source, source) && slot.architecture == architecture;
+    let same = |slot: &&&CompiledSource| ptr::eq(slot.source, source) && slot.architecture == architecture;
     if let Some(slot) = slots.iter().find(same) {
         return slot;
     }
-    let slot = Box::leak(Box::new(Slot {
+    let slot = Box::leak(Box::new(CompiledSource {
         source,
         architecture,
         compiled: Mutex::new(None),
@@ -179,7 +179,7 @@ fn described(facts: &KernelFacts, declaration: &Declaration) -> rules::Declarati
 }
 
 /// The facts that the macro records of a kernel whose PTX it has read.
-fn with_summary(facts: &KernelFacts, summary: &KernelSummary, ptx: &'static Ptx) -> KernelFacts {
+pub(crate) fn with_summary(facts: &KernelFacts, summary: &KernelSummary, ptx: &'static Ptx) -> KernelFacts {
     let Cluster {
         required: required_cluster,
         max_blocks: max_cluster,

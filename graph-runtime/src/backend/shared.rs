@@ -8,7 +8,7 @@ use crate::error::{Result, Site};
 use graph_plan::{Code, Diagnostic, Draft, Subject};
 
 /// One resource that is shared.
-pub(crate) struct Share {
+pub(crate) struct SharedResource {
     pub(crate) resource: usize,
     pub(crate) memory: SharedMemory,
     /// Whether some node writes it.
@@ -17,9 +17,9 @@ pub(crate) struct Share {
 
 /// All of them, by address: the one order in which every graph claims them.
 #[derive(Default)]
-pub(crate) struct Shares(Vec<Share>);
+pub(crate) struct SharedResources(Vec<SharedResource>);
 
-impl Shares {
+impl SharedResources {
     /// The shared memory of a graph whose nodes have all been declared.
     pub(crate) fn new(draft: &Draft, shared: Vec<(usize, SharedMemory)>) -> Self {
         let mut written = vec![false; if shared.is_empty() { 0 } else { draft.resources.len() }];
@@ -27,7 +27,7 @@ impl Shares {
             let writes = draft.accesses.iter().filter(|access| access.mode.writes());
             writes.for_each(|access| written[access.resource] = true);
         }
-        let shares = shared.into_iter().map(|(resource, memory)| Share {
+        let shares = shared.into_iter().map(|(resource, memory)| SharedResource {
             resource,
             memory,
             write: written[resource],
@@ -58,13 +58,13 @@ impl Shares {
         memory
     }
 
-    pub(crate) fn find(&self, resource: usize) -> Option<&Share> {
+    pub(crate) fn find(&self, resource: usize) -> Option<&SharedResource> {
         self.0.iter().find(|share| share.resource == resource)
     }
 
     /// Refuses memory that is not usable on the graph's device.
     pub(crate) fn check_device(&self, draft: &Draft, backend: &Backend) -> Result<()> {
-        let site = |share: &Share| Site::graph(&draft.name).at_memory(&draft.resources[share.resource].name);
+        let site = |share: &SharedResource| Site::graph(&draft.name).at_memory(&draft.resources[share.resource].name);
         let mut shares = self.0.iter();
         shares.try_for_each(|share| share.memory.check_device(backend, || site(share)))
     }
@@ -90,9 +90,9 @@ impl Shares {
 
     /// The shared memory with other memory for one resource.
     pub(crate) fn with(&self, resource: usize, memory: SharedMemory) -> Self {
-        let mut shares: Vec<Share> = Vec::with_capacity(self.0.len());
+        let mut shares: Vec<SharedResource> = Vec::with_capacity(self.0.len());
         shares.extend(self.0.iter().map(|share| {
-            Share {
+            SharedResource {
                 memory: if share.resource == resource {
                     &memory
                 } else {
@@ -119,8 +119,8 @@ impl Shares {
 
 /// Memory that a graph shares under two names.
 #[cold]
-fn overlap(draft: &Draft, first: &Share, second: &Share, bytes: u64) -> Diagnostic {
-    let name = |share: &Share| &draft.resources[share.resource].name;
+fn overlap(draft: &Draft, first: &SharedResource, second: &SharedResource, bytes: u64) -> Diagnostic {
+    let name = |share: &SharedResource| &draft.resources[share.resource].name;
     let written = if first.write { first } else { second };
     let message = format!(
         "`{}` and `{}` are shared memory that overlaps, and the graph writes `{}`",
