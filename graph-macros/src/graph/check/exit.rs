@@ -1,5 +1,5 @@
-//! `return`, `break` and `continue` in an expression, which would leave the function that adds the nodes, or an iteration
-//! of it: the node would be left out, and later nodes would have the indices of others.
+//! `return`, `break` and `continue` in an expression, which would leave the function that adds the nodes, or an
+//! iteration of it: the node would be left out, and later nodes would have the indices of others.
 
 use super::mention::{by_value, of_node};
 use crate::graph::ast::{Action, Function, Node};
