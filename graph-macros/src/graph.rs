@@ -29,7 +29,8 @@ pub(crate) fn expand(input: TokenStream) -> TokenStream {
     }
 }
 
-/// Graphs as items. With mistakes each still emits its type and every signature, so that one mistake gives one error.
+/// Graphs as items. A graph with mistakes still emits its type and every signature, so that one mistake gives one
+/// error.
 fn declared(items: Vec<Item>, statements: TokenStream, report: &mut Report) -> TokenStream {
     let items = items::distinct(items, report);
     items::endless(&items, report);
@@ -49,7 +50,7 @@ fn declared(items: Vec<Item>, statements: TokenStream, report: &mut Report) -> T
     expand::items(statements, graphs.iter().map(expand).collect(), report)
 }
 
-/// A graph as an expression. With mistakes it is still one of the right type.
+/// A graph as an expression. With mistakes it is still an expression of the right type.
 fn expression(graph: Expression, statements: TokenStream, report: &mut Report) -> TokenStream {
     let item = expression::item(graph);
     let graph = resolve::resolve(&item, report);

@@ -19,7 +19,7 @@ struct Entry {
     end: Span,
     code: Code,
     text: String,
-    /// Whether the statement whose name comes before it is right.
+    /// Whether it is about tokens beside a statement that is itself right.
     aside: bool,
 }
 
@@ -50,7 +50,8 @@ impl Report {
         self.push(span, &error(Code::Syntax, message));
     }
 
-    /// Adds a parse error of syn's: the first, since those it combines with are about tokens left over after that.
+    /// Adds a parse error of syn's. If it combines several, only the first: the others are about tokens left over after
+    /// it.
     pub(crate) fn syn(&mut self, error: &syn::Error) {
         if let Some(first) = error.into_iter().next() {
             self.syntax(first.span(), first.to_string());
@@ -70,7 +71,7 @@ impl Report {
         !self.errors.is_empty()
     }
 
-    /// The beginnings of the errors with these codes that are about statements.
+    /// The positions of the errors with these codes that are about statements.
     pub(crate) fn places(&self, codes: &[Code]) -> impl Iterator<Item = LineColumn> {
         let errors = self
             .errors
@@ -105,7 +106,7 @@ impl Report {
     }
 }
 
-/// A diagnostic whose place is told by a span rather than a subject.
+/// A diagnostic that is placed by a span rather than by its subject.
 pub(crate) fn error(code: Code, message: impl Into<String>) -> Diagnostic {
     Diagnostic::new(code, Subject::Node(0), message)
 }
@@ -124,8 +125,8 @@ fn compile_error(entry: &Entry) -> TokenStream {
     quote!(#head ! #tail)
 }
 
-/// A use, at the user's tokens, of a macro that is deprecated for the reason given. Of all items whose use rustc warns
-/// of, a macro has the shortest name in the warning: here the rule.
+/// A use, at the user's tokens, of a deprecated macro whose name is the rule; the message is the reason for the
+/// deprecation. Of all items whose use rustc warns of, macros have the shortest name in the warning.
 fn warning(entry: &Entry) -> TokenStream {
     let text = &entry.text;
     let name = Ident::new(&entry.code.as_str().replace('-', "_"), entry.start);

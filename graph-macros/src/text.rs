@@ -29,7 +29,7 @@ fn append(tokens: TokenStream, text: &mut String) {
     }
 }
 
-/// The delimiters of a group; one without any is transparent.
+/// The delimiters of a group; none for an invisible group.
 fn brackets(group: &str) -> (&'static str, &'static str) {
     match group.as_bytes().first() {
         Some(b'(') => ("(", ")"),

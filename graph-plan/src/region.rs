@@ -226,7 +226,7 @@ impl Overlap {
         let ends = [(a, &end, b, &other_start), (b, &other_end, a, &start)];
         let uncompared = ends.into_iter().find(|(_, end, _, start)| {
             let never = matches!(end, Bound::End) || matches!(start, Bound::Known(0));
-            !never && !(known(end) && known(start))
+            !(never || known(end) && known(start))
         });
         if let Some((of_end, end, of_start, start)) = uncompared {
             let written = |region: &Region, bound: &Bound| match (region, bound) {

@@ -19,8 +19,7 @@
 //!   comparisons.
 //! * **Local, shared and device memory** are one value each: every load finds everything that is stored. An address
 //!   loaded from device memory is unknown, and tainted by every pointer that the kernel stores there. `.param`
-//! variables
-//!   are followed one by one.
+//!   variables are followed one by one.
 //! * **Calls** are followed with their arguments; a call through a register may reach every function of the module
 //!   whose address is taken and that has as many parameters. External functions may do anything with their arguments,
 //!   except for a few that are known (`vprintf`, `malloc`).

@@ -17,15 +17,15 @@ use crate::wheels::SANITIZER;
 
 /// The packages whose programs use a GPU.
 const PACKAGES: [&str; 2] = ["graph-runtime", "examples"];
-/// The programs, and modules of them, that do not run under compute-sanitizer: one makes the errors that it reports on
-/// purpose, two use no GPU, and one only starts processes that do.
+/// The programs and modules that do not run under compute-sanitizer: one makes the errors that the tool reports on
+/// purpose, two use no GPU, and one only starts processes that use it.
 const UNSANITIZED: [&str; 4] = ["sticky", "safety::emulator", "random::loops", "launching::nvrtc"];
 /// The program whose modules compute-sanitizer runs together: each is short, and none makes the tool fail.
 const UNDIVIDED: [&str; 1] = ["corpus"];
 /// The tools of compute-sanitizer: accesses outside memory, reads of memory that nothing wrote, races on shared memory.
 const TOOLS: [&str; 3] = ["memcheck", "initcheck", "racecheck"];
-/// The module that does not run under racecheck: it would take minutes, and its kernels use no shared memory, which is
-/// all that racecheck checks.
+/// The module that does not run under racecheck: it would take minutes, and its kernels use no shared memory. racecheck
+/// checks nothing else.
 const UNRACED: [&str; 1] = ["random::graphs"];
 /// The most bytes that may be sent to the GPU machine, all files together.
 const LIMIT_BYTES: u64 = 60 << 20;
@@ -125,7 +125,7 @@ pub(crate) fn build(root: &Path, only: Option<Kind>) -> Result<()> {
     Ok(())
 }
 
-/// Lets Cargo build, in release mode and stripped, and returns what it built for these kinds, sorted.
+/// Lets Cargo build the programs of these kinds, in release mode and stripped, and returns them, sorted.
 fn build_programs(root: &Path, kinds: &[Kind]) -> Result<BTreeSet<Program>> {
     let targets: BTreeSet<&str> = kinds.iter().flat_map(|kind| kind.cargo_targets()).copied().collect();
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
@@ -214,7 +214,7 @@ impl Program {
         Ok(tests.map(str::to_owned).collect())
     }
 
-    /// The modules that runs of this kind have to themselves; none if the program runs as a whole.
+    /// The modules that have runs of their own under this kind; none if the program runs as a whole.
     ///
     /// compute-sanitizer runs one module at a time: it fails at random, and `gpu.sh` then repeats the run.
     fn modules(&self, kind: Kind) -> Result<BTreeSet<String>> {
@@ -316,7 +316,7 @@ fn pack(folder: &Path) -> Result<()> {
     let status = Command::new("tar")
         .current_dir(folder)
         .args(["--create", "--xz", "--file", "bin.tar.xz", "bin"])
-        .env("XZ_OPT", "-6 -T2") // its window holds two programs, which are much alike
+        .env("XZ_OPT", "-6 -T2") // the window holds two programs, which are similar
         .status()
         .map_err(|error| format!("cannot run tar: {error}"))?;
     if !status.success() {

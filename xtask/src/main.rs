@@ -1,11 +1,12 @@
-//! `cargo xtask`: what a maintainer does now and then. Nothing here is needed to build, test or use the workspace.
+//! `cargo xtask`: commands for maintainers. Nothing here is needed to build or use the workspace; `cargo test` holds
+//! the rules of `house`.
 //!
 //! * `ptx` ([`ptx`]): compile every `.cu` to the `.ptx` beside it, or check that they agree.
 //! * `ptxas` ([`ptx`]): assemble every `.ptx`, to know that a GPU will take it.
-//! * `house` ([`house`]): hold every crate against the order of its modules, and the texts against their width.
+//! * `house` ([`house`]): check the order of modules in every crate, and the width of comments and Markdown.
 //! * `gpu` ([`gpu`]): build what a machine with a GPU, and without Rust, needs to run tests, examples and benchmarks.
 //!
-//! [`wheels`] fetches NVIDIA's tools from PyPI, [`nvrtc`] calls the compiler among them.
+//! [`wheels`] fetches NVIDIA's tools from PyPI; [`nvrtc`] calls the compiler among them.
 
 mod gpu;
 mod house;

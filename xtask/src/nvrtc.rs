@@ -102,7 +102,7 @@ impl Nvrtc {
         if code == 0 {
             return Ok(());
         }
-        // SAFETY: takes any code (point 1).
+        // SAFETY: point 1 of `Nvrtc`; `nvrtcGetErrorString` takes any code.
         let message = unsafe { (self.error_string)(code) };
         // SAFETY: NVRTC returns a static, NUL-terminated string for every code.
         let message = unsafe { CStr::from_ptr(message) };
@@ -136,7 +136,8 @@ impl<'nvrtc> Program<'nvrtc> {
         Ok(Self { nvrtc, raw })
     }
 
-    /// The outer result is about the options, the inner one about the source; the log says more about the latter.
+    /// Compiles the source. The outer result is about the options; the inner one is about the source, on which the log
+    /// says more.
     fn compile(&self, options: &[String]) -> Result<Result<()>> {
         let options = options
             .iter()

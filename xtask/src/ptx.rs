@@ -21,7 +21,7 @@ use crate::{Result, wheels};
 
 /// The beginning of a first line that is meant for this module.
 const DIRECTIVE: &str = "// xtask:";
-/// Our own option, with which a `.cu` says which PTX version the `.ptx` asks for.
+/// Our own option: the PTX version that the `.ptx` asks for.
 const PTX_VERSION: &str = "--ptx-version=";
 /// The oldest GPUs supported (Volta); the driver translates for newer ones.
 const DEFAULT_ARCHITECTURE: &str = "--gpu-architecture=compute_70";
@@ -158,7 +158,7 @@ fn renumbered(ptx: &str) -> String {
     out
 }
 
-/// The text with the version that `source` asks for, where it asks for one.
+/// The text with the version that `source` asks for, if it asks for one.
 fn lowered(ptx: &str, source: &str) -> String {
     let mut words = directive(source).unwrap_or("").split_whitespace();
     match words.find_map(|word| word.strip_prefix(PTX_VERSION)) {
@@ -235,7 +235,7 @@ fn assemble_one(root: &Path, path: &Path) -> Result<Assembled> {
     })
 }
 
-/// The word that follows a line's opening word `key`, without a comma.
+/// The second word, without a comma, of the first line that begins with the word `key`.
 fn word_after<'a>(text: &'a str, key: &str) -> Option<&'a str> {
     text.lines().find_map(|line| {
         let mut words = line.split_whitespace();

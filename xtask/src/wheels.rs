@@ -52,7 +52,7 @@ pub(crate) const SANITIZER: Wheel = Wheel {
     sha256: "5df2efbdf605a812c6bac07600dd3d801cb9d334a30376113a6f1e2bc0679f54",
 };
 
-/// pip's names for Linux on x86-64, with the C libraries that NVIDIA's files are built for.
+/// The names, for pip, of Linux on x86-64 with the C libraries that NVIDIA's files are built for.
 const PLATFORMS: [&str; 2] = ["--platform=manylinux2014_x86_64", "--platform=manylinux_2_25_x86_64"];
 
 impl Wheel {

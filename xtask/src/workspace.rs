@@ -1,4 +1,4 @@
-//! The workspace: its folder, and what Cargo knows of its crates.
+//! The workspace: its folder, its files, and its crates, as Cargo lists them.
 
 use crate::Result;
 use serde_json::Value;
@@ -60,7 +60,7 @@ pub(crate) struct Member {
     pub(crate) folder: PathBuf,
     /// The root files of its library and its programs; not of its tests.
     pub(crate) roots: Vec<PathBuf>,
-    /// The crates that it depends on, those for tests left out.
+    /// The crates that it depends on, other than for tests.
     pub(crate) dependencies: Vec<String>,
 }
 

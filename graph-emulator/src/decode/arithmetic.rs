@@ -164,7 +164,7 @@ fn wide(add: bool, ty: Type, operands: &[Operand], scope: &mut Scope<'_>) -> Res
     let double = match kind {
         IntegerType::U16 | IntegerType::S16 => Type::U32,
         IntegerType::U32 | IntegerType::S32 => Type::U64,
-        _ => return Err("`.wide` needs a type of 16 or 32 bits".to_owned()),
+        IntegerType::U64 | IntegerType::S64 => return Err("`.wide` needs a type of 16 or 32 bits".to_owned()),
     };
     let d = scope.target(operand(operands, 0)?, double)?;
     let a = scope.source(operand(operands, 1)?, ty)?;

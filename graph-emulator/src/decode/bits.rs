@@ -28,16 +28,16 @@ pub(super) fn bits(
 }
 
 /// The types of a destination and its sources.
-type Shape = &'static [Type];
+type OperandTypes = &'static [Type];
 
 const B32: Type = Type::B32;
 const B64: Type = Type::B64;
 
-fn bits_op(opcode: &str, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<(BitsOp, Shape)> {
-    const ONE32: Shape = &[B32, B32];
-    const COUNT64: Shape = &[B32, B64];
-    const TWO32: Shape = &[B32, B32, B32];
-    const THREE32: Shape = &[B32, B32, B32, B32];
+fn bits_op(opcode: &str, modifiers: &mut Modifiers<'_>, operands: &[Operand]) -> Result<(BitsOp, OperandTypes)> {
+    const ONE32: OperandTypes = &[B32, B32];
+    const COUNT64: OperandTypes = &[B32, B64];
+    const TWO32: OperandTypes = &[B32, B32, B32];
+    const THREE32: OperandTypes = &[B32, B32, B32, B32];
     Ok(match opcode {
         "shf" => {
             let left = modifiers

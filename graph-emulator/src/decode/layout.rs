@@ -104,7 +104,7 @@ impl Symbols {
         match self.find(name)? {
             Place::Global(address) => Some(address),
             Place::Function(index) => Some(FUNCTION_BASE + 16 * u64::from(index)),
-            _ => None,
+            Place::Shared(_) | Place::DynamicShared | Place::Frame(_) | Place::Parameter(_) | Place::Builtin(_) => None,
         }
     }
 }

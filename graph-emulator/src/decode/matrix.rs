@@ -279,7 +279,12 @@ impl Parts<'_, '_> {
         let (needed, most) = (rows * columns * self.groups, MAX_ELEMENTS);
         let enough = match layout {
             Layout::Linear => held >= needed && held <= most && held.is_multiple_of(needed),
-            _ => held == needed,
+            Layout::First
+            | Layout::Second
+            | Layout::Sum
+            | Layout::PairFirst(_)
+            | Layout::PairSecond(_)
+            | Layout::PairSum => held == needed,
         };
         if enough {
             Ok(fragment)

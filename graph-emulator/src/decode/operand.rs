@@ -96,7 +96,9 @@ impl<'a> Scope<'a> {
             Place::Parameter(offset) => (PARAM_WINDOW + u64::from(offset)).wrapping_add_signed(addend),
             Place::Function(_) => self.symbols.address(name).unwrap_or_default(),
             Place::DynamicShared if addend == 0 && !wide => return Ok(self.special_slot(Special::DynamicShared)),
-            _ => return Err(format!("the address of `{name}` cannot be used here")),
+            Place::DynamicShared | Place::Frame(_) | Place::Builtin(_) => {
+                return Err(format!("the address of `{name}` cannot be used here"));
+            }
         };
         match u32::try_from(value) {
             _ if wide => Ok(self.constant64(value)),

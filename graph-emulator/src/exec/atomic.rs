@@ -144,7 +144,9 @@ fn update_word(word: &AtomicU32, op: &Atomic, b: u32, c: u32) -> u32 {
         (Op::Min, Ty::B32) => word.fetch_min(b, AcqRel),
         (Op::Max, Ty::B32) => word.fetch_max(b, AcqRel),
         (Op::CompareExchange, _) => word.compare_exchange(b, c, AcqRel, Acquire).unwrap_or_else(|old| old),
-        _ => repeat(word, |old| apply(op.op, op.ty, old.into(), b.into(), c.into()) as u32),
+        (Op::Add | Op::Min | Op::Max | Op::Inc | Op::Dec, _) => {
+            repeat(word, |old| apply(op.op, op.ty, old.into(), b.into(), c.into()) as u32)
+        }
     }
 }
 
@@ -186,7 +188,7 @@ fn apply(op: Op, ty: Ty, old: u64, b: u64, c: u64) -> u64 {
             }
         }
         (Op::Add, Ty::F64) => (f64::from_bits(old) + f64::from_bits(b)).to_bits(),
-        (_, Ty::F16 | Ty::F16x2 | Ty::Bf16 | Ty::Bf16x2) => halves(op, ty, old, b, c),
+        (_, Ty::F16 | Ty::F16x2 | Ty::Bf16 | Ty::Bf16x2) => halves(op, ty, old, b),
         (Op::Add, _) => old.wrapping_add(b),
         (Op::And, _) => old & b,
         (Op::Or, _) => old | b,
@@ -223,7 +225,7 @@ fn apply(op: Op, ty: Ty, old: u64, b: u64, c: u64) -> u64 {
 }
 
 /// `add`, `min`, `max` of one or two halves; `exch` and `cas` have bit types.
-fn halves(op: Op, ty: Ty, old: u64, b: u64, _c: u64) -> u64 {
+fn halves(op: Op, ty: Ty, old: u64, b: u64) -> u64 {
     let one = |a: u16, b: u16| -> u16 {
         let brain = matches!(ty, Ty::Bf16 | Ty::Bf16x2);
         let wide = |bits| {

@@ -249,7 +249,7 @@ pub(crate) fn carry(registers: &mut Registers, mask: u32, instruction: &Carry) {
 
 fn carry_lanes<T>(registers: &mut Registers, mask: u32, instruction: &Carry, multiply: impl Fn(T, T) -> u128)
 where
-    T: Lane<Bits = T> + crate::state::LaneBits,
+    T: Lane<Raw = T> + crate::state::LaneBits,
 {
     let bits = size_of::<T>() as u32 * 8;
     let low = |value: u128| {

@@ -108,8 +108,8 @@ fn halves(registers: &mut Registers, mask: u32, instruction: &Math) {
         };
         let result = match instruction.op {
             Op::Ex2 => value.exp2(),
-            // Only these two exist; `decode` sees to that.
-            _ => value.tanh(),
+            Op::Tanh => value.tanh(),
+            Op::Lg2 | Op::Sin | Op::Cos | Op::Rcp | Op::Rsqrt => unreachable!("`decode` refuses these for halves"),
         };
         let format = if brain { softfloat::BF16 } else { softfloat::F16 };
         softfloat::convert(result.into(), format, Rounding::Nearest) as u32

@@ -24,7 +24,7 @@ pub(crate) fn convert(registers: &mut Registers, mask: u32, instruction: &Narrow
                 to_number(format, a[lane] as u8),
             ),
             (false, DISCARD) => (half(a[lane] >> 16), half(a[lane])),
-            _ => (f32::from_bits(a[lane]).into(), f32::from_bits(b[lane]).into()),
+            (false, _) => (f32::from_bits(a[lane]).into(), f32::from_bits(b[lane]).into()),
         };
         let (high, low) = (positive(high), positive(low));
         if instruction.widens {

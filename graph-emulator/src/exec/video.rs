@@ -139,14 +139,16 @@ fn compute(instruction: &Video, x: i64, y: i64, bits: u32) -> i64 {
     }
 }
 
+/// Compares integers, for which the unordered forms are the same as the ordered ones.
 fn holds(comparison: Comparison, order: Ordering) -> bool {
     match comparison {
-        Comparison::Eq => order.is_eq(),
-        Comparison::Ne => order.is_ne(),
-        Comparison::Lt => order.is_lt(),
-        Comparison::Le => order.is_le(),
-        Comparison::Gt => order.is_gt(),
-        _ => order.is_ge(),
+        Comparison::Eq | Comparison::Equ => order.is_eq(),
+        Comparison::Ne | Comparison::Neu => order.is_ne(),
+        Comparison::Lt | Comparison::Ltu => order.is_lt(),
+        Comparison::Le | Comparison::Leu => order.is_le(),
+        Comparison::Gt | Comparison::Gtu => order.is_gt(),
+        Comparison::Ge | Comparison::Geu => order.is_ge(),
+        Comparison::Num | Comparison::Nan => false,
     }
 }
 

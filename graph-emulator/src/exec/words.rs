@@ -107,10 +107,9 @@ fn load_all(registers: &mut Registers, env: &Environment<'_>, op: &Transfer) -> 
             let walk = span.walk(region.storage().address(), width, to.len());
             fetch(to, walk, region.storage().words());
         }
-        Space::Shared | Space::Param => {
-            let memory = match span.space {
-                Space::Shared => &*env.shared,
-                _ => env.context.parameters,
+        Space::Shared | Space::Param | Space::Local | Space::Generic => {
+            let Some(memory) = small_memory(env, span.space) else {
+                return false;
             };
             if !fits(memory, span.least, span.len) {
                 return false;
@@ -118,9 +117,18 @@ fn load_all(registers: &mut Registers, env: &Environment<'_>, op: &Transfer) -> 
             let walk = span.walk(0, width, to.len());
             fetch(to, walk, memory.as_chunks::<4>().0);
         }
-        Space::Local | Space::Generic => return false,
     }
     true
+}
+
+/// The shared memory or the parameters, which are plain bytes.
+#[inline(always)]
+fn small_memory<'a>(env: &'a Environment<'_>, space: Space) -> Option<&'a [u8]> {
+    match space {
+        Space::Shared => Some(env.shared),
+        Space::Param => Some(env.context.parameters),
+        Space::Global | Space::Local | Space::Generic => None,
+    }
 }
 
 #[inline(always)]
@@ -155,21 +163,16 @@ fn store_all(registers: &mut Registers, env: &mut Environment<'_>, op: &Transfer
             }
             true
         }
-        _ => false,
+        Space::Shared | Space::Param | Space::Local | Space::Generic => false,
     }
 }
 
 /// Loads a word in each lane of a warp from anywhere in shared memory or the parameters.
 #[inline(always)]
 fn gather(registers: &mut Registers, env: &Environment<'_>, op: &Transfer) -> bool {
-    let memory = match op.space {
-        Space::Shared => &*env.shared,
-        Space::Param => env.context.parameters,
-        Space::Global | Space::Local | Space::Generic => return false,
-    };
-    if registers.count() != 1 {
+    let (Some(memory), 1) = (small_memory(env, op.space), registers.count()) else {
         return false;
-    }
+    };
     let (words, _) = memory.as_chunks::<4>();
     let at = addresses(registers, &op.address);
     // The rotation makes an address that is not aligned so large that it is out of bounds.

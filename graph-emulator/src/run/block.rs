@@ -122,7 +122,7 @@ impl<'a> Block<'a> {
             context: self.context,
             shared: &mut self.shared,
             barriers: &mut self.barriers,
-            sanitizer: checks.then(|| Sanitizer {
+            sanitizer: checks.then_some(Sanitizer {
                 shared: self.shared_sanitizer.as_deref_mut(),
                 global: self.global_sanitizer,
             }),

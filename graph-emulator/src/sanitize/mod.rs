@@ -73,7 +73,9 @@ impl Sanitizer<'_> {
         match (touch.space, &mut self.shared, self.global) {
             (Space::Shared, Some(shared), _) => shared.touch(context, thread, pc, touch),
             (Space::Global, _, Some(global)) => global.touch(context.view, touch.operation, touch.address, touch.bytes),
-            _ => Ok(()),
+            (Space::Shared | Space::Global, ..) => Ok(()),
+            // No other thread has access to these, and `touches` has resolved generic addresses.
+            (Space::Local | Space::Param | Space::Generic, ..) => Ok(()),
         }
     }
 }
@@ -193,7 +195,7 @@ fn plain(warp: &Warp, mask: u32, access: &Transfer, operation: Operation) -> Vec
             let value = match (operation, access.wide) {
                 (Operation::Store, true) => Some(warp.registers.get64(slot)[lane]),
                 (Operation::Store, false) => Some(warp.registers.get32(slot)[lane].into()),
-                _ => None,
+                (Operation::Load | Operation::Atomic, _) => None,
             };
             let address = at[lane] + element as u64 * u64::from(bytes);
             touches.push(Touch {

@@ -129,20 +129,27 @@ impl Affine {
         }
     }
 
-    /// The least and the greatest value over `rows` rows of `width` threads, or `None` if values wrap around.
+    /// The least and the greatest value over `rows` rows of `width` threads; `None` if values wrap around, or are so
+    /// far apart that they may.
     #[inline(always)]
     pub(crate) fn bounds(&self, width: usize, rows: usize) -> Option<(u64, u64)> {
-        let (below, above) = self.spread(width, rows);
-        let base = i128::from(self.base);
-        Some((u64::try_from(base + below).ok()?, u64::try_from(base + above).ok()?))
+        let (below, above) = self.spread(width, rows)?;
+        Some((
+            self.base.checked_add_signed(below)?,
+            self.base.checked_add_signed(above)?,
+        ))
     }
 
-    /// The distances of the least and the greatest value from the first one.
+    /// The distances of the least and the greatest value from the first one, if they fit in 64 bits.
     #[inline(always)]
-    fn spread(&self, width: usize, rows: usize) -> (i128, i128) {
-        let across = i128::from(self.across) * (width as i128 - 1);
-        let down = i128::from(self.down) * (rows as i128 - 1);
-        (across.min(0) + down.min(0), across.max(0) + down.max(0))
+    fn spread(&self, width: usize, rows: usize) -> Option<(i64, i64)> {
+        let across = self.across.checked_mul(width as i64 - 1)?;
+        let down = self.down.checked_mul(rows as i64 - 1)?;
+        let (below, above) = (
+            across.min(0).checked_add(down.min(0)),
+            across.max(0).checked_add(down.max(0)),
+        );
+        Some((below?, above?))
     }
 
     /// The exact values of a 32-bit register, sign- or zero-extended, and the least and the greatest of them; `None` if
@@ -153,8 +160,8 @@ impl Affine {
             true => i64::from(self.base as i32),
             false => self.base as i64,
         };
-        let (below, above) = self.spread(width, rows);
-        let (least, greatest) = ((i128::from(base) + below) as i64, (i128::from(base) + above) as i64);
+        let (below, above) = self.spread(width, rows)?;
+        let (least, greatest) = (base.checked_add(below)?, base.checked_add(above)?);
         let fits = match signed {
             true => i32::try_from(least).is_ok() && i32::try_from(greatest).is_ok(),
             false => u32::try_from(least).is_ok() && u32::try_from(greatest).is_ok(),

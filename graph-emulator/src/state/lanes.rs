@@ -66,15 +66,15 @@ impl LaneBits for u64 {
 
 /// A type that an instruction gives to the lanes of a slot.
 pub(crate) trait Lane: Copy {
-    type Bits: LaneBits;
-    fn from_bits(bits: Self::Bits) -> Self;
-    fn to_bits(self) -> Self::Bits;
+    type Raw: LaneBits;
+    fn from_bits(bits: Self::Raw) -> Self;
+    fn to_bits(self) -> Self::Raw;
 }
 
 macro_rules! integer_lanes {
     ($($ty:ty => $bits:ty),*) => {$(
         impl Lane for $ty {
-            type Bits = $bits;
+            type Raw = $bits;
             #[inline(always)]
             fn from_bits(bits: $bits) -> $ty {
                 bits as $ty
@@ -92,7 +92,7 @@ integer_lanes!(u8 => u32, i8 => u32, u16 => u32, i16 => u32, u32 => u32, i32 => 
 macro_rules! float_lanes {
     ($($ty:ty => $bits:ty, $raw:ty);*) => {$(
         impl Lane for $ty {
-            type Bits = $bits;
+            type Raw = $bits;
             #[inline(always)]
             fn from_bits(bits: $bits) -> $ty {
                 <$ty>::from_bits(bits as $raw)
@@ -130,7 +130,7 @@ impl Registers {
     /// Reads a register of one warp as lanes of `T`.
     #[inline(always)]
     pub(crate) fn lanes<T: Lane>(&self, slot: Slot) -> [T; LANES] {
-        let register = &T::Bits::rows(self, slot)[0];
+        let register = &T::Raw::rows(self, slot)[0];
         std::array::from_fn(|lane| T::from_bits(register[lane]))
     }
 
@@ -154,8 +154,8 @@ impl Registers {
     /// `d = f(a)` in the lanes of `mask` of all the warps.
     #[inline(always)]
     pub(crate) fn map1<T: Lane, U: Lane>(&mut self, mask: u32, d: Slot, a: Slot, f: impl Fn(T) -> U) {
-        let rows = self.rows_for::<U::Bits>(d);
-        for (d, a) in U::Bits::of(&rows, d).iter().zip(T::Bits::of(&rows, a)) {
+        let rows = self.rows_for::<U::Raw>(d);
+        for (d, a) in U::Raw::of(&rows, d).iter().zip(T::Raw::of(&rows, a)) {
             let result = each(|lane| f(T::from_bits(a[lane].get())).to_bits());
             blend(d, mask, result);
         }
@@ -170,9 +170,9 @@ impl Registers {
         [a, b]: [Slot; 2],
         f: impl Fn(T, S) -> U,
     ) {
-        let rows = self.rows_for::<U::Bits>(d);
-        let sources = T::Bits::of(&rows, a).iter().zip(S::Bits::of(&rows, b));
-        for (d, (a, b)) in U::Bits::of(&rows, d).iter().zip(sources) {
+        let rows = self.rows_for::<U::Raw>(d);
+        let sources = T::Raw::of(&rows, a).iter().zip(S::Raw::of(&rows, b));
+        for (d, (a, b)) in U::Raw::of(&rows, d).iter().zip(sources) {
             let result = each(|lane| f(T::from_bits(a[lane].get()), S::from_bits(b[lane].get())).to_bits());
             blend(d, mask, result);
         }
@@ -187,12 +187,12 @@ impl Registers {
         [a, b, c]: [Slot; 3],
         f: impl Fn(T, S, R) -> U,
     ) {
-        let rows = self.rows_for::<U::Bits>(d);
-        let sources = T::Bits::of(&rows, a)
+        let rows = self.rows_for::<U::Raw>(d);
+        let sources = T::Raw::of(&rows, a)
             .iter()
-            .zip(S::Bits::of(&rows, b))
-            .zip(R::Bits::of(&rows, c));
-        for (d, ((a, b), c)) in U::Bits::of(&rows, d).iter().zip(sources) {
+            .zip(S::Raw::of(&rows, b))
+            .zip(R::Raw::of(&rows, c));
+        for (d, ((a, b), c)) in U::Raw::of(&rows, d).iter().zip(sources) {
             let result = each(|lane| {
                 let (a, b, c) = (a[lane].get(), b[lane].get(), c[lane].get());
                 f(T::from_bits(a), S::from_bits(b), R::from_bits(c)).to_bits()
@@ -204,7 +204,7 @@ impl Registers {
     /// The lanes of one warp in which `f(a, b)` holds, as a mask.
     #[inline(always)]
     pub(crate) fn test2<T: Lane, S: Lane>(&self, [a, b]: [Slot; 2], f: impl Fn(T, S) -> bool) -> u32 {
-        let (a, b) = (&T::Bits::rows(self, a)[0], &S::Bits::rows(self, b)[0]);
+        let (a, b) = (&T::Raw::rows(self, a)[0], &S::Raw::rows(self, b)[0]);
         let mut bits = [0u32; LANES];
         for lane in 0..LANES {
             bits[lane] = u32::from(f(T::from_bits(a[lane]), S::from_bits(b[lane]))) << lane;

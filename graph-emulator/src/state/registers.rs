@@ -30,6 +30,7 @@ pub(crate) struct Registers {
     first: u32,
     count: u32,
     row_width: usize,
+    row_count: usize,
     /// The frame that instructions refer to.
     pub(crate) frame: Frame,
     /// The carry flag of each lane of one warp.
@@ -63,12 +64,14 @@ impl Registers {
     /// The registers of all warps of a block.
     pub(crate) fn of_block(block: [u32; 3]) -> Registers {
         let warps = block.iter().product::<u32>().div_ceil(LANES as u32);
+        let row_width = row_width(block);
         Registers {
             files: Files::default(),
             warps,
             first: 0,
             count: warps,
-            row_width: row_width(block),
+            row_width,
+            row_count: warps as usize * LANES / row_width,
             frame: Frame::default(),
             carry: 0,
             wide: Wide::detect(),
@@ -78,14 +81,13 @@ impl Registers {
     /// The registers of one warp of a block; the files are lent to it.
     pub(crate) fn of_warp(block: [u32; 3], index: u32) -> Registers {
         let all = Registers::of_block(block);
+        let divides = LANES.is_multiple_of(all.row_width);
+        let row_width = if divides { all.row_width } else { LANES };
         Registers {
             first: index,
             count: 1,
-            row_width: if LANES.is_multiple_of(all.row_width) {
-                all.row_width
-            } else {
-                LANES
-            },
+            row_width,
+            row_count: LANES / row_width,
             ..all
         }
     }
@@ -263,12 +265,6 @@ impl Registers {
         self.count != self.warps
     }
 
-    /// The threads of the warps.
-    #[inline(always)]
-    pub(crate) fn threads(&self) -> usize {
-        self.count as usize * LANES
-    }
-
     /// The number of threads in a row, for affine values.
     #[inline(always)]
     pub(crate) fn row_width(&self) -> usize {
@@ -278,7 +274,7 @@ impl Registers {
     /// The number of such rows.
     #[inline(always)]
     pub(crate) fn row_count(&self) -> usize {
-        self.threads() / self.row_width
+        self.row_count
     }
 
     /// All 32-bit and all 64-bit rows.

@@ -2,6 +2,7 @@
 //! until an instruction reads them: then they are materialized.
 
 use super::affine::{Affine, Tracked};
+use super::mask::LANES;
 use super::registers::Registers;
 use crate::code::{File, Slot};
 
@@ -11,7 +12,12 @@ impl Registers {
     pub(crate) fn find_affine32(&mut self, slot: Slot) -> Option<Affine> {
         let known = self.tracked32(slot);
         if self.is_part() || matches!(known, Tracked::Unseen | Tracked::Computed) {
-            let found = Affine::detect32(self.rows32(slot).as_flattened(), self.row_width());
+            let rows = self.rows32(slot);
+            let found = match (rows, self.row_width()) {
+                // The most frequent case of one warp, compiled for its size.
+                ([row], LANES) => Affine::detect32(row, LANES),
+                (rows, width) => Affine::detect32(rows.as_flattened(), width),
+            };
             if !self.is_part() {
                 *self.tracked32_mut(slot) = found.into();
             }
@@ -25,7 +31,12 @@ impl Registers {
     pub(crate) fn find_affine64(&mut self, slot: Slot) -> Option<Affine> {
         let known = self.tracked64(slot);
         if self.is_part() || matches!(known, Tracked::Unseen | Tracked::Computed) {
-            let found = Affine::detect64(self.rows64(slot).as_flattened(), self.row_width());
+            let rows = self.rows64(slot);
+            let found = match (rows, self.row_width()) {
+                // The most frequent case of one warp, compiled for its size.
+                ([row], LANES) => Affine::detect64(row, LANES),
+                (rows, width) => Affine::detect64(rows.as_flattened(), width),
+            };
             if !self.is_part() {
                 *self.tracked64_mut(slot) = found.into();
             }

@@ -1,5 +1,9 @@
 //! Launching kernels from tests: buffers of plain values, arguments of any kind.
 
+pub(crate) mod modules;
+pub(crate) mod random;
+pub(crate) mod rubbish;
+
 use graph_emulator::{Access, Allocation, Buffer, Fault, Launch, Memory, Module, Options};
 
 /// A module and the memory it runs in.

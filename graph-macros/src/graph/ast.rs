@@ -1,4 +1,4 @@
-//! A graph as it is written, names not yet resolved.
+//! A graph as it is written, before its names are resolved.
 
 mod node;
 
@@ -41,8 +41,8 @@ pub(crate) struct Item {
     pub(crate) arguments: Vec<BuildArgument>,
     pub(crate) statements: Vec<Statement>,
     pub(crate) form: Form,
-    /// Names of arguments and statements, also of those inside bodies, that could not be parsed: whoever mentions them
-    /// is not to blame.
+    /// The names of arguments and statements, at any depth, that could not be parsed. Mentions of them are no further
+    /// mistakes.
     pub(crate) unparsed: Vec<Ident>,
     /// The kernels of launches that could not be parsed.
     pub(crate) kernels: Vec<Path>,
@@ -53,8 +53,8 @@ pub(crate) struct Item {
 pub(crate) enum Form {
     /// A type.
     Item,
-    /// An expression, of type `Result` of a graph that is built on the device. It is made an item for what comes after
-    /// parsing.
+    /// An expression, whose type is a `Result` of a graph that is built on the device. After parsing it becomes an
+    /// item.
     Expression(Box<Expr>, Token![=>]),
 }
 
@@ -63,9 +63,9 @@ pub(crate) enum Form {
 pub(crate) enum BuildArgument {
     /// `n: usize`
     Value { name: Ident, ty: Box<Type> },
-    /// `w: device [f32; N]`, `out: mut host [f32; N]`: memory shared with others.
+    /// `w: device [f32; N]` or `out: mut host [f32; N]`: memory shared with others.
     Memory(Box<Resource>),
-    /// One that could not be parsed, which is reported.
+    /// An argument that could not be parsed, which is reported.
     Unknown(Ident),
 }
 
@@ -82,13 +82,13 @@ impl BuildArgument {
 /// `#[..]` before a graph or a statement.
 #[derive(Debug, Default)]
 pub(crate) struct Attributes {
-    /// Documentation, passed on to what the statement generates.
+    /// Documentation, which is passed on to the generated items.
     pub(crate) docs: Vec<Attribute>,
     /// The rules of `#[allow(rule)]`, spelled with dashes.
     pub(crate) allowed: Vec<String>,
     /// The attributes that only nodes have.
     pub(crate) node: NodeAttributes,
-    /// Whether a mistake, which is reported, leaves open what the statement runs after.
+    /// Whether a reported mistake makes it unknown which nodes the statement runs after.
     pub(crate) astray: bool,
 }
 
@@ -161,16 +161,16 @@ impl Statement {
     }
 }
 
-/// `host x: shape;`, `device x: shape;`, `scratch x: shape;` and `rng x = seed, draws n;`, or memory that comes from
+/// `host x: shape;`, `device x: shape;`, `scratch x: shape;` or `rng x = seed, draws n;`, or memory that comes from
 /// outside.
 #[derive(Debug)]
 pub(crate) struct Resource {
     pub(crate) attributes: Attributes,
-    /// The keyword; for shared memory that is `mut`, the word `mut`.
+    /// The span of the keyword; for shared memory with `mut`, of that word.
     pub(crate) keyword: Span,
     pub(crate) kind: ResourceKind,
     pub(crate) name: Ident,
-    /// The shape; for an `rng`, that of the state which a use gets.
+    /// The shape; for an `rng`, the shape of the state that a kernel gets.
     pub(crate) shape: Shape,
     /// Seed and draws of an `rng`.
     pub(crate) random: Option<Box<Random>>,
@@ -180,7 +180,7 @@ pub(crate) struct Resource {
 #[derive(Debug)]
 pub(crate) struct Random {
     pub(crate) seed: Expr,
-    /// How many numbers each thread draws at each use.
+    /// The number of random numbers that each thread draws at each use.
     pub(crate) draws: Expr,
 }
 
@@ -197,13 +197,13 @@ pub(crate) enum ResourceKind {
         space: Space,
         mutable: bool,
     },
-    /// A local that an expression takes over. Only its type tells its shape. The space is what its nodes need: host
-    /// functions take only host memory, and kernels only device memory.
+    /// A local that is moved into an expression. Only its type tells its shape. The space is the one that its nodes
+    /// need: host functions take only host memory, and kernels only device memory.
     Moved(Space),
 }
 
 impl Resource {
-    /// Whether it is a local that an expression takes over.
+    /// Whether it is a local that is moved into an expression.
     pub(crate) fn is_moved(&self) -> bool {
         matches!(self.kind, ResourceKind::Moved(_))
     }
@@ -236,8 +236,8 @@ pub(crate) struct Param {
     pub(crate) initial: Expr,
 }
 
-/// `for i in range { .. }`: nodes and further `for`s. Names that could not be parsed are with those of the whole graph,
-/// since nodes of a `for` can be named from outside.
+/// `for i in range { .. }`: nodes and further `for`s. Its names that could not be parsed are in the list of the whole
+/// graph, since nodes of a `for` can be named from outside.
 #[derive(Debug)]
 pub(crate) struct For {
     pub(crate) attributes: Attributes,
@@ -251,15 +251,15 @@ pub(crate) struct For {
 #[derive(Debug)]
 pub(crate) struct Place {
     pub(crate) name: Ident,
-    /// Empty for the whole resource, else one part for each of the outermost dimensions, at most two. `[..]` is only
-    /// here if another part follows it.
+    /// Empty for the whole resource, else one part for each of the outermost dimensions, at most two. `[..]` is listed
+    /// only if another part follows it.
     pub(crate) parts: Vec<Part>,
     /// The last token.
     pub(crate) end: Span,
 }
 
 impl Place {
-    /// Whether it is columns of several rows, which need not lie in one piece. Columns of one row do.
+    /// Whether it is columns of several rows, which may lie apart. Columns of one row lie in one piece.
     pub(crate) fn is_rectangle(&self) -> bool {
         matches!(self.parts[..], [Part::Range { .. }, _])
     }
@@ -298,7 +298,7 @@ impl Shape {
         (self.lengths.len() >= skip).then(|| self.nested(skip))
     }
 
-    /// The type without its `skip` outermost dimensions, at the user's tokens.
+    /// The type without its `skip` outermost dimensions, with the spans of the user's tokens.
     fn nested(&self, skip: usize) -> TokenStream {
         let dimensions = self.lengths.iter().zip(&self.brackets).skip(skip).rev();
         dimensions.fold(self.element.to_token_stream(), |inner, (length, span)| {

@@ -1,5 +1,5 @@
-//! The beginnings of statements and graphs, by the first few tokens alone. The parser goes on there after a mistake,
-//! and the view of editors is split there, so that both see the same statements in text that is half typed.
+//! The beginnings of statements and graphs, found by the first few tokens alone. After a mistake the parser goes on
+//! there, and the view of editors is split there. So both see the same statements in text that is half typed.
 
 use super::keyword::Keyword;
 use proc_macro2::{Delimiter, Ident, Spacing, TokenTree};
@@ -20,7 +20,7 @@ pub(crate) fn starts_statement(tokens: impl IntoIterator<Item = TokenTree>) -> b
         return false;
     }
     match keyword {
-        // Rust's own keywords also occur inside expressions.
+        // Keywords of Rust also occur inside expressions.
         Keyword::For => matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "in"),
         Keyword::If | Keyword::While => is_assignment(&mut tokens),
         Keyword::Host
@@ -49,7 +49,7 @@ pub(crate) fn starts_graph(tokens: impl IntoIterator<Item = TokenTree>) -> bool 
         && matches!(tokens.next(), Some(TokenTree::Ident(name)) if is_name(&name))
 }
 
-/// Whether the word is none of Rust's own.
+/// Whether the word is not a keyword of Rust.
 fn is_name(word: &Ident) -> bool {
     syn::parse2::<Ident>(word.to_token_stream()).is_ok()
 }

@@ -1,4 +1,4 @@
-//! The mistakes that the macro itself can find: those against the rules of `graph-plan`, and those that literals show.
+//! The mistakes that the macro itself finds: by the rules of `graph-plan`, and by the values of literals.
 
 mod attribute;
 mod bounds;
@@ -55,7 +55,7 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
     outcome
 }
 
-/// Params whose setters would do nothing.
+/// Reports params whose setters would do nothing.
 fn unused_params(graph: &Graph<'_>, report: &mut Report) {
     let used: Vec<usize> = graph.nodes.iter().flat_map(|node| params(graph, node)).collect();
     for (index, param) in graph.params.iter().enumerate() {
@@ -67,7 +67,7 @@ fn unused_params(graph: &Graph<'_>, report: &mut Report) {
     }
 }
 
-/// Whether the rule is silenced at the statement it is about, or for the whole graph.
+/// Whether the rule is silenced at the statement that the diagnostic is about, or for the whole graph.
 fn allowed(graph: &Graph<'_>, diagnostic: &Diagnostic) -> bool {
     let allows = |attributes: &Attributes| attributes.allow(diagnostic.code);
     let node = match diagnostic.subject {
@@ -81,7 +81,7 @@ fn allowed(graph: &Graph<'_>, diagnostic: &Diagnostic) -> bool {
     graph.allows(node, diagnostic.code)
 }
 
-/// Reports a diagnostic of the draft at the tokens it is about.
+/// Reports a diagnostic of the draft at the tokens that it is about.
 fn place(graph: &Graph<'_>, diagnostic: &Diagnostic, report: &mut Report) {
     match diagnostic.subject {
         Subject::Resource(index) => report.push(graph.resources[index].name.span(), diagnostic),

@@ -1,5 +1,5 @@
-//! Facts about expressions that need no types: the value of one that is made of literals, and whether rustc can
-//! evaluate one in a constant.
+//! Facts about expressions that need no types: the value of an expression of literals, and whether rustc can evaluate
+//! an expression in a constant.
 
 use graph_plan::Bound;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
@@ -57,12 +57,12 @@ const CONST_METHODS: [&str; 14] = [
     "trailing_zeros",
 ];
 
-/// The names of variables, which are no constants.
+/// The names that are not constants.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Variables {
-    /// Params, build arguments.
+    /// The names of params, build arguments and variables of `for`s.
     pub(crate) names: Vec<String>,
-    /// Whether there are local variables. Then a name that is not in upper case counts as one.
+    /// Whether there are local variables. If so, a name that is not in upper case counts as one.
     pub(crate) locals: bool,
 }
 
@@ -71,7 +71,7 @@ impl Variables {
         self.names.iter().any(|variable| name == variable) || self.locals && !is_upper(name)
     }
 
-    /// Whether the tokens name one of them.
+    /// Whether the tokens mention one of the names.
     pub(crate) fn mentioned(&self, tokens: TokenStream) -> bool {
         mentions(tokens.clone(), &self.names) || self.locals && mentions_local(tokens)
     }
@@ -132,7 +132,7 @@ pub(crate) fn is_constant(expr: &Expr, variables: &Variables) -> bool {
     }
 }
 
-/// A constant expression as the argument of a contract, or `Unknown` where it is none.
+/// A constant expression as the argument of a contract; `Unknown` if the expression is not constant.
 pub(crate) fn argument(expr: &Expr, variables: &Variables) -> TokenStream {
     let argument = quote!(::graph_runtime::private::plan::Argument);
     if !is_constant(expr, variables) {
@@ -151,8 +151,8 @@ enum Literals {
     Floats,
 }
 
-/// The kind of the literals that the expression is made of, if they have no suffix and all are of one kind. Its type is
-/// open then.
+/// The kind of the literals that the expression is made of, if all are of one kind and have no suffix. The type of the
+/// expression is open then.
 fn only_literals(expr: &Expr) -> Option<Literals> {
     match expr {
         Expr::Lit(literal) => match &literal.lit {
@@ -171,8 +171,8 @@ fn only_literals(expr: &Expr) -> Option<Literals> {
     }
 }
 
-/// The end of a range, or an index, for the race rule. Equal expressions of constants, and of values that are fixed
-/// when the graph is built, have equal values.
+/// An end of a range or an index, for the race rule. Equal expressions of constants and of values that are fixed when
+/// the graph is built have equal values.
 pub(crate) fn bound(expr: &Expr) -> Bound {
     match value(expr) {
         Some(value) => u64::try_from(value).map_or(Bound::Unknown, Bound::Known),

@@ -1,14 +1,14 @@
 //! The view of editors: a graph's statements as plain Rust, for rust-analyzer alone.
 //!
-//! rust-analyzer explains and completes a token of a macro's input by what it is in the expansion, so what the
+//! rust-analyzer explains and completes a token of a macro's input by its place in the expansion. Tokens that the
 //! expansion leaves out (the names of nodes and places, all of a statement that is half typed) would mean nothing to
-//! it. To complete, it compares the expansions of the text as it is and of the text with a name put in at the cursor,
-//! and takes both to be the same up to there. So this part comes first, is made from tokens alone, whether or not the
-//! graph is right, and passes on what the user wrote as it is.
+//! it. To complete, it compares the expansion of the text as it is with the expansion of the text that has a name put
+//! in at the cursor, and expects both to be equal up to there. So the view comes first, is made from tokens alone,
+//! whether or not the graph has mistakes, and passes on the user's tokens unchanged.
 //!
-//! rustc has nothing to do with it. Both parts go to one macro, which gives rust-analyzer (`cfg(rust_analyzer)`) the
-//! one and rustc the other: what the macro does not give back is not even parsed, so one mistake stays one error, and
-//! no hidden mention of a name tells the user what it is.
+//! rustc never sees the view. Both parts go to one macro, which gives the view to rust-analyzer (`cfg(rust_analyzer)`)
+//! and the other part to rustc. The part that the macro does not give back is not even parsed. So one mistake stays one
+//! error, and rustc's messages name no hidden mention.
 
 mod statement;
 mod form;
@@ -29,10 +29,10 @@ struct Memory {
     shape: TokenStream,
 }
 
-/// Items for a graph that is an item: those that editors see, those that rustc compiles, and those for both.
+/// The items of a graph that is an item: items that editors see, items that rustc compiles, and items for both.
 pub(super) fn items(seen: TokenStream, compiled: TokenStream, both: TokenStream) -> TokenStream {
     let (either, paths) = (either(seen, compiled), paths());
-    // What `cfg` leaves out has no attributes of its own, so the lint's level stands around it.
+    // An item that `cfg` removes takes its attributes along, so the level of the lint is around it.
     quote! {
         #[allow(unexpected_cfgs, dead_code, non_camel_case_types, non_snake_case, unreachable_pub, unused_variables, clippy::all, clippy::pedantic)]
         const _: () = { #paths #either #both };
@@ -47,8 +47,8 @@ pub(super) fn paths() -> TokenStream {
     }
 }
 
-/// The block of a graph that is an expression: for editors their statements and a value of the right type, for rustc
-/// the value.
+/// The block of a graph that is an expression: editors get the statements of the view and a value of the right type,
+/// rustc gets the value.
 pub(super) fn block(statements: TokenStream, seen: TokenStream, compiled: TokenStream) -> TokenStream {
     let either = either(quote!(#statements #seen), compiled);
     let value = Ident::new("value", Span::mixed_site());
@@ -127,7 +127,7 @@ fn item(input: &[TokenTree]) -> Option<TokenStream> {
     })
 }
 
-/// `(n: usize, w: mut device [f32; 4])` as variables; those that are memory.
+/// `(n: usize, w: mut device [f32; 4])` as variables, and a list of those that are memory.
 fn build_arguments(arguments: TokenStream) -> (TokenStream, Vec<Memory>) {
     let (mut variables, mut memory) = (TokenStream::new(), Vec::new());
     let arguments: Vec<TokenTree> = arguments.into_iter().collect();

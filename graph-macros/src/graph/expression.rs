@@ -1,4 +1,4 @@
-//! The expression form as an item. A place whose name no statement declares is a local, which the graph takes over.
+//! The expression form as an item. A place whose name no statement declares is a local, which is moved into the graph.
 
 use super::ast::{Action, Attributes, Expression, Form, Item, Node, Resource, ResourceKind, Shape, Statement};
 use graph_plan::Space;

@@ -1,4 +1,4 @@
-//! Rules among the graphs of one macro call: each has a name of its own, and none contains itself.
+//! Rules about the graphs of one macro call: each has a name of its own, and none contains itself.
 
 use super::ast::{Action, Item, Statement};
 use crate::report::{Report, error};
@@ -30,7 +30,7 @@ pub(super) fn distinct(items: Vec<Item>, report: &mut Report) -> Vec<Item> {
     kept
 }
 
-/// Reports graphs that contain themselves, directly or through other graphs: they would be without end.
+/// Reports graphs that contain themselves, directly or through other graphs: building them would never end.
 pub(super) fn endless(items: &[Item], report: &mut Report) {
     let children: Vec<Vec<(usize, Span)>> = items.iter().map(|item| children(item, items)).collect();
     let mut told = vec![false; items.len()];
@@ -62,7 +62,7 @@ pub(super) fn endless(items: &[Item], report: &mut Report) {
     }
 }
 
-/// The graphs on the shortest way from one back to itself, from that one on.
+/// The graphs on the shortest way from `start` back to itself, beginning with `start`.
 fn circle(children: &[Vec<(usize, Span)>], start: usize) -> Option<Vec<usize>> {
     let mut parents: Vec<Option<usize>> = vec![None; children.len()];
     let mut queue = VecDeque::from([start]);

@@ -1,4 +1,5 @@
-//! The keywords that begin statements. A new one does not compile until parser and editor have decided what it means.
+//! The keywords that begin statements. A new keyword does not compile until parser and editor have decided what it
+//! means.
 
 use proc_macro2::Ident;
 use std::fmt;

@@ -1,5 +1,5 @@
-//! Text to [`Input`]. A statement that cannot be parsed is reported, and parsing goes on after the next `;` or where
-//! the next statement begins (see [`boundary`](super::boundary)).
+//! From text to [`Input`]. A statement that cannot be parsed is reported, and parsing goes on after the next `;` or
+//! where the next statement begins (see [`boundary`](super::boundary)).
 
 mod input;
 mod item;
@@ -28,7 +28,7 @@ struct Context<'r> {
     unparsed: Vec<Ident>,
     /// The kernels of launches that could not be parsed.
     kernels: Vec<Path>,
-    /// The keyword of the innermost statement whose body is parsed; `None` outside of all.
+    /// The keyword of the innermost statement whose body is being parsed; `None` outside of bodies.
     inside: Option<Keyword>,
     /// Whether the mistake in the current statement is reported already.
     told: bool,

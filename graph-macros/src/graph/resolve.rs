@@ -1,4 +1,4 @@
-//! Names to indices: an [`Item`] to a [`Graph`] whose nodes, edges and accesses are a [`Draft`].
+//! From names to indices: an [`Item`] becomes a [`Graph`], whose nodes, edges and accesses are a [`Draft`].
 
 mod names;
 mod loops;
@@ -20,8 +20,7 @@ use quote::ToTokens;
 use std::collections::HashMap;
 use syn::Expr;
 
-/// A graph whose names are resolved. Statements whose names clash with earlier ones are left out, other than in the
-/// draft.
+/// A graph whose names are resolved. Statements whose names clash with earlier ones are only in the draft.
 #[derive(Debug)]
 pub(crate) struct Graph<'a> {
     pub(crate) item: &'a Item,
@@ -70,7 +69,7 @@ impl Graph<'_> {
         }
     }
 
-    /// The resource a place is in, once the graph is known to be right.
+    /// The index of the resource that a place is in.
     pub(crate) fn resource(&self, place: &Place) -> Option<usize> {
         match self.entity(&place.name) {
             Some(Entity::Resource(index)) => Some(index),
@@ -89,7 +88,7 @@ impl Graph<'_> {
         self.params.iter().map(|param| param.name.to_string()).collect()
     }
 
-    /// The names of variables.
+    /// The names that are not constants.
     pub(crate) fn variables(&self) -> Variables {
         let values = self.values.iter().map(|value| value.name.to_string());
         let loops = self.loops.iter().map(|repeated| repeated.variable().to_string());

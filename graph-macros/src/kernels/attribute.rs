@@ -1,4 +1,4 @@
-//! The attribute's own arguments: which file the kernels are in, and how it is compiled.
+//! The attribute's own arguments: the file that the kernels are in, and the options to compile it.
 
 use crate::report::{Report, error};
 use crate::span::ends;
@@ -18,7 +18,7 @@ pub(super) enum File {
 
 const FORMS: &str = "write `#[cuda_kernels(\"kernels.ptx\")]`, or `#[cuda_kernels(cuda = \"kernels.cu\", options = [\"--use_fast_math\"])]`";
 
-/// Reads the arguments; `None` if a mistake was reported, at `attribute` where there are none.
+/// Reads the arguments; `None` if a mistake was reported. The mistake that there are none is reported at `attribute`.
 pub(super) fn parse(arguments: TokenStream, attribute: Span, report: &mut Report) -> Option<File> {
     if arguments.is_empty() {
         let message = "expected the path of a PTX file, in quotes";

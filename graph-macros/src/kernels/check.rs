@@ -1,4 +1,5 @@
-//! A declared kernel against its PTX: the rules of [`graph_ptx::declaration`], reported at the tokens they are about.
+//! A declared kernel compared with its PTX, by the rules of [`graph_ptx::declaration`]. Mistakes are reported at the
+//! tokens that they are about.
 
 use super::contract::{self, Contract};
 use super::declaration::Declaration;
@@ -11,17 +12,17 @@ use graph_plan::{Code, Diagnostic, Scalar, nearest};
 use graph_ptx::KernelSummary;
 use graph_ptx::declaration::{self as rules, Findings, Mistake, Place, Rule};
 
-/// A declaration and what its PTX says.
+/// A declaration and the facts from its PTX.
 pub(super) struct Checked {
     pub(super) declaration: Declaration,
-    /// `None` if there is no such kernel.
+    /// The facts; `None` if there is no such kernel.
     pub(super) summary: Option<KernelSummary>,
     pub(super) contracts: Vec<Contract>,
     /// The sizes and alignments of by-value parameters, which rustc must check.
     pub(super) layouts: Vec<Layout>,
 }
 
-/// Checks one kernel. Without PTX, which is another mistake, only what does not need it.
+/// Checks one kernel. Without PTX, which is another mistake, only the rules that do not need it.
 pub(super) fn kernel(mut declaration: Declaration, source: Option<&Source>) -> Checked {
     let contracts = contract::compile(&mut declaration);
     let mut checked = Checked {
@@ -57,7 +58,7 @@ fn against(checked: &mut Checked, ptx: &Ptx) {
     checked.summary = summary;
 }
 
-/// The declaration in the words of [`graph_ptx::declaration`].
+/// The declaration in the types of [`graph_ptx::declaration`].
 fn described(declaration: &Declaration) -> rules::Declaration {
     let kind = |param: &Param| match &param.kind {
         Kind::Buffer(buffer) => rules::Kind::Buffer {

@@ -1,4 +1,4 @@
-//! A CUDA source: the file, and its headers that lie beside it. All are compiled into the program as text.
+//! A CUDA source: the file, and its headers that lie beside it. All are embedded in the program as text.
 //!
 //! Nothing is compiled here, so that a machine without CUDA builds the program.
 
@@ -11,18 +11,18 @@ use syn::LitStr;
 
 /// A CUDA file that was read.
 pub(super) struct Cuda {
-    /// As the author wrote it.
+    /// The path as the author wrote it.
     pub(super) path: String,
     /// For `include_str!`.
     pub(super) absolute: String,
-    /// Its own headers, and theirs.
+    /// Its headers, and the headers that these include.
     pub(super) headers: Vec<Header>,
     pub(super) options: Vec<LitStr>,
 }
 
 /// A header.
 pub(super) struct Header {
-    /// As it is included.
+    /// The name by which it is included.
     pub(super) name: String,
     /// For `include_str!`.
     pub(super) absolute: PathBuf,
@@ -82,7 +82,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
     canonical(one) == canonical(other)
 }
 
-/// NVRTC knows headers by the names that they are included by.
+/// The mistake that two headers are included by one name: NVRTC tells headers apart by these names only.
 fn ambiguous(name: &str, one: &Path, other: &Path) -> Diagnostic {
     let (one, other) = (shown(one).display(), shown(other).display());
     error(Code::PtxFile, format!("two headers are both included as `{name}`"))

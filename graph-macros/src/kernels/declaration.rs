@@ -27,11 +27,11 @@ pub(super) struct Declaration {
     pub(super) requires: Vec<Attribute>,
     /// `#[allow(needless_mut)]`
     pub(super) allows_needless_mut: bool,
-    /// Its own mistakes: with a `#[cfg]` they are conditional too.
+    /// Its own mistakes: under a `#[cfg]` they are conditional too.
     pub(super) report: Report,
 }
 
-/// Reports parameters that have the name of an earlier one, and lets them take anything: rustc would give several
+/// Reports parameters that have the name of an earlier one, and lets them take anything, since rustc would give several
 /// errors.
 fn without_repetitions(mut params: Vec<Param>, report: &mut Report) -> Vec<Param> {
     for index in 1..params.len() {
@@ -79,8 +79,8 @@ impl Declaration {
         declaration
     }
 
-    /// The declaration in tokens that do not parse: a kernel with the same number of parameters, which take anything,
-    /// so that calls of it give no further errors.
+    /// A declaration made from tokens that do not parse: a kernel with the same number of parameters, which take
+    /// anything, so that calls of it give no further errors.
     pub(super) fn recover(tokens: TokenStream) -> Option<Self> {
         let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let keyword = |word: &str| {
@@ -149,7 +149,7 @@ impl Declaration {
     }
 }
 
-/// How many parts the commas make.
+/// The number of parts that commas separate.
 fn count(tokens: TokenStream) -> usize {
     let (mut count, mut open) = (0, false);
     for token in tokens {
@@ -174,7 +174,7 @@ fn link_name(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// `#[allow(..)]` without our own lint, which rustc does not know, and whether it was there.
+/// `#[allow(..)]` without `needless_mut`, which rustc does not know, and whether it was there.
 fn without_needless_mut(mut attribute: Attribute) -> (Option<Attribute>, bool) {
     let Ok(lints) = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) else {
         return (Some(attribute), false);

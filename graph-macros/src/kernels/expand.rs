@@ -52,8 +52,8 @@ pub(super) fn block(
     }
 }
 
-/// The mistakes of the block and of its kernels; if there are any, no warnings. A kernel under `#[cfg]` may not be
-/// there.
+/// The mistakes of the block and of its kernels, or else the warnings. The mistakes of a kernel under `#[cfg]` are under
+/// it too.
 pub(super) fn messages(report: &Report, kernels: &[Checked]) -> TokenStream {
     let certain = kernels.iter().filter(|kernel| kernel.declaration.conditions.is_empty());
     let mut reports = certain.map(|kernel| &kernel.declaration.report).chain([report]);
@@ -110,7 +110,7 @@ fn levels() -> TokenStream {
     }
 }
 
-/// The typed call, beside its enum: there messages of rustc name it `kernel::call`.
+/// The typed call, beside its enum, so that messages of rustc name it `kernel::call`.
 fn implementation_of_call(attributes: &[Attribute], kernel: &Checked) -> TokenStream {
     let Declaration { ident, conditions, .. } = &kernel.declaration;
     let (call, levels) = (call(kernel), levels());

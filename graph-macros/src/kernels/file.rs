@@ -33,7 +33,7 @@ pub(super) fn find(path: &str, source_file: Option<&Path>, help: &str) -> Result
     Err(diagnostic.help(help))
 }
 
-/// Says of a folder which files of the kind that was looked for are in it.
+/// A note with the files of a folder that have the extension of `path`.
 fn looked_in(folder: &Path, path: &str) -> String {
     const MAX_SHOWN: usize = 8;
     let shown = match shown(folder) {

@@ -1,4 +1,4 @@
-//! The parameters of a declared kernel: which Rust types they may have, and what these mean.
+//! The parameters of a declared kernel: the Rust types that they may have, and their meaning.
 
 use crate::report::{Report, error};
 use crate::span::ends;
@@ -40,7 +40,7 @@ pub(super) struct Value {
 }
 
 impl Param {
-    /// One that takes anything, in place of one that cannot be read.
+    /// A parameter that takes anything, in place of one that cannot be read.
     pub(super) fn invalid(index: usize) -> Self {
         Self {
             ident: format_ident!("argument{index}"),
@@ -53,7 +53,7 @@ impl Param {
         syn::ext::IdentExt::unraw(&self.ident).to_string()
     }
 
-    /// Its type, `&` included; `None` of one that was not understood.
+    /// Its type, `&` included; `None` if it was not understood.
     pub(super) fn ty(&self) -> Option<&Type> {
         match &self.kind {
             Kind::Buffer(buffer) => Some(&buffer.ty),
@@ -62,7 +62,7 @@ impl Param {
         }
     }
 
-    /// Reads one from a signature.
+    /// Reads a parameter of a signature.
     pub(super) fn parse(argument: &FnArg, index: usize, report: &mut Report) -> Self {
         let FnArg::Typed(argument) = argument else {
             let fault = signature("a kernel has no `self`").help("name each parameter: `data: &mut [f32]`");
@@ -103,7 +103,7 @@ pub(super) fn signature(message: impl Into<String>) -> Diagnostic {
     error(Code::Signature, message)
 }
 
-/// Reports at all of the tokens.
+/// Reports a diagnostic at all of the tokens.
 pub(super) fn push(tokens: &impl quote::ToTokens, diagnostic: &Diagnostic, report: &mut Report) {
     let (start, end) = ends(tokens);
     report.push_between(start, end, diagnostic);
@@ -167,7 +167,7 @@ fn buffer(ty: &Type, reference: &TypeReference, report: &mut Report) -> Result<B
     })
 }
 
-/// Refuses types whose syntax shows that memory cannot hold them. rustc checks the rest.
+/// Refuses types whose syntax shows that they cannot be elements of memory. rustc checks the rest.
 fn element(ty: &Type) -> Result<(), Diagnostic> {
     match bare(ty) {
         Type::Array(array) => element(&array.elem),

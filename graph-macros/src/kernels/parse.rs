@@ -1,4 +1,4 @@
-//! From the attributed block to [`Declaration`]s. One that cannot be parsed costs no other.
+//! From the attributed block to [`Declaration`]s. A declaration that cannot be parsed does not affect the others.
 
 use super::attribute::{self, File};
 use super::declaration::Declaration;
@@ -20,7 +20,7 @@ pub(super) struct Block {
     /// Its other attributes, without documentation.
     pub(super) attributes: Vec<Attribute>,
     pub(super) kernels: Vec<Declaration>,
-    /// Items that do not parse: rustc has said so already, and says it once if it meets them again.
+    /// Items that do not parse. rustc has reported them already, and does not repeat that if it meets them again.
     pub(super) unparsed: TokenStream,
 }
 

@@ -1,4 +1,4 @@
-//! The file that a block names: where it is, and what is in it.
+//! The file that a block names: its path and its content.
 
 use super::attribute::File;
 use super::cuda::{self, Cuda};
@@ -15,7 +15,7 @@ pub(super) enum Source {
 }
 
 impl Source {
-    /// As the author wrote it.
+    /// The path as the author wrote it.
     pub(super) fn path(&self) -> &str {
         match self {
             Source::Ptx(ptx) => &ptx.path,
@@ -26,7 +26,7 @@ impl Source {
 
 /// A PTX file that was read and parsed.
 pub(super) struct Ptx {
-    /// As the author wrote it.
+    /// The path as the author wrote it.
     pub(super) path: String,
     /// For `include_str!`.
     pub(super) absolute: String,

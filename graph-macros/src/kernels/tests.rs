@@ -1,4 +1,4 @@
-//! Whole expansions of small blocks, against a PTX file made for them.
+//! Whole expansions of small blocks, compared with a PTX file made for them.
 
 mod contracts;
 mod cuda;

@@ -66,7 +66,7 @@ pub(super) fn rising(source: &Source, arrows: &[Arrow]) -> Vec<(String, String)>
     arrows.iter().filter_map(|arrow| rise(source, arrow)).collect()
 }
 
-/// If `arrow` runs up: the two rooms that it ties, and a message.
+/// The two rooms that `arrow` ties, and a message, if it runs up.
 fn rise(source: &Source, arrow: &Arrow) -> Option<(String, String)> {
     let file = |module: ModuleId| &source.modules[module].file;
     let written = format!(
@@ -133,7 +133,7 @@ pub(super) fn circles(source: &Source, arrows: &[Arrow]) -> Vec<String> {
     messages
 }
 
-/// For each folder for whose `mod` lines there is an order with fewer arrows that run up: that order, as a message.
+/// A message for each folder whose `mod` lines could stand in an order with fewer arrows that run up, with that order.
 pub(super) fn orders(source: &Source, arrows: &[Arrow]) -> Vec<String> {
     let mut messages = Vec::new();
     for (folder, ties) in by_folder(source, arrows) {
@@ -168,7 +168,7 @@ fn up(ties: &Ties<'_>, order: &[usize]) -> usize {
         .sum()
 }
 
-/// Where `arrow` runs between siblings; `None` where it runs between a module and its ancestor.
+/// The siblings that `arrow` runs between; `None` if it runs between a module and its ancestor.
 fn siblings(source: &Source, arrow: &Arrow) -> Option<Siblings> {
     let (from, to) = (source.line(arrow.from), source.line(arrow.to));
     let common = from.iter().zip(&to).take_while(|(from, to)| from == to).count();
@@ -288,7 +288,7 @@ fn order(ties: &Ties<'_>, count: usize) -> Vec<usize> {
     top
 }
 
-/// `order` with one module elsewhere, if fewer arrows run up then.
+/// `order` with one module moved, if fewer arrows run up then.
 fn one_move_better(ties: &Ties<'_>, order: &[usize]) -> Option<Vec<usize>> {
     let moves = (0..order.len()).flat_map(|from| (0..order.len()).map(move |to| (from, to)));
     let moved = moves.map(|(from, to)| {

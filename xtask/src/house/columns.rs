@@ -53,7 +53,7 @@ pub(super) fn wide(path: &Path, text: &str) -> Vec<usize> {
     wide
 }
 
-/// Whether a line is neither of a table, nor a link's definition, nor one word.
+/// Whether a line can be broken: it is not of a table, no link's definition, and not a single word.
 fn can_be_broken(prose: &str) -> bool {
     let is_definition = prose.starts_with('[') && prose.contains("]: ");
     !prose.starts_with('|') && !is_definition && prose.split_whitespace().nth(1).is_some()
@@ -78,8 +78,7 @@ impl Language {
     }
 }
 
-/// The lines of `source` that hold a comment or a `#[doc = ".."]`, with the text of it, in order. Lines are counted
-/// from 0.
+/// The lines of `source`, counted from 0, that hold a comment or a `#[doc = ".."]`, each with its text.
 fn comments(source: &str) -> Vec<(usize, String)> {
     let mut found: BTreeMap<usize, String> = BTreeMap::new();
     let mut rest = source;

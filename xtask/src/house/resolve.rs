@@ -1,4 +1,4 @@
-//! From a path to the module that defines what it names, through imports and re-exports.
+//! From a path, through imports and re-exports, to the module that defines the named item.
 
 use super::source::{Form, Kind, Module, ModuleId, ROOT, Source, Use};
 

@@ -15,7 +15,7 @@ pub(super) type ModuleId = usize;
 /// The crate root's index.
 pub(super) const ROOT: ModuleId = 0;
 
-/// How files are read.
+/// The function that reads files.
 type Open<'a> = &'a dyn Fn(&Path) -> Option<String>;
 
 /// One crate: `modules[ROOT]` is its root, and parents come before their children.
@@ -56,7 +56,7 @@ pub(super) struct Use {
     pub(super) form: Form,
 }
 
-/// How a path is written.
+/// The form in which a path is written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Form {
     /// `use path;`, with the name by which the module then calls it.

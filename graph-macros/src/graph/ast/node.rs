@@ -7,7 +7,7 @@ use proc_macro2::{Span, TokenStream};
 use quote::ToTokens;
 use syn::{Expr, ExprParen, Ident, Path, Token};
 
-/// A node and what it runs after.
+/// A node and its `after` list.
 #[derive(Debug)]
 pub(crate) struct Node {
     pub(crate) attributes: Attributes,
@@ -118,7 +118,7 @@ impl Argument {
     }
 }
 
-/// `|&input, &mut output| body`: a host function and the memory it gets.
+/// `|&input, &mut output| body`: a host function and the memory that it gets.
 #[derive(Debug)]
 pub(crate) struct Call {
     pub(crate) parameters: Vec<CallParameter>,
@@ -134,7 +134,7 @@ pub(crate) struct CallParameter {
     pub(crate) place: Place,
 }
 
-/// `Layer::<N>(x: &mut a, lr: 0.5)`: another graph and what its resources are bound to.
+/// `Layer::<N>(x: &mut a, lr: 0.5)`: another graph, and the arguments that its names are bound to.
 #[derive(Debug)]
 pub(crate) struct Child {
     pub(crate) path: Path,
@@ -143,7 +143,7 @@ pub(crate) struct Child {
     pub(crate) bindings: Vec<Binding>,
 }
 
-/// `name: argument`, by the name that the child has for it.
+/// `name: argument`, where `name` is a name of the child.
 #[derive(Debug)]
 pub(crate) struct Binding {
     pub(crate) name: Ident,
@@ -172,13 +172,13 @@ pub(crate) struct Raw {
     pub(crate) body: Expr,
 }
 
-/// `{ .. }` of a conditional: nodes and `for`s.
+/// The body of a conditional, `{ .. }`: nodes and `for`s.
 #[derive(Debug)]
 pub(crate) struct Body {
     pub(crate) statements: Vec<Statement>,
-    /// Names of statements in it that could not be parsed.
+    /// The names of statements in it that could not be parsed.
     pub(crate) unparsed: Vec<Ident>,
-    /// The braces with all inside them.
+    /// The span of the braces with their content.
     pub(crate) brace: Span,
 }
 
@@ -224,7 +224,7 @@ impl Action {
         }
     }
 
-    /// The bodies, and what each is to the node.
+    /// The bodies, each with its role.
     pub(crate) fn bodies(&self) -> Vec<(Role, &Body)> {
         match self {
             Action::If(choice) => {
@@ -246,7 +246,7 @@ impl Action {
         }
     }
 
-    /// The arguments of a kernel, a `capture` or a `raw` node, and the bindings of a child.
+    /// The arguments of a kernel, a `capture` or a `raw` node, or the arguments in the bindings of a child.
     pub(crate) fn arguments(&self) -> Vec<&Argument> {
         match self {
             Action::Kernel(launch) => launch.arguments.iter().collect(),

@@ -1,4 +1,4 @@
-//! Attributes of nodes: what they say is fixed when the graph is built.
+//! Attributes of nodes, which are fixed when the graph is built.
 
 use crate::graph::ast::Node;
 use crate::graph::constant::mentions;

@@ -1,4 +1,4 @@
-//! Indices and ranges that leave their memory, as far as literals tell.
+//! Indices and ranges of literals that leave their memory.
 
 use super::piece;
 use crate::graph::ast::{Part, Place, Shape};
@@ -52,8 +52,8 @@ fn bounds_of(place: &Place) -> impl Iterator<Item = &Expr> {
         .flatten()
 }
 
-/// The first iteration of the `for`s in which the place leaves its memory. `known` are the variables of those around
-/// them.
+/// The first iteration of the `for`s in which the place leaves its memory. `known` has the variables of the `for`s
+/// around them, with their values.
 fn search<'a>(
     graph: &Graph<'a>,
     place: &Place,
@@ -97,7 +97,7 @@ fn in_iteration(expr: &Expr, known: &[(&Ident, i128)]) -> Option<i128> {
     })
 }
 
-/// Indices and ranges of literals against literal lengths: the first that is out of bounds.
+/// The mistake about the first index or range of literals that exceeds a literal length.
 fn outside(graph: &Graph<'_>, place: &Place, known: &[(&Ident, i128)]) -> Option<Diagnostic> {
     let resource = graph.resources[graph.resource(place)?];
     let mut name = place.name.to_string();

@@ -1,4 +1,4 @@
-//! The names in closures. rustc would only say that they are not there.
+//! Names in closures that have no value there. rustc would only say that nothing has the name.
 
 use crate::graph::ast::{Action, Argument, Node};
 use crate::graph::resolve::{Entity, Graph};
@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use syn::visit::{self, Visit};
 use syn::{Expr, ExprCall, ExprPath, Ident, PatIdent};
 
-/// Params, and memory that the node does not have, in the closures and events of a node.
+/// Reports params, and memory that the node does not borrow, in the closures and events of a node.
 pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
     let mut found = Names::default();
     let given = match &node.action {
@@ -58,7 +58,7 @@ pub(super) fn names(graph: &Graph<'_>, node: &Node, report: &mut Report) {
     }
 }
 
-/// A message about a name that a node uses, and what is wrong with that.
+/// A message that a node uses something, and the fault in that.
 fn uses(code: Code, node: &Node, what: &str, fault: &str) -> Diagnostic {
     let (keyword, node) = (&node.keyword, &node.name);
     error(code, format!("{keyword} node `{node}` uses {what}{fault}"))
@@ -95,7 +95,7 @@ fn of_several(node: &Node, name: &Ident) -> Diagnostic {
     let handle = match &node.action {
         Action::Raw(raw) => &raw.graph,
         Action::Capture(capture) => &capture.stream,
-        // Bound twice in one pattern, which rustc says.
+        // The name is bound twice in one pattern, which rustc says.
         _ => return uses(Code::Syntax, node, &format!("`{name}`"), ", which it borrows twice"),
     };
     uses(
@@ -114,7 +114,7 @@ fn no_event(node: &Node, what: &str) -> Diagnostic {
         .help("name an event: one that the graph takes, `(done: graph_runtime::Event)`, or that a `static` holds")
 }
 
-/// The names that an expression mentions alone, other than as a function, and those that patterns in it bind.
+/// The names that an expression mentions alone and not as a function, and the names that patterns in it bind.
 #[derive(Default)]
 pub(super) struct Names<'a> {
     pub(super) mentioned: Vec<&'a Ident>,
@@ -138,7 +138,7 @@ impl<'a> Names<'a> {
                 Argument::Borrow { place, .. } => borrowed.push(&place.name),
                 Argument::Value(value) => {
                     self.visit_expr(value);
-                    // That memory is passed by value is told elsewhere.
+                    // Memory that is passed by value is reported elsewhere.
                     if let Expr::Path(path) = &**value {
                         borrowed.extend(path.path.get_ident());
                     }

@@ -1,4 +1,4 @@
-//! The two sides of a copy: as far as the text tells, they have one shape.
+//! The two sides of a copy, which must have one shape, as far as the text tells.
 
 use crate::graph::ast::{Part, Place, Shape};
 use crate::graph::constant::{is_number, value};
@@ -55,7 +55,7 @@ pub(super) fn shapes(graph: &Graph<'_>, from: &Place, to: &Place, report: &mut R
 /// The shape of a place, as far as the text tells.
 struct Selected<'a> {
     element: &'a syn::Type,
-    /// `None` where a length is no literal.
+    /// The lengths; `None` for a length that is no literal.
     lengths: Vec<Option<i128>>,
     text: String,
 }

@@ -65,7 +65,7 @@ fn culprit<'a>(extent: &'a Extent, fault: &LaunchFault) -> &'a Expr {
     axis.and_then(|axis| extent.parts.get(axis)).unwrap_or(&extent.whole)
 }
 
-/// The values of an extent; 1 where a part is no literal or missing.
+/// The values of an extent; 1 for a part that is no literal or is missing.
 fn literals(extent: &Extent) -> [i128; 3] {
     let mut values = [1; 3];
     for (value_slot, part) in values.iter_mut().zip(&extent.parts) {

@@ -10,7 +10,7 @@ use quote::ToTokens;
 use syn::Expr;
 use syn::spanned::Spanned;
 
-/// Reports lengths that are not known in time.
+/// Reports lengths that are not known where they must be.
 pub(super) fn lengths(graph: &Graph<'_>, resource: &Resource, report: &mut Report) {
     for (dimension, length) in resource.shape.lengths.iter().enumerate() {
         if mentions(length.to_token_stream(), &graph.param_names()) {

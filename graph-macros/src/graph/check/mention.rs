@@ -1,5 +1,5 @@
-//! Expressions that mention memory or nodes as if these had values when the graph is built: rustc would only say that
-//! nothing of the name is there.
+//! Expressions that mention memory or nodes as if these had values when the graph is built. rustc would only say that
+//! nothing has the name.
 
 use super::closure::Names;
 use crate::graph::ast::{Action, Argument, Node, Part, Place};
@@ -9,7 +9,7 @@ use crate::report::{Report, error};
 use graph_plan::{Code, Diagnostic};
 use syn::{Expr, Ident};
 
-/// All expressions of a graph but those of closures and events. Where locals are in scope, a name may be one of theirs.
+/// Checks all expressions of a graph but those of closures and events. If locals are in scope, a name may be a local.
 pub(super) fn values(graph: &Graph<'_>, report: &mut Report) {
     if graph.is_expression() {
         return;
@@ -51,7 +51,7 @@ pub(super) fn of_node<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a
     }
 }
 
-/// The arguments that are passed by value. Memory that is passed by value is another mistake.
+/// Collects the arguments that are passed by value. Memory that is passed by value is another mistake.
 pub(super) fn by_value<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a Expr>) {
     let values = node
         .action
@@ -80,7 +80,7 @@ fn bounds<'a>(place: &'a Place, found: &mut Vec<&'a Expr>) {
     }
 }
 
-/// Names of memory and of nodes, other than those that are written as constants are: they may be constants, too.
+/// Reports names of memory and nodes in a value. A name in upper case is left out: it may be a constant.
 fn names(graph: &Graph<'_>, value: &Expr, report: &mut Report) {
     let found = Names::of(value);
     let mut reported: Vec<&Ident> = Vec::new();

@@ -1,11 +1,11 @@
-//! Memory that must be in one piece: all but that of copies and memsets.
+//! Memory that must be in one piece: the memory of all nodes but copies and memsets.
 
 use crate::graph::ast::{Action, Node, Part};
 use crate::report::{Report, error};
 use crate::text::plain;
 use graph_plan::Code;
 
-/// Reports columns of several rows where they cannot be.
+/// Reports columns of several rows in other nodes.
 pub(super) fn pieces(node: &Node, report: &mut Report) {
     if matches!(node.action, Action::Memcpy { .. } | Action::Memset { .. }) {
         return;

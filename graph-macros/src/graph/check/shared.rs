@@ -1,4 +1,4 @@
-//! Memory arguments: nodes write those that are `mut`, and no others.
+//! Memory arguments: nodes write the arguments that are `mut`, and no others.
 
 use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::resolve::Graph;
@@ -21,7 +21,7 @@ pub(super) fn shared(graph: &Graph<'_>, report: &mut Report) {
     }
 }
 
-/// One mistake, however many nodes write it.
+/// Reports a write through an argument without `mut`: one mistake, however many nodes write it.
 fn written(graph: &Graph<'_>, resource: &Resource, access: usize, report: &mut Report) {
     let name = &resource.name;
     let node = &graph.draft.nodes[graph.draft.accesses[access].node].name;

@@ -56,8 +56,8 @@ pub(super) fn call(tokens: &[TokenTree], memory: &[Memory]) -> TokenStream {
     quote!(let _ = (#places); { #(#lent)* #body })
 }
 
-/// `(&x, &mut y) |stream| body` or `unsafe (&x, &mut y) |graph, after| body`: `method` of the builder tells what the
-/// closure gets.
+/// `(&x, &mut y) |stream| body` or `unsafe (&x, &mut y) |graph, after| body`. The signature of the builder's `method`
+/// tells the types of the closure's parameters.
 pub(super) fn closure(method: &TokenTree, tokens: &[TokenTree]) -> TokenStream {
     let (places, rest) = split_at_puncts(without_words(tokens, &["unsafe"]), "|");
     let (names, body) = split_at_puncts(rest, "|");
@@ -70,7 +70,7 @@ pub(super) fn closure(method: &TokenTree, tokens: &[TokenTree]) -> TokenStream {
     quote!(unsafe { ::graph_runtime::GraphBuilder::#method(loop {}, "", (#places,), |#names| #body) };)
 }
 
-/// The values in a list, without words in it that are no names.
+/// The values in a list, without `word`, which is a keyword there.
 pub(super) fn list(tokens: &[TokenTree], word: &str) -> TokenStream {
     let list: TokenStream = tokens.iter().filter(|token| !is_word(token, word)).cloned().collect();
     quote!(let _ = (#list);)

@@ -26,7 +26,7 @@ struct Order {
     lists: Vec<TokenStream>,
 }
 
-/// The statements of a body. Nodes are variables only where their order is told: expressions do not know them.
+/// The statements of a body. Nodes are variables in `after` lists only, so that expressions do not know them.
 pub(super) fn body(tokens: TokenStream, around: &[Memory]) -> TokenStream {
     let mut order = Order::default();
     let statements = statements(tokens, around, &mut order);
@@ -40,7 +40,7 @@ pub(super) fn body(tokens: TokenStream, around: &[Memory]) -> TokenStream {
     quote!(#statements #order)
 }
 
-/// First all memory and params, which may be used before they are declared, then all that uses them.
+/// All memory and params first, since they may be used before they are declared, then the statements that use them.
 fn statements(tokens: TokenStream, around: &[Memory], order: &mut Order) -> TokenStream {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let statements: Vec<Statement<'_>> = split(&tokens).into_iter().filter_map(Statement::new).collect();
@@ -52,7 +52,7 @@ fn statements(tokens: TokenStream, around: &[Memory], order: &mut Order) -> Toke
     quote!(#declarations #uses)
 }
 
-/// `device`, `host` or `scratch` memory as the type of a place, and what a closure may know of it.
+/// `device`, `host` or `scratch` memory as the type of a place, and the facts that a closure needs.
 pub(super) fn place(space: &TokenTree, name: &TokenTree, shape: &[TokenTree]) -> Option<(TokenStream, Memory)> {
     let space = match space {
         TokenTree::Ident(word) if word == "host" => quote!(::graph_runtime::OnHost),
@@ -64,7 +64,7 @@ pub(super) fn place(space: &TokenTree, name: &TokenTree, shape: &[TokenTree]) ->
     Some((ty, Memory { name, shape }))
 }
 
-/// The tokens of each statement: they end at a `;`, at the next statement, or after the body of a `for`.
+/// The tokens of each statement. A statement ends at a `;`, at the next statement, or after the body of a `for`.
 fn split(tokens: &[TokenTree]) -> Vec<&[TokenTree]> {
     let (mut parts, mut start) = (Vec::new(), 0);
     for (index, token) in tokens.iter().enumerate() {
@@ -105,7 +105,7 @@ impl<'t> Statement<'t> {
         })
     }
 
-    /// If the statement declares memory: the type of its place, and what a closure may know of it.
+    /// The type of the place, and the facts that a closure needs, if the statement declares memory.
     fn place(&self) -> Option<(TokenStream, Memory)> {
         place(self.word, self.name, self.rest)
     }
@@ -169,7 +169,7 @@ impl<'t> Statement<'t> {
         }
     }
 
-    /// A condition, and what is done in each body.
+    /// A condition, and the statements of each body.
     fn conditional(&self, action: &[TokenTree], memory: &[Memory]) -> TokenStream {
         let (head, bodies) = split_at_braces(action);
         let (head, cases) = (stream(head), self.keyword == Keyword::Switch);
@@ -177,7 +177,7 @@ impl<'t> Statement<'t> {
         quote!(let _ = &(#head); #bodies)
     }
 
-    /// The iterations, and what is done in each. The nodes are nodes of the body around.
+    /// A `for`, with the statements of its body. Its nodes are nodes of the body around it.
     fn iterations(&self, action: &[TokenTree], memory: &[Memory], order: &mut Order) -> TokenStream {
         let (head, bodies) = split_at_braces(action);
         let body = match bodies.first() {

@@ -1,4 +1,4 @@
-//! The view of editors, and that it does not move when a name is put in at the cursor.
+//! The view of editors, also with a name put in at the cursor: the text before the cursor must not change.
 
 use super::statement::body;
 use crate::graph::expand;
@@ -8,7 +8,7 @@ fn tokens(text: &str) -> TokenStream {
     text.parse().unwrap()
 }
 
-/// All tokens with a space between any two.
+/// All tokens, separated by spaces.
 fn words(tokens: TokenStream) -> String {
     let word = |token| match token {
         TokenTree::Group(group) => {
@@ -26,7 +26,7 @@ fn words(tokens: TokenStream) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Statements become this Rust.
+/// Asserts that statements become this Rust.
 fn assert_seen(statements: &str, expected: &str) {
     assert_eq!(
         words(body(tokens(statements), &[])),
@@ -86,7 +86,7 @@ fn closures_get_what_the_builder_gives_them() {
         "unsafe { ::graph_runtime::GraphBuilder::raw(loop {}, \"\", (&mut x,), |graph, after| { after.len() }) };
          { let r: ::graph_runtime::NodeId; let _ = (n); }",
     );
-    // A local that the graph captures.
+    // A local that is moved into the graph.
     assert_seen(
         "call c = |&mut x| x[0]",
         "let _ = (&mut x); { let x: &mut _ = __lent(x); { x[0] } }",
@@ -183,7 +183,7 @@ fn editors_and_rustc_each_see_an_expression_once() {
     assert!(!compiled.contains("VALUE"), "{compiled}");
 }
 
-/// rust-analyzer puts a name in at the cursor, and takes its place in that expansion for its place in the other.
+/// rust-analyzer puts a name in at the cursor, and looks it up at the same place in the other expansion.
 #[test]
 fn a_name_put_in_at_the_cursor_moves_nothing_before_it() {
     const NAME: &str = "rulezz";

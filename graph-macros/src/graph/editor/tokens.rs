@@ -1,4 +1,4 @@
-//! Looking at tokens without parsing them: they may be of a statement that is half typed.
+//! Helpers that look at tokens without parsing them, since a statement may be half typed.
 
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 
@@ -32,7 +32,7 @@ pub(super) fn single_punct(tokens: &[TokenTree], character: char) -> bool {
     }
 }
 
-/// The index of these punctuations in a row.
+/// The index of the first place where these punctuation characters follow each other.
 pub(super) fn find_puncts(tokens: &[TokenTree], puncts: &str) -> Option<usize> {
     let count = puncts.chars().count();
     tokens.windows(count).position(|window| {
@@ -43,7 +43,7 @@ pub(super) fn find_puncts(tokens: &[TokenTree], puncts: &str) -> Option<usize> {
     })
 }
 
-/// The tokens before and after the first of these punctuations; without them, all tokens and none.
+/// The tokens before and after the first place that [`find_puncts`] finds; else all tokens, and none.
 pub(super) fn split_at_puncts<'t>(tokens: &'t [TokenTree], puncts: &str) -> (&'t [TokenTree], &'t [TokenTree]) {
     match find_puncts(tokens, puncts) {
         Some(start) => (&tokens[..start], &tokens[start + puncts.chars().count()..]),

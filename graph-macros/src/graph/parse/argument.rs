@@ -1,4 +1,4 @@
-//! Arguments: of kernels, captures and raw nodes.
+//! The arguments of kernels, captures and raw nodes.
 
 use super::base::expected;
 use crate::graph::ast::Argument;
@@ -9,7 +9,7 @@ use syn::{Lit, Token, parenthesized};
 
 impl Parse for Argument {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        // `&"text"` and `&[1, 2]` are values: no place begins so.
+        // `&"text"` and `&[1, 2]` are values: no place begins like this.
         if !input.peek(Token![&]) || input.peek2(Lit) || input.peek2(syn::token::Bracket) {
             return Ok(Argument::Value(input.parse()?));
         }
@@ -28,7 +28,7 @@ impl Parse for Argument {
     }
 }
 
-/// `(arguments)`, and the span of it all.
+/// `(arguments)`, and the span of the parentheses.
 pub(super) fn arguments(input: ParseStream<'_>) -> syn::Result<(Vec<Argument>, Span)> {
     let content;
     let parens = parenthesized!(content in input).span.join();

@@ -31,7 +31,7 @@ pub(super) fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Re
             name => match NodeAttribute::ALL.into_iter().find(|known| known.as_str() == name) {
                 Some(known) => of_node(&attribute, known, &mut found.node, report),
                 None => {
-                    // With `#[cfg]`, say, the statement would have another order.
+                    // With `#[cfg]`, for example, the statement might run after other nodes.
                     found.astray = true;
                     unknown(&attribute, name, report);
                 }

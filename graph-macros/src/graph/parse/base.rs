@@ -27,7 +27,7 @@ pub(super) fn last_expression(input: ParseStream<'_>, what: &str) -> syn::Result
     Ok((expression, end))
 }
 
-/// Fails where the next statement begins: `what` is missing after `last`.
+/// Fails if the next statement begins here: `what` is missing after `last`.
 pub(super) fn present(input: ParseStream<'_>, last: Span, what: &str) -> syn::Result<()> {
     match starts_statement(input) {
         true => Err(expected(last, what)),
@@ -41,7 +41,7 @@ pub(super) fn semicolon(input: ParseStream<'_>, end: Span) -> syn::Result<()> {
         input.parse::<Token![;]>()?;
         return Ok(());
     }
-    // If another statement follows, the `;` is missing at the end of this one. Any other token is one too many.
+    // If another statement follows, the `;` is missing at the end of this one. Any other token is unexpected itself.
     let place = if input.is_empty() || starts_statement(input) {
         end
     } else {
@@ -50,7 +50,7 @@ pub(super) fn semicolon(input: ParseStream<'_>, end: Span) -> syn::Result<()> {
     Err(expected(place, "`;` at the end of the statement"))
 }
 
-/// Reports what is wrong after a statement that is itself right, and skips to the next.
+/// Reports a mistake after a statement that is itself right, and skips to the next statement.
 pub(super) fn unfinished(input: ParseStream<'_>, error: &syn::Error, context: &mut Context<'_>) {
     context.report.aside(error);
     if !starts_statement(input) {
@@ -58,7 +58,7 @@ pub(super) fn unfinished(input: ParseStream<'_>, error: &syn::Error, context: &m
     }
 }
 
-/// Skips a statement that could not be parsed from its `start`: at least one token.
+/// Skips the rest of a statement that began at `start` and could not be parsed: at least one token.
 pub(super) fn recover(input: ParseStream<'_>, start: Span) {
     skip(input, stands_at(input, start));
 }
@@ -90,7 +90,7 @@ pub(super) fn starts_graph(input: ParseStream<'_>) -> bool {
     boundary::starts_graph(ahead(input))
 }
 
-/// The next tokens, which stay where they are.
+/// The next tokens, without consuming them.
 fn ahead<'a>(input: ParseStream<'a>) -> impl Iterator<Item = TokenTree> + use<'a> {
     let ahead = input.fork();
     std::iter::from_fn(move || ahead.parse().ok())

@@ -25,7 +25,7 @@ pub(super) fn child(input: ParseStream<'_>) -> syn::Result<Child> {
     })
 }
 
-/// The path of a type, without syn's `Fn(A)`, which bindings would be taken for.
+/// The path of a type. syn's own parser would take bindings for the arguments of `Fn(A)`.
 fn path(input: ParseStream<'_>) -> syn::Result<Path> {
     let leading_colon = input.parse()?;
     let mut segments = Punctuated::new();

@@ -90,7 +90,7 @@ pub(super) fn raw(input: ParseStream<'_>) -> syn::Result<Raw> {
     })
 }
 
-/// The parenthesised memory that a node declares to touch.
+/// The memory in parentheses that a node declares to touch.
 fn declared(input: ParseStream<'_>, form: &str) -> syn::Result<(Vec<Argument>, Span)> {
     if !input.peek(syn::token::Paren) {
         return Err(expected(input.span(), &format!("`{form}`")));

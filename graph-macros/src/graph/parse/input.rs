@@ -1,4 +1,4 @@
-//! The two forms of a graph: items, and an expression that takes over locals.
+//! The two forms of a graph: items, and an expression that locals are moved into.
 
 use super::Context;
 use super::base::{expected, stands_at, starts_graph, starts_statement};
@@ -17,7 +17,7 @@ pub(super) fn parse(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::R
     items(input, context).map(Input::Items)
 }
 
-/// One graph or more. After one whose head cannot be parsed, parsing goes on at the next.
+/// One graph or more. After a graph whose head cannot be parsed, parsing goes on at the next graph.
 fn items(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Vec<Item>> {
     let mut items = Vec::new();
     loop {

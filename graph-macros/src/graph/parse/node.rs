@@ -39,7 +39,7 @@ pub(super) fn node(
     let missing = order.is_ok() && (input.is_empty() || starts_statement(input));
     let last = found.last().map_or(end, |(_, end)| *end);
     if let Err(error) = order.and_then(|()| semicolon(input, last)) {
-        // The tokens that are left may be about its order.
+        // The tokens that are left may be its `after` list.
         if !missing {
             attributes.astray = true;
             found.clear();
@@ -57,9 +57,9 @@ pub(super) fn node(
 
 /// The form of a node after its name.
 pub(super) enum Form {
-    /// Nothing but `after`.
+    /// No action, only `after`.
     Bare,
-    /// `=` and an action: how that is written, and its parser, which also returns the last token.
+    /// `=` and an action: its form for messages, and its parser, which also returns the last token.
     Action(&'static str, ActionParser),
 }
 

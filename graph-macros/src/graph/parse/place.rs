@@ -29,7 +29,7 @@ impl Parse for Place {
             parts.push(part);
             end = close;
         }
-        // A `[..]` at the end selects what no part would select, too.
+        // A `[..]` at the end selects everything, as no part does.
         while parts.last().is_some_and(is_full) {
             parts.pop();
         }

@@ -1,4 +1,4 @@
-//! Lists of statements, and the statements that are no nodes.
+//! Lists of statements, and the statements that are not nodes.
 
 use super::Context;
 use super::attribute::{attributes, misplaced};
@@ -32,7 +32,7 @@ pub(super) fn statements(input: ParseStream<'_>, context: &mut Context<'_>) -> V
     found
 }
 
-/// Parses a statement; `None` for one that does not belong here, which is reported.
+/// Parses a statement; `None` if it does not belong here, which is reported.
 fn statement(
     input: ParseStream<'_>,
     name: &mut Option<Ident>,
@@ -106,7 +106,7 @@ fn statement_of(
     }
 }
 
-/// How a statement is written. Bodies hold nodes and `for`s only.
+/// The form of a statement. Bodies hold nodes and `for`s only.
 enum Kind {
     Memory(ResourceKind),
     Param,
@@ -141,7 +141,7 @@ impl Kind {
     }
 }
 
-/// `unsafe` before a statement, which is read as if it were where it belongs.
+/// Reports `unsafe` before a statement, and reads the statement as if `unsafe` were where it belongs.
 fn misplaced_unsafe(
     input: ParseStream<'_>,
     attributes: Attributes,

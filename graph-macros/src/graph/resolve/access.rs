@@ -10,7 +10,7 @@ use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::Expr;
 
-/// The accesses of a node.
+/// Enters the accesses of a node into the draft.
 pub(super) fn accesses<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut Report) {
     match &node.action {
         Action::Kernel(launch) => {
@@ -42,7 +42,7 @@ pub(super) fn accesses<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, 
     }
 }
 
-/// The accesses of a node that may do more than it declares.
+/// Enters the accesses of a node that may do more than it declares.
 fn library_access<'a>(graph: &mut Graph<'a>, node: usize, arguments: &'a [Argument], report: &mut Report) {
     graph.draft.nodes[node].opaque = true;
     for argument in arguments {
@@ -50,7 +50,7 @@ fn library_access<'a>(graph: &mut Graph<'a>, node: usize, arguments: &'a [Argume
     }
 }
 
-/// The accesses of a child's node. Only the child knows what its nodes do besides.
+/// Enters the accesses of a child. The accesses of its own nodes to its own memory are not known here.
 fn child_accesses<'a>(graph: &mut Graph<'a>, node: usize, child: &'a Child, report: &mut Report) {
     graph.draft.nodes[node].opaque = true;
     for (index, binding) in child.bindings.iter().enumerate() {
@@ -66,7 +66,7 @@ fn child_accesses<'a>(graph: &mut Graph<'a>, node: usize, child: &'a Child, repo
     }
 }
 
-/// A node's access to a place as `&` or `&mut`.
+/// Enters a node's access to a place as `&` or `&mut`.
 fn borrow<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span, mutable: bool, report: &mut Report) {
     let mode = if mutable { Mode::ReadWrite } else { Mode::Read };
     access(graph, node, place, start, mode, report);
@@ -97,14 +97,14 @@ fn argument_access<'a>(graph: &mut Graph<'a>, node: usize, argument: &'a Argumen
     }
 }
 
-/// The resource that a by-value argument names, if it is nothing but that.
+/// The resource that a by-value argument is, if it is only a name.
 fn resource_by_value<'e>(graph: &Graph<'_>, value: &'e Expr) -> Option<&'e Ident> {
     let Expr::Path(path) = value else { return None };
     let name = path.path.get_ident()?;
     matches!(graph.entity(name), Some(Entity::Resource(_))).then_some(name)
 }
 
-/// A node's access to a place.
+/// Enters a node's access to a place, or reports why there is none.
 fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span, mode: Mode, report: &mut Report) {
     let name = &place.name;
     let diagnostic = match graph.entity(name) {
@@ -160,7 +160,7 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
     report.push(name.span(), &diagnostic);
 }
 
-/// Reports a param that selects a place: places are fixed when the graph is built.
+/// Reports params in indices and ranges: places are fixed when the graph is built.
 fn fixed(graph: &Graph<'_>, place: &Place, report: &mut Report) {
     if mentions(scalar::bounds(place), &graph.param_names()) {
         let message = format!("a `param` selects a part of `{}`", place.name);

@@ -33,7 +33,7 @@ pub(super) struct Around {
     pub(super) body: usize,
     /// The innermost `for` in that body.
     pub(super) innermost: Option<usize>,
-    /// Whether a mistake leaves open what the statements around it run after.
+    /// Whether a mistake makes it unknown which nodes the statements around it run after.
     pub(super) astray: bool,
 }
 
@@ -112,7 +112,7 @@ impl<'a> Graph<'a> {
         loops.map(|repeated| self.loops[repeated].variable()).collect()
     }
 
-    /// The end of a range, or an index, of a node's place. An expression that mentions the variable of a `for` has
+    /// An end of a range or an index of a node's place. An expression that mentions the variable of a `for` has
     /// another value in another `for`.
     pub(super) fn bound(&self, node: usize, expr: &Expr) -> Bound {
         let mentioned = |&repeated: &usize| {

@@ -1,4 +1,4 @@
-//! The one namespace: the owner and the meaning of each name.
+//! The namespace of a graph: the owner and the meaning of each name.
 
 use super::loops::{self, Around};
 use super::owner::{Declared, Owner, Owners, enter};
@@ -38,7 +38,7 @@ pub(super) fn declare(graph: &mut Graph<'_>, report: &mut Report) {
     const_generics(graph, report);
 }
 
-/// Reports variables with the names of const generics, which rustc would take for patterns.
+/// Reports variables that have the name of a const generic: rustc would take the name for a pattern.
 fn const_generics(graph: &mut Graph<'_>, report: &mut Report) {
     for generic in graph.item.generics.const_params() {
         let params = graph.params.iter().map(|param| &param.name);

@@ -7,7 +7,7 @@ use crate::span::line;
 use graph_plan::{Code, Diagnostic, Subject, nearest, other_body, siblings};
 use proc_macro2::Ident;
 
-/// The edges of a node.
+/// Enters the edges of a node into the draft.
 pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut Report) {
     for Dependency { name, programmatic } in &node.after {
         match graph.entity(name) {
@@ -57,7 +57,7 @@ pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, rep
     }
 }
 
-/// Says which name may have been meant, or which there are.
+/// Adds a help with the name that may have been meant, or a note with the names that there are.
 pub(super) fn suggest(diagnostic: Diagnostic, name: &Ident, candidates: &[String]) -> Diagnostic {
     match nearest(&name.to_string(), candidates.iter().map(String::as_str)) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),

@@ -49,7 +49,7 @@ impl<'a> Graph<'a> {
                 let others: Vec<String> = others.map(|&other| self.params[other].name.to_string()).collect();
                 !mentions(self.params[param].initial.to_token_stream(), &others)
             };
-            // Params that mention each other stay in their order; rustc reports the first of them.
+            // Params that mention each other keep their order; rustc reports the first of them.
             let next = left.iter().position(ready).unwrap_or(0);
             order.push(left.remove(next));
         }
@@ -70,8 +70,8 @@ pub(crate) fn scalars(graph: &Graph<'_>, node: &Node) -> Vec<Scalar> {
     mentioned(graph, &expressions(node))
 }
 
-/// The scalars that adding a node needs: also those in a kernel's function, in closures and in events, which an update
-/// does not evaluate.
+/// The scalars that adding a node needs. These include the scalars in a kernel's function, in closures and in events,
+/// which an update does not evaluate.
 pub(crate) fn added_scalars(graph: &Graph<'_>, node: &Node) -> Vec<Scalar> {
     if graph.values.is_empty() && graph.params.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Which names closures may use.
+//! The names that closures may use.
 
 use super::assert_heads;
 

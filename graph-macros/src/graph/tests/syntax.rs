@@ -1,4 +1,4 @@
-//! Every form of the grammar, and the messages for its likely typos.
+//! Every form of the grammar, and the messages for likely typos.
 
 mod bodies;
 mod closures;

@@ -223,7 +223,7 @@ fn single(path: &ExprPath) -> Option<&Ident> {
     path.path.get_ident().filter(|_| path.qself.is_none())
 }
 
-/// A property of the launch; axis 3 is all of them.
+/// A property of the launch. Axis 3 is the product of all axes.
 fn launch(name: &str, axis: usize) -> TokenStream {
     let axis = Literal::usize_unsuffixed(axis);
     match name {

@@ -1,4 +1,4 @@
-//! The operators and methods of contracts, and which types they are for.
+//! The operators and methods of contracts, and their types.
 
 use syn::BinOp;
 
@@ -11,7 +11,7 @@ pub(super) enum Sort {
 }
 
 impl Sort {
-    /// In messages.
+    /// The type in messages.
     pub(super) fn words(self) -> &'static str {
         match self {
             Sort::Int => "an integer",
@@ -30,7 +30,7 @@ pub(super) const METHODS: [(&str, &str, usize); 5] = [
     ("is_power_of_two", "IsPowerOfTwo", 0),
 ];
 
-/// The type of what two numbers make.
+/// The type of the result of two numbers.
 pub(super) fn common(left: Sort, right: Sort) -> Sort {
     if left == right { left } else { Sort::Float }
 }

@@ -1,4 +1,4 @@
-//! The typed call of a kernel: what `kernel k = name<<<..>>>(..)` is checked against.
+//! The typed call of a kernel, by which rustc checks `kernel k = name<<<..>>>(..)`.
 
 use crate::kernels::check::Checked;
 use crate::kernels::param::{Kind, Param};
@@ -49,7 +49,7 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
     }
 }
 
-/// The type parameter that a parameter needs, for the shape of what is passed.
+/// The type parameter that a parameter needs, for the shape of its argument.
 fn generic(index: usize, param: &Param) -> Option<TokenStream> {
     let name = format_ident!("__Shape{index}");
     match &param.kind {
@@ -73,7 +73,7 @@ fn input(index: usize, param: &Param) -> TokenStream {
             quote_spanned!(span=> #ident: &#mutability #place)
         }
         Kind::Value(value) => {
-            // A type that the macro read as one of Rust's own must be that one, whatever else has its name in the
+            // A type that the macro read as a primitive type must be that type, whatever else has its name in the
             // user's scope: sizes and contracts were checked for it.
             let ty = match value.scalar {
                 Scalar::Other => value.ty.to_token_stream(),

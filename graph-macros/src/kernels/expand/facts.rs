@@ -1,4 +1,4 @@
-//! The constant that records what is known of a kernel.
+//! The constant that records the facts about a kernel.
 
 use crate::kernels::check::Checked;
 use crate::kernels::contract::Contract;
@@ -71,7 +71,8 @@ fn limits(summary: Option<&KernelSummary>) -> TokenStream {
     }
 }
 
-/// The `&mut` parameters that are loaded through, and where. A load of unknown origin may be through any.
+/// The `&mut` parameters that are loaded through, with the lines of the loads. A load through an unknown address may be
+/// through any of them.
 fn loads(kernel: &Checked) -> Vec<TokenStream> {
     let Some(summary) = &kernel.summary else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! The constants that hold a block's file, and its part in a kernel's facts.
+//! The constants that hold a block's file, and the mention of it in a kernel's facts.
 
 use crate::kernels::cuda::{Cuda, Header};
 use crate::kernels::declaration::Declaration;
@@ -53,7 +53,7 @@ pub(super) fn of_kernel(source: Option<&Source>, declaration: &Declaration) -> T
     }
 }
 
-/// Size and alignment, which the PTX must agree with and only rustc knows.
+/// The size and alignment of a parameter, which only rustc knows and the PTX must agree with.
 fn param_type(param: &Param) -> TokenStream {
     let ty = param.ty().map_or_else(String::new, text);
     let (size, align) = match &param.kind {

@@ -1,4 +1,4 @@
-//! `#[requires(..)]`: the program it becomes, and what it may not contain.
+//! `#[requires(..)]`: the program that it becomes, and expressions that it may not contain.
 
 use super::{block, messages, squeezed};
 

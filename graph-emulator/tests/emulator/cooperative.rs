@@ -1,9 +1,7 @@
 //! Cooperative launches: blocks that wait for each other run at the same time.
 
-mod common;
-
-use common::Argument::{Read, Write};
-use common::{Gpu, download, value};
+use crate::common::Argument::{Read, Write};
+use crate::common::{Gpu, download, value};
 use graph_emulator::{FaultKind, Options};
 
 /// Each block writes its number plus one, waits for all others at a barrier of the whole grid, then adds what the next

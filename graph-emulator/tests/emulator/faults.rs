@@ -1,13 +1,11 @@
 //! Kernels that do what they must not, and the messages of their faults.
 
-mod common;
-
-use common::Argument::{Bytes, Read, Write};
-use common::{Gpu, download, value};
+use crate::common::Argument::{Bytes, Read, Write};
+use crate::common::{Gpu, download, value};
 use graph_emulator::{Access, Buffer, FaultKind, Launch, Memory, Module, Options};
 
 fn gpu() -> Gpu {
-    Gpu::new(include_str!("kernels/faults.ptx"))
+    Gpu::new(include_str!("../kernels/faults.ptx"))
 }
 
 #[test]
@@ -255,7 +253,7 @@ fn kernels_that_are_made_for_clusters_are_refused() {
 
 #[test]
 fn unknown_instructions_are_named() {
-    let text = include_str!("kernels/faults.ptx").replacen("trap;", "wgmma.fence.sync.aligned;", 1);
+    let text = include_str!("../kernels/faults.ptx").replacen("trap;", "wgmma.fence.sync.aligned;", 1);
     let error = Module::load(&Memory::new(), &text).unwrap_err();
     assert_eq!(error.function.as_deref(), Some("trap"));
     assert_eq!(

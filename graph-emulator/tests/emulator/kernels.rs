@@ -1,17 +1,12 @@
 //! Everyday kernels, compiled by NVRTC, against the same computation in Rust.
 
-mod common;
-
-use common::Argument::{Bytes, Read, Write};
-use common::{Gpu, download, value};
+use crate::common::Argument::{Bytes, Read, Write};
+use crate::common::random::Random;
+use crate::common::{Gpu, download, value};
 use graph_emulator::Options;
-use random::Random;
-
-#[path = "common/random.rs"]
-mod random;
 
 fn gpu() -> Gpu {
-    Gpu::new(include_str!("kernels/basic.ptx"))
+    Gpu::new(include_str!("../kernels/basic.ptx"))
 }
 
 fn ramp(count: usize, f: impl Fn(usize) -> f32) -> Vec<f32> {

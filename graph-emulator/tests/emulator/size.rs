@@ -1,15 +1,13 @@
 //! Large modules load, and all of their kernels are there.
 
-#[path = "common/modules.rs"]
-mod modules;
-
 use std::time::{Duration, Instant};
 
+use crate::common::modules::many_kernels;
 use graph_emulator::{Memory, Module};
 
 #[test]
 fn a_module_of_500_kernels_loads_at_once() {
-    let text = modules::many_kernels(500, 5_000_000);
+    let text = many_kernels(500, 5_000_000);
     assert!(text.len() >= 5_000_000);
     let start = Instant::now();
     let module = Module::load(&Memory::new(), &text).unwrap();

@@ -1,17 +1,12 @@
 //! Number types and rare instructions, as NVRTC emits them, against the same computation in Rust.
 
-mod common;
-
-use common::Argument::{Read, Write};
-use common::{Gpu, download, value};
+use crate::common::Argument::{Read, Write};
+use crate::common::random::Random;
+use crate::common::{Gpu, download, value};
 use half::{bf16, f16};
-use random::Random;
-
-#[path = "common/random.rs"]
-mod random;
 
 fn gpu() -> Gpu {
-    Gpu::new(include_str!("kernels/types.ptx"))
+    Gpu::new(include_str!("../kernels/types.ptx"))
 }
 
 const ONE: [u32; 3] = [1, 1, 1];

@@ -1,17 +1,12 @@
 //! A block that runs in lockstep does what its warps do by themselves, as they do in a launch that asks for checks.
 //! Compared for random kernels, in blocks of many shapes.
 
-mod common;
-
 use std::fmt::Write as _;
 
-use common::Argument::{Read, Write};
-use common::{Gpu, download, value};
+use crate::common::Argument::{Read, Write};
+use crate::common::random::Random;
+use crate::common::{Gpu, download, value};
 use graph_emulator::Options;
-use random::Random;
-
-#[path = "common/random.rs"]
-mod random;
 
 /// Random instructions and kernels.
 struct Author(Random);

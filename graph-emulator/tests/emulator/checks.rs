@@ -1,11 +1,9 @@
 //! The checks that a launch may ask for and their messages, and the state that blocks leave to each other.
 
-mod common;
-
 use std::sync::Arc;
 
-use common::Argument::{Read, Write};
-use common::{Gpu, download, value};
+use crate::common::Argument::{Read, Write};
+use crate::common::{Gpu, download, value};
 use graph_emulator::{
     Access, Buffer, Conditional, Fault, FaultKind, Footprint, Launch, Memory, Module, Options, Unordered,
 };
@@ -13,7 +11,7 @@ use graph_emulator::{
 const ONE: [u32; 3] = [1, 1, 1];
 
 fn gpu() -> Gpu {
-    Gpu::new(include_str!("kernels/checks.ptx"))
+    Gpu::new(include_str!("../kernels/checks.ptx"))
 }
 
 fn all_checks() -> Options {
@@ -384,7 +382,7 @@ fn kernels_allocate_and_free() {
 #[test]
 fn conditionals_are_reported_in_the_order_of_blocks() {
     let memory = Memory::new();
-    let module = Module::load(&memory, include_str!("kernels/conditional.ptx")).unwrap();
+    let module = Module::load(&memory, include_str!("../kernels/conditional.ptx")).unwrap();
     let launch = Launch {
         grid: [3, 1, 1],
         block: ONE,

@@ -6,20 +6,16 @@
 use std::panic::catch_unwind;
 use std::time::{Duration, Instant};
 
-use random::Random;
-
-#[path = "common/random.rs"]
-mod random;
-#[path = "common/rubbish.rs"]
-mod rubbish;
+use crate::common::random::Random;
+use crate::common::rubbish::launch_all;
 
 const SOURCES: [&str; 6] = [
-    include_str!("kernels/basic.ptx"),
-    include_str!("kernels/types.ptx"),
-    include_str!("kernels/faults.ptx"),
-    include_str!("kernels/checks.ptx"),
-    include_str!("kernels/probes.ptx"),
-    include_str!("kernels/conditional.ptx"),
+    include_str!("../kernels/basic.ptx"),
+    include_str!("../kernels/types.ptx"),
+    include_str!("../kernels/faults.ptx"),
+    include_str!("../kernels/checks.ptx"),
+    include_str!("../kernels/probes.ptx"),
+    include_str!("../kernels/conditional.ptx"),
 ];
 /// The longest that any module may take.
 const MAX_TIME: Duration = Duration::from_secs(60);
@@ -76,7 +72,7 @@ fn mutated_modules_never_panic() {
             .collect();
         let text = mutate(source, &mut random);
         let begin = Instant::now();
-        match catch_unwind(|| rubbish::launch_all(&text, names.iter().copied(), 20_000)) {
+        match catch_unwind(|| launch_all(&text, names.iter().copied(), 20_000)) {
             Ok(ran) => loaded += u64::from(ran),
             Err(_) => panic!("mutation {tried} panicked"),
         }

@@ -1,15 +1,12 @@
 //! Instructions against the results of an H200 for the same operands, which `kernels/probes.cu` describes.
 
-#[expect(dead_code, reason = "other tests use more of it")]
-mod common;
-
-use common::Argument::Write;
-use common::{Gpu, download};
+use crate::common::Argument::Write;
+use crate::common::{Gpu, download};
 
 /// The names of kernels, and the words that each wrote.
 fn recorded() -> Vec<(&'static str, Vec<u32>)> {
     let mut kernels: Vec<(&str, Vec<u32>)> = Vec::new();
-    for line in include_str!("kernels/probes.txt").lines() {
+    for line in include_str!("../kernels/probes.txt").lines() {
         let words: Option<Vec<u32>> = line.split(' ').map(|word| u32::from_str_radix(word, 16).ok()).collect();
         match (words, kernels.last_mut()) {
             (Some(words), Some((_, all))) if words.len() > 1 || line.len() == 8 => all.extend(words),
@@ -21,7 +18,7 @@ fn recorded() -> Vec<(&'static str, Vec<u32>)> {
 
 #[test]
 fn results_are_those_of_the_hardware() {
-    let gpu = Gpu::new(include_str!("kernels/probes.ptx"));
+    let gpu = Gpu::new(include_str!("../kernels/probes.ptx"));
     let kernels = recorded();
     assert!(kernels.len() >= 25);
     let mut wrong = String::new();

@@ -1,0 +1,14 @@
+//! The emulator, through its public interface.
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod checks;
+mod cooperative;
+mod faults;
+mod kernels;
+mod mutations;
+mod probes;
+mod size;
+mod together;
+mod types;
