@@ -5,9 +5,10 @@ use std::path::Path;
 use std::process::Command;
 
 /// The examples and their executables.
-const EXAMPLES: [(&str, &str); 5] = [
+const EXAMPLES: [(&str, &str); 6] = [
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
     ("forward_backward_eager", env!("CARGO_BIN_EXE_forward_backward_eager")),
+    ("matrix_power", env!("CARGO_BIN_EXE_matrix_power")),
     ("mlp", env!("CARGO_BIN_EXE_mlp")),
     ("parallel_gemms", env!("CARGO_BIN_EXE_parallel_gemms")),
     ("roots", env!("CARGO_BIN_EXE_roots")),

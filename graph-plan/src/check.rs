@@ -12,7 +12,7 @@ mod access;
 mod advice;
 
 use crate::{Diagnostic, Draft, Edge, Nest, Order};
-pub use body::{condition_writers, other_body, siblings};
+pub use body::{condition_writers, forbidden_capture, other_body, siblings};
 use edge::{Edges, Members};
 use std::borrow::Cow;
 
@@ -244,9 +244,9 @@ mod tests {
         );
         assert_eq!(
             check(&draft).errors[0].to_string(),
-            "nodes `x` and `y` can run at the same time and both access `a`, perhaps the same part of it [race]\n\
+            "nodes `x` and `y` can run at the same time and both access `a` [race]\n\
              note: `x` writes `a[..M]`, `y` reads `a[K..]`\n\
-             note: `M` and `K` are not compared here\n\
+             note: `M` and `K` are not compared here, so the parts may overlap\n\
              help: write `after x` before the `;` of `y`, or split both at the same constant"
         );
     }
@@ -441,6 +441,26 @@ mod tests {
         assert_eq!(
             outcome.errors[0].message,
             "call node `print` cannot be in the body of `choice`"
+        );
+    }
+
+    #[test]
+    fn conditional_bodies_hold_captures_of_what_cuda_runs_there() {
+        let (mut draft, _) = choice();
+        let outside = draft.node("outside", NodeKind::Capture);
+        let child = draft.node_in(2, "child", NodeKind::Graph);
+        let body = draft.body(child, Role::Child);
+        let inside = draft.node_in(body, "inside", NodeKind::Capture);
+        assert!(check(&draft).errors.is_empty());
+        assert_eq!(forbidden_capture(&draft, outside, "a host function"), None);
+        let error = forbidden_capture(&draft, inside, "a host function").expect("it is in a body");
+        assert_eq!(
+            (error.code, error.subject),
+            (Code::ConditionalBody, Subject::Node(inside))
+        );
+        assert_eq!(
+            error.message,
+            "capture node `inside` captured a host function, which cannot be in the body of `choice`"
         );
     }
 

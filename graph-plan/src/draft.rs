@@ -77,7 +77,8 @@ impl NodeKind {
         match self {
             NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset | NodeKind::Graph | NodeKind::Join => true,
             NodeKind::If | NodeKind::While | NodeKind::Switch => true,
-            NodeKind::Call | NodeKind::Capture | NodeKind::Raw | NodeKind::Record | NodeKind::Wait => false,
+            NodeKind::Capture => true, // what it captured is looked at when the graph is built
+            NodeKind::Call | NodeKind::Raw | NodeKind::Record | NodeKind::Wait => false,
         }
     }
 }
@@ -206,6 +207,13 @@ impl Access {
     /// May the node use what was there before?
     pub const fn reads(&self) -> bool {
         !matches!(self.mode, Mode::Write)
+    }
+
+    /// Whether the two touch overlapping memory, and at least one of them writes it.
+    pub fn aliases(&self, other: &Access) -> bool {
+        self.resource == other.resource
+            && (self.mode.writes() || other.mode.writes())
+            && self.region.overlaps(&other.region)
     }
 }
 

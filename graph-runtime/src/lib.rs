@@ -239,7 +239,7 @@ pub mod private {
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
         buffer, buffer_of_rows, check_clusters, check_index, check_initializes, check_launch, check_programmatic,
-        check_range, check_variables, constant, distance, integer,
+        check_range, check_variables, constant, distance, integer, is_programmatic,
     };
     pub use crate::expansion::capture::{Capture, Captured, CapturedSlot, capture};
     pub use crate::expansion::child::{
@@ -250,13 +250,14 @@ pub mod private {
     pub use crate::expansion::declare::{
         Declare, Owner, child, device, device_slice, host, host_slice, iteration_handle, node_handle,
     };
+    pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, launch};
     pub use crate::expansion::plan::{
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
     pub use crate::expansion::sink::NodeSink;
     pub use crate::expansion::update::{each, own, own_rng, own_slice};
     pub use crate::kernel::CallArgument;
-    pub use crate::kernel::programmatic::{ProgrammaticEdge, Upstream, reads_uninitialized, triggers};
+    pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};
     pub use crate::shape::Condition;
     pub use graph_plan as plan;
     pub use graph_plan::SharedParam as Sharing;

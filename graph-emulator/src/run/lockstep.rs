@@ -1,5 +1,5 @@
 //! Lockstep: as long as all threads of a block are at one instruction, it is dispatched once and applied to all warps,
-//! and barriers have nobody to wait for. When threads part, each warp goes on by itself, until a barrier brings all
+//! and no thread waits at barriers. When threads part, each warp goes on by itself, until a barrier brings all
 //! together.
 
 use super::block::Block;

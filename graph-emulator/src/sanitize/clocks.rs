@@ -75,7 +75,7 @@ impl Clocks {
         if let Meeting::Barrier(id, generation) = meeting
             && !self.meetings.contains_key(&meeting)
         {
-            // Nobody can still be leaving the meeting before the last.
+            // No thread can still be leaving the meeting before the last.
             self.meetings
                 .retain(|known, _| !matches!(*known, Meeting::Barrier(of, past) if of == id && past + 1 < generation));
         }

@@ -5,7 +5,7 @@ use crate::common::{Gpu, download, value};
 use graph_emulator::{FaultKind, Options};
 
 /// Each block writes its number plus one, waits for all others at a barrier of the whole grid, then adds what the next
-/// block wrote. The block `lost` goes astray instead of arriving.
+/// block wrote. The block `lost` stores out of bounds instead of arriving.
 const MEET: &str = "
 .version 7.0
 .target sm_70

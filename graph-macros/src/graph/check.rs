@@ -15,6 +15,7 @@ use super::ast::{Action, Attributes};
 use super::resolve::{Graph, params};
 use crate::report::{Report, error};
 use graph_plan::{Code, Diagnostic, Outcome, Subject};
+use proc_macro2::Span;
 
 /// Checks the graph and reports every mistake.
 pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
@@ -89,7 +90,18 @@ fn place(graph: &Graph<'_>, diagnostic: &Diagnostic, report: &mut Report) {
         Subject::Edge(index) => report.push(graph.edges[index].span(), diagnostic),
         Subject::Access(index) => {
             let (place, start) = graph.accesses[index];
-            report.push_between(start, place.end, diagnostic);
+            let first = (diagnostic.code == Code::AliasedArgument).then(|| first_alias(graph, index));
+            report.push_between(first.flatten().unwrap_or(start), place.end, diagnostic);
         }
     }
+}
+
+/// The beginning of the first access of a node to memory that it gets again by a later one.
+fn first_alias(graph: &Graph<'_>, later: usize) -> Option<Span> {
+    let accesses = &graph.draft.accesses;
+    let later = &accesses[later];
+    let first = accesses
+        .iter()
+        .position(|first| first.node == later.node && first.aliases(later))?;
+    Some(graph.accesses[first].1)
 }

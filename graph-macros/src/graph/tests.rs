@@ -249,7 +249,7 @@ fn disjoint_parts_do_not_race() {
     );
     assert_heads(
         "device x: [f32; 8]; memset a = x[f()] <- 0.0; memset b = x[f()] <- 0.0;",
-        &["nodes `a` and `b` can run at the same time and both access `x`, perhaps the same part of it [race]"],
+        &["nodes `a` and `b` can run at the same time and both access `x` [race]"],
     );
 }
 

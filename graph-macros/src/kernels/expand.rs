@@ -1,10 +1,12 @@
 //! From checked kernels to tokens. This cannot fail; with mistakes it emits the same types and signatures.
 
 mod call;
+mod expected;
 mod facts;
 mod source;
 
-use self::call::call;
+use self::call::{call, launch};
+use self::expected::{expected, implementations};
 use self::facts::facts;
 use super::check::Checked;
 use super::declaration::Declaration;
@@ -24,11 +26,12 @@ pub(super) fn block(
     kernels: &[Checked],
 ) -> TokenStream {
     let types = kernels.iter().map(|kernel| {
-        let (ty, call) = (
+        let (ty, call, expected) = (
             type_of(attributes, source, kernel),
-            implementation_of_call(attributes, kernel),
+            implementation_of_calls(attributes, kernel),
+            expected_of(attributes, kernel),
         );
-        quote!(#ty #call)
+        quote!(#ty #call #expected)
     });
     let implementations = kernels.iter().map(|kernel| implementation(source, kernel));
     let (code, levels) = (source::code(source), levels());
@@ -110,16 +113,23 @@ fn levels() -> TokenStream {
     }
 }
 
-/// The typed call, beside its enum, so that messages of rustc name it `kernel::call`.
-fn implementation_of_call(attributes: &[Attribute], kernel: &Checked) -> TokenStream {
+/// The typed calls, beside their enum, so that messages of rustc name them `kernel::call`.
+fn implementation_of_calls(attributes: &[Attribute], kernel: &Checked) -> TokenStream {
     let Declaration { ident, conditions, .. } = &kernel.declaration;
-    let (call, levels) = (call(kernel), levels());
+    let (call, launch, levels) = (call(kernel), launch(kernel), levels());
     quote! {
         #(#attributes)*
         #(#conditions)*
         #levels
-        impl #ident { #call }
+        impl #ident { #call #launch }
     }
+}
+
+/// The traits of the kernel's parameters, beside its enum.
+fn expected_of(attributes: &[Attribute], kernel: &Checked) -> Option<TokenStream> {
+    let conditions = &kernel.declaration.conditions;
+    let (expected, levels) = (expected(&kernel.declaration)?, levels());
+    Some(quote!(#(#attributes)* #(#conditions)* #levels #expected))
 }
 
 /// The trait implementations of the enum.
@@ -127,6 +137,15 @@ fn implementation(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let (ident, conditions) = (&declaration.ident, &declaration.conditions);
     let facts = facts(source, kernel);
+    let expected = implementations(declaration);
+    let expected = (!expected.is_empty()).then(|| quote!(#(#conditions)* const _: () = { #expected };));
+    let safe = declaration.safe.map(|_| {
+        quote! {
+            #(#conditions)*
+            #[diagnostic::do_not_recommend]
+            impl ::graph_runtime::private::SafeKernel for #ident {}
+        }
+    });
     let layouts = match &kernel.layouts[..] {
         [] => TokenStream::new(),
         layouts => {
@@ -139,6 +158,8 @@ fn implementation(source: Option<&Source>, kernel: &Checked) -> TokenStream {
         unsafe impl ::graph_runtime::Kernel for #ident {
             const FACTS: &'static ::graph_runtime::kernel::KernelFacts = &#facts;
         }
+        #safe
+        #expected
         #layouts
     }
 }

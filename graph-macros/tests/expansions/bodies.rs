@@ -3,6 +3,7 @@
     dead_code,
     non_camel_case_types,
     non_snake_case,
+    non_upper_case_globals,
     unreachable_pub,
     unused_variables,
     clippy::all,
@@ -226,8 +227,8 @@ const _: () = {
                 sink,
                 1usize,
                 "scale",
-                __g::Launch::new(1, 4),
-                __kernel_scale::call(
+                __p::launch::<__kernel_scale>(1, 4),
+                __kernel_scale::__launch(
                     &mut __g::Place::<[f32; 4], _>::whole(&__place_data),
                     factor,
                 ),
@@ -256,7 +257,7 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     impl __p::DeclaredGraph for Loop {}
     #[cfg(not(rust_analyzer))]
-    const _: () = __p::check_launch::<
+    const NODE_scale: () = __p::check_launch::<
         __kernel_scale,
     >(
         &["scale"],

@@ -3,6 +3,7 @@
     dead_code,
     non_camel_case_types,
     non_snake_case,
+    non_upper_case_globals,
     unreachable_pub,
     unused_variables,
     clippy::all,

@@ -3,6 +3,7 @@
     dead_code,
     non_camel_case_types,
     non_snake_case,
+    non_upper_case_globals,
     unreachable_pub,
     unused_variables,
     clippy::all,
@@ -312,8 +313,8 @@ const _: () = {
                 sink,
                 0usize,
                 "scale",
-                __g::Launch::new(1, 4),
-                __kernel_scale::call(
+                __p::launch::<__kernel_scale>(1, 4),
+                __kernel_scale::__launch(
                     &__g::Place::row(&__place_weights, layer),
                     &mut __g::Place::<[f32; 4], _>::whole(&__place_data),
                     factor,
@@ -374,7 +375,7 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     impl __p::DeclaredGraph for Layers {}
     #[cfg(not(rust_analyzer))]
-    const _: () = __p::check_launch::<
+    const NODE_scale: () = __p::check_launch::<
         __kernel_scale,
     >(
         &["scale"],

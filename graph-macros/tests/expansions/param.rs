@@ -3,6 +3,7 @@
     dead_code,
     non_camel_case_types,
     non_snake_case,
+    non_upper_case_globals,
     unreachable_pub,
     unused_variables,
     clippy::all,
@@ -185,7 +186,7 @@ const _: () = {
                 "scale",
                 __g::Launch::new(1, 4),
                 unsafe {
-                    __kernel_scale::call(
+                    __kernel_scale::__launch(
                         &mut __g::Place::rows_from::<
                             { __p::distance(0, HALF) },
                         >(&__place_data, 0),
@@ -218,11 +219,11 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     impl __p::DeclaredGraph for Scale {}
     #[cfg(not(rust_analyzer))]
-    const _: () = __p::check_range("data", HALF, 8, 8);
+    const NODE_clear: () = __p::check_range("data", HALF, 8, 8);
     #[cfg(not(rust_analyzer))]
-    const _: () = __p::check_range("data", 0, HALF, 8);
+    const NODE_scale: () = __p::check_range("data", 0, HALF, 8);
     #[cfg(not(rust_analyzer))]
-    const _: () = __p::check_launch::<
+    const NODE2_scale: () = __p::check_launch::<
         __kernel_scale,
     >(
         &["scale"],

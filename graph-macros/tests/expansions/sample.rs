@@ -3,6 +3,7 @@
     dead_code,
     non_camel_case_types,
     non_snake_case,
+    non_upper_case_globals,
     unreachable_pub,
     unused_variables,
     clippy::all,
@@ -201,16 +202,16 @@ const _: () = {
             let _ = __g::GraphBuilder::kernel(
                 builder,
                 "forward",
-                __g::Launch::new(1, N),
-                __kernel_forward::call(
+                __p::launch::<__kernel_forward>(1, N),
+                __kernel_forward::__launch(
                     &mut __g::Place::<[f32; N], _>::whole(&__place_data),
                 ),
             );
             let _ = __g::GraphBuilder::kernel(
                 builder,
                 "backward",
-                __g::Launch::new(1, N),
-                __kernel_backward::call(
+                __p::launch::<__kernel_backward>(1, N),
+                __kernel_backward::__launch(
                     &mut __g::Place::<[f32; N], _>::whole(&__place_data),
                 ),
             );

@@ -3,6 +3,7 @@
     dead_code,
     non_camel_case_types,
     non_snake_case,
+    non_upper_case_globals,
     unreachable_pub,
     unused_variables,
     clippy::all,
@@ -202,8 +203,8 @@ const _: () = {
             let _ = __g::GraphBuilder::kernel(
                 builder,
                 "ask",
-                __g::Launch::new(1, N),
-                __kernel_ask::call(
+                __p::launch::<__kernel_ask>(1, N),
+                __kernel_ask::__launch(
                     &__place_x,
                     &mut __g::Place::<[f32; N], _>::whole(&__place_query),
                 ),
@@ -211,8 +212,8 @@ const _: () = {
             let _ = __g::GraphBuilder::kernel(
                 builder,
                 "answer",
-                __g::Launch::new(1, N),
-                __kernel_answer::call(
+                __p::launch::<__kernel_answer>(1, N),
+                __kernel_answer::__launch(
                     &__place_query,
                     &mut __g::Place::<[[f32; N]; 4], _>::whole(&__place_hidden),
                 ),
@@ -240,9 +241,11 @@ const _: () = {
     #[cfg(not(rust_analyzer))]
     impl<const N: usize> __p::DeclaredGraph for Layer<N> {}
     #[cfg(not(rust_analyzer))]
-    const _: () = __p::check_initializes::<__kernel_ask>("ask", "query", 1usize);
+    const NODE_ask: () = __p::check_initializes::<__kernel_ask>("ask", "query", 1usize);
     #[cfg(not(rust_analyzer))]
-    const _: () = __p::check_initializes::<__kernel_answer>("answer", "hidden", 1usize);
+    const NODE_answer: () = __p::check_initializes::<
+        __kernel_answer,
+    >("answer", "hidden", 1usize);
     impl<const N: usize> Layer<N> {
         /// Launches the graph on its own stream and returns at once; it may be launched again before it has ended.
         #[inline]

@@ -70,11 +70,7 @@ pub(super) fn aliased_arguments(draft: &Draft, errors: &mut Vec<Diagnostic>) {
     for range in draft.access_ranges() {
         let accesses = &draft.accesses[range.clone()];
         for (index, second) in accesses.iter().enumerate() {
-            let alias = accesses[..index].iter().find(|first| {
-                first.resource == second.resource
-                    && (first.mode.writes() || second.mode.writes())
-                    && first.region.overlaps(&second.region)
-            });
+            let alias = accesses[..index].iter().find(|first| first.aliases(second));
             if let Some(first) = alias {
                 errors.push(aliased(draft, first, second, range.start + index));
             }

@@ -84,27 +84,42 @@ pub(super) fn forbidden_nodes(draft: &Draft, errors: &mut Vec<Diagnostic>) {
         if node.kind.may_be_conditional() {
             continue;
         }
-        let owner = |body: usize| draft.bodies[body].node.map_or("", |owner| &draft.nodes[owner].name);
-        let conditional = |&body: &usize| draft.bodies[body].role.is_conditional();
-        let mut conditional = draft.bodies_around(index).filter(conditional).map(owner);
-        let Some(innermost) = conditional.next() else {
-            continue;
-        };
-        let outermost = conditional.last().unwrap_or(innermost);
         let (keyword, name) = (node.kind.keyword(), &node.name);
-        let message = format!("{keyword} node `{name}` cannot be in the body of `{innermost}`");
-        errors.push(
-            Diagnostic::new(Code::ConditionalBody, Subject::Node(index), message)
-                .note("CUDA runs kernels, copies, memsets, joins, child graphs and conditionals in conditional bodies, and nothing else")
-                .help(format!(
-                    "move `{name}` out of the body, before or after `{outermost}`: it then runs whatever the condition is{}",
-                    match is_alone(draft, index) {
-                        true => format!("; remove `{innermost}`, which then runs nothing"),
-                        false => String::new(),
-                    }
-                )),
-        );
+        errors.extend(forbidden(draft, index, |innermost| {
+            format!("{keyword} node `{name}` cannot be in the body of `{innermost}`")
+        }));
     }
+}
+
+/// Returns the mistake of a `capture` that is in a conditional body, however deep, and captured `what`, which CUDA runs
+/// in none. Returns `None` for a `capture` in no such body.
+pub fn forbidden_capture(draft: &Draft, capture: usize, what: &str) -> Option<Diagnostic> {
+    let name = &draft.nodes[capture].name;
+    forbidden(draft, capture, |innermost| {
+        format!("capture node `{name}` captured {what}, which cannot be in the body of `{innermost}`")
+    })
+}
+
+/// Returns the mistake of a node that CUDA does not run in the conditional bodies around it, if there are any.
+/// `message` gets the name of the innermost conditional.
+fn forbidden(draft: &Draft, node: usize, message: impl FnOnce(&str) -> String) -> Option<Diagnostic> {
+    let owner = |body: usize| draft.bodies[body].node.map_or("", |owner| &draft.nodes[owner].name);
+    let conditional = |&body: &usize| draft.bodies[body].role.is_conditional();
+    let mut conditional = draft.bodies_around(node).filter(conditional).map(owner);
+    let innermost = conditional.next()?;
+    let outermost = conditional.last().unwrap_or(innermost);
+    let name = &draft.nodes[node].name;
+    Some(
+        Diagnostic::new(Code::ConditionalBody, Subject::Node(node), message(innermost))
+            .note("CUDA runs kernels, copies, memsets, joins, captures, child graphs and conditionals in conditional bodies, and nothing else")
+            .help(format!(
+                "move `{name}` out of the body, before or after `{outermost}`: it then runs whatever the condition is{}",
+                match is_alone(draft, node) {
+                    true => format!("; remove `{innermost}`, which then runs nothing"),
+                    false => String::new(),
+                }
+            )),
+    )
 }
 
 /// Is the node the only one in the bodies of the node that it is in?

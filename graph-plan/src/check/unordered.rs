@@ -152,13 +152,8 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
     let (a, b) = (&draft.accesses[first.access], &draft.accesses[second.access]);
     let resource = &draft.resources[a.resource];
     let overlap = Overlap::of(&a.region, &b.region);
-    let perhaps = if overlap.is_certain() {
-        ""
-    } else {
-        ", perhaps the same part of it"
-    };
     let message = format!(
-        "nodes `{}` and `{}` can run at the same time and both access `{}`{perhaps}",
+        "nodes `{}` and `{}` can run at the same time and both access `{}`",
         name(first.node),
         name(second.node),
         resource.name
@@ -204,8 +199,8 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
             }
             Overlap::Uncompared(Some((end, start))) => {
                 diagnostic = diagnostic.note(match end == start {
-                    true => format!("the two `{end}` belong to different `for`s"),
-                    false => format!("`{end}` and `{start}` are not compared here"),
+                    true => format!("the two `{end}` belong to different `for`s, so the parts may overlap"),
+                    false => format!("`{end}` and `{start}` are not compared here, so the parts may overlap"),
                 });
                 if ![a, b].iter().any(|access| matches!(access.region, Region::Index(_))) {
                     helps.push("split both at the same constant".to_owned());

@@ -2,9 +2,30 @@
 
 use crate::ast::{Instruction, Operand, Space};
 
-/// How the destination of an instruction follows from its sources.
+/// The effect of an instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Action {
+    /// The destination follows from the values of the sources; memory is left alone.
+    Compute(Computation),
+    /// A read of memory.
+    Load,
+    /// A write of memory.
+    Store,
+    /// A read and a write of memory in one; the destination is the value read.
+    Atomic,
+    /// A copy from the memory of the second operand to the memory of the first.
+    Move,
+    /// A function call.
+    Call,
+    /// No effect on values or on memory that a graph knows.
+    Nothing,
+    /// Any effect: every operand is taken to be read and written.
+    Unknown,
+}
+
+/// How the destination of an instruction follows from its sources.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Computation {
     /// One of the sources, unchanged.
     Copy,
     /// The first two added.
@@ -27,20 +48,6 @@ pub(super) enum Action {
     Shared,
     /// Any function of the sources.
     Mix,
-    /// A read of memory.
-    Load,
-    /// A write of memory.
-    Store,
-    /// A read and a write of memory in one; the destination is the value read.
-    Atomic,
-    /// A copy from the memory of the second operand to the memory of the first.
-    Move,
-    /// A function call.
-    Call,
-    /// No effect on values or on memory that a graph knows.
-    Nothing,
-    /// Any effect: every operand is taken to be read and written.
-    Unknown,
 }
 
 impl Action {
@@ -48,18 +55,7 @@ impl Action {
     pub(super) fn touches_memory(self) -> bool {
         match self {
             Action::Load | Action::Store | Action::Atomic | Action::Move | Action::Call | Action::Unknown => true,
-            Action::Copy
-            | Action::Add
-            | Action::Subtract
-            | Action::MultiplyAdd
-            | Action::Combine
-            | Action::Select
-            | Action::Convert
-            | Action::Resize
-            | Action::Fresh
-            | Action::Shared
-            | Action::Mix
-            | Action::Nothing => false,
+            Action::Compute(_) | Action::Nothing => false,
         }
     }
 
@@ -69,19 +65,7 @@ impl Action {
             Action::Unknown => operands.len(),
             Action::Nothing | Action::Store | Action::Move => 0,
             Action::Call => usize::from(matches!(operands.first(), Some(Operand::Vector(_)))),
-            Action::Copy
-            | Action::Add
-            | Action::Subtract
-            | Action::MultiplyAdd
-            | Action::Combine
-            | Action::Select
-            | Action::Convert
-            | Action::Resize
-            | Action::Fresh
-            | Action::Shared
-            | Action::Mix
-            | Action::Load
-            | Action::Atomic => operands.len().min(1),
+            Action::Compute(_) | Action::Load | Action::Atomic => operands.len().min(1),
         }
     }
 }
@@ -90,19 +74,19 @@ impl Action {
 pub(super) fn action(instruction: &Instruction) -> Action {
     let has = |modifier: &str| instruction.modifiers.iter().any(|given| given == modifier);
     match instruction.opcode.as_str() {
-        "mov" if is_packing(instruction) => Action::Mix,
-        "mov" | "shfl" => Action::Copy,
-        "add" if has("cc") => Action::Mix,
-        "add" => Action::Add,
-        "sub" if has("cc") => Action::Mix,
-        "sub" => Action::Subtract,
-        "mad" if has("hi") || has("cc") => Action::Mix,
-        "mad" | "mad24" => Action::MultiplyAdd,
-        "and" | "or" | "xor" => Action::Combine,
-        "selp" | "slct" | "min" | "max" => Action::Select,
-        "cvta" => Action::Convert,
-        "cvt" => Action::Resize,
-        "mapa" => Action::Shared,
+        "mov" if is_packing(instruction) => Action::Compute(Computation::Mix),
+        "mov" | "shfl" => Action::Compute(Computation::Copy),
+        "add" if has("cc") => Action::Compute(Computation::Mix),
+        "add" => Action::Compute(Computation::Add),
+        "sub" if has("cc") => Action::Compute(Computation::Mix),
+        "sub" => Action::Compute(Computation::Subtract),
+        "mad" if has("hi") || has("cc") => Action::Compute(Computation::Mix),
+        "mad" | "mad24" => Action::Compute(Computation::MultiplyAdd),
+        "and" | "or" | "xor" => Action::Compute(Computation::Combine),
+        "selp" | "slct" | "min" | "max" => Action::Compute(Computation::Select),
+        "cvta" => Action::Compute(Computation::Convert),
+        "cvt" => Action::Compute(Computation::Resize),
+        "mapa" => Action::Compute(Computation::Shared),
         "tcgen05" if has("alloc") => Action::Store,
         "clusterlaunchcontrol" if has("try_cancel") => Action::Store,
         "setp"
@@ -123,15 +107,15 @@ pub(super) fn action(instruction: &Instruction) -> Action {
         | "wgmma"
         | "tcgen05"
         | "mbarrier"
-        | "clusterlaunchcontrol" => Action::Fresh,
+        | "clusterlaunchcontrol" => Action::Compute(Computation::Fresh),
         "addc" | "subc" | "madc" | "mul" | "mul24" | "div" | "rem" | "abs" | "neg" | "not" | "cnot" | "shl" | "shr"
         | "shf" | "bfe" | "bfi" | "bfind" | "brev" | "popc" | "clz" | "fns" | "prmt" | "lop3" | "sad" | "szext"
         | "bmsk" | "dp2a" | "dp4a" | "fma" | "rcp" | "sqrt" | "rsqrt" | "sin" | "cos" | "lg2" | "ex2" | "tanh"
-        | "copysign" | "redux" | "movmatrix" => Action::Mix,
+        | "copysign" | "redux" | "movmatrix" => Action::Compute(Computation::Mix),
         "ld" | "ldu" => Action::Load,
         "wmma" if has("load") => Action::Load,
         "wmma" if has("store") => Action::Store,
-        "wmma" => Action::Fresh,
+        "wmma" => Action::Compute(Computation::Fresh),
         "multimem" if has("ld_reduce") => Action::Load,
         "st" | "stmatrix" | "discard" | "multimem" => Action::Store,
         "atom" | "red" | "tensormap" if !has("cp_fenceproxy") => Action::Atomic,
@@ -149,7 +133,7 @@ pub(super) fn action(instruction: &Instruction) -> Action {
         // Textures and surfaces: the handle names memory that no graph knows.
         "tex" | "tld4" | "suld" | "sust" | "sured" => Action::Unknown,
         "stacksave" | "alloca" => Action::Unknown,
-        opcode if opcode.starts_with('v') => Action::Mix,
+        opcode if opcode.starts_with('v') => Action::Compute(Computation::Mix),
         _ => Action::Unknown,
     }
 }

@@ -111,18 +111,7 @@ impl<'s> Report<'s> {
             Action::Nothing if instruction.opcode == "griddepcontrol" => {
                 return first(&mut self.summary.launch_dependents, line);
             }
-            Action::Nothing
-            | Action::Copy
-            | Action::Add
-            | Action::Subtract
-            | Action::MultiplyAdd
-            | Action::Combine
-            | Action::Select
-            | Action::Convert
-            | Action::Resize
-            | Action::Fresh
-            | Action::Shared
-            | Action::Mix => return,
+            Action::Nothing | Action::Compute(_) => return,
         };
         if let Some(address) = instruction.operands.iter().find_map(address_of) {
             let address = flow.operand(context, address);

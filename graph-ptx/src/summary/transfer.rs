@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use super::flow::{Cell, Flow};
-use super::opcode::{Action, address_of, spaces, width, written};
+use super::opcode::{Action, Computation, address_of, spaces, width, written};
 use super::program::Symbol;
 use super::source::Source;
 use super::value::Value;
@@ -31,19 +31,7 @@ impl Flow<'_, '_> {
             Action::Store => self.transfer_store(context, instruction),
             Action::Move => self.transfer_move(context, instruction),
             Action::Unknown => self.transfer_unknown(context, instruction),
-            Action::Copy
-            | Action::Add
-            | Action::Subtract
-            | Action::MultiplyAdd
-            | Action::Combine
-            | Action::Select
-            | Action::Convert
-            | Action::Resize
-            | Action::Fresh
-            | Action::Shared
-            | Action::Mix
-            | Action::Load
-            | Action::Atomic => {
+            Action::Load | Action::Atomic | Action::Compute(_) => {
                 let result = self.result(context, instruction, action);
                 for register in written(instruction, action) {
                     self.join_slot(context, register, result);
@@ -59,22 +47,44 @@ impl Flow<'_, '_> {
             None => Vec::new(),
         };
         match (action, &sources[..]) {
-            (Action::Copy, [source, ..]) => *source,
-            (Action::Add, [a, b]) => self.sets.add(*a, *b),
-            (Action::Subtract, [a, b]) => self.sets.subtract(*a, *b),
-            (Action::MultiplyAdd, [a, b, c]) => {
+            (Action::Load, [address, ..]) => self.load(instruction, *address),
+            (Action::Atomic, _) => self.transfer_atomic(context, instruction),
+            (Action::Compute(computation), sources) => self.compute(instruction, computation, sources),
+            (Action::Load, [])
+            | (Action::Store | Action::Move | Action::Call | Action::Nothing | Action::Unknown, _) => {
+                self.sets.mix(&sources)
+            }
+        }
+    }
+
+    fn compute(&mut self, instruction: &Instruction, computation: Computation, sources: &[Value]) -> Value {
+        match (computation, sources) {
+            (Computation::Copy, [source, ..]) => *source,
+            (Computation::Add, [a, b]) => self.sets.add(*a, *b),
+            (Computation::Subtract, [a, b]) => self.sets.subtract(*a, *b),
+            (Computation::MultiplyAdd, [a, b, c]) => {
                 let product = self.sets.mix(&[*a, *b]);
                 self.sets.add(product, *c)
             }
-            (Action::Combine, [a, b]) => self.combine(instruction, *a, *b),
-            (Action::Select, [a, b, ..]) => self.sets.join(*a, *b),
-            (Action::Convert, [source]) => self.convert(instruction, *source),
-            (Action::Resize, [source]) => self.resize(instruction, *source),
-            (Action::Shared, _) => self.pointer(Source::Shared),
-            (Action::Fresh, _) => Value::OPAQUE,
-            (Action::Load, [address, ..]) => self.load(instruction, *address),
-            (Action::Atomic, [..]) => self.transfer_atomic(context, instruction),
-            (_, sources) => self.sets.mix(sources),
+            (Computation::Combine, [a, b]) => self.combine(instruction, *a, *b),
+            (Computation::Select, [a, b, ..]) => self.sets.join(*a, *b),
+            (Computation::Convert, [source]) => self.convert(instruction, *source),
+            (Computation::Resize, [source]) => self.resize(instruction, *source),
+            (Computation::Shared, _) => self.pointer(Source::Shared),
+            (Computation::Fresh, _) => Value::OPAQUE,
+            // Also any computation with an unusual number of operands.
+            (
+                Computation::Mix
+                | Computation::Copy
+                | Computation::Add
+                | Computation::Subtract
+                | Computation::MultiplyAdd
+                | Computation::Combine
+                | Computation::Select
+                | Computation::Convert
+                | Computation::Resize,
+                sources,
+            ) => self.sets.mix(sources),
         }
     }
 

@@ -11,7 +11,8 @@ impl GraphBuilder {
     /// Adds a node that runs what `then` adds, if `condition` is not 0 at that time.
     ///
     /// Nodes that `then` adds may run after each other, not after nodes outside: those go before or after the whole.
-    /// They are kernels, copies, memsets, joins, child graphs and conditionals; CUDA allows no others in a body.
+    /// They are kernels, copies, memsets, joins, captures, child graphs and conditionals; CUDA allows no others in a
+    /// body.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};

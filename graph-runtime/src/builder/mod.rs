@@ -329,6 +329,9 @@ impl GraphBuilder {
     ///   into [`CaptureStream::prepare`]; the memory that it would otherwise allocate when it is called comes from
     ///   [`CaptureStream::workspace`].
     /// * CUDA's rules for captures are thread-local: those on other threads go on.
+    /// * In the body of an `if`, a `while` or a `switch`, the calls must not queue what CUDA runs in no body: host
+    ///   functions, events, semaphores, batch memory operations. If they do, [`GraphBuilder::build`] returns
+    ///   [`Error::Invalid`](crate::Error::Invalid) with [`conditional-body`](graph_plan::Code::ConditionalBody).
     ///
     /// [`GraphBuilder::build`] returns [`Error::Node`](crate::Error::Node) with what `calls` returned or with what CUDA
     /// said, and on the emulator [`Error::Unsupported`](crate::Error::Unsupported): library calls need a CUDA device.

@@ -177,12 +177,34 @@ pub(crate) unsafe fn set_node_enabled(exec: CUgraphExec, node: CUgraphNode, enab
     call!(cuGraphNodeSetEnabled(exec, node, u32::from(enabled)))
 }
 
+/// `CU_GRAPH_NODE_TYPE_KERNEL`
+pub(crate) const KERNEL: u32 = 0;
+/// `CU_GRAPH_NODE_TYPE_MEMCPY`
+pub(crate) const MEMCPY: u32 = 1;
+/// `CU_GRAPH_NODE_TYPE_MEMSET`
+pub(crate) const MEMSET: u32 = 2;
+/// `CU_GRAPH_NODE_TYPE_HOST`
+pub(crate) const HOST: u32 = 3;
 /// `CU_GRAPH_NODE_TYPE_GRAPH`
 pub(crate) const CHILD_GRAPH: u32 = 4;
+/// `CU_GRAPH_NODE_TYPE_EMPTY`
+pub(crate) const EMPTY: u32 = 5;
+/// `CU_GRAPH_NODE_TYPE_WAIT_EVENT`
+pub(crate) const WAIT_EVENT: u32 = 6;
+/// `CU_GRAPH_NODE_TYPE_EVENT_RECORD`
+pub(crate) const EVENT_RECORD: u32 = 7;
+/// `CU_GRAPH_NODE_TYPE_EXT_SEMAS_SIGNAL`
+pub(crate) const SEMAPHORE_SIGNAL: u32 = 8;
+/// `CU_GRAPH_NODE_TYPE_EXT_SEMAS_WAIT`
+pub(crate) const SEMAPHORE_WAIT: u32 = 9;
 /// `CU_GRAPH_NODE_TYPE_MEM_ALLOC`
 pub(crate) const MEMORY_ALLOC: u32 = 10;
 /// `CU_GRAPH_NODE_TYPE_MEM_FREE`
 pub(crate) const MEMORY_FREE: u32 = 11;
+/// `CU_GRAPH_NODE_TYPE_BATCH_MEM_OP`
+pub(crate) const BATCH_MEMORY_OPERATION: u32 = 12;
+/// `CU_GRAPH_NODE_TYPE_CONDITIONAL`
+pub(crate) const CONDITIONAL: u32 = 13;
 
 /// `cuGraphGetNodes`
 pub(crate) unsafe fn nodes(graph: CUgraph) -> Result<Vec<CUgraphNode>, CudaError> {

@@ -50,8 +50,8 @@ pub const fn check_variables<A: Kernel, B: Kernel>(first: &str, second: &str) {
     }
 }
 
-/// `programmatic(upstream)` is an order of the two nodes, which launch `D` after `U`. `memory` says of each buffer of the node after
-/// what other nodes do to it, `all` has the kernels of all nodes.
+/// `programmatic(upstream)` is an order of the two nodes, which launch `D` after `U`. `memory` says of each buffer of
+/// the node after what other nodes do to it, `all` has the kernels of all nodes.
 #[track_caller]
 pub const fn check_programmatic<D: Kernel, U: Kernel>(
     downstream: &str,
@@ -59,13 +59,31 @@ pub const fn check_programmatic<D: Kernel, U: Kernel>(
     memory: &[SharedParam],
     all: &[&KernelFacts],
 ) {
-    let edge = ProgrammaticEdge { upstream, downstream };
-    if D::FACTS.source.is_cuda() {
-        return; // build asks again, when its PTX is known
-    }
-    if let Some(text) = edge.fault(D::FACTS, memory, all) {
+    if let Some(text) = fault::<D>(downstream, upstream, memory, all) {
         panic!("{}", text.as_str());
     }
+}
+
+/// Whether [`check_programmatic`] is content.
+pub const fn is_programmatic<D: Kernel, U: Kernel>(
+    downstream: &str,
+    upstream: &str,
+    memory: &[SharedParam],
+    all: &[&KernelFacts],
+) -> bool {
+    fault::<D>(downstream, upstream, memory, all).is_none()
+}
+
+const fn fault<D: Kernel>(
+    downstream: &str,
+    upstream: &str,
+    memory: &[SharedParam],
+    all: &[&KernelFacts],
+) -> Option<Text> {
+    if D::FACTS.source.is_cuda() {
+        return None; // build asks again, when its PTX is known
+    }
+    ProgrammaticEdge { upstream, downstream }.fault(D::FACTS, memory, all)
 }
 
 /// A node that launches `K` is the first to get `memory`, as its parameter `param`, and as `&mut`: it only writes

@@ -196,7 +196,7 @@ pub const fn check_unconditional(child: &Interface, owner: &str) {
         .str("` cannot be in the body of `")
         .str(owner)
         .str("` [conditional-body]");
-    let text = text.str("\nnote: CUDA runs kernels, copies, memsets, joins, child graphs and conditionals in conditional bodies, and nothing else");
+    let text = text.str("\nnote: CUDA runs kernels, copies, memsets, joins, captures, child graphs and conditionals in conditional bodies, and nothing else");
     let text = text
         .str("\nhelp: move the child out of the body, before or after `")
         .str(owner);

@@ -8,5 +8,6 @@ pub(crate) mod sink;
 pub(crate) mod update;
 pub(crate) mod argument;
 pub(crate) mod assert;
+pub(crate) mod launch;
 pub(crate) mod closure_value;
 pub(crate) mod plan;

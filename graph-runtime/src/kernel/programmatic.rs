@@ -57,26 +57,6 @@ pub const fn reads_uninitialized(node: &str, memory: &str, kernel: &KernelFacts,
     kernel.code().reads_uninitialized(node, memory, param)
 }
 
-/// The kernel before a programmatic edge, at compile time: naming `NOTE` is a warning at the user's tokens if it never
-/// lets kernels after it start. A use of something deprecated is the only warning that a macro can make.
-#[derive(Debug)]
-pub enum Upstream<const TRIGGERS: bool> {}
-
-impl Upstream<true> {
-    /// Nothing to say.
-    pub const NOTE: () = ();
-}
-
-impl Upstream<false> {
-    /// It makes the edge a plain one.
-    #[deprecated(
-        note = "the node after starts no sooner than this one has ended [programmatic-edge]\n\
-                note: this node's kernel never executes `griddepcontrol.launch_dependents`\n\
-                help: call `cudaTriggerProgrammaticLaunchCompletion()` in it, or write a plain `after`"
-    )]
-    pub const NOTE: () = ();
-}
-
 /// Whether the kernel lets those after it start before it has ended.
 pub const fn triggers<K: Kernel>() -> bool {
     K::FACTS.source.is_cuda() || K::FACTS.dependency.triggers.is_some()

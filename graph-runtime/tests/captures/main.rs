@@ -6,6 +6,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod bodies;
 mod capture;
 mod cuda;
 mod turn;

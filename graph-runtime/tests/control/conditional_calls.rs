@@ -276,7 +276,7 @@ fn what_a_body_touches_races_with_what_is_around_it() {
         text,
         "nodes `maybe` and `outer` can run at the same time and both access `data` [race]\n\
          note: `inner`, in the body of `maybe`, writes `data[0..4]`, `outer` writes it\n\
-         help: add `maybe` to the `after` list of `outer`"
+         help: add `maybe` to the `after` list of `outer`, or give one of them a buffer of its own"
     );
 }
 
@@ -325,7 +325,7 @@ fn bodies_hold_what_cuda_runs_in_them() {
     assert_eq!(
         text,
         "call node `print` cannot be in the body of `really` [conditional-body]\n\
-         note: CUDA runs kernels, copies, memsets, joins, child graphs and conditionals in conditional bodies, and nothing else\n\
+         note: CUDA runs kernels, copies, memsets, joins, captures, child graphs and conditionals in conditional bodies, and nothing else\n\
          help: move `print` out of the body, before or after `maybe`: it then runs whatever the condition is; remove `really`, \
          which then runs nothing"
     );

@@ -8,7 +8,7 @@ use crate::graph::constant::{argument, is_constant};
 use crate::graph::resolve::Graph;
 use graph_plan::{Outcome, unordered_launches};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::ptr;
@@ -82,12 +82,21 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) 
     }
 }
 
-/// `Launch::new(grid, block)` at the user's tokens.
+/// `Launch::new(grid, block)` at the user's tokens. Without `unsafe` it also demands a kernel that is declared `safe`:
+/// rustc then says nothing of the call of an unsafe function in the same body.
 fn dimensions(node: &Node, launch: &Launch) -> TokenStream {
     let (grid, block) = (&launch.grid.whole, &launch.block.whole);
-    let dimensions = quote_spanned!(launch.function.span()=> __g::Launch::new(#grid, #block));
+    let span = launch.function.span();
+    let dimensions = match (launch.path(), launch.unsafety) {
+        (Some(_), None) => {
+            let mut kernel = alias(node);
+            kernel.set_span(span);
+            quote_spanned!(span=> __p::launch::<#kernel>(#grid, #block))
+        }
+        (None, _) | (_, Some(_)) => quote_spanned!(span=> __g::Launch::new(#grid, #block)),
+    };
     let dimensions = match &launch.shared {
-        Some(shared) => quote_spanned!(launch.function.span()=> __g::Launch::shared(#dimensions, #shared)),
+        Some(shared) => quote_spanned!(span=> __g::Launch::shared(#dimensions, #shared)),
         None => dimensions,
     };
     attribute::launched(node, dimensions)
@@ -128,12 +137,16 @@ pub(super) fn alias(node: &Node) -> Ident {
     Ident::new(&format!("__kernel_{}", node.name.unraw()), node.name.span())
 }
 
+/// The lints that items of the expansion may break, with names of the user's. Beside a type, the constant around all of
+/// them allows these.
+pub(super) fn allowed(graph: &Graph<'_>) -> Option<TokenStream> {
+    let levels = || quote!(#[allow(non_camel_case_types, non_upper_case_globals, dead_code)]);
+    graph.is_expression().then(levels)
+}
+
 /// The declarations of all [`alias`]es.
 pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
-    // Beside a type, the constant around all of them allows it.
-    let allowed = graph
-        .is_expression()
-        .then(|| quote!(#[allow(non_camel_case_types, dead_code)]));
+    let allowed = allowed(graph);
     let declare = |node: &&Node| {
         let (alias, path) = match &node.action {
             Action::Kernel(launch) => (alias(node), launch.path()?),
@@ -209,13 +222,13 @@ fn call_of_value(launch: &Launch, function: TokenStream, arguments: impl Iterato
     quote!({ let #name = #function; #call })
 }
 
-/// `kernel::call(arguments)`
+/// `kernel::__launch(arguments)`
 fn call_of_path(launch: &Launch, kernel: &Ident, arguments: TokenStream) -> TokenStream {
     let kernel = Ident::new(&kernel.to_string(), launch.function.span());
     let mut arguments = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, arguments);
     arguments.set_span(launch.parens);
     // The callee reaches from the path to `>>>`, so that rustc suggests to replace nothing but the arguments.
-    let function = Ident::new("call", launch.closing);
+    let function = Ident::new("__launch", launch.closing);
     let callee = quote_spanned!(launch.function.span()=> #kernel::#function);
     match launch.unsafety {
         Some(unsafety) => quote_spanned!(unsafety.span=> #unsafety { #callee #arguments }),
@@ -279,22 +292,42 @@ pub(super) struct Assertions {
 pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Assertions {
     let (generic, plain): (Vec<_>, Vec<_>) = each(graph)
         .into_iter()
-        .partition(|(_, assertion)| generic(graph, assertion.clone()));
+        .partition(|assertion| generic(graph, assertion.tokens.clone()));
     let plain = plain.into_iter();
     let plain = plain
         .chain(unordered_kernels(graph, outcome))
         .chain(first_writes(graph, outcome));
-    let item = |(span, assertion)| quote_spanned!(span=> const _: () = #assertion;);
-    let statement = |(span, assertion)| quote_spanned!(span=> const { #assertion };);
+    let (allowed, mut numbers) = (allowed(graph), HashMap::<&Ident, usize>::new());
+    let item = |Assertion { node, span, tokens }| {
+        let number = numbers.entry(&node.name).or_default();
+        *number += 1;
+        // rustc says that the evaluation of this constant failed.
+        let name = match *number {
+            1 => format_ident!("NODE_{}", node.name.unraw(), span = span),
+            number => format_ident!("NODE{number}_{}", node.name.unraw(), span = span),
+        };
+        quote_spanned!(span=> #allowed const #name: () = #tokens;)
+    };
+    let statement = |Assertion { span, tokens, .. }| quote_spanned!(span=> const { #tokens };);
     Assertions {
         items: plain.map(item).collect(),
         generic: generic.into_iter().map(statement).collect(),
     }
 }
 
+/// A compile-time assertion.
+struct Assertion<'a> {
+    /// The node that it is about.
+    node: &'a Node,
+    /// The beginning of the user's tokens that it is about.
+    span: Span,
+    /// The call that asserts.
+    tokens: TokenStream,
+}
+
 /// For each kernel that gets scratch memory as `&mut` before any other node has written it, the assertion that it does
 /// not load from there. Only constants of the kernels' types tell.
-fn first_writes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)> {
+fn first_writes<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> {
     let assertion = |&access: &usize| {
         let (place, start) = graph.accesses[access];
         let node = graph.nodes[graph.draft.accesses[access].node];
@@ -307,14 +340,19 @@ fn first_writes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)
         let param = launch.arguments.iter().position(passed)?;
         let (kernel, name, memory) = (alias(node), node.name.to_string(), place.name.to_string());
         let function = quote_spanned!(start=> __p::check_initializes::<#kernel>);
-        Some((start, spanned_call(function, quote!(#name, #memory, #param), place.end)))
+        let tokens = spanned_call(function, quote!(#name, #memory, #param), place.end);
+        Some(Assertion {
+            node,
+            span: start,
+            tokens,
+        })
     };
     outcome.first_writes.iter().filter_map(assertion).collect()
 }
 
 /// For each two kernels of which some nodes can run at the same time, the assertion that they share no module-scope
 /// variable that one of them writes. Only constants of the kernels' types tell which variables they touch.
-fn unordered_kernels(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenStream)> {
+fn unordered_kernels<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> {
     let path = |node: &Node| match &node.action {
         Action::Kernel(launch) => launch.path().map(|path| path.to_token_stream().to_string()),
         _ => None,
@@ -332,24 +370,30 @@ fn unordered_kernels(graph: &Graph<'_>, outcome: &Outcome) -> Vec<(Span, TokenSt
         let function = quote_spanned! {second.name.span()=>
             __p::check_variables::<#kernel, #other>
         };
-        let assertion = spanned_call(function, quote!(#name, #other_name), second.name.span());
-        (second.name.span(), assertion)
+        let span = second.name.span();
+        let tokens = spanned_call(function, quote!(#name, #other_name), span);
+        Assertion {
+            node: second,
+            span,
+            tokens,
+        }
     };
     let pairs = unordered_launches(&outcome.order, &launches);
     pairs.into_iter().map(assertion).collect()
 }
 
 /// The assertions about single nodes. Equal ones are made once: a large graph launches the same kernels over and over.
-fn each(graph: &Graph<'_>) -> Vec<(Span, TokenStream)> {
+fn each<'a>(graph: &Graph<'a>) -> Vec<Assertion<'a>> {
     let mut found = Vec::new();
     let mut launches: Vec<LaunchAssertion<'_>> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
-    for node in &graph.nodes {
+    for &node in &graph.nodes {
         for place in places(node) {
-            let assertions = bounds_assertions(graph, place).into_iter();
-            found.extend(assertions.map(|assertion| (place.name.span(), assertion)));
+            let (assertions, span) = (bounds_assertions(graph, place).into_iter(), place.name.span());
+            found.extend(assertions.map(|tokens| Assertion { node, span, tokens }));
         }
-        found.extend(child::assertions(graph, node));
+        let children = child::assertions(graph, node).into_iter();
+        found.extend(children.map(|(span, tokens)| Assertion { node, span, tokens }));
         let Action::Kernel(launch) = &node.action else { continue };
         let (Some(path), Some(operands)) = (launch.path(), operands(graph, node, launch)) else {
             continue;
@@ -367,11 +411,11 @@ fn each(graph: &Graph<'_>) -> Vec<(Span, TokenStream)> {
             }
         }
     }
-    found.extend(
-        launches
-            .iter()
-            .map(|assertion| (assertion.launch.function.span(), assertion.tokens())),
-    );
+    found.extend(launches.iter().map(|assertion| Assertion {
+        node: assertion.node,
+        span: assertion.launch.function.span(),
+        tokens: assertion.tokens(),
+    }));
     found
 }
 

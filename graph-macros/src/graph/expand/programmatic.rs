@@ -1,13 +1,14 @@
 //! Edges as tokens, and the compile-time assertions about programmatic ones: only constants of the kernels' types tell
 //! whether these are an order of their nodes.
 
-use super::node::alias;
-use crate::graph::ast::{Action, Argument, Launch};
+use super::node::{alias, allowed};
+use crate::graph::ast::{Action, Argument, Launch, Node};
 use crate::graph::resolve::Graph;
 use graph_plan::{Access, Code, Edge, Outcome, Writers};
 use proc_macro2::{Ident, Literal, TokenStream};
-use quote::{ToTokens, quote, quote_spanned};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::collections::HashSet;
+use syn::ext::IdentExt;
 
 /// The call that ends the nodes, and those that add all edges, in order. In a graph with loops each edge has the number of loops that are around both
 /// of its nodes. `builder` is a `&mut GraphBuilder`.
@@ -41,38 +42,83 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         return TokenStream::new();
     }
     let writers = Writers::new(&graph.draft, &outcome.order);
-    let all = kernels(graph);
-    let assertion = |&index: &usize| {
-        let assertion = assertion(graph, index, &writers, &all);
-        let warning = never_triggers(graph, index);
-        quote!(#assertion #warning)
+    let (all, allowed) = (kernels(graph), allowed(graph));
+    let of_edge = |&index: &usize| {
+        let kernels = kernels_of(graph, index)?;
+        let order = order(graph, index, &kernels, &writers, &all);
+        let name = format_ident!(
+            "EDGE{index}_{}",
+            kernels.after.name.unraw(),
+            span = graph.edges[index].span()
+        );
+        let assertion = quote_spanned! {graph.edges[index].span()=>
+            #allowed const #name: () = __p::check_programmatic #order;
+        };
+        let warning = never_triggers(graph, index, &kernels, &order);
+        Some(quote!(#assertion #warning))
     };
-    graph.draft.programmatic.iter().map(assertion).collect()
+    graph.draft.programmatic.iter().filter_map(of_edge).collect()
 }
 
-/// That the edge is an order. Of function values only build can tell.
-fn assertion(graph: &Graph<'_>, index: usize, writers: &Writers<'_>, all: &[Ident]) -> Option<TokenStream> {
+/// The nodes of an edge whose later kernel is declared.
+struct Kernels<'a> {
+    before: &'a Node,
+    after: &'a Node,
+    launch: &'a Launch,
+    /// Whether the earlier kernel is declared, too.
+    both: bool,
+}
+
+/// Of function values only build can tell.
+fn kernels_of<'a>(graph: &Graph<'a>, index: usize) -> Option<Kernels<'a>> {
     let Edge { from, to } = graph.draft.edges[index];
-    let (before, after) = (graph.nodes[from], graph.nodes[to]);
-    let launch = declared(graph, to)?;
-    let kernel = alias(after);
-    let upstream = declared(graph, from).map_or_else(|| kernel.clone(), |_| alias(before));
-    let memory = sharing(graph, to, launch, writers);
-    let (name, other) = (after.name.to_string(), before.name.to_string());
-    Some(quote_spanned! {graph.edges[index].span()=>
-        const _: () = __p::check_programmatic::<#kernel, #upstream>(
-            #name, #other, &[#memory], &[#(<#all as __g::Kernel>::FACTS),*]
-        );
+    Some(Kernels {
+        before: graph.nodes[from],
+        after: graph.nodes[to],
+        launch: declared(graph, to)?,
+        both: declared(graph, from).is_some(),
     })
 }
 
-/// A warning, unless it is silenced, at the name of the node before.
-fn never_triggers(graph: &Graph<'_>, index: usize) -> Option<TokenStream> {
-    let Edge { from, to } = graph.draft.edges[index];
-    declared(graph, from).filter(|_| !graph.allows(to, Code::ProgrammaticEdge))?;
-    let (kernel, note) = (alias(graph.nodes[from]), Ident::new("NOTE", graph.edges[index].span()));
+/// The types and operands of the functions that tell whether the edge is an order of its nodes.
+fn order(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, writers: &Writers<'_>, all: &[Ident]) -> TokenStream {
+    let kernel = alias(kernels.after);
+    let upstream = if kernels.both {
+        alias(kernels.before)
+    } else {
+        kernel.clone()
+    };
+    let memory = sharing(graph, graph.draft.edges[index].to, kernels.launch, writers);
+    let (name, other) = (kernels.after.name.to_string(), kernels.before.name.to_string());
+    quote_spanned! {graph.edges[index].span()=>
+        ::<#kernel, #upstream>(#name, #other, &[#memory], &[#(<#all as __g::Kernel>::FACTS),*])
+    }
+}
+
+/// A warning, unless it is silenced or the edge is an error, at the name of the node before. Using something deprecated
+/// is the only warning that a macro can make; constants of the kernels decide whether what is used is deprecated.
+fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order: &TokenStream) -> Option<TokenStream> {
+    let (code, span) = (Code::ProgrammaticEdge, graph.edges[index].span());
+    (kernels.both && !graph.allows(graph.draft.edges[index].to, code)).then_some(())?;
+    let (before, after) = (&kernels.before.name, &kernels.after.name);
+    let note = format!(
+        "node `{after}` starts no sooner than `{before}` has ended [{code}]\n\
+         note: the kernel of `{before}` never executes `griddepcontrol.launch_dependents`\n\
+         help: call `cudaTriggerProgrammaticLaunchCompletion()` in it, or write `after {before}`"
+    );
+    let (ty, edge) = (format_ident!("__Edge{index}"), Ident::new("programmatic_edge", span));
+    let kernel = alias(kernels.before);
     Some(quote! {
-        const _: () = __p::Upstream::<{ __p::triggers::<#kernel>() }>::#note;
+        #[allow(dead_code)]
+        struct #ty<const WAITS: bool>;
+        impl #ty<false> {
+            const fn #edge() {}
+        }
+        impl #ty<true> {
+            #[deprecated(note = #note)]
+            const fn #edge() {}
+        }
+        const _: () = #ty::<{ !__p::triggers::<#kernel>() && __p::is_programmatic #order }>::#edge();
     })
 }
 

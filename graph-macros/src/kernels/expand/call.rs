@@ -1,5 +1,6 @@
 //! The typed call of a kernel, by which rustc checks `kernel k = name<<<..>>>(..)`.
 
+use super::expected;
 use crate::kernels::check::Checked;
 use crate::kernels::param::{Kind, Param};
 use crate::span::ends;
@@ -7,18 +8,88 @@ use graph_plan::Scalar;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
-/// The typed call.
+/// The typed call that programs make.
 pub(super) fn call(kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let params = &declaration.params;
-    let count = params.len();
-    let unsafety = declaration.safe.is_none().then(|| quote!(unsafe));
-    let name = Ident::new("call", declaration.ident.span());
     let generics = params
         .iter()
         .enumerate()
         .filter_map(|(index, param)| generic(index, param));
     let inputs = params.iter().enumerate().map(|(index, param)| input(index, param));
+    let name = Ident::new("call", declaration.ident.span());
+    let signature = quote!(#name<#(#generics),*>(#(#inputs),*));
+    let doc = format!(" A call of the kernel `{}`, for a node of a graph.", declaration.name());
+    let safety = declaration.safe.is_none().then(|| {
+        quote! {
+            #[doc = ""]
+            #[doc = " # Safety"]
+            #[doc = ""]
+            #[doc = " Launched with these arguments, the kernel touches no memory but theirs,"]
+            #[doc = " and that only as it is declared."]
+        }
+    });
+    function(
+        kernel,
+        quote!(#[doc = #doc] #safety),
+        &signature,
+        TokenStream::new(),
+        argument,
+    )
+}
+
+/// The same call as expansions of `cuda_graph!` make it. The bounds on its arguments are traits that name the
+/// parameters in their messages; in [`call`] rustc would tell of types that its author has not written.
+pub(super) fn launch(kernel: &Checked) -> TokenStream {
+    let declaration = &kernel.declaration;
+    let params = || declaration.params.iter().enumerate();
+    let inputs = params().map(|(index, param)| match param.kind {
+        Kind::Buffer(_) => {
+            let (ident, ty) = (&param.ident, lent(index));
+            quote!(#ident: #ty)
+        }
+        Kind::Value(_) | Kind::Invalid => input(index, param),
+    });
+    let generics = params().filter_map(|(index, param)| match &param.kind {
+        Kind::Buffer(buffer) => {
+            let (ty, expected) = (lent(index), expected::reference(declaration, param, buffer));
+            Some(quote!(#ty: #expected))
+        }
+        Kind::Value(_) | Kind::Invalid => generic(index, param),
+    });
+    let shapes = params().filter_map(|(index, param)| {
+        let Kind::Buffer(buffer) = &param.kind else { return None };
+        let (ty, expected) = (lent(index), expected::shape(declaration, param, buffer));
+        let reference = expected::reference(declaration, param, buffer);
+        Some(quote!(<#ty as #reference>::Shape: #expected))
+    });
+    let name = Ident::new("__launch", declaration.ident.span());
+    let signature = quote!(#name<#(#generics),*>(#(#inputs),*));
+    let conditions = quote!(where #(#shapes),*);
+    function(kernel, quote!(#[doc(hidden)]), &signature, conditions, |param| {
+        let ident = &param.ident;
+        match &param.kind {
+            Kind::Buffer(buffer) if buffer.mutability.is_some() => {
+                quote!(::graph_runtime::private::LentMut::write(#ident))
+            }
+            Kind::Buffer(_) => quote!(::graph_runtime::private::Lent::read(#ident)),
+            Kind::Value(_) | Kind::Invalid => argument(param),
+        }
+    })
+}
+
+/// A function that makes a `KernelCall` of its parameters.
+fn function(
+    kernel: &Checked,
+    attributes: TokenStream,
+    signature: &TokenStream,
+    conditions: TokenStream,
+    argument: impl Fn(&Param) -> TokenStream,
+) -> TokenStream {
+    let declaration = &kernel.declaration;
+    let params = &declaration.params;
+    let count = params.len();
+    let unsafety = declaration.safe.is_none().then(|| quote!(unsafe));
     let idents = params.iter().map(|param| &param.ident);
     let body = match params.iter().any(|param| matches!(param.kind, Kind::Invalid)) {
         true => quote!({
@@ -32,21 +103,15 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
             quote!({ unsafe { ::graph_runtime::KernelCall::new::<Self>([#(#arguments),*]) } })
         }
     };
-    let doc = format!(" A call of the kernel `{}`, for a node of a graph.", declaration.name());
-    let safety = declaration.safe.is_none().then(|| {
-        quote! {
-            #[doc = ""]
-            #[doc = " # Safety"]
-            #[doc = ""]
-            #[doc = " Launched with these arguments, the kernel touches no memory but theirs,"]
-            #[doc = " and that only as it is declared."]
-        }
-    });
     quote! {
-        #[doc = #doc]
-        #safety
-        pub #unsafety fn #name<#(#generics),*>(#(#inputs),*) -> ::graph_runtime::KernelCall<#count> #body
+        #attributes
+        pub #unsafety fn #signature -> ::graph_runtime::KernelCall<#count> #conditions #body
     }
+}
+
+/// The type parameter of a reference to memory.
+fn lent(index: usize) -> Ident {
+    format_ident!("__Lent{index}")
 }
 
 /// The type parameter that a parameter needs, for the shape of its argument.

@@ -92,7 +92,7 @@ impl CudaExecutable {
                     conditional::check_driver(blueprint, site)?;
                     self.kernels.load_condition(draft)?;
                 }
-                Op::Capture(call) => self.capture(node, call, site)?,
+                Op::Capture(call) => self.capture(draft, node, call)?,
                 Op::Child(_)
                 | Op::Memcpy { .. }
                 | Op::Join

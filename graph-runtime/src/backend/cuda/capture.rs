@@ -229,8 +229,18 @@ impl Captured {
             _session: session,
         };
         // SAFETY: the graph was just captured.
-        unsafe { refuse_allocations(graph) }?;
-        Ok(captured)
+        match unsafe { find(graph, &|kind| is_allocation(kind).then_some(())) } {
+            // CUDA's own error does not say so.
+            Ok(Some(())) => Err(ALLOCATES.to_owned()),
+            Ok(None) => Ok(captured),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    /// Describes a captured node that CUDA runs in no conditional body, if there is one.
+    pub(super) fn forbidden_in_bodies(&self) -> Result<Option<&'static str>, CudaError> {
+        // SAFETY: the graph lives as long as `self`.
+        unsafe { find(self.graph, &forbidden_in_bodies) }
     }
 
     /// The graph, which lives as long as `self`.
@@ -246,30 +256,68 @@ impl Drop for Captured {
     }
 }
 
-/// Child graphs cannot hold allocations, and CUDA's own error does not say so.
+/// Child graphs cannot hold allocations.
+const ALLOCATES: &str = "the library allocates memory when it is called, which CUDA cannot repeat in a part of a graph: give it \
+                         memory from `workspace` (cuBLAS: `cublasSetWorkspace`, after `cublasSetStream`)";
+
+fn is_allocation(kind: u32) -> bool {
+    matches!(kind, driver::graph::MEMORY_ALLOC | driver::graph::MEMORY_FREE)
+}
+
+/// Describes a kind of node that CUDA runs in no conditional body. Returns `None` for the kinds that it runs there.
+fn forbidden_in_bodies(kind: u32) -> Option<&'static str> {
+    match kind {
+        driver::graph::KERNEL
+        | driver::graph::MEMCPY
+        | driver::graph::MEMSET
+        | driver::graph::CHILD_GRAPH
+        | driver::graph::EMPTY
+        | driver::graph::CONDITIONAL => None,
+        driver::graph::HOST => Some("a host function"),
+        driver::graph::WAIT_EVENT => Some("a wait for an event"),
+        driver::graph::EVENT_RECORD => Some("the recording of an event"),
+        driver::graph::SEMAPHORE_SIGNAL => Some("the signal of an external semaphore"),
+        driver::graph::SEMAPHORE_WAIT => Some("a wait for an external semaphore"),
+        driver::graph::MEMORY_ALLOC => Some("an allocation of memory"),
+        driver::graph::MEMORY_FREE => Some("a release of memory"),
+        driver::graph::BATCH_MEMORY_OPERATION => Some("a batch memory operation"),
+        _ => Some("a node of a kind that this library does not know"),
+    }
+}
+
+/// Returns the first result of `look` for the kinds of a graph's nodes, and of those in its child graphs.
 ///
 /// # Safety
 ///
 /// The graph lives.
-unsafe fn refuse_allocations(graph: CUgraph) -> Result<(), String> {
-    let failed = |error: CudaError| error.to_string();
+unsafe fn find<T>(graph: CUgraph, look: &impl Fn(u32) -> Option<T>) -> Result<Option<T>, CudaError> {
     // SAFETY: by the caller's promise.
-    for node in unsafe { driver::graph::nodes(graph) }.map_err(failed)? {
+    for node in unsafe { driver::graph::nodes(graph) }? {
         // SAFETY: the node is one of the graph's.
-        match unsafe { driver::graph::node_type(node) }.map_err(failed)? {
-            driver::graph::MEMORY_ALLOC | driver::graph::MEMORY_FREE => {
-                return Err("the library allocates memory when it is called, which CUDA cannot repeat in a part of a graph: give it \
-                            memory from `workspace` (cuBLAS: `cublasSetWorkspace`, after `cublasSetStream`)"
-                    .to_owned());
-            }
-            driver::graph::CHILD_GRAPH => {
-                // SAFETY: the node is a child graph's, and has it as long as it lives.
-                let child = unsafe { driver::graph::child(node) }.map_err(failed)?;
-                // SAFETY: as above.
-                unsafe { refuse_allocations(child) }?;
-            }
-            _ => {}
+        let kind = unsafe { driver::graph::node_type(node) }?;
+        let mut found = look(kind);
+        if found.is_none() && kind == driver::graph::CHILD_GRAPH {
+            // SAFETY: the node is a child graph's, and has it as long as it lives.
+            let child = unsafe { driver::graph::child(node) }?;
+            // SAFETY: as above.
+            found = unsafe { find(child, look) }?;
+        }
+        if found.is_some() {
+            return Ok(found);
         }
     }
-    Ok(())
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_run_six_kinds_of_captured_nodes() {
+        // As `CUgraphNodeType` numbers them: kernel, memcpy, memset, child graph, empty, conditional.
+        let allowed: Vec<u32> = (0..20).filter(|&kind| forbidden_in_bodies(kind).is_none()).collect();
+        assert_eq!(allowed, [0, 1, 2, 4, 5, 13]);
+        assert_eq!(forbidden_in_bodies(3), Some("a host function"));
+    }
 }

@@ -4,16 +4,25 @@ use super::CudaExecutable;
 use super::capture::Captured;
 use super::failure::Failure;
 use crate::driver::{self, CUgraph, CUgraphNode};
-use crate::error::{CudaError, Error, Result, Site};
+use crate::error::{At, CudaError, Error, Result, Site};
 use crate::program::capture::CaptureCall;
 use crate::program::raw::{RawCall, RawSite};
+use graph_plan::{Draft, forbidden_capture};
 use tracing::trace;
 
 impl CudaExecutable {
-    /// Captures the calls of a node.
-    pub(super) fn capture(&mut self, node: usize, call: &CaptureCall, site: impl Fn() -> Site) -> Result<()> {
+    /// Captures the calls of a node. In a conditional body, all of them must be what CUDA runs there.
+    pub(super) fn capture(&mut self, draft: &Draft, node: usize, call: &CaptureCall) -> Result<()> {
+        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         let captured = Captured::new(&self.cuda, &self.kept.addresses, call);
         let captured = captured.map_err(|message| Error::Node { site: site(), message })?;
+        let forbidden = captured.forbidden_in_bodies().at(site)?;
+        if let Some(mistake) = forbidden.and_then(|what| forbidden_capture(draft, node, what)) {
+            return Err(Error::Invalid {
+                graph: draft.name.as_ref().into(),
+                diagnostics: vec![mistake],
+            });
+        }
         self.kept.captured.insert(node, captured);
         Ok(())
     }

@@ -56,4 +56,34 @@ cuda_graph! {
     }
 }
 
+cuda_graph! {
+    pub graph InBodies {
+        device flags: [u32; 2];
+        device a: [f32; 4];
+        device b: [f32; 4];
+
+        if maybe = flags[0] {
+            capture then = (&a, &mut b) |stream| library(stream.cu_stream(), a.address(), b.address());
+        } else {
+            for i in 0..3 {
+                capture otherwise = (&mut a) |_stream| ();
+            }
+        };
+        while repeat = flags[1] {
+            graph child = Captured(data: &mut a);
+            capture next = (&mut flags[1]) |_stream| () after child;
+        } after maybe;
+        switch pick = flags[0] {
+            { capture zero = (&mut b) |_stream| (); }
+        } after maybe;
+    }
+}
+
+cuda_graph! {
+    pub graph Captured {
+        device data: [f32; 4];
+        capture calls = (&mut data) |_stream| ();
+    }
+}
+
 fn main() {}

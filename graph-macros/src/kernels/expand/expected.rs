@@ -1,0 +1,152 @@
+//! Traits of what a kernel's parameters take: their messages name the parameter, as rustc's own do not.
+
+use crate::kernels::declaration::Declaration;
+use crate::kernels::param::{Buffer, Kind, Param};
+use crate::span::ends;
+use crate::text::text;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{format_ident, quote, quote_spanned};
+use syn::ext::IdentExt;
+
+/// The module of a kernel's traits.
+fn module(declaration: &Declaration) -> Ident {
+    format_ident!("__{}", declaration.ident.unraw())
+}
+
+/// The name of a parameter's trait of references. No other trait has it: rustc tells of traits of one name.
+fn name(declaration: &Declaration, param: &Param) -> Ident {
+    format_ident!("{}_{}", declaration.ident.unraw(), param.ident.unraw())
+}
+
+/// The name of its trait of shapes.
+fn name_of_shape(declaration: &Declaration, param: &Param) -> Ident {
+    format_ident!("{}_memory", name(declaration, param))
+}
+
+/// The trait of the references that a parameter takes.
+pub(super) fn reference(declaration: &Declaration, param: &Param, buffer: &Buffer) -> TokenStream {
+    let span = ends(&buffer.ty).0;
+    let (module, name) = (
+        located(module(declaration), span),
+        located(name(declaration, param), span),
+    );
+    quote_spanned!(span=> #module::#name)
+}
+
+/// The trait of the shapes that a parameter takes.
+pub(super) fn shape(declaration: &Declaration, param: &Param, buffer: &Buffer) -> TokenStream {
+    let span = ends(&buffer.unit).0;
+    let name = located(name_of_shape(declaration, param), span);
+    let module = located(module(declaration), span);
+    quote_spanned!(span=> #module::__memory::#name)
+}
+
+/// The name at other tokens.
+fn located(mut name: Ident, span: Span) -> Ident {
+    name.set_span(name.span().located_at(span));
+    name
+}
+
+/// The parameters that are memory.
+fn buffers(declaration: &Declaration) -> impl Iterator<Item = (&Param, &Buffer)> {
+    declaration.params.iter().filter_map(|param| match &param.kind {
+        Kind::Buffer(buffer) => Some((param, &**buffer)),
+        Kind::Value(_) | Kind::Invalid => None,
+    })
+}
+
+/// The module of the traits: for each parameter one of references and one, in `__memory`, of shapes.
+///
+/// They are unsafe, since a call trusts that nothing else implements them.
+pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
+    buffers(declaration).next()?;
+    let (module, visibility) = (module(declaration), &declaration.visibility);
+    let references = buffers(declaration).map(|(param, buffer)| {
+        let (ident, message) = (name(declaration, param), parameter(declaration, param, buffer));
+        let (how, lent) = match buffer.mutability {
+            Some(_) => ("&mut ", quote!(LentMut)),
+            None => ("&", quote!(Lent)),
+        };
+        let label = format!("expected memory, as `{how}x`");
+        quote! {
+            #[diagnostic::on_unimplemented(message = #message, label = #label)]
+            pub unsafe trait #ident: ::graph_runtime::private::#lent {
+                type Shape: ?::core::marker::Sized;
+            }
+        }
+    });
+    let shapes = buffers(declaration).map(|(param, buffer)| {
+        let message = format!(
+            "{}, but this memory is `{{Self}}`",
+            parameter(declaration, param, buffer)
+        );
+        let ident = name_of_shape(declaration, param);
+        let label = match &buffer.exact {
+            Some(exact) => format!("expected `{}`", escaped(exact)),
+            None => format!(
+                "expected elements of type `{}`: nothing converts them",
+                escaped(&buffer.unit)
+            ),
+        };
+        quote! {
+            #[diagnostic::on_unimplemented(message = #message, label = #label)]
+            pub unsafe trait #ident {}
+        }
+    });
+    Some(quote! {
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, unsafe_code)]
+        #visibility mod #module {
+            #(#references)*
+            pub mod __memory { #(#shapes)* }
+        }
+    })
+}
+
+/// The beginning of the messages about a parameter.
+fn parameter(declaration: &Declaration, param: &Param, buffer: &Buffer) -> String {
+    let ty = escaped(&buffer.ty);
+    format!(
+        "parameter `{}` of kernel `{}` is `{ty}`",
+        param.name(),
+        declaration.name()
+    )
+}
+
+/// A type's text, for messages in which braces are placeholders.
+fn escaped(ty: &syn::Type) -> String {
+    text(ty).replace('{', "{{").replace('}', "}}")
+}
+
+/// The implementations of the traits.
+pub(super) fn implementations(declaration: &Declaration) -> TokenStream {
+    let module = module(declaration);
+    let implementation = |(param, buffer): (&Param, &Buffer)| {
+        let (ident, ident_of_shape) = (name(declaration, param), name_of_shape(declaration, param));
+        let reference = |mutability: TokenStream| {
+            quote! {
+                #[diagnostic::do_not_recommend]
+                unsafe impl<__Shape: ?::core::marker::Sized> #module::#ident
+                    for &#mutability ::graph_runtime::Place<__Shape, ::graph_runtime::OnDevice>
+                {
+                    type Shape = __Shape;
+                }
+            }
+        };
+        let shared = buffer.mutability.is_none().then(|| reference(TokenStream::new()));
+        let (mutable, unit) = (reference(quote!(mut)), &buffer.unit);
+        let shape = match &buffer.exact {
+            Some(exact) => quote! {
+                #[diagnostic::do_not_recommend]
+                unsafe impl #module::__memory::#ident_of_shape for #exact {}
+            },
+            None => quote! {
+                #[diagnostic::do_not_recommend]
+                unsafe impl<__Shape: ?::core::marker::Sized + ::graph_runtime::ArrayOf<#unit>>
+                    #module::__memory::#ident_of_shape for __Shape {}
+            },
+        };
+        quote!(#shared #mutable #shape)
+    };
+    buffers(declaration).map(implementation).collect()
+}

@@ -1,0 +1,47 @@
+//! Launches of declared kernels as `cuda_graph!` writes them: bounds whose failures say what a kernel takes.
+
+use crate::kernel::{CallArgument, Dimensions, Kernel, Launch};
+use crate::shape::place::{OnDevice, Place};
+
+/// A kernel that is declared `safe`.
+#[diagnostic::on_unimplemented(
+    message = "kernel `{Self}` is not declared `safe`",
+    label = "launching it is unsafe",
+    note = "write `unsafe {Self}<<<..>>>(..)` if this launch does no harm, or declare it `safe fn` if no launch can"
+)]
+pub trait SafeKernel: Kernel {}
+
+/// The dimensions of a launch that is not `unsafe`.
+pub fn launch<K: SafeKernel>(grid: impl Dimensions, block: impl Dimensions) -> Launch {
+    Launch::new(grid, block)
+}
+
+/// Memory that is lent to a kernel.
+pub trait Lent {
+    /// The argument for a parameter that is `&`.
+    fn read(self) -> CallArgument;
+}
+
+/// Memory that is lent to a kernel as `&mut`.
+pub trait LentMut: Lent {
+    /// The argument for a parameter that is `&mut`.
+    fn write(self) -> CallArgument;
+}
+
+impl<S: ?Sized> Lent for &Place<S, OnDevice> {
+    fn read(self) -> CallArgument {
+        CallArgument::read(self)
+    }
+}
+
+impl<S: ?Sized> Lent for &mut Place<S, OnDevice> {
+    fn read(self) -> CallArgument {
+        CallArgument::read(self)
+    }
+}
+
+impl<S: ?Sized> LentMut for &mut Place<S, OnDevice> {
+    fn write(self) -> CallArgument {
+        CallArgument::write(self)
+    }
+}
