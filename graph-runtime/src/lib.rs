@@ -254,15 +254,11 @@ pub use shape::{ArrayOf, Element, Extent, Rows, SameShape, Table};
 /// Items that expansions of the macros use besides the public ones. Not part of the interface.
 #[doc(hidden)]
 pub mod private {
-    pub use crate::expansion::anonymous::{
-        AnySink, HostSlot, Nodes, Numbers, Slot, add, changing, element_of, on_device, stub,
-    };
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
         buffer, buffer_of_rows, check_clusters, check_index, check_initializes, check_launch, check_programmatic,
         check_range, check_variables, constant, distance, integer, is_programmatic,
     };
-    pub use crate::expansion::capture::{Capture, Captured, CapturedSlot, capture};
     pub use crate::expansion::child::{
         BindTo, Bound, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
         check_unconditional, is_graph, unconditional,
@@ -271,11 +267,15 @@ pub mod private {
     pub use crate::expansion::declare::{
         Declare, Owner, child, device, device_slice, host, host_slice, iteration_handle, node_handle,
     };
+    pub use crate::expansion::expression::{
+        AnyTarget, HostSlot, Nodes, Numbers, Slot, add, changing, element_of, on_device, stub,
+    };
     pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, launch};
+    pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
     pub use crate::expansion::plan::{
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
-    pub use crate::expansion::sink::NodeSink;
+    pub use crate::expansion::target::NodeTarget;
     pub use crate::expansion::update::{each, own, own_rng, own_slice};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};

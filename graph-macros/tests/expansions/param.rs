@@ -153,6 +153,7 @@ const _: () = {
                 0.0,
             );
             Self::__node_1(builder, __place_data, ::core::clone::Clone::clone(&factor))?;
+            __p::Declare::end_nodes(builder, 2);
             __p::Owner::finish(
                 owner,
                 move |graph| Self {
@@ -175,12 +176,12 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         fn __node_1(
-            sink: &mut impl __p::NodeSink,
+            target: &mut impl __p::NodeTarget,
             __place_data: __g::Place<[[f32; 4]; 8], __g::OnDevice>,
             factor: f32,
         ) -> __g::Result<()> {
-            __p::NodeSink::kernel(
-                sink,
+            __p::NodeTarget::kernel(
+                target,
                 1usize,
                 "scale",
                 __g::Launch::new(1, 4),
