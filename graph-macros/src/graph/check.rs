@@ -3,6 +3,7 @@
 mod attribute;
 mod bounds;
 mod piece;
+mod exit;
 mod mention;
 mod closure;
 mod length;
@@ -27,6 +28,7 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
     unused_params(graph, report);
     shared::shared(graph, report);
     mention::values(graph, report);
+    exit::exits(graph, report);
     for resource in &graph.resources {
         length::lengths(graph, resource, report);
     }

@@ -194,6 +194,7 @@ const _: () = {
             >(builder, "stop", &mut __g::Place::<u32, _>::whole(&__place_more), 0);
             __p::Declare::end_body(builder);
             __p::Declare::end_body(builder);
+            __p::Declare::end_nodes(builder, 4);
             __p::Declare::edges(builder, &[[1, 2]]);
             __p::Owner::finish(
                 owner,

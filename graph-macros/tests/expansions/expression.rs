@@ -256,6 +256,7 @@ fn main() {
                 &__place_data,
                 &mut __g::Place::<[f32], _>::whole(&__place_output),
             );
+            __p::Declare::end_nodes(&mut builder, 2);
             __p::Declare::edges(&mut builder, &[[0, 1]]);
             ::core::result::Result::map(
                 __g::GraphBuilder::build(builder),

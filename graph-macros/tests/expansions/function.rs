@@ -187,6 +187,7 @@ const _: () = {
                     __g::LoadedFunction::loaded(&(functions.second)),
                 ),
             )?;
+            __p::Declare::end_nodes(builder, 2);
             __p::Declare::edges(builder, &[[0, 1]]);
             __p::Owner::finish(
                 owner,

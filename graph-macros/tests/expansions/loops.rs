@@ -262,6 +262,7 @@ const _: () = {
             }
             __p::Declare::end_loop(builder);
             Self::__node_3(builder, __place_data, ::core::clone::Clone::clone(&factor))?;
+            __p::Declare::end_nodes(builder, 4);
             __p::Declare::edges(builder, &[[0, 1, 1], [1, 3, 0]]);
             __p::Owner::finish(
                 owner,

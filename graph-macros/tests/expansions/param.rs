@@ -153,6 +153,7 @@ const _: () = {
                 0.0,
             );
             Self::__node_1(builder, __place_data, ::core::clone::Clone::clone(&factor))?;
+            __p::Declare::end_nodes(builder, 2);
             __p::Owner::finish(
                 owner,
                 move |graph| Self {

@@ -221,6 +221,7 @@ const _: () = {
                 &__place_data,
                 &mut __g::Place::<[f32; N], _>::whole(&__place_output),
             );
+            __p::Declare::end_nodes(builder, 4);
             __p::Declare::edges(builder, &[[0, 1], [1, 2], [2, 3]]);
             __p::Owner::finish(
                 owner,

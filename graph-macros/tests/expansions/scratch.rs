@@ -224,6 +224,7 @@ const _: () = {
                 &__g::Place::row(&__place_hidden, 0),
                 &mut __g::Place::<[f32; N], _>::whole(&__place_x),
             );
+            __p::Declare::end_nodes(builder, 3);
             __p::Declare::edges(builder, &[[0, 1], [1, 2]]);
             __p::Owner::finish(
                 owner,

@@ -62,7 +62,7 @@ impl GraphBuilder {
     /// Ends the child that was begun last, with the result of declaring it.
     pub(crate) fn close_declared_child(&mut self, declared: Result<()>) {
         if let Err(error) = declared {
-            self.findings.fail(error);
+            self.findings.incomplete(error);
         }
         self.position.close_child();
     }

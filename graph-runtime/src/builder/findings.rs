@@ -1,7 +1,7 @@
 //! The mistakes and errors of a graph, which `build` returns.
 
-use crate::error::{Error, Result, Site};
-use graph_plan::{Diagnostic, Draft};
+use crate::error::{Error, Result};
+use graph_plan::{Code, Diagnostic, Draft, Subject};
 
 /// Everything found wrong so far.
 #[derive(Default)]
@@ -9,8 +9,8 @@ pub(super) struct Findings {
     mistakes: Vec<Diagnostic>,
     /// The first error that is no mistake of the graph.
     failure: Option<Error>,
-    /// If a loop has too many iterations: `build` returns this error alone, since its nodes were not added.
-    endless: Option<Error>,
+    /// Why not all nodes were added. `build` returns this error alone.
+    incomplete: Option<Error>,
 }
 
 impl Findings {
@@ -30,13 +30,28 @@ impl Findings {
         self.failure.is_some()
     }
 
-    pub(super) fn too_many_nodes(&mut self, site: Site, most: usize) {
-        self.endless.get_or_insert(Error::TooManyNodes { site, most });
+    /// Notes why not all nodes were added. The first reason counts.
+    pub(super) fn incomplete(&mut self, error: Error) {
+        self.incomplete.get_or_insert(error);
     }
 
-    /// Fails if a loop was left out.
-    pub(super) fn check_loops(&mut self) -> Result<()> {
-        self.endless.take().map_or(Ok(()), Err)
+    /// Notes that `subject` has added other nodes than it declares, or has added some to the wrong body.
+    #[cold]
+    pub(super) fn skipped(&mut self, graph: &str, subject: &str, declarations: usize, added: usize) {
+        let nodes = if declarations == 1 { "node" } else { "nodes" };
+        let text = format!("{subject} declares {declarations} {nodes}, but adds {added}");
+        let diagnostic = Diagnostic::new(Code::Syntax, Subject::Node(0), text)
+            .note("an expression was left before its node was complete: by `return`, `break` or `continue` in a macro")
+            .help("end `build` with an error by `?`, or choose between values by `if`");
+        self.incomplete(Error::Invalid {
+            graph: graph.into(),
+            diagnostics: vec![diagnostic],
+        });
+    }
+
+    /// Fails if not all nodes were added.
+    pub(super) fn check_complete(&mut self) -> Result<()> {
+        self.incomplete.take().map_or(Ok(()), Err)
     }
 
     /// Fails with all mistakes, or else with the first other error.

@@ -13,6 +13,8 @@ const MAX_DEPTH: usize = 64;
 pub(super) struct Position {
     /// The index of the current body in the draft.
     pub(super) body: usize,
+    /// The body of the current child; 0 for the graph itself.
+    graph_body: usize,
     /// The loops of the current graph, if it has any.
     pub(super) loops: Option<Box<Loops>>,
     /// The prefix of names: the names of the child graphs around, each with a dot.
@@ -28,6 +30,7 @@ struct Outer {
     /// The node that the child is.
     child: usize,
     body: usize,
+    graph_body: usize,
     prefix: String,
     loops: Option<Box<Loops>>,
 }
@@ -65,6 +68,7 @@ impl Position {
         self.outer.push(Outer {
             child,
             body: std::mem::replace(&mut self.body, body),
+            graph_body: std::mem::replace(&mut self.graph_body, body),
             prefix: std::mem::replace(&mut self.prefix, prefix),
             loops: std::mem::replace(&mut self.loops, loops),
         });
@@ -73,11 +77,22 @@ impl Position {
     /// Ends the child that was begun last.
     pub(super) fn close_child(&mut self) {
         let Some(outer) = self.outer.pop() else { return };
-        (self.body, self.prefix) = (outer.body, outer.prefix);
+        (self.body, self.graph_body, self.prefix) = (outer.body, outer.graph_body, outer.prefix);
         if let Some(inner) = std::mem::replace(&mut self.loops, outer.loops) {
             let declared = inner.end_in(&mut self.loops);
             self.children.extend(declared.map(|declared| (outer.child, declared)));
         }
+    }
+
+    /// The name of the current child; `None` for the graph itself.
+    pub(super) fn child(&self) -> Option<&str> {
+        self.prefix.strip_suffix('.')
+    }
+
+    /// Whether no loop and no body is open in the current graph.
+    pub(super) fn has_ended(&self) -> bool {
+        let in_loop = self.loops.as_ref().is_some_and(|loops| loops.is_open());
+        !in_loop && self.body == self.graph_body
     }
 
     /// The nodes of all declarations.

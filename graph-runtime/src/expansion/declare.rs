@@ -54,6 +54,10 @@ pub trait Declare {
     /// Ends the child that was begun last, with the result of declaring it.
     fn end_child(&mut self, declared: Result<()>);
 
+    /// Says how many nodes the graph, or the current child, has declared, each of a `for` once. `build` fails if others
+    /// were added, since indices of declarations would then be those of other nodes.
+    fn end_nodes(&mut self, declarations: usize);
+
     /// Adds edges between declarations: `[from, to]`, or `[from, to, common]` where `common` loops are around both.
     fn edges<const K: usize>(&mut self, edges: &[[usize; K]]);
 
@@ -121,6 +125,10 @@ impl Declare for GraphBuilder {
 
     fn end_child(&mut self, declared: Result<()>) {
         self.close_declared_child(declared);
+    }
+
+    fn end_nodes(&mut self, declarations: usize) {
+        self.check_declarations(declarations);
     }
 
     fn edges<const K: usize>(&mut self, edges: &[[usize; K]]) {

@@ -180,8 +180,9 @@ pub fn add<P>(
     function: Option<CudaFunction>,
     params: P,
 ) {
-    let added = nodes(&mut AnyTarget::Builder(builder), index, function, params);
-    debug_assert!(added.is_ok(), "a builder takes every node");
+    if let Err(error) = nodes(&mut AnyTarget::Builder(builder), index, function, params) {
+        builder.end_early(error); // of a `?` in an expression
+    }
 }
 
 /// Of a graph with mistakes: an expression of the right type.

@@ -24,7 +24,8 @@ pub(super) fn values(graph: &Graph<'_>, report: &mut Report) {
     all.into_iter().for_each(|value| names(graph, value, report));
 }
 
-fn of_node<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a Expr>) {
+/// The expressions of a node but closures, events and function values, and what those nodes take by value.
+pub(super) fn of_node<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a Expr>) {
     let attributes = &node.attributes.node;
     found.extend(attributes.priority.iter().map(|(_, priority)| priority));
     found.extend(attributes.cluster.iter().flat_map(|(_, cluster)| &cluster.parts));
@@ -51,7 +52,7 @@ fn of_node<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a Expr>) {
 }
 
 /// Collects the arguments that are passed by value. Memory that is passed by value is another mistake.
-fn by_value<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a Expr>) {
+pub(super) fn by_value<'a>(graph: &Graph<'a>, node: &'a Node, found: &mut Vec<&'a Expr>) {
     let values = node
         .action
         .arguments()

@@ -2,8 +2,9 @@
 
 use super::names::hidden;
 use crate::graph::ast::{Extent, Node};
+use crate::span::ends;
 use proc_macro2::TokenStream;
-use quote::quote_spanned;
+use quote::{quote, quote_spanned};
 
 /// A launch in the clusters, and in the way, that the node's attributes ask for.
 pub(super) fn launched(node: &Node, mut launch: TokenStream) -> TokenStream {
@@ -17,11 +18,19 @@ pub(super) fn launched(node: &Node, mut launch: TokenStream) -> TokenStream {
     }
 }
 
-/// What `build` says of a node that it has just added. `builder` is a `&mut GraphBuilder`.
-pub(super) fn statements(node: &Node, builder: &TokenStream) -> TokenStream {
+/// Adds a node by `added`, with the calls about it. Its expressions come first: what leaves one of them leaves the whole
+/// node out, which `build` finds. `builder` is a `&mut GraphBuilder`.
+pub(super) fn around(node: &Node, added: &TokenStream, builder: &TokenStream) -> TokenStream {
     let (attributes, newest) = (&node.attributes.node, hidden("newest"));
     let mut found = TokenStream::new();
-    if let Some((span, priority)) = &attributes.priority {
+    let value = attributes.priority.as_ref().map(|(_, value)| {
+        let mut priority = hidden("priority");
+        priority.set_span(priority.span().located_at(ends(value).0));
+        found.extend(quote!(let #priority = #value;));
+        priority
+    });
+    found.extend(added.clone());
+    if let (Some((span, _)), Some(priority)) = (&attributes.priority, value) {
         found.extend(quote_spanned! {*span=>
             let #newest = __p::Declare::newest(#builder);
             __g::GraphBuilder::priority(#builder, #newest, #priority);

@@ -97,7 +97,12 @@ fn initial(graph: &Graph<'_>, index: usize, param: &Param) -> TokenStream {
         around: None,
     };
     let operands = operands(graph, &known);
-    quote!(fn #function(#operands) { let #name: #ty = #value; })
+    quote! {
+        fn #function(#operands) -> __g::Result<()> {
+            let #name: #ty = #value;
+            ::core::result::Result::Ok(())
+        }
+    }
 }
 
 /// The node as it is added to a builder.
@@ -105,7 +110,12 @@ fn added_alone(graph: &Graph<'_>, index: usize, node: &Node) -> TokenStream {
     let (function, builder) = (format_ident!("__added_{index}"), hidden("builder"));
     let operands = operands(graph, &operands_of(graph, index, mentioned(graph, &added(node))));
     let add = add(graph, node, &builder.to_token_stream());
-    quote!(fn #function(#builder: &mut __g::GraphBuilder, #operands) { #add })
+    quote! {
+        fn #function(#builder: &mut __g::GraphBuilder, #operands) -> __g::Result<()> {
+            #add
+            ::core::result::Result::Ok(())
+        }
+    }
 }
 
 /// Where the names of the statements stand that mistakes are about: the nearest before each.

@@ -10,7 +10,7 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::collections::HashSet;
 use syn::ext::IdentExt;
 
-/// The calls that add all edges, in order. In a graph with loops each edge has the number of loops that are around both
+/// The call that ends the nodes, and those that add all edges, in order. In a graph with loops each edge has the number of loops that are around both
 /// of its nodes. `builder` is a `&mut GraphBuilder`.
 pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
     let indices: Vec<usize> = (0..graph.draft.edges.len()).collect();
@@ -30,7 +30,9 @@ pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
         });
         quote!(__p::Declare::#method(#builder, &[#(#edges),*]);)
     });
-    calls.collect()
+    let nodes = Literal::usize_unsuffixed(graph.nodes.len());
+    let end = quote!(__p::Declare::end_nodes(#builder, #nodes););
+    [end].into_iter().chain(calls).collect()
 }
 
 /// For each programmatic edge, the assertion that the later kernel waits, and a warning where the earlier one never

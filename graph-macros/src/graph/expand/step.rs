@@ -81,8 +81,7 @@ impl<'g, 'a> Steps<'g, 'a> {
         match step {
             Step::Node(index) => {
                 let added = add_or_apply(self.graph, *index, builder);
-                let attributes = attribute::statements(self.graph.nodes[*index], builder);
-                quote!(#added #attributes)
+                attribute::around(self.graph.nodes[*index], &added, builder)
             }
             Step::Begin => quote!(__p::Declare::begin_body(#builder);),
             Step::End => quote!(__p::Declare::end_body(#builder);),

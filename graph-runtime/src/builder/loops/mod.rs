@@ -3,7 +3,7 @@
 mod order;
 
 use super::GraphBuilder;
-use crate::error::Site;
+use crate::error::{Error, Site};
 use crate::program::Op;
 use crate::program::declared::DeclaredNodes;
 use crate::shape::iterations::{Iterations, NONE, count};
@@ -44,6 +44,8 @@ struct OpenLoop {
     first: usize,
     /// The number of its declarations.
     declarations: usize,
+    /// The name of the first, if `cuda_graph!` has declared it.
+    name: Option<&'static str>,
     /// The body that the loop is in.
     body: usize,
     /// The first node of each iteration so far.
@@ -96,15 +98,47 @@ impl Loops {
         self.declarations.map(|declarations| declarations.nodes)
     }
 
+    /// Whether nodes are being added in a loop.
+    pub(super) fn is_open(&self) -> bool {
+        !self.open.is_empty()
+    }
+
+    /// The number of nodes so far that `cuda_graph!` has declared outside of loops, each loop counted as its
+    /// declarations; `None` if each node is one.
+    fn declared(&self) -> Option<usize> {
+        self.declarations.as_ref().map(|declarations| declarations.next)
+    }
+
     /// Begins a loop in `body`.
-    fn open(&mut self, body: usize, declarations: usize) {
+    fn open(&mut self, body: usize, declarations: &[Declaration]) {
         self.open.push(OpenLoop {
             value: 0,
             first: self.declarations.as_ref().map_or(0, |declarations| declarations.next),
-            declarations,
+            declarations: declarations.len(),
+            name: declarations.first().map(|&(name, _)| name),
             body,
             starts: Vec::new(),
         });
+    }
+
+    /// Counts all declarations of the innermost loop as added.
+    fn complete(&mut self) {
+        if let (Some(open), Some(declarations)) = (self.open.last(), &mut self.declarations) {
+            declarations.next = open.first + open.declarations;
+        }
+    }
+
+    /// If the iteration that ends here, in `body`, has not added each node that its loop declares, or has left a body
+    /// open: what it is in a message, and the numbers of nodes declared and added.
+    fn incomplete(&self, body: usize) -> Option<(String, usize, usize)> {
+        let (open, declarations) = (self.open.last()?, self.declarations.as_ref()?);
+        let name = open.name.filter(|_| !open.starts.is_empty())?;
+        let added = declarations.next.saturating_sub(open.first);
+        if added == open.declarations && body == open.body {
+            return None;
+        }
+        let iteration = format!("iteration {} of the `for` around `{name}`", open.value);
+        Some((iteration, open.declarations, added))
     }
 
     /// Begins the iteration of this number, whose first node is `start`.
@@ -119,15 +153,13 @@ impl Loops {
 
     /// Ends the loop that was begun last. `end` is the node after its nodes.
     fn close(&mut self, end: usize) {
+        self.complete();
         let Some(open) = self.open.pop() else { return };
         self.ended.push(EndedLoop {
             body: open.body,
             starts: open.starts,
             end,
         });
-        if let Some(declarations) = &mut self.declarations {
-            declarations.next = open.first + open.declarations;
-        }
     }
 
     /// The name of the join that stands in for a declaration of the innermost loop, which has no iterations. The join
@@ -178,6 +210,7 @@ impl GraphBuilder {
 
     /// Begins the iteration of this number.
     pub(crate) fn open_iteration(&mut self, value: usize) {
+        self.check_iteration();
         if let Some(loops) = &mut self.position.loops {
             loops.open_iteration(value, self.draft.nodes.len());
         }
@@ -185,9 +218,38 @@ impl GraphBuilder {
 
     /// Ends the loop that was begun last.
     pub(crate) fn close_loop(&mut self) {
+        self.check_iteration();
         if let Some(loops) = &mut self.position.loops {
             loops.close(self.draft.nodes.len());
         }
+    }
+
+    /// Checks that the iteration which ends has added every node that its loop declares, and has ended every body.
+    /// `continue` or `break` in an expression would skip some, and later nodes would have the indices of others.
+    fn check_iteration(&mut self) {
+        let loops = self.position.loops.as_ref();
+        if let Some((iteration, declarations, added)) = loops.and_then(|loops| loops.incomplete(self.position.body)) {
+            self.findings.skipped(&self.draft.name, &iteration, declarations, added);
+        }
+    }
+
+    /// Checks that the graph, or the current child, has added all the nodes that it declares, and has ended every loop
+    /// and every body.
+    pub(crate) fn check_declarations(&mut self, declarations: usize) {
+        let declared = self.position.loops.as_ref().and_then(|loops| loops.declared());
+        let added = declared.unwrap_or(self.draft.nodes.len());
+        if added != declarations || !self.position.has_ended() {
+            let graph = match self.position.child() {
+                Some(child) => format!("child `{child}`"),
+                None => format!("graph `{}`", self.draft.name),
+            };
+            self.findings.skipped(&self.draft.name, &graph, declarations, added);
+        }
+    }
+
+    /// Notes the error that ended the declaration before all nodes were added.
+    pub(crate) fn end_early(&mut self, error: Error) {
+        self.findings.incomplete(error);
     }
 
     /// The number of the current iteration of an open loop. `depth` is the number of loops around that loop.
@@ -241,7 +303,7 @@ impl GraphBuilder {
             values = NONE;
         }
         let body = self.position.body;
-        self.position.loops_mut().open(body, declarations.len());
+        self.position.loops_mut().open(body, declarations);
         if values.is_empty() {
             self.add_stand_ins(declarations);
         }
@@ -259,12 +321,13 @@ impl GraphBuilder {
             self.draft.node_in(self.position.body, name, NodeKind::Join);
             self.push(Op::Join);
         }
+        self.position.loops_mut().complete();
     }
 
     #[cold]
     fn refuse_loop(&mut self, node: &str) {
         let graph = Site::graph(&self.draft.name);
         let site = if node.is_empty() { graph } else { graph.at_node(node) };
-        self.findings.too_many_nodes(site, MAX_NODES);
+        self.end_early(Error::TooManyNodes { site, most: MAX_NODES });
     }
 }

@@ -1,0 +1,182 @@
+//! `return`, `break` and `continue` in an expression, which would leave the function that adds the nodes, or an
+//! iteration of it: the node would be left out, and later nodes would have the indices of others.
+
+use super::mention::{by_value, of_node};
+use crate::graph::ast::{Action, Function, Node};
+use crate::graph::resolve::Graph;
+use crate::report::{Report, error};
+use graph_plan::Code;
+use proc_macro2::{Span, TokenStream, TokenTree};
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::{
+    Block, Expr, ExprAsync, ExprBlock, ExprBreak, ExprClosure, ExprContinue, ExprForLoop, ExprLoop, ExprReturn,
+    ExprWhile, Item, Label, Lifetime, Macro,
+};
+
+/// All expressions of a graph but closures, which are functions of their own.
+pub(super) fn exits(graph: &Graph<'_>, report: &mut Report) {
+    for param in &graph.params {
+        of_expression(&param.initial, &format!("the value of `{}`", param.name), report);
+    }
+    for resource in &graph.resources {
+        let random = resource.random.iter().flat_map(|random| [&random.seed, &random.draws]);
+        for expr in resource.shape.lengths.iter().chain(random) {
+            of_expression(expr, &format!("`{}`", resource.name), report);
+        }
+    }
+    for repeated in &graph.loops {
+        let subject = format!("the range of `{}`", repeated.variable());
+        of_expression(&repeated.statement.range, &subject, report);
+    }
+    for node in &graph.nodes {
+        for expr in expressions(graph, node) {
+            of_expression(expr, &format!("{} node `{}`", node.keyword, node.name), report);
+        }
+    }
+}
+
+/// The expressions of a node that are evaluated where it is added.
+fn expressions<'a>(graph: &Graph<'a>, node: &'a Node) -> Vec<&'a Expr> {
+    let mut found = Vec::new();
+    of_node(graph, node, &mut found);
+    match &node.action {
+        Action::Kernel(launch) => {
+            if let Function::Value(value) = &launch.function {
+                found.push(&value.expr);
+            }
+        }
+        Action::Capture(_) | Action::Raw(_) => by_value(graph, node, &mut found),
+        Action::Record(event) | Action::Wait(event) => found.push(event),
+        Action::Memcpy { .. }
+        | Action::Memset { .. }
+        | Action::Call(_)
+        | Action::Graph(_)
+        | Action::Join
+        | Action::If(_)
+        | Action::While(_)
+        | Action::Switch(_) => {}
+    }
+    found
+}
+
+fn of_expression(expr: &Expr, subject: &str, report: &mut Report) {
+    let mut exits = Exits::default();
+    exits.visit_expr(expr);
+    for (span, word) in exits.found {
+        let diagnostic = error(
+            Code::Syntax,
+            format!("{subject} uses `{word}`, which would leave nodes out"),
+        )
+        .note("a graph adds all of its nodes: an expression ends with a value, or by `?` with an error of `build`")
+        .help("choose between values by `if`, or fail by `?`");
+        report.push(span, &diagnostic);
+    }
+}
+
+/// The words in an expression that leave it.
+#[derive(Default)]
+struct Exits<'a> {
+    found: Vec<(Span, String)>,
+    /// The number of loops of the expression's own around.
+    loops: usize,
+    /// The labels of the expression's own around.
+    labels: Vec<&'a Lifetime>,
+}
+
+impl<'a> Exits<'a> {
+    fn find(&mut self, span: Span, word: &str) {
+        self.found.push((span, word.to_owned()));
+    }
+
+    /// `break` or `continue`, perhaps to a label.
+    fn jump(&mut self, label: Option<&Lifetime>, span: Span, word: &str) {
+        let stays = match label {
+            Some(label) => self.labels.iter().any(|known| known.ident == label.ident),
+            None => self.loops > 0,
+        };
+        if !stays {
+            self.find(span, word);
+        }
+    }
+
+    /// A block that jumps inside it may name, or leave if it is a loop's.
+    fn block(&mut self, label: Option<&'a Label>, is_loop: bool, block: &'a Block) {
+        let known = self.labels.len();
+        self.labels.extend(label.map(|label| &label.name));
+        self.loops += usize::from(is_loop);
+        self.visit_block(block);
+        self.loops -= usize::from(is_loop);
+        self.labels.truncate(known);
+    }
+
+    /// Tokens whose meaning is not known: any of the words may leave the expression.
+    fn tokens(&mut self, tokens: TokenStream) {
+        for token in tokens {
+            match token {
+                TokenTree::Group(group) => self.tokens(group.stream()),
+                TokenTree::Ident(ident) if ident == "return" => self.find(ident.span(), "return"),
+                TokenTree::Ident(ident) if self.loops == 0 && (ident == "break" || ident == "continue") => {
+                    self.find(ident.span(), &ident.to_string());
+                }
+                TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+    }
+}
+
+impl<'a> Visit<'a> for Exits<'a> {
+    fn visit_expr_return(&mut self, exit: &'a ExprReturn) {
+        self.find(exit.return_token.span(), "return");
+        visit::visit_expr_return(self, exit);
+    }
+
+    fn visit_expr_break(&mut self, exit: &'a ExprBreak) {
+        self.jump(exit.label.as_ref(), exit.break_token.span(), "break");
+        visit::visit_expr_break(self, exit);
+    }
+
+    fn visit_expr_continue(&mut self, exit: &'a ExprContinue) {
+        self.jump(exit.label.as_ref(), exit.continue_token.span(), "continue");
+    }
+
+    fn visit_expr_loop(&mut self, inner: &'a ExprLoop) {
+        self.block(inner.label.as_ref(), true, &inner.body);
+    }
+
+    fn visit_expr_while(&mut self, inner: &'a ExprWhile) {
+        self.visit_expr(&inner.cond);
+        self.block(inner.label.as_ref(), true, &inner.body);
+    }
+
+    fn visit_expr_for_loop(&mut self, inner: &'a ExprForLoop) {
+        self.visit_expr(&inner.expr);
+        self.block(inner.label.as_ref(), true, &inner.body);
+    }
+
+    fn visit_expr_block(&mut self, inner: &'a ExprBlock) {
+        self.block(inner.label.as_ref(), false, &inner.block);
+    }
+
+    fn visit_expr_closure(&mut self, _: &'a ExprClosure) {}
+
+    fn visit_expr_async(&mut self, _: &'a ExprAsync) {}
+
+    fn visit_item(&mut self, item: &'a Item) {
+        // Of items, only macros are no scope of their own.
+        if let Item::Macro(item) = item {
+            self.tokens(item.mac.tokens.clone());
+        }
+    }
+
+    fn visit_macro(&mut self, called: &'a Macro) {
+        self.tokens(called.tokens.clone());
+    }
+
+    fn visit_expr(&mut self, expr: &'a Expr) {
+        match expr {
+            Expr::Verbatim(tokens) => self.tokens(tokens.clone()),
+            expr => visit::visit_expr(self, expr),
+        }
+    }
+}

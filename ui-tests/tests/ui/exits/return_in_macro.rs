@@ -1,0 +1,13 @@
+//! What a macro makes of its tokens is not known.
+use graph_runtime::cuda_graph;
+
+cuda_graph! {
+    graph Test {
+        device data: [usize; 4];
+        for i in 0..4 {
+            memset set = data[i] <- dbg!(if i == 3 { return Ok(()) } else { i });
+        }
+    }
+}
+
+fn main() {}
