@@ -172,7 +172,6 @@ const _: () = {
             ::core::result::Result::Ok((factor,))
         }
         #[doc(hidden)]
-        #[allow(unused_mut)]
         pub fn __declare<__Owner: __p::Owner>(
             mut owner: __Owner,
             mut bound: __Bound,
@@ -208,7 +207,6 @@ const _: () = {
             )
         }
         #[doc(hidden)]
-        #[allow(unused_mut)]
         pub fn __update(
             update: &mut __g::Update<'_>,
             mut bound: __Bound,

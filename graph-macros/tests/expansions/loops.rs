@@ -215,7 +215,6 @@ const _: () = {
             ::core::result::Result::Ok((n, factor))
         }
         #[doc(hidden)]
-        #[allow(unused_mut)]
         pub fn __declare<__Owner: __p::Owner>(
             mut owner: __Owner,
             mut bound: __Bound,
@@ -277,7 +276,6 @@ const _: () = {
             )
         }
         #[doc(hidden)]
-        #[allow(unused_mut)]
         pub fn __update(
             update: &mut __g::Update<'_>,
             mut bound: __Bound,

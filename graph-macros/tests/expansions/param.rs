@@ -133,7 +133,6 @@ const _: () = {
             ::core::result::Result::Ok((factor,))
         }
         #[doc(hidden)]
-        #[allow(unused_mut)]
         pub fn __declare<__Owner: __p::Owner>(
             mut owner: __Owner,
             mut bound: __Bound,
@@ -165,7 +164,6 @@ const _: () = {
             )
         }
         #[doc(hidden)]
-        #[allow(unused_mut)]
         pub fn __update(
             update: &mut __g::Update<'_>,
             mut bound: __Bound,

@@ -183,10 +183,9 @@ const _: () = {
             };
         };
         #[doc(hidden)]
-        #[allow(unused_mut)]
         pub fn __declare<__Owner: __p::Owner>(
             mut owner: __Owner,
-            mut bound: __Bound<N>,
+            bound: __Bound<N>,
         ) -> __g::Result<__Owner::Declared<Self>> {
             let () = Self::__ASSERTED;
             let builder = __p::Owner::builder(&mut owner);

@@ -360,17 +360,24 @@ fn declare(
             __marker: ::core::marker::PhantomData,
         })
     });
+    let changed = (bodies == Bodies::Real).then(|| quote!(mut));
+    let taken = mutably(graph, bodies);
     let lifetime = lifetime(graph).map(|lifetime| quote!(#lifetime,));
     quote! {
         #[doc(hidden)]
-        #[allow(unused_mut)]
         pub fn __declare<#lifetime __Owner: __p::Owner>(
-            mut #owner: __Owner,
-            mut #bound: #bound_type,
+            #changed #owner: __Owner,
+            #taken #bound: #bound_type,
         ) -> __g::Result<__Owner::Declared<Self>> {
             #body
         }
     }
+}
+
+/// `mut` for what is bound, if scalars are taken out of it.
+fn mutably(graph: &Graph<'_>, bodies: Bodies) -> Option<TokenStream> {
+    let scalars = !graph.values.is_empty() || !graph.params.is_empty();
+    (scalars && bodies == Bodies::Real).then(|| quote!(mut))
 }
 
 /// The function that changes the nodes that mention params in another graph, whose params may be in what they are bound
@@ -405,11 +412,11 @@ fn update(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodie
         #calls
         ::core::result::Result::Ok(())
     });
+    let taken = mutably(graph, bodies);
     let lifetime = angled(lifetime(graph));
     Some(quote! {
         #[doc(hidden)]
-        #[allow(unused_mut)]
-        pub fn __update #lifetime (#update: &mut __g::Update<'_>, mut #bound: #bound_type) -> __g::Result<()> {
+        pub fn __update #lifetime (#update: &mut __g::Update<'_>, #taken #bound: #bound_type) -> __g::Result<()> {
             #body
         }
     })
