@@ -18,8 +18,8 @@ pub(super) fn launched(node: &Node, mut launch: TokenStream) -> TokenStream {
     }
 }
 
-/// Adds a node by `added`, with the calls about it. Its expressions come first: what leaves one of them leaves the whole
-/// node out, which `build` finds. `builder` is a `&mut GraphBuilder`.
+/// Adds a node by `added`, with the calls about it. Its expressions come first: a way out of one of them leaves the
+/// whole node out, and `build` finds that. `builder` is a `&mut GraphBuilder`.
 pub(super) fn around(node: &Node, added: &TokenStream, builder: &TokenStream) -> TokenStream {
     let (attributes, newest) = (&node.attributes.node, hidden("newest"));
     let mut found = TokenStream::new();
