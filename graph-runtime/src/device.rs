@@ -14,7 +14,7 @@ use cudarc::driver::CudaContext;
 use std::fmt;
 use std::sync::Arc;
 
-/// Where graphs run: a CUDA device, or a CPU that executes the same PTX.
+/// A device that graphs run on: a CUDA device, or a CPU that executes the same PTX.
 ///
 /// A clone is another handle to the same device.
 #[derive(Clone)]
@@ -25,11 +25,11 @@ pub struct Device {
 }
 
 impl Device {
-    /// The CUDA device of that number, in its primary context.
+    /// The CUDA device of this number, in its primary context.
     ///
     /// # Errors
-    /// [`Error::NoDriver`] and [`Error::NoDevice`] where there is none, [`Error::DriverTooOld`] before CUDA 12.0,
-    /// [`Error::Cuda`] where the driver refuses.
+    /// [`Error::NoDriver`] or [`Error::NoDevice`] if there is none, [`Error::DriverTooOld`] before CUDA 12.0, and
+    /// [`Error::Cuda`] if the driver refuses.
     pub fn cuda(ordinal: usize) -> Result<Device> {
         Ok(Self {
             backend: Backend::Cuda(Cuda::open(ordinal)?),
@@ -50,12 +50,12 @@ impl Device {
         }
     }
 
-    /// The device in a way that brings ordering mistakes to light: on CUDA, each node of graphs that are built on it
-    /// starts after a delay of up to 50 us, the same ones for the same seed; on the emulator, nodes run in a random
-    /// order that the graph allows, another one at each launch.
+    /// A device that brings ordering mistakes to light. On CUDA, each node of its graphs starts after a delay of up to
+    /// 50 us; the seed determines the delays. On the emulator, nodes run in a random order that the graph allows, which
+    /// differs at each launch.
     ///
-    /// Facts that the compiler has proved need no such test. Facts that it was told do: that a `capture` or `raw` node
-    /// touches nothing but what it declares, that a kernel declared `safe` does.
+    /// Facts that the compiler has proved need no such test. Promises of the author do: that a `capture` or `raw` node,
+    /// or a kernel declared `safe`, touches only the memory that is declared.
     pub fn with_delays(&self, seed: u64) -> Device {
         match &self.backend {
             Backend::Cuda(_) => Self {
@@ -69,10 +69,10 @@ impl Device {
         }
     }
 
-    /// The first CUDA device, or the emulator where there is none that could be used.
+    /// The first CUDA device, or the emulator if no CUDA device can be used.
     ///
     /// # Errors
-    /// [`Error::Cuda`] where there is a device but the driver refuses it.
+    /// [`Error::Cuda`] if there is a device but the driver refuses it.
     pub fn any() -> Result<Device> {
         match Self::cuda(0) {
             Err(Error::NoDriver | Error::NoDevice { .. }) => Ok(Self::emulator()),
@@ -108,7 +108,7 @@ impl Device {
     /// Zeroed device memory of shape `S`, outside any graph, or shared by several: see [`DeviceBuffer`].
     ///
     /// # Errors
-    /// [`Error::Cuda`] or [`Error::OutOfMemory`] where there is not so much memory.
+    /// [`Error::OutOfMemory`] if the device does not have as much memory, [`Error::Cuda`] if the driver refuses.
     pub fn alloc<S: Element>(&self) -> Result<DeviceBuffer<S>> {
         self.device_memory(size_of::<S>())
             .map(|memory| DeviceBuffer::new(memory, size_of::<S>()))
@@ -142,10 +142,10 @@ impl Device {
             .map(|memory| HostBuffer::slice(memory, len))
     }
 
-    /// A new event, for `record` and `wait` nodes; it was not recorded yet.
+    /// A new event for `record` and `wait` nodes, which has not been recorded yet.
     ///
     /// # Errors
-    /// [`Error::Cuda`] where the driver refuses.
+    /// [`Error::Cuda`] if the driver refuses.
     pub fn event(&self) -> Result<Event> {
         self.backend.event()
     }

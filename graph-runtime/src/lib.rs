@@ -57,6 +57,27 @@
 //! | its wrappers of cuBLAS and others | `capture` nodes: [`CaptureStream`] |
 //! | graphs that are captured as a whole | not here: a graph is what was declared, and keeps alive what it uses |
 //!
+//! # All items
+//!
+//! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
+//!   that a [`KernelCall`] launches with [`CallArgument`]s; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of
+//!   kernels are in [`kernel`].
+//! * A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
+//! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and what it
+//!   lends, [`DeviceRef`] and [`DeviceMut`].
+//! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
+//!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`].
+//! * Shapes: [`Element`], [`Rows`], [`Table`], [`Extent`], [`ArrayOf`], [`SameShape`]; and the [`Iterations`] of loops.
+//! * Random numbers: [`Rng`], [`Philox`], [`RngHandle`].
+//! * Host functions: [`HostArguments`] of [`HostArgument`]s. Library calls: [`CaptureStream`] with [`CaptureSlice`] and
+//!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
+//!   [`ByValue`]; [`BoxError`]. Other streams: [`Event`].
+//! * Devices: [`Device`], [`EmulatorOptions`].
+//! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
+//!   [`Subject`].
+//! * The graph as data: a [`Plan`] of [`PlanNode`]s, [`PlanAccess`]es, [`PlanResource`]s, [`PlanBody`]s and
+//!   [`PlanLoop`]s, with [`NodeKind`], [`Mode`], [`Role`] and [`Space`].
+//!
 //! # Layers
 //!
 //! The modules are listed top first; each uses only those below it. `driver` holds the CUDA calls, one `unsafe fn` for
@@ -157,11 +178,11 @@ pub use graph::{Graph, RawGraph};
 /// A shape whose outermost length is a build argument, or an expression of some, is a slice: `x() -> Result<&[Row]>`,
 /// and the length is checked when the graph is built. In the static `PLAN` such memory has 0 bytes.
 ///
-/// An expression is a graph of a type without a name: `Result` of it, with the same methods but for `build` and `PLAN`
-/// (`plan()` stands for it). Its statements may mention locals: in launches, values, parts, initial values of params,
-/// and outermost lengths (a name written like a constant, `N`, is taken for one). A place that is not declared is a
-/// local that the graph captures, as a `move` closure does: a [`DeviceBuffer`], [`SharedHost`] or [`HostBuffer`].
-/// `into_parts()` waits and gives them back, as the fields of a struct.
+/// An expression is a graph of a type without a name. Its value is a `Result` of that type, which has the same methods
+/// except `build` and `PLAN` (`plan()` replaces it). Its statements may mention locals: in launches, values, parts,
+/// initial values of params, and outermost lengths (a name written like a constant, `N`, is taken for one). A place
+/// that is not declared is a local that is moved into the graph, as by a `move` closure: a [`DeviceBuffer`],
+/// [`SharedHost`] or [`HostBuffer`]. `into_parts()` waits and gives them back, as the fields of a struct.
 ///
 /// ```
 /// use graph_runtime::{Device, cuda_graph};
@@ -230,18 +251,14 @@ pub use shape::place::{Memory, OnDevice, OnHost, Place};
 pub use shape::rectangle::Rectangle;
 pub use shape::{ArrayOf, Element, Extent, Rows, SameShape, Table};
 
-/// What expansions of the macros use besides the public items. Not part of the interface.
+/// Items that expansions of the macros use besides the public ones. Not part of the interface.
 #[doc(hidden)]
 pub mod private {
-    pub use crate::expansion::anonymous::{
-        AnySink, HostSlot, Nodes, Numbers, Slot, add, changing, element_of, on_device, stub,
-    };
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
         buffer, buffer_of_rows, check_clusters, check_index, check_initializes, check_launch, check_programmatic,
         check_range, check_variables, constant, distance, integer, is_programmatic,
     };
-    pub use crate::expansion::capture::{Capture, Captured, CapturedSlot, capture};
     pub use crate::expansion::child::{
         BindTo, Bound, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
         check_unconditional, is_graph, unconditional,
@@ -250,11 +267,15 @@ pub mod private {
     pub use crate::expansion::declare::{
         Declare, Owner, child, device, device_slice, host, host_slice, iteration_handle, node_handle,
     };
+    pub use crate::expansion::expression::{
+        AnyTarget, HostSlot, Nodes, Numbers, Slot, add, changing, element_of, on_device, stub,
+    };
     pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, launch};
+    pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
     pub use crate::expansion::plan::{
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
-    pub use crate::expansion::sink::NodeSink;
+    pub use crate::expansion::target::NodeTarget;
     pub use crate::expansion::update::{each, own, own_rng, own_slice};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};

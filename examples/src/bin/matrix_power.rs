@@ -1,5 +1,5 @@
-//! Library calls in a loop on the GPU: one launch multiplies vectors by a matrix as often as the host has asked for. The
-//! product is of cuBLAS, captured in the body of a `while`.
+//! Library calls in a loop on the GPU: one launch multiplies vectors by a matrix as often as the host has asked for.
+//! cuBLAS computes the product, captured in the body of a `while`.
 //!
 //! Capturing needs a CUDA device and cuBLAS (`libcublas`, which cudarc loads when it is first used). On the CPU
 //! emulator the program says what is missing, and ends. Conditional nodes need a driver of CUDA 12.3.

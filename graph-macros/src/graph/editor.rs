@@ -85,9 +85,9 @@ pub(super) fn expression(input: TokenStream) -> TokenStream {
         #[allow(warnings)]
         {
             /// The reference that a host function gets to moved memory.
-            fn __lent<H: ::graph_runtime::private::Capture>(
+            fn __lent<H: ::graph_runtime::private::Movable>(
                 _: H,
-            ) -> &'static mut <H::Captured as ::graph_runtime::private::CapturedSlot>::Shape {
+            ) -> &'static mut <H::Moved as ::graph_runtime::private::MovedSlot>::Shape {
                 loop {}
             }
             let _ = (#device);

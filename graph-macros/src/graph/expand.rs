@@ -3,26 +3,33 @@
 //! The expansion is thin calls into `graph_runtime`: a struct that holds the executable graph and its places, a `build`
 //! that calls `GraphBuilder` once a node, accessors, and compile-time assertions for what only rustc can evaluate.
 
-mod anonymous;
-mod argument;
-mod attribute;
-mod build;
-mod child;
-mod closure;
+mod expression;
 mod intact;
-mod interface;
-mod library;
-mod node;
-mod part;
-mod plan;
-mod plane;
-mod programmatic;
-mod rng;
-mod scratch;
-mod shape;
+mod build;
+mod offered;
+mod update;
 mod step;
+mod resource;
+mod operands;
+mod plan;
+mod scratch;
+mod programmatic;
+mod node;
+mod child;
+mod library;
+mod closure;
+mod rectangle;
+mod attribute;
+mod alias;
+mod part;
+mod rng;
+mod interface;
+mod argument;
+mod types;
+mod shape;
+mod names;
 
-pub(crate) use anonymous::{expression, seen as seen_expression, stub as stub_expression};
+pub(crate) use expression::{expression, seen as seen_expression, stub as stub_expression};
 
 use super::editor;
 use super::resolve::Graph;
@@ -74,9 +81,9 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
         generic,
     } = node::assertions(graph, outcome);
     let (build, groups) = (build::build(graph, &generic), step::group_functions(graph));
-    let (updates, offered) = (build::updates(graph), child::offered(graph, Bodies::Real, &generic));
+    let (updates, offered) = (update::updates(graph), offered::offered(graph, Bodies::Real, &generic));
     let implementation = interface::implementation(graph, quote!(#params #plan #build #offered #groups #updates));
-    let (bound, declared, aliases) = (child::bound(graph), child::declared(graph), node::aliases(graph));
+    let (bound, declared, aliases) = (offered::bound(graph), offered::declared(graph), alias::aliases(graph));
     let edges = programmatic::assertions(graph, outcome);
     Expansion {
         seen: stub_methods(graph),
@@ -89,9 +96,9 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
 /// A graph with mistakes: the same type and signatures, so that uses of it elsewhere give no further errors.
 pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
     let (methods, stubs) = (interface::methods(graph, Bodies::Stub), stub_methods(graph));
-    let (aliases, statements) = (node::aliases(graph), intact::functions(graph, report));
-    let offered = interface::implementation(graph, child::offered(graph, Bodies::Stub, &TokenStream::new()));
-    let (bound, declared) = (child::bound(graph), child::declared(graph));
+    let (aliases, statements) = (alias::aliases(graph), intact::functions(graph, report));
+    let offered = interface::implementation(graph, offered::offered(graph, Bodies::Stub, &TokenStream::new()));
+    let (bound, declared) = (offered::bound(graph), offered::declared(graph));
     Expansion {
         seen: TokenStream::new(),
         compiled: quote!(#aliases #statements #bound #offered #declared),

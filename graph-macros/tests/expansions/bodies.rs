@@ -219,12 +219,12 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         fn __node_1(
-            sink: &mut impl __p::NodeSink,
+            target: &mut impl __p::NodeTarget,
             __place_data: __g::Place<[f32; 4], __g::OnDevice>,
             factor: f32,
         ) -> __g::Result<()> {
-            __p::NodeSink::kernel(
-                sink,
+            __p::NodeTarget::kernel(
+                target,
                 1usize,
                 "scale",
                 __p::launch::<__kernel_scale>(1, 4),

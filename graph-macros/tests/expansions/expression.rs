@@ -17,7 +17,7 @@ fn main() {
                 /// The graph `Expression`, declared with `cuda_graph!`.
                 #[allow(dead_code, non_snake_case)]
                 pub struct Expression<
-                    R0: __p::CapturedSlot,
+                    R0: __p::MovedSlot,
                     R1: __p::HostSlot,
                     P0,
                     F: __p::Nodes<(P0,)>,
@@ -33,7 +33,7 @@ fn main() {
                 #[allow(dead_code, non_snake_case)]
                 pub struct ExpressionMemory<
                     'memory,
-                    R0: __p::CapturedSlot,
+                    R0: __p::MovedSlot,
                     R1: __p::HostSlot,
                     P0,
                     F: __p::Nodes<(P0,)>,
@@ -43,7 +43,7 @@ fn main() {
                     __marker: ::core::marker::PhantomData<fn() -> (R0, R1, P0, F)>,
                 }
                 impl<
-                    R0: __p::CapturedSlot,
+                    R0: __p::MovedSlot,
                     R1: __p::HostSlot,
                     P0,
                     F: __p::Nodes<(P0,)>,
@@ -108,7 +108,7 @@ fn main() {
                     }
                 }
                 impl<
-                    R0: __p::CapturedSlot,
+                    R0: __p::MovedSlot,
                     R1: __p::HostSlot,
                     P0,
                     F: __p::Nodes<(P0,)>,
@@ -121,7 +121,7 @@ fn main() {
                     }
                 }
                 impl<
-                    R0: __p::CapturedSlot,
+                    R0: __p::MovedSlot,
                     R1: __p::HostSlot,
                     P0,
                     F: __p::Nodes<(P0,)>,
@@ -135,7 +135,7 @@ fn main() {
                     }
                 }
                 impl<
-                    R0: __p::CapturedSlot,
+                    R0: __p::MovedSlot,
                     R1: __p::HostSlot,
                     P0,
                     F: __p::Nodes<(P0,)>,
@@ -169,7 +169,7 @@ fn main() {
                             "factor",
                             |update| {
                                 nodes(
-                                    &mut __p::AnySink::Update(update),
+                                    &mut __p::AnyTarget::Update(update),
                                     0usize,
                                     ::core::option::Option::None,
                                     ::core::clone::Clone::clone(&values),
@@ -185,27 +185,25 @@ fn main() {
                         __g::Graph::plan(&self.__graph)
                     }
                 }
-                /// What a graph has captured, given back.
+                /// The locals that were moved into a graph, given back.
                 #[derive(Debug)]
                 pub struct ExpressionParts<R0> {
                     pub data: R0,
                 }
                 impl<
-                    R0: __p::CapturedSlot,
+                    R0: __p::MovedSlot,
                     R1: __p::HostSlot,
                     P0,
                     F: __p::Nodes<(P0,)>,
                 > Expression<R0, R1, P0, F> {
-                    /// Waits for launches in flight, and gives back what the graph has captured.
+                    /// Waits for launches in flight, and gives back the locals that were moved into the graph.
                     pub fn into_parts(
                         self,
-                    ) -> __g::Result<
-                        ExpressionParts<<R0 as __p::CapturedSlot>::Handle>,
-                    > {
+                    ) -> __g::Result<ExpressionParts<<R0 as __p::MovedSlot>::Handle>> {
                         __g::Graph::synchronize(&self.__graph)?;
                         ::core::mem::drop(self.__graph);
                         ::core::result::Result::Ok(ExpressionParts {
-                            data: __p::CapturedSlot::give_back(self.data)?,
+                            data: __p::MovedSlot::give_back(self.data)?,
                         })
                     }
                 }
@@ -214,26 +212,26 @@ fn main() {
                 &device,
                 ::core::concat!("graph@", ::core::file!(), ":", ::core::line!()),
             );
-            let data = __p::capture(&mut builder, "data", data);
-            let __place_data = __p::CapturedSlot::place(&data);
+            let data = __p::move_in(&mut builder, "data", data);
+            let __place_data = __p::MovedSlot::place(&data);
             let __place_output = __p::host_slice::<
                 f32,
             >(&mut builder, "output", ::core::option::Option::None, n);
             let factor: f32 = 0.5;
             let mut nodes = {
                 __p::changing(move |
-                    sink,
+                    target,
                     index,
                     function,
                     #[allow(unused_variables)]
                     (factor,): (f32,)|
                 match index {
                     0usize => {
-                        __p::NodeSink::memset::<
+                        __p::NodeTarget::memset::<
                             _,
                             _,
                         >(
-                            sink,
+                            target,
                             0usize,
                             "set",
                             &mut __p::on_device(

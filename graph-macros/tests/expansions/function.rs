@@ -216,13 +216,13 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         fn __node_1(
-            sink: &mut impl __p::NodeSink,
+            target: &mut impl __p::NodeTarget,
             __place_data: __g::Place<[f32; 64], __g::OnDevice>,
             factor: f32,
             function: ::core::option::Option<__g::cudarc::driver::CudaFunction>,
         ) -> __g::Result<()> {
-            __p::NodeSink::kernel(
-                sink,
+            __p::NodeTarget::kernel(
+                target,
                 1usize,
                 "second",
                 __g::Launch::new(1, 64),

@@ -303,14 +303,14 @@ const _: () = {
             ::core::result::Result::Ok(())
         }
         fn __node_0(
-            sink: &mut impl __p::NodeSink,
+            target: &mut impl __p::NodeTarget,
             __place_weights: __g::Place<[[f32; 4]], __g::OnDevice>,
             __place_data: __g::Place<[f32; 4], __g::OnDevice>,
             factor: f32,
             layer: ::core::primitive::usize,
         ) -> __g::Result<()> {
-            __p::NodeSink::kernel(
-                sink,
+            __p::NodeTarget::kernel(
+                target,
                 0usize,
                 "scale",
                 __p::launch::<__kernel_scale>(1, 4),
@@ -322,15 +322,15 @@ const _: () = {
             )
         }
         fn __node_3(
-            sink: &mut impl __p::NodeSink,
+            target: &mut impl __p::NodeTarget,
             __place_data: __g::Place<[f32; 4], __g::OnDevice>,
             factor: f32,
         ) -> __g::Result<()> {
-            __p::NodeSink::memset::<
+            __p::NodeTarget::memset::<
                 _,
                 f32,
             >(
-                sink,
+                target,
                 3usize,
                 "last",
                 &mut __g::Place::<[f32; 4], _>::whole(&__place_data),

@@ -24,7 +24,7 @@ pub(crate) mod sealed {
 pub trait Shareable: sealed::Shareable {
     /// The memory's shape.
     type Shape: ?Sized;
-    /// Where it lies.
+    /// The addresses of the memory.
     type Memory: crate::shape::place::Memory;
 }
 

@@ -24,7 +24,7 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) driver: u32,
     /// The memory that the graph shared.
     pub(crate) shared: &'a SharedResources,
-    /// Where its scratch memory lies.
+    /// The offsets of its scratch memory.
     pub(crate) arena: &'a Arena,
 }
 

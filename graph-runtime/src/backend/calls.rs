@@ -76,7 +76,7 @@ impl Calls {
         }
     }
 
-    /// How many old ones there are.
+    /// The number of old ones.
     pub(crate) fn retired(&self) -> usize {
         self.retired.len()
     }
@@ -112,7 +112,7 @@ fn locate_all(storage: &[Storage], call: &HostCall) -> Vec<(NonNull<u8>, usize)>
     declared.filter_map(|(part, _)| locate(storage, *part)).collect()
 }
 
-/// Where a part of host memory is; the plan has refused other memory.
+/// The address of a part of host memory. The plan has refused other memory.
 fn locate(storage: &[Storage], part: Part) -> Option<(NonNull<u8>, usize)> {
     let first = storage[part.resource as usize].host()?;
     // SAFETY: the part was issued by the builder of this graph as a part of this resource, whose size the memory has.

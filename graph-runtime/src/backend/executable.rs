@@ -1,4 +1,4 @@
-//! A graph on either kind of device. Nothing above this module asks which one it is on.
+//! A graph on either kind of device.
 
 use crate::backend::block::SharedMemory;
 use crate::backend::blueprint::Blueprint;

@@ -20,20 +20,20 @@ impl Access {
         (self.write || other.write) && self.start.max(other.start) < self.end.min(other.end)
     }
 
-    /// Whether all that conflicts with `other` conflicts with this, too.
+    /// Whether every access that conflicts with `other` conflicts with this one, too.
     fn covers(&self, other: &Access) -> bool {
         self.write && self.start <= other.start && other.end <= self.end
     }
 }
 
-/// The launches that may be in flight. `E` is the event that a graph records after them: once it is gone, they are
-/// done.
+/// The launches that may be in flight. `E` is the event that a graph records after its launches: once the event is
+/// gone, they are done.
 pub(super) struct Launches<E>(Vec<GraphLaunch<E>>);
 
 /// A graph's last launch with that access.
 struct GraphLaunch<E> {
     access: Access,
-    /// The stream's number, never used again for another, where it has one.
+    /// The stream's number, if it has one. Numbers are never reused.
     stream: Option<u64>,
     event: Weak<E>,
 }
@@ -45,19 +45,19 @@ impl<E> Default for Launches<E> {
 }
 
 impl<E> Launches<E> {
-    /// The events of all of them.
+    /// The events of all launches.
     pub(super) fn all(&self) -> Vec<Arc<E>> {
         self.0.iter().filter_map(|launch| launch.event.upgrade()).collect()
     }
 
-    /// The events of those that conflict with an access.
+    /// The events of the launches that conflict with an access.
     pub(super) fn conflicting(&self, access: Access) -> Vec<Arc<E>> {
         let launches = self.0.iter().filter(|launch| launch.access.conflicts(&access));
         launches.filter_map(|launch| launch.event.upgrade()).collect()
     }
 
-    /// The conflicting launches that neither the order of `stream` puts first nor the order of the launches of the
-    /// graph that records `event`.
+    /// The events of conflicting launches that come first neither by the order of `stream` nor by the order of launches
+    /// of the graph that records `event`.
     pub(super) fn elsewhere(&self, access: Access, stream: Option<u64>, event: &Arc<E>) -> Vec<Arc<E>> {
         let elsewhere = |launch: &&GraphLaunch<E>| launch.stream != stream || stream.is_none();
         let launches = self.0.iter().filter(|launch| launch.access.conflicts(&access));
@@ -68,12 +68,12 @@ impl<E> Launches<E> {
             .collect()
     }
 
-    /// Forgets those that conflict with an access, since they are done.
+    /// Forgets launches that conflict with an access, since they are done.
     pub(super) fn forget(&mut self, access: Access) {
         self.0.retain(|launch| !launch.access.conflicts(&access));
     }
 
-    /// Remembers a launch that runs after all that conflict with it.
+    /// Remembers a launch, which runs after all launches that conflict with it.
     pub(super) fn add(&mut self, access: Access, stream: Option<u64>, event: &Arc<E>) {
         let event = Arc::downgrade(event);
         self.0.retain(|old| {

@@ -1,4 +1,4 @@
-//! The memory that a graph shares: it uses it but does not own it.
+//! Shared memory: a graph uses it but does not own it.
 
 use crate::backend::block::SharedMemory;
 use crate::backend::device::Backend;
@@ -7,7 +7,7 @@ use crate::backend::uses::Claim;
 use crate::error::{Result, Site};
 use graph_plan::{Code, Diagnostic, Draft, Subject};
 
-/// One resource that is shared.
+/// A shared resource.
 pub(crate) struct SharedResource {
     pub(crate) resource: usize,
     pub(crate) memory: SharedMemory,
@@ -15,7 +15,7 @@ pub(crate) struct SharedResource {
     pub(crate) write: bool,
 }
 
-/// All of them, by address: the one order in which every graph claims them.
+/// The shared resources of a graph, sorted by address: every graph claims them in this order.
 #[derive(Default)]
 pub(crate) struct SharedResources(Vec<SharedResource>);
 
@@ -49,7 +49,7 @@ impl SharedResources {
         self.0.is_empty()
     }
 
-    /// For each of `resources` resources its memory, if that is shared.
+    /// The memory of each of `resources` resources, if it is shared.
     pub(crate) fn by_resource(&self, resources: usize) -> Vec<Option<SharedMemory>> {
         let mut memory: Vec<Option<SharedMemory>> = (0..resources).map(|_| None).collect();
         for share in &self.0 {
@@ -69,7 +69,7 @@ impl SharedResources {
         shares.try_for_each(|share| share.memory.check_device(backend, || site(share)))
     }
 
-    /// Pairs that overlap, unless the graph writes neither.
+    /// The mistakes of pairs that overlap and of which the graph writes one.
     pub(crate) fn overlaps(&self, draft: &Draft) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for (index, first) in self.0.iter().enumerate() {
@@ -107,7 +107,7 @@ impl SharedResources {
         shares
     }
 
-    /// Claims all of it for a launch.
+    /// Claims all shared memory for a launch.
     pub(crate) fn claim(&self, draft: &Draft) -> Result<Vec<Claim<'_, LaunchEvent>>> {
         let claims = self.0.iter().map(|share| {
             let site = || Site::graph(&draft.name).at_memory(&draft.resources[share.resource].name);

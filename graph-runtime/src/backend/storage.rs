@@ -9,7 +9,7 @@ use graph_plan::Space;
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
-/// Where a resource of a graph lies.
+/// The memory of a resource of a graph.
 pub(crate) enum Storage {
     Host(HostMemory),
     Device(DeviceMemory),

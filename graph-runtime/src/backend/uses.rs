@@ -1,4 +1,4 @@
-//! Who uses memory that graphs share: claims of the host, and launches in flight.
+//! The current uses of memory that graphs share: claims of the host, and launches in flight.
 
 use crate::backend::launches::{Access, Launches};
 use crate::error::{CudaError, Error, Site};
@@ -10,18 +10,18 @@ use std::thread::{self, ThreadId};
 /// The purpose of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClaimKind {
-    /// One call: a copy, or a launch (for the time it takes to start; on the emulator, to run). Others wait for it.
+    /// A single call: a copy, or a launch (on CUDA until it is queued, on the emulator until it has run). Others wait.
     Call,
-    /// A guard in the user's hands, who may keep it for ever. Others are refused.
+    /// A guard, which the user may keep for ever. Others are refused.
     Guard,
 }
 
-/// Why memory cannot be used now.
+/// The reason why memory cannot be used now.
 #[derive(Debug)]
 pub(crate) enum Refused {
     /// A guard is alive.
     Lent,
-    /// The call would wait for one that called it: a node of a running graph uses the graph's memory.
+    /// The call would wait for its own caller: a node of a running graph uses the graph's memory.
     Nested,
     /// Waiting for launches failed.
     Cuda(CudaError),
@@ -50,22 +50,23 @@ pub(crate) trait Awaited {
 ///
 /// # Safety
 ///
-/// Why the host and graphs on any stream and thread may share memory. Blocks elsewhere refer to these facts by number.
+/// The host, and graphs on any stream and thread, may share memory because of these facts. Blocks elsewhere refer to
+/// them by number.
 ///
-/// 1. *Claims exclude each other.* Whoever touches the memory holds a [`Claim`] for those bytes, and no two claims of
-///    which one writes overlap. A copy by the host holds one until it is done, a guard for as long as it lives (one
-///    that is forgotten: for ever), a launch on CUDA until it is queued, on the emulator until it has run.
+/// 1. *Claims exclude each other.* Whoever touches the memory holds a [`Claim`] for those bytes. Two claims overlap
+///    only if both read. A copy by the host holds its claim until it is done; a guard as long as it lives (for ever,
+///    if it is forgotten); a launch on CUDA until it is queued; a launch on the emulator until it has run.
 /// 2. *Launches are remembered before they are queued* ([`Claim::launched`]), with the event that is recorded after
-///    them. What is remembered is forgotten only where it is known to be done: somebody waited for it, or the event is
-///    gone, which graphs destroy only after waiting; or where a later launch stands for it that was queued after it
-///    and conflicts with all that it does.
-/// 3. *Later uses come after conflicting launches*: the host waits for them on the CPU ([`Claim::wait`]), a launch on
-///    the GPU, by their events or since it is on their stream ([`Claim::launches_elsewhere`]).
-/// 4. *Memory outlives its uses.* A graph holds a counted handle to what its nodes refer to. The last handle frees the
-///    memory once the launches that are remembered are done, or, where waiting fails, leaks it. A block under a claim
-///    is borrowed.
-/// 5. *Many launches are claimed in one order* (that of [`SharedResources`](crate::backend::shared::SharedResources)), so that no two wait
-///    for each other.
+///    them. A launch is forgotten only if it is known to be done (somebody waited for it, or its event is gone, which
+///    graphs destroy only after waiting), or if a later launch replaces it that was queued after it and conflicts with
+///    all that it conflicts with.
+/// 3. *Later uses come after conflicting launches*: the host waits for them on the CPU ([`Claim::wait`]); a launch
+///    waits on the GPU, for their events or because it is on their stream ([`Claim::launches_elsewhere`]).
+/// 4. *Memory outlives its uses.* A graph holds a counted handle to each block that its nodes refer to. The last
+///    handle frees the memory once the remembered launches are done, or leaks it if waiting fails. A block under a
+///    claim is borrowed.
+/// 5. *Launches claim their blocks in one order*, that of
+///    [`SharedResources`](crate::backend::shared::SharedResources), so that no two wait for each other.
 pub(crate) struct Uses<E> {
     state: Mutex<UsesState<E>>,
     released: Condvar,
@@ -98,7 +99,7 @@ impl<E> Default for Uses<E> {
 }
 
 impl<E: Awaited> Uses<E> {
-    /// Waits for calls that conflict and claims the bytes; says why not where a guard conflicts.
+    /// Waits for conflicting calls and claims the bytes. Fails if a guard conflicts.
     pub(crate) fn claim(&self, access: Access, kind: ClaimKind) -> Result<Claim<'_, E>, Refused> {
         let thread = thread::current().id();
         let mut state = self.lock();

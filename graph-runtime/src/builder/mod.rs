@@ -46,12 +46,12 @@ use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// A graph under construction: memory, nodes and edges are declared in any order, [`GraphBuilder::build`] checks and
-/// makes it.
+/// A graph under construction: memory, nodes and edges are declared in any order; [`GraphBuilder::build`] checks the
+/// graph and builds it.
 ///
 /// It runs the analysis that `cuda_graph!` runs at compile time, so that graphs whose nodes are known only at run time
-/// are just as sure to be acyclic, race-free and within their memory. No call before `build` fails: what is wrong is
-/// noted, and `build` returns all of it at once.
+/// are just as sure to be acyclic, race-free and within their memory. No call before `build` fails: mistakes are
+/// collected, and `build` returns all of them at once.
 ///
 /// ```
 /// use graph_runtime::{Device, GraphBuilder};
@@ -141,7 +141,7 @@ impl GraphBuilder {
         &self.draft.name
     }
 
-    /// Adds a node that does nothing: whatever runs after it runs after all that it runs after.
+    /// Adds a node that does nothing but join edges: nodes after it run after all nodes before it.
     pub fn join(&mut self, name: impl Into<Cow<'static, str>>) -> NodeId {
         self.node(name, NodeKind::Join);
         self.push(Op::Join)
@@ -154,8 +154,7 @@ impl GraphBuilder {
         }
     }
 
-    /// Adds a node that copies `from` to `to`. Where only their types' outermost lengths are unknown, `build` compares
-    /// them.
+    /// Adds a node that copies `from` to `to`. Outermost lengths that the types do not tell are compared by `build`.
     pub fn memcpy<A, B, M1, M2>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -198,11 +197,11 @@ impl GraphBuilder {
         })
     }
 
-    /// Adds a node that copies columns of rows, or to them. Numbers of rows and columns that types do not tell are
-    /// compared when the graph is built.
+    /// Adds a node that copies one rectangle to another. Numbers of rows and columns that the types do not tell are
+    /// compared by `build`.
     ///
-    /// CUDA cannot change such a node in place: rebinding memory that it uses instantiates the graph again, unless both
-    /// sides are in one piece.
+    /// CUDA cannot change such a node in place: rebinding its memory instantiates the graph again, unless both
+    /// rectangles are in one piece.
     pub fn memcpy_2d<A, B, M1, M2>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -231,7 +230,7 @@ impl GraphBuilder {
         self.push(Op::Memcpy { from, to })
     }
 
-    /// Adds a node that sets every element of some columns of rows to `value`.
+    /// Adds a node that sets every element of a rectangle to `value`.
     pub fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -293,7 +292,7 @@ impl GraphBuilder {
         self.push(Op::Record(event))
     }
 
-    /// Adds a node that ends when all is done that was recorded with the event before the launch.
+    /// Adds a node that waits for all work that the event had recorded before the launch.
     pub fn wait(&mut self, name: impl Into<Cow<'static, str>>, event: impl Into<Event>) -> NodeId {
         let event = event.into(); // as in `record`
         self.node(name, NodeKind::Wait);
@@ -324,11 +323,11 @@ impl GraphBuilder {
     ///   keeps it, and `calls` with whatever it owns.
     /// * The memory is that of `stream.memory()`, in order. The calls must touch only that, as it is declared: they are
     ///   `unsafe`, and this is what their `unsafe` promises. Races are found by what is declared.
-    /// * Nothing runs beforehand (some call that warming up): device memory is zeroed when a graph is built, and
-    ///   running the calls on it would change that. What a library must do once, and must not do in a capture, goes
-    ///   into [`CaptureStream::prepare`]; the memory that it would otherwise allocate when it is called comes from
+    /// * The calls are not run beforehand ("warmed up"): device memory is zeroed when a graph is built, and running the
+    ///   calls would change it. Work that a library must do once, outside of a capture, goes into
+    ///   [`CaptureStream::prepare`]. Memory that it would otherwise allocate when it is called comes from
     ///   [`CaptureStream::workspace`].
-    /// * CUDA's rules for captures are thread-local: those on other threads go on.
+    /// * The capture is thread-local: captures on other threads are not affected.
     /// * In the body of an `if`, a `while` or a `switch`, the calls must not queue what CUDA runs in no body: host
     ///   functions, events, semaphores, batch memory operations. If they do, [`GraphBuilder::build`] returns
     ///   [`Error::Invalid`](crate::Error::Invalid) with [`conditional-body`](graph_plan::Code::ConditionalBody).
@@ -371,11 +370,10 @@ impl GraphBuilder {
         self.push(Op::Raw(Arc::new(RawCall::new(kept, add))))
     }
 
-    /// Loops the nodes that `iteration` adds, for each number of the range. What no other node of an iteration comes
-    /// before runs after all that nothing in the iteration before comes after, so each iteration ends before the next
-    /// begins.
+    /// Adds a loop: for each number of the range, `iteration` adds the nodes of one iteration. The first nodes of each
+    /// iteration run after the last nodes of the previous one, so each iteration ends before the next begins.
     ///
-    /// Nodes of an iteration have its number behind their names: `scale[3]`.
+    /// The iteration's number follows the names of its nodes: `scale[3]`.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -406,8 +404,8 @@ impl GraphBuilder {
     /// [`DeviceBuffer`](crate::DeviceBuffer) or a [`SharedHost`](crate::SharedHost). Nodes may write it only where it
     /// is `mutable`. The graph keeps it alive.
     ///
-    /// Launches of graphs that share memory, on whatever streams and threads, run one after the other where one of them
-    /// writes it.
+    /// Launches of graphs that share memory run one after the other if one of them writes it, on whatever streams and
+    /// threads they are.
     pub fn shared<B: Shareable>(
         &mut self,
         name: impl Into<Cow<'static, str>>,

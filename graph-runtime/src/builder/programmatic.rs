@@ -16,16 +16,16 @@ impl GraphBuilder {
     /// ends, and before it touches memory that some node writes; and it does not load by `ld.global.nc` what a node
     /// before it writes.
     ///
-    /// Where the device or its driver has no such edges (before compute capability 9.0, before CUDA 12.3, and on the
-    /// emulator) they are plain ones.
+    /// On devices and drivers without such edges (before compute capability 9.0, before CUDA 12.3, and on the emulator)
+    /// they are plain edges.
     pub fn after_programmatic(&mut self, node: NodeId, before: &[NodeId]) {
         for before in before {
             self.draft.programmatic_edge(before.index(), node.index());
         }
     }
 
-    /// Collects programmatic edges that are no order as mistakes. Kernels that are not known, and other nodes, were
-    /// reported before.
+    /// Reports programmatic edges that the kernels do not make an order. Unknown kernels, and edges of other nodes,
+    /// were reported before.
     pub(super) fn check_programmatic(&mut self, order: &Nest) {
         if self.draft.programmatic.is_empty() || !self.kernels.unresolved.is_empty() || self.findings.has_failed() {
             return;
@@ -63,7 +63,7 @@ fn kernel(program: &Program, node: usize) -> Option<(&KernelOp, &Function)> {
     Some((kernel, program.functions.get(kernel.function as usize)?))
 }
 
-/// What the graph does to the memory behind each buffer parameter of a kernel node.
+/// The graph's writes to the memory of each buffer parameter of a kernel node.
 fn sharing(program: &Program, kernel: &KernelOp, node: usize, writers: &Writers<'_>) -> Vec<SharedParam> {
     let arguments = program.arguments(kernel).iter().enumerate();
     let shared = arguments.filter_map(|(param, argument)| {

@@ -32,7 +32,7 @@ impl GraphBuilder {
         rng
     }
 
-    /// Adds the nodes that advance all random numbers, and says how these begin. All other nodes have been added.
+    /// Adds the nodes that advance all random numbers, and returns the generators. All other nodes have been added.
     pub(super) fn advance_rngs(&mut self) -> Vec<Generator> {
         let declared = std::mem::take(&mut self.memory.rngs);
         declared
@@ -51,8 +51,8 @@ impl GraphBuilder {
         });
         let accesses = self.draft.accesses.iter().filter(|access| access.resource == resource);
         let mut scopes = vec![0; uses];
-        // The nodes that use states, by each of the bodies around them that are ended_loop; and those bodies at whose end
-        // some state advances.
+        // The nodes that use states, by each body around them that can run repeatedly; and the bodies at whose end some
+        // state advances.
         let (mut users, mut ends) = (BTreeSet::new(), BTreeSet::new());
         for access in accesses {
             let around = self.scopes(access.node);
@@ -80,8 +80,8 @@ impl GraphBuilder {
         }
     }
 
-    /// The bodies around `node` that are ended_loop, innermost first and the graph itself last; with each, the node of
-    /// that body which `node` is, or is in. A use advances at the end of the first.
+    /// The bodies around `node` that can run repeatedly, innermost first and the graph itself last, each with its own
+    /// node that is `node` or holds it. A use advances at the end of the first.
     fn scopes(&self, mut node: usize) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         loop {
@@ -101,7 +101,7 @@ impl GraphBuilder {
     fn advance(&mut self, rng: &Rng, scope: usize, scopes: &[usize], before: &[usize]) {
         let (launch, call) = rng::advance(rng, scopes.len(), scope);
         let name = &self.draft.resources[rng.resource()].name;
-        // A name that no statement can have.
+        // No statement can have this name, since it has a space.
         let name = match self.draft.bodies[scope].node {
             None => format!("advance {name}"),
             Some(owner) => format!("advance {name} in {}", self.draft.nodes[owner].name),
@@ -110,8 +110,8 @@ impl GraphBuilder {
         let accesses = self.draft.accesses.len();
         let advance = self.kernel(name, launch, call).index();
         self.position.body = around;
-        // The kernel gets all states and changes those of its scope; of others it reads the scope alone, which nothing
-        // writes.
+        // The kernel gets all states and changes those of its scope. Of other states it reads only the scope, which
+        // nothing writes.
         self.draft.accesses.truncate(accesses);
         for of_use in (0..scopes.len()).filter(|&of_use| scopes[of_use] == scope) {
             let region = Region::span(rng::bytes(of_use) as u64, rng::bytes(of_use + 1) as u64);

@@ -29,7 +29,7 @@ pub enum Error {
     NoDevice {
         /// The one asked for.
         ordinal: usize,
-        /// How many there are.
+        /// The number of nodes.
         devices: usize,
     },
     /// A driver call failed.
@@ -61,7 +61,7 @@ pub enum Error {
         site: Site,
         /// The CUDA source.
         path: &'static str,
-        /// Where compiled sources are kept; this one is not there.
+        /// The folder of compiled sources, which does not have this one.
         cache: String,
     },
     /// A CUDA source with mistakes.
@@ -153,14 +153,14 @@ pub enum Error {
         site: Site,
         /// The index asked for, or the number of the iteration.
         index: usize,
-        /// How many nodes there are, or how often the node is repeated.
+        /// The number of nodes, or of iterations of the node.
         nodes: usize,
     },
     /// A `for` makes more nodes than a graph can have.
     TooManyNodes {
         /// The graph, and the first node of the `for`.
         site: Site,
-        /// How many there can be.
+        /// The maximum number of nodes.
         most: usize,
     },
     /// A graph cannot be launched on this stream.

@@ -1,10 +1,10 @@
 //! What expansions of the macros call besides the public items: public as [`private`](crate::private).
 
-pub(crate) mod anonymous;
-pub(crate) mod capture;
+pub(crate) mod moved;
+pub(crate) mod expression;
 pub(crate) mod child;
+pub(crate) mod target;
 pub(crate) mod declare;
-pub(crate) mod sink;
 pub(crate) mod update;
 pub(crate) mod argument;
 pub(crate) mod assert;

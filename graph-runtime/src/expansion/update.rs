@@ -105,13 +105,13 @@ pub fn own_rng(update: &Update<'_>, name: &str) -> Result<Rng> {
 #[cfg(test)]
 mod tests {
     use super::{own, own_rng, own_slice};
-    use crate::expansion::sink::NodeSink;
+    use crate::expansion::target::NodeTarget;
     use crate::{Device, GraphBuilder, NodeId, OnDevice, Place, Result, Update};
 
     type Bound = (Place<[u32; 4], OnDevice>, u32);
 
-    fn nodes(sink: &mut impl NodeSink, (mut data, value): Bound) -> Result<()> {
-        sink.memset(0, "set", &mut data, value)
+    fn nodes(target: &mut impl NodeTarget, (mut data, value): Bound) -> Result<()> {
+        target.memset(0, "set", &mut data, value)
     }
 
     fn add(builder: &mut GraphBuilder, bound: Bound) -> Result<()> {
@@ -132,8 +132,8 @@ mod tests {
         nodes(update, bound)
     }
 
-    fn child(sink: &mut impl NodeSink, index: usize, name: &'static str, bound: Bound) -> Result<()> {
-        sink.child(index, name, bound, add, update)
+    fn child(target: &mut impl NodeTarget, index: usize, name: &'static str, bound: Bound) -> Result<()> {
+        target.child(index, name, bound, add, update)
     }
 
     #[test]

@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub struct Philox {
     /// The key of the generator.
     pub seed: u64,
-    /// How many numbers each thread leaves out.
+    /// The number of 32-bit numbers that each thread skips.
     pub offset: u64,
 }
 
@@ -37,14 +37,14 @@ unsafe impl Zeroable for Philox {}
 // SAFETY: `repr(C)`, two fields of eight bytes that are `Pod`, so without padding.
 unsafe impl Pod for Philox {}
 
-/// A state as it lies in device memory: its first two words are the [`Philox`] that kernels get.
+/// A state in device memory. Its first two words are the [`Philox`] that kernels get.
 #[derive(Clone, Copy)]
 #[repr(C)]
 struct RngState {
     philox: Philox,
     /// The amount that advancing adds to the offset.
     step: u64,
-    /// The body at whose end it advances; the graph itself is 0.
+    /// The body at whose end it advances, or 0 for the whole graph.
     scope: u64,
 }
 
@@ -67,14 +67,14 @@ pub struct Rng {
 #[derive(Debug, Default)]
 struct RngUses {
     count: usize,
-    /// The graph is built, and has as much memory as there were uses.
+    /// Whether the graph is built. Its memory has room for `count` uses.
     closed: bool,
     /// The states of uses that an expansion has named.
     named: HashMap<Box<[usize]>, Place<Philox, OnDevice>>,
 }
 
 impl RngUses {
-    /// The state of one more use of `rng`; outside of it, once that is closed.
+    /// The state of one more use of `rng`. Once `rng` is closed, the place is out of bounds.
     fn next(&mut self, rng: &Rng) -> Place<Philox, OnDevice> {
         let index = self.count;
         self.count += usize::from(!self.closed);
@@ -98,13 +98,13 @@ impl Rng {
     }
 
     /// The state of one more use: an argument for one node, which takes it by `&`. Nodes that share a state draw the
-    /// same numbers. Once the graph is built there are no more, and using one is an error.
+    /// same numbers. A state that is drawn after the graph was built cannot be used: the graph refuses it.
     pub fn draw(&self) -> Place<Philox, OnDevice> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         uses.next(self)
     }
 
-    /// The state of the use of this name: one more, if it has no state yet.
+    /// The state of the use of this name, which gets one if it has none yet.
     #[doc(hidden)]
     pub fn named(&self, name: &[usize]) -> Place<Philox, OnDevice> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
@@ -179,7 +179,7 @@ impl Generator {
         bytemuck::cast_slice(&states).to_vec()
     }
 
-    /// Writes the states of the beginning. No launch is in flight.
+    /// Writes the initial states. No launch may be in flight.
     pub(crate) fn start(&self, graph: &Graph) -> Result<()> {
         let site = || Site::graph(&graph.draft.name).at_memory(&graph.draft.resources[self.rng.resource].name);
         match graph.executable.storage()[self.rng.resource].device() {
@@ -202,8 +202,8 @@ impl RngHandle<'_> {
         self.index.map_or(0, |index| self.graph.rngs[index].seed)
     }
 
-    /// Starts all over with another seed, or with the same one: later launches draw what they would after building with
-    /// it. Waits for launches in flight.
+    /// Starts over with this seed: later launches draw the numbers that they would draw after building with it. Waits
+    /// for launches in flight.
     ///
     /// # Errors
     /// As [`Graph::synchronize`]; [`Error::ForeignPlace`] for an `rng` of another graph.

@@ -43,7 +43,7 @@ impl Change {
         std::mem::swap(&mut program.ops[self.node], &mut self.op);
     }
 
-    /// Whether the node is like this already.
+    /// Whether the node has this work already.
     fn is_made(&self, program: &Program) -> bool {
         let old = &program.ops[self.node];
         match &self.op {
@@ -201,8 +201,8 @@ impl Update<'_> {
         })
     }
 
-    /// Changes each node that a declaration in `for`s of `cuda_graph!` has become. `change` gets the numbers of its iterations, from the
-    /// outermost `for`.
+    /// Changes each node of a declaration in loops of `cuda_graph!`. `change` gets its iteration numbers, from the
+    /// outermost loop.
     pub(crate) fn each<const DEPTH: usize>(
         &mut self,
         declared: usize,
@@ -252,7 +252,7 @@ impl Update<'_> {
     }
 }
 
-/// Whether a buffer is passed to be written that was only read, or the other way round.
+/// Whether a buffer that was only read is now passed to be written, or the other way round.
 fn changes_access((before, after): (&Argument, &CallArgument)) -> bool {
     let (Argument::Buffer { mode: before, .. }, ArgumentKind::Buffer(_, after)) = (before, &after.0) else {
         return false;
@@ -260,7 +260,7 @@ fn changes_access((before, after): (&Argument, &CallArgument)) -> bool {
     before != after
 }
 
-/// The launch, in the clusters that the node was built with; `None` where it asks for something else.
+/// The launch, in the clusters that the node was built with; `None` if it asks for others.
 fn same_attributes(launch: Launch, built: &KernelOp) -> Option<Launch> {
     let (cluster, cooperative) = (built.cluster(), built.is_cooperative());
     let same = launch.cluster.is_none() || launch.request().cluster_blocks() == cluster;
@@ -292,7 +292,7 @@ pub(crate) fn update(
     let whole = graph.half_edited.is_empty();
     graph.begin(Edit::Update(what));
     for change in changes {
-        // Where an edit failed half-way, nobody knows which nodes are as the program says.
+        // If an edit failed half-way, it is unknown which nodes are as the program says.
         if !whole || !change.is_made(&graph.program) {
             apply(graph, change)?;
         }

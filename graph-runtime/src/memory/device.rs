@@ -66,7 +66,7 @@ impl<S: ?Sized> DeviceBuffer<S> {
     /// The element `index` of the outermost dimension, as a handle of its own.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`] where there is none.
+    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) where there is none.
     pub fn row(&self, index: usize) -> Result<DeviceBuffer<S::Row>>
     where
         S: Rows,
@@ -79,7 +79,7 @@ impl<S: ?Sized> DeviceBuffer<S> {
     /// no order.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`] where they are not all there.
+    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) where they are not all there.
     pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<DeviceBuffer<[S::Row]>>
     where
         S: Rows,
@@ -97,8 +97,9 @@ impl<S: Element> DeviceBuffer<S> {
     /// A copy of the contents.
     ///
     /// # Errors
-    /// [`Error::Cuda`] where the copy, or any work before it, failed. [`Error::InUse`] while a guard lends the memory
-    /// to write, and in functions that a launch of a graph with this memory calls.
+    /// [`Error::Cuda`](crate::Error::Cuda) where the copy, or any work before it, failed.
+    /// [`Error::InUse`](crate::Error::InUse) while a guard lends the memory to write, and in functions that a launch of
+    /// a graph with this memory calls.
     pub fn read(&self) -> Result<Box<S>> {
         self.view().read()
     }
@@ -142,7 +143,7 @@ impl<T: Element> DeviceBuffer<[T]> {
     /// Replaces the contents.
     ///
     /// # Errors
-    /// [`Error::Length`] for a slice of another length, and as [`DeviceBuffer::read_vec`].
+    /// [`Error::Length`](crate::Error::Length) for a slice of another length, and as [`DeviceBuffer::read_vec`].
     pub fn copy_from(&self, slice: &[T]) -> Result<()> {
         self.view().write(bytemuck::cast_slice(slice))
     }
@@ -159,8 +160,8 @@ impl<T: Element> DeviceBuffer<[T]> {
     /// launch. Writing to the memory, or dropping it, later waits for what was queued on the slice.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] on the emulator; [`Error::Cuda`] where the driver refuses; [`Error::InUse`] as
-    /// [`DeviceBuffer::read`].
+    /// [`Error::Unsupported`](crate::Error::Unsupported) on the emulator; [`Error::Cuda`](crate::Error::Cuda) where the
+    /// driver refuses; [`Error::InUse`](crate::Error::InUse) as [`DeviceBuffer::read`].
     pub fn as_cudarc(&self) -> Result<CudarcSlice<'_, T>> {
         let claim = || self.piece.hold(false, ClaimKind::Guard, Site::buffer);
         self.piece.block.cudarc(self.piece.start, self.len(), claim)

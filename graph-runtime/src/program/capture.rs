@@ -18,11 +18,11 @@ pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 pub(crate) trait Session {
     /// The stream.
     fn stream(&self) -> CUstream;
-    /// The same stream, in cudarc's type.
+    /// The stream as cudarc's type.
     fn cudarc(&self) -> &Arc<CudaStream>;
     /// The context of the stream.
     fn context(&self) -> &Arc<CudaContext>;
-    /// Where the graph's memory is.
+    /// The addresses of the graph's memory.
     fn addresses(&self) -> &Addresses;
     /// Zeroed device memory that lives as long as `self`: its first byte, as an address without provenance.
     fn workspace(&self, bytes: usize) -> Result<*mut u8>;

@@ -1,9 +1,9 @@
-//! The nodes of each declaration of `cuda_graph!`: in a `for`, one for each iteration.
+//! The nodes of each declaration of `cuda_graph!`: in a loop, one for each iteration.
 
 use std::collections::HashMap;
 
-/// The nodes of each declaration, by its index. Only graphs with `for`s have this; in others every declaration is one
-/// node, of the same index.
+/// The nodes of each declaration, by its index. Only graphs with loops or children have this; in others every
+/// declaration is one node of the same index.
 #[derive(Debug, Default)]
 pub(crate) struct DeclaredNodes {
     of: Vec<NodesOfDeclaration>,
@@ -12,7 +12,7 @@ pub(crate) struct DeclaredNodes {
 /// The nodes of one declaration, in order of the iterations.
 #[derive(Debug, Default)]
 struct NodesOfDeclaration {
-    /// The numbers of each node's iterations, from the outermost `for`, one node after the other: ascending.
+    /// The iteration numbers of each node, from the outermost loop, one node after the other, in ascending order.
     values: Vec<usize>,
     nodes: Vec<IterationNode>,
 }
@@ -20,22 +20,22 @@ struct NodesOfDeclaration {
 #[derive(Clone, Copy, Debug)]
 struct IterationNode {
     node: usize,
-    /// It only joins edges, since there are no iterations.
+    /// Whether it only joins edges, since there are no iterations.
     stands_in: bool,
 }
 
 /// The nodes of all declarations of a graph.
 #[derive(Debug, Default)]
 pub(crate) struct AllDeclaredNodes {
-    /// The nodes of the graph's own declarations, if it has `for`s or children.
+    /// The nodes of the graph's own declarations, if it has loops or children.
     pub(crate) own: Option<DeclaredNodes>,
-    /// The nodes of the declarations of its children, and of theirs, by the node that each child is.
+    /// The nodes of the declarations of all its children, direct or not, by the child's node.
     pub(crate) children: HashMap<usize, DeclaredNodes>,
 }
 
 impl AllDeclaredNodes {
-    /// The declarations of the graph itself, or of the child that a node is; `None` if each declaration is one node, of
-    /// the same index.
+    /// The declarations of the graph itself, or of a child, by its node. `None` if each declaration is one node of the
+    /// same index.
     pub(crate) fn of(&self, child: Option<usize>) -> Option<&DeclaredNodes> {
         match child {
             Some(child) => self.children.get(&child),
@@ -53,7 +53,7 @@ impl AllDeclaredNodes {
 }
 
 impl NodesOfDeclaration {
-    /// The number of `for`s around it.
+    /// The number of loops around it.
     fn depth(&self) -> usize {
         self.values.len().checked_div(self.nodes.len()).unwrap_or(0)
     }
@@ -63,7 +63,7 @@ impl NodesOfDeclaration {
         &self.values[index * depth..(index + 1) * depth]
     }
 
-    /// The nodes grouped by the iterations of the `common` outermost `for`s: the first and the last of each group.
+    /// The first and last node of each iteration of the `common` outermost loops.
     fn groups(&self, common: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let mut start = 0;
         std::iter::from_fn(move || {
@@ -86,7 +86,7 @@ impl DeclaredNodes {
         identity
     }
 
-    /// The next node of a declaration. `values` are the numbers of its iterations, from the outermost `for`.
+    /// Adds the next node of a declaration. `values` are its iteration numbers, from the outermost loop.
     pub(crate) fn add(
         &mut self,
         declared: usize,
@@ -130,8 +130,8 @@ impl DeclaredNodes {
         })
     }
 
-    /// The edges between nodes for an edge from a declaration to another, where `common` `for`s are around both: in
-    /// each of their iterations, one from the last of the first to the first of the other.
+    /// The edges between nodes for an edge between declarations with `common` loops around both: in each iteration of
+    /// those loops, from the last node of `from` to the first node of `to`.
     pub(crate) fn edges(&self, from: usize, to: usize, common: usize) -> impl Iterator<Item = (usize, usize)> {
         let groups = |declared: usize| {
             self.of

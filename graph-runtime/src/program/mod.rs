@@ -27,7 +27,7 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Kernel(KernelOp),
-    /// Both rectangles have as many rows of one width.
+    /// Both rectangles have the same number of rows and the same width.
     Memcpy {
         from: ByteRectangle,
         to: ByteRectangle,
@@ -36,7 +36,7 @@ pub(crate) enum Op {
     Memset {
         to: ByteRectangle,
         value: Value,
-        /// Whether the value will change. Then it must be lowered to something that takes every value.
+        /// Whether the value will be updated. If so, the node is built in a way that fits every value.
         will_update: bool,
     },
     Join,
@@ -142,7 +142,7 @@ impl Argument {
         }
     }
 
-    /// Whether the two are alike to a contract: buffers of one length, or equal values.
+    /// Whether the two are the same to a contract: buffers of one length, or equal values.
     pub(crate) fn is_like(&self, other: &CallArgument) -> bool {
         match (self, &other.0) {
             (Argument::Buffer { bytes, .. }, ArgumentKind::Buffer(span, _)) => *bytes == span.bytes,
@@ -153,8 +153,8 @@ impl Argument {
 }
 
 impl Argument {
-    /// Takes what an argument of a call is, and puts it last. Each field is written once, where it stays: moving
-    /// arguments that were just put together makes up a good part of what adding a node costs.
+    /// Moves an argument of a call to the end of `arguments`. Each field is written once, to its final place: moving
+    /// whole arguments would be a good part of the cost of adding a node.
     pub(crate) fn put(argument: &mut CallArgument, arguments: &mut Vec<Self>) {
         match &mut argument.0 {
             ArgumentKind::Value(Value::Small(bytes, len)) => {
@@ -185,14 +185,14 @@ pub(crate) struct KernelOp {
     pub(crate) attributes: Option<Box<KernelAttributes>>,
 }
 
-/// How else a kernel node is launched.
+/// Attributes of a kernel node's launch.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct KernelAttributes {
-    /// The blocks of a cluster, in each dimension.
+    /// The number of blocks of a cluster in each dimension.
     pub(crate) cluster: Option<[u32; 3]>,
-    /// All blocks at the same time.
+    /// Whether all blocks run at the same time.
     pub(crate) cooperative: bool,
-    /// As CUDA counts: less is sooner.
+    /// In CUDA's order: smaller numbers run sooner.
     pub(crate) priority: Option<i32>,
 }
 
@@ -209,7 +209,7 @@ impl KernelAttributes {
 }
 
 impl KernelOp {
-    /// Whether a device that takes the one launch takes the other.
+    /// Whether a device that accepts one of the launches accepts the other.
     pub(crate) fn is_launched_like(&self, other: &Self) -> bool {
         self.function == other.function && self.config == other.config && self.attributes == other.attributes
     }
@@ -236,12 +236,12 @@ pub(crate) struct Function {
     pub(crate) variables: Vec<(usize, Mode)>,
 }
 
-/// Where a kernel's code is.
+/// The location of a kernel's code.
 #[derive(Debug)]
 pub(crate) enum Code {
     /// In the module of this index into [`Program::modules`], which the graph loads.
     Module(usize),
-    /// In a module that somebody has loaded.
+    /// In a module that the user has loaded.
     Loaded(CudaFunction),
 }
 
@@ -269,12 +269,12 @@ pub(crate) struct Program {
     pub(crate) enabled: Vec<bool>,
     /// The function of each `KernelFacts` seen, by address.
     known: HashMap<usize, u32>,
-    /// The last answer of `known`, since neighbours often launch one kernel.
+    /// The last lookup in `known`, since adjacent nodes often launch one kernel.
     recent: Option<(usize, u32)>,
 }
 
 impl Program {
-    /// Adds what the next node does, and returns the node's index.
+    /// Adds the work of the next node, and returns the node's index.
     pub(crate) fn push(&mut self, op: Op) -> usize {
         let node = self.ops.len();
         if op.is_other() {
@@ -300,7 +300,7 @@ impl Program {
         self.functions.iter().position(same).map(|index| index as u32)
     }
 
-    /// The index of a loaded function in [`Program::functions`], which gets it if it is not there yet.
+    /// The index of a loaded function in [`Program::functions`]. Adds it if it is not there yet.
     pub(crate) fn loaded(&mut self, function: CudaFunction) -> u32 {
         self.find_loaded(&function).unwrap_or_else(|| {
             self.functions.push(Function {
@@ -315,7 +315,7 @@ impl Program {
     /// The index of a kernel with PTX in [`Program::functions`], if a node launches it.
     ///
     /// Facts are constants, which the compiler may place more than once: equal addresses mean one kernel, different
-    /// ones nothing. A kernel is the entry of a name in a PTX `static`, which exists once.
+    /// addresses mean nothing. A kernel is the entry of a name in a PTX `static`, which exists once.
     pub(crate) fn find_function(&self, facts: &'static KernelFacts) -> Option<u32> {
         let known = || self.known.get(&ptr::from_ref(facts).addr()).copied();
         self.recent(facts).or_else(known).or_else(|| {
@@ -325,14 +325,14 @@ impl Program {
         })
     }
 
-    /// The index of the kernel, if it is the one that was looked for last.
+    /// The index of the kernel, if it was looked up last.
     pub(crate) fn recent(&self, facts: &'static KernelFacts) -> Option<u32> {
         let (recent, function) = self.recent?;
         (recent == ptr::from_ref(facts).addr()).then_some(function)
     }
 
-    /// The index of the kernel in [`Program::functions`], where one that is not there yet is put. Its code is `ptx`.
-    /// `variables` finds those of a new one, given all functions so far and its module.
+    /// The index of a kernel in [`Program::functions`], whose code is `ptx`. Adds it if it is not there yet;
+    /// `variables` then finds its variables, given all functions so far and its module.
     pub(crate) fn function(
         &mut self,
         facts: &'static KernelFacts,

@@ -108,7 +108,7 @@ impl<S: ?Sized, M> fmt::Debug for PointerMut<'_, S, M> {
     }
 }
 
-/// Where each resource of a graph begins.
+/// The address of each resource of a graph.
 pub struct Addresses(Vec<*mut u8>);
 
 // SAFETY: the pointers are numbers here; whoever uses one is in an `unsafe` block of his own.

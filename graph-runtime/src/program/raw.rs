@@ -40,7 +40,7 @@ impl<K> fmt::Debug for RawNode<'_, K> {
     }
 }
 
-/// Where a node is to be added.
+/// The graph that a node is to be added to.
 pub(crate) struct RawSite<'n> {
     pub(crate) graph: CUgraph,
     pub(crate) context: &'n Arc<CudaContext>,

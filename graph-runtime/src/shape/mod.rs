@@ -127,7 +127,7 @@ pub trait Rows: sealed::Rows {
     type Row: Element;
 }
 
-/// How a shape lies in memory: as a type whose size is known, or as a slice.
+/// The layout of a shape in memory: a type whose size is known, or a slice.
 pub trait Extent: sealed::Extent {
     /// The size in bytes, where the type tells.
     const BYTES: Option<usize>;

@@ -1,8 +1,8 @@
-//! Bytes of resources, once their places have been checked.
+//! Ranges of bytes of resources, whose places have been checked.
 
 use crate::shape::place::Span;
 
-/// How much memory a resource needs.
+/// The size and alignment of a resource.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     pub(crate) bytes: usize,

@@ -13,7 +13,7 @@ mod sealed {
     }
 }
 
-/// Where a place's memory lives: [`OnHost`] or [`OnDevice`].
+/// The kind of memory of a place: [`OnHost`] or [`OnDevice`].
 pub trait Memory: sealed::Memory {}
 
 /// Page-locked host memory.
@@ -42,7 +42,7 @@ pub(crate) struct Span {
     pub(crate) graph: u64,
     /// The resource's index.
     pub(crate) resource: usize,
-    /// Where it starts in the resource, in bytes.
+    /// The offset in the resource, in bytes.
     pub(crate) start: usize,
     /// Its size in bytes.
     pub(crate) bytes: usize,

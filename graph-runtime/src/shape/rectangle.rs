@@ -10,8 +10,8 @@ use std::ops::RangeBounds;
 
 /// Some columns of some rows of a resource, of shape `S` in memory `M`: [`Place::rectangle`] and its kin select them.
 ///
-/// It is no [`Place`], since its rows lie apart: kernels cannot have it. A place of two dimensions converts into one,
-/// by `Rectangle::from`.
+/// It is not a [`Place`], since its rows lie apart: kernels do not take it. A place of two dimensions converts into a
+/// rectangle, by `Rectangle::from`.
 pub struct Rectangle<S: ?Sized, M> {
     pub(crate) span: RectangleSpan,
     marker: Marker<S, M>,
@@ -20,11 +20,11 @@ pub struct Rectangle<S: ?Sized, M> {
 /// The untyped part of a [`Rectangle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RectangleSpan {
-    /// Where the first row begins, and the bytes of all rows together.
+    /// The start of the first row, and the bytes of all rows together.
     pub(crate) all: Span,
     /// The bytes of a row.
     pub(crate) width: usize,
-    /// From the beginning of a row to that of the next, in bytes; at least `width`.
+    /// The distance from the start of a row to the start of the next, in bytes; at least `width`.
     pub(crate) pitch: usize,
 }
 
@@ -41,8 +41,8 @@ impl<S: ?Sized, M> Rectangle<S, M> {
 }
 
 impl<S: ?Sized, M> Place<S, M> {
-    /// `R` rows from `row` on, and of each `C` elements from `column` on: `x[row..row + R][column..column + C]`. What
-    /// is out of bounds is reported when a node uses it.
+    /// `R` rows from `row` on, with `C` elements of each from `column` on: `x[row..row + R][column..column + C]`. A
+    /// rectangle that is out of bounds is reported when a node uses it.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -69,7 +69,7 @@ impl<S: ?Sized, M> Place<S, M> {
         Rectangle::new(self.select(row..row.saturating_add(R), column..column.saturating_add(C)))
     }
 
-    /// See [`Place::rectangle`]; here the number of rows is known only when the graph is built.
+    /// As [`Place::rectangle`], for a number of rows that is known only when the graph is built.
     pub fn rectangle_rows<const C: usize>(
         &self,
         rows: impl RangeBounds<usize>,
@@ -81,7 +81,7 @@ impl<S: ?Sized, M> Place<S, M> {
         Rectangle::new(self.select(rows, column..column.saturating_add(C)))
     }
 
-    /// See [`Place::rectangle`]; here the lengths are known only when the graph is built.
+    /// As [`Place::rectangle`], for lengths that are known only when the graph is built.
     pub fn rectangle_of(
         &self,
         rows: impl RangeBounds<usize>,
@@ -101,7 +101,7 @@ impl<S: ?Sized, M> Place<S, M> {
         Rectangle::new(self.select(row..row.saturating_add(R), column..column.saturating_add(1)))
     }
 
-    /// See [`Place::rectangle`]; here the number of rows is known only when the graph is built.
+    /// As [`Place::rectangle`], for a number of rows that is known only when the graph is built.
     pub fn column_rows(&self, rows: impl RangeBounds<usize>, column: usize) -> Rectangle<[Inner<S>], M>
     where
         S: Rows<Row: Rows>,
@@ -115,13 +115,13 @@ impl<S: ?Sized, M> Place<S, M> {
         S: Rows<Row: Rows>,
     {
         let (rows, pitch) = (self.rows(rows).span, size_of::<S::Row>());
-        // Columns are selected from the first row; where there is none, from one that would be there.
+        // Columns are selected from the first row, even if there are no rows.
         let first = Place::<S::Row, M>::new(Span { bytes: pitch, ..rows });
         let columns = first.rows(columns).span;
         let count = rows.bytes.checked_div(pitch).unwrap_or(0);
         RectangleSpan {
             all: Span {
-                // Behind the last row there may be no memory for columns to begin in.
+                // After the last row there may be no memory for columns to begin in.
                 start: if count == 0 { rows.start } else { columns.start },
                 bytes: count * columns.bytes,
                 ..columns
@@ -155,7 +155,7 @@ impl RectangleSpan {
         self.all.bytes.checked_div(self.width).unwrap_or(0)
     }
 
-    /// The part of memory that it is, if that is in one piece.
+    /// Its bytes, if they are in one piece.
     pub(crate) fn in_one_piece(&self) -> Option<Span> {
         (self.pitch == self.width || self.rows() <= 1).then_some(self.all)
     }
@@ -173,7 +173,7 @@ impl RectangleSpan {
         }
     }
 
-    /// The part of memory that it is, for the analysis.
+    /// Its bytes, for the analysis.
     pub(crate) fn region(&self) -> Region {
         Region::Rectangle(graph_plan::Rectangle {
             start: self.all.start as u64,

@@ -36,7 +36,7 @@ fn a_race() {
         mistakes(builder),
         "nodes `scale` and `clear` can run at the same time and both access `data` [race]\n\
          note: `scale` writes `data`, `clear` writes `data[16..32]`\n\
-         help: add `scale` to the `after` list of `clear`"
+         help: add `scale` to the `after` list of `clear`, or add `clear` to the `after` list of `scale`"
     );
 }
 

@@ -1,13 +1,11 @@
 //! Build arguments: what `build` takes besides the device, and what the graph keeps of it.
 
-use super::interface::{Bodies, unseen};
 use super::shape::Shape;
 use crate::graph::ast::{BuildArgument, Resource};
 use crate::graph::resolve::{Graph, Scalar, Value, params, scalars};
 use graph_plan::Space;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use syn::ext::IdentExt;
 
 /// The parameters of `build` behind the device, in the order in which they are declared, each behind a comma.
 pub(super) fn parameters(graph: &Graph<'_>) -> TokenStream {
@@ -23,7 +21,7 @@ pub(super) fn parameters(graph: &Graph<'_>) -> TokenStream {
 }
 
 /// What is taken for shared memory.
-fn argument_type(graph: &Graph<'_>, memory: &Resource) -> TokenStream {
+pub(super) fn argument_type(graph: &Graph<'_>, memory: &Resource) -> TokenStream {
     let shape = Shape::of(graph, memory);
     match memory.space() {
         Space::Host => quote!(impl __g::HostShare<#shape>),
@@ -51,23 +49,6 @@ pub(super) fn bound(graph: &Graph<'_>, builder: &Ident, bound: &Ident) -> TokenS
         BuildArgument::Unknown(_) => TokenStream::new(),
     };
     graph.item.arguments.iter().map(bind).collect()
-}
-
-/// `rebind_x` of shared memory.
-pub(super) fn rebind(graph: &Graph<'_>, memory: &Resource, bodies: Bodies) -> TokenStream {
-    let (name, argument) = (&memory.name, argument_type(graph, memory));
-    let function = match memory.space() {
-        Space::Host => quote!(rebind_host),
-        Space::Device => quote!(rebind_device),
-    };
-    let rebind = Ident::new(&format!("rebind_{}", name.unraw()), name.span());
-    let summary = format!(" Puts other memory in the place of `{name}` for later launches: see `Graph::rebind`.");
-    let field = unseen(name);
-    let body = bodies.of(quote!(__p::#function(&mut self.__graph, &self.#field, memory)));
-    quote! {
-        #[doc = #summary]
-        pub fn #rebind(&mut self, memory: #argument) -> __g::Result<()> { #body }
-    }
 }
 
 /// The plain values that setters need again: those of nodes that mention a param.

@@ -1,6 +1,6 @@
 //! The attributes of nodes as tokens: as part of a launch, or as calls about the node that was just added.
 
-use super::build::hidden;
+use super::names::hidden;
 use crate::graph::ast::{Extent, Node};
 use crate::span::ends;
 use proc_macro2::{Ident, TokenStream};

@@ -1,12 +1,8 @@
 //! Graphs as nodes of others: the calls of what they offer, and what is asserted of their bindings.
 
-mod offered;
-
-pub(super) use offered::{assert, bound, declared, offered};
-
-use super::build::hidden;
-use super::node::borrow;
-use super::part::{generic, spanned_call};
+use super::alias::{child_alias, child_path};
+use super::names::hidden;
+use super::part::{borrow, generic, spanned_call};
 use crate::graph::ast::{Action, Argument, Binding, Child, Node};
 use crate::graph::constant::mentions;
 use crate::graph::resolve::Graph;
@@ -14,27 +10,9 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
-/// The child's type: by its alias, so that a wrong path is one error, unless it mentions generics of the graph around.
-fn path(graph: &Graph<'_>, node: &Node, child: &Child) -> TokenStream {
-    let path = child.path.to_token_stream();
-    match generic(graph, path.clone()) {
-        true => quote!(<#path>),
-        false => alias(node).to_token_stream(),
-    }
-}
-
-fn alias(node: &Node) -> Ident {
-    Ident::new(&format!("__child_{}", node.name.unraw()), node.name.span())
-}
-
-/// The alias, if items beside the type can name the child's type.
-pub(super) fn own_alias(graph: &Graph<'_>, node: &Node, child: &Child) -> Option<Ident> {
-    (!generic(graph, child.path.to_token_stream())).then(|| alias(node))
-}
-
 /// Adds a child that no param changes.
 pub(super) fn add(graph: &Graph<'_>, node: &Node, child: &Child, builder: &TokenStream) -> TokenStream {
-    let (name, path, slots) = (node.name.to_string(), path(graph, node, child), hidden("slots"));
+    let (name, path, slots) = (node.name.to_string(), child_path(graph, node, child), hidden("slots"));
     let bound = fill(graph, node, child, &slots);
     quote! {
         {
@@ -45,14 +23,14 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, child: &Child, builder: &Token
 }
 
 /// Adds a child, or changes it: params are in what it is bound to.
-pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, child: &Child, sink: &Ident) -> TokenStream {
-    let (name, path, slots) = (node.name.to_string(), path(graph, node, child), hidden("slots"));
+pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, child: &Child, target: &Ident) -> TokenStream {
+    let (name, path, slots) = (node.name.to_string(), child_path(graph, node, child), hidden("slots"));
     let bound = fill(graph, node, child, &slots);
     quote! {
         {
             #bound
             let declare = |builder: &mut __g::GraphBuilder, bound| #path::__declare(builder, bound);
-            __p::NodeSink::child(#sink, #index, #name, #slots, declare, #path::__update)
+            __p::NodeTarget::child(#target, #index, #name, #slots, declare, #path::__update)
         }
     }
 }
@@ -60,7 +38,7 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, child: &Child,
 /// Fills the slots of a child. A name that it does not have is told by [`assertions`] alone, and so is a type that is
 /// no graph: here traits stand in for the functions.
 fn fill(graph: &Graph<'_>, node: &Node, child: &Child, slots: &Ident) -> TokenStream {
-    let path = path(graph, node, child);
+    let path = child_path(graph, node, child);
     let functions: Vec<Ident> = child
         .bindings
         .iter()
@@ -97,7 +75,7 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
     let Action::Graph(child) = &node.action else {
         return Vec::new();
     };
-    let (path, name) = (path(graph, node, child), node.name.to_string());
+    let (path, name) = (child_path(graph, node, child), node.name.to_string());
     let interface = quote!({
         #[allow(unused_imports)]
         use __p::NoGraph as _;
@@ -139,7 +117,7 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
     let function = quote_spanned!(span=> __p::is_graph);
     let mut named = child.path.to_token_stream();
     if !generic(graph, named.clone()) {
-        let mut alias = alias(node);
+        let mut alias = child_alias(node);
         alias.set_span(span);
         named = alias.to_token_stream();
     }
@@ -158,7 +136,7 @@ fn conditional_around(graph: &Graph<'_>, node: &Node) -> Option<String> {
 
 /// The size of a child's scratch memory, where that is a constant.
 pub(super) fn scratch(graph: &Graph<'_>, node: &Node, child: &Child) -> TokenStream {
-    let path = path(graph, node, child);
+    let path = child_path(graph, node, child);
     quote!({
         #[allow(unused_imports)]
         use __p::NoGraph as _;
@@ -167,7 +145,7 @@ pub(super) fn scratch(graph: &Graph<'_>, node: &Node, child: &Child) -> TokenStr
 }
 
 /// The name of the function that fills a slot.
-fn function(name: &Ident, memory: bool) -> Ident {
+pub(super) fn function(name: &Ident, memory: bool) -> Ident {
     let kind = if memory { "place" } else { "value" };
     format_ident!("__{kind}_{}", name.unraw(), span = name.span())
 }

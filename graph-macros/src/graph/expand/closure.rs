@@ -1,7 +1,7 @@
 //! Nodes that are made of closures and of other values of the user's.
 
 use super::argument::kept;
-use super::node::borrow;
+use super::part::borrow;
 use super::shape::Shape;
 use crate::graph::ast::{Call, Node};
 use crate::graph::resolve::{Graph, Scalar, added_scalars};

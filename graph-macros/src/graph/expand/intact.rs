@@ -2,9 +2,10 @@
 //! once more. So what rustc has to say of them is said at once, and what only they name counts as used. Nothing calls
 //! it.
 
-use super::build::{Operands, hidden, operands, operands_of};
 use super::interface::implementation;
+use super::names::hidden;
 use super::node::{add, places};
+use super::operands::{Operands, operands, operands_of};
 use crate::graph::ast::{Action, Node, Param, Statement};
 use crate::graph::resolve::{Entity, Graph, added, mentioned};
 use crate::report::Report;
@@ -140,7 +141,7 @@ fn starts_of(statements: &[Statement], found: &mut Vec<LineColumn>) {
                 }
             }
             Statement::For(repeated) => starts_of(&repeated.statements, found),
-            _ => {}
+            Statement::Resource(_) | Statement::Param(_) => {}
         }
     }
 }

@@ -1,16 +1,18 @@
 //! What users see of a graph: the type, the accessors of memory and params, the handles of nodes.
 
-use super::anonymous;
-use super::argument::{self, kept};
-use super::rng;
+use super::argument::{argument_type, kept};
+use super::names::{Source, copy, receiver, unseen, value_name};
 use super::shape::Shape;
+use super::types::{
+    Lent, arguments, cloned, generics, lent, marker, memory_shape, nodes_field, param_type, place_type_at,
+};
 use crate::graph::ast::{Node, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value};
 use graph_plan::Space;
 use proc_macro2::{Ident, Literal, Span, TokenStream};
-use quote::{ToTokens, format_ident, quote, quote_spanned};
+use quote::{format_ident, quote};
 use syn::ext::IdentExt;
-use syn::{GenericParam, Generics, Lifetime, LifetimeParam};
+use syn::{GenericParam, Lifetime, LifetimeParam};
 
 /// Whether methods do something or only have the right type.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -106,7 +108,7 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
         let (field, ty) = (&param.name, param_type(graph, index));
         quote!(#field: #ty,)
     });
-    let nodes = anonymous::nodes_field(graph);
+    let nodes = nodes_field(graph);
     let kept = kept(graph).into_iter().map(|Value { name, ty }| quote!(#name: #ty,));
     let marker = marker(&generics);
     let summary = format!(" The graph `{name}`, declared with `cuda_graph!`.");
@@ -136,58 +138,6 @@ fn without_suggestions(mut name: Ident) -> Ident {
     name
 }
 
-/// Uses every type and lifetime parameter, whether or not a resource does.
-pub(super) fn marker(generics: &Generics) -> TokenStream {
-    let used = generics.params.iter().filter_map(|param| match param {
-        GenericParam::Type(param) => {
-            let name = &param.ident;
-            Some(quote!(#name))
-        }
-        GenericParam::Lifetime(param) => {
-            let lifetime = &param.lifetime;
-            Some(quote!(&#lifetime ()))
-        }
-        GenericParam::Const(_) => None,
-    });
-    quote!(::core::marker::PhantomData<fn() -> (#(#used,)*)>)
-}
-
-/// The generics of the type: those of the item, or those made for an expression.
-pub(super) fn generics(graph: &Graph<'_>) -> Generics {
-    if graph.is_expression() {
-        return anonymous::generics(graph);
-    }
-    graph.item.generics.clone()
-}
-
-/// The type of a param, as the interface names it.
-fn param_type(graph: &Graph<'_>, param: usize) -> TokenStream {
-    if graph.is_expression() {
-        return anonymous::param_type(param).to_token_stream();
-    }
-    graph.params[param].ty.to_token_stream()
-}
-
-/// The type of the place of a resource.
-pub(super) fn place_type(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
-    place_type_at(graph, resource, &quote!(__g))
-}
-
-/// The type of the place of a resource, where the runtime has this name.
-fn place_type_at(graph: &Graph<'_>, resource: &Resource, runtime: &TokenStream) -> TokenStream {
-    if graph.is_expression() {
-        return anonymous::place_type(graph, resource);
-    }
-    if resource.random.is_some() {
-        return quote!(#runtime::Rng);
-    }
-    let shape = Shape::of(graph, resource);
-    match resource.space() {
-        Space::Host => quote!(#runtime::Place<#shape, #runtime::OnHost>),
-        Space::Device => quote!(#runtime::Place<#shape, #runtime::OnDevice>),
-    }
-}
-
 /// The methods that every graph has.
 fn common(bodies: Bodies) -> TokenStream {
     let launch = bodies.of(quote!(__g::Graph::launch(&mut self.__graph)));
@@ -212,7 +162,7 @@ fn common(bodies: Bodies) -> TokenStream {
 
 fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
     if resource.random.is_some() {
-        return rng::handle(resource, bodies);
+        return rng_handle(resource, bodies);
     }
     let (name, docs) = (&resource.name, &resource.attributes.docs);
     let name_mut = Ident::new(&format!("{}_mut", name.unraw()), name.span());
@@ -233,7 +183,7 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
         }
     });
     let is_shared = matches!(resource.kind, ResourceKind::Shared { .. });
-    let rebind = is_shared.then(|| argument::rebind(graph, resource, bodies));
+    let rebind = is_shared.then(|| rebind(graph, resource, bodies));
     quote! {
         #[doc = #summary]
         #(#docs)*
@@ -244,54 +194,8 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
     }
 }
 
-/// What the accessors of a resource lend, and how.
-pub(super) struct Lent {
-    pub(super) shared: TokenStream,
-    pub(super) exclusive: TokenStream,
-    pub(super) get: TokenStream,
-    pub(super) get_mut: TokenStream,
-}
-
-fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
-    if graph.is_expression() {
-        return anonymous::lent(graph, resource);
-    }
-    let (name, shape) = (&resource.name, Shape::of(graph, resource));
-    let is_shared = matches!(resource.kind, ResourceKind::Shared { .. });
-    let (shared, exclusive, read, write) = match (resource.space(), &shape) {
-        (Space::Host, _) if is_shared => (
-            quote!(__g::HostRef<'_, #shape>),
-            quote!(__g::HostMut<'_, #shape>),
-            quote!(shared_host),
-            quote!(shared_host_mut),
-        ),
-        (Space::Host, Shape::Fixed(_) | Shape::Inferred) => {
-            (quote!(&#shape), quote!(&mut #shape), quote!(host), quote!(host_mut))
-        }
-        (Space::Host, Shape::Dynamic { .. }) => (
-            quote!(&#shape),
-            quote!(&mut #shape),
-            quote!(host_slice),
-            quote!(host_slice_mut),
-        ),
-        (Space::Device, _) => (
-            quote!(__g::DeviceRef<'_, #shape>),
-            quote!(__g::DeviceMut<'_, #shape>),
-            quote!(device),
-            quote!(device_mut),
-        ),
-    };
-    let field = unseen(name);
-    Lent {
-        get: quote!(__g::Graph::#read(&self.__graph, &self.#field)),
-        get_mut: quote!(__g::Graph::#write(&mut self.__graph, &self.#field)),
-        shared,
-        exclusive,
-    }
-}
-
 fn getter(graph: &Graph<'_>, param: usize, bodies: Bodies) -> TokenStream {
-    let (ty, param, condition) = (param_type(graph, param), graph.params[param], anonymous::cloned(graph));
+    let (ty, param, condition) = (param_type(graph, param), graph.params[param], cloned(graph));
     let (name, docs) = (&param.name, &param.attributes.docs);
     let summary = format!(" The value of the param `{name}` in the next launch.");
     let this = receiver(name);
@@ -303,44 +207,9 @@ fn getter(graph: &Graph<'_>, param: usize, bodies: Bodies) -> TokenStream {
     }
 }
 
-/// Where a copy of a param's value comes from.
-pub(super) enum Source {
-    /// The field of this receiver.
-    Field(Ident),
-    /// The variable of the param's name.
-    Variable,
-    /// This argument of its setter.
-    Argument(Ident),
-}
-
-/// A copy of a param's value: params are `Clone`, not necessarily `Copy`. All copies of one param have the same span,
-/// at its name, so that rustc says only once that a type is not `Clone`. `receiver` is the `self` of the method, or the
-/// argument's name.
-pub(super) fn copy(name: &Ident, source: &Source) -> TokenStream {
-    let here = |ident: &Ident| {
-        let mut ident = ident.clone();
-        ident.set_span(name.span().resolved_at(ident.span()));
-        ident
-    };
-    let value = match source {
-        Source::Field(receiver) => {
-            let receiver = here(receiver);
-            quote_spanned!(name.span()=> #receiver.#name)
-        }
-        Source::Variable => name.to_token_stream(),
-        Source::Argument(argument) => here(argument).to_token_stream(),
-    };
-    quote_spanned!(name.span()=> ::core::clone::Clone::clone(&#value))
-}
-
-/// `self` in the methods of a param, with the hygiene of its name: rustc underlines only tokens that agree in that.
-pub(super) fn receiver(param: &Ident) -> Ident {
-    Ident::new("self", param.span())
-}
-
 /// `set_x(value)` with the given body.
 pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> TokenStream {
-    let (ty, param, condition) = (param_type(graph, param), graph.params[param], anonymous::cloned(graph));
+    let (ty, param, condition) = (param_type(graph, param), graph.params[param], cloned(graph));
     let (name, docs) = (&param.name, &param.attributes.docs);
     let set = Ident::new(&format!("set_{}", name.unraw()), name.span());
     let (this, value) = (receiver(name), value_name(name));
@@ -351,18 +220,6 @@ pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> Toke
         #(#docs)*
         pub fn #set(&mut #this, #value: #ty) -> __g::Result<()> #condition { #body }
     }
-}
-
-/// The name of a setter's argument.
-pub(super) fn value_name(param: &Ident) -> Ident {
-    Ident::new("__value", param.span())
-}
-
-/// The field of this name, mentioned where it means nothing to editors.
-pub(super) fn unseen(name: &Ident) -> Ident {
-    let mut name = name.clone();
-    name.set_span(Span::call_site().resolved_at(name.span()));
-    name
 }
 
 /// The handle of a node. In `for`s it takes the numbers of the iterations, from the outermost.
@@ -456,14 +313,6 @@ fn memory_method(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     }
 }
 
-/// The shape of host memory, as the interface names it.
-fn memory_shape(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
-    if graph.is_expression() {
-        return anonymous::memory_type(graph, resource);
-    }
-    Shape::of(graph, resource).to_token_stream()
-}
-
 /// The function that takes host memory out of what is lent at once.
 fn take(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
     match Shape::of(graph, resource) {
@@ -473,12 +322,35 @@ fn take(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
     }
 }
 
-/// The names of all generic parameters, as arguments.
-pub(super) fn arguments(generics: &Generics) -> Vec<TokenStream> {
-    let name = |param: &GenericParam| match param {
-        GenericParam::Type(param) => param.ident.to_token_stream(),
-        GenericParam::Lifetime(param) => param.lifetime.to_token_stream(),
-        GenericParam::Const(param) => param.ident.to_token_stream(),
+/// The method that lends the handle.
+pub(super) fn rng_handle(resource: &Resource, bodies: Bodies) -> TokenStream {
+    let (name, docs) = (&resource.name, &resource.attributes.docs);
+    let summary = format!(" The random numbers `{name}`: their seed.");
+    let field = unseen(name);
+    let get = bodies.of(quote!(__g::Graph::rng(
+        &mut self.__graph,
+        ::core::borrow::Borrow::<__g::Rng>::borrow(&self.#field),
+    )));
+    quote! {
+        #[doc = #summary]
+        #(#docs)*
+        pub fn #name(&mut self) -> __g::RngHandle<'_> { #get }
+    }
+}
+
+/// `rebind_x` of shared memory.
+pub(super) fn rebind(graph: &Graph<'_>, memory: &Resource, bodies: Bodies) -> TokenStream {
+    let (name, argument) = (&memory.name, argument_type(graph, memory));
+    let function = match memory.space() {
+        Space::Host => quote!(rebind_host),
+        Space::Device => quote!(rebind_device),
     };
-    generics.params.iter().map(name).collect()
+    let rebind = Ident::new(&format!("rebind_{}", name.unraw()), name.span());
+    let summary = format!(" Puts other memory in the place of `{name}` for later launches: see `Graph::rebind`.");
+    let field = unseen(name);
+    let body = bodies.of(quote!(__p::#function(&mut self.__graph, &self.#field, memory)));
+    quote! {
+        #[doc = #summary]
+        pub fn #rebind(&mut self, memory: #argument) -> __g::Result<()> { #body }
+    }
 }

@@ -1,7 +1,7 @@
 //! Nodes that are made by calls of libraries, or of CUDA: closures that get addresses of memory under its names.
 
 use super::closure::clones;
-use super::node::borrow;
+use super::part::borrow;
 use crate::graph::ast::{Argument, Capture, Node, Raw};
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, TokenStream};

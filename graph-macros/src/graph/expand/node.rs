@@ -1,8 +1,13 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
-use super::part::{bounds_assertions, buffer, generic, inner, local, select, spanned_call};
-use super::plane::{columns, memset};
-use super::{attribute, child, closure, library};
+use super::alias::{alias, allowed};
+use super::attribute;
+use super::child;
+use super::closure;
+use super::library;
+use super::names::{loaded_name, local};
+use super::part::{borrow, borrow_on_device, bounds_assertions, buffer, generic, inner, on_device, spanned_call};
+use super::rectangle::{columns, memset};
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant};
 use crate::graph::resolve::Graph;
@@ -63,22 +68,32 @@ fn conditional(graph: &Graph<'_>, node: &Node, builder: &TokenStream, method: &s
 }
 
 /// The call that adds a node to a builder, or updates it in a graph: the same expression serves both.
-pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, sink: &Ident) -> TokenStream {
+pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
-    let trait_path = quote_spanned!(span=> __p::NodeSink);
+    let trait_path = quote_spanned!(span=> __p::NodeTarget);
     match &node.action {
         Action::Kernel(launch) => {
             let function = loaded(node).map(|_| loaded_name().to_token_stream());
             let (dimensions, call) = (dimensions(node, launch), call(graph, launch, &alias(node), function));
-            quote_spanned!(span=> #trait_path::kernel(#sink, #index, #name, #dimensions, #call))
+            quote_spanned!(span=> #trait_path::kernel(#target, #index, #name, #dimensions, #call))
         }
         Action::Memset { to, value } => {
             let (method, place) = memset(graph, to, span);
             let (element, value) = (element(graph, to), value_to_set(graph, to, value));
-            quote_spanned!(span=> #trait_path::#method::<_, #element>(#sink, #index, #name, #place, #value))
+            quote_spanned!(span=> #trait_path::#method::<_, #element>(#target, #index, #name, #place, #value))
         }
-        Action::Graph(child) => child::apply(graph, index, node, child, sink),
-        _ => quote!(::core::result::Result::Ok(())),
+        Action::Graph(child) => child::apply(graph, index, node, child, target),
+        // No param can be in these, or only in what is fixed when the graph is built.
+        Action::Memcpy { .. }
+        | Action::Call(_)
+        | Action::Capture(_)
+        | Action::Raw(_)
+        | Action::Join
+        | Action::Record(_)
+        | Action::Wait(_)
+        | Action::If(_)
+        | Action::While(_)
+        | Action::Switch(_) => quote!(::core::result::Result::Ok(())),
     }
 }
 
@@ -102,72 +117,6 @@ fn dimensions(node: &Node, launch: &Launch) -> TokenStream {
     attribute::launched(node, dimensions)
 }
 
-/// A place, borrowed at its own tokens.
-pub(super) fn borrow(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
-    reference(place, mutable, &select(graph, place, mutable))
-}
-
-/// The same of a place that must be device memory.
-pub(super) fn borrow_on_device(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
-    reference(place, mutable, &on_device(graph, place, mutable))
-}
-
-pub(super) fn reference(place: &Place, mutable: bool, selected: &TokenStream) -> TokenStream {
-    if mutable {
-        quote_spanned!(place.name.span()=> &mut #selected)
-    } else {
-        quote_spanned!(place.name.span()=> &#selected)
-    }
-}
-
-/// A place that must be device memory. Where what is captured lies, only its type tells.
-fn on_device(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
-    let selected = select(graph, place, mutable);
-    match graph.resource(place) {
-        Some(index) if graph.resources[index].is_moved() => {
-            quote_spanned!(place.name.span()=> __p::on_device(#selected))
-        }
-        _ => selected,
-    }
-}
-
-/// The name under which the expansion mentions a node's kernel. The user's path stands once, where this name is
-/// declared, so that a wrong path is one error.
-pub(super) fn alias(node: &Node) -> Ident {
-    Ident::new(&format!("__kernel_{}", node.name.unraw()), node.name.span())
-}
-
-/// The lints that items of the expansion may break, with names of the user's. Beside a type, the constant around all of
-/// them allows these.
-pub(super) fn allowed(graph: &Graph<'_>) -> Option<TokenStream> {
-    let levels = || quote!(#[allow(non_camel_case_types, non_upper_case_globals, dead_code)]);
-    graph.is_expression().then(levels)
-}
-
-/// The declarations of all [`alias`]es.
-pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
-    let allowed = allowed(graph);
-    let declare = |node: &&Node| {
-        let (alias, path) = match &node.action {
-            Action::Kernel(launch) => (alias(node), launch.path()?),
-            Action::Graph(child) => (child::own_alias(graph, node, child)?, &child.path),
-            Action::Memcpy { .. }
-            | Action::Memset { .. }
-            | Action::Call(_)
-            | Action::Capture(_)
-            | Action::Raw(_)
-            | Action::Join
-            | Action::Record(_)
-            | Action::Wait(_)
-            | Action::If(_)
-            | Action::While(_)
-            | Action::Switch(_) => return None,
-        };
-        Some(quote!(#allowed type #alias = #path;))
-    };
-    graph.nodes.iter().filter_map(declare).collect()
-}
-
 /// The function value that a node launches, as an expression of type `CudaFunction`.
 pub(super) fn loaded(node: &Node) -> Option<TokenStream> {
     let Action::Kernel(launch) = &node.action else {
@@ -178,12 +127,6 @@ pub(super) fn loaded(node: &Node) -> Option<TokenStream> {
     };
     let (span, expr) = (value.span(), &value.expr);
     Some(quote_spanned!(span=> __g::LoadedFunction::loaded(&(#expr))))
-}
-
-/// The parameter of a node's function that is the [`loaded`] value: `None` in an update, which does not evaluate the
-/// expression again.
-pub(super) fn loaded_name() -> Ident {
-    Ident::new("function", Span::mixed_site())
 }
 
 /// The call that a node makes, in `unsafe` where the user wrote so. `function` is the value that is launched, if that
@@ -268,7 +211,8 @@ pub(super) fn places(node: &Node) -> Vec<&Place> {
         Action::Memset { to, .. } => vec![to],
         Action::Call(call) => call.parameters.iter().map(|parameter| &parameter.place).collect(),
         Action::Graph(child) => borrowed(child.bindings.iter().map(|binding| &binding.argument)),
-        other => other.condition().into_iter().collect(),
+        Action::If(_) | Action::While(_) | Action::Switch(_) => node.action.condition().into_iter().collect(),
+        Action::Join | Action::Record(_) | Action::Wait(_) => Vec::new(),
     }
 }
 

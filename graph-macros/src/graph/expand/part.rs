@@ -1,6 +1,7 @@
 //! Places as tokens: the expression that selects one in `build`, its size in bytes, and the assertion that it is in
 //! bounds.
 
+use super::names::local_at;
 use super::rng;
 use super::shape::Shape;
 use crate::graph::ast::{Part, Place, Resource};
@@ -9,19 +10,6 @@ use crate::graph::resolve::{Graph, expressions};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
-use syn::ext::IdentExt;
-
-/// The local variable that holds a resource's place in `build`. It has the user's own hygiene: only tokens that agree
-/// in it make one span, at which rustc reports what is wrong with a place.
-pub(super) fn local(declared: &Ident) -> Ident {
-    local_at(declared, declared.span())
-}
-
-/// The same variable, mentioned elsewhere: where it is, with the hygiene of where it was declared.
-pub(super) fn local_at(declared: &Ident, place: Span) -> Ident {
-    let span = place.resolved_at(declared.span());
-    Ident::new(&format!("__place_{}", declared.unraw()), span)
-}
 
 /// A range with every bound as an expression, of a dimension of a resource.
 pub(super) struct Range<'a> {
@@ -109,7 +97,8 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenSt
     if place.parts.is_empty() {
         return match mutable {
             true => {
-                // With its shape: else the kernel's would be expected of it, and a message would not be about the argument.
+                // With its shape: else the kernel's would be expected of it, and a message would not be about the
+                // argument.
                 let shape = Shape::of(graph, resource);
                 quote_spanned!(span=> __g::Place::<#shape, _>::whole(&#name))
             }
@@ -289,4 +278,33 @@ pub(super) fn spanned_call(function: TokenStream, operands: TokenStream, end: Sp
     let mut group = Group::new(Delimiter::Parenthesis, operands);
     group.set_span(end);
     quote!(#function #group)
+}
+
+/// A place, borrowed at its own tokens.
+pub(super) fn borrow(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
+    reference(place, mutable, &select(graph, place, mutable))
+}
+
+/// The same of a place that must be device memory.
+pub(super) fn borrow_on_device(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
+    reference(place, mutable, &on_device(graph, place, mutable))
+}
+
+pub(super) fn reference(place: &Place, mutable: bool, selected: &TokenStream) -> TokenStream {
+    if mutable {
+        quote_spanned!(place.name.span()=> &mut #selected)
+    } else {
+        quote_spanned!(place.name.span()=> &#selected)
+    }
+}
+
+/// A place that must be device memory. Only the type of a moved local tells where it is.
+pub(super) fn on_device(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
+    let selected = select(graph, place, mutable);
+    match graph.resource(place) {
+        Some(index) if graph.resources[index].is_moved() => {
+            quote_spanned!(place.name.span()=> __p::on_device(#selected))
+        }
+        _ => selected,
+    }
 }

@@ -1,7 +1,7 @@
 //! Edges as tokens, and the compile-time assertions about programmatic ones: only constants of the kernels' types tell
 //! whether these are an order of their nodes.
 
-use super::node::{alias, allowed};
+use super::alias::{alias, allowed};
 use crate::graph::ast::{Action, Argument, Launch, Node};
 use crate::graph::resolve::Graph;
 use graph_plan::{Access, Code, Edge, Outcome, Writers};

@@ -1,6 +1,5 @@
 //! Random numbers as tokens: declaring them, the state of one use, and the handle.
 
-use super::interface::{Bodies, unseen};
 use crate::graph::ast::{Place, Resource};
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, TokenStream};
@@ -25,20 +24,4 @@ pub(super) fn state(graph: &Graph<'_>, place: &Place, local: &Ident) -> TokenStr
     let node = graph.draft.accesses[number].node;
     let iteration = graph.variables_up_to(graph.draft.loop_around(node));
     quote_spanned!(place.end=> __g::Rng::named(&#local, &[#number #(, #iteration)*]))
-}
-
-/// The method that lends the handle.
-pub(super) fn handle(resource: &Resource, bodies: Bodies) -> TokenStream {
-    let (name, docs) = (&resource.name, &resource.attributes.docs);
-    let summary = format!(" The random numbers `{name}`: their seed.");
-    let field = unseen(name);
-    let get = bodies.of(quote!(__g::Graph::rng(
-        &mut self.__graph,
-        ::core::borrow::Borrow::<__g::Rng>::borrow(&self.#field),
-    )));
-    quote! {
-        #[doc = #summary]
-        #(#docs)*
-        pub fn #name(&mut self) -> __g::RngHandle<'_> { #get }
-    }
 }

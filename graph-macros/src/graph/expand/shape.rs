@@ -12,7 +12,7 @@ pub(super) enum Shape<'a> {
     Fixed(TokenStream),
     /// As many rows as an expression says.
     Dynamic { row: TokenStream, length: &'a Expr },
-    /// That of a captured local.
+    /// The shape of a moved local.
     Inferred,
 }
 

@@ -1,9 +1,12 @@
 //! What `build` does, step by step, in functions that are not too long.
 
 use super::attribute;
-use super::build::{Operands, add_or_apply, call, hidden, operands, scalars_of};
+use super::names::{Source, copy, hidden, nodes_name};
+use super::node::{add, loaded};
+use super::operands;
+use super::operands::{Operands, function_of, operands, operands_of, scalars_of};
 use crate::graph::ast::Statement;
-use crate::graph::resolve::{Graph, mentioned};
+use crate::graph::resolve::{Graph, mentioned, params, scalars};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
@@ -26,11 +29,11 @@ enum Step {
 }
 
 impl Step {
-    /// The number of steps it is in the function that it stands in.
+    /// The number of steps that it counts for in its function.
     fn length(&self) -> usize {
         match self {
             Step::For(_, steps) => 1 + length(steps),
-            _ => 1,
+            Step::Node(_) | Step::Begin | Step::End | Step::Group(_) => 1,
         }
     }
 }
@@ -85,7 +88,7 @@ impl<'g, 'a> Steps<'g, 'a> {
             Step::For(repeated, steps) => self.repeat(*repeated, steps, builder),
             Step::Group(group) => {
                 let operands = self.operands(&self.groups[*group]);
-                call(self.graph, &group_function(*group), &operands, builder, None)
+                operands::call(self.graph, &group_function(*group), &operands, builder, None)
             }
         }
     }
@@ -234,4 +237,39 @@ fn grouped(steps: Vec<Step>, around: Option<usize>, groups: &mut Vec<Group>) -> 
 /// The name of a group's function.
 fn group_function(group: usize) -> Ident {
     format_ident!("__nodes_{group}")
+}
+
+/// All nodes, added to the builder, which is a `&mut GraphBuilder`.
+pub(super) fn nodes(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
+    Steps::of(graph).tokens(builder)
+}
+
+/// Adds a node: directly, or through its function if it mentions params. `builder` is a `&mut GraphBuilder`.
+pub(super) fn add_or_apply(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> TokenStream {
+    let node = graph.nodes[index];
+    if params(graph, node).is_empty() {
+        return add(graph, node, builder);
+    }
+    if graph.is_expression() {
+        return add_in_expression(graph, index, builder);
+    }
+    let loaded = loaded(node).map(|function| quote!(::core::option::Option::Some(#function)));
+    operands::call(
+        graph,
+        &function_of(index),
+        &operands_of(graph, index, scalars(graph, node)),
+        builder,
+        loaded,
+    )
+}
+
+/// Adds a node that mentions params.
+pub(super) fn add_in_expression(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> TokenStream {
+    let nodes = nodes_name();
+    let loaded = match loaded(graph.nodes[index]) {
+        Some(function) => quote!(::core::option::Option::Some(#function)),
+        None => quote!(::core::option::Option::None),
+    };
+    let values = graph.params.iter().map(|param| copy(&param.name, &Source::Variable));
+    quote!(__p::add(&mut #nodes, #builder, #index, #loaded, (#(#values,)*));)
 }

@@ -36,7 +36,7 @@ impl Default for Context {
     }
 }
 
-/// Where a resource lies.
+/// The location of a resource.
 #[derive(Clone, Copy)]
 pub(super) enum Address {
     Host(*mut u8),

@@ -15,7 +15,7 @@ use tracing::trace;
 
 /// The first CUDA version with conditional nodes.
 const CONDITIONALS: u32 = 12_030;
-/// The first with several bodies to a node.
+/// The first CUDA version with several bodies of a node.
 const SEVERAL_BODIES: u32 = 12_080;
 
 /// The version of the driver, or the one that the builder asked for if that is older.
@@ -35,7 +35,7 @@ pub(super) fn check_driver(blueprint: &Blueprint<'_>, site: impl Fn() -> Site) -
     })
 }
 
-/// How a condition is set.
+/// The setting of a condition by a kernel.
 #[derive(Clone, Copy)]
 struct Setting {
     /// The node of the program whose condition it is.
@@ -55,9 +55,9 @@ pub(super) struct Setter {
 /// A CUDA conditional node to add.
 struct Choice {
     kind: ConditionalType,
-    /// Set where the value equals this; without, to the value.
+    /// If this is given, the condition is set if the value equals it; otherwise it is set to the value.
     number: Option<u32>,
-    /// As the draft numbers them.
+    /// The bodies, as indices into the draft's.
     bodies: Vec<usize>,
 }
 
@@ -214,15 +214,15 @@ impl CudaExecutable {
         } = self;
         for Setter { node, setting } in setters.iter().filter(|setter| setter.setting.owner == node) {
             let params = adder.condition(kernels, setting.handle, setting.condition, setting.number);
-            // SAFETY: facts 1, 2 and 7 of `CudaExecutable`: `node` is a kernel of the graph that `exec` was made of, or of
-            // a body in it, and `params` points into `adder`, which is not touched until the call is over.
+            // SAFETY: facts 1, 2 and 7 of `CudaExecutable`: `node` is a kernel of the graph that `exec` was made of, or
+            // of a body in it, and `params` points into `adder`, which is not touched until the call is over.
             unsafe { driver::graph::set_kernel_node(*exec, *node, &params) }?;
         }
         Ok(())
     }
 }
 
-/// The nodes of a body that none of its nodes runs after.
+/// The last nodes of a body: no other of its nodes runs after them.
 pub(super) fn sinks(blueprint: &Blueprint<'_>, body: usize) -> impl Iterator<Item = usize> {
     let nodes: Vec<usize> = blueprint.order.sequence(body).collect();
     let before = nodes.iter().flat_map(|&node| blueprint.after.of(node));

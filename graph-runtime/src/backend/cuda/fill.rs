@@ -44,7 +44,7 @@ pub(super) enum Fill {
 }
 
 impl Fill {
-    /// How a memset node sets its memory; `None` for other nodes.
+    /// The way in which a memset node sets its memory; `None` for other nodes.
     pub(super) fn of(op: &Op) -> Option<Self> {
         let Op::Memset { to, value, will_update } = op else {
             return None;
@@ -55,7 +55,8 @@ impl Fill {
         })
     }
 
-    /// How to set `bytes` bytes from `start` on to `value` over and over. `will_update`: other values will follow.
+    /// The way to set `bytes` bytes from `start` on to `value` over and over. `will_update` says that other values will
+    /// follow.
     fn row(value: &[u8], start: usize, bytes: usize, will_update: bool) -> Self {
         if value.is_empty() || bytes == 0 {
             return Fill::Nothing;

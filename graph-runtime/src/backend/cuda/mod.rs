@@ -39,7 +39,7 @@ pub(crate) use executable::launch_error;
 ///
 /// # Safety
 ///
-/// Why it is sound that the GPU uses memory behind Rust's back. Blocks elsewhere refer to these facts by number.
+/// The GPU may use memory that Rust knows nothing of because of these facts. Blocks elsewhere refer to them by number.
 ///
 /// 1. *Handles are ours and live.* `graph`, `exec`, `stream`, `event`, `events`, the modules and `nodes` were made by
 ///    `build` in the context of `cuda`, are given to nobody who could destroy them without `unsafe`, and are destroyed

@@ -1,4 +1,4 @@
-//! Device memory in a CUDA context, and its way from and to cudarc.
+//! Device memory in a CUDA context, and its conversion from and to cudarc's type.
 
 use crate::backend::device::cuda::Cuda;
 use crate::backend::device::event::LaunchEvent;
@@ -33,7 +33,7 @@ struct Lent {
     written: bool,
 }
 
-/// Who frees it.
+/// The owner of the allocation, who frees it.
 enum MemoryOwner {
     Us,
     /// The `CudaSlice` that it came from.

@@ -1,6 +1,6 @@
 //! Options of the emulator.
 
-/// How the [emulator](crate::Device::emulator_with) runs graphs, and what it looks for.
+/// Options of the [emulator](crate::Device::emulator_with): how it runs graphs, and which mistakes it reports.
 ///
 /// Whatever these say, it finds every access out of bounds, misaligned, through a null pointer, to freed memory or to
 /// memory that was not passed to the kernel, every store to memory passed as `&`, deadlocks and divergent barriers. The

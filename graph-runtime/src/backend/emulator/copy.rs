@@ -42,7 +42,7 @@ impl EmulatorExecutable {
         done.map_err(|error| error.to_string())
     }
 
-    /// Where a part lies.
+    /// The location of a part.
     fn side(&self, part: Part) -> Result<Side<'_>, String> {
         let storage = &self.storage[part.resource as usize];
         debug_assert!(part.start + part.bytes <= storage.bytes());

@@ -239,7 +239,7 @@ impl EmulatorExecutable {
         Ok(())
     }
 
-    /// Where an address is, in words.
+    /// The location of an address, in words.
     fn place(&self, draft: &Draft, address: u64) -> String {
         let found = self.storage.iter().enumerate().find_map(|(resource, storage)| {
             let start = self::address(storage)?;
@@ -359,7 +359,7 @@ impl EmulatorExecutable {
     }
 }
 
-/// Where a resource starts, on the device or the host.
+/// The start of a resource, on the device or the host.
 fn address(storage: &Storage) -> Option<u64> {
     let host = storage.host().map(|first| first.addr().get() as u64);
     host.or_else(|| storage.device().map(|(memory, start)| memory.home() + start as u64))

@@ -78,7 +78,7 @@ pub(super) fn store(key: &[u8], version: &str, ptx: &str) {
     }
 }
 
-/// Where entries are, for messages.
+/// The folder of the entries, for messages.
 pub(super) fn place() -> String {
     folder().map_or_else(|| "nowhere".to_owned(), |folder| folder.display().to_string())
 }
@@ -122,7 +122,7 @@ fn name(key: &[u8]) -> String {
     format!("{:032x}.ptx-cache", hash(key))
 }
 
-/// FNV-1a of 128 bits: the same with every version of Rust, which the standard library's own is not.
+/// FNV-1a of 128 bits: unlike the standard library's hash, it is the same with every version of Rust.
 fn hash(bytes: &[u8]) -> u128 {
     const OFFSET: u128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d;
     const PRIME: u128 = 0x0000_0000_0100_0000_0000_0000_0000_013b;

@@ -1,5 +1,5 @@
-//! Where a kernel's code comes from: PTX that is compiled into the program, or CUDA C++ that is compiled when it is
-//! first used.
+//! The source of a kernel's code: PTX that is compiled into the program, or CUDA C++ that is compiled when it is first
+//! used.
 
 mod resolve;
 mod cache;
@@ -13,13 +13,13 @@ pub(crate) use resolve::{Unresolved, resolve};
 /// A PTX file that is compiled into the program.
 #[derive(Debug)]
 pub struct Ptx {
-    /// Where it was read from when the program was compiled.
+    /// The path that it was read from when the program was compiled.
     pub path: &'static str,
     /// Its text.
     pub text: &'static str,
 }
 
-/// Where the code of a kernel is.
+/// The source of a kernel's code.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
     /// In PTX. Kernels of one `static` share a module.
@@ -27,7 +27,7 @@ pub enum Source {
     /// In CUDA C++, which NVRTC compiles when a graph first uses one of its kernels. What only the PTX tells is not in
     /// the kernel's facts then: it is found, and the declaration is held against it, when a graph is built.
     Cuda(&'static CudaSource, Declaration),
-    /// In a module that is loaded already. Nothing is known of it.
+    /// In a module that is already loaded. Nothing is known of it.
     Loaded,
 }
 
@@ -52,7 +52,7 @@ impl Source {
             .is_some_and(|(one, other)| std::ptr::eq(one, other))
     }
 
-    /// Where the file was when the program was compiled.
+    /// The file's path when the program was compiled.
     pub const fn path(&self) -> &'static str {
         match self {
             Source::Ptx(ptx) => ptx.path,
@@ -86,7 +86,7 @@ pub struct ParamType {
 /// A CUDA C++ file that is compiled into the program as text, with the headers of its own that it includes.
 #[derive(Debug)]
 pub struct CudaSource {
-    /// Where it was read from when the program was compiled.
+    /// The path that it was read from when the program was compiled.
     pub path: &'static str,
     /// Its text.
     pub text: &'static str,

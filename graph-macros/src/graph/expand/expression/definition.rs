@@ -1,14 +1,15 @@
-//! The type of an anonymous graph: what it is generic over, and the methods that graphs as items have not.
+//! The type of a graph that is an expression: its definition, and the methods that graphs as items have not.
 
-use super::changes;
-use crate::graph::ast::{Resource, ResourceKind};
+use crate::graph::ast::Resource;
 use crate::graph::editor;
-use crate::graph::expand::build::hidden;
-use crate::graph::expand::interface::{self, Bodies, Lent, Source, copy, implementation, receiver, setter, value_name};
-use crate::graph::resolve::{Entity, Graph, params};
+use crate::graph::expand::interface;
+use crate::graph::expand::interface::{Bodies, implementation, setter};
+use crate::graph::expand::names::{Source, copy, hidden, receiver, value_name};
+use crate::graph::expand::types::expression_param;
+use crate::graph::expand::types::{nodes_field, place_type, resource_type};
+use crate::graph::resolve::{Graph, params};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
-use syn::{GenericParam, Generics, parse_quote};
 
 /// The module that the type stands in.
 pub(super) fn module() -> Ident {
@@ -48,86 +49,6 @@ pub(super) fn definitions(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     }
 }
 
-/// What the type is generic over.
-pub(in crate::graph::expand) fn generics(graph: &Graph<'_>) -> Generics {
-    let mut generics = Generics::default();
-    for resource in &graph.resources {
-        let name = resource_type(graph, resource);
-        let bound = match resource.kind {
-            ResourceKind::Moved(_) => quote!(__p::CapturedSlot),
-            ResourceKind::Host => quote!(__p::HostSlot),
-            ResourceKind::Rng => quote!(::core::borrow::Borrow<__g::Rng>),
-            _ => quote!(__p::Slot),
-        };
-        generics.params.push(parse_quote!(#name: #bound));
-    }
-    for param in 0..graph.params.len() {
-        let name = param_type(param);
-        generics.params.push(parse_quote!(#name));
-    }
-    if changes(graph) {
-        generics.params.push(nodes_parameter(graph));
-    }
-    generics
-}
-
-/// The closure of the nodes that mention params.
-fn nodes_parameter(graph: &Graph<'_>) -> GenericParam {
-    let types = (0..graph.params.len()).map(param_type);
-    parse_quote!(F: __p::Nodes<(#(#types,)*)>)
-}
-
-/// The type parameter that stands for a resource: a place, or what was captured.
-fn resource_type(graph: &Graph<'_>, resource: &Resource) -> Ident {
-    match graph.entity(&resource.name) {
-        Some(Entity::Resource(index)) => format_ident!("R{index}"),
-        _ => format_ident!("R"),
-    }
-}
-
-/// The type parameter that stands for a param.
-pub(in crate::graph::expand) fn param_type(param: usize) -> Ident {
-    format_ident!("P{param}")
-}
-
-/// What the accessors of params demand. Where a type is not `Clone`, the block has said so already: only they are
-/// missing.
-pub(in crate::graph::expand) fn cloned(graph: &Graph<'_>) -> Option<TokenStream> {
-    let params = (0..graph.params.len()).map(param_type);
-    graph
-        .is_expression()
-        .then(|| quote!(where #(#params: ::core::clone::Clone),*))
-}
-
-/// The type of the field that leads to a resource.
-pub(in crate::graph::expand) fn place_type(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
-    let name = resource_type(graph, resource);
-    quote!(#name)
-}
-
-/// What the accessors of a resource lend.
-pub(in crate::graph::expand) fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
-    let (field, ty) = (&resource.name, resource_type(graph, resource));
-    let slot = quote!(__p::Slot);
-    Lent {
-        shared: quote!(<#ty as #slot>::Ref<'_>),
-        exclusive: quote!(<#ty as #slot>::Mut<'_>),
-        get: quote!(#slot::lend(&self.#field, &self.__graph)),
-        get_mut: quote!(#slot::lend_mut(&mut self.#field, &mut self.__graph)),
-    }
-}
-
-/// The shape of host memory.
-pub(in crate::graph::expand) fn memory_type(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
-    let ty = resource_type(graph, resource);
-    quote!(<#ty as __p::HostSlot>::Shape)
-}
-
-/// The field of the closure.
-pub(in crate::graph::expand) fn nodes_field(graph: &Graph<'_>) -> Option<TokenStream> {
-    (graph.is_expression() && changes(graph)).then(|| quote!(__nodes: F,))
-}
-
 /// The constructor, since fields are private.
 fn new(graph: &Graph<'_>) -> TokenStream {
     let places = graph.resources.iter().map(|resource| {
@@ -135,7 +56,7 @@ fn new(graph: &Graph<'_>) -> TokenStream {
         quote!(#name: #ty)
     });
     let params = graph.params.iter().enumerate().map(|(index, param)| {
-        let (name, ty) = (&param.name, param_type(index));
+        let (name, ty) = (&param.name, expression_param(index));
         quote!(#name: #ty)
     });
     let fields = graph.resources.iter().map(|resource| &resource.name);
@@ -173,7 +94,7 @@ fn set(graph: &Graph<'_>, param: usize) -> TokenStream {
     let changes = affected.iter().map(|&node| {
         let change = quote! {
             #nodes(
-                &mut __p::AnySink::Update(#update),
+                &mut __p::AnyTarget::Update(#update),
                 #node,
                 ::core::option::Option::None,
                 ::core::clone::Clone::clone(&#values_name),
@@ -201,17 +122,17 @@ fn set(graph: &Graph<'_>, param: usize) -> TokenStream {
     }
 }
 
-/// `into_parts`, and the struct of what was captured.
+/// `into_parts`, and the struct of the moved locals.
 fn parts(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
-    let slot = quote!(__p::CapturedSlot);
-    let captured: Vec<&Resource> = graph
+    let slot = quote!(__p::MovedSlot);
+    let moved: Vec<&Resource> = graph
         .resources
         .iter()
         .copied()
         .filter(|resource| resource.is_moved())
         .collect();
-    let fields: Vec<&Ident> = captured.iter().map(|resource| &resource.name).collect();
-    let types: Vec<Ident> = captured.iter().map(|resource| resource_type(graph, resource)).collect();
+    let fields: Vec<&Ident> = moved.iter().map(|resource| &resource.name).collect();
+    let types: Vec<Ident> = moved.iter().map(|resource| resource_type(graph, resource)).collect();
     let name = format_ident!("{}Parts", graph.item.name);
     let body = bodies.of(quote! {
         __g::Graph::synchronize(&self.__graph)?;
@@ -223,12 +144,12 @@ fn parts(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let method = implementation(
         graph,
         quote! {
-            /// Waits for launches in flight, and gives back what the graph has captured.
+            /// Waits for launches in flight, and gives back the locals that were moved into the graph.
             pub fn into_parts(self) -> __g::Result<#name<#(<#types as #slot>::Handle),*>> { #body }
         },
     );
     quote! {
-        /// What a graph has captured, given back.
+        /// The locals that were moved into a graph, given back.
         #[derive(Debug)]
         pub struct #name<#(#types),*> {
             #(pub #fields: #types,)*

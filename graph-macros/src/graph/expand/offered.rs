@@ -1,15 +1,20 @@
 //! What a graph offers to those that it is a node of: what can be bound in it, and functions that add and change its
 //! nodes.
 
-use super::{function, path};
+use super::alias::child_path;
+use super::argument::kept;
+use super::child;
+use super::interface::Bodies;
+use super::names::{hidden, local};
+use super::operands::resources_of;
+use super::programmatic;
+use super::resource;
+use super::scratch;
+use super::shape::Shape;
+use super::step;
+use super::types::{arguments, generics, marker, place_type};
+use super::update::update_calls;
 use crate::graph::ast::{Action, Param, Resource, ResourceKind};
-use crate::graph::expand::argument::kept;
-use crate::graph::expand::build::{self, hidden, nodes, resources_of, update_calls};
-use crate::graph::expand::interface::{Bodies, arguments, generics, marker, place_type};
-use crate::graph::expand::part::local;
-use crate::graph::expand::programmatic::edges;
-use crate::graph::expand::scratch;
-use crate::graph::expand::shape::Shape;
 use crate::graph::resolve::{Graph, Value, params};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote, quote_spanned};
@@ -108,7 +113,7 @@ fn angled(lifetime: Option<Lifetime>) -> Option<TokenStream> {
 
 /// What a graph offers to those that it is a node of, and to its own `build`: what can be bound, and the one function
 /// that declares its nodes.
-pub(crate) fn offered(graph: &Graph<'_>, bodies: Bodies, asserted: &TokenStream) -> TokenStream {
+pub(super) fn offered(graph: &Graph<'_>, bodies: Bodies, asserted: &TokenStream) -> TokenStream {
     let (slots, bound_type) = (slots(graph), bound_type(graph));
     let names = slots.iter().map(|slot| slot.name);
     let unbound = bodies.of(quote! {
@@ -138,7 +143,7 @@ pub(crate) fn offered(graph: &Graph<'_>, bodies: Bodies, asserted: &TokenStream)
 }
 
 /// The struct of what can be bound, an item beside the type.
-pub(crate) fn bound(graph: &Graph<'_>) -> TokenStream {
+pub(super) fn bound(graph: &Graph<'_>) -> TokenStream {
     let mut generics = generics(graph);
     if let Some(lifetime) = lifetime(graph) {
         generics
@@ -164,7 +169,7 @@ fn bound_type(graph: &Graph<'_>) -> TokenStream {
 }
 
 /// What makes the type a graph that others can have as a node.
-pub(crate) fn declared(graph: &Graph<'_>) -> TokenStream {
+pub(super) fn declared(graph: &Graph<'_>) -> TokenStream {
     let (name, generics) = (&graph.item.name, generics(graph));
     let (parameters, arguments, condition) = generics.split_for_impl();
     quote! {
@@ -215,7 +220,7 @@ fn unconditional(graph: &Graph<'_>) -> TokenStream {
         return quote!(::core::option::Option::Some((#name, #keyword)));
     }
     let children = graph.nodes.iter().filter_map(|node| match &node.action {
-        Action::Graph(child) => Some(path(graph, node, child)),
+        Action::Graph(child) => Some(child_path(graph, node, child)),
         _ => None,
     });
     let children: Vec<TokenStream> = children.collect();
@@ -231,7 +236,7 @@ fn unconditional(graph: &Graph<'_>) -> TokenStream {
 /// The function that binds a slot.
 fn setter(graph: &Graph<'_>, slot: &Slot<'_>, bound_type: &TokenStream, bodies: Bodies) -> TokenStream {
     let (bound, given, name, ty) = (hidden("bound"), hidden("given"), slot.name, &slot.ty);
-    let function = function(name, matches!(slot.kind, Kind::Memory(..)));
+    let function = child::function(name, matches!(slot.kind, Kind::Memory(..)));
     let (ty, value) = match slot.kind {
         // If the child takes the length when it is built, an array fits, too.
         Kind::Memory(_, resource) if graph.is_dynamic(resource) => {
@@ -308,9 +313,9 @@ fn take_scalars(graph: &Graph<'_>, bound: &Ident, owner: &Ident) -> TokenStream 
     quote!(let (#(#names,)*) = Self::__scalars(&mut #bound, #owner)?;)
 }
 
-/// The mention of what is asserted of a generic graph, one constant so that rustc tells a failure once for each instance. It is at the name
-/// of the graph.
-pub(crate) fn assert(graph: &Graph<'_>, asserted: &TokenStream) -> Option<TokenStream> {
+/// The mention of what is asserted of a generic graph, one constant so that rustc tells a failure once for each
+/// instance. It is at the name of the graph.
+pub(super) fn assert(graph: &Graph<'_>, asserted: &TokenStream) -> Option<TokenStream> {
     let span = graph.item.name.span();
     (!asserted.is_empty()).then(|| quote_spanned!(span=> let () = Self::__ASSERTED;))
 }
@@ -325,14 +330,14 @@ fn declare(
     asserted: &TokenStream,
 ) -> TokenStream {
     let (owner, bound, builder, built) = (hidden("owner"), hidden("bound"), hidden("builder"), hidden("graph"));
-    let sink = builder.to_token_stream();
+    let target = builder.to_token_stream();
     let scalars = take_scalars(graph, &bound, &builder);
     let resources = graph.resources.iter().map(|resource| {
         let bindable = slots.iter().any(|slot| *slot.name == resource.name);
         let bound = bindable.then(|| bound.clone());
-        build::declare(graph, resource, &sink, bound.as_ref())
+        resource::declare(graph, resource, &target, bound.as_ref())
     });
-    let (nodes, edges) = (nodes(graph, &sink), edges(graph, &builder));
+    let (nodes, edges) = (step::nodes(graph, &target), programmatic::edges(graph, &builder));
     let fields = graph.resources.iter().map(|resource| {
         let (field, place) = (&resource.name, local(&resource.name));
         quote!(#field: #place,)

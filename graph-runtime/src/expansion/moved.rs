@@ -1,10 +1,10 @@
-//! Buffers that an anonymous graph captures: it owns the handles, lends the memory as if it were its own, and gives the
-//! handles back.
+//! Locals that are moved into a graph that is an expression: it owns the handles, lends the memory as if it were its
+//! own, and gives the handles back.
 
 use crate::backend::block::SharedMemory;
 use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, Site};
-use crate::expansion::anonymous::Slot;
+use crate::expansion::expression::Slot;
 use crate::graph::Graph;
 use crate::memory::{DeviceBuffer, DeviceMut, DeviceRef, HostBuffer, HostMut, HostRef, SharedHost};
 use crate::shape::place::{OnDevice, OnHost, Place};
@@ -17,8 +17,8 @@ mod sealed {
     /// What only this crate can look into.
     pub struct Handle(pub(super) SharedMemory);
 
-    /// What a graph does with what it captures.
-    pub trait Capture: Sized {
+    /// What a graph does with a local that is moved into it.
+    pub trait Movable: Sized {
         /// The memory's shape.
         type Shape: ?Sized;
         /// Where it lies.
@@ -49,25 +49,25 @@ mod sealed {
     }
 }
 
-/// A local that an anonymous graph can capture: a [`DeviceBuffer`] or a [`SharedHost`], or a reference to one, or a
-/// [`HostBuffer`].
+/// A local that can be moved into a graph that is an expression: a [`DeviceBuffer`] or a [`SharedHost`], or a reference
+/// to one, or a [`HostBuffer`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no memory that a graph can capture [unknown-resource]",
     label = "expected a `DeviceBuffer`, a `SharedHost` or a `HostBuffer`",
     note = "memory of the graph itself is declared: `device x: [f32; 1024];`"
 )]
-pub trait Capture: sealed::Capture {
+pub trait Movable: sealed::Movable {
     /// What the graph makes of it.
-    type Captured: CapturedSlot<Handle = Self>;
+    type Moved: MovedSlot<Handle = Self>;
 
     /// Declares the memory to the builder of the graph.
     #[doc(hidden)]
-    fn captured(self, builder: &mut GraphBuilder, name: &'static str) -> Self::Captured;
+    fn moved(self, builder: &mut GraphBuilder, name: &'static str) -> Self::Moved;
 }
 
-/// Captured memory, as a resource of a graph.
-pub trait CapturedSlot: Slot {
-    /// The local that was captured.
+/// Moved memory, as a resource of a graph.
+pub trait MovedSlot: Slot {
+    /// The local that was moved.
     type Handle;
     /// The memory's shape.
     type Shape: ?Sized;
@@ -82,17 +82,17 @@ pub trait CapturedSlot: Slot {
 }
 
 /// Declares memory to the builder of a graph that will own the handle.
-pub fn capture<H: Capture>(builder: &mut GraphBuilder, name: &'static str, handle: H) -> H::Captured {
-    handle.captured(builder, name)
+pub fn move_in<H: Movable>(builder: &mut GraphBuilder, name: &'static str, handle: H) -> H::Moved {
+    handle.moved(builder, name)
 }
 
-/// What a graph has captured. In the expressions of the graph it stands for the handle.
-pub struct Captured<H: sealed::Capture> {
+/// A local that was moved into a graph. In the expressions of the graph it stands for the handle.
+pub struct Moved<H: sealed::Movable> {
     kept: H::Kept,
     place: Place<H::Shape, H::Memory>,
 }
 
-impl<H: sealed::Capture> Captured<H> {
+impl<H: sealed::Movable> Moved<H> {
     fn new(builder: &mut GraphBuilder, name: &'static str, handle: H) -> Self {
         let kept = handle.keep();
         let memory = H::handle(&kept).0;
@@ -108,7 +108,7 @@ impl<H: sealed::Capture> Captured<H> {
     }
 }
 
-impl<H: sealed::Capture> Slot for Captured<H> {
+impl<H: sealed::Movable> Slot for Moved<H> {
     type Ref<'g>
         = H::Ref<'g>
     where
@@ -129,7 +129,7 @@ impl<H: sealed::Capture> Slot for Captured<H> {
     }
 }
 
-impl<H: sealed::Capture> CapturedSlot for Captured<H> {
+impl<H: sealed::Movable> MovedSlot for Moved<H> {
     type Handle = H;
     type Shape = H::Shape;
     type Memory = H::Memory;
@@ -143,16 +143,16 @@ impl<H: sealed::Capture> CapturedSlot for Captured<H> {
     }
 }
 
-impl<H: sealed::Capture> fmt::Debug for Captured<H> {
+impl<H: sealed::Movable> fmt::Debug for Moved<H> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Captured({} bytes)", self.bytes())
+        write!(f, "Moved({} bytes)", self.bytes())
     }
 }
 
 /// Handles that others may have, too: they are kept as they are, and can be used in expressions.
 macro_rules! handles {
     ($([$($lifetime:lifetime)?] $ty:ty: $memory:ty, $shared:ident, $exclusive:ident, $memory_of:ident, $lend:ident, $lend_mut:ident;)*) => {$(
-        impl<$($lifetime,)? S: ?Sized> sealed::Capture for $ty {
+        impl<$($lifetime,)? S: ?Sized> sealed::Movable for $ty {
             type Shape = S;
             type Memory = $memory;
             type Kept = Self;
@@ -185,15 +185,15 @@ macro_rules! handles {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<$($lifetime,)? S: ?Sized> Capture for $ty {
-            type Captured = Captured<Self>;
+        impl<$($lifetime,)? S: ?Sized> Movable for $ty {
+            type Moved = Moved<Self>;
 
-            fn captured(self, builder: &mut GraphBuilder, name: &'static str) -> Captured<Self> {
-                Captured::new(builder, name, self)
+            fn moved(self, builder: &mut GraphBuilder, name: &'static str) -> Moved<Self> {
+                Moved::new(builder, name, self)
             }
         }
 
-        impl<$($lifetime,)? S: ?Sized> Deref for Captured<$ty> {
+        impl<$($lifetime,)? S: ?Sized> Deref for Moved<$ty> {
             type Target = $ty;
 
             fn deref(&self) -> &$ty {
@@ -250,7 +250,7 @@ fn host_mut<'g, S: ?Sized>(
 /// A unique buffer that a graph has: nobody else gets the handle, so the memory is lent by plain references.
 pub struct Unique<S: ?Sized>(SharedHost<S>);
 
-impl<S: ?Sized> sealed::Capture for HostBuffer<S> {
+impl<S: ?Sized> sealed::Movable for HostBuffer<S> {
     type Shape = S;
     type Memory = OnHost;
     type Kept = Unique<S>;
@@ -282,7 +282,7 @@ impl<S: ?Sized> sealed::Capture for HostBuffer<S> {
         graph.synchronize()?;
         // SAFETY: the pointer is to an aligned, initialised `S` (`HostBuffer`), in memory that `kept` keeps alive.
         // Nobody else touches it: the handle was the only one when it was kept, `Unique` gives none away, and the one
-        // other is that of the graph that `Captured` was declared to, which is this one (`check_place`). That has just
+        // other is that of the graph that `Moved` was declared to, which is this one (`check_place`). That has just
         // been waited for, and no launch starts while it is borrowed.
         Ok(unsafe { kept.0.pointer().as_ref() })
     }
@@ -295,10 +295,10 @@ impl<S: ?Sized> sealed::Capture for HostBuffer<S> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<S: ?Sized> Capture for HostBuffer<S> {
-    type Captured = Captured<Self>;
+impl<S: ?Sized> Movable for HostBuffer<S> {
+    type Moved = Moved<Self>;
 
-    fn captured(self, builder: &mut GraphBuilder, name: &'static str) -> Captured<Self> {
-        Captured::new(builder, name, self)
+    fn moved(self, builder: &mut GraphBuilder, name: &'static str) -> Moved<Self> {
+        Moved::new(builder, name, self)
     }
 }

@@ -1,7 +1,7 @@
 //! Columns of rows as tokens: the expression that selects them, and the calls that copy and set them.
 
-use super::node::{borrow_on_device, reference};
-use super::part::{length, local_at, range, select};
+use super::names::local_at;
+use super::part::{borrow_on_device, length, range, reference, select};
 use super::shape::Shape;
 use crate::graph::ast::{Part, Place};
 use crate::graph::resolve::Graph;

@@ -1,7 +1,7 @@
 //! What a node that mentions a `param` is applied to: the builder that adds it, or the update that changes it.
 //!
-//! `cuda_graph!` expands such a node to one function over [`NodeSink`], so that the user's expressions are compiled once and cannot
-//! differ between `build` and `set_x`.
+//! `cuda_graph!` expands such a node to one function over [`NodeTarget`], so that the user's expressions are compiled
+//! once and cannot differ between `build` and `set_x`.
 
 use super::declare;
 use crate::builder::GraphBuilder;
@@ -13,7 +13,7 @@ use crate::shape::rectangle::Rectangle;
 use crate::shape::{ArrayOf, Element};
 
 /// Adds nodes, or changes those that are there.
-pub trait NodeSink {
+pub trait NodeTarget {
     /// The kernel node that was declared with this index and name.
     fn kernel<const N: usize>(
         &mut self,
@@ -57,7 +57,7 @@ pub trait NodeSink {
 }
 
 /// Adds a node; its index is the number of those declared before it.
-impl NodeSink for GraphBuilder {
+impl NodeTarget for GraphBuilder {
     fn kernel<const N: usize>(
         &mut self,
         _index: usize,
@@ -111,7 +111,7 @@ impl NodeSink for GraphBuilder {
 }
 
 /// Changes a node; of one in a `for`, that of the iteration at hand.
-impl NodeSink for Update<'_> {
+impl NodeTarget for Update<'_> {
     fn kernel<const N: usize>(
         &mut self,
         index: usize,

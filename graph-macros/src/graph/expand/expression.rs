@@ -5,16 +5,18 @@
 //! a module of its own, which keeps its fields from the user. The user's expressions all stand in the block, and see
 //! what is around it.
 
-mod interface;
+mod definition;
 
-pub(super) use interface::{cloned, generics, lent, memory_type, nodes_field, param_type, place_type};
-
-use super::build::{self, declare, hidden};
+use super::alias::aliases;
 use super::intact;
-use super::interface::{Bodies, Source, copy};
-use super::node::{Assertions, aliases, apply, assertions, loaded, loaded_name};
-use super::part::local;
+use super::interface::Bodies;
+use super::names::{hidden, loaded_name, local, nodes_name};
+use super::node::{Assertions, apply, assertions};
 use super::programmatic;
+use super::resource;
+use super::resource::initial;
+use super::step;
+use super::types::changes;
 use crate::graph::ast::{Form, Resource, ResourceKind};
 use crate::graph::editor;
 use crate::graph::resolve::{Graph, params};
@@ -27,7 +29,7 @@ use quote::{ToTokens, quote, quote_spanned};
 pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) -> TokenStream {
     let messages = report.tokens();
     let (builder, built) = (hidden("builder"), hidden("graph"));
-    let definitions = interface::definitions(graph, Bodies::Real);
+    let definitions = definition::definitions(graph, Bodies::Real);
     let aliases = aliases(graph);
     let Assertions {
         items: assertions,
@@ -35,9 +37,9 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
     } = assertions(graph, outcome);
     let device = device(graph);
     let resources = resources(graph, &quote!(&mut #builder));
-    let (initial, changing) = (build::initial(graph), changing(graph));
+    let (initial, changing) = (initial(graph), changing(graph));
     let (nodes, edges) = (
-        build::nodes(graph, &quote!(&mut #builder)),
+        step::nodes(graph, &quote!(&mut #builder)),
         programmatic::edges(graph, &quote!(&mut #builder)),
     );
     let orders = programmatic::assertions(graph, outcome);
@@ -82,9 +84,9 @@ pub(crate) fn seen(graph: &Graph<'_>, report: &Report) -> TokenStream {
 
 /// An expression of the type of the graph, which is not built.
 fn value(graph: &Graph<'_>, builder: &Ident, messages: &TokenStream, nodes: &TokenStream) -> TokenStream {
-    let definitions = interface::definitions(graph, Bodies::Stub);
+    let definitions = definition::definitions(graph, Bodies::Stub);
     let (device, aliases) = (device(graph), aliases(graph));
-    let (resources, initial) = (resources(graph, &builder.to_token_stream()), build::initial(graph));
+    let (resources, initial) = (resources(graph, &builder.to_token_stream()), initial(graph));
     let changing = changes(graph).then(|| {
         let (name, types) = (nodes_name(), types(graph));
         quote!(let #name = __p::changing(|_, _, _, _: #types| ::core::result::Result::Ok(()));)
@@ -121,21 +123,25 @@ fn device(graph: &Graph<'_>) -> TokenStream {
 /// The declarations of all resources. `builder` is a `&mut GraphBuilder`.
 fn resources(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
     let declare = |resource: &&Resource| match resource.kind {
-        ResourceKind::Moved(_) => capture(resource, builder),
-        _ => declare(graph, resource, builder, None),
+        ResourceKind::Moved(_) => move_in(resource, builder),
+        ResourceKind::Host
+        | ResourceKind::Device
+        | ResourceKind::Scratch
+        | ResourceKind::Rng
+        | ResourceKind::Shared { .. } => resource::declare(graph, resource, builder, None),
     };
     graph.resources.iter().map(declare).collect()
 }
 
 /// Takes a local. Expressions that mention it later see what was made of it.
-fn capture(resource: &Resource, builder: &TokenStream) -> TokenStream {
+fn move_in(resource: &Resource, builder: &TokenStream) -> TokenStream {
     let (name, made, text) = (&resource.name, made(resource), resource.name.to_string());
     let place = local(&resource.name);
     // Of one span, so that rustc says only once that a type is no memory.
-    let captured = quote_spanned!(name.span()=> __p::capture(#builder, #text, #name));
+    let moved = quote_spanned!(name.span()=> __p::move_in(#builder, #text, #name));
     quote! {
-        let #made = #captured;
-        let #place = __p::CapturedSlot::place(&#made);
+        let #made = #moved;
+        let #place = __p::MovedSlot::place(&#made);
     }
 }
 
@@ -146,16 +152,6 @@ fn made(resource: &Resource) -> Ident {
     name
 }
 
-/// Does some node mention a param?
-fn changes(graph: &Graph<'_>) -> bool {
-    graph.nodes.iter().any(|node| !params(graph, node).is_empty())
-}
-
-/// The variable that holds the closure of the nodes that mention params.
-fn nodes_name() -> Ident {
-    hidden("nodes")
-}
-
 /// The types of all params, as the user wrote them.
 fn types(graph: &Graph<'_>) -> TokenStream {
     let types = graph.params.iter().map(|param| &param.ty);
@@ -164,17 +160,17 @@ fn types(graph: &Graph<'_>) -> TokenStream {
 
 /// The closure that adds, or updates, the nodes that mention params. It keeps the locals that they mention.
 fn changing(graph: &Graph<'_>) -> Option<TokenStream> {
-    let (name, sink, index, function) = (nodes_name(), hidden("sink"), hidden("index"), loaded_name());
+    let (name, target, index, function) = (nodes_name(), hidden("target"), hidden("index"), loaded_name());
     let changing = graph
         .nodes
         .iter()
         .enumerate()
         .filter(|(_, node)| !params(graph, node).is_empty());
     let arms = changing.map(|(number, node)| {
-        let apply = apply(graph, number, node, &sink);
+        let apply = apply(graph, number, node, &target);
         let variables = graph.variables_up_to(graph.draft.loop_around(number));
         let iterations =
-            (!variables.is_empty()).then(|| quote!(let [#(#variables),*] = __p::NodeSink::iterations(#sink);));
+            (!variables.is_empty()).then(|| quote!(let [#(#variables),*] = __p::NodeTarget::iterations(#target);));
         quote!(#number => { #iterations #apply })
     });
     let (params, types) = (graph.params.iter().map(|param| &param.name), types(graph));
@@ -187,7 +183,7 @@ fn changing(graph: &Graph<'_>) -> Option<TokenStream> {
     changes(graph).then(|| {
         quote! {
             let mut #name = { #(#handles)* __p::changing(
-                move |#sink, #index, #function, #[allow(unused_variables)] (#(#params,)*): #types| match #index {
+                move |#target, #index, #function, #[allow(unused_variables)] (#(#params,)*): #types| match #index {
                     #(#arms)*
                     _ => ::core::result::Result::Ok(()),
                 },
@@ -196,25 +192,18 @@ fn changing(graph: &Graph<'_>) -> Option<TokenStream> {
     })
 }
 
-/// Adds a node that mentions params.
-pub(super) fn add(graph: &Graph<'_>, index: usize, builder: &TokenStream) -> TokenStream {
-    let nodes = nodes_name();
-    let loaded = match loaded(graph.nodes[index]) {
-        Some(function) => quote!(::core::option::Option::Some(#function)),
-        None => quote!(::core::option::Option::None),
-    };
-    let values = graph.params.iter().map(|param| copy(&param.name, &Source::Variable));
-    quote!(__p::add(&mut #nodes, #builder, #index, #loaded, (#(#values,)*));)
-}
-
 /// The value of the whole expression, once the graph is built.
 fn construct(graph: &Graph<'_>, built: &TokenStream) -> TokenStream {
     let resources = graph.resources.iter().map(|resource| match resource.kind {
         ResourceKind::Moved(_) => made(resource).to_token_stream(),
-        _ => local(&resource.name).to_token_stream(),
+        ResourceKind::Host
+        | ResourceKind::Device
+        | ResourceKind::Scratch
+        | ResourceKind::Rng
+        | ResourceKind::Shared { .. } => local(&resource.name).to_token_stream(),
     });
     let params = graph.params.iter().map(|param| &param.name);
     let nodes = changes(graph).then(nodes_name);
-    let (module, name) = (interface::module(), &graph.item.name);
+    let (module, name) = (definition::module(), &graph.item.name);
     quote!(#module::#name::__new(#built, #(#resources,)* #(#params,)* #nodes))
 }

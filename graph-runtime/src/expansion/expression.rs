@@ -4,7 +4,7 @@
 use crate::builder::GraphBuilder;
 use crate::device::Device;
 use crate::error::Result;
-use crate::expansion::sink::NodeSink;
+use crate::expansion::target::NodeTarget;
 use crate::graph::Graph;
 use crate::graph::host_split::HostSplit;
 use crate::graph::update::Update;
@@ -92,14 +92,14 @@ host_slots! {
 
 /// What the nodes that mention params are applied to.
 #[derive(Debug)]
-pub enum AnySink<'a, 'g> {
+pub enum AnyTarget<'a, 'g> {
     /// Adds them.
     Builder(&'a mut GraphBuilder),
     /// Changes them.
     Update(&'a mut Update<'g>),
 }
 
-impl NodeSink for AnySink<'_, '_> {
+impl NodeTarget for AnyTarget<'_, '_> {
     fn kernel<const N: usize>(
         &mut self,
         index: usize,
@@ -108,8 +108,8 @@ impl NodeSink for AnySink<'_, '_> {
         call: KernelCall<N>,
     ) -> Result<()> {
         match self {
-            AnySink::Builder(builder) => NodeSink::kernel(*builder, index, name, launch, call),
-            AnySink::Update(update) => NodeSink::kernel(*update, index, name, launch, call),
+            AnyTarget::Builder(builder) => NodeTarget::kernel(*builder, index, name, launch, call),
+            AnyTarget::Update(update) => NodeTarget::kernel(*update, index, name, launch, call),
         }
     }
 
@@ -121,8 +121,8 @@ impl NodeSink for AnySink<'_, '_> {
         value: T,
     ) -> Result<()> {
         match self {
-            AnySink::Builder(builder) => NodeSink::memset(*builder, index, name, to, value),
-            AnySink::Update(update) => NodeSink::memset(*update, index, name, to, value),
+            AnyTarget::Builder(builder) => NodeTarget::memset(*builder, index, name, to, value),
+            AnyTarget::Update(update) => NodeTarget::memset(*update, index, name, to, value),
         }
     }
 
@@ -134,8 +134,8 @@ impl NodeSink for AnySink<'_, '_> {
         value: T,
     ) -> Result<()> {
         match self {
-            AnySink::Builder(builder) => NodeSink::memset_2d(*builder, index, name, to, value),
-            AnySink::Update(update) => NodeSink::memset_2d(*update, index, name, to, value),
+            AnyTarget::Builder(builder) => NodeTarget::memset_2d(*builder, index, name, to, value),
+            AnyTarget::Update(update) => NodeTarget::memset_2d(*update, index, name, to, value),
         }
     }
 
@@ -148,27 +148,27 @@ impl NodeSink for AnySink<'_, '_> {
         update: impl FnOnce(&mut Update<'_>, B) -> Result<()>,
     ) -> Result<()> {
         match self {
-            AnySink::Builder(builder) => NodeSink::child(*builder, index, name, bound, add, update),
-            AnySink::Update(sink) => NodeSink::child(*sink, index, name, bound, add, update),
+            AnyTarget::Builder(builder) => NodeTarget::child(*builder, index, name, bound, add, update),
+            AnyTarget::Update(target) => NodeTarget::child(*target, index, name, bound, add, update),
         }
     }
 
     fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH] {
         match self {
-            AnySink::Builder(builder) => NodeSink::iterations(*builder),
-            AnySink::Update(update) => NodeSink::iterations(*update),
+            AnyTarget::Builder(builder) => NodeTarget::iterations(*builder),
+            AnyTarget::Update(update) => NodeTarget::iterations(*update),
         }
     }
 }
 
 /// The closure that holds the nodes that mention params: it applies the one with the given index, for these values of
 /// all params. The third argument is the function value that the node launches, which only adding it evaluates.
-pub trait Nodes<P>: FnMut(&mut AnySink<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()> {}
+pub trait Nodes<P>: FnMut(&mut AnyTarget<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()> {}
 
-impl<P, F: FnMut(&mut AnySink<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>> Nodes<P> for F {}
+impl<P, F: FnMut(&mut AnyTarget<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>> Nodes<P> for F {}
 
 /// Tells rustc what the closure takes.
-pub fn changing<P, F: FnMut(&mut AnySink<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>>(nodes: F) -> F {
+pub fn changing<P, F: FnMut(&mut AnyTarget<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>>(nodes: F) -> F {
     nodes
 }
 
@@ -180,7 +180,7 @@ pub fn add<P>(
     function: Option<CudaFunction>,
     params: P,
 ) {
-    if let Err(error) = nodes(&mut AnySink::Builder(builder), index, function, params) {
+    if let Err(error) = nodes(&mut AnyTarget::Builder(builder), index, function, params) {
         builder.end_early(error); // of a `?` in an expression
     }
 }

@@ -1,0 +1,96 @@
+//! What functions of nodes are given: places, scalars, and the variables of loops.
+
+use super::names::{Source, copy, local};
+use super::node::places;
+use super::types::place_type;
+use crate::graph::ast::Resource;
+use crate::graph::resolve::{Graph, Scalar, Value, added_scalars};
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+
+/// What the function of some nodes needs to know.
+pub(super) struct Operands {
+    /// The nodes whose places it has.
+    pub(super) nodes: Vec<usize>,
+    pub(super) scalars: Vec<Scalar>,
+    /// The innermost `for` around it: it has the variables of that and of those around it.
+    pub(super) around: Option<usize>,
+}
+
+/// Those of a node's function.
+pub(super) fn operands_of(graph: &Graph<'_>, node: usize, scalars: Vec<Scalar>) -> Operands {
+    Operands {
+        nodes: vec![node],
+        scalars,
+        around: graph.draft.loop_around(node),
+    }
+}
+
+/// The call of a function with these [`operands`]; that of a node with a function value has this behind them.
+pub(super) fn call(
+    graph: &Graph<'_>,
+    function: &Ident,
+    operands: &Operands,
+    target: &TokenStream,
+    loaded: Option<TokenStream>,
+) -> TokenStream {
+    let places =
+        resources_of(graph, &operands.nodes).map(|resource| handed(resource, local(&resource.name).to_token_stream()));
+    let variables = graph.variables_up_to(operands.around);
+    let values = operands
+        .scalars
+        .iter()
+        .map(|&scalar| copy(graph.scalar(scalar).name, &Source::Variable));
+    quote!(Self::#function(#target, #(#places,)* #(#values,)* #(#variables,)* #loaded)?;)
+}
+
+/// A resource's place, to be handed on: `Copy`, other than random numbers.
+pub(super) fn handed(resource: &Resource, place: TokenStream) -> TokenStream {
+    match resource.random {
+        Some(_) => quote!(::core::clone::Clone::clone(&#place)),
+        None => place,
+    }
+}
+
+/// The scalars that the nodes mention, each once.
+pub(super) fn scalars_of(graph: &Graph<'_>, nodes: &[usize]) -> Vec<Scalar> {
+    let mut used: Vec<Scalar> = nodes
+        .iter()
+        .flat_map(|&index| added_scalars(graph, graph.nodes[index]))
+        .collect();
+    used.sort_unstable();
+    used.dedup();
+    used
+}
+
+/// The places of the nodes, the scalars and the variables, as parameters of a function.
+pub(super) fn operands(graph: &Graph<'_>, operands: &Operands) -> TokenStream {
+    let places = resources_of(graph, &operands.nodes).map(|resource| {
+        let (place, ty) = (local(&resource.name), place_type(graph, resource));
+        quote!(#place: #ty,)
+    });
+    let values = operands.scalars.iter().map(|&scalar| {
+        let Value { name, ty } = graph.scalar(scalar);
+        quote!(#name: #ty,)
+    });
+    let variables = graph.variables_up_to(operands.around);
+    quote!(#(#places)* #(#values)* #(#variables: ::core::primitive::usize,)*)
+}
+
+/// The resources the nodes touch, each once, as they were declared.
+pub(super) fn resources_of<'a>(graph: &Graph<'a>, nodes: &[usize]) -> impl Iterator<Item = &'a Resource> + use<'a> {
+    let touched = nodes.iter().flat_map(|&node| places(graph.nodes[node]));
+    let mut indices: Vec<usize> = touched.filter_map(|place| graph.resource(place)).collect();
+    indices.sort_unstable();
+    indices.dedup();
+    indices
+        .into_iter()
+        .map(|index| graph.resources[index])
+        .collect::<Vec<_>>()
+        .into_iter()
+}
+
+/// The name of a node's function.
+pub(super) fn function_of(index: usize) -> Ident {
+    format_ident!("__node_{index}")
+}

@@ -1,0 +1,67 @@
+//! Declarations of resources, and the initial values of params, in the function that declares a graph.
+
+use super::names::local;
+use super::rng;
+use super::shape::Shape;
+use crate::graph::ast::{Resource, ResourceKind};
+use crate::graph::resolve::Graph;
+use proc_macro2::{Ident, TokenStream};
+use quote::quote;
+
+/// The declaration of a resource, whose place becomes a local variable. `builder` is a `&mut GraphBuilder`; `bound` is
+/// the struct of what is bound, if the resource can be among it.
+pub(super) fn declare(
+    graph: &Graph<'_>,
+    resource: &Resource,
+    builder: &TokenStream,
+    bound: Option<&Ident>,
+) -> TokenStream {
+    let (field, place, name) = (&resource.name, local(&resource.name), resource.name.to_string());
+    let bound = match bound {
+        Some(bound) => quote!(#bound.#field),
+        None => quote!(::core::option::Option::None),
+    };
+    let length = match Shape::of(graph, resource) {
+        Shape::Dynamic { length, .. } => Some(length),
+        Shape::Fixed(_) | Shape::Inferred => None,
+    };
+    let function = |fixed: &str, dynamic: &str| {
+        let function = if length.is_some() { dynamic } else { fixed };
+        Ident::new(function, resource.name.span())
+    };
+    let (shape, length) = (
+        Shape::of(graph, resource).element(),
+        length.map(|length| quote!(, #length)),
+    );
+    let function = match resource.kind {
+        ResourceKind::Moved(_) => return TokenStream::new(), // what is moved is not declared
+        ResourceKind::Rng => {
+            let rng = rng::declare(resource, builder);
+            return quote!(let #place = #rng;);
+        }
+        ResourceKind::Shared { .. } => {
+            let required = length.map(|length| quote!(__g::GraphBuilder::require_len(#builder, &#place #length);));
+            return quote! {
+                let #place = __p::bound(#bound, #builder, #name)?;
+                #required
+            };
+        }
+        ResourceKind::Scratch => {
+            let function = function("scratch", "scratch_slice");
+            return quote!(let #place = __g::GraphBuilder::#function::<#shape>(#builder, #name #length););
+        }
+        ResourceKind::Host => function("host", "host_slice"),
+        ResourceKind::Device => function("device", "device_slice"),
+    };
+    quote!(let #place = __p::#function::<#shape>(#builder, #name, #bound #length);)
+}
+
+/// The params, as local variables with their initial values.
+pub(super) fn initial(graph: &Graph<'_>) -> TokenStream {
+    let initial = graph.params_in_order().into_iter().map(|param| {
+        let param = graph.params[param];
+        let (name, ty, value) = (&param.name, &param.ty, &param.initial);
+        quote!(let #name: #ty = #value;)
+    });
+    initial.collect()
+}

@@ -1,0 +1,200 @@
+//! The types of a graph: its generics, and those of places and params. Those of an expression are type parameters.
+
+use super::names::unseen;
+use super::shape::Shape;
+use crate::graph::ast::{Resource, ResourceKind};
+use crate::graph::resolve::{Entity, Graph, params};
+use graph_plan::Space;
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, format_ident, quote};
+use syn::{GenericParam, Generics, parse_quote};
+
+/// The generics of the type: those of the item, or those made for an expression.
+pub(super) fn generics(graph: &Graph<'_>) -> Generics {
+    if graph.is_expression() {
+        return expression_generics(graph);
+    }
+    graph.item.generics.clone()
+}
+
+/// What the type is generic over.
+pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
+    let mut generics = Generics::default();
+    for resource in &graph.resources {
+        let name = resource_type(graph, resource);
+        let bound = match resource.kind {
+            ResourceKind::Moved(_) => quote!(__p::MovedSlot),
+            ResourceKind::Host => quote!(__p::HostSlot),
+            ResourceKind::Rng => quote!(::core::borrow::Borrow<__g::Rng>),
+            ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Shared { .. } => quote!(__p::Slot),
+        };
+        generics.params.push(parse_quote!(#name: #bound));
+    }
+    for param in 0..graph.params.len() {
+        let name = expression_param(param);
+        generics.params.push(parse_quote!(#name));
+    }
+    if changes(graph) {
+        generics.params.push(nodes_parameter(graph));
+    }
+    generics
+}
+
+/// The closure of the nodes that mention params.
+pub(super) fn nodes_parameter(graph: &Graph<'_>) -> GenericParam {
+    let types = (0..graph.params.len()).map(expression_param);
+    parse_quote!(F: __p::Nodes<(#(#types,)*)>)
+}
+
+/// Does some node mention a param?
+pub(super) fn changes(graph: &Graph<'_>) -> bool {
+    graph.nodes.iter().any(|node| !params(graph, node).is_empty())
+}
+
+/// The field of the closure.
+pub(super) fn nodes_field(graph: &Graph<'_>) -> Option<TokenStream> {
+    (graph.is_expression() && changes(graph)).then(|| quote!(__nodes: F,))
+}
+
+/// The type of a param, as the interface names it.
+pub(super) fn param_type(graph: &Graph<'_>, param: usize) -> TokenStream {
+    if graph.is_expression() {
+        return expression_param(param).to_token_stream();
+    }
+    graph.params[param].ty.to_token_stream()
+}
+
+/// The type parameter that stands for a param.
+pub(super) fn expression_param(param: usize) -> Ident {
+    format_ident!("P{param}")
+}
+
+/// What the accessors of params demand. Where a type is not `Clone`, the block has said so already: only they are
+/// missing.
+pub(super) fn cloned(graph: &Graph<'_>) -> Option<TokenStream> {
+    let params = (0..graph.params.len()).map(expression_param);
+    graph
+        .is_expression()
+        .then(|| quote!(where #(#params: ::core::clone::Clone),*))
+}
+
+/// The type of the place of a resource.
+pub(super) fn place_type(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
+    place_type_at(graph, resource, &quote!(__g))
+}
+
+/// The type of the place of a resource, where the runtime has this name.
+pub(super) fn place_type_at(graph: &Graph<'_>, resource: &Resource, runtime: &TokenStream) -> TokenStream {
+    if graph.is_expression() {
+        return resource_type(graph, resource).to_token_stream();
+    }
+    if resource.random.is_some() {
+        return quote!(#runtime::Rng);
+    }
+    let shape = Shape::of(graph, resource);
+    match resource.space() {
+        Space::Host => quote!(#runtime::Place<#shape, #runtime::OnHost>),
+        Space::Device => quote!(#runtime::Place<#shape, #runtime::OnDevice>),
+    }
+}
+
+/// The type parameter that stands for a resource: a place, or a moved local.
+pub(super) fn resource_type(graph: &Graph<'_>, resource: &Resource) -> Ident {
+    match graph.entity(&resource.name) {
+        Some(Entity::Resource(index)) => format_ident!("R{index}"),
+        _ => format_ident!("R"),
+    }
+}
+
+/// What the accessors of a resource lend, and how.
+pub(super) struct Lent {
+    pub(super) shared: TokenStream,
+    pub(super) exclusive: TokenStream,
+    pub(super) get: TokenStream,
+    pub(super) get_mut: TokenStream,
+}
+
+pub(super) fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
+    if graph.is_expression() {
+        return lent_by_slot(graph, resource);
+    }
+    let (name, shape) = (&resource.name, Shape::of(graph, resource));
+    let is_shared = matches!(resource.kind, ResourceKind::Shared { .. });
+    let (shared, exclusive, read, write) = match (resource.space(), &shape) {
+        (Space::Host, _) if is_shared => (
+            quote!(__g::HostRef<'_, #shape>),
+            quote!(__g::HostMut<'_, #shape>),
+            quote!(shared_host),
+            quote!(shared_host_mut),
+        ),
+        (Space::Host, Shape::Fixed(_) | Shape::Inferred) => {
+            (quote!(&#shape), quote!(&mut #shape), quote!(host), quote!(host_mut))
+        }
+        (Space::Host, Shape::Dynamic { .. }) => (
+            quote!(&#shape),
+            quote!(&mut #shape),
+            quote!(host_slice),
+            quote!(host_slice_mut),
+        ),
+        (Space::Device, _) => (
+            quote!(__g::DeviceRef<'_, #shape>),
+            quote!(__g::DeviceMut<'_, #shape>),
+            quote!(device),
+            quote!(device_mut),
+        ),
+    };
+    let field = unseen(name);
+    Lent {
+        get: quote!(__g::Graph::#read(&self.__graph, &self.#field)),
+        get_mut: quote!(__g::Graph::#write(&mut self.__graph, &self.#field)),
+        shared,
+        exclusive,
+    }
+}
+
+/// What the accessors of a resource lend.
+pub(super) fn lent_by_slot(graph: &Graph<'_>, resource: &Resource) -> Lent {
+    let (field, ty) = (&resource.name, resource_type(graph, resource));
+    let slot = quote!(__p::Slot);
+    Lent {
+        shared: quote!(<#ty as #slot>::Ref<'_>),
+        exclusive: quote!(<#ty as #slot>::Mut<'_>),
+        get: quote!(#slot::lend(&self.#field, &self.__graph)),
+        get_mut: quote!(#slot::lend_mut(&mut self.#field, &mut self.__graph)),
+    }
+}
+
+/// The shape of host memory, as the interface names it.
+pub(super) fn memory_shape(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
+    if graph.is_expression() {
+        let ty = resource_type(graph, resource);
+        return quote!(<#ty as __p::HostSlot>::Shape);
+    }
+    Shape::of(graph, resource).to_token_stream()
+}
+
+/// Uses every type and lifetime parameter, whether or not a resource does.
+pub(super) fn marker(generics: &Generics) -> TokenStream {
+    let used = generics.params.iter().filter_map(|param| match param {
+        GenericParam::Type(param) => {
+            let name = &param.ident;
+            Some(quote!(#name))
+        }
+        GenericParam::Lifetime(param) => {
+            let lifetime = &param.lifetime;
+            Some(quote!(&#lifetime ()))
+        }
+        GenericParam::Const(_) => None,
+    });
+    quote!(::core::marker::PhantomData<fn() -> (#(#used,)*)>)
+}
+
+/// The names of all generic parameters, as arguments.
+pub(super) fn arguments(generics: &Generics) -> Vec<TokenStream> {
+    let name = |param: &GenericParam| match param {
+        GenericParam::Type(param) => param.ident.to_token_stream(),
+        GenericParam::Lifetime(param) => param.lifetime.to_token_stream(),
+        GenericParam::Const(param) => param.ident.to_token_stream(),
+    };
+    generics.params.iter().map(name).collect()
+}
