@@ -3,7 +3,7 @@
 use super::names::hidden;
 use crate::graph::ast::{Extent, Node};
 use crate::span::ends;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
 /// A launch in the clusters, and in the way, that the node's attributes ask for.
@@ -24,8 +24,8 @@ pub(super) fn around(node: &Node, added: &TokenStream, builder: &TokenStream) ->
     let (attributes, newest) = (&node.attributes.node, hidden("newest"));
     let mut found = TokenStream::new();
     let value = attributes.priority.as_ref().map(|(_, value)| {
-        let mut priority = hidden("priority");
-        priority.set_span(priority.span().located_at(ends(value).0));
+        // Entirely of the value's span, so that rustc marks the value alone if its type is wrong.
+        let priority = Ident::new("__priority", ends(value).0);
         found.extend(quote!(let #priority = #value;));
         priority
     });
