@@ -55,8 +55,8 @@ pub(super) fn block(
     }
 }
 
-/// The mistakes of the block and of its kernels, or else the warnings. The mistakes of a kernel under `#[cfg]` are under
-/// it too.
+/// The mistakes of the block and of its kernels, or else the warnings. The mistakes of a kernel under `#[cfg]` are
+/// under it too.
 pub(super) fn messages(report: &Report, kernels: &[Checked]) -> TokenStream {
     let certain = kernels.iter().filter(|kernel| kernel.declaration.conditions.is_empty());
     let mut reports = certain.map(|kernel| &kernel.declaration.report).chain([report]);

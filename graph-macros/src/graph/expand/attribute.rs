@@ -3,7 +3,7 @@
 use super::names::hidden;
 use crate::graph::ast::{Extent, Node};
 use crate::span::ends;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
 /// A launch in the clusters, and in the way, that the node's attributes ask for.
@@ -18,14 +18,14 @@ pub(super) fn launched(node: &Node, mut launch: TokenStream) -> TokenStream {
     }
 }
 
-/// Adds a node by `added`, with the calls about it. Its expressions come first: what leaves one of them leaves the whole
-/// node out, which `build` finds. `builder` is a `&mut GraphBuilder`.
+/// Adds a node by `added`, with the calls about it. Its expressions come first: a way out of one of them leaves the
+/// whole node out, and `build` finds that. `builder` is a `&mut GraphBuilder`.
 pub(super) fn around(node: &Node, added: &TokenStream, builder: &TokenStream) -> TokenStream {
     let (attributes, newest) = (&node.attributes.node, hidden("newest"));
     let mut found = TokenStream::new();
     let value = attributes.priority.as_ref().map(|(_, value)| {
-        let mut priority = hidden("priority");
-        priority.set_span(priority.span().located_at(ends(value).0));
+        // Entirely of the value's span, so that rustc marks the value alone if its type is wrong.
+        let priority = Ident::new("__priority", ends(value).0);
         found.extend(quote!(let #priority = #value;));
         priority
     });

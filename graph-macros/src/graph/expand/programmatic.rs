@@ -10,8 +10,8 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::collections::HashSet;
 use syn::ext::IdentExt;
 
-/// The call that ends the nodes, and those that add all edges, in order. In a graph with loops each edge has the number of loops that are around both
-/// of its nodes. `builder` is a `&mut GraphBuilder`.
+/// The call that ends the nodes, and the calls that add all edges, in order. In a graph with loops, each edge has the
+/// number of loops that are around both of its nodes. `builder` is a `&mut GraphBuilder`.
 pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
     let indices: Vec<usize> = (0..graph.draft.edges.len()).collect();
     let programmatic = |edge: &usize| graph.draft.is_programmatic(*edge);
