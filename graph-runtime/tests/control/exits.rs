@@ -45,7 +45,7 @@ cuda_graph! {
         device flag: u32;
         for i in 0..4 {
             if maybe = flag {
-                #[priority(if i == at { skip!() } else { 1 })]
+                #[priority(if i == at { skip!() } else { -1 })]
                 kernel first = add_to<<<1, 1>>>(&mut data[i..i + 1], 1);
             };
         }
