@@ -20,7 +20,7 @@ pub(super) fn parameters(graph: &Graph<'_>) -> TokenStream {
     graph.item.arguments.iter().map(parameter).collect()
 }
 
-/// What is taken for shared memory.
+/// The type that `build` takes for shared memory.
 pub(super) fn argument_type(graph: &Graph<'_>, memory: &Resource) -> TokenStream {
     let shape = Shape::of(graph, memory);
     match memory.space() {

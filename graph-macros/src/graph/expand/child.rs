@@ -70,7 +70,7 @@ fn fill(graph: &Graph<'_>, node: &Node, child: &Child, slots: &Ident) -> TokenSt
     }
 }
 
-/// What is asserted of a node's bindings, where each is.
+/// The assertions about a node's bindings, each with its place.
 pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStream)> {
     let Action::Graph(child) = &node.action else {
         return Vec::new();

@@ -224,7 +224,7 @@ fn borrowed<'a>(arguments: impl IntoIterator<Item = &'a Argument>) -> Vec<&'a Pl
     places.collect()
 }
 
-/// What is asserted at compile time.
+/// The assertions that are made at compile time.
 pub(super) struct Assertions {
     /// Items beside the type, evaluated by `cargo check`.
     pub(super) items: TokenStream,

@@ -168,7 +168,7 @@ fn bound_type(graph: &Graph<'_>) -> TokenStream {
     quote!(__Bound<#(#arguments),*>)
 }
 
-/// What makes the type a graph that others can have as a node.
+/// The implementation that makes the type a graph which others can have as a node.
 pub(super) fn declared(graph: &Graph<'_>) -> TokenStream {
     let (name, generics) = (&graph.item.name, generics(graph));
     let (parameters, arguments, condition) = generics.split_for_impl();

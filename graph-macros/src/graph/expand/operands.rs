@@ -1,4 +1,4 @@
-//! What functions of nodes are given: places, scalars, and the variables of loops.
+//! The operands of the functions of nodes: places, scalars, and the variables of loops.
 
 use super::names::{Source, copy, local};
 use super::node::places;
@@ -8,7 +8,7 @@ use crate::graph::resolve::{Graph, Scalar, Value, added_scalars};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-/// What the function of some nodes needs to know.
+/// The operands of a function that declares or changes some nodes.
 pub(super) struct Operands {
     /// The nodes whose places it has.
     pub(super) nodes: Vec<usize>,
@@ -17,7 +17,7 @@ pub(super) struct Operands {
     pub(super) around: Option<usize>,
 }
 
-/// Those of a node's function.
+/// The operands of a node's function.
 pub(super) fn operands_of(graph: &Graph<'_>, node: usize, scalars: Vec<Scalar>) -> Operands {
     Operands {
         nodes: vec![node],

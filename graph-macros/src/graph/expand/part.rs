@@ -285,7 +285,7 @@ pub(super) fn borrow(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenSt
     reference(place, mutable, &select(graph, place, mutable))
 }
 
-/// The same of a place that must be device memory.
+/// A place that must be device memory, borrowed at its own tokens.
 pub(super) fn borrow_on_device(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
     reference(place, mutable, &on_device(graph, place, mutable))
 }

@@ -69,7 +69,7 @@ struct Kernels<'a> {
     both: bool,
 }
 
-/// Of function values only build can tell.
+/// Returns `None` for function values: only `build` knows their kernels.
 fn kernels_of<'a>(graph: &Graph<'a>, index: usize) -> Option<Kernels<'a>> {
     let Edge { from, to } = graph.draft.edges[index];
     Some(Kernels {
@@ -140,7 +140,7 @@ fn kernels(graph: &Graph<'_>) -> Vec<Ident> {
     (0..graph.nodes.len()).filter_map(kernel).collect()
 }
 
-/// What the graph does to the memory behind each buffer parameter of a node.
+/// The graph's accesses to the memory of each buffer parameter of a node.
 fn sharing(graph: &Graph<'_>, node: usize, launch: &Launch, writers: &Writers<'_>) -> TokenStream {
     let borrowed = launch.arguments.iter().enumerate();
     let borrowed = borrowed.filter(|(_, argument)| matches!(argument, Argument::Borrow { .. }));

@@ -1,4 +1,4 @@
-//! What `build` does, step by step, in functions that are not too long.
+//! The steps of `build`, in functions that are not too long.
 
 use super::attribute;
 use super::names::{Source, copy, hidden, nodes_name};

@@ -17,7 +17,7 @@ pub(super) fn generics(graph: &Graph<'_>) -> Generics {
     graph.item.generics.clone()
 }
 
-/// What the type is generic over.
+/// The generics of the type.
 pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
     let mut generics = Generics::default();
     for resource in &graph.resources {
@@ -152,7 +152,7 @@ pub(super) fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
     }
 }
 
-/// What the accessors of a resource lend.
+/// The types that the accessors of a resource lend.
 pub(super) fn lent_by_slot(graph: &Graph<'_>, resource: &Resource) -> Lent {
     let (field, ty) = (&resource.name, resource_type(graph, resource));
     let slot = quote!(__p::Slot);
