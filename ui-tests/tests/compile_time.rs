@@ -4,10 +4,11 @@
 //! The times are user CPU seconds. If they are too long they are measured again and the least counts, so that a busy
 //! machine does not fail the test.
 
+mod package;
+
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{fs, io};
+
+use package::Package;
 
 /// The most seconds that 1,000 nodes may add.
 const PROMISE: f64 = 1.0;
@@ -18,12 +19,12 @@ const MAX_REPETITIONS: usize = 5;
 
 #[test]
 fn a_thousand_nodes_add_less_than_a_second_to_cargo_check() {
-    let package = Package::new().expect("a package in the target folder");
-    package.check(1); // and with it the dependencies
+    let package = Package::new("compile-time").expect("a package in the target folder");
+    seconds_to_check(&package, 1); // and with it the dependencies
     let mut least = [f64::INFINITY; 3];
     for repetition in 1..=MAX_REPETITIONS {
         for (least, nodes) in least.iter_mut().zip([1, 1_000, 2_000]) {
-            *least = least.min(package.check(nodes));
+            *least = least.min(seconds_to_check(&package, nodes));
         }
         let [one, thousand, two_thousand] = least;
         let (thousand, two_thousand) = (thousand - one, two_thousand - one);
@@ -40,44 +41,14 @@ fn a_thousand_nodes_add_less_than_a_second_to_cargo_check() {
     }
 }
 
-/// A package of its own that depends on this one.
-struct Package {
-    folder: PathBuf,
-}
-
-impl Package {
-    fn new() -> io::Result<Self> {
-        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("compile-time");
-        fs::create_dir_all(folder.join("src"))?;
-        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let workspace = here.parent().expect("a package of the workspace");
-        let manifest = format!(
-            "[workspace]\n\n[package]\nname = \"compile-time\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
-             [dependencies]\ngraph-runtime = {{ path = {:?} }}\nui-tests = {{ path = {here:?} }}\n",
-            workspace.join("graph-runtime"),
-        );
-        fs::write(folder.join("Cargo.toml"), manifest)?;
-        fs::copy(workspace.join("Cargo.lock"), folder.join("Cargo.lock"))?;
-        Ok(Self { folder })
-    }
-
-    /// Runs `cargo check` on a graph with this number of nodes; returns the CPU seconds that it took.
-    fn check(&self, nodes: usize) -> f64 {
-        fs::write(self.folder.join("src/lib.rs"), source(nodes)).expect("the source can be written");
-        let start = children_seconds();
-        let output = Command::new(env!("CARGO"))
-            .args(["check", "--quiet", "--offline"])
-            .current_dir(&self.folder)
-            // The workspace's, which has what procedural macros are made of.
-            .env("CARGO_TARGET_DIR", self.folder.join("../.."))
-            .env("CARGO_INCREMENTAL", "0")
-            .env_remove("RUSTFLAGS")
-            .output()
-            .expect("cargo runs");
-        let seconds = children_seconds() - start;
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-        seconds
-    }
+/// Runs `cargo check` on a graph with this number of nodes; returns the CPU seconds that it took.
+fn seconds_to_check(package: &Package, nodes: usize) -> f64 {
+    let mut check = package.check(&source(nodes)).expect("the source can be written");
+    let start = children_seconds();
+    let output = check.output().expect("cargo runs");
+    let seconds = children_seconds() - start;
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    seconds
 }
 
 /// A graph of eight chains, each with buffers of its own, of every kind of node.
@@ -112,7 +83,7 @@ fn source(nodes: usize) -> String {
 fn children_seconds() -> f64 {
     // proc_pid_stat(5): `cutime` is the 16th field, counted in hundredths of a second; the second, in parentheses, may
     // hold spaces.
-    let stat = fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
     let (_, fields) = stat.rsplit_once(')').expect("a command in parentheses");
     let ticks = fields.split_whitespace().nth(13).expect("more than 16 fields");
     ticks.parse::<f64>().expect("a number") / 100.0

@@ -1,8 +1,8 @@
 //! rustc tells each mistake in a graph once: also with `--message-format=json`, by which editors and other tools count.
 
-use std::path::Path;
-use std::process::Command;
-use std::{env, fs};
+mod package;
+
+use package::Package;
 
 /// A right graph, as far as the macro can tell, with mistakes that only rustc finds: each on a line of its own.
 const GRAPH: &str = r#"
@@ -26,25 +26,9 @@ graph_runtime::cuda_graph! {
 
 #[test]
 fn rustc_tells_each_mistake_once() {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("once");
-    fs::create_dir_all(folder.join("src")).expect("a folder in the target folder");
-    let workspace = here.parent().expect("a package of the workspace");
-    let manifest = format!(
-        "[workspace]\n\n[package]\nname = \"once\"\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
-         [dependencies]\ngraph-runtime = {{ path = {:?} }}\nui-tests = {{ path = {here:?} }}\n",
-        workspace.join("graph-runtime"),
-    );
-    fs::write(folder.join("Cargo.toml"), manifest).expect("the manifest can be written");
-    fs::copy(workspace.join("Cargo.lock"), folder.join("Cargo.lock")).expect("the lock file can be copied");
-    fs::write(folder.join("src/lib.rs"), GRAPH).expect("the source can be written");
-    let output = Command::new(env!("CARGO"))
-        .args(["check", "--quiet", "--offline", "--message-format=json"])
-        .current_dir(&folder)
-        .env("CARGO_TARGET_DIR", folder.join("target"))
-        .env_remove("RUSTFLAGS")
-        .output()
-        .expect("cargo runs");
+    let package = Package::new("once").expect("a package in the target folder");
+    let mut check = package.check(GRAPH).expect("the source can be written");
+    let output = check.arg("--message-format=json").output().expect("cargo runs");
     let json = String::from_utf8_lossy(&output.stdout);
     let mut lines: Vec<usize> = json.lines().filter_map(line_of_error).collect();
     lines.sort_unstable();

@@ -1,0 +1,42 @@
+//! A package of its own that depends on the macros, made in the target folder and given to `cargo check`.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{fs, io};
+
+/// A package with one source file. All such packages share the workspace's target folder, so that what they depend on
+/// is compiled once.
+pub(crate) struct Package {
+    folder: PathBuf,
+}
+
+impl Package {
+    /// Makes the package, with an empty `src` folder.
+    pub(crate) fn new(name: &str) -> io::Result<Self> {
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::create_dir_all(folder.join("src"))?;
+        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let workspace = here.parent().expect("a package of the workspace");
+        let manifest = format!(
+            "[workspace]\n\n[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
+             [dependencies]\ngraph-runtime = {{ path = {:?} }}\nui-tests = {{ path = {here:?} }}\n",
+            workspace.join("graph-runtime"),
+        );
+        fs::write(folder.join("Cargo.toml"), manifest)?;
+        fs::copy(workspace.join("Cargo.lock"), folder.join("Cargo.lock"))?;
+        Ok(Self { folder })
+    }
+
+    /// Writes `src/lib.rs` and returns the command that checks it; arguments may follow.
+    pub(crate) fn check(&self, source: &str) -> io::Result<Command> {
+        fs::write(self.folder.join("src/lib.rs"), source)?;
+        let mut command = Command::new(env!("CARGO"));
+        command
+            .args(["check", "--quiet", "--offline"])
+            .current_dir(&self.folder)
+            .env("CARGO_TARGET_DIR", self.folder.join("../.."))
+            .env("CARGO_INCREMENTAL", "0")
+            .env_remove("RUSTFLAGS");
+        Ok(command)
+    }
+}
