@@ -50,7 +50,10 @@ mod lists;
 mod text;
 
 pub use arena::{ARENA_ALIGNMENT, Arena, is_packing, pack};
-pub use check::{Outcome, check, check_errors, condition_writers, forbidden_capture, other_body, siblings, warnings};
+pub use check::{
+    Outcome, check, check_errors, clash, condition_accesses, condition_writers, forbidden_capture, mixed_reads, other_body,
+    siblings, warnings,
+};
 pub use cluster::ClusterFault;
 pub use code::Code;
 pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};

@@ -1,6 +1,7 @@
-//! Pairs of unordered nodes that touch the same memory, one of them writing.
+//! Pairs of unordered nodes that touch the same memory in ways that conflict: one of them writes, and not both by atomic
+//! operations.
 
-use crate::{Access, Draft, Lists, Order};
+use crate::{Access, Draft, Lists, Mode, Order};
 
 /// Two accesses, by their index in [`Draft::accesses`], of different nodes with no path between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -106,7 +107,16 @@ fn path(order: &Order, extra: &[(usize, usize)], from: usize, to: usize) -> bool
 
 /// May the two accesses disturb each other if nothing orders their nodes?
 fn conflict(a: &Access, b: &Access) -> bool {
-    a.node != b.node && (a.mode.writes() || b.mode.writes()) && a.region.overlaps(&b.region)
+    a.node != b.node && a.mode.conflicts(b.mode) && a.region.overlaps(&b.region)
+}
+
+/// Is an access of this mode in conflict with all that one of the `other` mode is in conflict with?
+const fn as_strict(mode: Mode, other: Mode) -> bool {
+    match mode {
+        Mode::Write | Mode::ReadWrite => true,
+        Mode::Read => matches!(other, Mode::Read),
+        Mode::Atomic => matches!(other, Mode::Atomic),
+    }
 }
 
 /// Is there no race at all? Takes almost linear time for graphs without mistakes, so that builds are fast.
@@ -130,8 +140,7 @@ fn race_free(draft: &Draft, order: &Order) -> bool {
             }
             live.retain(|&other| {
                 let other = &draft.accesses[other];
-                let as_strict = access.mode.writes() || !other.mode.writes();
-                !(as_strict
+                !(as_strict(access.mode, other.mode)
                     && access.region.covers(&other.region)
                     && (other.node == node || order.before(other.node, node)))
             });
@@ -166,7 +175,12 @@ mod tests {
     }
 
     fn drafts() -> impl Strategy<Value = Draft> {
-        let mode = prop_oneof![Just(Mode::Read), Just(Mode::Write), Just(Mode::ReadWrite)];
+        let mode = prop_oneof![
+            Just(Mode::Read),
+            Just(Mode::Write),
+            Just(Mode::ReadWrite),
+            Just(Mode::Atomic)
+        ];
         let region = prop_oneof![
             1 => Just(Region::Whole),
             3 => (0_u64..6, 0_u64..6).prop_map(|(a, b)| Region::span(a.min(b), a.max(b))),
@@ -192,7 +206,11 @@ mod tests {
                 for b in &draft.accesses {
                     let meet = bytes(&a.region).any(|byte| bytes(&b.region).contains(&byte));
                     let apart = a.node < b.node && !reach[a.node][b.node] && !reach[b.node][a.node];
-                    if a.resource == b.resource && meet && apart && (a.mode != Mode::Read || b.mode != Mode::Read) {
+                    let harmless = matches!(
+                        (a.mode, b.mode),
+                        (Mode::Read, Mode::Read) | (Mode::Atomic, Mode::Atomic)
+                    );
+                    if a.resource == b.resource && meet && apart && !harmless {
                         expected.insert((a.resource, a.node, b.node));
                     }
                 }

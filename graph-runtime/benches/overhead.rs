@@ -5,7 +5,7 @@
 
 use graph_runtime::cudarc::driver::sys;
 use graph_runtime::kernel::{GridDependency, KernelFacts, Source};
-use graph_runtime::private::plan::{Contract, KernelLimits, Op, Param, ParamKind, Scalar};
+use graph_runtime::private::plan::{Contract, KernelLimits, Mode, Op, Param, ParamKind, Scalar};
 use graph_runtime::{
     CallArgument, Device, Graph, GraphBuilder, Kernel, KernelCall, Launch, NodeId, OnDevice, Place, Ptx, Result,
 };
@@ -55,7 +55,7 @@ unsafe impl Kernel for Bump {
         params: &[
             Param {
                 name: "data",
-                kind: ParamKind::Buffer { unit: 4, mutable: true },
+                kind: ParamKind::Buffer { unit: 4, mode: Mode::ReadWrite },
             },
             Param {
                 name: "by",

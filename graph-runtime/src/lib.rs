@@ -237,6 +237,7 @@ pub use graph_plan::{
     Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space,
     Subject,
 };
+pub use kernel::atomic::Atomic;
 pub use kernel::source::{CudaSource, Ptx};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
@@ -256,12 +257,13 @@ pub use shape::{ArrayOf, Element, Extent, Rows, SameShape, Table};
 pub mod private {
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
-        buffer, buffer_of_rows, check_clusters, check_index, check_initializes, check_launch, check_programmatic,
-        check_range, check_variables, constant, distance, integer, is_programmatic,
+        buffer, buffer_of_rows, check_atomic, check_clash, check_clusters, check_index, check_initializes,
+        check_launch, check_programmatic, check_range, check_variables, constant, distance, integer, is_atomic,
+        is_programmatic, overwrites, usage,
     };
     pub use crate::expansion::child::{
         BindTo, Bound, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
-        check_unconditional, is_graph, unconditional,
+        check_unconditional, is_graph, unconditional, updates,
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
@@ -273,7 +275,7 @@ pub mod private {
     pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, launch};
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
     pub use crate::expansion::plan::{
-        accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
+        accesses as plan_accesses, exact_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
     pub use crate::expansion::target::NodeTarget;
     pub use crate::expansion::update::{each, own, own_rng, own_slice};

@@ -4,6 +4,7 @@ mod call;
 mod expected;
 mod facts;
 mod source;
+mod wrapper;
 
 use self::call::{call, launch};
 use self::expected::{expected, implementations};
@@ -146,6 +147,8 @@ fn implementation(source: Option<&Source>, kernel: &Checked) -> TokenStream {
             impl ::graph_runtime::private::SafeKernel for #ident {}
         }
     });
+    let wrapped = wrapper::assertions(source, kernel);
+    let wrapped = (!wrapped.is_empty()).then(|| quote!(#(#conditions)* const _: () = { #wrapped };));
     let layouts = match &kernel.layouts[..] {
         [] => TokenStream::new(),
         layouts => {
@@ -160,6 +163,7 @@ fn implementation(source: Option<&Source>, kernel: &Checked) -> TokenStream {
         }
         #safe
         #expected
+        #wrapped
         #layouts
     }
 }

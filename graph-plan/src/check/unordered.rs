@@ -1,6 +1,7 @@
 //! Races in each body, between its nodes. A node counts with all nodes in its bodies.
 
 use super::advice::{on_line, run_after};
+use super::body::siblings;
 use crate::region::Overlap;
 use crate::variables::VARIABLE;
 use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, NodeKind, Order, Region, Subject, race, races};
@@ -10,10 +11,7 @@ use std::collections::BTreeSet;
 pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &mut Vec<Diagnostic>) {
     if draft.bodies.len() == 1 {
         let found = of_body(draft, order.order(0), broken);
-        let side = |access: usize| Side {
-            access,
-            node: draft.accesses[access].node,
-        };
+        let side = |access: usize| Side::new(draft, access, draft.accesses[access].node);
         errors.extend(
             found
                 .into_iter()
@@ -29,7 +27,7 @@ pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &m
         errors.extend(
             found
                 .into_iter()
-                .map(|(first, second)| racing(draft, order, &scope.side(first), &scope.side(second))),
+                .map(|(first, second)| racing(draft, order, &scope.side(draft, first), &scope.side(draft, second))),
         );
     }
 }
@@ -131,25 +129,50 @@ impl Scope {
     }
 
     /// An access as the whole draft counts it, with the node of this body that it belongs to.
-    fn side(&self, access: usize) -> Side {
-        Side {
-            access: self.accesses[access],
-            node: self.nodes[self.draft.accesses[access].node],
-        }
+    fn side(&self, draft: &Draft, access: usize) -> Side {
+        Side::new(
+            draft,
+            self.accesses[access],
+            self.nodes[self.draft.accesses[access].node],
+        )
     }
 }
 
 /// One of the two sides of a race.
 struct Side {
     /// The access.
-    access: usize,
+    access: Access,
+    /// Its index.
+    index: usize,
     /// The node that is unordered with the other side: the node of the access, or one that it is in a body of.
     node: usize,
 }
 
+impl Side {
+    fn new(draft: &Draft, index: usize, node: usize) -> Self {
+        Self {
+            access: draft.accesses[index].clone(),
+            index,
+            node,
+        }
+    }
+}
+
+/// The race of two accesses, by index, of unordered nodes if they were of these modes.
+pub(super) fn race_of(draft: &Draft, order: &Nest, [first, second]: [(usize, Mode); 2]) -> Diagnostic {
+    let nodes = [first, second].map(|(access, _)| draft.accesses[access].node);
+    let (one, other) = siblings(draft, nodes[0], nodes[1]).unwrap_or((nodes[0], nodes[1]));
+    let side = |(access, mode): (usize, Mode), node: usize| {
+        let mut side = Side::new(draft, access, node);
+        side.access.mode = mode;
+        side
+    };
+    racing(draft, order, &side(first, one), &side(second, other))
+}
+
 fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnostic {
     let name = |node: usize| &draft.nodes[node].name;
-    let (a, b) = (&draft.accesses[first.access], &draft.accesses[second.access]);
+    let (a, b) = (&first.access, &second.access);
     let resource = &draft.resources[a.resource];
     let overlap = Overlap::of(&a.region, &b.region);
     let message = format!(
@@ -174,7 +197,7 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
         true => "it".to_owned(),
         false => format!("`{}{}`", resource.name, b.region),
     };
-    let mut diagnostic = Diagnostic::new(Code::Race, Subject::Access(second.access), message).note(format!(
+    let mut diagnostic = Diagnostic::new(Code::Race, Subject::Access(second.index), message).note(format!(
         "{}, {}",
         touch(first, a, &what),
         touch(second, b, &again)
@@ -185,9 +208,10 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
     } else {
         match &overlap {
             Overlap::Same => {
+                let mutable = |mode| matches!(mode, Mode::Write | Mode::ReadWrite);
                 let kernels = [a, b]
                     .iter()
-                    .all(|access| draft.nodes[access.node].kind == NodeKind::Kernel && access.mode == Mode::ReadWrite);
+                    .all(|access| draft.nodes[access.node].kind == NodeKind::Kernel && mutable(access.mode));
                 if kernels {
                     helps.push("give one of them a buffer of its own".to_owned());
                 }

@@ -4,15 +4,15 @@ use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, Site};
 use crate::graph::update::Update;
 use crate::shape::place::Place;
-use graph_plan::{Text, same};
+use graph_plan::{Mode, Text, same};
 
 /// What can be bound in a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
     /// The graph's name.
     pub graph: &'static str,
-    /// The memory, and whether some node writes it.
-    pub memory: &'static [(&'static str, bool)],
+    /// The memory, and what the nodes do to it: `Atomic` if all accesses are atomic, `ReadWrite` if any other writes.
+    pub memory: &'static [(&'static str, Mode)],
     /// Build arguments and params, and whether they must be bound.
     pub values: &'static [(&'static str, bool)],
     /// A node that no conditional body may hold, and its keyword, where it or a child of it has one.
@@ -110,7 +110,7 @@ pub const fn check_binding(child: &Interface, node: &str, name: &str, bound: Bou
     }
     let text = Text::new().str("node `").str(node).str("`: ");
     let text = match (find(child.memory, name), find(child.values, name), bound) {
-        (Some(true), _, Bound::Read) => text
+        (Some(Mode::Write | Mode::ReadWrite), _, Bound::Read) => text
             .str("`")
             .str(child.graph)
             .str("` writes `")
@@ -204,7 +204,7 @@ pub const fn check_unconditional(child: &Interface, owner: &str) {
 }
 
 /// What a name says, if it is one of these.
-const fn find(names: &[(&str, bool)], name: &str) -> Option<bool> {
+const fn find<T: Copy>(names: &[(&str, T)], name: &str) -> Option<T> {
     let mut index = 0;
     while index < names.len() {
         if same(names[index].0, name) {
@@ -239,6 +239,11 @@ const fn listed(mut text: Text, child: &Interface) -> Text {
         index += 1;
     }
     text.str(if index > 0 { "`" } else { "" })
+}
+
+/// Whether the graph accesses the memory of this name by atomic operations alone.
+pub const fn updates(child: &Interface, name: &str) -> bool {
+    matches!(find(child.memory, name), Some(Mode::Atomic))
 }
 
 /// What was bound as `name`. The macro has checked that something is.

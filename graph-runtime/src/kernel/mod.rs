@@ -5,6 +5,7 @@
 
 pub(crate) mod source;
 pub(crate) mod programmatic;
+pub(crate) mod atomic;
 
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
@@ -37,13 +38,28 @@ pub struct KernelFacts {
     /// The module-scope variables it touches.
     pub variables: &'static [(&'static str, Mode)],
     /// The `&mut` parameters that it may load or atomically update through, by index, and the line of its PTX: all of
-    /// them where a load may go anywhere. What it gets through the others it only writes.
+    /// them where a load may go anywhere. What it gets through the others it only writes. Parameters of `MaybeUninit`
+    /// are not among them.
     pub loads: &'static [(usize, u32)],
     /// Facts that decide whether it can be launched before the kernel that it waits for has ended.
     pub dependency: GridDependency,
 }
 
 impl KernelFacts {
+    /// Whether a parameter is memory of this mode.
+    pub(crate) const fn has_memory(&self, mode: Mode) -> bool {
+        let mut index = 0;
+        while index < self.params.len() {
+            if let ParamKind::Buffer { mode: found, .. } = self.params[index].kind
+                && found as u8 == mode as u8
+            {
+                return true;
+            }
+            index += 1;
+        }
+        false
+    }
+
     /// The facts that the rules of graphs need.
     pub(crate) const fn code(&self) -> KernelCode<'_> {
         KernelCode {
@@ -67,8 +83,9 @@ impl KernelFacts {
 /// # Safety
 ///
 /// `FACTS` describes the `.entry` in its PTX text truly: the parameters have these sizes, nothing but the module's
-/// variables and the memory passed as `&mut` is written, nothing but these and the memory passed as `&` is read; the
-/// loads and the `griddepcontrol` instructions are all of those that count. Of a CUDA source that is checked when a
+/// variables and the memory passed as `&mut` is written, nothing but these and the memory passed as `&` is read, and
+/// what is passed as `&` of [`Atomic`](crate::Atomic) is accessed as that says; of what is passed as `&mut` of
+/// `MaybeUninit`, each element that anything reads later is written before the kernel reads it; the loads and the `griddepcontrol` instructions are all of those that count. Of a CUDA source that is checked when a
 /// graph is built, as far as a [`safe`](crate::kernel::Declaration::safe) declaration is concerned; for an unsafe one,
 /// whoever launches it vouches.
 pub unsafe trait Kernel {
@@ -206,8 +223,9 @@ impl<const N: usize> KernelCall<N> {
     /// # Safety
     ///
     /// The function takes these arguments. Launched with them it touches no memory but that of the places among them,
-    /// within their bounds, and writes only to those passed by [`CallArgument::write`]; nothing else uses its module's
-    /// variables while the graph runs.
+    /// within their bounds, writes only to those passed by [`CallArgument::write`], [`CallArgument::uninit`] and
+    /// [`CallArgument::atomic`], and keeps what the last two say; nothing else uses its module's variables while the
+    /// graph runs.
     pub unsafe fn loaded(function: impl LoadedFunction, arguments: [CallArgument; N]) -> Self {
         Self {
             callee: Callee::Loaded(function.loaded()),
@@ -243,6 +261,16 @@ impl CallArgument {
     /// A buffer that the kernel only reads.
     pub fn read<S: ?Sized>(place: &Place<S, OnDevice>) -> Self {
         Self(ArgumentKind::Buffer(place.span, Mode::Read))
+    }
+
+    /// A buffer that the kernel reads and writes by atomic operations alone, which are atomic on the whole device.
+    pub fn atomic<S: ?Sized>(place: &Place<S, OnDevice>) -> Self {
+        Self(ArgumentKind::Buffer(place.span, Mode::Atomic))
+    }
+
+    /// A buffer that the kernel writes before it reads it: each element of it that is read later.
+    pub fn uninit<S: ?Sized>(place: &mut Place<S, OnDevice>) -> Self {
+        Self(ArgumentKind::Buffer(place.span, Mode::Write))
     }
 
     /// A buffer that the kernel may write.

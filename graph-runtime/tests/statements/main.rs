@@ -4,6 +4,7 @@
 mod common;
 
 mod arguments;
+mod atomics;
 mod expression;
 mod graphs;
 mod host_nodes;

@@ -1,10 +1,11 @@
 //! The names under which expansions mention kernels and child graphs.
 
 use super::part::generic;
-use crate::graph::ast::{Action, Child, Node};
+use crate::graph::ast::{Action, Child, Launch, Node};
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
+use std::collections::HashMap;
 use syn::ext::IdentExt;
 
 /// The name under which the expansion mentions a node's kernel. The user's path stands once, where this name is
@@ -60,4 +61,33 @@ pub(super) fn child_alias(node: &Node) -> Ident {
 /// The alias, if items beside the type can name the child's type.
 pub(super) fn own_alias(graph: &Graph<'_>, node: &Node, child: &Child) -> Option<Ident> {
     (!generic(graph, child.path.to_token_stream())).then(|| child_alias(node))
+}
+
+/// The launch of a node whose kernel is declared.
+pub(super) fn declared(node: &Node) -> Option<&Launch> {
+    match &node.action {
+        Action::Kernel(launch) => launch.path().map(|_| &**launch),
+        _ => None,
+    }
+}
+
+/// The declared kernels of a graph, each once.
+pub(super) struct Kernels {
+    /// Their [`alias`]es.
+    pub(super) aliases: Vec<Ident>,
+    /// For each node, the index of its kernel.
+    pub(super) of_nodes: Vec<Option<usize>>,
+}
+
+pub(super) fn kernels(graph: &Graph<'_>) -> Kernels {
+    let (mut numbers, mut aliases) = (HashMap::new(), Vec::new());
+    let kernel = |node: &&Node| {
+        let path = declared(node)?.path()?.to_token_stream().to_string();
+        Some(*numbers.entry(path).or_insert_with(|| {
+            aliases.push(alias(node));
+            aliases.len() - 1
+        }))
+    };
+    let of_nodes = graph.nodes.iter().map(kernel).collect();
+    Kernels { aliases, of_nodes }
 }

@@ -12,6 +12,7 @@ use super::intact;
 use super::interface::Bodies;
 use super::names::{hidden, loaded_name, local, nodes_name};
 use super::node::{Assertions, apply, assertions};
+use super::atomic;
 use super::programmatic;
 use super::resource;
 use super::resource::initial;
@@ -43,6 +44,7 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
         programmatic::edges(graph, &quote!(&mut #builder)),
     );
     let orders = programmatic::assertions(graph, outcome);
+    let warnings = atomic::warnings(graph, outcome);
     let constructed = construct(graph, &quote!(#built));
     let paths = editor::paths();
     quote! {{
@@ -51,6 +53,7 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
         #aliases
         #assertions
         #orders
+        #warnings
         #messages
         #generic
         let mut #builder = __g::GraphBuilder::new(

@@ -1,6 +1,7 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
 use super::alias::{alias, allowed};
+use super::atomic;
 use super::attribute;
 use super::child;
 use super::closure;
@@ -234,8 +235,15 @@ pub(super) struct Assertions {
 
 /// All assertions about the nodes of a graph.
 pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Assertions {
+    let atomic = atomic::assertions(graph, outcome).into_iter();
+    let atomic = atomic.map(|(node, span, tokens)| Assertion {
+        node: graph.nodes[node],
+        span,
+        tokens,
+    });
     let (generic, plain): (Vec<_>, Vec<_>) = each(graph)
         .into_iter()
+        .chain(atomic)
         .partition(|assertion| generic(graph, assertion.tokens.clone()));
     let plain = plain.into_iter();
     let plain = plain

@@ -1,6 +1,7 @@
 //! The arena of scratch memory: which may share addresses is found here, where they lie is found by rustc, which knows
 //! their sizes.
 
+use super::alias::kernels;
 use super::child;
 use super::shape::Shape;
 use crate::graph::ast::{Action, Child, Node, Resource, ResourceKind};
@@ -101,12 +102,37 @@ pub(super) fn offset(graph: &Graph<'_>, resource: &Resource) -> Option<TokenStre
 }
 
 /// Tells the builder where scratch memory lies.
-pub(super) fn places(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
+pub(super) fn places(graph: &Graph<'_>, outcome: &Outcome, builder: &Ident) -> TokenStream {
     // With children, `build` has more to place than this tells.
     if !is_packed(graph) || children(graph).next().is_some() {
         return TokenStream::new();
     }
-    quote! {
-        __p::Declare::arena(&mut #builder, &Self::__ARENA.offsets, Self::__ARENA.bytes);
+    let declared = quote!(__p::Declare::arena(&mut #builder, &Self::__ARENA.offsets, Self::__ARENA.bytes););
+    let kernels = overwriting(graph, outcome);
+    match kernels.is_empty() {
+        true => declared,
+        // `build` packs what these kernels initialise: it may find a smaller arena.
+        false => quote!(if !__p::overwrites(&[#(<#kernels as __g::Kernel>::FACTS),*]) { #declared }),
     }
+}
+
+/// The kernels that get scratch memory as `&mut`, if more could share addresses if they initialised it. Only constants
+/// of their types tell whether they do.
+fn overwriting(graph: &Graph<'_>, outcome: &Outcome) -> Vec<Ident> {
+    let (draft, order) = (&graph.draft, &outcome.order);
+    let kernels = kernels(graph);
+    let mut used = vec![false; kernels.aliases.len()];
+    let mut initialising = draft.clone();
+    for access in &mut initialising.accesses {
+        let kernel = kernels.of_nodes[access.node].filter(|_| draft.resources[access.resource].scratch);
+        if let (Some(kernel), Mode::ReadWrite) = (kernel, access.mode) {
+            access.mode = Mode::Write;
+            used[kernel] = true;
+        }
+    }
+    if !used.contains(&true) || Sharing::of(draft, order).apart() == Sharing::of(&initialising, order).apart() {
+        return Vec::new();
+    }
+    let used = kernels.aliases.into_iter().zip(used);
+    used.filter_map(|(kernel, used)| used.then_some(kernel)).collect()
 }

@@ -2,9 +2,9 @@
 
 use super::expected;
 use crate::kernels::check::Checked;
-use crate::kernels::param::{Kind, Param};
+use crate::kernels::param::{Buffer, Kind, Param};
 use crate::span::ends;
-use graph_plan::Scalar;
+use graph_plan::{Mode, Scalar};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
@@ -69,10 +69,10 @@ pub(super) fn launch(kernel: &Checked) -> TokenStream {
     function(kernel, quote!(#[doc(hidden)]), &signature, conditions, |param| {
         let ident = &param.ident;
         match &param.kind {
-            Kind::Buffer(buffer) if buffer.mutability.is_some() => {
-                quote!(::graph_runtime::private::LentMut::write(#ident))
+            Kind::Buffer(buffer) => {
+                let (lent, passed) = passed(buffer);
+                quote!(::graph_runtime::private::#lent::#passed(#ident))
             }
-            Kind::Buffer(_) => quote!(::graph_runtime::private::Lent::read(#ident)),
             Kind::Value(_) | Kind::Invalid => argument(param),
         }
     })
@@ -154,13 +154,24 @@ fn input(index: usize, param: &Param) -> TokenStream {
     }
 }
 
+/// The trait of the references that a parameter takes, and the function that makes an argument of one.
+fn passed(buffer: &Buffer) -> (Ident, Ident) {
+    let (lent, passed) = match buffer.mode() {
+        Mode::Read => ("Lent", "read"),
+        Mode::Atomic => ("Lent", "atomic"),
+        Mode::ReadWrite => ("LentMut", "write"),
+        Mode::Write => ("LentMut", "uninit"),
+    };
+    (format_ident!("{lent}"), format_ident!("{passed}"))
+}
+
 fn argument(param: &Param) -> TokenStream {
     let ident = &param.ident;
     match &param.kind {
-        Kind::Buffer(buffer) => match buffer.mutability {
-            Some(_) => quote!(::graph_runtime::private::CallArgument::write(#ident)),
-            None => quote!(::graph_runtime::private::CallArgument::read(#ident)),
-        },
+        Kind::Buffer(buffer) => {
+            let (_, passed) = passed(buffer);
+            quote!(::graph_runtime::private::CallArgument::#passed(#ident))
+        }
         Kind::Value(value) => {
             // If the type is no `Element`, rustc says so at the argument, which therefore has the span of the type.
             let span = ends(&value.ty).0;
