@@ -13,7 +13,7 @@ pub(crate) struct Report {
 }
 
 /// One mistake and the user's tokens it is about: from the first span to the second.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     start: Span,
     end: Span,
@@ -63,6 +63,20 @@ impl Report {
         self.syn(error);
         if let Some(entry) = self.errors.last_mut() {
             entry.aside = true;
+        }
+    }
+
+    /// Adds the entries of another report that say something new.
+    pub(crate) fn absorb(&mut self, other: &Report) {
+        let lists = [(&mut self.errors, &other.errors), (&mut self.warnings, &other.warnings)];
+        for (own, others) in lists {
+            for entry in others {
+                let place = |entry: &Entry| (entry.start.start(), entry.end.start());
+                let same = |known: &Entry| known.text == entry.text && place(known) == place(entry);
+                if !own.iter().any(same) {
+                    own.push(entry.clone());
+                }
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use crate::text::text;
 use graph_plan::{Code, Diagnostic, Scalar, nearest};
 use graph_ptx::KernelSummary;
 use graph_ptx::declaration::{self as rules, Findings, Mistake, Place, Rule};
+use syn::Type;
 
 /// A declaration and the facts from its PTX.
 pub(super) struct Checked {
@@ -20,21 +21,50 @@ pub(super) struct Checked {
     pub(super) contracts: Vec<Contract>,
     /// The sizes and alignments of by-value parameters, which rustc must check.
     pub(super) layouts: Vec<Layout>,
+    /// The kernel for each type, if it is declared for several.
+    pub(super) instances: Vec<(Type, Checked)>,
 }
 
 /// Checks one kernel. Without PTX, which is another mistake, only the rules that do not need it.
 pub(super) fn kernel(mut declaration: Declaration, source: Option<&Source>) -> Checked {
+    if let Some(generic) = &mut declaration.generic {
+        let instances = std::mem::take(&mut generic.instances);
+        return of_instances(declaration, instances, source);
+    }
     let contracts = contract::compile(&mut declaration);
     let mut checked = Checked {
         declaration,
         summary: None,
         contracts,
         layouts: Vec::new(),
+        instances: Vec::new(),
     };
     if let Some(Source::Ptx(ptx)) = source {
         against(&mut checked, ptx);
     }
     checked
+}
+
+/// A declaration for several types: each instance is a kernel, whose mistakes are the declaration's.
+fn of_instances(
+    mut declaration: Declaration,
+    instances: Vec<(Type, Declaration)>,
+    source: Option<&Source>,
+) -> Checked {
+    let instances: Vec<_> = instances
+        .into_iter()
+        .map(|(ty, instance)| (ty, kernel(instance, source)))
+        .collect();
+    for (_, instance) in &instances {
+        declaration.report.absorb(&instance.declaration.report);
+    }
+    Checked {
+        declaration,
+        summary: None,
+        contracts: Vec::new(),
+        layouts: Vec::new(),
+        instances,
+    }
 }
 
 fn against(checked: &mut Checked, ptx: &Ptx) {
@@ -86,7 +116,16 @@ fn described(declaration: &Declaration) -> rules::Declaration {
 
 /// Reports a mistake where the author made it.
 fn report(declaration: &mut Declaration, mistake: &Mistake) {
-    let diagnostic = diagnostic(mistake);
+    let mut diagnostic = diagnostic(mistake);
+    if let Some(ty) = &declaration.of
+        && mistake.rule != Rule::MissingKernel
+    {
+        diagnostic = diagnostic.note(format!("this is so for `{ty}`, whose kernel is `{}`", declaration.entry));
+        // Another type of the parameter would be that of all instances.
+        if matches!(mistake.place, Place::Param(_)) && mistake.rule == Rule::Signature {
+            diagnostic = diagnostic.help(format!("list the kernel for this type: `{ty} => \"..\"`"));
+        }
+    }
     let param = match mistake.place {
         Place::Param(index) => declaration.params.get(index).and_then(Param::ty),
         Place::Kernel | Place::Safe => None,

@@ -62,7 +62,9 @@ impl KernelFacts {
     }
 }
 
-/// A declared kernel. `#[cuda_kernels]` implements this for the type it makes of each declaration.
+/// A declared kernel. `#[cuda_kernels]` implements this for the type it makes of each declaration. Of a declaration with
+/// `#[for_each(T = f32 => "scale_f32", ..)]` it makes a generic type, which is a kernel for the listed types: code that
+/// is generic over them says `where scale<T>: Kernel`.
 ///
 /// # Safety
 ///
@@ -71,6 +73,12 @@ impl KernelFacts {
 /// loads and the `griddepcontrol` instructions are all of those that count. Of a CUDA source that is checked when a
 /// graph is built, as far as a [`safe`](crate::kernel::Declaration::safe) declaration is concerned; for an unsafe one,
 /// whoever launches it vouches.
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel `{Self}`",
+    label = "no kernel",
+    note = "`#[for_each(..)]` lists the types that a generic kernel exists for",
+    note = "a graph that is generic over them says which kernels it needs: `where {Self}: graph_runtime::Kernel`"
+)]
 pub unsafe trait Kernel {
     /// The facts that are known of it.
     const FACTS: &'static KernelFacts;

@@ -4,8 +4,8 @@ use crate::kernels::declaration::Declaration;
 use crate::kernels::param::{Buffer, Kind, Param};
 use crate::span::ends;
 use crate::text::text;
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
 /// The module of a kernel's traits.
@@ -38,7 +38,14 @@ pub(super) fn shape(declaration: &Declaration, param: &Param, buffer: &Buffer) -
     let span = ends(&buffer.unit).0;
     let name = located(name_of_shape(declaration, param), span);
     let module = located(module(declaration), span);
-    quote_spanned!(span=> #module::__memory::#name)
+    let generics = generics(declaration);
+    quote_spanned!(span=> #module::__memory::#name #generics)
+}
+
+/// `<T>` of the traits of shapes, if the kernel is declared for several types.
+fn generics(declaration: &Declaration) -> Option<TokenStream> {
+    let param = &declaration.generic.as_ref()?.param;
+    Some(quote!(<#param>))
 }
 
 /// The name at other tokens.
@@ -75,6 +82,7 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
             }
         }
     });
+    let generics = generics(declaration);
     let shapes = buffers(declaration).map(|(param, buffer)| {
         let message = format!(
             "{}, but this memory is `{{Self}}`",
@@ -82,15 +90,16 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
         );
         let ident = name_of_shape(declaration, param);
         let label = match &buffer.exact {
-            Some(exact) => format!("expected `{}`", escaped(exact)),
+            Some(exact) => format!("expected `{}`{}", escaped(exact), stands_for(declaration, exact)),
             None => format!(
-                "expected elements of type `{}`: nothing converts them",
-                escaped(&buffer.unit)
+                "expected elements of type `{}`{}: nothing converts them",
+                escaped(&buffer.unit),
+                stands_for(declaration, &buffer.unit)
             ),
         };
         quote! {
             #[diagnostic::on_unimplemented(message = #message, label = #label)]
-            pub unsafe trait #ident {}
+            pub unsafe trait #ident #generics {}
         }
     });
     Some(quote! {
@@ -113,6 +122,26 @@ fn parameter(declaration: &Declaration, param: &Param, buffer: &Buffer) -> Strin
     )
 }
 
+/// The type that the parameter of the declaration stands for, if the type mentions it: rustc puts it in.
+fn stands_for(declaration: &Declaration, ty: &syn::Type) -> String {
+    let Some(generic) = &declaration.generic else {
+        return String::new();
+    };
+    let param = generic.param.to_string();
+    match mentions(ty.to_token_stream(), &param) {
+        true => format!(" with `{param} = {{{param}}}`"),
+        false => String::new(),
+    }
+}
+
+fn mentions(tokens: TokenStream, name: &str) -> bool {
+    tokens.into_iter().any(|token| match token {
+        TokenTree::Group(group) => mentions(group.stream(), name),
+        TokenTree::Ident(word) => word == name,
+        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
+    })
+}
+
 /// A type's text, for messages in which braces are placeholders.
 fn escaped(ty: &syn::Type) -> String {
     text(ty).replace('{', "{{").replace('}', "}}")
@@ -121,6 +150,9 @@ fn escaped(ty: &syn::Type) -> String {
 /// The implementations of the traits.
 pub(super) fn implementations(declaration: &Declaration) -> TokenStream {
     let module = module(declaration);
+    let generics = generics(declaration);
+    let param = declaration.generic.as_ref().map(|generic| &generic.param);
+    let leading = param.map(|param| quote!(#param,));
     let implementation = |(param, buffer): (&Param, &Buffer)| {
         let (ident, ident_of_shape) = (name(declaration, param), name_of_shape(declaration, param));
         let reference = |mutability: TokenStream| {
@@ -138,12 +170,12 @@ pub(super) fn implementations(declaration: &Declaration) -> TokenStream {
         let shape = match &buffer.exact {
             Some(exact) => quote! {
                 #[diagnostic::do_not_recommend]
-                unsafe impl #module::__memory::#ident_of_shape for #exact {}
+                unsafe impl #generics #module::__memory::#ident_of_shape #generics for #exact {}
             },
             None => quote! {
                 #[diagnostic::do_not_recommend]
-                unsafe impl<__Shape: ?::core::marker::Sized + ::graph_runtime::ArrayOf<#unit>>
-                    #module::__memory::#ident_of_shape for __Shape {}
+                unsafe impl<#leading __Shape: ?::core::marker::Sized + ::graph_runtime::ArrayOf<#unit>>
+                    #module::__memory::#ident_of_shape #generics for __Shape {}
             },
         };
         quote!(#shared #mutable #shape)
