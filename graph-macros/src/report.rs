@@ -66,13 +66,15 @@ impl Report {
         }
     }
 
-    /// Adds the entries of another report that say something new.
+    /// Adds the entries of another report that are not like one that is known: of one code, at one place. Only wrong
+    /// signatures differ there.
     pub(crate) fn absorb(&mut self, other: &Report) {
         let lists = [(&mut self.errors, &other.errors), (&mut self.warnings, &other.warnings)];
         for (own, others) in lists {
             for entry in others {
                 let place = |entry: &Entry| (entry.start.start(), entry.end.start());
-                let same = |known: &Entry| known.text == entry.text && place(known) == place(entry);
+                let alike = |known: &Entry| known.code == entry.code && place(known) == place(entry);
+                let same = |known: &Entry| alike(known) && (known.code != Code::Signature || known.text == entry.text);
                 if !own.iter().any(same) {
                     own.push(entry.clone());
                 }

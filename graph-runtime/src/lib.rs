@@ -219,6 +219,12 @@ pub use graph_macros::cuda_graph;
 /// `&[T]`, a `&mut Place` for `&mut [T]` and values, makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes; of a
 /// kernel that is not `safe` it is `unsafe`.
 ///
+/// # Kernels for several types
+///
+/// `#[for_each(T = f32 => "scale_f32", f64 => "scale_f64")] safe fn scale<T>(data: &mut [T], factor: T);` declares one
+/// kernel for each listed type, by the name of its `.entry`. The type that it becomes is generic: `scale::<f32>` is a
+/// [`Kernel`], and code that is generic over the type says `where scale<T>: Kernel`.
+///
 /// # CUDA sources
 ///
 /// `#[cuda_kernels(cuda = "x.cu")]` takes CUDA C++, which NVRTC compiles when a graph first uses one of the kernels;

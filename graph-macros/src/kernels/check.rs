@@ -2,7 +2,7 @@
 //! tokens that they are about.
 
 use super::contract::{self, Contract};
-use super::declaration::Declaration;
+use super::declaration::{Declaration, InstanceOf};
 use super::layout::{self, Layout};
 use super::param::{Kind, Param, push};
 use super::source::{Ptx, Source};
@@ -46,11 +46,7 @@ pub(super) fn kernel(mut declaration: Declaration, source: Option<&Source>) -> C
 }
 
 /// A declaration for several types: each instance is a kernel, whose mistakes are the declaration's.
-fn of_instances(
-    mut declaration: Declaration,
-    instances: Vec<(Type, Declaration)>,
-    source: Option<&Source>,
-) -> Checked {
+fn of_instances(mut declaration: Declaration, instances: Vec<(Type, Declaration)>, source: Option<&Source>) -> Checked {
     let instances: Vec<_> = instances
         .into_iter()
         .map(|(ty, instance)| (ty, kernel(instance, source)))
@@ -117,14 +113,8 @@ fn described(declaration: &Declaration) -> rules::Declaration {
 /// Reports a mistake where the author made it.
 fn report(declaration: &mut Declaration, mistake: &Mistake) {
     let mut diagnostic = diagnostic(mistake);
-    if let Some(ty) = &declaration.of
-        && mistake.rule != Rule::MissingKernel
-    {
-        diagnostic = diagnostic.note(format!("this is so for `{ty}`, whose kernel is `{}`", declaration.entry));
-        // Another type of the parameter would be that of all instances.
-        if matches!(mistake.place, Place::Param(_)) && mistake.rule == Rule::Signature {
-            diagnostic = diagnostic.help(format!("list the kernel for this type: `{ty} => \"..\"`"));
-        }
+    if let Some(of) = &declaration.of {
+        diagnostic = of_instance(diagnostic, mistake, declaration, of);
     }
     let param = match mistake.place {
         Place::Param(index) => declaration.params.get(index).and_then(Param::ty),
@@ -138,6 +128,34 @@ fn report(declaration: &mut Declaration, mistake: &Mistake) {
         (None, Some(safe)) if mistake.place == Place::Safe => declaration.report.push(safe.span, &diagnostic),
         (None, _) => declaration.report.push(declaration.ident.span(), &diagnostic),
     }
+}
+
+/// A diagnostic about an instance as one about the declaration of all of them.
+fn of_instance(
+    mut diagnostic: Diagnostic,
+    mistake: &Mistake,
+    declaration: &Declaration,
+    of: &InstanceOf,
+) -> Diagnostic {
+    let ty = &of.ty;
+    if mistake.rule != Rule::MissingKernel {
+        diagnostic = diagnostic.note(format!(
+            "this is so for `{ty}`, whose kernel is `{}`",
+            declaration.entry
+        ));
+    }
+    let Place::Param(index) = mistake.place else {
+        return diagnostic;
+    };
+    if mistake.rule == Rule::Signature {
+        return diagnostic.help(format!("list the kernel for this type: `{ty} => \"..\"`"));
+    }
+    let param = declaration.params.get(index).and_then(Param::ty);
+    if let (Some(own), Some(declared), Some(help)) = (param, of.declared.get(index), &mut diagnostic.help) {
+        let target = |ty: &str| ty.trim_start_matches('&').trim_start_matches("mut ").to_owned();
+        *help = help.replace(&target(&text(own)), &target(declared));
+    }
+    diagnostic
 }
 
 fn diagnostic(mistake: &Mistake) -> Diagnostic {

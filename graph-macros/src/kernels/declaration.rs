@@ -31,8 +31,16 @@ pub(super) struct Declaration {
     pub(super) report: Report,
     /// The type parameter and the instances, if it is declared for several types.
     pub(super) generic: Option<Generic>,
-    /// The type that this is the instance for.
-    pub(super) of: Option<String>,
+    /// The type that this is the instance for, and the declaration of all.
+    pub(super) of: Option<InstanceOf>,
+}
+
+/// A declaration for several types as the instance for one of them knows it.
+pub(super) struct InstanceOf {
+    /// The type of the instance.
+    pub(super) ty: String,
+    /// The types of the parameters as they are declared.
+    pub(super) declared: Vec<String>,
 }
 
 /// The type parameter of a declaration, and the kernel for each type.
@@ -139,7 +147,7 @@ impl Declaration {
     pub(super) fn name(&self) -> String {
         let name = self.ident.unraw().to_string();
         match &self.of {
-            Some(ty) => format!("{name}<{ty}>"),
+            Some(InstanceOf { ty, .. }) => format!("{name}<{ty}>"),
             None => name,
         }
     }

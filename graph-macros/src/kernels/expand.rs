@@ -95,7 +95,12 @@ fn type_of(attributes: &[Attribute], source: Option<&Source>, kernel: &Checked) 
         }
     };
     // Instances have the same contracts.
-    let contracts = kernel.instances.first().map_or(kernel, |(_, first)| first).contracts.iter();
+    let contracts = kernel
+        .instances
+        .first()
+        .map_or(kernel, |(_, first)| first)
+        .contracts
+        .iter();
     let requires = contracts.map(|contract| format!(" Requires `{}`.", contract.text));
     let separator = own
         .iter()
@@ -169,7 +174,7 @@ fn expected_of(attributes: &[Attribute], kernel: &Checked) -> Option<TokenStream
 fn implementation(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let (ident, conditions) = (&declaration.ident, &declaration.conditions);
-    let (generics, condition) = (generics(declaration), exists(declaration));
+    let generics = generics(declaration);
     let kernels = match declaration.generic {
         None => implementation_of_kernel(source, kernel, ident, None),
         Some(_) => {
@@ -185,16 +190,10 @@ fn implementation(source: Option<&Source>, kernel: &Checked) -> TokenStream {
         quote! {
             #(#conditions)*
             #[diagnostic::do_not_recommend]
-            impl #generics ::graph_runtime::private::SafeKernel for #ident #generics #condition {}
+            impl #generics ::graph_runtime::private::SafeKernel for #ident #generics {}
         }
     });
     quote!(#kernels #safe #expected)
-}
-
-/// The condition that a kernel that is declared for several types exists for the parameter.
-fn exists(declaration: &Declaration) -> Option<TokenStream> {
-    let (ident, generics) = (&declaration.ident, generics(declaration)?);
-    Some(quote!(where #ident #generics: ::graph_runtime::Kernel))
 }
 
 /// The facts of the kernel for one type, and what rustc must check of it.

@@ -3,7 +3,7 @@
 //! Each listed type makes an instance: the declaration with the type in the place of the parameter. An instance is
 //! compared with its own `.entry` and has facts of its own.
 
-use super::declaration::{Declaration, Generic};
+use super::declaration::{Declaration, Generic, InstanceOf};
 use super::param::{push, signature};
 use crate::report::{Report, error};
 use crate::text::text;
@@ -26,7 +26,8 @@ struct Entry {
     name: LitStr,
 }
 
-const FORM: &str = "write `#[for_each(T = f32 => \"scale_f32\", f64 => \"scale_f64\")] safe fn scale<T>(data: &mut [T]);`";
+const FORM: &str =
+    "write `#[for_each(T = f32 => \"scale_f32\", f64 => \"scale_f64\")] safe fn scale<T>(data: &mut [T]);`";
 
 impl Parse for ForEach {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
@@ -172,14 +173,21 @@ fn is_distinct(parsed: &ForEach, report: &mut Report) -> bool {
 
 /// Adds the kernel for one type to a declaration.
 fn add_instance(declaration: &mut Declaration, function: &ForeignItemFn, entry: Entry) {
-    let Some(generic) = &mut declaration.generic else { return };
+    let Some(generic) = &mut declaration.generic else {
+        return;
+    };
     let Entry { ty, name } = entry;
+    let params = declaration.params.iter();
+    let declared = params.map(|param| param.ty().map_or_else(String::new, text));
     match instance(function, &generic.param, &ty) {
         Ok(function) => {
             let mut instance = Declaration::new(function);
             instance.entry = name.value();
             instance.ident.set_span(name.span());
-            instance.of = Some(text(&ty));
+            instance.of = Some(InstanceOf {
+                ty: text(&ty),
+                declared: declared.collect(),
+            });
             generic.instances.push((ty, instance));
         }
         Err(_) => {

@@ -1,6 +1,6 @@
 //! Launches of declared kernels as `cuda_graph!` writes them: bounds whose failures say what a kernel takes.
 
-use crate::kernel::{CallArgument, Dimensions, Kernel, Launch};
+use crate::kernel::{CallArgument, Dimensions, Launch};
 use crate::shape::place::{OnDevice, Place};
 
 /// A kernel that is declared `safe`.
@@ -9,7 +9,7 @@ use crate::shape::place::{OnDevice, Place};
     label = "launching it is unsafe",
     note = "write `unsafe {Self}<<<..>>>(..)` if this launch does no harm, or declare it `safe fn` if no launch can"
 )]
-pub trait SafeKernel: Kernel {}
+pub trait SafeKernel {}
 
 /// The dimensions of a launch that is not `unsafe`.
 pub fn launch<K: SafeKernel>(grid: impl Dimensions, block: impl Dimensions) -> Launch {

@@ -53,7 +53,13 @@ fn a_graph_is_generic_over_element_types() -> Result<()> {
     double.set_a(3.0)?;
     double.launch()?;
     let y = double.y()?.read()?;
-    assert_eq!((y[0], y[1]), (3.0_f64.mul_add(0.1, 3.0_f64.mul_add(0.1, 0.0)), 3.0_f64.mul_add(0.1, 0.0)));
+    assert_eq!(
+        (y[0], y[1]),
+        (
+            3.0_f64.mul_add(0.1, 3.0_f64.mul_add(0.1, 0.0)),
+            3.0_f64.mul_add(0.1, 0.0)
+        )
+    );
     Ok(())
 }
 

@@ -175,7 +175,10 @@ fn foreign_names(graph: &Graph<'_>) -> Vec<String> {
         _ => None,
     });
     let mut names = Vec::new();
-    shapes.chain(nodes).chain(kernels).for_each(|tokens| collect_names(tokens, &mut names));
+    shapes
+        .chain(nodes)
+        .chain(kernels)
+        .for_each(|tokens| collect_names(tokens, &mut names));
     names.retain(|name| !PRIMITIVES.contains(&name.as_str()));
     names
 }

@@ -34,7 +34,5 @@ fn segment(input: ParseStream<'_>, what: &str) -> syn::Result<Ident> {
     if keyword || input.peek(Token![Self]) {
         return input.call(Ident::parse_any);
     }
-    input
-        .parse()
-        .map_err(|error: syn::Error| expected(error.span(), what))
+    input.parse().map_err(|error: syn::Error| expected(error.span(), what))
 }

@@ -29,13 +29,7 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
             #[doc = " and that only as it is declared."]
         }
     });
-    function(
-        kernel,
-        quote!(#[doc = #doc] #safety),
-        &signature,
-        Vec::new(),
-        argument,
-    )
+    function(kernel, quote!(#[doc = #doc] #safety), &signature, Vec::new(), argument)
 }
 
 /// The same call as expansions of `cuda_graph!` make it. The bounds on its arguments are traits that name the

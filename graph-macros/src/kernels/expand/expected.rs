@@ -4,7 +4,7 @@ use crate::kernels::declaration::Declaration;
 use crate::kernels::param::{Buffer, Kind, Param};
 use crate::span::ends;
 use crate::text::text;
-use proc_macro2::{Ident, Span, TokenStream, TokenTree};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
@@ -69,7 +69,10 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
     buffers(declaration).next()?;
     let (module, visibility) = (module(declaration), &declaration.visibility);
     let references = buffers(declaration).map(|(param, buffer)| {
-        let (ident, message) = (name(declaration, param), parameter(declaration, param, buffer));
+        let (ident, message) = (
+            name(declaration, param),
+            parameter(declaration, param, &escaped(&buffer.ty)),
+        );
         let (how, lent) = match buffer.mutability {
             Some(_) => ("&mut ", quote!(LentMut)),
             None => ("&", quote!(Lent)),
@@ -86,15 +89,14 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
     let shapes = buffers(declaration).map(|(param, buffer)| {
         let message = format!(
             "{}, but this memory is `{{Self}}`",
-            parameter(declaration, param, buffer)
+            parameter(declaration, param, &filled(declaration, &buffer.ty))
         );
         let ident = name_of_shape(declaration, param);
         let label = match &buffer.exact {
-            Some(exact) => format!("expected `{}`{}", escaped(exact), stands_for(declaration, exact)),
+            Some(exact) => format!("expected `{}`", filled(declaration, exact)),
             None => format!(
-                "expected elements of type `{}`{}: nothing converts them",
-                escaped(&buffer.unit),
-                stands_for(declaration, &buffer.unit)
+                "expected elements of type `{}`: nothing converts them",
+                filled(declaration, &buffer.unit)
             ),
         };
         quote! {
@@ -113,8 +115,7 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
 }
 
 /// The beginning of the messages about a parameter.
-fn parameter(declaration: &Declaration, param: &Param, buffer: &Buffer) -> String {
-    let ty = escaped(&buffer.ty);
+fn parameter(declaration: &Declaration, param: &Param, ty: &str) -> String {
     format!(
         "parameter `{}` of kernel `{}` is `{ty}`",
         param.name(),
@@ -122,29 +123,31 @@ fn parameter(declaration: &Declaration, param: &Param, buffer: &Buffer) -> Strin
     )
 }
 
-/// The type that the parameter of the declaration stands for, if the type mentions it: rustc puts it in.
-fn stands_for(declaration: &Declaration, ty: &syn::Type) -> String {
-    let Some(generic) = &declaration.generic else {
-        return String::new();
-    };
-    let param = generic.param.to_string();
-    match mentions(ty.to_token_stream(), &param) {
-        true => format!(" with `{param} = {{{param}}}`"),
-        false => String::new(),
-    }
-}
-
-fn mentions(tokens: TokenStream, name: &str) -> bool {
-    tokens.into_iter().any(|token| match token {
-        TokenTree::Group(group) => mentions(group.stream(), name),
-        TokenTree::Ident(word) => word == name,
-        TokenTree::Punct(_) | TokenTree::Literal(_) => false,
-    })
-}
-
 /// A type's text, for messages in which braces are placeholders.
 fn escaped(ty: &syn::Type) -> String {
     text(ty).replace('{', "{{").replace('}', "}}")
+}
+
+/// The same, with rustc's placeholder for the type parameter of the declaration.
+fn filled(declaration: &Declaration, ty: &syn::Type) -> String {
+    let Some(generic) = &declaration.generic else {
+        return escaped(ty);
+    };
+    /// A name that no author writes.
+    const PARAM: &str = "__CUDA_KERNELS_PARAM";
+    let marked = renamed(ty.to_token_stream(), &generic.param, PARAM);
+    let text = text(&marked).replace('{', "{{").replace('}', "}}");
+    text.replace(PARAM, &format!("{{{}}}", generic.param))
+}
+
+/// The tokens with another name in the place of one.
+fn renamed(tokens: TokenStream, from: &Ident, to: &str) -> TokenStream {
+    let token = |token| match token {
+        TokenTree::Ident(name) if name == *from => TokenTree::Ident(Ident::new(to, name.span())),
+        TokenTree::Group(group) => TokenTree::Group(Group::new(group.delimiter(), renamed(group.stream(), from, to))),
+        other => other,
+    };
+    tokens.into_iter().map(token).collect()
 }
 
 /// The implementations of the traits.

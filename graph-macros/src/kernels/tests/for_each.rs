@@ -56,7 +56,7 @@ fn each_type_has_facts_of_its_own() {
         "loads:&[(0usize,13u32)]",
         "unsafeimpl::graph_runtime::Kernelforscale<f64>",
         "unit:::core::mem::size_of::<f64>()",
-        "impl<T>::graph_runtime::private::SafeKernelforscale<T>wherescale<T>:::graph_runtime::Kernel{}",
+        "impl<T>::graph_runtime::private::SafeKernelforscale<T>{}",
     ] {
         let part = part.replace("useprimitive", "use::core::primitive");
         assert!(text.contains(&part), "no {part} in {text}");
@@ -78,15 +78,16 @@ fn each_instance_is_compared_with_its_own_kernel() {
              note: this is so for `f64`, whose kernel is `scale_f32`\nhelp: list the kernel for this type: `f64 => \"..\"`",
         ]
     );
-    let found = firsts(scales(
+    let found = messages(scales(
         "#[for_each(T = f32 => \"scale_f32\", f64 => \"scale_f64\")] safe fn scale<T>(data: &[T], factor: T);",
     ));
     assert_eq!(
         found,
         [
-            "the kernel `scale<f32>` writes to `data`, which is declared `&` [access]",
-            "the kernel `scale<f64>` writes to `data`, which is declared `&` [access]",
-        ]
+            "the kernel `scale<f32>` writes to `data`, which is declared `&` [access]\nnote: the access is on line 14 of `PTX`\n\
+             note: this is so for `f32`, whose kernel is `scale_f32`\nhelp: declare it `data: &mut [T]`",
+        ],
+        "once"
     );
 }
 
@@ -95,27 +96,39 @@ fn mistakes_of_the_declaration_are_told_once() {
     let first = |declaration: &str| firsts(scales(declaration)).join("\n");
     let both = "f32 => \"scale_f32\", f64 => \"scale_f64\"";
     assert_eq!(
-        first(&format!("#[for_each(T = {both})] safe fn scale<T>(data: *mut T, factor: T);")),
+        first(&format!(
+            "#[for_each(T = {both})] safe fn scale<T>(data: *mut T, factor: T);"
+        )),
         "`*mut T` is a raw pointer, which a graph cannot follow [signature]"
     );
     assert_eq!(
-        first(&format!("#[for_each(T = {both})] #[requires(factors > 0.0)] safe fn scale<T>(data: &mut [T], factor: T);")),
+        first(&format!(
+            "#[for_each(T = {both})] #[requires(factors > 0.0)] safe fn scale<T>(data: &mut [T], factor: T);"
+        )),
         "`factors` is not a parameter of this kernel [contract]"
     );
     assert_eq!(
-        first(&format!("#[for_each(T = {both})] safe fn scale(data: &mut [f32], factor: f32);")),
+        first(&format!(
+            "#[for_each(T = {both})] safe fn scale(data: &mut [f32], factor: f32);"
+        )),
         "`for_each` lists types for `T`, but `scale` has no type parameter [signature]"
     );
     assert_eq!(
-        first(&format!("#[for_each(T = {both})] safe fn scale<U>(data: &mut [U], factor: U);")),
+        first(&format!(
+            "#[for_each(T = {both})] safe fn scale<U>(data: &mut [U], factor: U);"
+        )),
         "`scale` has one type parameter, the `T` of `for_each` [signature]"
     );
     assert_eq!(
-        first(&format!("#[for_each(T = {both})] safe fn scale<T: Copy>(data: &mut [T], factor: T);")),
+        first(&format!(
+            "#[for_each(T = {both})] safe fn scale<T: Copy>(data: &mut [T], factor: T);"
+        )),
         "`T` has no bounds: it is one of the listed types [signature]"
     );
     assert_eq!(
-        first("#[for_each(T = f32 => \"scale_f32\", f32 => \"scale_f64\")] safe fn scale<T>(data: &mut [T], factor: T);"),
+        first(
+            "#[for_each(T = f32 => \"scale_f32\", f32 => \"scale_f64\")] safe fn scale<T>(data: &mut [T], factor: T);"
+        ),
         "`f32` is listed twice [duplicate-name]"
     );
     assert_eq!(
@@ -131,7 +144,9 @@ fn mistakes_of_the_declaration_are_told_once() {
         "expected attribute arguments in parentheses: #[for_each(...)] [syntax]"
     );
     assert_eq!(
-        first(&format!("#[for_each(T = {both})] #[link_name = \"x\"] safe fn scale<T>(data: &mut [T], factor: T);")),
+        first(&format!(
+            "#[for_each(T = {both})] #[link_name = \"x\"] safe fn scale<T>(data: &mut [T], factor: T);"
+        )),
         "`for_each` names the kernel of each type [syntax]"
     );
 }
@@ -141,5 +156,8 @@ fn generics_without_types_are_refused() {
     let [message] = &messages(block("fn fill<T>(out: &mut [T], value: u32);"))[..] else {
         panic!("one message")
     };
-    assert!(message.contains("name the kernel of each type: `#[for_each(T = f32 => \"scale_f32\""), "{message}");
+    assert!(
+        message.contains("name the kernel of each type: `#[for_each(T = f32 => \"scale_f32\""),
+        "{message}"
+    );
 }
