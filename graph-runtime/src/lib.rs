@@ -211,7 +211,8 @@ pub use graph_macros::cuda_graph;
 /// Each declaration is held against its `.entry`: the parameters' number, sizes and alignment, and what is stored
 /// through them. `safe fn` asserts that the kernel is sound for every argument and launch for which its
 /// `#[requires(..)]` hold; any other `fn` is launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take
-/// any buffer of `T`s, `&[[T; C]; R]` exactly that shape, `T` is passed by value. A contract is a boolean expression
+/// any buffer of `T`s, `&[[T; C]; R]` exactly that shape, `T` is passed by value; an integer `T` takes an integer of any
+/// type, if its value fits. A contract is a boolean expression
 /// over `threads`, `grid`, `block`, `shared`, the scalar arguments and the `.len()` of the others; it is checked at
 /// compile time where all of it is constant, else at build and at each update.
 ///
@@ -237,6 +238,8 @@ pub use graph_plan::{
     Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space,
     Subject,
 };
+#[doc(inline)]
+pub use kernel::integer::Integer;
 pub use kernel::source::{CudaSource, Ptx};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
@@ -270,8 +273,9 @@ pub mod private {
     pub use crate::expansion::expression::{
         AnyTarget, HostSlot, Nodes, Numbers, Slot, add, changing, element_of, on_device, stub,
     };
-    pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, launch};
+    pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, by_value, launch, literal};
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
+    pub use crate::expansion::passed::{Passed, passed};
     pub use crate::expansion::plan::{
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
@@ -283,4 +287,9 @@ pub mod private {
     pub use graph_plan as plan;
     pub use graph_plan::SharedParam as Sharing;
     pub use graph_plan::{Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space};
+
+    /// The traits of [`Passed`], for `use` beside the user's tokens.
+    pub mod constants {
+        pub use crate::expansion::passed::{__IntegerConstant, __OtherConstant};
+    }
 }

@@ -1,6 +1,7 @@
 //! Compile-time assertions that `cuda_graph!` expands to, for what only rustc can evaluate. A failure is a compile
 //! error at the user's tokens. Build checks all of it again: these only report it earlier.
 
+use crate::kernel::integer::Integer;
 use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
 use crate::kernel::{Kernel, KernelFacts};
 use crate::shape::Element;
@@ -168,38 +169,31 @@ pub const fn constant<T: Element>(value: T) -> Argument {
     Argument::Bytes(unsafe { bits.bytes }, size_of::<T>())
 }
 
-/// An integer type: what a constant in a `#[requires]` may have.
+/// The type of a constant in a `#[requires]`.
 #[diagnostic::on_unimplemented(
     message = "a constant in a contract is an integer, but this is `{Self}` [contract]",
     label = "not an integer"
 )]
-pub trait Integer: Element {
-    /// Can it be negative?
-    const SIGNED: bool;
-}
+pub trait ContractConstant: Integer {}
 
-macro_rules! integers {
-    ($signed:literal: $($ty:ty)*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl Integer for $ty {
-            const SIGNED: bool = $signed;
-        }
-    )*};
-}
-integers!(false: u8 u16 u32 u64 u128 usize);
-integers!(true: i8 i16 i32 i64 i128 isize);
+#[diagnostic::do_not_recommend]
+impl<T: Integer> ContractConstant for T {}
 
 /// The value of a constant in a contract.
-pub const fn integer<T: Integer>(value: T) -> i128 {
+pub const fn integer<T: ContractConstant>(value: T) -> i128 {
+    extended(value, T::SIGNED)
+}
+
+/// The value of an integer of any type. A `u128` that no `i128` can hold becomes `i128::MAX`: "very large".
+pub(super) const fn extended<T: Element>(value: T, signed: bool) -> i128 {
     let Argument::Bytes(bytes, len) = constant(value) else {
         return 0;
     };
     let bits = i128::from_le_bytes(bytes);
     let unused = 128 - 8 * len as u32;
-    if T::SIGNED {
+    if signed {
         return (bits << unused) >> unused;
     }
-    // What no `i128` can hold, a `u128` above its half, stands for "very large".
     if bits < 0 { i128::MAX } else { bits }
 }
 

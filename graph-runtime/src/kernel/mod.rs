@@ -5,7 +5,9 @@
 
 pub(crate) mod source;
 pub(crate) mod programmatic;
+pub(crate) mod integer;
 
+use crate::kernel::integer::Integer;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use cudarc::driver::CudaFunction;
@@ -147,6 +149,8 @@ pub(crate) enum ArgumentKind {
     Buffer(Span, Mode),
     /// A value, as it lies in memory.
     Value(Value),
+    /// An integer that does not fit its parameter: no graph is built with it, and no node changed.
+    Misfit(i128),
 }
 
 /// The bytes of a by-value argument; small ones need no allocation.
@@ -235,6 +239,7 @@ impl<const N: usize> KernelCall<N> {
             ArgumentKind::Value(Value::Small(bytes, len)) => Argument::Bytes(*bytes, usize::from(*len)),
             // A struct: no contract can use it, `#[cuda_kernels]` sees to that.
             ArgumentKind::Value(Value::Large(bytes)) => Argument::Bytes([0; 16], bytes.len()),
+            ArgumentKind::Misfit(value) => Argument::Int(*value),
         })
     }
 }
@@ -253,6 +258,16 @@ impl CallArgument {
     /// A value.
     pub fn value<T: Element>(value: T) -> Self {
         Self(ArgumentKind::Value(Value::new(&value)))
+    }
+
+    /// An integer for a parameter of type `T`. One that does not fit is a mistake that building reports.
+    #[inline]
+    pub(crate) fn integer<T: Integer>(value: impl Integer) -> Self {
+        let value = value.wide();
+        match T::fitting(value) {
+            Some(value) => Self::value(value),
+            None => Self(ArgumentKind::Misfit(value)),
+        }
     }
 }
 
@@ -375,7 +390,7 @@ pub(crate) fn launch_mistake<const N: usize>(
     checked.map_err(|text| {
         let memory = call.arguments.each_ref().map(|argument| match &argument.0 {
             ArgumentKind::Buffer(span, _) => draft.resources.get(span.resource).map_or("", |resource| &resource.name),
-            ArgumentKind::Value(_) => "",
+            ArgumentKind::Value(_) | ArgumentKind::Misfit(_) => "",
         });
         let named = code.check_launch(&names, &request, &arguments, &memory, true);
         Diagnostic::parse(Subject::Node(node), named.err().unwrap_or(text).as_str())
