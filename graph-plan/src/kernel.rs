@@ -175,8 +175,8 @@ impl KernelCode<'_> {
                 nodes,
             ));
         }
-        if let Some(text) = self.misfit(nodes[0], arguments, strict) {
-            return Err(other_nodes(text, nodes));
+        if let Some(text) = self.misfit(nodes, arguments, strict) {
+            return Err(text);
         }
         let mut index = 0;
         while index < self.contracts.len() {
@@ -195,22 +195,23 @@ impl KernelCode<'_> {
         Ok(config)
     }
 
-    /// The mistake of `node` if an integer argument does not fit its parameter. If all is known (`strict`), one that
+    /// The mistake of the nodes if an integer argument does not fit its parameter. If all is known (`strict`), one that
     /// fits is passed by its bytes, so that any other is a mistake.
-    const fn misfit(&self, node: &str, arguments: &[Argument], strict: bool) -> Option<Text> {
+    const fn misfit(&self, nodes: &[&str], arguments: &[Argument], strict: bool) -> Option<Text> {
         let mut index = 0;
         while index < arguments.len() {
             if let Argument::Int(value) = arguments[index] {
                 let (name, scalar) = self.value_param(index);
                 match scalar.range() {
                     Some((least, greatest)) if strict || value < least || value > greatest => {
-                        let text = of_node(node).str("`").str(name).str("` of `").str(self.name);
+                        let text = of_node(nodes[0]).str("`").str(name).str("` of `").str(self.name);
                         let text = text.str("` is ").str(scalar.described()).str(", and ").int(value);
-                        let text = text.str(" does not fit [contract]\nhelp: pass a value from ");
+                        let text = other_nodes(text.str(" does not fit [contract]"), nodes);
+                        let text = text.str("\nhelp: pass a value from ");
                         return Some(text.int(least).str(" to ").int(greatest));
                     }
                     None if strict => {
-                        let text = of_node(node).str("argument ").int(index as i128 + 1);
+                        let text = of_node(nodes[0]).str("argument ").int(index as i128 + 1);
                         let text = text.str(" of `").str(self.name).str("` is no integer [contract]");
                         return Some(text.str("\nhelp: pass a value of the parameter's type"));
                     }
@@ -319,7 +320,7 @@ mod tests {
             value(Scalar::U32, 1 << 32).as_deref(),
             Some(
                 "node `k`: `n` of `fill` is a `u32`, and 4294967296 does not fit [contract]\n\
-                 help: pass a value from 0 to 4294967295\nnote: the same launch: `l`"
+                 note: the same launch: `l`\nhelp: pass a value from 0 to 4294967295"
             )
         );
         let text = value(Scalar::I8, -129).expect("it does not fit");

@@ -60,8 +60,8 @@
 //! # All items
 //!
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
-//!   that a [`KernelCall`] launches with [`CallArgument`]s; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of
-//!   kernels are in [`kernel`].
+//!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; [`LoadedFunction`], [`Ptx`],
+//!   [`CudaSource`]. Facts of kernels are in [`kernel`].
 //! * A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and what it
 //!   lends, [`DeviceRef`] and [`DeviceMut`].
@@ -211,10 +211,10 @@ pub use graph_macros::cuda_graph;
 /// Each declaration is held against its `.entry`: the parameters' number, sizes and alignment, and what is stored
 /// through them. `safe fn` asserts that the kernel is sound for every argument and launch for which its
 /// `#[requires(..)]` hold; any other `fn` is launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take
-/// any buffer of `T`s, `&[[T; C]; R]` exactly that shape, `T` is passed by value; an integer `T` takes an integer of any
-/// type, if its value fits. A contract is a boolean expression
-/// over `threads`, `grid`, `block`, `shared`, the scalar arguments and the `.len()` of the others; it is checked at
-/// compile time where all of it is constant, else at build and at each update.
+/// any buffer of `T`s, `&[[T; C]; R]` exactly that shape, `T` is passed by value; an integer `T` takes an integer of
+/// any type, if its value fits. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`, the
+/// scalar arguments and the `.len()` of the others; it is checked at compile time where all of it is constant, else at
+/// build and at each update.
 ///
 /// Each becomes a type of its name, which implements [`Kernel`]. Its `name::call(arguments..)`, with a `&Place` for
 /// `&[T]`, a `&mut Place` for `&mut [T]` and values, makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes; of a

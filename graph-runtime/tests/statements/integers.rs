@@ -72,7 +72,10 @@ fn a_param_of_another_type_is_compared_at_each_set() {
          help: pass a value from 0 to 4294967295"
     );
     let contract = graph.set_n(65).unwrap_err().to_string();
-    assert!(contract.contains("`n <= data.len()` [contract]\nnote: here n = 65"), "{contract}");
+    assert!(
+        contract.contains("`n <= data.len()` [contract]\nnote: here n = 65"),
+        "{contract}"
+    );
     assert_eq!(graph.n(), 1, "nothing has changed");
     graph.set_signed(-1).unwrap_err();
     graph.launch().unwrap();
@@ -82,7 +85,11 @@ fn a_param_of_another_type_is_compared_at_each_set() {
 #[test]
 fn an_argument_that_does_not_fit_is_a_mistake_of_build() {
     for (offset, unsigned, text) in [
-        (-9, 2, "node `argument`: `n` of `scale` is a `u32`, and -1 does not fit [contract]"),
+        (
+            -9,
+            2,
+            "node `argument`: `n` of `scale` is a `u32`, and -1 does not fit [contract]",
+        ),
         (
             i64::MAX - 8,
             2,
@@ -93,7 +100,11 @@ fn an_argument_that_does_not_fit_is_a_mistake_of_build() {
             1 << 32,
             "node `wide`: `n` of `scale` is a `u32`, and 4294967296 does not fit [contract]",
         ),
-        (0, u128::MAX, "node `wide`: `n` of `scale` is a `u32`, and 170141183460469231731687303715884105727 does not"),
+        (
+            0,
+            u128::MAX,
+            "node `wide`: `n` of `scale` is a `u32`, and 170141183460469231731687303715884105727 does not",
+        ),
     ] {
         let error = counted(offset, unsigned).unwrap_err();
         assert!(matches!(error, Error::Invalid { .. }), "{error}");
@@ -131,5 +142,8 @@ fn calls_are_compared_too() {
     let second = builder.kernel("scale", Launch::new(1, 4), negative);
     builder.after(second, &[node]);
     let error = builder.build().unwrap_err().to_string();
-    assert!(error.contains("`n` of `scale_any` is a `u32`, and -1 does not fit [contract]"), "{error}");
+    assert!(
+        error.contains("`n` of `scale_any` is a `u32`, and -1 does not fit [contract]"),
+        "{error}"
+    );
 }

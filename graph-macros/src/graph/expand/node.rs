@@ -157,7 +157,10 @@ fn by_value(value: &Expr, kernel: &Ident, index: usize) -> TokenStream {
         return quote_spanned!(span=> __p::literal(#value));
     }
     if is_of_any_type(value) {
-        let (kernel, function) = (Ident::new(&kernel.to_string(), span), format_ident!("__value{index}", span = span));
+        let (kernel, function) = (
+            Ident::new(&kernel.to_string(), span),
+            format_ident!("__value{index}", span = span),
+        );
         return quote_spanned!(span=> #kernel::#function(#value));
     }
     value.to_token_stream()
