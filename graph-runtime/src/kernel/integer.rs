@@ -50,6 +50,16 @@ macro_rules! integers {
 integers!(false: u8 u16 u32 u64 u128 usize);
 integers!(true: i8 i16 i32 i64 i128 isize);
 
+/// The value of an integer of `size` bytes. A `u128` above the greatest `i128` becomes that.
+pub(crate) const fn widened(bytes: [u8; 16], size: usize, signed: bool) -> i128 {
+    let bits = i128::from_le_bytes(bytes);
+    let unused = 128 - 8 * size as u32;
+    if signed {
+        return (bits << unused) >> unused;
+    }
+    if bits < 0 { i128::MAX } else { bits }
+}
+
 #[cfg(test)]
 mod tests {
     use super::Integer;
