@@ -5,7 +5,7 @@ mod expected;
 mod facts;
 mod source;
 
-use self::call::{call, launch};
+use self::call::{call, launch, values};
 use self::expected::{expected, implementations};
 use self::facts::facts;
 use super::check::Checked;
@@ -153,13 +153,13 @@ fn levels() -> TokenStream {
 /// The typed calls, beside their enum, so that messages of rustc name them `kernel::call`.
 fn implementation_of_calls(attributes: &[Attribute], kernel: &Checked) -> TokenStream {
     let Declaration { ident, conditions, .. } = &kernel.declaration;
-    let (call, launch, levels) = (call(kernel), launch(kernel), levels());
+    let (call, launch, values, levels) = (call(kernel), launch(kernel), values(kernel), levels());
     let generics = generics(&kernel.declaration);
     quote! {
         #(#attributes)*
         #(#conditions)*
         #levels
-        impl #generics #ident #generics { #call #launch }
+        impl #generics #ident #generics { #call #launch #values }
     }
 }
 
