@@ -1,9 +1,9 @@
-//! The nodes of each declaration of `cuda_graph!`: in a loop, one for each iteration.
+//! The nodes that each declaration of `cuda_graph!` becomes: in a loop, one for each iteration.
 
 use std::collections::HashMap;
 
-/// The nodes of each declaration, by its index. Only graphs with loops or children have this; in others every
-/// declaration is one node of the same index.
+/// The nodes of each declaration, by the declaration's index. Only graphs with loops or children have this; in other
+/// graphs, every declaration is one node of the same index.
 #[derive(Debug, Default)]
 pub(crate) struct DeclaredNodes {
     of: Vec<NodesOfDeclaration>,
@@ -12,7 +12,8 @@ pub(crate) struct DeclaredNodes {
 /// The nodes of one declaration, in order of the iterations.
 #[derive(Debug, Default)]
 struct NodesOfDeclaration {
-    /// The iteration numbers of each node, from the outermost loop, one node after the other, in ascending order.
+    /// The iteration numbers of all nodes, one node after the other: for each, from the outermost loop inwards. Nodes
+    /// are in ascending order of these numbers.
     values: Vec<usize>,
     nodes: Vec<IterationNode>,
 }
@@ -20,7 +21,7 @@ struct NodesOfDeclaration {
 #[derive(Clone, Copy, Debug)]
 struct IterationNode {
     node: usize,
-    /// Whether it only joins edges, since there are no iterations.
+    /// Whether the loop has no iterations, so that this is a join that keeps the order of its neighbours.
     stands_in: bool,
 }
 
@@ -29,13 +30,13 @@ struct IterationNode {
 pub(crate) struct AllDeclaredNodes {
     /// The nodes of the graph's own declarations, if it has loops or children.
     pub(crate) own: Option<DeclaredNodes>,
-    /// The nodes of the declarations of all its children, direct or not, by the child's node.
+    /// The nodes of the declarations of all its children, direct or not, by the node of the child graph.
     pub(crate) children: HashMap<usize, DeclaredNodes>,
 }
 
 impl AllDeclaredNodes {
-    /// The declarations of the graph itself, or of a child, by its node. `None` if each declaration is one node of the
-    /// same index.
+    /// The declarations of the graph itself or, given its node, of a child. `None` if each declaration is one node of
+    /// the same index.
     pub(crate) fn of(&self, child: Option<usize>) -> Option<&DeclaredNodes> {
         match child {
             Some(child) => self.children.get(&child),
@@ -43,7 +44,7 @@ impl AllDeclaredNodes {
         }
     }
 
-    /// The node of a declaration in these iterations, of the graph itself or of a child.
+    /// The node of a declaration, of the graph itself or of a child, in the iterations `values`.
     pub(crate) fn find(&self, child: Option<usize>, declared: usize, values: &[usize]) -> Option<usize> {
         match self.of(child) {
             Some(nodes) => nodes.find(declared, values),
@@ -63,7 +64,7 @@ impl NodesOfDeclaration {
         &self.values[index * depth..(index + 1) * depth]
     }
 
-    /// The first and last node of each iteration of the `common` outermost loops.
+    /// The first and the last node in each iteration of the `common` outermost loops.
     fn groups(&self, common: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
         let mut start = 0;
         std::iter::from_fn(move || {
@@ -79,14 +80,14 @@ impl NodesOfDeclaration {
 }
 
 impl DeclaredNodes {
-    /// `nodes` declarations, each of one node.
+    /// `nodes` declarations, each with one node of the same index.
     pub(crate) fn identity(nodes: usize) -> Self {
         let mut identity = Self::default();
         (0..nodes).for_each(|node| identity.add(node, [], node, false));
         identity
     }
 
-    /// Adds the next node of a declaration. `values` are its iteration numbers, from the outermost loop.
+    /// Adds the next node of a declaration. `values` are its iteration numbers, from the outermost loop inwards.
     pub(crate) fn add(
         &mut self,
         declared: usize,
@@ -102,7 +103,7 @@ impl DeclaredNodes {
         declared.nodes.push(IterationNode { node, stands_in });
     }
 
-    /// The node of a declaration in these iterations.
+    /// The node of a declaration in the iterations `values`, from the outermost loop inwards.
     pub(crate) fn find(&self, declared: usize, values: &[usize]) -> Option<usize> {
         let declared = self.of.get(declared)?;
         let (mut low, mut high) = (0, declared.nodes.len());
