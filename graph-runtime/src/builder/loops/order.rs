@@ -6,11 +6,11 @@ use crate::program::Op;
 use graph_plan::{Draft, Edge, Lists, NodeKind};
 use std::ops::Range;
 
-/// The maximum number of edges from one iteration to the next; if there are more, a join is put between.
+/// The maximum number of edges from one iteration to the next. If there were more, a join replaces them.
 const MAX_DIRECT_EDGES: usize = 256;
 
 impl GraphBuilder {
-    /// Adds the edges from each iteration to the next, once all others are known.
+    /// Adds the edges from each iteration to the next. All other edges have been added.
     pub(in crate::builder) fn order_iterations(&mut self) {
         let Some(loops) = &mut self.position.loops else { return };
         let ended = std::mem::take(&mut loops.ended);
@@ -64,7 +64,7 @@ impl EndedLoop {
     }
 }
 
-/// The nodes that iterations begin and end with.
+/// The edges that decide which nodes of an iteration are its first and last.
 struct Ends {
     /// The nodes that each node was declared to run after.
     before: Lists<usize>,
