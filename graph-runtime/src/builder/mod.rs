@@ -326,9 +326,9 @@ impl GraphBuilder {
     ///   stream, and `calls` with all that it owns.
     /// * `stream.memory()` returns the memory in `arguments`, in order. The calls may touch only this memory, as it is
     ///   declared: they are `unsafe`, and this is the promise of that `unsafe`. The race check relies on it.
-    /// * The calls are not run beforehand ("warmed up"): they would change device memory, which is zeroed when a graph is
-    ///   built. Work that a library must do once, outside a capture, goes into [`CaptureStream::prepare`]. Memory that
-    ///   a library would allocate when it is called comes from [`CaptureStream::workspace`].
+    /// * The calls are not run beforehand ("warmed up"): they would change device memory, which is zeroed when a graph
+    ///   is built. Work that a library must do once, outside a capture, goes into [`CaptureStream::prepare`]. Memory
+    ///   that a library would allocate when it is called comes from [`CaptureStream::workspace`].
     /// * The capture is thread-local: captures on other threads are not affected.
     /// * In the body of an `if`, a `while` or a `switch`, the calls must not queue work that CUDA runs in no body: host
     ///   functions, events, semaphores, batch memory operations. If they do, [`GraphBuilder::build`] returns
