@@ -140,7 +140,7 @@ pub use graph::{Graph, RawGraph};
 ///           | "switch" NAME "=" place "{" ("{" node* "}")+ "}" after? ";"
 ///           | "for" NAME "in" range "{" (node | for)* "}"   the same nodes for each number, one iteration after the other
 /// kernel    = "unsafe"? path | "unsafe" "(" value ")" a declared kernel, or a `CudaFunction` or a reference to one
-/// after     = "after" edge ("," edge)*
+/// after     = "after" edge ("," edge)* ","?
 /// edge      = NAME | "programmatic" "(" NAME ")"      between kernels: the later one starts early, and waits in its own code
 /// argument  = "&" place | "&" "mut" place | value
 /// place     = NAME ("[" index or range "]")*          two at most; columns of several rows are for copies and memsets
@@ -257,8 +257,8 @@ pub use shape::{ArrayOf, Element, Extent, Rows, SameShape, Table};
 pub mod private {
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
-        buffer, buffer_of_rows, check_clusters, check_index, check_initializes, check_launch, check_programmatic,
-        check_range, check_variables, constant, distance, integer, is_programmatic,
+        buffer, buffer_of_rows, check_clusters, check_dimensions, check_index, check_initializes, check_launch,
+        check_programmatic, check_range, check_variables, constant, distance, integer, is_programmatic,
     };
     pub use crate::expansion::child::{
         BindTo, Bound, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
@@ -279,6 +279,7 @@ pub mod private {
     pub use crate::expansion::target::NodeTarget;
     pub use crate::expansion::update::{each, own, own_rng, own_slice};
     pub use crate::kernel::CallArgument;
+    pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};
     pub use crate::shape::Condition;
     pub use graph_plan as plan;

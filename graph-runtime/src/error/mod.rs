@@ -146,13 +146,13 @@ pub enum Error {
         /// The memory.
         site: Site,
     },
-    /// The graph has no node of this index, or a node in a `for` has no iteration of this number.
+    /// The graph has no such node.
     UnknownNode {
-        /// The graph; and the node, if the iteration is missing.
+        /// The graph; and the node, if it is one of a loop that has no such iteration.
         site: Site,
-        /// The index of the node, or the number of the iteration, that was asked for.
+        /// The index asked for, or the number of the iteration.
         index: usize,
-    /// The number of nodes, or of iterations.
+        /// The number of nodes, or of iterations of the node.
         nodes: usize,
     },
     /// A `for` makes more nodes than a graph can have.
@@ -233,14 +233,14 @@ impl fmt::Display for Error {
             Error::UnknownNode { site, nodes, .. } if site.node.is_some() => {
                 write!(
                     f,
-                    "{site}the `for` around it has no such iteration; the node is repeated {nodes} times"
+                    "{site}the loop around it has no such iteration; the node is repeated {nodes} times"
                 )
             }
             Error::UnknownNode { site, index, nodes } => {
                 write!(f, "{site}no node has index {index}; there are {nodes}")
             }
             Error::ForeignMemory { site } => write!(f, "{site}the memory belongs to another device"),
-            Error::TooManyNodes { site, most } => write!(f, "{site}a `for` makes more than {most} nodes"),
+            Error::TooManyNodes { site, most } => write!(f, "{site}a loop makes more than {most} nodes"),
             Error::Stream { site, message } | Error::Unsupported { site, message } | Error::InUse { site, message } => {
                 write!(f, "{site}{message}")
             }

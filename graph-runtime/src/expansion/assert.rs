@@ -1,6 +1,7 @@
 //! Compile-time assertions in expansions of `cuda_graph!`, about values that only rustc can compute. A failure is a
 //! compile error at the user's tokens. `build` checks all of this again: assertions only report it earlier.
 
+use crate::kernel::dimensions::widened;
 use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
 use crate::kernel::{Kernel, KernelFacts};
 use crate::shape::Element;
@@ -17,12 +18,44 @@ pub const fn check_launch<K: Kernel>(
     shared: i128,
     arguments: &[Argument],
 ) {
-    check_clusters::<K>(nodes, memory, grid, block, shared, arguments, None);
+    check::<K>(nodes, memory, grid, block, shared, arguments, None);
 }
 
 /// As [`check_launch`], for nodes with `#[cluster(..)]`.
 #[track_caller]
 pub const fn check_clusters<K: Kernel>(
+    nodes: &[&str],
+    memory: &[&str],
+    grid: [i128; 3],
+    block: [i128; 3],
+    shared: i128,
+    arguments: &[Argument],
+    cluster: Option<[i128; 3]>,
+) {
+    check::<K>(nodes, memory, grid, block, shared, arguments, cluster);
+}
+
+/// The same of nodes with dimensions that may be of any type: grid, block and, for nodes that say in which clusters
+/// their blocks run, cluster. If one is unknown, only `build` checks the launch.
+#[track_caller]
+pub const fn check_dimensions<K: Kernel>(
+    nodes: &[&str],
+    memory: &[&str],
+    dimensions: &[Option<[i128; 3]>],
+    shared: i128,
+    arguments: &[Argument],
+) {
+    match dimensions {
+        &[Some(grid), Some(block)] => check::<K>(nodes, memory, grid, block, shared, arguments, None),
+        &[Some(grid), Some(block), Some(cluster)] => {
+            check::<K>(nodes, memory, grid, block, shared, arguments, Some(cluster));
+        }
+        _ => {}
+    }
+}
+
+#[track_caller]
+const fn check<K: Kernel>(
     nodes: &[&str],
     memory: &[&str],
     grid: [i128; 3],
@@ -196,13 +229,7 @@ pub const fn integer<T: Integer>(value: T) -> i128 {
     let Argument::Bytes(bytes, len) = constant(value) else {
         return 0;
     };
-    let bits = i128::from_le_bytes(bytes);
-    let unused = 128 - 8 * len as u32;
-    if T::SIGNED {
-        return (bits << unused) >> unused;
-    }
-    // A `u128` above `i128::MAX` saturates.
-    if bits < 0 { i128::MAX } else { bits }
+    widened(bytes, len, T::SIGNED)
 }
 
 #[cfg(test)]

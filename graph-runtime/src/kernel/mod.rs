@@ -5,6 +5,7 @@
 
 pub(crate) mod source;
 pub(crate) mod programmatic;
+pub(crate) mod dimensions;
 
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
@@ -12,6 +13,7 @@ use cudarc::driver::CudaFunction;
 use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject};
 use std::sync::Arc;
 
+pub use crate::kernel::dimensions::Dimensions;
 pub use crate::kernel::source::{Declaration, ParamType, Source};
 pub use graph_plan::{Contract, GridDependency, KernelLimits, Param, ParamKind, Scalar, Touched};
 
@@ -22,8 +24,8 @@ pub struct KernelFacts {
     pub name: &'static str,
     /// The name of its `.entry` in the PTX.
     pub entry: &'static str,
-    /// The source of its code. If that is CUDA C++, the fields from `limits` on are not known at compile time: they are
-    /// found in the PTX when a graph is built.
+    /// The source of its code. If that is CUDA C++, the fields from `limits` on are not known at compile time; they
+    /// have no effect, and are found in the PTX when a graph is built.
     pub source: Source,
     /// Its parameters.
     pub params: &'static [Param],
@@ -323,49 +325,6 @@ impl Launch {
             shared: self.shared,
             cluster: self.cluster,
         }
-    }
-}
-
-/// An integer of any type, or a tuple of one to three of them.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no launch dimension",
-    label = "expected an integer, or a tuple of one to three integers"
-)]
-pub trait Dimensions {
-    /// Returns x, y and z; dimensions that are not given are 1.
-    fn dimensions(self) -> [i128; 3];
-}
-
-macro_rules! integer_dimensions {
-    ($($ty:ty)*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl Dimensions for $ty {
-            fn dimensions(self) -> [i128; 3] {
-                [self as i128, 1, 1]
-            }
-        }
-    )*};
-}
-integer_dimensions!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
-
-#[diagnostic::do_not_recommend]
-impl<X: Dimensions> Dimensions for (X,) {
-    fn dimensions(self) -> [i128; 3] {
-        self.0.dimensions()
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<X: Dimensions, Y: Dimensions> Dimensions for (X, Y) {
-    fn dimensions(self) -> [i128; 3] {
-        [self.0.dimensions()[0], self.1.dimensions()[0], 1]
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
-    fn dimensions(self) -> [i128; 3] {
-        [self.0.dimensions()[0], self.1.dimensions()[0], self.2.dimensions()[0]]
     }
 }
 
