@@ -60,15 +60,14 @@
 //! # All items
 //!
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
-//!   that a [`KernelCall`] launches with [`CallArgument`]s; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of
-//!   kernels are in [`kernel`].
+//!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; [`LoadedFunction`], [`Ptx`],
+//!   [`CudaSource`]. Facts of kernels are in [`kernel`].
 //! * A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and the views
 //!   that lend it, [`DeviceRef`] and [`DeviceMut`].
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
 //!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`].
-//! * Shapes: [`Element`] (plain data: `Pod` of the re-exported [`bytemuck`]), [`Rows`], [`Table`], [`Extent`],
-//!   [`ArrayOf`], [`SameShape`]; and the [`Iterations`] of loops.
+//! * Shapes: [`Element`], [`Rows`], [`Table`], [`Extent`], [`ArrayOf`], [`SameShape`]; and the [`Iterations`] of loops.
 //! * Random numbers: [`Rng`], [`Philox`], [`RngHandle`].
 //! * Host functions: [`HostArguments`] of [`HostArgument`]s. Library calls: [`CaptureStream`] with [`CaptureSlice`] and
 //!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
@@ -210,16 +209,17 @@ pub use graph::{Graph, RawGraph};
 pub use graph_macros::cuda_graph;
 /// Declares the kernels of a PTX file, or of a CUDA source, on an `unsafe extern "C"` block; see the crate's example.
 ///
-/// Each declaration is compared with its `.entry`: the number, sizes and alignment of the parameters, and whether the
-/// kernel stores through them. `safe fn` asserts that the kernel is sound for all arguments and launches for which its
+/// Each declaration is held against its `.entry`: the parameters' number, sizes and alignment, and what is stored
+/// through them. `safe fn` asserts that the kernel is sound for every argument and launch for which its
 /// `#[requires(..)]` hold; any other `fn` is launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take
-/// any buffer of `T`s, `&[[T; C]; R]` exactly that shape, and `T` is passed by value. A contract is a boolean
-/// expression over `threads`, `grid`, `block`, `shared`, the scalar arguments and the `.len()` of the others. If all of
-/// it is constant, it is checked at compile time, else when the graph is built and at each update.
+/// any buffer of `T`s, `&[[T; C]; R]` exactly that shape, `T` is passed by value; an integer `T` takes an integer of
+/// any type, if its value fits. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`, the
+/// scalar arguments and the `.len()` of the others; it is checked at compile time where all of it is constant, else at
+/// build and at each update.
 ///
-/// Each declaration becomes a type of its name, which implements [`Kernel`]. `name::call(arguments..)` takes a `&Place`
-/// for `&[T]`, a `&mut Place` for `&mut [T]`, and values. It makes the [`KernelCall`] that [`GraphBuilder::kernel`]
-/// takes. If the kernel is not `safe`, it is `unsafe`.
+/// Each becomes a type of its name, which implements [`Kernel`]. Its `name::call(arguments..)`, with a `&Place` for
+/// `&[T]`, a `&mut Place` for `&mut [T]` and values, makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes; of a
+/// kernel that is not `safe` it is `unsafe`.
 ///
 /// # CUDA sources
 ///
@@ -238,6 +238,8 @@ pub use graph_plan::{
     Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space,
     Subject,
 };
+#[doc(inline)]
+pub use kernel::integer::Integer;
 pub use kernel::source::{CudaSource, Ptx};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
@@ -271,8 +273,9 @@ pub mod private {
     pub use crate::expansion::expression::{
         AnyTarget, HostSlot, Nodes, Numbers, Slot, add, changing, element_of, on_device, stub,
     };
-    pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, launch};
+    pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, by_value, launch, literal};
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
+    pub use crate::expansion::passed::{Passed, passed};
     pub use crate::expansion::plan::{
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
@@ -285,4 +288,9 @@ pub mod private {
     pub use graph_plan as plan;
     pub use graph_plan::SharedParam as Sharing;
     pub use graph_plan::{Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space};
+
+    /// The traits of [`Passed`], for `use` beside the user's tokens.
+    pub mod constants {
+        pub use crate::expansion::passed::{__IntegerConstant, __OtherConstant};
+    }
 }

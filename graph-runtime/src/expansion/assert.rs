@@ -1,7 +1,7 @@
 //! Compile-time assertions in expansions of `cuda_graph!`, about values that only rustc can compute. A failure is a
 //! compile error at the user's tokens. `build` checks all of this again: assertions only report it earlier.
 
-use crate::kernel::dimensions::widened;
+use crate::kernel::integer::{Integer, widened};
 use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
 use crate::kernel::{Kernel, KernelFacts};
 use crate::shape::Element;
@@ -203,33 +203,27 @@ pub const fn constant<T: Element>(value: T) -> Argument {
     Argument::Bytes(unsafe { bits.bytes }, size_of::<T>())
 }
 
-/// An integer type, which a constant in a `#[requires]` must have.
+/// The type of a constant in a `#[requires]`.
 #[diagnostic::on_unimplemented(
     message = "a constant in a contract is an integer, but this is `{Self}` [contract]",
     label = "not an integer"
 )]
-pub trait Integer: Element {
-    /// Whether it has negative values.
-    const SIGNED: bool;
-}
+pub trait ContractConstant: Integer {}
 
-macro_rules! integers {
-    ($signed:literal: $($ty:ty)*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl Integer for $ty {
-            const SIGNED: bool = $signed;
-        }
-    )*};
-}
-integers!(false: u8 u16 u32 u64 u128 usize);
-integers!(true: i8 i16 i32 i64 i128 isize);
+#[diagnostic::do_not_recommend]
+impl<T: Integer> ContractConstant for T {}
 
 /// The value of a constant in a contract, saturating at `i128::MAX`.
-pub const fn integer<T: Integer>(value: T) -> i128 {
+pub const fn integer<T: ContractConstant>(value: T) -> i128 {
+    extended(value, T::SIGNED)
+}
+
+/// The value of an integer of any type. A `u128` that no `i128` can hold becomes `i128::MAX`: "very large".
+pub(super) const fn extended<T: Element>(value: T, signed: bool) -> i128 {
     let Argument::Bytes(bytes, len) = constant(value) else {
         return 0;
     };
-    widened(bytes, len, T::SIGNED)
+    widened(bytes, len, signed)
 }
 
 #[cfg(test)]

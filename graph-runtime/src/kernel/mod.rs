@@ -6,7 +6,9 @@
 pub(crate) mod source;
 pub(crate) mod programmatic;
 pub(crate) mod dimensions;
+pub(crate) mod integer;
 
+use crate::kernel::integer::Integer;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use cudarc::driver::CudaFunction;
@@ -154,6 +156,8 @@ pub(crate) enum ArgumentKind {
     Buffer(Span, Mode),
     /// The bytes of a value.
     Value(Value),
+    /// An integer that does not fit its parameter: no graph is built with it, and no node changed.
+    Misfit(i128),
 }
 
 /// The bytes of a by-value argument; small ones need no allocation.
@@ -242,6 +246,7 @@ impl<const N: usize> KernelCall<N> {
             ArgumentKind::Value(Value::Small(bytes, len)) => Argument::Bytes(*bytes, usize::from(*len)),
             // Only structs are so large, and `#[cuda_kernels]` lets no contract use one.
             ArgumentKind::Value(Value::Large(bytes)) => Argument::Bytes([0; 16], bytes.len()),
+            ArgumentKind::Misfit(value) => Argument::Int(*value),
         })
     }
 }
@@ -260,6 +265,16 @@ impl CallArgument {
     /// A value, which the kernel gets as the bytes of `T`.
     pub fn value<T: Element>(value: T) -> Self {
         Self(ArgumentKind::Value(Value::new(&value)))
+    }
+
+    /// An integer for a parameter of type `T`. One that does not fit is a mistake that building reports.
+    #[inline]
+    pub(crate) fn integer<T: Integer>(value: impl Integer) -> Self {
+        let value = value.wide();
+        match T::fitting(value) {
+            Some(value) => Self::value(value),
+            None => Self(ArgumentKind::Misfit(value)),
+        }
     }
 }
 
@@ -342,7 +357,7 @@ pub(crate) fn launch_mistake<const N: usize>(
     checked.map_err(|text| {
         let memory = call.arguments.each_ref().map(|argument| match &argument.0 {
             ArgumentKind::Buffer(span, _) => draft.resources.get(span.resource).map_or("", |resource| &resource.name),
-            ArgumentKind::Value(_) => "",
+            ArgumentKind::Value(_) | ArgumentKind::Misfit(_) => "",
         });
         let named = code.check_launch(&names, &request, &arguments, &memory, true);
         Diagnostic::parse(Subject::Node(node), named.err().unwrap_or(text).as_str())

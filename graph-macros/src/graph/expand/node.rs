@@ -10,7 +10,7 @@ use super::names::{loaded_name, local};
 use super::part::{borrow, borrow_on_device, bounds_assertions, buffer, generic, inner, on_device, spanned_call};
 use super::rectangle::{columns, memset};
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
-use crate::graph::constant::{argument, is_constant};
+use crate::graph::constant::{argument, is_constant, is_large_literal, is_of_any_type};
 use crate::graph::resolve::Graph;
 use graph_plan::{Outcome, unordered_launches};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -137,17 +137,38 @@ pub(super) fn loaded(node: &Node) -> Option<TokenStream> {
 /// The kernel call of a node, in `unsafe` if the user wrote that. `function` is the function value that is launched, if
 /// the user wrote no path.
 fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident, function: Option<TokenStream>) -> TokenStream {
-    let arguments = launch.arguments.iter().map(|argument| match argument {
+    let declared = function.is_none();
+    let arguments = launch.arguments.iter().enumerate();
+    let arguments = arguments.map(|(index, argument)| match argument {
         Argument::Borrow { and, mutable, place } => {
             let place = on_device(graph, place, mutable.is_some());
             quote!(#and #mutable #place)
         }
+        Argument::Value(value) if declared => by_value(value, kernel, index),
         Argument::Value(value) => value.to_token_stream(),
     });
     match function {
         Some(function) => call_of_value(launch, function, arguments),
         None => call_of_path(launch, kernel, quote!(#(#arguments),*)),
     }
+}
+
+/// The by-value argument of this index of a declared kernel. An integer parameter takes integers of any type, so rustc
+/// does not look at it to find the type of an expression: it takes literals for an `i32`, which not all fit, and where
+/// the expression is of whatever type is expected, the parameter's type must be named.
+fn by_value(value: &Expr, kernel: &Ident, index: usize) -> TokenStream {
+    let span = value.span();
+    if is_large_literal(value) {
+        return quote_spanned!(span=> __p::literal(#value));
+    }
+    if is_of_any_type(value) {
+        let (kernel, function) = (
+            Ident::new(&kernel.to_string(), span),
+            format_ident!("__value{index}", span = span),
+        );
+        return quote_spanned!(span=> #kernel::#function(#value));
+    }
+    value.to_token_stream()
 }
 
 /// `KernelCall::built_with(function, [arguments])`. If the user wrote no `unsafe`, rustc reports that at the function.
