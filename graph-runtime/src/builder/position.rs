@@ -27,7 +27,7 @@ pub(super) struct Position {
 
 /// A graph around the current child, with its position.
 struct Outer {
-/// The node of the child in it.
+    /// The node of the child in it.
     child: usize,
     body: usize,
     graph_body: usize,

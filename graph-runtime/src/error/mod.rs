@@ -42,7 +42,7 @@ pub enum Error {
     Invalid {
         /// The graph's name.
         graph: Box<str>,
-    /// Its mistakes, each with its [`Code`](crate::Code).
+        /// Its mistakes, each with its [`Code`](crate::Code).
         diagnostics: Vec<Diagnostic>,
     },
     /// The device, or the emulator, cannot load the PTX.
@@ -56,7 +56,7 @@ pub enum Error {
     },
     /// A CUDA source cannot be compiled, since NVRTC, NVIDIA's compiler for it, is not on this machine.
     NoNvrtc {
-    /// The graph and the node that the source is for.
+        /// The graph and the node that the source is for.
         site: Site,
         /// The CUDA source.
         path: &'static str,
@@ -65,7 +65,7 @@ pub enum Error {
     },
     /// NVRTC refuses a CUDA source.
     Compile {
-    /// The graph and the node that the source is for.
+        /// The graph and the node that the source is for.
         site: Site,
         /// The CUDA source.
         path: &'static str,
@@ -107,7 +107,7 @@ pub enum Error {
     OutOfMemory {
         /// The memory that could not be allocated.
         site: Site,
-    /// The number of bytes asked for.
+        /// The number of bytes asked for.
         bytes: usize,
     },
     /// A place of one graph was used with another.
@@ -138,7 +138,7 @@ pub enum Error {
     InUse {
         /// The memory.
         site: Site,
-    /// Who uses it.
+        /// Who uses it.
         message: &'static str,
     },
     /// Memory of another device cannot be used here.

@@ -17,7 +17,7 @@ use cudarc::driver::CudaFunction;
 
 /// A resource of the graph, which its accessors lend.
 pub trait Slot {
-/// The type that lends it to read.
+    /// The type that lends it to read.
     type Ref<'g>
     where
         Self: 'g;

@@ -225,7 +225,7 @@ impl<S: ?Sized> fmt::Debug for SharedHost<S> {
 
 /// A guard that lends shared host memory to read until it is dropped: see [`SharedHost::read`].
 pub struct HostRef<'b, S: ?Sized> {
-/// A pointer, since a reference would have to be valid even after the claim ends, when the guard is dropped.
+    /// A pointer, since a reference would have to be valid even after the claim ends, when the guard is dropped.
     pointer: NonNull<S>,
     #[expect(dead_code, reason = "it keeps others off until it is dropped")]
     claim: Claim<'b, LaunchEvent>,
@@ -234,7 +234,7 @@ pub struct HostRef<'b, S: ?Sized> {
 
 /// A guard that lends shared host memory to read and write until it is dropped: see [`SharedHost::write`].
 pub struct HostMut<'b, S: ?Sized> {
-/// A pointer, since a reference would have to be valid even after the claim ends, when the guard is dropped.
+    /// A pointer, since a reference would have to be valid even after the claim ends, when the guard is dropped.
     pointer: NonNull<S>,
     #[expect(dead_code, reason = "it keeps others off until it is dropped")]
     claim: Claim<'b, LaunchEvent>,

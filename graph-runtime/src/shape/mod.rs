@@ -129,7 +129,7 @@ pub trait Rows: sealed::Rows {
 
 /// The layout of a shape in memory: a type whose size is known, or a slice.
 pub trait Extent: sealed::Extent {
-/// The size in bytes; `None` for a slice.
+    /// The size in bytes; `None` for a slice.
     const BYTES: Option<usize>;
 
     /// A pointer to the shape at an address with `bytes` bytes.

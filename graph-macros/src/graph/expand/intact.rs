@@ -26,7 +26,7 @@ const SHARED: [Code; 6] = [
 /// The intact statements of a graph.
 struct Intact<'a> {
     graph: &'a Graph<'a>,
-/// The positions of the names of all other statements.
+    /// The positions of the names of all other statements.
     blamed: Vec<LineColumn>,
 }
 

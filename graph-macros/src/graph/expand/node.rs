@@ -392,7 +392,7 @@ fn each<'a>(graph: &Graph<'a>) -> Vec<Assertion<'a>> {
 
 /// The assertion of contracts and of the kernel's own limits, for all nodes that launch it in the same way.
 struct LaunchAssertion<'a> {
-/// The first such node, at which a failure is reported.
+    /// The first such node, at which a failure is reported.
     node: &'a Node,
     launch: &'a Launch,
     operands: TokenStream,

@@ -10,7 +10,7 @@ use quote::{ToTokens, format_ident, quote};
 
 /// The operands of a function that declares or changes some nodes.
 pub(super) struct Operands {
-/// The nodes whose places it takes.
+    /// The nodes whose places it takes.
     pub(super) nodes: Vec<usize>,
     pub(super) scalars: Vec<Scalar>,
     /// The innermost `for` around the nodes: the function takes the variables of it and of all loops around it.
