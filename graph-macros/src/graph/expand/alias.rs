@@ -47,8 +47,7 @@ pub(super) fn has_generic_kernels(graph: &Graph<'_>) -> bool {
     graph.nodes.iter().any(is_generic)
 }
 
-/// The lints that items of the expansion may break, with names of the user's. Beside a type, the constant around all of
-/// them allows these.
+/// The lints that items with names of the user's may break. (Beside a type, the constant around all items allows them.)
 pub(super) fn allowed(graph: &Graph<'_>) -> Option<TokenStream> {
     let levels = || quote!(#[allow(non_camel_case_types, non_upper_case_globals, dead_code)]);
     graph.is_expression().then(levels)
@@ -78,7 +77,8 @@ pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
     graph.nodes.iter().filter_map(declare).collect()
 }
 
-/// The child's type: by its alias, so that a wrong path is one error, unless it mentions generics of the graph around.
+/// The child's type. It is the alias, so that a wrong path is one error, unless the path mentions generics of the
+/// parent graph.
 pub(super) fn child_path(graph: &Graph<'_>, node: &Node, child: &Child) -> TokenStream {
     let path = child.path.to_token_stream();
     match generic(graph, path.clone()) {
