@@ -93,7 +93,10 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
     let values = integers(declaration).map(|(param, value)| {
         let (ident, message) = (
             name(declaration, param),
-            format!("{}, but this is `{{Self}}`", parameter(declaration, param, &escaped(&value.ty))),
+            format!(
+                "{}, but this is `{{Self}}`",
+                parameter(declaration, param, &escaped(&value.ty))
+            ),
         );
         quote! {
             #[diagnostic::on_unimplemented(
