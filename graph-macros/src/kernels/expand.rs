@@ -1,11 +1,11 @@
-//! From checked kernels to tokens. This cannot fail; with mistakes it emits the same types and signatures.
+//! From checked kernels to tokens. This cannot fail; for kernels with mistakes it emits the same types and signatures.
 
 mod call;
 mod expected;
 mod facts;
 mod source;
 
-use self::call::{call, launch};
+use self::call::{call, launch, values};
 use self::expected::{expected, implementations};
 use self::facts::facts;
 use super::check::Checked;
@@ -105,7 +105,7 @@ fn type_of(attributes: &[Attribute], source: Option<&Source>, kernel: &Checked) 
     }
 }
 
-/// The levels of lints in what users did not write.
+/// The levels of lints in code that users did not write.
 fn levels() -> TokenStream {
     quote! {
         #[allow(dead_code, deprecated, non_local_definitions, unreachable_pub, unused_qualifications)]
@@ -116,12 +116,12 @@ fn levels() -> TokenStream {
 /// The typed calls, beside their enum, so that messages of rustc name them `kernel::call`.
 fn implementation_of_calls(attributes: &[Attribute], kernel: &Checked) -> TokenStream {
     let Declaration { ident, conditions, .. } = &kernel.declaration;
-    let (call, launch, levels) = (call(kernel), launch(kernel), levels());
+    let (call, launch, values, levels) = (call(kernel), launch(kernel), values(kernel), levels());
     quote! {
         #(#attributes)*
         #(#conditions)*
         #levels
-        impl #ident { #call #launch }
+        impl #ident { #call #launch #values }
     }
 }
 

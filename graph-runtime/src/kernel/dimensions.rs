@@ -1,5 +1,6 @@
 //! Launch dimensions: the types that may stand for them, and their values in constants.
 
+use crate::kernel::integer::widened;
 use std::marker::PhantomData;
 use std::mem::{ManuallyDrop, offset_of};
 
@@ -111,16 +112,6 @@ impl<D> Layout<D> {
         }
         Some(values)
     }
-}
-
-/// The value of an integer of `size` bytes. A `u128` above the greatest `i128` becomes that.
-pub(crate) const fn widened(bytes: [u8; 16], size: usize, signed: bool) -> i128 {
-    let bits = i128::from_le_bytes(bytes);
-    let unused = 128 - 8 * size as u32;
-    if signed {
-        return (bits << unused) >> unused;
-    }
-    if bits < 0 { i128::MAX } else { bits }
 }
 
 macro_rules! integer_dimensions {
