@@ -119,7 +119,8 @@ pub use graph::{Graph, RawGraph};
 /// expression = device "=>" statement*                 a `&Device`; see below
 /// build-argument = NAME ":" type                      a plain value, fixed when the graph is built
 ///           | NAME ":" "mut"? ("device" | "host") shape   memory that the graph shares
-/// statement = "host" NAME ":" shape ";"               page-locked host memory, owned by the graph
+/// statement = attribute* visibility declaration      of the accessors and handles that are made for it
+/// declaration = "host" NAME ":" shape ";"             page-locked host memory, owned by the graph
 ///           | "device" NAME ":" shape ";"             device memory, zeroed at build, kept between launches
 ///           | "scratch" NAME ":" shape ";"            device memory whose contents last one launch at most
 ///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
