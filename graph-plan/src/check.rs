@@ -14,8 +14,8 @@ mod advice;
 
 use crate::{Diagnostic, Draft, Edge, Nest, Order};
 pub use body::{condition_accesses, condition_writers, forbidden_capture, other_body, siblings};
-pub use mixed::{clash, mixed_reads};
 use edge::{Edges, Members};
+pub use mixed::{clash, mixed_reads};
 use std::borrow::Cow;
 
 /// The result of checking a graph.

@@ -31,6 +31,7 @@ mod sharing;
 mod arena;
 mod check;
 mod race;
+mod live;
 mod variables;
 mod programmatic;
 mod kernel;
@@ -51,8 +52,8 @@ mod text;
 
 pub use arena::{ARENA_ALIGNMENT, Arena, is_packing, pack};
 pub use check::{
-    Outcome, check, check_errors, clash, condition_accesses, condition_writers, forbidden_capture, mixed_reads, other_body,
-    siblings, warnings,
+    Outcome, check, check_errors, clash, condition_accesses, condition_writers, forbidden_capture, mixed_reads,
+    other_body, siblings, warnings,
 };
 pub use cluster::ClusterFault;
 pub use code::Code;

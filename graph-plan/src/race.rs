@@ -1,7 +1,9 @@
 //! Pairs of unordered nodes that touch the same memory in ways that conflict: one of them writes, and not both by atomic
 //! operations.
 
+use crate::live::Live;
 use crate::{Access, Draft, Lists, Mode, Order};
+use std::collections::{HashMap, HashSet};
 
 /// Two accesses, by their index in [`Draft::accesses`], of different nodes with no path between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -12,7 +14,8 @@ pub struct Race {
     pub second: usize,
 }
 
-/// All races: one for each pair of nodes and resource, sorted by resource, then by node.
+/// All races: one for each pair of nodes and resource, sorted by resource, then by node. Nodes that differ only in
+/// their iteration numbers count as one node here, since mending one race of theirs means to mend all.
 pub fn races(draft: &Draft, order: &Order) -> Vec<Race> {
     if race_free(draft, order) {
         return Vec::new();
@@ -24,14 +27,21 @@ pub fn races(draft: &Draft, order: &Order) -> Vec<Race> {
             .clone()
             .map(|(access, index): (_, usize)| (access.resource, index))
     });
+    let declarations = declarations(draft);
     for resource in 0..draft.resources.len() {
         let accesses = by_resource.of(resource);
         let before = found.len();
+        let mut known = HashSet::new();
         for (index, &second) in accesses.iter().enumerate() {
             let to = &draft.accesses[second];
             for &first in &accesses[..index] {
                 let from = &draft.accesses[first];
                 if conflict(from, to) && !order.ordered(from.node, to.node) {
+                    if let Some(of) = &declarations
+                        && !known.insert((of[from.node].min(of[to.node]), of[from.node].max(of[to.node])))
+                    {
+                        continue;
+                    }
                     found.push(if from.node < to.node {
                         Race { first, second }
                     } else {
@@ -56,6 +66,19 @@ pub fn races(draft: &Draft, order: &Order) -> Vec<Race> {
         }
     }
     found
+}
+
+/// For each node of a graph whose loops are unrolled, a number that it shares with the nodes of other iterations.
+fn declarations(draft: &Draft) -> Option<Vec<usize>> {
+    if draft.numbers.is_empty() {
+        return None;
+    }
+    let mut known: HashMap<(&str, bool), usize> = HashMap::new();
+    let number = |node: usize| {
+        let (name, numbers) = draft.name_and_numbers(node);
+        *known.entry((name, numbers.is_empty())).or_insert(node)
+    };
+    Some((0..draft.nodes.len()).map(number).collect())
 }
 
 /// The races among `all` that are mistakes of their own: mending them mends the others.
@@ -119,7 +142,8 @@ const fn as_strict(mode: Mode, other: Mode) -> bool {
     }
 }
 
-/// Is there no race at all? Takes almost linear time for graphs without mistakes, so that builds are fast.
+/// Is there no race at all? Takes almost linear time for graphs without mistakes, so that builds are fast: an access is
+/// compared only with those that are near in memory.
 ///
 /// Nodes are visited in topological order, and each resource keeps its live accesses. An access is dropped once a later
 /// access, ordered after it, covers it and is in conflict with everything that it is in conflict with. No race is
@@ -127,24 +151,23 @@ const fn as_strict(mode: Mode, other: Mode) -> bool {
 /// that, since it would be ordered after the dropped one.
 fn race_free(draft: &Draft, order: &Order) -> bool {
     let ranges = draft.access_ranges();
-    let mut live: Vec<Vec<usize>> = vec![Vec::new(); draft.resources.len()];
+    let mut live: Vec<Live> = vec![Live::default(); draft.resources.len()];
     for &node in order.sequence() {
         for index in ranges[node].clone() {
             let access = &draft.accesses[index];
             let live = &mut live[access.resource];
-            for &other in live.iter() {
+            let mut is_free = true;
+            live.retain_near(&access.region, |other| {
                 let other = &draft.accesses[other];
-                if conflict(other, access) && !order.before(other.node, node) {
-                    return false;
-                }
-            }
-            live.retain(|&other| {
-                let other = &draft.accesses[other];
-                !(as_strict(access.mode, other.mode)
-                    && access.region.covers(&other.region)
-                    && (other.node == node || order.before(other.node, node)))
+                let is_before = order.before(other.node, node);
+                is_free &= is_before || !conflict(other, access);
+                let is_over = other.node == node || is_before;
+                !(is_over && as_strict(access.mode, other.mode) && access.region.covers(&other.region))
             });
-            live.push(index);
+            if !is_free {
+                return false;
+            }
+            live.insert(&access.region, index);
         }
     }
     true

@@ -55,7 +55,10 @@ unsafe impl Kernel for Bump {
         params: &[
             Param {
                 name: "data",
-                kind: ParamKind::Buffer { unit: 4, mode: Mode::ReadWrite },
+                kind: ParamKind::Buffer {
+                    unit: 4,
+                    mode: Mode::ReadWrite,
+                },
             },
             Param {
                 name: "by",

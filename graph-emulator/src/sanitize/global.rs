@@ -13,7 +13,8 @@ use crate::state::context::{Options, Unordered};
 pub(crate) struct GlobalSanitizer<'a> {
     uninitialized: bool,
     unordered: &'a [Unordered],
-    /// Not checked, because unordered launches may get the same block of it one after the other.
+    /// The addresses of the heap, which is not checked: unordered launches may get the same block of it one after the
+    /// other.
     heap: Option<Range<u64>>,
     recorded: Vec<Recorded>,
 }
@@ -88,10 +89,7 @@ impl<'a> GlobalSanitizer<'a> {
             }
         }
         for other in self.unordered {
-            if let Some(theirs) = other
-                .footprint
-                .meets(operation, storage.home(address), bytes.into())
-            {
+            if let Some(theirs) = other.footprint.meets(operation, storage.home(address), bytes.into()) {
                 let (buffer, offset) = view.locate(address);
                 return Err(FaultKind::Unordered {
                     operation,

@@ -16,6 +16,8 @@ use syn::{FnArg, Pat, PatIdent, PointerMutability, Token, Type, TypeReference};
 pub(super) struct Param {
     pub(super) ident: Ident,
     pub(super) kind: Kind,
+    /// The type around its elements, if there is a mistake in it: imports of it are used.
+    pub(super) refused: Option<Type>,
 }
 
 /// The kind of argument that a parameter takes.
@@ -66,6 +68,7 @@ impl Param {
         Self {
             ident: format_ident!("argument{index}"),
             kind: Kind::Invalid,
+            refused: None,
         }
     }
 
@@ -97,11 +100,11 @@ impl Param {
                 report,
             );
         }
-        let kind = match kind(&argument.ty, report) {
-            Ok(kind) => kind,
+        let (kind, refused) = match kind(&argument.ty, report) {
+            Ok(kind) => (kind, None),
             Err(fault) => {
                 push(&argument.ty, &fault, report);
-                Kind::Invalid
+                (Kind::Invalid, wrapper::find(&argument.ty))
             }
         };
         let ident = match name(&argument.pat) {
@@ -115,7 +118,7 @@ impl Param {
                 Self::invalid(index).ident
             }
         };
-        Self { ident, kind }
+        Self { ident, kind, refused }
     }
 }
 
@@ -227,6 +230,11 @@ pub(super) fn scalar(ty: &Type) -> Result<Scalar, Diagnostic> {
         }
     };
     Err(signature(format!("`{name}` cannot be passed to a kernel by value")).help(format!("use `{instead}`")))
+}
+
+/// Whether the type is one of the scalars that contracts and checks know, by its plain name.
+pub(super) fn is_primitive(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if SCALARS.iter().any(|(known, _)| path.path.is_ident(known)))
 }
 
 /// The scalars that contracts and checks know, by name.

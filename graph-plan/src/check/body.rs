@@ -175,9 +175,7 @@ fn doubtful(draft: &Draft, body: usize) -> bool {
 /// twice.
 pub fn condition_writers(draft: &Draft, body: usize) -> impl Iterator<Item = usize> + '_ {
     let accesses = condition_accesses(draft, body).map(|index| &draft.accesses[index]);
-    accesses
-        .filter(|access| access.mode.writes())
-        .map(|access| access.node)
+    accesses.filter(|access| access.mode.writes()).map(|access| access.node)
 }
 
 /// The accesses, by index, of nodes in the body of a `while`, however deep, to its condition.

@@ -39,10 +39,7 @@ fn atomic_updates_are_told_from_writes() {
     draft.access(count, bins, Region::Whole, Mode::Atomic);
     draft.edge(clear, count);
     let plan = Plan::of(&draft, &check(&draft), |_| 4);
-    assert!(
-        plan.to_mermaid()
-            .contains("n1[\"kernel count<br>updates bins\"]")
-    );
+    assert!(plan.to_mermaid().contains("n1[\"kernel count<br>updates bins\"]"));
 }
 
 #[test]

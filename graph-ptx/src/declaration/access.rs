@@ -112,10 +112,12 @@ fn shared_store(
     }
     let mutable = format!("`{name}: {}`", ty.replacen('&', "&mut ", 1));
     let access = summary.params[index].access;
-    fault.help(match element(ty).filter(|_| access.plain.is_none() && access.narrow.is_none()) {
-        Some(element) => format!("declare it `{name}: &[Atomic<{element}>]`, or {mutable}"),
-        None => format!("declare it {mutable}"),
-    })
+    fault.help(
+        match element(ty).filter(|_| access.plain.is_none() && access.narrow.is_none()) {
+            Some(element) => format!("declare it `{name}: &[Atomic<{element}>]`, or {mutable}"),
+            None => format!("declare it {mutable}"),
+        },
+    )
 }
 
 /// The element of a type that is written `&[T]`.
@@ -131,7 +133,8 @@ fn atomics(declaration: &Declaration, summary: &KernelSummary, path: &str, mista
             continue;
         };
         let Param { name, ty, .. } = param;
-        let mistake = |message: String, line: u32| Mistake::new(Rule::Access, Place::Param(index), message).note(at(line, path));
+        let mistake =
+            |message: String, line: u32| Mistake::new(Rule::Access, Place::Param(index), message).note(at(line, path));
         let kernel = &declaration.name;
         let plainly = || {
             let plain = unwrapped(ty, "Atomic").replacen('&', "&mut ", 1);
@@ -139,7 +142,10 @@ fn atomics(declaration: &Declaration, summary: &KernelSummary, path: &str, mista
         };
         if let Some(line) = facts.access.plain {
             let message = format!("the kernel `{kernel}` loads or stores `{name}`, which is declared `{ty}`");
-            let help = format!("use `atom` and `red` alone (`atomicAdd` and the like), or {}", plainly());
+            let help = format!(
+                "use `atom` and `red` alone (`atomicAdd` and the like), or {}",
+                plainly()
+            );
             mistakes.push(mistake(message, line).help(help));
         }
         if let Some(line) = facts.access.narrow {
@@ -232,8 +238,14 @@ mod tests {
     #[test]
     fn types_lose_their_wrapper() {
         assert_eq!(unwrapped("&[Atomic<u32>]", "Atomic"), "&[u32]");
-        assert_eq!(unwrapped("&[[graph_runtime::Atomic<V<u8>>; 4]]", "Atomic"), "&[[V<u8>; 4]]");
-        assert_eq!(unwrapped("&mut [MaybeUninit<[f32; 2]>]", "MaybeUninit"), "&mut [[f32; 2]]");
+        assert_eq!(
+            unwrapped("&[[graph_runtime::Atomic<V<u8>>; 4]]", "Atomic"),
+            "&[[V<u8>; 4]]"
+        );
+        assert_eq!(
+            unwrapped("&mut [MaybeUninit<[f32; 2]>]", "MaybeUninit"),
+            "&mut [[f32; 2]]"
+        );
         assert_eq!(unwrapped("&mut [f32]", "MaybeUninit"), "&mut [f32]");
     }
 

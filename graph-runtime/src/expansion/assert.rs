@@ -1,15 +1,16 @@
-//! Compile-time assertions that `cuda_graph!` expands to, for what only rustc can evaluate. A failure is a compile
-//! error at the user's tokens. Build checks all of it again: these only report it earlier.
+//! Compile-time assertions in expansions of `cuda_graph!`, about values that only rustc can compute. A failure is a
+//! compile error at the user's tokens. `build` checks all of this again: assertions only report it earlier.
 
 use crate::kernel::atomic::Atomic;
+use crate::kernel::integer::{Integer, widened};
 use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
 use crate::kernel::{Kernel, KernelFacts};
 use crate::shape::Element;
 use graph_plan::{Argument, LaunchRequest, Mode, ParamKind, SharedParam, Text, variable_race};
 use std::marker::PhantomData;
 
-/// Checks nodes that launch `K` in the same way: the limits of the launch and the kernel's contracts. `memory` names
-/// what the first node passes as each argument; the name of a value is empty.
+/// Asserts, for nodes that launch `K` in the same way, that the launch is within its limits and keeps the kernel's
+/// contracts. `memory` names the memory that the first node passes as each argument; the name of a value is empty.
 #[track_caller]
 pub const fn check_launch<K: Kernel>(
     nodes: &[&str],
@@ -19,12 +20,44 @@ pub const fn check_launch<K: Kernel>(
     shared: i128,
     arguments: &[Argument],
 ) {
-    check_clusters::<K>(nodes, memory, grid, block, shared, arguments, None);
+    check::<K>(nodes, memory, grid, block, shared, arguments, None);
 }
 
-/// The same of nodes that say in which clusters their blocks run.
+/// As [`check_launch`], for nodes with `#[cluster(..)]`.
 #[track_caller]
 pub const fn check_clusters<K: Kernel>(
+    nodes: &[&str],
+    memory: &[&str],
+    grid: [i128; 3],
+    block: [i128; 3],
+    shared: i128,
+    arguments: &[Argument],
+    cluster: Option<[i128; 3]>,
+) {
+    check::<K>(nodes, memory, grid, block, shared, arguments, cluster);
+}
+
+/// The same of nodes with dimensions that may be of any type: grid, block and, for nodes that say in which clusters
+/// their blocks run, cluster. If one is unknown, only `build` checks the launch.
+#[track_caller]
+pub const fn check_dimensions<K: Kernel>(
+    nodes: &[&str],
+    memory: &[&str],
+    dimensions: &[Option<[i128; 3]>],
+    shared: i128,
+    arguments: &[Argument],
+) {
+    match dimensions {
+        &[Some(grid), Some(block)] => check::<K>(nodes, memory, grid, block, shared, arguments, None),
+        &[Some(grid), Some(block), Some(cluster)] => {
+            check::<K>(nodes, memory, grid, block, shared, arguments, Some(cluster));
+        }
+        _ => {}
+    }
+}
+
+#[track_caller]
+const fn check<K: Kernel>(
     nodes: &[&str],
     memory: &[&str],
     grid: [i128; 3],
@@ -44,7 +77,8 @@ pub const fn check_clusters<K: Kernel>(
     }
 }
 
-/// Nodes that can run at the same time launch `A` and `B`: no module-scope variable that both touch is written.
+/// Asserts that two nodes can launch `A` and `B` at the same time: both read every module-scope variable that both
+/// touch.
 #[track_caller]
 pub const fn check_variables<A: Kernel, B: Kernel>(first: &str, second: &str) {
     if let Some(text) = variable_race(first, &A::FACTS.code(), second, &B::FACTS.code()) {
@@ -52,8 +86,8 @@ pub const fn check_variables<A: Kernel, B: Kernel>(first: &str, second: &str) {
     }
 }
 
-/// `programmatic(upstream)` is an order of the two nodes, which launch `D` after `U`. `memory` says of each buffer of
-/// the node after what other nodes do to it, `all` has the kernels of all nodes.
+/// Asserts that `programmatic(upstream)` orders the two nodes, which launch `D` after `U`. `memory` says for each
+/// buffer of the downstream node how other nodes use it; `all` has the kernels of all nodes.
 #[track_caller]
 pub const fn check_programmatic<D: Kernel, U: Kernel>(
     downstream: &str,
@@ -66,7 +100,7 @@ pub const fn check_programmatic<D: Kernel, U: Kernel>(
     }
 }
 
-/// Whether [`check_programmatic`] is content.
+/// Whether [`check_programmatic`] finds no mistake.
 pub const fn is_programmatic<D: Kernel, U: Kernel>(
     downstream: &str,
     upstream: &str,
@@ -83,13 +117,13 @@ const fn fault<D: Kernel>(
     all: &[&KernelFacts],
 ) -> Option<Text> {
     if D::FACTS.source.is_cuda() {
-        return None; // build asks again, when its PTX is known
+        return None; // `build` checks this again, when the PTX is known
     }
     ProgrammaticEdge { upstream, downstream }.fault(D::FACTS, memory, all)
 }
 
-/// A node that launches `K` is the first to get `memory`, as its parameter `param`, and as `&mut`: it only writes
-/// there.
+/// Asserts that `K` only writes through its `&mut` parameter `param`. `node` launches it, and is the first to use
+/// `memory`, which it passes there.
 #[track_caller]
 pub const fn check_initializes<K: Kernel>(node: &str, memory: &str, param: usize) {
     if let Some(text) = reads_uninitialized(node, memory, K::FACTS, param) {
@@ -107,18 +141,39 @@ pub const fn check_atomic<T: Element>(
 ) {
     let size = size_of::<T>();
     if !matches!(size, 2 | 4 | 8 | 16) {
-        let text = Text::new().str("parameter `").str(param).str("` of kernel `").str(kernel).str("` is `");
+        let text = Text::new()
+            .str("parameter `")
+            .str(param)
+            .str("` of kernel `")
+            .str(kernel)
+            .str("` is `");
         let text = text.str(written).str("`, whose elements have ").int(size as i128);
         let text = text.str(" bytes [signature]\nnote: PTX has atomic operations on elements of 2, 4, 8 and 16 bytes");
-        panic!("{}", text.str("\nhelp: use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`").as_str());
+        panic!(
+            "{}",
+            text.str("\nhelp: use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`")
+                .as_str()
+        );
     }
     let mut index = 0;
     while index < updates.len() {
         let (actual, line) = updates[index];
         if actual != size {
-            let text = Text::new().str("the kernel `").str(kernel).str("` updates ").int(actual as i128);
-            let text = text.str(" bytes at once of `").str(param).str("`, whose elements have ").int(size as i128);
-            let text = text.str(" bytes [access]\nnote: the access is on line ").int(line as i128).str(" of `").str(path);
+            let text = Text::new()
+                .str("the kernel `")
+                .str(kernel)
+                .str("` updates ")
+                .int(actual as i128);
+            let text = text
+                .str(" bytes at once of `")
+                .str(param)
+                .str("`, whose elements have ")
+                .int(size as i128);
+            let text = text
+                .str(" bytes [access]\nnote: the access is on line ")
+                .int(line as i128)
+                .str(" of `")
+                .str(path);
             let text = text.str("`\nhelp: declare it with elements of ").int(actual as i128);
             panic!("{}", text.str(" bytes, or without `Atomic` as `&mut`").as_str());
         }
@@ -174,7 +229,7 @@ pub const fn overwrites(kernels: &[&KernelFacts]) -> bool {
     false
 }
 
-/// `resource[index]` is one of `length` elements.
+/// Asserts that `resource[index]` is one of `length` elements.
 #[track_caller]
 pub const fn check_index(resource: &str, index: usize, length: usize) {
     if index < length {
@@ -193,7 +248,7 @@ pub const fn check_index(resource: &str, index: usize, length: usize) {
     panic!("{}", text.as_str());
 }
 
-/// `resource[start..end]` lies within `length` elements.
+/// Asserts that `resource[start..end]` lies within `length` elements.
 #[track_caller]
 pub const fn check_range(resource: &str, start: usize, end: usize, length: usize) {
     if start <= end && end <= length {
@@ -214,7 +269,7 @@ pub const fn check_range(resource: &str, start: usize, end: usize, length: usize
     panic!("{}", text.as_str());
 }
 
-/// The length of a range; 0 where it is reversed, which [`check_range`] reports.
+/// The length of a range; 0 if it is reversed, which [`check_range`] reports.
 pub const fn distance(start: usize, end: usize) -> usize {
     end.saturating_sub(start)
 }
@@ -229,13 +284,14 @@ pub const fn buffer_of_rows<R>(rows: usize) -> Argument {
     Argument::Buffer((rows * size_of::<R>()) as u64)
 }
 
-/// A constant as a contract's argument, by its bytes. [`Element`]s have no padding, so all of them are initialised.
+/// A constant as an argument of a contract: its bytes, all of which are initialised, since [`Element`]s have no
+/// padding.
 pub const fn constant<T: Element>(value: T) -> Argument {
     const SIZE: usize = 16;
     if size_of::<T>() > SIZE {
         return Argument::Unknown;
     }
-    #[repr(C)] // both fields begin at its first byte
+    #[repr(C)] // both fields begin at the union's first byte
     union Bytes<T: Copy> {
         value: T,
         bytes: [u8; SIZE],
@@ -247,39 +303,27 @@ pub const fn constant<T: Element>(value: T) -> Argument {
     Argument::Bytes(unsafe { bits.bytes }, size_of::<T>())
 }
 
-/// An integer type: what a constant in a `#[requires]` may have.
+/// The type of a constant in a `#[requires]`.
 #[diagnostic::on_unimplemented(
     message = "a constant in a contract is an integer, but this is `{Self}` [contract]",
     label = "not an integer"
 )]
-pub trait Integer: Element {
-    /// Can it be negative?
-    const SIGNED: bool;
+pub trait ContractConstant: Integer {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Integer> ContractConstant for T {}
+
+/// The value of a constant in a contract, saturating at `i128::MAX`.
+pub const fn integer<T: ContractConstant>(value: T) -> i128 {
+    extended(value, T::SIGNED)
 }
 
-macro_rules! integers {
-    ($signed:literal: $($ty:ty)*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl Integer for $ty {
-            const SIGNED: bool = $signed;
-        }
-    )*};
-}
-integers!(false: u8 u16 u32 u64 u128 usize);
-integers!(true: i8 i16 i32 i64 i128 isize);
-
-/// The value of a constant in a contract.
-pub const fn integer<T: Integer>(value: T) -> i128 {
+/// The value of an integer of any type. A `u128` that no `i128` can hold becomes `i128::MAX`: "very large".
+pub(super) const fn extended<T: Element>(value: T, signed: bool) -> i128 {
     let Argument::Bytes(bytes, len) = constant(value) else {
         return 0;
     };
-    let bits = i128::from_le_bytes(bytes);
-    let unused = 128 - 8 * len as u32;
-    if T::SIGNED {
-        return (bits << unused) >> unused;
-    }
-    // What no `i128` can hold, a `u128` above its half, stands for "very large".
-    if bits < 0 { i128::MAX } else { bits }
+    widened(bytes, len, signed)
 }
 
 #[cfg(test)]

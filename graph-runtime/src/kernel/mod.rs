@@ -1,47 +1,52 @@
-//! Kernels: what [`#[cuda_kernels]`](crate::cuda_kernels) records about each, and calls of them.
+//! Kernels: the facts that [`#[cuda_kernels]`](crate::cuda_kernels) records about each, and calls of them.
 //!
-//! Programs name what they need at the crate's root. This module has besides what an author of an `unsafe impl` of
-//! [`Kernel`] writes: [`KernelFacts`] and the types of its fields.
+//! Programs find all that they need at the crate's root. Only an author of an `unsafe impl` of [`Kernel`] needs this
+//! module as well: it has [`KernelFacts`] and the types of its fields.
 
 pub(crate) mod source;
 pub(crate) mod programmatic;
 pub(crate) mod atomic;
+pub(crate) mod dimensions;
+pub(crate) mod integer;
 
+use crate::kernel::integer::Integer;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use cudarc::driver::CudaFunction;
 use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject};
 use std::sync::Arc;
 
+pub use crate::kernel::dimensions::Dimensions;
 pub use crate::kernel::source::{Declaration, ParamType, Source};
 pub use graph_plan::{Contract, GridDependency, KernelLimits, Param, ParamKind, Scalar, Touched};
 
-/// The facts that are known of a kernel at compile time.
+/// The facts about a kernel that are known at compile time.
 #[derive(Debug)]
 pub struct KernelFacts {
-    /// The name that the author gave it.
+    /// The name of its declaration.
     pub name: &'static str,
-    /// The name of its `.entry`.
+    /// The name of its `.entry` in the PTX.
     pub entry: &'static str,
-    /// Where its code is. Of a CUDA source nobody knows at compile time what follows from `limits` on.
+    /// The source of its code. If that is CUDA C++, the fields from `limits` on are not known at compile time; they
+    /// have no effect, and are found in the PTX when a graph is built.
     pub source: Source,
     /// Its parameters.
     pub params: &'static [Param],
     /// The requirements of its author on arguments and launches.
     pub contracts: &'static [Contract],
-    /// Its own limits on launches.
+    /// Its own limits on launches: threads of a block, blocks of a cluster.
     pub limits: KernelLimits,
     /// Static shared memory of a block, in bytes.
     pub static_shared: u64,
-    /// The architecture that the PTX needs: `sm_70`.
+    /// The `.target` of the PTX: `sm_70`.
     pub target: &'static str,
-    /// The module-scope variables it touches.
+    /// The module-scope variables that it touches, and how.
     pub variables: &'static [(&'static str, Mode)],
-    /// The `&mut` parameters that it may load or atomically update through, by index, and the line of its PTX: all of
-    /// them where a load may go anywhere. What it gets through the others it only writes. Parameters of `MaybeUninit`
-    /// are not among them.
+    /// The `&mut` parameters that it may load or atomically update through, by index, each with the line of the PTX. If
+    /// a load may go anywhere, these are all `&mut` parameters. Through the others it only writes. Parameters of
+    /// `MaybeUninit` are not among them.
     pub loads: &'static [(usize, u32)],
-    /// Facts that decide whether it can be launched before the kernel that it waits for has ended.
+    /// The facts that decide whether a programmatic edge may start it before the previous kernel has ended.
     pub dependency: GridDependency,
 }
 
@@ -78,23 +83,36 @@ impl KernelFacts {
     }
 }
 
-/// A declared kernel. `#[cuda_kernels]` implements this for the type it makes of each declaration.
+/// A declared kernel. `#[cuda_kernels]` implements this for the type that it makes of each declaration. If a kernel is
+/// declared with `#[for_each(T = f32 => "scale_f32", ..)]`, the type is generic, and is a kernel for the listed types:
+/// code that is generic over them says `where scale<T>: Kernel`.
 ///
 /// # Safety
 ///
-/// `FACTS` describes the `.entry` in its PTX text truly: the parameters have these sizes, nothing but the module's
-/// variables and the memory passed as `&mut` is written, nothing but these and the memory passed as `&` is read, and
-/// what is passed as `&` of [`Atomic`](crate::Atomic) is accessed as that says; of what is passed as `&mut` of
-/// `MaybeUninit`, each element that anything reads later is written before the kernel reads it; the loads and the `griddepcontrol` instructions are all of those that count. Of a CUDA source that is checked when a
-/// graph is built, as far as a [`safe`](crate::kernel::Declaration::safe) declaration is concerned; for an unsafe one,
-/// whoever launches it vouches.
+/// `FACTS` truly describes the `.entry` in its PTX text:
+///
+/// * the parameters have these sizes;
+/// * the kernel writes nothing but the module's variables and the memory passed as `&mut`, and reads nothing but these
+///   and the memory passed as `&`;
+/// * what is passed as `&` of [`Atomic`](crate::Atomic) is accessed by `atom` and `red` alone, of the whole GPU's scope;
+/// * of what is passed as `&mut` of `MaybeUninit`, each element that is read later is written before the kernel reads it;
+/// * `loads` and `dependency` leave out nothing that they must list.
+///
+/// If the source is CUDA C++, a [`safe`](crate::kernel::Declaration::safe) declaration is checked against the compiled
+/// PTX when a graph is built; for an unsafe one, whoever launches the kernel vouches.
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel `{Self}`",
+    label = "no kernel",
+    note = "`#[for_each(..)]` lists the types that a generic kernel exists for",
+    note = "a graph that is generic over them says which kernels it needs: `where {Self}: graph_runtime::Kernel`"
+)]
 pub unsafe trait Kernel {
-    /// The facts that are known of it.
+    /// The facts about the kernel.
     const FACTS: &'static KernelFacts;
 }
 
-/// A call of a kernel: the kernel and its `N` arguments, checked by type. Of a declared kernel,
-/// `name::call(arguments..)` makes it, and [`GraphBuilder::kernel`](crate::GraphBuilder::kernel) a node of it.
+/// A call of a kernel: the kernel and its `N` arguments, checked by type. `name::call(arguments..)` makes it, if
+/// `#[cuda_kernels]` declares `name`; [`GraphBuilder::kernel`](crate::GraphBuilder::kernel) makes a node of it.
 #[derive(Clone, Debug)]
 pub struct KernelCall<const N: usize> {
     pub(crate) callee: Callee,
@@ -106,11 +124,11 @@ pub struct KernelCall<const N: usize> {
 pub(crate) enum Callee {
     Declared(&'static KernelFacts),
     Loaded(CudaFunction),
-    /// The kernel that the node launched when it was built: for updates.
+    /// In an update: the kernel with which the node was built.
     Unchanged,
 }
 
-/// The facts of a function that somebody has loaded: none.
+/// The facts of a function that somebody else has loaded: nothing is known.
 pub(crate) static LOADED: KernelFacts = KernelFacts {
     name: "CudaFunction",
     entry: "",
@@ -125,14 +143,14 @@ pub(crate) static LOADED: KernelFacts = KernelFacts {
     dependency: GridDependency::NONE,
 };
 
-/// A loaded function, to launch in a graph: cudarc's [`CudaFunction`], or a reference to one.
+/// A loaded function, to launch in a graph: cudarc's [`CudaFunction`], or a reference or [`Arc`] to one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no loaded kernel",
     label = "expected a `CudaFunction`",
     note = "a kernel that `#[cuda_kernels]` declares is launched by its path, without parentheses"
 )]
 pub trait LoadedFunction {
-    /// A handle of its own, which keeps the module loaded.
+    /// Returns another handle to the function, which keeps its module loaded.
     fn loaded(&self) -> CudaFunction;
 }
 
@@ -154,16 +172,18 @@ impl<F: LoadedFunction + ?Sized> LoadedFunction for Arc<F> {
     }
 }
 
-/// One argument of a [`KernelCall`].
+/// One argument of a [`KernelCall`]: device memory, or a value.
 #[derive(Clone, Debug)]
 pub struct CallArgument(pub(crate) ArgumentKind);
 
 #[derive(Clone, Debug)]
 pub(crate) enum ArgumentKind {
-    /// A buffer and how it is passed.
+    /// A buffer, and whether the kernel may write it.
     Buffer(Span, Mode),
-    /// A value, as it lies in memory.
+    /// The bytes of a value.
     Value(Value),
+    /// An integer that does not fit its parameter: no graph is built with it, and no node changed.
+    Misfit(i128),
 }
 
 /// The bytes of a by-value argument; small ones need no allocation.
@@ -193,7 +213,7 @@ impl Value {
         }
     }
 
-    /// Whether the two values have one length.
+    /// Whether the two values have the same length.
     pub(crate) fn is_as_long_as(&self, other: &Self) -> bool {
         self.bytes().len() == other.bytes().len()
     }
@@ -213,12 +233,12 @@ impl<const N: usize> KernelCall<N> {
         }
     }
 
-    /// A call of a function that cudarc has loaded, in whose place no declaration vouches for anything. The graph keeps
-    /// it loaded.
+    /// A call of a function that cudarc has loaded. No declaration vouches for it, so the caller does. The graph keeps
+    /// the function loaded.
     ///
-    /// When the graph is built on a CUDA device the arguments' number and sizes are checked, where the driver can tell
-    /// (CUDA 12.4), and that the function belongs to the device's context. The emulator has no loaded functions. A
-    /// graph that asks for more than 48 KiB of dynamic shared memory raises the function's own limit.
+    /// `build` checks that the function belongs to the device's context and, if the driver can tell (CUDA 12.4 and
+    /// later), the number and sizes of the arguments. It fails on the emulator, which has no loaded functions. If the
+    /// launch asks for more than 48 KiB of dynamic shared memory, `build` raises the function's own limit.
     ///
     /// # Safety
     ///
@@ -233,7 +253,7 @@ impl<const N: usize> KernelCall<N> {
         }
     }
 
-    /// A call of a loaded function for a node of the macro: `None` in an update, which keeps the function.
+    /// A call of a loaded function, for nodes of `cuda_graph!`. In an update it is `None`: the node keeps its function.
     ///
     /// # Safety
     ///
@@ -246,45 +266,60 @@ impl<const N: usize> KernelCall<N> {
         }
     }
 
-    /// The arguments, as contracts see them.
+    /// The arguments in the form that contracts are evaluated on.
     pub(crate) fn contract_arguments(&self) -> [Argument; N] {
         self.arguments.each_ref().map(|argument| match &argument.0 {
             ArgumentKind::Buffer(span, _) => Argument::Buffer(span.bytes as u64),
             ArgumentKind::Value(Value::Small(bytes, len)) => Argument::Bytes(*bytes, usize::from(*len)),
-            // A struct: no contract can use it, `#[cuda_kernels]` sees to that.
+            // Only structs are so large, and `#[cuda_kernels]` lets no contract use one.
             ArgumentKind::Value(Value::Large(bytes)) => Argument::Bytes([0; 16], bytes.len()),
+            ArgumentKind::Misfit(value) => Argument::Int(*value),
         })
     }
 }
 
 impl CallArgument {
-    /// A buffer that the kernel only reads.
+    /// Device memory that the kernel only reads. It gets the address of the first byte.
     pub fn read<S: ?Sized>(place: &Place<S, OnDevice>) -> Self {
         Self(ArgumentKind::Buffer(place.span, Mode::Read))
     }
 
-    /// A buffer that the kernel reads and writes by atomic operations alone, which are atomic on the whole device.
+    /// Device memory that the kernel reads and writes by atomic operations alone, which are atomic on the whole device.
+    /// It gets the address of the first byte.
     pub fn atomic<S: ?Sized>(place: &Place<S, OnDevice>) -> Self {
         Self(ArgumentKind::Buffer(place.span, Mode::Atomic))
     }
 
-    /// A buffer that the kernel writes before it reads it: each element of it that is read later.
+    /// Device memory that the kernel initialises: it writes each element that is read later before it reads it. It gets
+    /// the address of the first byte.
     pub fn uninit<S: ?Sized>(place: &mut Place<S, OnDevice>) -> Self {
         Self(ArgumentKind::Buffer(place.span, Mode::Write))
     }
 
-    /// A buffer that the kernel may write.
+    /// Device memory that the kernel may read and write. It gets the address of the first byte.
     pub fn write<S: ?Sized>(place: &mut Place<S, OnDevice>) -> Self {
         Self(ArgumentKind::Buffer(place.span, Mode::ReadWrite))
     }
 
-    /// A value.
+    /// A value, which the kernel gets as the bytes of `T`.
     pub fn value<T: Element>(value: T) -> Self {
         Self(ArgumentKind::Value(Value::new(&value)))
     }
+
+    /// An integer for a parameter of type `T`. One that does not fit is a mistake that building reports.
+    #[inline]
+    pub(crate) fn integer<T: Integer>(value: impl Integer) -> Self {
+        let value = value.wide();
+        match T::fitting(value) {
+            Some(value) => Self::value(value),
+            None => Self(ArgumentKind::Misfit(value)),
+        }
+    }
 }
 
-/// The dimensions of a launch, as they are written in `<<<grid, block, shared>>>`; checked when the graph is built.
+/// The dimensions of a launch, as they are written in `<<<grid, block, shared>>>`, and how its blocks run.
+///
+/// They are checked against the limits of CUDA, of the kernel and of the device when the graph is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
     pub(crate) grid: [i128; 3],
@@ -295,7 +330,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// `grid` blocks of `block` threads each: an integer, or a tuple of up to three.
+    /// A launch of `grid` blocks of `block` threads each. Both are an integer, or a tuple of up to three: x, y and z.
     pub fn new(grid: impl Dimensions, block: impl Dimensions) -> Self {
         Self {
             grid: grid.dimensions(),
@@ -314,11 +349,12 @@ impl Launch {
         }
     }
 
-    /// Launches blocks in clusters of `blocks`, which are on the GPU at the same time and reach each other's shared
-    /// memory. The grid is made of whole clusters; more than 8 blocks depend on the device.
+    /// Launches the blocks in clusters of `blocks` blocks. The blocks of a cluster are on the GPU at the same time and
+    /// reach each other's shared memory. `blocks` must divide the grid in x, y and z; whether a cluster may have more
+    /// than 8 blocks depends on the device.
     ///
-    /// Clusters need compute capability 9.0. The emulator runs the blocks by themselves, and refuses kernels whose PTX
-    /// asks for more.
+    /// Clusters need compute capability 9.0. The emulator runs each block by itself, and refuses kernels whose PTX uses
+    /// their cluster.
     pub fn cluster(self, blocks: impl Dimensions) -> Self {
         Self {
             cluster: Some(blocks.dimensions()),
@@ -326,8 +362,8 @@ impl Launch {
         }
     }
 
-    /// Launches all blocks at the same time, so that they may wait for each other. Building refuses more than the
-    /// device has room for.
+    /// Launches all blocks at the same time, so that they may wait for each other. `build` refuses more blocks than the
+    /// device has room for at once.
     pub fn cooperative(self) -> Self {
         Self {
             cooperative: true,
@@ -335,7 +371,7 @@ impl Launch {
         }
     }
 
-    /// The dimensions, as the rule of launches takes them.
+    /// The dimensions in the form that `graph-plan` checks.
     pub(crate) const fn request(&self) -> LaunchRequest {
         LaunchRequest {
             grid: self.grid,
@@ -346,50 +382,7 @@ impl Launch {
     }
 }
 
-/// An integer of any type, or a tuple of one to three of them.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no launch dimension",
-    label = "expected an integer, or a tuple of one to three integers"
-)]
-pub trait Dimensions {
-    /// As x, y and z.
-    fn dimensions(self) -> [i128; 3];
-}
-
-macro_rules! integer_dimensions {
-    ($($ty:ty)*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl Dimensions for $ty {
-            fn dimensions(self) -> [i128; 3] {
-                [self as i128, 1, 1]
-            }
-        }
-    )*};
-}
-integer_dimensions!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
-
-#[diagnostic::do_not_recommend]
-impl<X: Dimensions> Dimensions for (X,) {
-    fn dimensions(self) -> [i128; 3] {
-        self.0.dimensions()
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<X: Dimensions, Y: Dimensions> Dimensions for (X, Y) {
-    fn dimensions(self) -> [i128; 3] {
-        [self.0.dimensions()[0], self.1.dimensions()[0], 1]
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
-    fn dimensions(self) -> [i128; 3] {
-        [self.0.dimensions()[0], self.1.dimensions()[0], self.2.dimensions()[0]]
-    }
-}
-
-/// The checked dimensions of a launch, or why they are wrong.
+/// Checks the dimensions of a launch.
 pub(crate) fn launch_mistake<const N: usize>(
     draft: &Draft,
     node: usize,
@@ -403,7 +396,7 @@ pub(crate) fn launch_mistake<const N: usize>(
     checked.map_err(|text| {
         let memory = call.arguments.each_ref().map(|argument| match &argument.0 {
             ArgumentKind::Buffer(span, _) => draft.resources.get(span.resource).map_or("", |resource| &resource.name),
-            ArgumentKind::Value(_) => "",
+            ArgumentKind::Value(_) | ArgumentKind::Misfit(_) => "",
         });
         let named = code.check_launch(&names, &request, &arguments, &memory, true);
         Diagnostic::parse(Subject::Node(node), named.err().unwrap_or(text).as_str())

@@ -62,7 +62,10 @@ fn unordered_nodes_count_in_the_same_bins() {
 #[test]
 fn plans_and_drawings_tell_updates_from_reads() {
     let mut builder = GraphBuilder::new(&Device::emulator(), "Built");
-    let (bytes, bins) = (builder.device::<[u8; 64]>("bytes"), builder.device::<[u32; 256]>("bins"));
+    let (bytes, bins) = (
+        builder.device::<[u8; 64]>("bytes"),
+        builder.device::<[u32; 256]>("bins"),
+    );
     builder.kernel("count_left", Launch::new(1, 64), histogram::call(&bins, &bytes));
     let graph = builder.build().unwrap();
     for (plan, node) in [(&Histogram::PLAN, 3), (&graph.plan(), 0)] {
@@ -94,7 +97,11 @@ cuda_graph! {
 fn several_nodes_add_up_a_loss() {
     let mut graph = Loss::build(&shuffling(5)).unwrap();
     graph.output_mut().unwrap().copy_from(&[[2.0; 64]; 3]).unwrap();
-    graph.target_mut().unwrap().copy_from(&[[1.0; 64], [4.0; 64], [2.0; 64]]).unwrap();
+    graph
+        .target_mut()
+        .unwrap()
+        .copy_from(&[[1.0; 64], [4.0; 64], [2.0; 64]])
+        .unwrap();
     for _ in 0..2 {
         graph.launch().unwrap();
         // 32 of 1, of 4 and of 0, and 64 of 4.
@@ -133,7 +140,11 @@ fn every_type_and_shape_is_updated() {
     assert_eq!(*graph.device(&b).unwrap().read().unwrap(), 2 * 63 * 32);
     assert_eq!(*graph.device(&c).unwrap().read().unwrap(), 63);
     assert_eq!(*graph.device(&d).unwrap().read().unwrap(), 2.0 * 63.0 * 32.0);
-    assert_eq!(*graph.device(&half).unwrap().read().unwrap(), 0x5400, "64 in half precision");
+    assert_eq!(
+        *graph.device(&half).unwrap().read().unwrap(),
+        0x5400,
+        "64 in half precision"
+    );
     let bins = graph.device(&bins).unwrap().read().unwrap();
     assert!(bins.iter().all(|row| row[7] == 32 && row.iter().sum::<u32>() == 32));
 }
@@ -180,7 +191,10 @@ fn updates_read_what_was_there() {
         panic!("one mistake")
     };
     assert_eq!(*code, Code::Uninitialized);
-    assert!(text.starts_with("node `count` reads `bins`, which no node before it has written"), "{text}");
+    assert!(
+        text.starts_with("node `count` reads `bins`, which no node before it has written"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -194,7 +208,10 @@ fn one_node_does_not_get_memory_to_read_and_to_update() {
         panic!("one mistake")
     };
     assert_eq!(*code, Code::AliasedArgument);
-    assert!(text.starts_with("node `both` gets `bins` as `&` of atomics and again as `&mut`"), "{text}");
+    assert!(
+        text.starts_with("node `both` gets `bins` as `&` of atomics and again as `&mut`"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -205,7 +222,11 @@ fn the_emulator_finds_plain_accesses_of_kernels_that_are_trusted() {
     let call = unsafe { count_and_look::call(&bins, &mut out) };
     builder.kernel("both", Launch::new(1, 64), call);
     let mut graph = builder.build().unwrap();
-    let error = graph.launch().and_then(|()| graph.synchronize()).unwrap_err().to_string();
+    let error = graph
+        .launch()
+        .and_then(|()| graph.synchronize())
+        .unwrap_err()
+        .to_string();
     assert!(
         error.contains("load of 4 bytes at offset 0 of `bins`, which was passed for atomic operations only"),
         "{error}"
@@ -246,7 +267,11 @@ cuda_graph! {
 #[test]
 fn children_count_in_the_bins_of_their_parent() {
     let mut graph = Parent::build(&shuffling(9)).unwrap();
-    graph.bytes_mut().unwrap().copy_from(&std::array::from_fn(|index| index as u8)).unwrap();
+    graph
+        .bytes_mut()
+        .unwrap()
+        .copy_from(&std::array::from_fn(|index| index as u8))
+        .unwrap();
     for _ in 0..3 {
         graph.launch().unwrap();
         assert_eq!(graph.counts().unwrap(), &[3; 256]);

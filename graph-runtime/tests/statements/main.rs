@@ -5,10 +5,12 @@ mod common;
 
 mod arguments;
 mod atomics;
+mod element_types;
 mod expression;
 mod graphs;
 mod host_nodes;
 mod host_statements;
+mod integers;
 mod language;
 mod library_statements;
 mod update;

@@ -1,14 +1,14 @@
 //! Accesses that are written `&x` and may be atomic updates: the assertions and warnings that only constants of the types
 //! of kernels and children can decide.
 
-use super::alias::{alias, child_path};
-use super::part::spanned_call;
+use super::alias::{child_path, kernel};
+use super::part::{generic, spanned_call};
 use crate::graph::ast::{Action, ResourceKind};
 use crate::graph::check::shared;
 use crate::graph::resolve::Graph;
 use crate::report::conditional_warning;
 use graph_plan::{Code, Diagnostic, Draft, Mode, Outcome, Subject, clash, mixed_reads};
-use proc_macro2::{Ident, Span, TokenStream};
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote, quote_spanned};
 use std::collections::BTreeSet;
 use syn::ext::IdentExt;
@@ -48,7 +48,7 @@ fn is_atomic(graph: &Graph<'_>, class: usize) -> TokenStream {
             })
         }
         _ => {
-            let kernel = alias(node);
+            let (kernel, argument) = (kernel(graph, node), Literal::usize_unsuffixed(argument));
             quote!(__p::is_atomic::<#kernel>(#argument))
         }
     }
@@ -65,9 +65,12 @@ fn any_of(graph: &Graph<'_>, classes: &BTreeSet<usize>) -> TokenStream {
     }
 }
 
-/// Whether some access to a resource is an atomic update although it is written as a read, as a constant.
+/// Whether some access to a resource is an atomic update although it is written as a read, as a constant of items beside
+/// the type. They cannot name generics of the graph: `build` looks at the others.
 pub(super) fn any(graph: &Graph<'_>, resource: usize) -> TokenStream {
-    any_of(graph, &classes(graph, accesses_to(graph, resource)))
+    let mut classes = classes(graph, accesses_to(graph, resource));
+    classes.retain(|&class| !generic(graph, is_atomic(graph, class)));
+    any_of(graph, &classes)
 }
 
 /// How a graph with mistakes uses a resource, as a constant `Mode`.
@@ -126,7 +129,11 @@ fn clashes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<Assertion> {
         };
         let function = quote_spanned!(start=> __p::check_clash);
         let operands = quote!([#(#atomic),*], [#(#texts),*]);
-        (draft.accesses[second].node, start, spanned_call(function, operands, place.end))
+        (
+            draft.accesses[second].node,
+            start,
+            spanned_call(function, operands, place.end),
+        )
     };
     mixed_reads(draft, order, &classes).into_iter().map(assertion).collect()
 }
@@ -160,7 +167,9 @@ fn shared(graph: &Graph<'_>) -> Vec<Assertion> {
 /// For each `while` whose condition the body only touches by accesses that may be updates, the assertion that one is.
 fn endless(graph: &Graph<'_>, outcome: &Outcome) -> Vec<Assertion> {
     let assertion = |diagnostic: &Diagnostic| {
-        let Subject::Node(node) = diagnostic.subject else { return None };
+        let Subject::Node(node) = diagnostic.subject else {
+            return None;
+        };
         let updates = graph.updates_of_condition(node).into_iter();
         let classes = classes(graph, updates.filter(|_| diagnostic.code == Code::EndlessWhile));
         if classes.is_empty() {
@@ -180,7 +189,7 @@ pub(super) fn warnings(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let needless = graph.resources.iter().enumerate().filter_map(|(index, resource)| {
         let updates: Vec<usize> = graph.needless_updates(index)?;
         let classes = classes(graph, updates.into_iter());
-        Some((shared::needless(resource), resource.keyword, classes))
+        (!classes.is_empty()).then(|| (shared::needless(resource), resource.keyword, classes))
     });
     let dead = graph.updates_of_dead(outcome);
     let classes_of_dead = classes(graph, dead.into_iter());
@@ -194,6 +203,9 @@ pub(super) fn warnings(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let warning = |(number, (warning, span, classes)): (usize, (Diagnostic, Span, BTreeSet<usize>))| {
         let rule = Ident::new(&warning.code.as_str().replace('-', "_"), span);
         let updated = any_of(graph, &classes);
+        if generic(graph, updated.clone()) {
+            return TokenStream::new(); // items beside the type cannot name it
+        }
         let ty = format_ident!("__Unless{number}");
         conditional_warning(&ty, &rule, &warning.to_string(), &quote!(!(#updated)))
     };

@@ -9,7 +9,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use std::fmt::Debug;
 
-/// `PLAN` of a right graph.
+/// `PLAN` of a graph without mistakes.
 pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let resources = graph.resources.iter().map(|resource| {
         let name = resource.name.to_string();
@@ -109,7 +109,7 @@ fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
 /// The accesses with the modes that only constants of the kernels' types tell: atomic updates, and memory that is
 /// initialised. `touched` has the number of accesses of each node.
 fn exact(graph: &Graph<'_>, touched: &[usize], accesses: TokenStream) -> TokenStream {
-    let Kernels { aliases, of_nodes } = kernels(graph);
+    let Kernels { types, of_nodes } = kernels(graph, |_| true);
     let mut start = 0;
     let mut launches = Vec::new();
     for (kernel, touched) in of_nodes.into_iter().zip(touched) {
@@ -122,12 +122,12 @@ fn exact(graph: &Graph<'_>, touched: &[usize], accesses: TokenStream) -> TokenSt
     match launches.is_empty() {
         true => accesses,
         false => quote! {
-            __p::exact_accesses(#accesses, &[#(<#aliases as __g::Kernel>::FACTS),*], &[#(#launches),*])
+            __p::exact_accesses(#accesses, &[#(<#types as __g::Kernel>::FACTS),*], &[#(#launches),*])
         },
     }
 }
 
-/// Bodies and loops as static data, and the call that makes the plan; a graph without any needs neither.
+/// The bodies and loops as static data, and the call that makes the plan with them; both are empty if there are none.
 fn bodies(graph: &Graph<'_>) -> (TokenStream, TokenStream) {
     let name = graph.item.name.to_string();
     let bodies = graph.draft.bodies.iter().filter_map(|body| {
@@ -170,7 +170,7 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// The name of an enum's variant without fields, which is how `Debug` shows it.
+/// The name of an enum's variant without fields, as `Debug` shows it.
 fn variant(value: impl Debug) -> Ident {
     format_ident!("{value:?}")
 }

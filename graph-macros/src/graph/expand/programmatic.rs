@@ -1,7 +1,7 @@
 //! Edges as tokens, and the compile-time assertions about programmatic ones: only constants of the kernels' types tell
-//! whether these are an order of their nodes.
+//! whether these order their nodes.
 
-use super::alias::{alias, allowed, declared, kernels};
+use super::alias::{allowed, declared, kernel, kernels, own_kernel};
 use super::atomic;
 use crate::graph::ast::{Argument, Launch, Node};
 use crate::graph::resolve::Graph;
@@ -36,8 +36,8 @@ pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
     [end].into_iter().chain(calls).collect()
 }
 
-/// For each programmatic edge, the assertion that the later kernel waits, and a warning where the earlier one never
-/// lets it start early.
+/// For each programmatic edge, the assertion that the later kernel waits, and a warning if the earlier one never lets
+/// it start early.
 pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     if graph.draft.programmatic.is_empty() {
         return TokenStream::new();
@@ -47,7 +47,10 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
         certain: Writers::new(&graph.draft, &outcome.order),
         possible: Writers::new(&updating, &outcome.order),
     };
-    let (all, allowed) = (kernels(graph).aliases, allowed(graph));
+    let (all, allowed) = (
+        kernels(graph, |launch| own_kernel(graph, launch).is_some()).types,
+        allowed(graph),
+    );
     let of_edge = |&index: &usize| {
         let kernels = kernels_of(graph, index)?;
         let order = order(graph, index, &kernels, &writers, &all);
@@ -81,22 +84,28 @@ struct Kernels<'a> {
     both: bool,
 }
 
-/// Returns `None` for function values: only `build` knows their kernels.
+/// The nodes of an edge; `None` if the later node launches a function value, whose kernel only `build` knows.
 fn kernels_of<'a>(graph: &Graph<'a>, index: usize) -> Option<Kernels<'a>> {
     let Edge { from, to } = graph.draft.edges[index];
     Some(Kernels {
         before: graph.nodes[from],
         after: graph.nodes[to],
-        launch: declared(graph.nodes[to])?,
-        both: declared(graph.nodes[from]).is_some(),
+        launch: own(graph, to)?,
+        both: own(graph, from).is_some(),
     })
 }
 
-/// The types and operands of the functions that tell whether the edge is an order of its nodes.
-fn order(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, writers: &AllWriters<'_>, all: &[Ident]) -> TokenStream {
-    let kernel = alias(kernels.after);
+/// The types and operands for the functions that tell whether the edge orders its nodes.
+fn order(
+    graph: &Graph<'_>,
+    index: usize,
+    kernels: &Kernels<'_>,
+    writers: &AllWriters<'_>,
+    all: &[TokenStream],
+) -> TokenStream {
+    let kernel = self::kernel(graph, kernels.after);
     let upstream = if kernels.both {
-        alias(kernels.before)
+        self::kernel(graph, kernels.before)
     } else {
         kernel.clone()
     };
@@ -107,8 +116,8 @@ fn order(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, writers: &AllWr
     }
 }
 
-/// A warning, unless it is silenced or the edge is an error, at the name of the node before. Using something deprecated
-/// is the only warning that a macro can make; constants of the kernels decide whether what is used is deprecated.
+/// A warning at the name of the earlier node, unless it is silenced or the edge is an error. A macro can only warn by
+/// using a deprecated item. Constants of the kernels decide whether the item that is used is deprecated.
 fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order: &TokenStream) -> Option<TokenStream> {
     let (code, span) = (Code::ProgrammaticEdge, graph.edges[index].span());
     (kernels.both && !graph.allows(graph.draft.edges[index].to, code)).then_some(())?;
@@ -119,12 +128,17 @@ fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order:
          help: call `cudaTriggerProgrammaticLaunchCompletion()` in it, or write `after {before}`"
     );
     let (ty, edge) = (format_ident!("__Edge{index}"), Ident::new("programmatic_edge", span));
-    let kernel = alias(kernels.before);
+    let kernel = kernel(graph, kernels.before);
     let condition = quote!(!__p::triggers::<#kernel>() && __p::is_programmatic #order);
     Some(conditional_warning(&ty, &edge, &note, &condition))
 }
 
-/// The graph's accesses to the memory of each buffer parameter of a node.
+/// The launch of a node whose kernel is declared, if items beside the type can name it: `build` checks the others.
+fn own<'a>(graph: &Graph<'a>, node: usize) -> Option<&'a Launch> {
+    declared(graph.nodes[node]).filter(|launch| own_kernel(graph, launch).is_some())
+}
+
+/// The accesses by other nodes to the memory of each buffer parameter of a node.
 fn sharing(graph: &Graph<'_>, node: usize, launch: &Launch, writers: &AllWriters<'_>) -> TokenStream {
     let borrowed = launch.arguments.iter().enumerate();
     let borrowed = borrowed.filter(|(_, argument)| matches!(argument, Argument::Borrow { .. }));

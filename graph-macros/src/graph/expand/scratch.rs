@@ -1,5 +1,5 @@
-//! The arena of scratch memory: which may share addresses is found here, where they lie is found by rustc, which knows
-//! their sizes.
+//! The arena of scratch memory. This module finds which resources may share addresses; rustc, which knows their sizes,
+//! computes their offsets.
 
 use super::alias::kernels;
 use super::child;
@@ -25,15 +25,15 @@ fn children<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = (usize, &'a Node, 
     })
 }
 
-/// Is there scratch memory, and are the sizes of all of the graph's own constants? Else `build` finds its places, and
-/// so it does for graphs as expressions, whose type cannot name the types around them.
+/// Whether rustc computes the arena: there is scratch memory, and the sizes of the graph's own are constants. Otherwise
+/// `build` computes it. So it does for graphs as expressions, whose type cannot name the types around them.
 fn is_packed(graph: &Graph<'_>) -> bool {
     let dynamic = |resource: &Resource| graph.is_dynamic(resource);
     let any = scratch(graph).next().is_some() || children(graph).next().is_some();
     any && !scratch(graph).any(dynamic) && !graph.is_expression()
 }
 
-/// The draft, with a scratch resource for each child behind all others.
+/// The draft, with a scratch resource for each child after all others.
 fn with_children(graph: &Graph<'_>) -> Draft {
     let mut draft = graph.draft.clone();
     for (index, node, _) in children(graph) {
@@ -44,7 +44,7 @@ fn with_children(graph: &Graph<'_>) -> Draft {
     draft
 }
 
-/// The packing, as a constant of the type, and the place of each scratch resource in it.
+/// The packing, as a constant of the type, and the offset of each scratch resource.
 pub(super) fn arena(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     if !is_packed(graph) {
         return TokenStream::new();
@@ -62,7 +62,7 @@ pub(super) fn arena(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     });
     let apart = sharing.apart().into_iter().map(|others| quote!(&[#(#others),*]));
     let (count, own) = (sharing.resources().len(), scratch(graph).count());
-    // By declaration, where each is in the order of first use.
+    // For each scratch resource in order of declaration, its position in the order of first use.
     let mut places: Vec<(usize, usize)> = sharing.resources().iter().copied().zip(0..).collect();
     places.sort_unstable();
     let places = places
@@ -82,7 +82,7 @@ pub(super) fn arena(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     }
 }
 
-/// The size of the arena, where it is a constant.
+/// The size of the arena in bytes; 0 if it is not a constant.
 pub(super) fn bytes(graph: &Graph<'_>) -> TokenStream {
     match is_packed(graph) {
         true => quote!(Self::__PACKED.bytes),
@@ -90,20 +90,20 @@ pub(super) fn bytes(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// The same of a graph with children, of which the resources do not tell all.
+/// The size of the arena of a graph with children, which its own resources do not tell.
 pub(super) fn of_children(graph: &Graph<'_>) -> Option<TokenStream> {
     (is_packed(graph) && children(graph).next().is_some()).then(|| bytes(graph))
 }
 
-/// Where a scratch resource begins in the arena.
+/// The offset of a scratch resource in the arena.
 pub(super) fn offset(graph: &Graph<'_>, resource: &Resource) -> Option<TokenStream> {
     let number = scratch(graph).position(|other| std::ptr::eq(other, resource))?;
     is_packed(graph).then(|| quote!(Self::__ARENA.offsets[#number]))
 }
 
-/// Tells the builder where scratch memory lies.
+/// Gives the builder the offsets of scratch memory.
 pub(super) fn places(graph: &Graph<'_>, outcome: &Outcome, builder: &Ident) -> TokenStream {
-    // With children, `build` has more to place than this tells.
+    // With children, the offsets inside their memory are not known here, so `build` computes all.
     if !is_packed(graph) || children(graph).next().is_some() {
         return TokenStream::new();
     }
@@ -118,10 +118,10 @@ pub(super) fn places(graph: &Graph<'_>, outcome: &Outcome, builder: &Ident) -> T
 
 /// The kernels that get scratch memory as `&mut`, if more could share addresses if they initialised it. Only constants
 /// of their types tell whether they do.
-fn overwriting(graph: &Graph<'_>, outcome: &Outcome) -> Vec<Ident> {
+fn overwriting(graph: &Graph<'_>, outcome: &Outcome) -> Vec<TokenStream> {
     let (draft, order) = (&graph.draft, &outcome.order);
-    let kernels = kernels(graph);
-    let mut used = vec![false; kernels.aliases.len()];
+    let kernels = kernels(graph, |_| true);
+    let mut used = vec![false; kernels.types.len()];
     let mut initialising = draft.clone();
     for access in &mut initialising.accesses {
         let kernel = kernels.of_nodes[access.node].filter(|_| draft.resources[access.resource].scratch);
@@ -133,6 +133,6 @@ fn overwriting(graph: &Graph<'_>, outcome: &Outcome) -> Vec<Ident> {
     if !used.contains(&true) || Sharing::of(draft, order).apart() == Sharing::of(&initialising, order).apart() {
         return Vec::new();
     }
-    let used = kernels.aliases.into_iter().zip(used);
+    let used = kernels.types.into_iter().zip(used);
     used.filter_map(|(kernel, used)| used.then_some(kernel)).collect()
 }

@@ -2,7 +2,7 @@
 
 use super::Graph;
 use crate::graph::ast::ResourceKind;
-use graph_plan::{Code, Outcome, Role, Subject, condition_accesses};
+use graph_plan::{Access, Code, Outcome, Role, Subject, condition_accesses};
 use quote::ToTokens;
 use std::collections::HashMap;
 use syn::Path;
@@ -69,12 +69,26 @@ impl Graph<'_> {
             .collect()
     }
 
-    /// The accesses of nodes that are reported as dead which may be atomic updates: if one is, a node may be alive.
+    /// The accesses of nodes that are reported as dead which may be atomic updates of what other nodes use: if one is, a
+    /// node may be alive.
     pub(crate) fn updates_of_dead(&self, outcome: &Outcome) -> Vec<usize> {
         let dead = outcome.warnings.iter().filter(|warning| warning.code == Code::DeadNode);
         let dead: Vec<Subject> = dead.map(|warning| warning.subject).collect();
-        let of_dead = |&access: &usize| dead.contains(&Subject::Node(self.draft.accesses[access].node));
-        self.updates.accesses().filter(of_dead).collect()
+        let is_dead = |access: &Access| dead.contains(&Subject::Node(access.node));
+        let is_used = |resource: usize| {
+            let mut accesses = self.draft.accesses.iter().filter(|access| access.resource == resource);
+            !self.draft.resources[resource].scratch || accesses.any(|access| access.reads() && !is_dead(access))
+        };
+        let mut updates: Vec<usize> = Vec::new();
+        if !dead.is_empty() {
+            let counts = |access: &Access| is_dead(access) && is_used(access.resource);
+            updates.extend(
+                self.updates
+                    .accesses()
+                    .filter(|&access| counts(&self.draft.accesses[access])),
+            );
+        }
+        updates
     }
 
     /// The accesses that may atomically update memory which is shared as `mut` although no node is written to write it;

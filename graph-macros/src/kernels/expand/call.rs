@@ -2,7 +2,7 @@
 
 use super::expected;
 use crate::kernels::check::Checked;
-use crate::kernels::param::{Buffer, Kind, Param};
+use crate::kernels::param::{Buffer, Kind, Param, Value};
 use crate::span::ends;
 use graph_plan::{Mode, Scalar};
 use proc_macro2::{Ident, TokenStream};
@@ -29,17 +29,11 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
             #[doc = " and that only as it is declared."]
         }
     });
-    function(
-        kernel,
-        quote!(#[doc = #doc] #safety),
-        &signature,
-        TokenStream::new(),
-        argument,
-    )
+    function(kernel, quote!(#[doc = #doc] #safety), &signature, Vec::new(), argument)
 }
 
-/// The same call as expansions of `cuda_graph!` make it. The bounds on its arguments are traits that name the
-/// parameters in their messages; in [`call`] rustc would tell of types that its author has not written.
+/// The same call for expansions of `cuda_graph!`. The bounds on its arguments are traits whose messages name the
+/// parameters; with [`call`], rustc's messages would name types that the author has not written.
 pub(super) fn launch(kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let params = || declaration.params.iter().enumerate();
@@ -48,11 +42,19 @@ pub(super) fn launch(kernel: &Checked) -> TokenStream {
             let (ident, ty) = (&param.ident, lent(index));
             quote!(#ident: #ty)
         }
+        Kind::Value(ref value) if value.scalar.is_integer() => {
+            let (ident, ty) = (&param.ident, passed(index));
+            quote!(#ident: #ty)
+        }
         Kind::Value(_) | Kind::Invalid => input(index, param),
     });
     let generics = params().filter_map(|(index, param)| match &param.kind {
         Kind::Buffer(buffer) => {
             let (ty, expected) = (lent(index), expected::reference(declaration, param, buffer));
+            Some(quote!(#ty: #expected))
+        }
+        Kind::Value(value) if value.scalar.is_integer() => {
+            let (ty, expected) = (passed(index), expected::integer(declaration, param, value));
             Some(quote!(#ty: #expected))
         }
         Kind::Value(_) | Kind::Invalid => generic(index, param),
@@ -63,14 +65,14 @@ pub(super) fn launch(kernel: &Checked) -> TokenStream {
         let reference = expected::reference(declaration, param, buffer);
         Some(quote!(<#ty as #reference>::Shape: #expected))
     });
+    let shapes = shapes.collect();
     let name = Ident::new("__launch", declaration.ident.span());
     let signature = quote!(#name<#(#generics),*>(#(#inputs),*));
-    let conditions = quote!(where #(#shapes),*);
-    function(kernel, quote!(#[doc(hidden)]), &signature, conditions, |param| {
+    function(kernel, quote!(#[doc(hidden)]), &signature, shapes, |param| {
         let ident = &param.ident;
         match &param.kind {
             Kind::Buffer(buffer) => {
-                let (lent, passed) = passed(buffer);
+                let (lent, passed) = lending(buffer);
                 quote!(::graph_runtime::private::#lent::#passed(#ident))
             }
             Kind::Value(_) | Kind::Invalid => argument(param),
@@ -78,17 +80,41 @@ pub(super) fn launch(kernel: &Checked) -> TokenStream {
     })
 }
 
+/// For each by-value parameter a function that returns what it is given: it names the type, where `cuda_graph!` has an
+/// expression that would be of any.
+pub(super) fn values(kernel: &Checked) -> TokenStream {
+    let params = kernel.declaration.params.iter().enumerate();
+    let values = params.filter_map(|(index, param)| match &param.kind {
+        Kind::Value(value) => {
+            let (name, ty) = (format_ident!("__value{index}"), value_type(value));
+            Some(quote! {
+                #[doc(hidden)]
+                pub const fn #name(value: #ty) -> #ty { value }
+            })
+        }
+        Kind::Buffer(_) | Kind::Invalid => None,
+    });
+    values.collect()
+}
+
 /// A function that makes a `KernelCall` of its parameters.
 fn function(
     kernel: &Checked,
     attributes: TokenStream,
     signature: &TokenStream,
-    conditions: TokenStream,
+    mut conditions: Vec<TokenStream>,
     argument: impl Fn(&Param) -> TokenStream,
 ) -> TokenStream {
     let declaration = &kernel.declaration;
     let params = &declaration.params;
     let count = params.len();
+    // The types of the arguments are those of the facts of the instance: both come from the declaration with one type in
+    // the place of the parameter.
+    conditions.extend(declaration.generic.as_ref().map(|generic| {
+        let param = &generic.param;
+        quote!(#param: ::graph_runtime::Element, Self: ::graph_runtime::Kernel)
+    }));
+    let conditions = (!conditions.is_empty()).then(|| quote!(where #(#conditions),*));
     let unsafety = declaration.safe.is_none().then(|| quote!(unsafe));
     let idents = params.iter().map(|param| &param.ident);
     let body = match params.iter().any(|param| matches!(param.kind, Kind::Invalid)) {
@@ -114,6 +140,11 @@ fn lent(index: usize) -> Ident {
     format_ident!("__Lent{index}")
 }
 
+/// The type parameter of an integer.
+fn passed(index: usize) -> Ident {
+    format_ident!("__Value{index}")
+}
+
 /// The type parameter that a parameter needs, for the shape of its argument.
 fn generic(index: usize, param: &Param) -> Option<TokenStream> {
     let name = format_ident!("__Shape{index}");
@@ -137,17 +168,11 @@ fn input(index: usize, param: &Param) -> TokenStream {
             let place = quote_spanned!(span=> ::graph_runtime::Place<#shape, ::graph_runtime::OnDevice>);
             quote_spanned!(span=> #ident: &#mutability #place)
         }
+        Kind::Value(value) if value.scalar.is_integer() => {
+            quote_spanned!(ends(&value.ty).0=> #ident: impl ::graph_runtime::Integer)
+        }
         Kind::Value(value) => {
-            // A type that the macro read as a primitive type must be that type, whatever else has its name in the
-            // user's scope: sizes and contracts were checked for it.
-            let ty = match value.scalar {
-                Scalar::Other => value.ty.to_token_stream(),
-                scalar => {
-                    let span = ends(&value.ty).0;
-                    let name = Ident::new(&format!("{scalar:?}").to_lowercase(), span);
-                    quote_spanned!(span=> ::core::primitive::#name)
-                }
-            };
+            let ty = value_type(value);
             quote!(#ident: #ty)
         }
         Kind::Invalid => quote!(#ident: #shape),
@@ -155,7 +180,7 @@ fn input(index: usize, param: &Param) -> TokenStream {
 }
 
 /// The trait of the references that a parameter takes, and the function that makes an argument of one.
-fn passed(buffer: &Buffer) -> (Ident, Ident) {
+fn lending(buffer: &Buffer) -> (Ident, Ident) {
     let (lent, passed) = match buffer.mode() {
         Mode::Read => ("Lent", "read"),
         Mode::Atomic => ("Lent", "atomic"),
@@ -165,12 +190,29 @@ fn passed(buffer: &Buffer) -> (Ident, Ident) {
     (format_ident!("{lent}"), format_ident!("{passed}"))
 }
 
+/// The type of a by-value parameter. One that the macro read as a primitive type must be that type, whatever else has
+/// its name in the user's scope: sizes and contracts were checked for it.
+fn value_type(value: &Value) -> TokenStream {
+    match value.scalar {
+        Scalar::Other => value.ty.to_token_stream(),
+        scalar => {
+            let span = ends(&value.ty).0;
+            let name = Ident::new(&format!("{scalar:?}").to_lowercase(), span);
+            quote_spanned!(span=> ::core::primitive::#name)
+        }
+    }
+}
+
 fn argument(param: &Param) -> TokenStream {
     let ident = &param.ident;
     match &param.kind {
         Kind::Buffer(buffer) => {
-            let (_, passed) = passed(buffer);
+            let (_, passed) = lending(buffer);
             quote!(::graph_runtime::private::CallArgument::#passed(#ident))
+        }
+        Kind::Value(value) if value.scalar.is_integer() => {
+            let ty = value_type(value);
+            quote!(::graph_runtime::private::by_value::<#ty>(#ident))
         }
         Kind::Value(value) => {
             // If the type is no `Element`, rustc says so at the argument, which therefore has the span of the type.

@@ -9,7 +9,7 @@ use graph_plan::Mode;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// The `static` of the block's file; an empty one where a mistake was reported.
+/// The `static` of the block's file; an empty one if a mistake was reported.
 pub(super) fn code(source: Option<&Source>) -> TokenStream {
     match source {
         None => ptx("", &quote!("")),
@@ -54,7 +54,7 @@ pub(super) fn of_kernel(source: Option<&Source>, declaration: &Declaration) -> T
     }
 }
 
-/// The size and alignment of a parameter, which only rustc knows and the PTX must agree with.
+/// The type of a parameter, with its size and alignment: only rustc knows them, and the PTX must agree with them.
 fn param_type(param: &Param) -> TokenStream {
     let ty = param.ty().map_or_else(String::new, text);
     let layout = match &param.kind {

@@ -2,17 +2,22 @@
 //! updates elements of the size of `T`, which only rustc knows.
 
 use crate::kernels::check::Checked;
-use crate::kernels::param::{Buffer, Kind, Param, Wrapper, Wrapping};
+use crate::kernels::param::{Buffer, Kind, Param, Wrapper, Wrapping, scalar};
 use crate::kernels::source::Source;
 use crate::span::ends;
 use crate::text::text;
+use graph_plan::Scalar;
 use proc_macro2::TokenStream;
-use quote::{quote, quote_spanned};
+use quote::{format_ident, quote, quote_spanned};
 
 /// The assertions about all parameters of a kernel.
 pub(super) fn assertions(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let params = kernel.declaration.params.iter().enumerate();
     let assertion = |(index, param): (usize, &Param)| {
+        if let Some(ty) = &param.refused {
+            let name = format_ident!("__Refused{index}");
+            return Some(quote!(#[allow(non_camel_case_types)] type #name = #ty;));
+        }
         let Kind::Buffer(buffer) = &param.kind else { return None };
         let wrapper = buffer.wrapper.as_ref()?;
         Some(match wrapper.kind {
@@ -29,8 +34,9 @@ fn atomic(source: Option<&Source>, kernel: &Checked, index: usize, buffer: &Buff
     let access = kernel.summary.as_ref().and_then(|summary| summary.params.get(index));
     let sizes = access.map_or([None; 4], |param| param.access.atomic_sizes);
     let sizes = [2_usize, 4, 8, 16].into_iter().zip(sizes);
-    // A plain `fn` is trusted.
-    let updates = sizes.filter_map(|(size, line)| Some((size, line.filter(|_| declaration.safe.is_some())?)));
+    // A plain `fn` is trusted, and scalars have been compared.
+    let unknown = declaration.safe.is_some() && scalar(inner) == Ok(Scalar::Other);
+    let updates = sizes.filter_map(|(size, line)| Some((size, line.filter(|_| unknown)?)));
     let updates = updates.map(|(size, line)| quote!((#size, #line)));
     let (name, param, written) = (declaration.name(), declaration.params[index].name(), text(&buffer.ty));
     let path = source.map_or("", Source::path);

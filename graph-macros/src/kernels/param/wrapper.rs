@@ -53,6 +53,15 @@ pub(super) fn take(ty: &mut Type) -> Option<Wrapper> {
     Some(found)
 }
 
+/// The wrapper in a type, references included.
+pub(super) fn find(ty: &Type) -> Option<Type> {
+    let mut target = match bare(ty) {
+        Type::Reference(reference) => (*reference.elem).clone(),
+        other => other.clone(),
+    };
+    take(&mut target).map(|wrapper| wrapper.ty)
+}
+
 /// A type as a wrapper, if it is written as one.
 fn wrapper(ty: &Type) -> Option<Wrapper> {
     let Type::Path(path) = ty else { return None };
@@ -94,29 +103,43 @@ impl Wrapper {
         let (written, plain) = (text(written), text(target));
         match (self.kind, mutable) {
             (Wrapping::Atomic, true) => {
-                return Err(signature(format!("`&mut {written}` is memory that a kernel has for itself and updates atomically"))
-                    .note("other nodes may access memory of `Atomic` at the same time, so it is passed as `&`")
-                    .help(format!("use `&{written}` if the kernel accesses it by atomic operations alone, or else `&mut {plain}`")));
+                return Err(signature(format!(
+                    "`&mut {written}` is memory that a kernel has for itself and updates atomically"
+                ))
+                .note("other nodes may access memory of `Atomic` at the same time, so it is passed as `&`")
+                .help(format!(
+                    "use `&{written}` if the kernel accesses it by atomic operations alone, or else `&mut {plain}`"
+                )));
             }
             (Wrapping::Uninit, false) => {
-                return Err(signature(format!("`&{written}` is uninitialised memory that a kernel only reads"))
-                    .help(format!("use `&mut {written}` if the kernel initialises it, or else `&{plain}`")));
+                return Err(
+                    signature(format!("`&{written}` is uninitialised memory that a kernel only reads")).help(format!(
+                        "use `&mut {written}` if the kernel initialises it, or else `&{plain}`"
+                    )),
+                );
             }
             (Wrapping::Atomic, false) | (Wrapping::Uninit, true) => {}
         }
         if let Some(inner) = wrapper(&self.inner) {
-            let (outer, inner) = (text(&self.ty), text(&inner.ty));
-            return Err(signature(format!("`{outer}` says twice how its elements are accessed")).help(format!("use `{inner}`")));
+            let (element, names) = (text(&inner.inner), [self.kind, inner.kind].map(Wrapping::name));
+            let message = format!("`{}` says twice how its elements are accessed", text(&self.ty));
+            return Err(signature(message).help(format!("use `{}<{element}>` or `{}<{element}>`", names[0], names[1])));
         }
         match (self.kind, &self.inner) {
             (Wrapping::Atomic, Type::Array(array)) => {
                 let (element, length) = (text(&array.elem), text(&array.len));
-                Err(signature(format!("`{}` is an array that is updated as one", text(&self.ty)))
-                    .help(format!("use `[{}<{element}>; {length}]`, an array of atomics", self.kind.name())))
+                Err(
+                    signature(format!("`{}` is an array that is updated as one", text(&self.ty))).help(format!(
+                        "use `[{}<{element}>; {length}]`, an array of atomics",
+                        self.kind.name()
+                    )),
+                )
             }
             (Wrapping::Atomic, inner) => match scalar(inner)? {
                 Scalar::U8 | Scalar::I8 => Err(signature(format!("PTX has no atomic operations on `{}`", text(inner)))
-                    .help("use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`, or a type of two bytes for `f16` and `bf16`")),
+                    .help(
+                        "use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`, or a type of two bytes for `f16` and `bf16`",
+                    )),
                 Scalar::U16 | Scalar::I16 | Scalar::U32 | Scalar::I32 | Scalar::U64 | Scalar::I64 => Ok(()),
                 Scalar::F32 | Scalar::F64 | Scalar::Other => Ok(()),
             },
