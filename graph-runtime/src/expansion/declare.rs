@@ -4,6 +4,7 @@ use crate::builder::{GraphBuilder, LoopKind};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::graph::node::{NodeHandle, NodeId};
+use crate::graph::rng::{Philox, Rng};
 use crate::program::ConditionalKind;
 use crate::shape::iterations::Iterations;
 use crate::shape::place::{OnDevice, OnHost, Place};
@@ -276,6 +277,11 @@ pub fn device_slice<T: Element>(
 fn of_length<T, M>(builder: &mut GraphBuilder, place: Place<[T], M>, len: usize) -> Place<[T], M> {
     builder.require_bytes(&place, len.saturating_mul(size_of::<T>()));
     place
+}
+
+/// The state of the use `name` of random numbers: a new one if the name has none yet.
+pub fn random_state(rng: &Rng, name: &[usize]) -> Place<Philox, OnDevice> {
+    rng.named(name)
 }
 
 /// The handle of the node of the declaration with this index, in a graph that has one node for each declaration.

@@ -1,7 +1,7 @@
 //! The names under which expansions mention kernels and child graphs.
 
 use super::part::generic;
-use crate::graph::ast::{Action, Child, Node};
+use crate::graph::ast::{Child, Node};
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
@@ -23,20 +23,9 @@ pub(super) fn allowed(graph: &Graph<'_>) -> Option<TokenStream> {
 pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
     let allowed = allowed(graph);
     let declare = |node: &&Node| {
-        let (alias, path) = match &node.action {
-            Action::Kernel(launch) => (alias(node), launch.path()?),
-            Action::Graph(child) => (own_alias(graph, node, child)?, &child.path),
-            Action::Memcpy { .. }
-            | Action::Memset { .. }
-            | Action::Call(_)
-            | Action::Capture(_)
-            | Action::Raw(_)
-            | Action::Join
-            | Action::Record(_)
-            | Action::Wait(_)
-            | Action::If(_)
-            | Action::While(_)
-            | Action::Switch(_) => return None,
+        let (alias, path) = match node.action.child() {
+            Some(child) => (own_alias(graph, node, child)?, &child.path),
+            None => (alias(node), node.action.kernel()?),
         };
         Some(quote!(#allowed type #alias = #path;))
     };

@@ -2,7 +2,7 @@
 //! whether these order their nodes.
 
 use super::alias::{alias, allowed};
-use crate::graph::ast::{Action, Argument, Launch, Node};
+use crate::graph::ast::{Argument, Launch, Node};
 use crate::graph::resolve::Graph;
 use graph_plan::{Access, Code, Edge, Outcome, Writers};
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -124,10 +124,8 @@ fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order:
 
 /// The launch of a node whose kernel is declared.
 fn declared<'a>(graph: &Graph<'a>, node: usize) -> Option<&'a Launch> {
-    match &graph.nodes[node].action {
-        Action::Kernel(launch) => launch.path().map(|_| &**launch),
-        _ => None,
-    }
+    let launch = graph.nodes[node].action.launch()?;
+    launch.path().map(|_| launch)
 }
 
 /// The kernels of all nodes, each once.
