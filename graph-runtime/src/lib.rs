@@ -249,7 +249,10 @@ pub use program::raw::RawNode;
 pub use shape::iterations::Iterations;
 pub use shape::place::{Memory, OnDevice, OnHost, Place};
 pub use shape::rectangle::Rectangle;
-pub use shape::{ArrayOf, Element, Extent, Rows, SameShape, Table};
+pub use shape::rows::Rows;
+pub use shape::same::SameShape;
+pub use shape::table::{Table, TableMut, TableRef, Tabular};
+pub use shape::{ArrayOf, Element, Extent};
 
 /// Items that expansions of the macros use besides the public ones. Not part of the interface.
 #[doc(hidden)]
@@ -265,10 +268,11 @@ pub mod private {
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
-        Declare, Owner, child, device, device_slice, host, host_slice, iteration_handle, node_handle,
+        Declare, Owner, child, device, device_slice, device_table, host, host_slice, host_table, iteration_handle,
+        node_handle,
     };
     pub use crate::expansion::expression::{
-        AnyTarget, HostSlot, Nodes, Numbers, Slot, add, changing, element_of, on_device, stub,
+        AnyTarget, HostSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,
     };
     pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, launch};
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
@@ -276,7 +280,7 @@ pub mod private {
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
     pub use crate::expansion::target::NodeTarget;
-    pub use crate::expansion::update::{each, own, own_rng, own_slice};
+    pub use crate::expansion::update::{each, own, own_rng, own_slice, own_table};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};
     pub use crate::shape::Condition;
