@@ -1,4 +1,4 @@
-//! Memory arguments of declared graphs: what `build` and `rebind_x` take for `x: device S` and `x: host S`.
+//! Memory arguments of declared graphs: `build` and `rebind_x` take them for `x: device S` and `x: host S`.
 
 use crate::backend::block::SharedMemory;
 use crate::builder::GraphBuilder;
@@ -9,7 +9,8 @@ use crate::shape::place::{OnDevice, OnHost, Place};
 use crate::shape::same::{SameShape, difference};
 use crate::shape::{Extent, Lengths};
 
-/// Only handles whose shape fits are arguments: what a place says of its memory makes using it sound.
+/// Seals the traits of memory arguments, so that only handles whose shape fits are arguments. (Using a place is sound
+/// since the shape in its type is right.)
 mod sealed {
     use super::{Lengths, SharedMemory};
 
@@ -31,8 +32,8 @@ mod sealed {
     }
 }
 
-/// Device memory of shape `S` that a graph shares: a [`DeviceBuffer`], or a reference to one. Building compares lengths
-/// that the types do not tell.
+/// Device memory of shape `S` that a graph shares: a [`DeviceBuffer`], or a reference to one. `build` compares
+/// lengths that the types do not tell.
 #[diagnostic::on_unimplemented(
     message = "expected device memory of shape `{S}`, found `{Self}` [shape-mismatch]",
     label = "not device memory of shape `{S}`",
@@ -41,7 +42,7 @@ mod sealed {
 pub trait DeviceShare<S: ?Sized>: sealed::DeviceShare<S> {}
 
 /// Host memory of shape `S` that a graph shares: a [`SharedHost`], a reference to one, or a [`HostBuffer`], which the
-/// graph then owns. Building compares lengths that the types do not tell.
+/// graph then owns. `build` compares lengths that the types do not tell.
 #[diagnostic::on_unimplemented(
     message = "expected host memory of shape `{S}`, found `{Self}` [shape-mismatch]",
     label = "not host memory of shape `{S}`",
@@ -116,7 +117,7 @@ fn argument<S: ?Sized + Extent, M>(
     place
 }
 
-/// Puts other device memory in the place of shared memory: see [`Graph::rebind`].
+/// Replaces shared device memory by other device memory: see [`Graph::rebind`].
 pub fn rebind_device<S: ?Sized>(
     graph: &mut Graph,
     place: &Place<S, OnDevice>,
@@ -125,7 +126,7 @@ pub fn rebind_device<S: ?Sized>(
     rebind(graph, place, memory.memory())
 }
 
-/// Puts other host memory in the place of shared memory: see [`Graph::rebind`].
+/// Replaces shared host memory by other host memory: see [`Graph::rebind`].
 pub fn rebind_host<S: ?Sized>(graph: &mut Graph, place: &Place<S, OnHost>, memory: impl HostShare<S>) -> Result<()> {
     rebind(graph, place, memory.memory())
 }

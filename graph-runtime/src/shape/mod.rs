@@ -1,8 +1,8 @@
-//! Shapes: which Rust types describe memory, and how they relate.
+//! Shapes: the Rust types that describe memory, and the relations between them.
 //!
-//! A buffer's shape is a Rust type: `[[f32; 1024]; 64]` is 64 rows of 1024, `f32` a buffer of one, `[f32]` a buffer
-//! whose length is known at build, `Table<f32, 2>` one of rows whose length is known at build, too. Nothing here knows
-//! of devices.
+//! A buffer's shape is a Rust type: `[[f32; 1024]; 64]` is 64 rows of 1024 elements, `f32` is a single element, `[f32]`
+//! has a length that is known when the graph is built, and `Table<f32, 2>` has two of them. Nothing here depends on a
+//! device.
 
 pub(crate) mod rectangle;
 pub(crate) mod part;
@@ -15,8 +15,8 @@ pub(crate) mod iterations;
 use bytemuck::Pod;
 use std::ptr::NonNull;
 
-/// Relations between shapes are sealed: what a place's type says of its elements, their size and alignment, is what
-/// makes it sound to lend references into it and to hand it to kernels.
+/// Seals the relations between shapes. The type of a place says its elements, their size and their alignment; that
+/// makes it sound to lend references into it and to pass it to kernels.
 mod sealed {
     pub trait ArrayOf<T> {}
     pub trait Condition {}
@@ -25,8 +25,8 @@ mod sealed {
 
 /// Types that memory may hold: plain data that any thread may see. Arrays of elements are elements.
 ///
-/// [`Pod`] makes every byte pattern a valid value, so what a kernel writes can be read as this type, and leaves no
-/// padding, so all of a value can be copied to a device.
+/// With [`Pod`], every byte pattern is a valid value, so the bytes that a kernel writes can be read as this type; and
+/// there is no padding, so every byte of a value can be copied to a device.
 #[diagnostic::on_unimplemented(
     message = "memory cannot hold `{Self}`",
     label = "not plain data",
@@ -79,7 +79,7 @@ arrays_of! {
 
 /// The layout of a shape in memory: a type whose size is known, or a slice.
 pub trait Extent: sealed::Extent {
-    /// The size in bytes, where the type tells.
+    /// The size in bytes; `None` for a slice.
     const BYTES: Option<usize>;
 
     /// A pointer to the shape at an address with `bytes` bytes.
@@ -107,7 +107,7 @@ impl<T> Extent for [T] {
     }
 }
 
-/// The shape of a condition: an `if`, a `while` or a `switch` reads it.
+/// The shape of the memory that an `if`, a `while` or a `switch` reads: one `u32`.
 #[diagnostic::on_unimplemented(
     message = "a condition is one `u32` in device memory, but this is `{Self}`",
     label = "no `u32`",

@@ -22,7 +22,7 @@ pub(crate) mod sealed {
     }
 }
 
-/// A shape with an outermost dimension, which an index or a range selects from.
+/// A shape with an outermost dimension, from which an index or a range selects: `[T; N]`, `[T]` or a [`Table`].
 #[diagnostic::on_unimplemented(
     message = "memory of shape `{Self}` has no dimension to select from [out-of-bounds]",
     label = "not an array"

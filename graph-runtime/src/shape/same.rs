@@ -25,7 +25,8 @@ pub(crate) mod sealed {
     }
 }
 
-/// The two sides of a memcpy have the same shape. Where lengths are known only at build, they are compared there.
+/// The relation between the two sides of a memcpy: they have the same shape. If lengths are known only when the graph is
+/// built, they are compared then.
 #[diagnostic::on_unimplemented(
     message = "a memcpy from `{Self}` to `{Destination}` changes the shape [shape-mismatch]",
     label = "has shape `{Self}`",

@@ -1,5 +1,5 @@
-//! Shapes as types. One whose outermost length is known only when the graph is built is a slice; one with other such
-//! lengths is a table.
+//! Shapes as types. A shape whose outermost length is known only when the graph is built is a slice. If other lengths
+//! are, too, it is a table.
 
 use crate::graph::ast::Resource;
 use crate::graph::resolve::Graph;
@@ -11,9 +11,9 @@ use syn::{Expr, Lifetime};
 pub(super) enum Shape<'a> {
     /// A type.
     Fixed(TokenStream),
-    /// As many rows as an expression says.
+    /// Rows, whose number is the value of an expression when the graph is built.
     Dynamic { row: TokenStream, length: &'a Expr },
-    /// As long in each of the outer dimensions, two to four, as expressions say.
+    /// Elements in two to four dimensions, whose lengths are values of expressions when the graph is built.
     Table { element: TokenStream, lengths: &'a [Expr] },
     /// The shape of a moved local.
     Inferred,
@@ -32,8 +32,8 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The type that memory of this shape is declared with: that of a row where the number of rows is an expression,
-    /// that of an element of a table.
+    /// The type argument in the declaration of memory of this shape: the row, if the number of rows is an expression; the
+    /// element of a table.
     pub(super) fn element(&self) -> TokenStream {
         match self {
             Shape::Fixed(shape) => shape.clone(),
@@ -75,7 +75,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The type that a `call` and the accessors of host memory lend: a reference, or the view of a table.
+    /// The type that accessors of host memory and closures of `call` nodes get: a reference, or the view of a table.
     pub(super) fn lent(&self, mutable: bool) -> TokenStream {
         self.lent_at(&quote!(__g), None, mutable)
     }
@@ -92,7 +92,7 @@ impl<'a> Shape<'a> {
         quote!(#runtime::#view<#lifetime, #element, #dimensions>)
     }
 
-    /// The size in bytes, of type `usize`, where it is a constant.
+    /// The size in bytes, of type `usize`, if it is a constant.
     pub(super) fn bytes(&self) -> Option<TokenStream> {
         match self {
             Shape::Fixed(shape) => Some(quote!(::core::mem::size_of::<#shape>())),
@@ -101,7 +101,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// The shape as the type that places, views and references have.
+/// Writes the shape as the type argument of places, views and references.
 impl ToTokens for Shape<'_> {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         tokens.extend(self.at(&quote!(__g)));
