@@ -2,7 +2,7 @@
 //! wrong.
 
 use crate::kernel::integer::Integer;
-use crate::kernel::{CallArgument, Callee, Dimensions, Kernel, KernelCall, Launch};
+use crate::kernel::{CallArgument, Callee, Dimensions, KernelCall, Launch};
 use crate::shape::place::{OnDevice, Place};
 use cudarc::driver::CudaFunction;
 
@@ -12,7 +12,7 @@ use cudarc::driver::CudaFunction;
     label = "launching it is unsafe",
     note = "write `unsafe {Self}<<<..>>>(..)` if this launch does no harm, or declare it `safe fn` if no launch can"
 )]
-pub trait SafeKernel: Kernel {}
+pub trait SafeKernel {}
 
 /// The dimensions of a launch without `unsafe`, whose kernel must be declared `safe`.
 pub fn launch<K: SafeKernel>(grid: impl Dimensions, block: impl Dimensions) -> Launch {
