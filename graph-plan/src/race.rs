@@ -132,8 +132,8 @@ fn conflict(a: &Access, b: &Access) -> bool {
     a.node != b.node && (a.mode.writes() || b.mode.writes()) && a.region.overlaps(&b.region)
 }
 
-/// Whether there is no race at all. Takes almost linear time for graphs without mistakes, so that builds are fast: an access is
-/// compared only with those that are near in memory.
+/// Whether there is no race at all. Takes almost linear time for graphs without mistakes, so that builds are fast: an
+/// access is compared only with those that are near in memory.
 ///
 /// Nodes are visited in topological order, and each resource keeps its live accesses. An access is dropped once a later
 /// access, ordered after it, covers it and is in conflict with everything that it is in conflict with. No race is
