@@ -99,8 +99,8 @@ impl Runtime {
         quote!(#names #content)
     }
 
-    /// The path at these tokens of an expansion. At tokens that no one wrote, a path that the user gave is at the user's
-    /// tokens, so that rustc tells once that it is wrong.
+    /// The path at these tokens of an expansion. A path that the user gave keeps its place where the expansion has none
+    /// of the user's tokens, so that rustc tells once that it is wrong.
     fn tokens(&self, span: Span) -> TokenStream {
         match self {
             Self::Usual => absolute(NAME, span),

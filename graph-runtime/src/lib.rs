@@ -225,6 +225,12 @@ pub use graph_macros::cuda_graph;
 ///
 /// `crate = path`, after the other arguments, is the path of this crate where another one re-exports it.
 ///
+/// # Kernels for several types
+///
+/// `#[for_each(T = f32 => "scale_f32", f64 => "scale_f64")] safe fn scale<T>(data: &mut [T], factor: T);` declares one
+/// kernel for each listed type, by the name of its `.entry`. The type that it becomes is generic: `scale::<f32>` is a
+/// [`Kernel`], and code that is generic over the type says `where scale<T>: Kernel`.
+///
 /// # CUDA sources
 ///
 /// `#[cuda_kernels(cuda = "x.cu")]` takes CUDA C++, which NVRTC compiles when a graph first uses one of the kernels;
@@ -256,7 +262,10 @@ pub use program::raw::RawNode;
 pub use shape::iterations::Iterations;
 pub use shape::place::{Memory, OnDevice, OnHost, Place};
 pub use shape::rectangle::Rectangle;
-pub use shape::{ArrayOf, Element, Extent, Rows, SameShape, Table};
+pub use shape::rows::Rows;
+pub use shape::same::SameShape;
+pub use shape::table::{Table, TableMut, TableRef, Tabular};
+pub use shape::{ArrayOf, Element, Extent};
 
 /// The items that expansions of the macros use besides the public ones. They are not part of the interface.
 #[doc(hidden)]
@@ -272,10 +281,11 @@ pub mod private {
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
-        Declare, Owner, child, device, device_slice, host, host_slice, iteration_handle, node_handle,
+        Declare, Owner, child, device, device_slice, device_table, host, host_slice, host_table, iteration_handle,
+        node_handle,
     };
     pub use crate::expansion::expression::{
-        AnyTarget, HostSlot, Nodes, Numbers, Slot, add, changing, element_of, on_device, stub,
+        AnyTarget, HostSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,
     };
     pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, by_value, launch, literal};
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
@@ -284,7 +294,7 @@ pub mod private {
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
     pub use crate::expansion::target::NodeTarget;
-    pub use crate::expansion::update::{each, own, own_rng, own_slice};
+    pub use crate::expansion::update::{each, own, own_rng, own_slice, own_table};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};

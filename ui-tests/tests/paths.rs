@@ -15,6 +15,9 @@ unsafe extern "C" {
     pub safe fn scaled(data: &mut [f32], factor: f32, n: u32);
     #[requires(block.x <= 16 && block.y <= 16)]
     pub safe fn tile(data: &mut [[f32; 16]; 16]);
+    #[for_each(T = f32 => "scale_f32", f64 => "scale_f64")]
+    #[requires(threads <= data.len())]
+    pub safe fn scale<T>(data: &mut [T], factor: T);
     pub safe fn noisy(states: &[RUNTIME::Philox], out: &mut [f32]);
 }
 
@@ -32,6 +35,7 @@ RUNTIME::cuda_graph! {
 
         memcpy upload = input -> data;
         kernel scale  = scaled<<<1, 64>>>(&mut shared, rate, 64);
+        kernel times  = scale::<f32><<<1, 64>>>(&mut shared, 2.0) after scale;
         kernel draw   = noisy<<<1, 1>>>(&noise, &mut data) after upload;
         if maybe = flag { memset clear = data <- 0.0; } after draw;
         call look = |&input| assert!(!input.is_empty());

@@ -2,6 +2,7 @@
 
 use super::attribute::{self, Arguments, File};
 use super::declaration::Declaration;
+use super::for_each;
 use super::param::push;
 use crate::report::{Report, error};
 use crate::runtime::Runtime;
@@ -81,7 +82,7 @@ fn item(body: ParseStream<'_>, unparsed: &mut TokenStream, report: &mut Report) 
     match fork.parse::<ForeignItem>() {
         Ok(ForeignItem::Fn(function)) => {
             body.advance_to(&fork);
-            Ok(Some(Declaration::new(function)))
+            Ok(Some(for_each::declaration(function)))
         }
         Ok(other) => {
             body.advance_to(&fork);
