@@ -13,7 +13,7 @@ pub(crate) use loops::Loop;
 pub(crate) use scalar::{Scalar, Value, added, added_scalars, expressions, mentioned, params, scalars};
 pub(crate) use updates::Updates;
 
-use super::ast::{Action, Attributes, Form, Item, Node, Param, Place, Resource};
+use super::ast::{Attributes, Form, Item, Node, Param, Place, Resource};
 use super::constant::{Variables, mentions};
 use crate::report::Report;
 use graph_plan::{Code, Draft};
@@ -102,10 +102,17 @@ impl Graph<'_> {
         }
     }
 
-    /// Whether the outermost length of the resource is known only when the graph is built.
+    /// Whether a length of the resource is known only when the graph is built.
     pub(crate) fn is_dynamic(&self, resource: &Resource) -> bool {
-        let length = resource.shape.lengths.first();
-        length.is_some_and(|length| self.is_variable(length))
+        self.variable_lengths(resource) > 0
+    }
+
+    /// The number of outer dimensions of the resource up to the last whose length is known only when the graph is
+    /// built.
+    pub(crate) fn variable_lengths(&self, resource: &Resource) -> usize {
+        let variable = |length: &Expr| self.is_variable(length);
+        let last = resource.shape.lengths.iter().rposition(variable);
+        last.map_or(0, |last| last + 1)
     }
 
     /// Whether the value of a length is known only when the graph is built.
@@ -115,8 +122,7 @@ impl Graph<'_> {
 
     /// Whether a built graph numbers its nodes otherwise than they are declared.
     pub(crate) fn is_translated(&self) -> bool {
-        let child = |node: &&Node| matches!(node.action, Action::Graph(_));
-        !self.loops.is_empty() || self.nodes.iter().any(child)
+        !self.loops.is_empty() || self.nodes.iter().any(|node| node.action.child().is_some())
     }
 
     /// Whether a warning about a node is silenced: at the node, at a `for` around it, or for the whole graph.

@@ -10,4 +10,5 @@ mod scratch;
 mod scratch_statements;
 mod shared;
 mod shared_cuda;
+mod tables;
 mod uninit;

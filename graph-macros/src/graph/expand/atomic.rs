@@ -37,21 +37,17 @@ fn accesses_to<'a>(graph: &'a Graph<'_>, resource: usize) -> impl Iterator<Item 
 fn is_atomic(graph: &Graph<'_>, class: usize) -> TokenStream {
     let class = graph.updates.class(class);
     let (node, argument) = (graph.nodes[class.node], class.argument);
-    match &node.action {
-        Action::Graph(child) => {
-            let (path, name) = (child_path(graph, node, child), &child.bindings[argument].name);
-            let name = name.unraw().to_string();
-            quote!({
-                #[allow(unused_imports)]
-                use __p::NoGraph as _;
-                __p::updates(&#path::__INTERFACE, #name)
-            })
-        }
-        _ => {
-            let (kernel, argument) = (kernel(graph, node), Literal::usize_unsuffixed(argument));
-            quote!(__p::is_atomic::<#kernel>(#argument))
-        }
+    if let Action::Graph(child) = &node.action {
+        let (path, name) = (child_path(graph, node, child), &child.bindings[argument].name);
+        let name = name.unraw().to_string();
+        return quote!({
+            #[allow(unused_imports)]
+            use __p::NoGraph as _;
+            __p::updates(&#path::__INTERFACE, #name)
+        });
     }
+    let (kernel, argument) = (kernel(graph, node), Literal::usize_unsuffixed(argument));
+    quote!(__p::is_atomic::<#kernel>(#argument))
 }
 
 /// Whether some class is atomic, as a constant.

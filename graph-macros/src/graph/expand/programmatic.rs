@@ -1,7 +1,7 @@
 //! Edges as tokens, and the compile-time assertions about programmatic ones: only constants of the kernels' types tell
 //! whether these order their nodes.
 
-use super::alias::{allowed, declared, kernel, kernels, own_kernel};
+use super::alias::{allowed, kernel, kernels, own_kernel};
 use super::atomic;
 use crate::graph::ast::{Argument, Launch, Node};
 use crate::graph::resolve::Graph;
@@ -135,7 +135,8 @@ fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order:
 
 /// The launch of a node whose kernel is declared, if items beside the type can name it: `build` checks the others.
 fn own<'a>(graph: &Graph<'a>, node: usize) -> Option<&'a Launch> {
-    declared(graph.nodes[node]).filter(|launch| own_kernel(graph, launch).is_some())
+    let launch = graph.nodes[node].action.launch()?;
+    own_kernel(graph, launch).map(|_| launch)
 }
 
 /// The accesses by other nodes to the memory of each buffer parameter of a node.
