@@ -162,10 +162,7 @@ const _: () = {
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Layers",
             memory: &[
-                (
-                    "weights",
-                    __p::usage(false, &[__p::is_atomic::<__kernel_scale>(0usize)]),
-                ),
+                ("weights", __p::usage(false, &[__p::is_atomic::<__kernel_scale>(0)])),
                 ("data", __p::Mode::ReadWrite),
                 ("flags", __p::Mode::Read),
             ],
