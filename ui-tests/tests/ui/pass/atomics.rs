@@ -72,7 +72,6 @@ cuda_graph! {
 
     /// `tmp` has no other writer than kernels that read it, too.
     graph Temporary {
-        device input: [f32; 4];
         scratch tmp: [f32; 4];
         scratch other: [f32; 4];
         device out: [f32; 4];
