@@ -1,4 +1,4 @@
-//! A declared kernel compared with its PTX, by the rules of [`graph_ptx::declaration`]. Mistakes are reported at the
+//! Compares a declared kernel with its PTX, by the rules of [`graph_ptx::declaration`]. Mistakes are reported at the
 //! tokens that they are about.
 
 use super::contract::{self, Contract};
@@ -22,7 +22,7 @@ pub(super) struct Checked {
     pub(super) layouts: Vec<Layout>,
 }
 
-/// Checks one kernel. Without PTX, which is another mistake, only the rules that do not need it.
+/// Checks one kernel. Without PTX (a mistake that was reported), it checks only the rules that do not need it.
 pub(super) fn kernel(mut declaration: Declaration, source: Option<&Source>) -> Checked {
     let contracts = contract::compile(&mut declaration);
     let mut checked = Checked {

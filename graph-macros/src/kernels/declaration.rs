@@ -31,8 +31,8 @@ pub(super) struct Declaration {
     pub(super) report: Report,
 }
 
-/// Reports parameters that have the name of an earlier one, and lets them take anything, since rustc would give several
-/// errors.
+/// Reports parameters that have the name of an earlier one, and lets them take anything, so that rustc reports no
+/// further errors about them.
 fn without_repetitions(mut params: Vec<Param>, report: &mut Report) -> Vec<Param> {
     for index in 1..params.len() {
         let name = params[index].name();
@@ -174,7 +174,7 @@ fn link_name(attribute: &Attribute) -> Option<String> {
     }
 }
 
-/// `#[allow(..)]` without `needless_mut`, which rustc does not know, and whether it was there.
+/// An `#[allow(..)]` without `needless_mut`, which rustc does not know, and whether it had that.
 fn without_needless_mut(mut attribute: Attribute) -> (Option<Attribute>, bool) {
     let Ok(lints) = attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated) else {
         return (Some(attribute), false);

@@ -1,4 +1,4 @@
-//! From checked kernels to tokens. This cannot fail; with mistakes it emits the same types and signatures.
+//! From checked kernels to tokens. This cannot fail; for kernels with mistakes it emits the same types and signatures.
 
 mod call;
 mod expected;
@@ -105,7 +105,7 @@ fn type_of(attributes: &[Attribute], source: Option<&Source>, kernel: &Checked) 
     }
 }
 
-/// The levels of lints in what users did not write.
+/// The levels of lints in code that users did not write.
 fn levels() -> TokenStream {
     quote! {
         #[allow(dead_code, deprecated, non_local_definitions, unreachable_pub, unused_qualifications)]

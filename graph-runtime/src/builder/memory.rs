@@ -13,7 +13,7 @@ use std::borrow::Cow;
 /// The facts of declared memory that the draft does not have.
 #[derive(Default)]
 pub(super) struct DeclaredMemory {
-    /// The size and alignment of each resource; `None` for a variable of a kernel's module.
+    /// The size and alignment of each resource in bytes; `None` for a variable of a kernel's module.
     pub(super) layouts: Vec<Option<Layout>>,
     /// The shared resources, in order of declaration.
     pub(super) shared: Vec<DeclaredShared>,
@@ -22,12 +22,12 @@ pub(super) struct DeclaredMemory {
 }
 
 impl DeclaredMemory {
-    /// The size of a resource in bytes, as far as it is known.
+    /// The size of a resource in bytes; 0 if it is not known.
     pub(super) fn bytes(&self, resource: usize) -> usize {
         self.layouts[resource].map_or(0, |layout| layout.bytes)
     }
 
-    /// Whether this is shared memory that nodes must not write.
+    /// Whether the resource is shared memory that nodes must not write.
     pub(super) fn is_read_only(&self, resource: usize) -> bool {
         let found = self.shared.binary_search_by_key(&resource, |shared| shared.resource);
         found.is_ok_and(|index| !self.shared[index].mutable)
@@ -35,23 +35,25 @@ impl DeclaredMemory {
 }
 
 impl GraphBuilder {
-    /// Declares host memory of shape `S`, zeroed when the graph is built; page-locked on CUDA.
+    /// Declares host memory of shape `S`, which the graph owns. It is zeroed when the graph is built, and page-locked
+    /// on CUDA. [`Graph::host`](crate::Graph::host) lends it.
     pub fn host<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnHost> {
         self.resource(name.into(), Space::Host, size_of::<S>(), align_of::<S>())
     }
 
-    /// Declares device memory of shape `S`, zeroed when the graph is built and kept between launches.
+    /// Declares device memory of shape `S`, which the graph owns. It is zeroed when the graph is built, and kept
+    /// between launches. [`Graph::device`](crate::Graph::device) lends it.
     pub fn device<S: Element>(&mut self, name: impl Into<Cow<'static, str>>) -> Place<S, OnDevice> {
         self.resource(name.into(), Space::Device, size_of::<S>(), align_of::<S>())
     }
 
-    /// Declares host memory of `len` elements.
+    /// Declares host memory of `len` elements. As [`GraphBuilder::host`], with a length that is known at run time.
     pub fn host_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnHost> {
         let bytes = len.saturating_mul(size_of::<T>());
         self.resource(name.into(), Space::Host, bytes, align_of::<T>())
     }
 
-    /// Declares device memory of `len` elements.
+    /// Declares device memory of `len` elements. As [`GraphBuilder::device`], with a length that is known at run time.
     pub fn device_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnDevice> {
         let bytes = len.saturating_mul(size_of::<T>());
         self.resource(name.into(), Space::Device, bytes, align_of::<T>())

@@ -1,4 +1,4 @@
-//! Declaring memory that the graph uses but does not own.
+//! Declares memory that the graph uses but does not own.
 
 use super::GraphBuilder;
 use crate::backend::block::SharedMemory;
@@ -33,7 +33,7 @@ impl GraphBuilder {
         place
     }
 
-    /// Makes `build` fail unless this shared memory has `len` elements in its outermost dimension.
+    /// Makes `build` fail (`shape-mismatch`) unless this shared memory has `len` elements in its outermost dimension.
     pub fn require_len<T, M>(&mut self, place: &Place<[T], M>, len: usize)
     where
         [T]: Rows<Row = T>,

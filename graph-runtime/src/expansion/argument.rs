@@ -1,4 +1,4 @@
-//! Memory arguments of declared graphs: what `build` and `rebind_x` take for `x: device S` and `x: host S`.
+//! Memory arguments of declared graphs: `build` and `rebind_x` take them for `x: device S` and `x: host S`.
 
 use crate::backend::block::SharedMemory;
 use crate::builder::GraphBuilder;
@@ -8,7 +8,8 @@ use crate::memory::{DeviceBuffer, HostBuffer, SharedHost};
 use crate::shape::place::{OnDevice, OnHost, Place};
 use crate::shape::{Extent, SameShape};
 
-/// Only handles whose shape fits are arguments: what a place says of its memory makes using it sound.
+/// Seals the traits of memory arguments, so that only handles whose shape fits are arguments. (Using a place is sound
+/// since the shape in its type is right.)
 mod sealed {
     use super::SharedMemory;
 
@@ -23,8 +24,8 @@ mod sealed {
     }
 }
 
-/// Device memory of shape `S` that a graph shares: a [`DeviceBuffer`], or a reference to one. Where only its outermost
-/// length is unknown to the types, building compares that.
+/// Device memory of shape `S` that a graph shares: a [`DeviceBuffer`], or a reference to one. If the types leave only
+/// its outermost length open, `build` compares that.
 #[diagnostic::on_unimplemented(
     message = "expected device memory of shape `{S}`, found `{Self}` [shape-mismatch]",
     label = "not device memory of shape `{S}`",
@@ -33,7 +34,7 @@ mod sealed {
 pub trait DeviceShare<S: ?Sized>: sealed::DeviceShare<S> {}
 
 /// Host memory of shape `S` that a graph shares: a [`SharedHost`], a reference to one, or a [`HostBuffer`], which the
-/// graph then owns. Where only its outermost length is unknown to the types, building compares that.
+/// graph then owns. If the types leave only its outermost length open, `build` compares that.
 #[diagnostic::on_unimplemented(
     message = "expected host memory of shape `{S}`, found `{Self}` [shape-mismatch]",
     label = "not host memory of shape `{S}`",
@@ -96,7 +97,7 @@ fn argument<S: ?Sized + Extent, M>(
     place
 }
 
-/// Puts other device memory in the place of shared memory: see [`Graph::rebind`].
+/// Replaces shared device memory by other device memory: see [`Graph::rebind`].
 pub fn rebind_device<S: ?Sized>(
     graph: &mut Graph,
     place: &Place<S, OnDevice>,
@@ -105,7 +106,7 @@ pub fn rebind_device<S: ?Sized>(
     graph.rebind_memory(place.span, memory.memory().0)
 }
 
-/// Puts other host memory in the place of shared memory: see [`Graph::rebind`].
+/// Replaces shared host memory by other host memory: see [`Graph::rebind`].
 pub fn rebind_host<S: ?Sized>(graph: &mut Graph, place: &Place<S, OnHost>, memory: impl HostShare<S>) -> Result<()> {
     graph.rebind_memory(place.span, memory.memory().0)
 }

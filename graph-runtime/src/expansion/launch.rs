@@ -1,4 +1,5 @@
-//! Launches of declared kernels as `cuda_graph!` writes them: bounds whose failures say what a kernel takes.
+//! Launches of declared kernels in expansions of `cuda_graph!`. The bounds here make rustc's messages say what is
+//! wrong.
 
 use crate::kernel::integer::Integer;
 use crate::kernel::{CallArgument, Dimensions, Kernel, Launch};
@@ -12,7 +13,7 @@ use crate::shape::place::{OnDevice, Place};
 )]
 pub trait SafeKernel: Kernel {}
 
-/// The dimensions of a launch that is not `unsafe`.
+/// The dimensions of a launch without `unsafe`, whose kernel must be declared `safe`.
 pub fn launch<K: SafeKernel>(grid: impl Dimensions, block: impl Dimensions) -> Launch {
     Launch::new(grid, block)
 }

@@ -7,10 +7,12 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
 
-/// Host memory of shape `S`, outside any graph: zeroed, and page-locked on CUDA. It dereferences to `S`.
+/// Host memory of shape `S`, outside any graph: zeroed when allocated, and page-locked on CUDA. It dereferences to `S`.
+/// [`Device::alloc_host`](crate::Device::alloc_host) and
+/// [`Device::alloc_host_slice`](crate::Device::alloc_host_slice) make one.
 ///
-/// Nothing else leads to the memory, which is why it can be borrowed like a `Box`. [`HostBuffer::share`] gives that up
-/// for handles that graphs can share.
+/// It is the only handle to its memory, so it can be borrowed like a `Box`. [`HostBuffer::share`] turns it into handles
+/// that graphs can share.
 pub struct HostBuffer<S: ?Sized> {
     /// The contents of `piece`, as its shape.
     pub(super) pointer: NonNull<S>,
@@ -24,7 +26,7 @@ unsafe impl<S: ?Sized + Send> Send for HostBuffer<S> {}
 unsafe impl<S: ?Sized + Sync> Sync for HostBuffer<S> {}
 
 impl<S: Element> HostBuffer<S> {
-    /// The memory has the size and alignment of `S`.
+    /// Makes a buffer of memory that has the size and alignment of `S`.
     pub(crate) fn sized(memory: HostMemory) -> Self {
         Self {
             pointer: memory.pointer().cast(),
@@ -34,7 +36,7 @@ impl<S: Element> HostBuffer<S> {
 }
 
 impl<T: Element> HostBuffer<[T]> {
-    /// The memory has the size and alignment of `len` elements.
+    /// Makes a buffer of memory that has the size and alignment of `len` elements.
     pub(crate) fn slice(memory: HostMemory, len: usize) -> Self {
         Self {
             pointer: NonNull::slice_from_raw_parts(memory.pointer().cast(), len),
@@ -49,7 +51,7 @@ fn whole(memory: HostMemory) -> Piece<HostMemory> {
 }
 
 impl<S: ?Sized> HostBuffer<S> {
-    /// The piece is the only handle to its block; `pointer` is what it holds, as its shape.
+    /// Makes a buffer of the only handle to a block. `pointer` points to all of it, as its shape.
     pub(super) fn unique(pointer: NonNull<S>, piece: Piece<HostMemory>) -> Self {
         Self { pointer, piece }
     }
@@ -64,8 +66,8 @@ impl<S: ?Sized> Deref for HostBuffer<S> {
     type Target = S;
 
     fn deref(&self) -> &S {
-        // SAFETY: `sized` and `slice`, which alone make such pointers, got memory of the size and alignment of `S`,
-        // zeroed, which is a valid `S: Pod`, as is whatever graphs have written. It lives as long as `self`, and only
+        // SAFETY: only `sized` and `slice` make such pointers, of zeroed memory with the size and alignment of `S`. Any
+        // bytes are a valid `S: Pod`, also those that graphs have written. The memory lives as long as `self`, and only
         // `self` leads to it.
         unsafe { self.pointer.as_ref() }
     }

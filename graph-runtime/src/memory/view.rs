@@ -1,4 +1,4 @@
-//! Views of device memory: of a graph's own, or of what it shares.
+//! Views of a graph's device memory, its own or shared.
 
 use crate::backend::block::Piece;
 use crate::backend::device::event::LaunchEvent;
@@ -11,10 +11,10 @@ use bytemuck::allocation::{zeroed_box, zeroed_vec};
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-/// A borrowed view of a graph's device memory, to read. While it lives the graph cannot be launched.
+/// A borrowed view of a graph's device memory, to be read. While it lives, the graph cannot be launched.
 pub struct DeviceRef<'g, S: ?Sized> {
     memory: &'g DeviceMemory,
-    /// The uses of memory that others may use at the same time.
+    /// The current uses of the memory, if it is shared.
     uses: Option<&'g Uses<LaunchEvent>>,
     start: usize,
     bytes: usize,
@@ -23,7 +23,7 @@ pub struct DeviceRef<'g, S: ?Sized> {
 }
 
 impl<'g, S: ?Sized> DeviceRef<'g, S> {
-    /// A graph's own memory. The caller has checked that the bytes are there and that no launch is in flight.
+    /// A view of a graph's own memory. The caller has checked that the bytes are in it and that no launch is in flight.
     pub(crate) fn new(memory: &'g DeviceMemory, start: usize, bytes: usize, site: Site) -> Self {
         Self {
             memory,
@@ -35,7 +35,7 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
         }
     }
 
-    /// Shared memory. The caller has checked that the bytes are there.
+    /// A view of shared memory. The caller has checked that the bytes are in the piece.
     pub(crate) fn shared(piece: &'g Piece<DeviceMemory>, start: usize, bytes: usize, site: Site) -> Self {
         Self {
             uses: Some(piece.block.uses()),
@@ -59,7 +59,7 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
         })
     }
 
-    /// Keeps others off shared memory.
+    /// Claims the memory if it is shared, and waits for conflicting launches.
     fn hold(&self, write: bool) -> Result<Option<Claim<'g, LaunchEvent>>> {
         let access = Access::new(self.start, self.start + self.bytes, write);
         let held = self.uses.map(|uses| uses.hold(access, ClaimKind::Call));
@@ -80,17 +80,17 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
 }
 
 impl<S: Element> DeviceRef<'_, S> {
-    /// A copy of the contents.
+    /// Returns a copy of the contents. Blocks until it is made.
     ///
     /// # Errors
-    /// [`Error::Cuda`] where the copy failed; [`Error::InUse`] as [`DeviceBuffer::read`](crate::DeviceBuffer::read).
+    /// [`Error::Cuda`] if the copy failed; [`Error::InUse`] as [`DeviceBuffer::read`](crate::DeviceBuffer::read).
     pub fn read(&self) -> Result<Box<S>> {
         let mut value = zeroed_box();
         self.copy_to(&mut *value)?;
         Ok(value)
     }
 
-    /// Copies the contents out.
+    /// Copies the contents to `value`. Blocks until the copy is made.
     ///
     /// # Errors
     /// As [`DeviceRef::read`].
@@ -100,26 +100,26 @@ impl<S: Element> DeviceRef<'_, S> {
 }
 
 impl<T: Element> DeviceRef<'_, [T]> {
-    /// A copy of the contents.
+    /// Returns a copy of the contents. Blocks until it is made.
     ///
     /// # Errors
-    /// [`Error::Cuda`] where the copy failed; [`Error::InUse`] as [`DeviceBuffer::read`](crate::DeviceBuffer::read).
+    /// [`Error::Cuda`] if the copy failed; [`Error::InUse`] as [`DeviceBuffer::read`](crate::DeviceBuffer::read).
     pub fn read_vec(&self) -> Result<Vec<T>> {
         let mut values = zeroed_vec(self.bytes.checked_div(size_of::<T>()).unwrap_or(0));
         self.copy_to(&mut values)?;
         Ok(values)
     }
 
-    /// Copies the contents out.
+    /// Copies the contents to `slice`, which must have the length of the memory. Blocks until the copy is made.
     ///
     /// # Errors
-    /// [`Error::Length`] for a slice of another length, and as [`DeviceRef::read_vec`].
+    /// [`Error::Length`] if the lengths differ, and as [`DeviceRef::read_vec`].
     pub fn copy_to(&self, slice: &mut [T]) -> Result<()> {
         self.get(bytemuck::cast_slice_mut(slice))
     }
 }
 
-/// A borrowed view of a graph's device memory, to read and write. While it lives the graph cannot be launched.
+/// A borrowed view of a graph's device memory, to be read and written. While it lives, the graph cannot be launched.
 ///
 /// It dereferences to [`DeviceRef`] for reading.
 pub struct DeviceMut<'g, S: ?Sized>(pub(crate) DeviceRef<'g, S>);
@@ -133,20 +133,21 @@ impl<'g, S: ?Sized> Deref for DeviceMut<'g, S> {
 }
 
 impl<S: Element> DeviceMut<'_, S> {
-    /// Replaces the contents.
+    /// Replaces the contents. Blocks until the copy is made.
     ///
     /// # Errors
-    /// [`Error::Cuda`] where the copy failed; [`Error::InUse`] as [`DeviceBuffer::read`](crate::DeviceBuffer::read).
+    /// [`Error::Cuda`] if the copy failed; [`Error::InUse`] as [`DeviceBuffer::read`](crate::DeviceBuffer::read).
     pub fn copy_from(&mut self, value: &S) -> Result<()> {
         self.0.write(bytemuck::bytes_of(value))
     }
 }
 
 impl<T: Element> DeviceMut<'_, [T]> {
-    /// Replaces the contents.
+    /// Replaces the contents. `slice` must have the length of the memory. Blocks until the copy is made.
     ///
     /// # Errors
-    /// [`Error::Length`] for a slice of another length; [`Error::Cuda`] where the copy failed.
+    /// [`Error::Length`] if the lengths differ; [`Error::Cuda`] if the copy failed; [`Error::InUse`] as
+    /// [`DeviceBuffer::read`](crate::DeviceBuffer::read).
     pub fn copy_from(&mut self, slice: &[T]) -> Result<()> {
         self.0.write(bytemuck::cast_slice(slice))
     }

@@ -12,7 +12,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
-/// The traits of what a host function borrows are sealed: its references are only as right as these implementations.
+/// Seals the traits of borrowed memory: the references that a host function gets are sound only because these are the
+/// only implementations.
 mod sealed {
     pub trait HostArgument {}
     pub trait HostArguments {}
@@ -25,7 +26,7 @@ mod sealed {
     note = "copy device memory to a `host` resource first, and borrow that"
 )]
 pub trait HostArgument: sealed::HostArgument {
-    /// The argument that the function gets: `&S` or `&mut S`, where the memory has shape `S`.
+    /// The argument that the function gets: `&S` or `&mut S`, if the memory has shape `S`.
     type Reference<'a>;
 
     #[doc(hidden)]
@@ -33,8 +34,8 @@ pub trait HostArgument: sealed::HostArgument {
 
     /// # Safety
     ///
-    /// From `pointer` on there are `bytes` bytes of the memory that the place was issued for, aligned for it; during
-    /// `'a` nobody else writes them or, where this borrows mutably, touches them.
+    /// From `pointer` on there are `bytes` bytes of the memory that the place was issued for, aligned for it. During
+    /// `'a` nobody else writes them; if this borrows mutably, nobody else touches them.
     #[doc(hidden)]
     unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> Self::Reference<'a>;
 }
@@ -98,7 +99,7 @@ fn slice<T>(pointer: NonNull<u8>, bytes: usize) -> NonNull<[T]> {
     NonNull::slice_from_raw_parts(pointer.cast(), bytes.checked_div(size_of::<T>()).unwrap_or(0))
 }
 
-/// All that a host function borrows: a tuple of up to twelve [`HostArgument`]s.
+/// The memory that a host function borrows: a tuple of up to twelve [`HostArgument`]s.
 #[diagnostic::on_unimplemented(
     message = "a host function cannot borrow `{Self}`",
     label = "not a tuple of places in host memory",
@@ -113,7 +114,7 @@ pub trait HostArguments: sealed::HostArguments {
 
     /// # Safety
     ///
-    /// As for [`HostArgument::reference`]: a pointer and a length for each argument.
+    /// As for [`HostArgument::reference`]: `memory` has a pointer and a length in bytes for each argument.
     #[doc(hidden)]
     unsafe fn references<'a>(memory: &[(NonNull<u8>, usize)]) -> Self::References<'a>;
 }
@@ -168,10 +169,10 @@ tuples! {
 
 type Function = Box<dyn FnMut(&[(NonNull<u8>, usize)]) + Send>;
 
-/// A host function, without the types of what it borrows.
+/// A host function, without the types of its arguments.
 ///
-/// The mutex is never waited for: CUDA runs the launches of a graph one after the other, and each node once in a
-/// launch. With it, that the function is not entered twice at once hangs on nothing that CUDA does.
+/// The mutex is never contended: CUDA runs the launches of a graph one after the other, and each node once in a launch.
+/// But with it, soundness does not depend on CUDA: the function is never entered twice at the same time.
 pub(crate) struct HostCall {
     /// The memory that it borrows, in order.
     pub(crate) declared: Vec<(Part, Mode)>,
@@ -196,17 +197,17 @@ impl HostCall {
         }
     }
 
-    /// Calls the function; a panic's message comes back as the error.
+    /// Calls the function. If it panics, returns the panic's message as the error.
     ///
     /// # Safety
     ///
-    /// `memory` is, for each of `declared`, the first byte of that part and its length. While this runs nobody else
-    /// writes what is declared to be read, or touches what is declared to be written.
+    /// `memory` has, for each of `declared`, the first byte of that part and its length. While this runs, nobody else
+    /// writes memory that is declared to be read, or touches memory that is declared to be written.
     pub(crate) unsafe fn run(&self, memory: &[(NonNull<u8>, usize)]) -> Result<(), String> {
         let mut function = self.function.lock().unwrap_or_else(PoisonError::into_inner);
         let _running = Running::enter();
-        // State that a panic leaves half-done is the function's own, as with a thread that panics: plain data, and what
-        // it captured.
+        // A panic can leave only the function's own state half-done, as in a thread that panics: plain data, and the
+        // values that it captured.
         catch_unwind(AssertUnwindSafe(|| function(memory))).map_err(message)
     }
 }
@@ -215,12 +216,13 @@ thread_local! {
     static RUNNING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is in a host function, where it must not use CUDA.
+/// Whether this thread runs a host function, which must not use CUDA.
 pub(crate) fn is_running() -> bool {
     RUNNING.get()
 }
 
-/// An error in host functions, where CUDA forbids its calls, and waiting might be for what comes after the function.
+/// Fails if this thread runs a host function. CUDA forbids its calls there, and waiting could be for work that comes
+/// after the function.
 pub(crate) fn refuse_in_host_function() -> Result<(), CudaError> {
     if !is_running() {
         return Ok(());
@@ -232,7 +234,7 @@ pub(crate) fn refuse_in_host_function() -> Result<(), CudaError> {
     })
 }
 
-/// Marks this thread as being in a host function while it lives.
+/// Marks this thread as running a host function, as long as it lives.
 struct Running {
     before: bool,
 }
@@ -260,7 +262,7 @@ fn message(payload: Box<dyn Any + Send>) -> String {
     match payload.downcast::<&'static str>() {
         Ok(text) => (*text).to_owned(),
         Err(other) => {
-            std::mem::forget(other); // its own `drop` could panic, where no panic may pass
+            std::mem::forget(other); // its `drop` could panic, and no panic may leave this function
             "a value that is no text".to_owned()
         }
     }

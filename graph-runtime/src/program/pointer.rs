@@ -1,4 +1,4 @@
-//! Memory as `capture` and `raw` nodes get it: addresses with a shape, and a lifetime that ends with the closure.
+//! The arguments of `capture` and `raw` nodes: addresses with a shape, and a lifetime that ends with the closure.
 
 use crate::shape::ArrayOf;
 use crate::shape::place::{DeclaredAccess, Memory, OnDevice, OnHost, Place, Span};
@@ -8,17 +8,17 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-/// Memory of a graph that a `capture` or `raw` node declared to read: an address and a length.
+/// Memory of a graph that a `capture` or `raw` node declares to read: an address, and a length of shape `S`.
 ///
-/// Having one is safe; what is done with the address is up to the `unsafe` calls that take it. They must not write.
+/// Having one is safe. The `unsafe` calls that take the address must not write through it.
 pub struct Pointer<'n, S: ?Sized, M> {
-    /// The first byte; of device memory, an address without provenance.
+    /// The first byte. In device memory, this is an address without provenance.
     first: *mut u8,
     bytes: usize,
     marker: PointerMarker<'n, S, M>,
 }
 
-/// The memory is the graph's, and the pointer is of use only in the closure that it was given to.
+/// Marks a pointer as usable only in the closure that gets it; the graph owns the memory.
 type PointerMarker<'n, S, M> = PhantomData<(&'n (), fn() -> M, fn(&S))>;
 
 impl<S: ?Sized, M> Pointer<'_, S, M> {
@@ -35,7 +35,7 @@ impl<S: ?Sized, M> Pointer<'_, S, M> {
         self.bytes
     }
 
-    /// The number of elements of type `T`, of all dimensions together.
+    /// The number of elements of type `T`, in all dimensions together.
     pub fn count<T>(&self) -> usize
     where
         S: ArrayOf<T>,
@@ -45,7 +45,7 @@ impl<S: ?Sized, M> Pointer<'_, S, M> {
 }
 
 impl<S: ?Sized> Pointer<'_, S, OnDevice> {
-    /// The address on the device.
+    /// The device address of the first element.
     pub fn address(&self) -> CUdeviceptr {
         self.first.addr() as CUdeviceptr
     }
@@ -75,7 +75,7 @@ impl<S: ?Sized, M> fmt::Debug for Pointer<'_, S, M> {
     }
 }
 
-/// Memory of a graph that a `capture` or `raw` node declared to read and write.
+/// Memory of a graph that a `capture` or `raw` node declares to read and write. It dereferences to [`Pointer`].
 pub struct PointerMut<'n, S: ?Sized, M>(Pointer<'n, S, M>);
 
 impl<S: ?Sized, M> PointerMut<'_, S, M> {
@@ -111,18 +111,18 @@ impl<S: ?Sized, M> fmt::Debug for PointerMut<'_, S, M> {
 /// The address of each resource of a graph.
 pub struct Addresses(Vec<*mut u8>);
 
-// SAFETY: the pointers are numbers here; whoever uses one is in an `unsafe` block of his own.
+// SAFETY: the pointers are only numbers here. Using one needs an `unsafe` block elsewhere.
 unsafe impl Send for Addresses {}
 // SAFETY: as above.
 unsafe impl Sync for Addresses {}
 
 impl Addresses {
-    /// `first` has the first byte of each resource; null for those without an address.
+    /// Takes the first byte of each resource; null if it has no address.
     pub(crate) fn new(first: impl Iterator<Item = *mut u8>) -> Self {
         Self(first.collect())
     }
 
-    /// The first byte of a span.
+    /// The address of the first byte of a span.
     fn of(&self, span: Span) -> *mut u8 {
         self.0[span.resource].wrapping_add(span.start)
     }
@@ -133,7 +133,7 @@ mod sealed {
     pub trait NodeArguments {}
 }
 
-/// An argument of a `capture` or `raw` node: `&Place` to read, `&mut Place` to read and write, or a value as a
+/// An argument of a `capture` or `raw` node: `&Place` to read it, `&mut Place` to read and write it, or a value in a
 /// [`ByValue`].
 #[diagnostic::on_unimplemented(
     message = "a `capture` or `raw` node cannot take `{Self}`",
@@ -201,7 +201,7 @@ impl<S: ?Sized + 'static, M: Memory + 'static> Kept for Write<S, M> {
     }
 }
 
-/// An argument by value: the closure gets a clone.
+/// An argument that is passed by value: the closure gets a clone.
 #[derive(Clone, Copy, Debug)]
 pub struct ByValue<T>(pub T);
 
@@ -223,7 +223,7 @@ impl<T: Clone + Send + 'static> Kept for ByValue<T> {
     }
 }
 
-/// All that a `capture` or `raw` node takes: a tuple of up to twelve [`NodeArgument`]s.
+/// The arguments of a `capture` or `raw` node: a tuple of up to twelve [`NodeArgument`]s.
 #[diagnostic::on_unimplemented(
     message = "a `capture` or `raw` node cannot take `{Self}`",
     label = "not a tuple of borrowed places",

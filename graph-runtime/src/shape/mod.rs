@@ -1,7 +1,7 @@
-//! Shapes: which Rust types describe memory, and how they relate.
+//! Shapes: the Rust types that describe memory, and the relations between them.
 //!
-//! A buffer's shape is a Rust type: `[[f32; 1024]; 64]` is 64 rows of 1024, `f32` a buffer of one, `[f32]` a buffer
-//! whose length is known at build. Nothing here knows of devices.
+//! A buffer's shape is a Rust type: `[[f32; 1024]; 64]` is 64 rows of 1024 elements, `f32` is a single element, and
+//! `[f32]` has a length that is known when the graph is built. Nothing here depends on a device.
 
 pub(crate) mod rectangle;
 pub(crate) mod part;
@@ -12,8 +12,8 @@ use bytemuck::Pod;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// Relations between shapes are sealed: what a place's type says of its elements, their size and alignment, is what
-/// makes it sound to lend references into it and to hand it to kernels.
+/// Seals the relations between shapes. The type of a place says its elements, their size and their alignment; that
+/// makes it sound to lend references into it and to pass it to kernels.
 mod sealed {
     pub trait ArrayOf<T> {}
     pub trait SameShape<Destination: ?Sized> {}
@@ -24,8 +24,8 @@ mod sealed {
 
 /// Types that memory may hold: plain data that any thread may see. Arrays of elements are elements.
 ///
-/// [`Pod`] makes every byte pattern a valid value, so what a kernel writes can be read as this type, and leaves no
-/// padding, so all of a value can be copied to a device.
+/// With [`Pod`], every byte pattern is a valid value, so the bytes that a kernel writes can be read as this type; and
+/// there is no padding, so every byte of a value can be copied to a device.
 #[diagnostic::on_unimplemented(
     message = "memory cannot hold `{Self}`",
     label = "not plain data",
@@ -66,7 +66,7 @@ arrays_of! {
     [[[[T; D]; C]; B]], [B C D];
 }
 
-/// The shape of rows of which only build knows how many there are, and how many `T`s each has.
+/// The shape of a rectangle whose number of rows, and of elements `T` in each row, are known when the graph is built.
 #[derive(Debug)]
 pub struct Table<T> {
     rows: PhantomData<T>,
@@ -85,8 +85,8 @@ tables_of! {
     [[T; B]; A], [A B];
 }
 
-/// The two sides of a memcpy have the same shape. Where the outermost length of one is known only at build, lengths are
-/// compared there.
+/// The relation between the two sides of a memcpy: they have the same shape. If the outermost length of one is known
+/// only when the graph is built, the lengths are compared then.
 #[diagnostic::on_unimplemented(
     message = "a memcpy from `{Self}` to `{Destination}` changes the shape [shape-mismatch]",
     label = "has shape `{Self}`",
@@ -117,7 +117,7 @@ impl<T, const N: usize> SameShape<Table<T>> for [[T; N]] {}
 #[diagnostic::do_not_recommend]
 impl<T, const N: usize> SameShape<[[T; N]]> for Table<T> {}
 
-/// A shape with an outermost dimension, which an index or a range selects from.
+/// A shape with an outermost dimension, from which an index or a range selects: `[T; N]` or `[T]`.
 #[diagnostic::on_unimplemented(
     message = "memory of shape `{Self}` has no dimension to select from [out-of-bounds]",
     label = "not an array"
@@ -129,7 +129,7 @@ pub trait Rows: sealed::Rows {
 
 /// The layout of a shape in memory: a type whose size is known, or a slice.
 pub trait Extent: sealed::Extent {
-    /// The size in bytes, where the type tells.
+    /// The size in bytes; `None` for a slice.
     const BYTES: Option<usize>;
 
     /// A pointer to the shape at an address with `bytes` bytes.
@@ -171,7 +171,7 @@ impl<R: Element> Rows for [R] {
     type Row = R;
 }
 
-/// The shape of a condition: an `if`, a `while` or a `switch` reads it.
+/// The shape of the memory that an `if`, a `while` or a `switch` reads: one `u32`.
 #[diagnostic::on_unimplemented(
     message = "a condition is one `u32` in device memory, but this is `{Self}`",
     label = "no `u32`",

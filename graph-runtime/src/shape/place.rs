@@ -1,4 +1,4 @@
-//! Places: typed names of memory inside one graph. A place is an index and a byte range, never a pointer.
+//! Places: typed names of memory in one graph. A place is a resource's index and a range of bytes, never a pointer.
 
 use crate::error::{Error, Result, Site};
 use crate::shape::Rows;
@@ -16,11 +16,11 @@ mod sealed {
 /// The kind of memory of a place: [`OnHost`] or [`OnDevice`].
 pub trait Memory: sealed::Memory {}
 
-/// Page-locked host memory.
+/// The kind of a place in page-locked host memory.
 #[derive(Debug)]
 pub enum OnHost {}
 
-/// Device memory.
+/// The kind of a place in device memory.
 #[derive(Debug)]
 pub enum OnDevice {}
 
@@ -38,7 +38,7 @@ impl Memory for OnDevice {}
 /// The untyped part of a [`Place`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Span {
-    /// The builder that issued it; a graph refuses places of another.
+    /// The id of the builder that issued it. A graph refuses places of another builder.
     pub(crate) graph: u64,
     /// The resource's index.
     pub(crate) resource: usize,
@@ -46,11 +46,12 @@ pub(crate) struct Span {
     pub(crate) start: usize,
     /// Its size in bytes.
     pub(crate) bytes: usize,
-    /// Whether an index or range has left its place on the way. Then building reports `out-of-bounds`.
+    /// Whether an index or range reached outside the place that it was applied to. Then `build` reports
+    /// `out-of-bounds`.
     pub(crate) outside: bool,
 }
 
-/// A place that a node declares to touch, and how.
+/// A place that a node declares to touch, and whether it reads or writes it.
 #[derive(Clone, Copy, Debug)]
 pub struct DeclaredAccess {
     pub(crate) span: Span,
@@ -63,15 +64,16 @@ impl DeclaredAccess {
     }
 }
 
-/// All or part of a resource of shape `S` in memory `M`, as [`GraphBuilder`](crate::GraphBuilder) hands it out.
+/// A name for all or part of a graph's resource: memory of shape `S`, in [`OnHost`] or [`OnDevice`] memory `M`.
+/// [`GraphBuilder`](crate::GraphBuilder) returns places when memory is declared.
 ///
-/// Places are cheap to copy and hold nothing alive; using one with another graph is an error.
+/// A place is a range of bytes. It is cheap to copy and keeps nothing alive; using it with another graph is an error.
 pub struct Place<S: ?Sized, M> {
     pub(crate) span: Span,
     marker: Marker<S, M>,
 }
 
-/// A place owns neither its shape nor its memory, so it may go to any thread.
+/// The marker of a place, which owns neither its shape nor its memory, so any thread may have it.
 pub(crate) type Marker<S, M> = PhantomData<(fn() -> M, fn(&S))>;
 
 impl<S: ?Sized, M> Place<S, M> {
@@ -87,14 +89,15 @@ impl<S: ?Sized, M> Place<S, M> {
         self.span.bytes
     }
 
-    /// Another place of the same memory. Kernel calls take `&mut Place`; this makes one to lend.
+    /// Copies the place. (Kernel calls take `&mut Place`: this makes one to lend.)
     pub fn whole(&self) -> Self {
         *self
     }
 }
 
 impl<S: ?Sized, M> Place<S, M> {
-    /// The element `index` of the outermost dimension: `x[index]`. One out of bounds is reported when a node uses it.
+    /// The element `index` of the outermost dimension: `x[index]`. If it is out of bounds, `build` fails with
+    /// [`Error::Invalid`] (`out-of-bounds`) if a node uses it.
     pub fn row(&self, index: usize) -> Place<S::Row, M>
     where
         S: Rows,
@@ -102,7 +105,8 @@ impl<S: ?Sized, M> Place<S, M> {
         Place::new(self.part::<S>(index, index.saturating_add(1)))
     }
 
-    /// The elements `range` of the outermost dimension: `x[a..b]`. One out of bounds is reported when a node uses it.
+    /// The elements `range` of the outermost dimension: `x[a..b]`. If it is out of bounds, `build` fails with
+    /// [`Error::Invalid`] (`out-of-bounds`) if a node uses it.
     pub fn rows(&self, range: impl RangeBounds<usize>) -> Place<[S::Row], M>
     where
         S: Rows,
@@ -120,7 +124,7 @@ impl<S: ?Sized, M> Place<S, M> {
         Place::new(self.part::<S>(start, end))
     }
 
-    /// `LEN` elements of the outermost dimension from `start`: a range whose length the type tells.
+    /// `LEN` elements of the outermost dimension from `start` on. As [`Place::rows`], with the length in the type.
     pub fn rows_from<const LEN: usize>(&self, start: usize) -> Place<[S::Row; LEN], M>
     where
         S: Rows,
@@ -143,7 +147,7 @@ impl<S: ?Sized, M> Place<S, M> {
     }
 }
 
-/// The part that `f` selects of memory of `bytes` bytes: its start and its size in bytes.
+/// The part that `f` selects in memory of `bytes` bytes: its offset and its size in bytes.
 pub(crate) fn select<S: ?Sized, M>(bytes: usize, f: impl FnOnce(Place<S, M>) -> Span) -> Result<(usize, usize)> {
     let span = f(Place::new(Span {
         graph: 0,

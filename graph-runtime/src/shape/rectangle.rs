@@ -1,4 +1,4 @@
-//! Columns of a matrix: parts of memory that lie apart, which copies and memsets take and kernels do not.
+//! Columns of a matrix: rows of memory that lie apart. Copies and memsets take them; kernels do not.
 
 use crate::shape::part::{ByteRectangle, Part};
 use crate::shape::place::{Marker, Place, Span};
@@ -8,7 +8,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;
 
-/// Some columns of some rows of a resource, of shape `S` in memory `M`: [`Place::rectangle`] and its kin select them.
+/// Some columns of some rows of a resource: memory of shape `S`, in [`OnHost`](crate::OnHost) or
+/// [`OnDevice`](crate::OnDevice) memory `M`. [`Place::rectangle`] and the functions after it select them.
 ///
 /// It is not a [`Place`], since its rows lie apart: kernels do not take it. A place of two dimensions converts into a
 /// rectangle, by `Rectangle::from`.
@@ -20,9 +21,9 @@ pub struct Rectangle<S: ?Sized, M> {
 /// The untyped part of a [`Rectangle`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct RectangleSpan {
-    /// The start of the first row, and the bytes of all rows together.
+    /// The start of the first row, and the number of bytes of all rows together.
     pub(crate) all: Span,
-    /// The bytes of a row.
+    /// The number of bytes of a row.
     pub(crate) width: usize,
     /// The distance from the start of a row to the start of the next, in bytes; at least `width`.
     pub(crate) pitch: usize,
@@ -41,8 +42,9 @@ impl<S: ?Sized, M> Rectangle<S, M> {
 }
 
 impl<S: ?Sized, M> Place<S, M> {
-    /// `R` rows from `row` on, with `C` elements of each from `column` on: `x[row..row + R][column..column + C]`. A
-    /// rectangle that is out of bounds is reported when a node uses it.
+    /// `R` rows from `row` on, and of each row `C` elements from `column` on:
+    /// `x[row..row + R][column..column + C]`. If it is out of bounds, `build` fails with
+    /// [`Error::Invalid`](crate::Error::Invalid) (`out-of-bounds`) if a node uses it.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -69,7 +71,8 @@ impl<S: ?Sized, M> Place<S, M> {
         Rectangle::new(self.select(row..row.saturating_add(R), column..column.saturating_add(C)))
     }
 
-    /// As [`Place::rectangle`], for a number of rows that is known only when the graph is built.
+    /// The rows `rows`, and of each row `C` elements from `column` on. As [`Place::rectangle`], for a number of rows
+    /// that is known only when the graph is built.
     pub fn rectangle_rows<const C: usize>(
         &self,
         rows: impl RangeBounds<usize>,
@@ -81,7 +84,8 @@ impl<S: ?Sized, M> Place<S, M> {
         Rectangle::new(self.select(rows, column..column.saturating_add(C)))
     }
 
-    /// As [`Place::rectangle`], for lengths that are known only when the graph is built.
+    /// The columns `columns` of the rows `rows`. As [`Place::rectangle`], for lengths that are known only when the
+    /// graph is built.
     pub fn rectangle_of(
         &self,
         rows: impl RangeBounds<usize>,
@@ -101,7 +105,8 @@ impl<S: ?Sized, M> Place<S, M> {
         Rectangle::new(self.select(row..row.saturating_add(R), column..column.saturating_add(1)))
     }
 
-    /// As [`Place::rectangle`], for a number of rows that is known only when the graph is built.
+    /// The element `column` of each of `rows`. As [`Place::column`], for a number of rows that is known only when the
+    /// graph is built.
     pub fn column_rows(&self, rows: impl RangeBounds<usize>, column: usize) -> Rectangle<[Inner<S>], M>
     where
         S: Rows<Row: Rows>,
@@ -115,13 +120,13 @@ impl<S: ?Sized, M> Place<S, M> {
         S: Rows<Row: Rows>,
     {
         let (rows, pitch) = (self.rows(rows).span, size_of::<S::Row>());
-        // Columns are selected from the first row, even if there are no rows.
+        // The columns are selected from the first row, even if there are no rows, so that they are checked.
         let first = Place::<S::Row, M>::new(Span { bytes: pitch, ..rows });
         let columns = first.rows(columns).span;
         let count = rows.bytes.checked_div(pitch).unwrap_or(0);
         RectangleSpan {
             all: Span {
-                // After the last row there may be no memory for columns to begin in.
+                // If there are no rows, the rectangle may be at the end of memory, where no column begins.
                 start: if count == 0 { rows.start } else { columns.start },
                 bytes: count * columns.bytes,
                 ..columns
@@ -132,7 +137,7 @@ impl<S: ?Sized, M> Place<S, M> {
     }
 }
 
-/// All of a place, row by row.
+/// Takes all of a place, row by row.
 impl<S: ?Sized + Rows, M> From<Place<S, M>> for Rectangle<S, M> {
     fn from(place: Place<S, M>) -> Self {
         let width = size_of::<S::Row>();
@@ -155,17 +160,17 @@ impl RectangleSpan {
         self.all.bytes.checked_div(self.width).unwrap_or(0)
     }
 
-    /// Its bytes, if they are in one piece.
+    /// The bytes as one span, if they are in one piece.
     pub(crate) fn in_one_piece(&self) -> Option<Span> {
         (self.pitch == self.width || self.rows() <= 1).then_some(self.all)
     }
 
-    /// The rows, for a backend.
+    /// The rows in the form that backends take.
     pub(crate) fn rows_of_bytes(&self) -> ByteRectangle {
         ByteRectangle::of_rows(Part::of(self.all), self.width, self.pitch)
     }
 
-    /// The rows for a backend, as a single row if they are in one piece.
+    /// The rows in the form that backends take: as a single row if they are in one piece.
     pub(crate) fn bytes(&self) -> ByteRectangle {
         match self.in_one_piece() {
             Some(span) => Part::of(span).into(),
@@ -173,7 +178,7 @@ impl RectangleSpan {
         }
     }
 
-    /// Its bytes, for the analysis.
+    /// The bytes in the form that the analysis takes.
     pub(crate) fn region(&self) -> Region {
         Region::Rectangle(graph_plan::Rectangle {
             start: self.all.start as u64,
@@ -213,7 +218,7 @@ mod tests {
         })
     }
 
-    /// Start, width, pitch and rows.
+    /// The start, width and pitch in bytes, and the number of rows.
     fn numbers<S: ?Sized>(rectangle: Rectangle<S, OnDevice>) -> Option<[usize; 4]> {
         let span = rectangle.span;
         (!span.all.outside).then(|| [span.all.start, span.width, span.pitch, span.rows()])

@@ -7,14 +7,13 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 
-/// The name under which the expansion mentions a node's kernel. The user's path stands once, where this name is
-/// declared, so that a wrong path is one error.
+/// The name by which the expansion mentions a node's kernel. The user's path occurs only in the declaration of this
+/// name, so that a wrong path is one error.
 pub(super) fn alias(node: &Node) -> Ident {
     Ident::new(&format!("__kernel_{}", node.name.unraw()), node.name.span())
 }
 
-/// The lints that items of the expansion may break, with names of the user's. Beside a type, the constant around all of
-/// them allows these.
+/// The lints that items with names of the user's may break. (Beside a type, the constant around all items allows them.)
 pub(super) fn allowed(graph: &Graph<'_>) -> Option<TokenStream> {
     let levels = || quote!(#[allow(non_camel_case_types, non_upper_case_globals, dead_code)]);
     graph.is_expression().then(levels)
@@ -44,7 +43,8 @@ pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
     graph.nodes.iter().filter_map(declare).collect()
 }
 
-/// The child's type: by its alias, so that a wrong path is one error, unless it mentions generics of the graph around.
+/// The child's type. It is the alias, so that a wrong path is one error, unless the path mentions generics of the
+/// parent graph.
 pub(super) fn child_path(graph: &Graph<'_>, node: &Node, child: &Child) -> TokenStream {
     let path = child.path.to_token_stream();
     match generic(graph, path.clone()) {

@@ -1,4 +1,4 @@
-//! Nodes that are made of closures and of other values of the user's.
+//! Nodes that take closures, or other values, from the user.
 
 use super::argument::kept;
 use super::part::borrow;
@@ -40,7 +40,7 @@ pub(super) fn event(graph: &Graph<'_>, node: &Node, event: &Expr, builder: &Toke
     quote_spanned!(span=> { #clones let _ = __g::GraphBuilder::#method(#builder, #name, #event); })
 }
 
-/// Clones of the build arguments that the node takes for itself and others, or further iterations of it, need, too.
+/// Clones of the build arguments that the node moves, if other nodes, or further iterations of it, need them as well.
 pub(super) fn clones(graph: &Graph<'_>, node: &Node) -> TokenStream {
     let kept = kept(graph);
     let index = graph.nodes.iter().position(|other| std::ptr::eq(*other, node));

@@ -1,4 +1,4 @@
-//! What users see of a graph: the type, the accessors of memory and params, the handles of nodes.
+//! The interface of a graph: the type, the accessors of memory and params, the handles of nodes.
 
 use super::argument::{argument_type, kept};
 use super::names::{Source, copy, receiver, unseen, value_name};
@@ -14,7 +14,7 @@ use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 use syn::{GenericParam, Lifetime, LifetimeParam};
 
-/// Whether methods do something or only have the right type.
+/// Whether methods have their bodies, or stubs of the right type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bodies {
     Real,
@@ -22,7 +22,7 @@ pub(super) enum Bodies {
 }
 
 impl Bodies {
-    /// The body of a method.
+    /// The body of a method: `real`, or a stub.
     pub(super) fn of(self, real: TokenStream) -> TokenStream {
         match self {
             Bodies::Real => real,
@@ -43,14 +43,14 @@ pub(super) fn implementation(graph: &Graph<'_>, contents: TokenStream) -> TokenS
     }
 }
 
-/// The type, and that of its host memory.
+/// The graph's type, and the type of its host memory.
 pub(super) fn types(graph: &Graph<'_>) -> TokenStream {
     let (declaration, memory) = (declaration(graph), memory_type(graph));
     quote!(#declaration #memory)
 }
 
-/// The methods that read the same to editors and to rustc: all but `build` and those about params, whose bodies have
-/// spans of the user's.
+/// The methods that are the same for editors and for rustc. `build` and the methods about params are not, since their
+/// bodies have spans of the user's.
 pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let (common, memory) = (common(bodies), memory_method(graph, bodies));
     let resources = graph
@@ -74,7 +74,7 @@ pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 pub(super) fn params(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let getters = (0..graph.params.len()).map(|param| getter(graph, param, bodies));
     let setters = match bodies {
-        Bodies::Real => TokenStream::new(), // beside the updates they apply
+        Bodies::Real => TokenStream::new(), // `updates` makes them
         Bodies::Stub => (0..graph.params.len())
             .map(|param| setter(graph, param, bodies.of(TokenStream::new())))
             .collect(),
@@ -82,7 +82,7 @@ pub(super) fn params(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     quote!(#(#getters)* #setters)
 }
 
-/// `Debug` as the runtime's graph has it, for whatever its memory holds.
+/// `Debug`, which shows the runtime's graph. It has no bounds on the types of elements.
 fn debug(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let name = &graph.item.name;
     let generics = generics(graph);
@@ -131,8 +131,9 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// The name of a type at the user's own place, yet not as the user's: else rustc, where it cannot find a type, suggests
-/// a type parameter behind this name, and so tells the same mistake again where it has no such suggestion.
+/// The name of a type with the user's position, but not with the user's hygiene. Otherwise, if rustc cannot find
+/// another type, it suggests a type parameter after this name, and it reports the same mistake again without that
+/// suggestion.
 fn without_suggestions(mut name: Ident) -> Ident {
     name.set_span(name.span().resolved_at(Span::call_site()));
     name
@@ -222,7 +223,8 @@ pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> Toke
     }
 }
 
-/// The handle of a node. In `for`s it takes the numbers of the iterations, from the outermost.
+/// The method that returns the handle of a node. In `for`s, it takes the numbers of the iterations, from the outermost
+/// inwards.
 fn handle(graph: &Graph<'_>, index: usize, node: &Node, translated: bool, bodies: Bodies) -> TokenStream {
     let (name, docs) = (&node.name, &node.attributes.docs);
     let summary = format!(" The node `{name}`.");
@@ -313,7 +315,7 @@ fn memory_method(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     }
 }
 
-/// The function that takes host memory out of what is lent at once.
+/// The function that takes one piece of host memory out of a `HostSplit`.
 fn take(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
     match Shape::of(graph, resource) {
         _ if graph.is_expression() => quote!(__p::HostSlot::take),
@@ -322,7 +324,7 @@ fn take(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
     }
 }
 
-/// The method that lends the handle.
+/// The method that returns the handle of random numbers.
 pub(super) fn rng_handle(resource: &Resource, bodies: Bodies) -> TokenStream {
     let (name, docs) = (&resource.name, &resource.attributes.docs);
     let summary = format!(" The random numbers `{name}`: their seed.");

@@ -22,7 +22,8 @@ use syn::Expr;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-/// The call that adds a node that no param changes, at the node's name, where rustc marks the call of a wrong argument.
+/// The call that adds a node that mentions no param. It has the span of the node's name, which rustc marks beside a
+/// wrong argument.
 pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
     match &node.action {
@@ -58,7 +59,7 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
     }
 }
 
-/// The call that adds a conditional, whose bodies follow.
+/// The call that adds a conditional. The calls for its bodies follow it.
 fn conditional(graph: &Graph<'_>, node: &Node, builder: &TokenStream, method: &str) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
     let method = Ident::new(method, span);
@@ -69,7 +70,7 @@ fn conditional(graph: &Graph<'_>, node: &Node, builder: &TokenStream, method: &s
     quote_spanned!(span=> let _ = __p::Declare::#method(#builder, #name, #condition);)
 }
 
-/// The call that adds a node to a builder, or updates it in a graph: the same expression serves both.
+/// The call that adds a node to a builder, or updates it in a graph. Both are the same expression.
 pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
     let trait_path = quote_spanned!(span=> __p::NodeTarget);
@@ -86,7 +87,7 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
             quote_spanned!(span=> #trait_path::#method::<_, #element>(#target, #index, #name, #place, #value))
         }
         Action::Graph(child) => child::apply(graph, index, node, child, target),
-        // No param can be in these, or only in what is fixed when the graph is built.
+        // These mention no param, or only in expressions that are fixed when the graph is built.
         Action::Memcpy { .. }
         | Action::Call(_)
         | Action::Capture(_)
@@ -100,8 +101,8 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
     }
 }
 
-/// `Launch::new(grid, block)` at the user's tokens. Without `unsafe` it also demands a kernel that is declared `safe`:
-/// rustc then says nothing of the call of an unsafe function in the same body.
+/// `Launch::new(grid, block)` at the user's tokens. Without `unsafe`, it also demands a kernel that is declared `safe`.
+/// If that fails, rustc does not report the call of an unsafe function in the same body as well.
 fn dimensions(graph: &Graph<'_>, node: &Node, launch: &Launch) -> TokenStream {
     let span = launch.function.span();
     let passed = |extent: &Extent| extent::passed(graph, extent, span);
@@ -133,8 +134,8 @@ pub(super) fn loaded(node: &Node) -> Option<TokenStream> {
     Some(quote_spanned!(span=> __g::LoadedFunction::loaded(&(#expr))))
 }
 
-/// The call that a node makes, in `unsafe` where the user wrote so. `function` is the value that is launched, if that
-/// is no path.
+/// The kernel call of a node, in `unsafe` if the user wrote that. `function` is the function value that is launched, if
+/// the user wrote no path.
 fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident, function: Option<TokenStream>) -> TokenStream {
     let declared = function.is_none();
     let arguments = launch.arguments.iter().enumerate();
@@ -170,7 +171,7 @@ fn by_value(value: &Expr, kernel: &Ident, index: usize) -> TokenStream {
     value.to_token_stream()
 }
 
-/// `KernelCall::built_with(function, [arguments])`. Without `unsafe` it is rustc's own error, at the function.
+/// `KernelCall::built_with(function, [arguments])`. If the user wrote no `unsafe`, rustc reports that at the function.
 fn call_of_value(launch: &Launch, function: TokenStream, arguments: impl Iterator<Item = TokenStream>) -> TokenStream {
     let arguments = launch.arguments.iter().zip(arguments).map(|(argument, tokens)| {
         let (constructor, span) = match argument {
@@ -195,7 +196,7 @@ fn call_of_path(launch: &Launch, kernel: &Ident, arguments: TokenStream) -> Toke
     let kernel = Ident::new(&kernel.to_string(), launch.function.span());
     let mut arguments = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, arguments);
     arguments.set_span(launch.parens);
-    // The callee reaches from the path to `>>>`, so that rustc suggests to replace nothing but the arguments.
+    // The callee's span reaches from the path to `>>>`, so that rustc suggests to replace only the arguments.
     let function = Ident::new("__launch", launch.closing);
     let callee = quote_spanned!(launch.function.span()=> #kernel::#function);
     match launch.unsafety {
@@ -215,7 +216,8 @@ fn value_to_set(graph: &Graph<'_>, to: &Place, value: &Expr) -> TokenStream {
     }
 }
 
-/// The innermost type of a place's resource, as it is declared; what stands for an array may have parts, too.
+/// The type of the elements of a place's resource, as it is declared. If the declared type is a name for an array, its
+/// parts are selected.
 fn element(graph: &Graph<'_>, place: &Place) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return quote!(_);
@@ -226,7 +228,7 @@ fn element(graph: &Graph<'_>, place: &Place) -> TokenStream {
     resource.shape.element.to_token_stream()
 }
 
-/// The places a node touches.
+/// The places that a node touches.
 pub(super) fn places(node: &Node) -> Vec<&Place> {
     match &node.action {
         Action::Kernel(launch) => borrowed(&launch.arguments),
@@ -270,7 +272,7 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Assertions {
     let item = |Assertion { node, span, tokens }| {
         let number = numbers.entry(&node.name).or_default();
         *number += 1;
-        // rustc says that the evaluation of this constant failed.
+        // rustc's message says that the evaluation of the constant with this name failed.
         let name = match *number {
             1 => format_ident!("NODE_{}", node.name.unraw(), span = span),
             number => format_ident!("NODE{number}_{}", node.name.unraw(), span = span),
@@ -295,7 +297,7 @@ struct Assertion<'a> {
 }
 
 /// For each kernel that gets scratch memory as `&mut` before any other node has written it, the assertion that it does
-/// not load from there. Only constants of the kernels' types tell.
+/// not load from there. Only constants of the kernel's type tell that.
 fn first_writes<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> {
     let assertion = |&access: &usize| {
         let (place, start) = graph.accesses[access];
@@ -319,7 +321,7 @@ fn first_writes<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> 
     outcome.first_writes.iter().filter_map(assertion).collect()
 }
 
-/// For each two kernels of which some nodes can run at the same time, the assertion that they share no module-scope
+/// For each two kernels with nodes that can run at the same time, the assertion that they share no module-scope
 /// variable that one of them writes. Only constants of the kernels' types tell which variables they touch.
 fn unordered_kernels<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> {
     let path = |node: &Node| match &node.action {
@@ -388,9 +390,9 @@ fn each<'a>(graph: &Graph<'a>) -> Vec<Assertion<'a>> {
     found
 }
 
-/// Contracts and the kernel's own limits, for all nodes that launch it in the same way.
+/// The assertion of contracts and of the kernel's own limits, for all nodes that launch it in the same way.
 struct LaunchAssertion<'a> {
-    /// The first such node, where a failure is reported.
+    /// The first such node, at which a failure is reported.
     node: &'a Node,
     launch: &'a Launch,
     operands: TokenStream,
@@ -420,7 +422,7 @@ impl LaunchAssertion<'_> {
     }
 }
 
-/// Grid, block, shared memory and arguments of a launch as constants; `None` where a dimension is none.
+/// The grid, block, shared memory and arguments of a launch as constants; `None` if a dimension is not constant.
 fn operands(graph: &Graph<'_>, node: &Node, launch: &Launch) -> Option<TokenStream> {
     let variables = graph.variables();
     let cluster = node.attributes.node.cluster.as_ref().map(|(_, cluster)| cluster);

@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use std::fmt::Debug;
 
-/// `PLAN` of a right graph.
+/// `PLAN` of a graph without mistakes.
 pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let resources = graph.resources.iter().map(|resource| {
         let name = resource.name.to_string();
@@ -104,7 +104,7 @@ fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     }
 }
 
-/// Bodies and loops as static data, and the call that makes the plan; a graph without any needs neither.
+/// The bodies and loops as static data, and the call that makes the plan with them; both are empty if there are none.
 fn bodies(graph: &Graph<'_>) -> (TokenStream, TokenStream) {
     let name = graph.item.name.to_string();
     let bodies = graph.draft.bodies.iter().filter_map(|body| {
@@ -147,7 +147,7 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// The name of an enum's variant without fields, which is how `Debug` shows it.
+/// The name of an enum's variant without fields, as `Debug` shows it.
 fn variant(value: impl Debug) -> Ident {
     format_ident!("{value:?}")
 }

@@ -1,5 +1,5 @@
 //! Edges as tokens, and the compile-time assertions about programmatic ones: only constants of the kernels' types tell
-//! whether these are an order of their nodes.
+//! whether these order their nodes.
 
 use super::alias::{alias, allowed};
 use crate::graph::ast::{Action, Argument, Launch, Node};
@@ -35,8 +35,8 @@ pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
     [end].into_iter().chain(calls).collect()
 }
 
-/// For each programmatic edge, the assertion that the later kernel waits, and a warning where the earlier one never
-/// lets it start early.
+/// For each programmatic edge, the assertion that the later kernel waits, and a warning if the earlier one never lets
+/// it start early.
 pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     if graph.draft.programmatic.is_empty() {
         return TokenStream::new();
@@ -69,7 +69,7 @@ struct Kernels<'a> {
     both: bool,
 }
 
-/// Returns `None` for function values: only `build` knows their kernels.
+/// The nodes of an edge; `None` if the later node launches a function value, whose kernel only `build` knows.
 fn kernels_of<'a>(graph: &Graph<'a>, index: usize) -> Option<Kernels<'a>> {
     let Edge { from, to } = graph.draft.edges[index];
     Some(Kernels {
@@ -80,7 +80,7 @@ fn kernels_of<'a>(graph: &Graph<'a>, index: usize) -> Option<Kernels<'a>> {
     })
 }
 
-/// The types and operands of the functions that tell whether the edge is an order of its nodes.
+/// The types and operands for the functions that tell whether the edge orders its nodes.
 fn order(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, writers: &Writers<'_>, all: &[Ident]) -> TokenStream {
     let kernel = alias(kernels.after);
     let upstream = if kernels.both {
@@ -95,8 +95,8 @@ fn order(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, writers: &Write
     }
 }
 
-/// A warning, unless it is silenced or the edge is an error, at the name of the node before. Using something deprecated
-/// is the only warning that a macro can make; constants of the kernels decide whether what is used is deprecated.
+/// A warning at the name of the earlier node, unless it is silenced or the edge is an error. A macro can only warn by
+/// using a deprecated item. Constants of the kernels decide whether the item that is used is deprecated.
 fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order: &TokenStream) -> Option<TokenStream> {
     let (code, span) = (Code::ProgrammaticEdge, graph.edges[index].span());
     (kernels.both && !graph.allows(graph.draft.edges[index].to, code)).then_some(())?;
@@ -140,7 +140,7 @@ fn kernels(graph: &Graph<'_>) -> Vec<Ident> {
     (0..graph.nodes.len()).filter_map(kernel).collect()
 }
 
-/// The graph's accesses to the memory of each buffer parameter of a node.
+/// The accesses by other nodes to the memory of each buffer parameter of a node.
 fn sharing(graph: &Graph<'_>, node: usize, launch: &Launch, writers: &Writers<'_>) -> TokenStream {
     let borrowed = launch.arguments.iter().enumerate();
     let borrowed = borrowed.filter(|(_, argument)| matches!(argument, Argument::Borrow { .. }));

@@ -9,7 +9,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
 /// The declaration of a resource, whose place becomes a local variable. `builder` is a `&mut GraphBuilder`; `bound` is
-/// the struct of what is bound, if the resource can be among it.
+/// the struct of bound values, if the resource can be bound.
 pub(super) fn declare(
     graph: &Graph<'_>,
     resource: &Resource,
@@ -34,7 +34,7 @@ pub(super) fn declare(
         length.map(|length| quote!(, #length)),
     );
     let function = match resource.kind {
-        ResourceKind::Moved(_) => return TokenStream::new(), // what is moved is not declared
+        ResourceKind::Moved(_) => return TokenStream::new(), // moved locals are not declared
         ResourceKind::Rng => {
             let rng = rng::declare(resource, builder);
             return quote!(let #place = #rng;);

@@ -1,4 +1,4 @@
-//! Shapes as types. One whose outermost length is known only when the graph is built is a slice.
+//! Shapes as types. A shape whose outermost length is known only when the graph is built is a slice.
 
 use crate::graph::ast::Resource;
 use crate::graph::resolve::Graph;
@@ -10,7 +10,7 @@ use syn::Expr;
 pub(super) enum Shape<'a> {
     /// A type.
     Fixed(TokenStream),
-    /// As many rows as an expression says.
+    /// Rows, whose number is the value of an expression when the graph is built.
     Dynamic { row: TokenStream, length: &'a Expr },
     /// The shape of a moved local.
     Inferred,
@@ -37,7 +37,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The type that memory of this shape is declared with: that of a row where the number of rows is an expression.
+    /// The type argument in the declaration of memory of this shape: the row, if the number of rows is an expression.
     pub(super) fn element(&self) -> TokenStream {
         match self {
             Shape::Fixed(shape) => shape.clone(),
@@ -46,7 +46,7 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The size in bytes, of type `usize`, where it is a constant.
+    /// The size in bytes, of type `usize`, if it is a constant.
     pub(super) fn bytes(&self) -> Option<TokenStream> {
         match self {
             Shape::Fixed(shape) => Some(quote!(::core::mem::size_of::<#shape>())),
@@ -55,7 +55,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// The shape as the type that places, views and references have.
+/// Writes the shape as the type argument of places, views and references.
 impl ToTokens for Shape<'_> {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         tokens.extend(match self {

@@ -38,8 +38,8 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
     )
 }
 
-/// The same call as expansions of `cuda_graph!` make it. The bounds on its arguments are traits that name the
-/// parameters in their messages; in [`call`] rustc would tell of types that its author has not written.
+/// The same call for expansions of `cuda_graph!`. The bounds on its arguments are traits whose messages name the
+/// parameters; with [`call`], rustc's messages would name types that the author has not written.
 pub(super) fn launch(kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let params = || declaration.params.iter().enumerate();

@@ -1,4 +1,4 @@
-//! Traits of what a kernel's parameters take: their messages name the parameter, as rustc's own do not.
+//! Traits of the types that a kernel's parameters take. Their messages name the parameter, which rustc's own do not.
 
 use crate::kernels::declaration::Declaration;
 use crate::kernels::param::{Buffer, Kind, Param, Value};
@@ -13,12 +13,13 @@ fn module(declaration: &Declaration) -> Ident {
     format_ident!("__{}", declaration.ident.unraw())
 }
 
-/// The name of a parameter's trait of references. No other trait has it: rustc tells of traits of one name.
+/// The name of a parameter's trait of references. No other trait has this name: rustc's messages mention other traits
+/// of the same name.
 fn name(declaration: &Declaration, param: &Param) -> Ident {
     format_ident!("{}_{}", declaration.ident.unraw(), param.ident.unraw())
 }
 
-/// The name of its trait of shapes.
+/// The name of a parameter's trait of shapes.
 fn name_of_shape(declaration: &Declaration, param: &Param) -> Ident {
     format_ident!("{}_memory", name(declaration, param))
 }
@@ -51,7 +52,7 @@ pub(super) fn integer(declaration: &Declaration, param: &Param, value: &Value) -
     quote_spanned!(span=> #module::#name)
 }
 
-/// The name at other tokens.
+/// The name with the position of other tokens.
 fn located(mut name: Ident, span: Span) -> Ident {
     name.set_span(name.span().located_at(span));
     name
