@@ -9,7 +9,8 @@ pub(crate) struct Scopes {
     kinds: Vec<Kind>,
     /// The innermost scope of each node.
     of_nodes: Vec<usize>,
-    disabled: Vec<bool>,
+    /// The nodes whose writes nothing relies on.
+    uncertain: Vec<bool>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -47,7 +48,7 @@ impl Scopes {
             parents,
             kinds,
             of_nodes: (0..draft.nodes.len()).map(of_node).collect(),
-            disabled: draft.nodes.iter().map(|node| node.disabled).collect(),
+            uncertain: draft.nodes.iter().map(|node| !node.is_certain()).collect(),
         }
     }
 
@@ -80,7 +81,7 @@ impl Scopes {
     pub(crate) fn always_before(&self, node: usize, scope: usize) -> bool {
         let mut around = self.around(node);
         let decides = around.find(|&scope| self.kinds[scope] != Kind::Once);
-        !self.disabled[node] && decides.is_none_or(|decides| self.holds(decides, scope))
+        !self.uncertain[node] && decides.is_none_or(|decides| self.holds(decides, scope))
     }
 
     /// Is the second scope the first, or in it?

@@ -12,6 +12,7 @@ mod memory;
 mod rng;
 mod scratch;
 mod shared;
+mod within;
 mod attribute;
 mod record;
 mod position;
@@ -221,15 +222,11 @@ impl GraphBuilder {
         let (from, to) = (from.span, to.span);
         let read = self.touch_rectangle(node, from, Mode::Read);
         let written = self.touch_rectangle(node, to, Mode::Write);
-        if read && written && (from.rows(), from.all.bytes) != (to.rows(), to.all.bytes) {
-            let side = |span: RectangleSpan| [span.all.resource, span.rows(), span.width];
-            let mistake = mistakes::other_shape(&self.draft, node, side(from), side(to));
-            self.findings.mistake(mistake);
+        if read && written {
+            let mistake = RectangleSpan::difference(&self.draft, node, [from, to], true);
+            self.findings.mistakes(mistake);
         }
-        let (from, to) = match (from.in_one_piece(), to.in_one_piece()) {
-            (Some(from), Some(to)) => (Part::of(from).into(), Part::of(to).into()),
-            _ => (from.rows_of_bytes(), to.rows_of_bytes()),
-        };
+        let (from, to) = RectangleSpan::sides([from, to]);
         self.push(Op::Memcpy { from, to })
     }
 

@@ -1,9 +1,10 @@
 //! Columns of a matrix: rows of memory that lie apart. Copies and memsets take them; kernels do not.
 
+use crate::error::mistakes;
 use crate::shape::part::{ByteRectangle, Part};
 use crate::shape::place::{Marker, Place, Span};
 use crate::shape::{Rows, Table};
-use graph_plan::Region;
+use graph_plan::{Diagnostic, Draft, Region};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;
@@ -155,7 +156,34 @@ impl<S: ?Sized + Rows, M> From<&Place<S, M>> for Rectangle<S, M> {
     }
 }
 
+/// All of a place in one row.
+impl From<Span> for RectangleSpan {
+    fn from(all: Span) -> Self {
+        let (width, pitch) = (all.bytes, all.bytes);
+        Self { all, width, pitch }
+    }
+}
+
 impl RectangleSpan {
+    /// The mistake of a copy if its sides differ: in length or, if they are rectangles (`rows`), in shape.
+    pub(crate) fn difference(draft: &Draft, node: usize, [from, to]: [Self; 2], rows: bool) -> Option<Diagnostic> {
+        if rows {
+            let side = |span: Self| [span.all.resource, span.rows(), span.width];
+            let differ = (from.rows(), from.all.bytes) != (to.rows(), to.all.bytes);
+            return differ.then(|| mistakes::other_shape(draft, node, side(from), side(to)));
+        }
+        let side = |span: Self| (span.all.resource, span.all.bytes);
+        (from.all.bytes != to.all.bytes).then(|| mistakes::other_length(draft, node, side(from), side(to)))
+    }
+
+    /// The two sides of a copy, for a backend: in one piece if both are.
+    pub(crate) fn sides([from, to]: [Self; 2]) -> (ByteRectangle, ByteRectangle) {
+        match (from.in_one_piece(), to.in_one_piece()) {
+            (Some(from), Some(to)) => (Part::of(from).into(), Part::of(to).into()),
+            _ => (from.rows_of_bytes(), to.rows_of_bytes()),
+        }
+    }
+
     pub(crate) fn rows(&self) -> usize {
         self.all.bytes.checked_div(self.width).unwrap_or(0)
     }
