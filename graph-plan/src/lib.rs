@@ -31,6 +31,7 @@ mod sharing;
 mod arena;
 mod check;
 mod race;
+mod live;
 mod variables;
 mod programmatic;
 mod kernel;

@@ -5,6 +5,7 @@ use crate::error::mistakes;
 use crate::error::{Error, Site};
 use crate::graph::node::NodeId;
 use crate::program::Op;
+use crate::shape::Lengths;
 use crate::shape::place::{DeclaredAccess, Span};
 use crate::shape::rectangle::RectangleSpan;
 use graph_plan::{Edge, Mode, NodeKind, Region, Subject};
@@ -131,11 +132,17 @@ impl GraphBuilder {
         }
     }
 
+    /// Reports a copy between places whose lengths differ.
+    pub(super) fn compare(&mut self, node: usize, (from, to): (Span, Span), lengths: Option<(Lengths, Lengths)>) {
+        self.findings
+            .mistakes(from.length_mistake(&self.draft, node, to, lengths));
+    }
+
     /// Declares a node of the user's own code, which may do more than its accesses tell.
     pub(super) fn foreign_node(&mut self, name: Cow<'static, str>, kind: NodeKind, declared: Vec<DeclaredAccess>) {
         let node = self.node(name, kind);
         self.draft.nodes[node].opaque = true;
-        for DeclaredAccess { span, mode } in declared {
+        for DeclaredAccess { span, mode, .. } in declared {
             self.touch(node, span, mode);
         }
     }

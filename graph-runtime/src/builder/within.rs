@@ -8,7 +8,8 @@ use crate::program::Op;
 use crate::program::reach::Reach;
 use crate::shape::place::{Memory, OnDevice, Place};
 use crate::shape::rectangle::{Rectangle, RectangleSpan};
-use crate::shape::{ArrayOf, Element, SameShape};
+use crate::shape::same::{SameShape, difference};
+use crate::shape::{ArrayOf, Element, Lengths};
 use graph_plan::{Mode, NodeKind, Region};
 use std::borrow::Cow;
 
@@ -58,12 +59,13 @@ impl GraphBuilder {
         M1: Memory,
         M2: Memory,
     {
+        let lengths = difference::<A, B>((from.span.bytes, &from.lengths), (to.span.bytes, &to.lengths));
         let sides = [(from.span, within.0.span), (to.span, within.1.span)];
         let sides = sides.map(|(part, all)| Chosen {
             part: part.into(),
             all: all.into(),
         });
-        self.copy_within(name.into(), sides, false)
+        self.copy_within(name.into(), sides, lengths, false)
     }
 
     /// As [`GraphBuilder::memcpy_within`], for rectangles. CUDA cannot change such a copy in place: an update of it
@@ -83,8 +85,14 @@ impl GraphBuilder {
         M1: Memory,
         M2: Memory,
     {
+        let lengths = difference::<A, B>((from.span.all.bytes, &from.lengths), (to.span.all.bytes, &to.lengths));
         let sides = [(from.span, within.0.span), (to.span, within.1.span)];
-        self.copy_within(name.into(), sides.map(|(part, all)| Chosen { part, all }), true)
+        self.copy_within(
+            name.into(),
+            sides.map(|(part, all)| Chosen { part, all }),
+            lengths,
+            true,
+        )
     }
 
     /// Adds a node that sets every element of `to`, of which updates choose another part: any in `within`, which holds
@@ -119,12 +127,19 @@ impl GraphBuilder {
         self.set_within(name.into(), to, Value::new(&value), true)
     }
 
-    fn copy_within(&mut self, name: Cow<'static, str>, [from, to]: [Chosen; 2], rows: bool) -> NodeId {
+    /// `lengths` are those of the two parts if they differ; if not `rows`, the parts are in one piece.
+    fn copy_within(
+        &mut self,
+        name: Cow<'static, str>,
+        [from, to]: [Chosen; 2],
+        lengths: Option<(Lengths, Lengths)>,
+        rows: bool,
+    ) -> NodeId {
         let node = self.node(name, NodeKind::Memcpy);
         let read = self.touch_within(node, from, Mode::Read);
         let written = self.touch_within(node, to, Mode::Write);
         if read && written {
-            let mistake = RectangleSpan::difference(&self.draft, node, [from.part, to.part], rows);
+            let mistake = from.part.mistake(&self.draft, node, to.part, lengths, rows);
             self.findings.mistakes(mistake);
         }
         let (source, destination) = RectangleSpan::sides([from.part, to.part]);

@@ -10,7 +10,9 @@ use crate::graph::update::Update;
 use crate::kernel::{KernelCall, Launch};
 use crate::shape::place::{Memory, OnDevice, Place};
 use crate::shape::rectangle::Rectangle;
-use crate::shape::{ArrayOf, Element, Rows, SameShape};
+use crate::shape::rows::{Rows, sealed};
+use crate::shape::same::SameShape;
+use crate::shape::{ArrayOf, Element};
 
 /// The builder that adds nodes, or the update that changes them.
 pub trait NodeTarget {
@@ -369,7 +371,7 @@ pub fn chosen<S: ?Sized + Rows, M: Memory>(
     place: &Place<S, M>,
     start: usize,
     end: usize,
-) -> Result<Place<[S::Row], M>> {
+) -> Result<Place<S::Several, M>> {
     check_part(target, index, name, memory, length(place), start, end)?;
     Ok(place.rows(start..end))
 }
@@ -395,13 +397,13 @@ pub fn check_part(
 
 /// The length of the outermost dimension of a place.
 pub fn length<S: ?Sized + Rows, M>(place: &Place<S, M>) -> usize {
-    place.span.bytes.checked_div(size_of::<S::Row>()).unwrap_or(0)
+    S::count(place.span.bytes, &place.lengths).unwrap_or(0)
 }
 
 /// The length of the next dimension.
-pub fn inner_length<S: ?Sized + Rows<Row: Rows>, M>(_: &Place<S, M>) -> usize {
-    let (row, element) = (size_of::<S::Row>(), size_of::<<S::Row as Rows>::Row>());
-    row.checked_div(element).unwrap_or(0)
+pub fn inner_length<S: ?Sized + Rows<Row: Rows>, M>(place: &Place<S, M>) -> usize {
+    let (bytes, lengths) = (S::row_bytes(&place.lengths), S::row_lengths(&place.lengths));
+    <S::Row as sealed::Rows>::count(bytes, &lengths).unwrap_or(0)
 }
 
 /// The end of a range that includes `last`.

@@ -7,7 +7,8 @@ use crate::kernel::Value;
 use crate::program::Op;
 use crate::shape::place::{Memory, OnDevice, Place, Span};
 use crate::shape::rectangle::{Rectangle, RectangleSpan};
-use crate::shape::{ArrayOf, Element, SameShape};
+use crate::shape::same::{SameShape, difference};
+use crate::shape::{ArrayOf, Element, Lengths};
 use graph_plan::Diagnostic;
 
 impl Update<'_> {
@@ -26,7 +27,8 @@ impl Update<'_> {
         M1: Memory,
         M2: Memory,
     {
-        self.copy(node, [from.span.into(), to.span.into()], false)
+        let lengths = difference::<A, B>((from.span.bytes, &from.lengths), (to.span.bytes, &to.lengths));
+        self.copy(node, [from.span.into(), to.span.into()], lengths, false)
     }
 
     /// Changes which rectangles a copy copies that was added by
@@ -47,7 +49,8 @@ impl Update<'_> {
         M1: Memory,
         M2: Memory,
     {
-        self.copy(node, [from.span, to.span], true)
+        let lengths = difference::<A, B>((from.span.all.bytes, &from.lengths), (to.span.all.bytes, &to.lengths));
+        self.copy(node, [from.span, to.span], lengths, true)
     }
 
     /// Changes the value of a memset node and, if it was added by
@@ -82,8 +85,15 @@ impl Update<'_> {
         self.set(node, to.span, Value::new(&value))
     }
 
-    /// Changes the parts of a copy.
-    fn copy(&mut self, node: NodeId, sides: [RectangleSpan; 2], rows: bool) -> Result<()> {
+    /// Changes the parts of a copy. `lengths` are those of the two if they differ; if not `rows`, the parts are in one
+    /// piece.
+    fn copy(
+        &mut self,
+        node: NodeId,
+        sides: [RectangleSpan; 2],
+        lengths: Option<(Lengths, Lengths)>,
+        rows: bool,
+    ) -> Result<()> {
         let (index, site) = self.find(node)?;
         if !matches!(self.graph.program.ops[index], Op::Memcpy { .. }) {
             return Err(unsupported(site, "the node copies no memory"));
@@ -91,7 +101,8 @@ impl Update<'_> {
         for side in sides {
             self.check_part(index, &site, side.all)?;
         }
-        if let Some(mistake) = RectangleSpan::difference(&self.graph.draft, index, sides, rows) {
+        let [from, to] = sides;
+        if let Some(mistake) = from.mistake(&self.graph.draft, index, to, lengths, rows) {
             return Err(self.invalid(mistake));
         }
         let (from, to) = RectangleSpan::sides(sides);

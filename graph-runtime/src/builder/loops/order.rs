@@ -60,7 +60,7 @@ impl GraphBuilder {
 
     /// Makes all of `after` run after all of `before`.
     fn order_all(&mut self, before: &[usize], after: &[usize], programmatic: bool) {
-        if before.len() * after.len() > MAX_DIRECT_EDGES {
+        if before.len() * after.len() > MAX_DIRECT_EDGES && before.len().min(after.len()) > 1 {
             let [from, to] = [before[0], after[0]].map(|node| &self.draft.nodes[node]);
             // No statement can have this name, since it has spaces, and no other edge joins these two.
             let (name, body) = (format!("{} before {}", from.name, to.name), to.body);
