@@ -294,7 +294,7 @@ pub mod private {
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
     pub use crate::expansion::target::NodeTarget;
-    pub use crate::expansion::update::{each, own, own_rng, own_slice, own_table};
+    pub use crate::expansion::update::{check_reached, each, own, own_rng, own_slice, own_table};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};
