@@ -120,7 +120,7 @@ pub enum Argument {
     Buffer(u64),
     /// A by-value argument as it is in memory: its bytes, and how many of them count.
     Bytes([u8; 16], usize),
-    /// An integer literal of no particular type.
+    /// An integer of any type, which fits the parameter or not.
     Int(i128),
     /// A floating-point literal of no particular type.
     Float(f64),
@@ -540,6 +540,43 @@ impl Scalar {
             Scalar::F32 => Value::Float(f32::from_bits(bits as u32) as f64),
             Scalar::F64 => Value::Float(f64::from_bits(bits)),
             Scalar::Other => Value::Undefined,
+        }
+    }
+
+    /// The name of the type, with the article that belongs to it.
+    pub(crate) const fn described(self) -> &'static str {
+        match self {
+            Scalar::U8 => "a `u8`",
+            Scalar::U16 => "a `u16`",
+            Scalar::U32 => "a `u32`",
+            Scalar::U64 => "a `u64`",
+            Scalar::I8 => "an `i8`",
+            Scalar::I16 => "an `i16`",
+            Scalar::I32 => "an `i32`",
+            Scalar::I64 => "an `i64`",
+            Scalar::F32 => "an `f32`",
+            Scalar::F64 => "an `f64`",
+            Scalar::Other => "of another type",
+        }
+    }
+
+    /// Whether it is an integer type.
+    pub const fn is_integer(self) -> bool {
+        self.range().is_some()
+    }
+
+    /// The least and the greatest value of an integer type.
+    pub(crate) const fn range(self) -> Option<(i128, i128)> {
+        match self {
+            Scalar::U8 => Some((0, u8::MAX as i128)),
+            Scalar::U16 => Some((0, u16::MAX as i128)),
+            Scalar::U32 => Some((0, u32::MAX as i128)),
+            Scalar::U64 => Some((0, u64::MAX as i128)),
+            Scalar::I8 => Some((i8::MIN as i128, i8::MAX as i128)),
+            Scalar::I16 => Some((i16::MIN as i128, i16::MAX as i128)),
+            Scalar::I32 => Some((i32::MIN as i128, i32::MAX as i128)),
+            Scalar::I64 => Some((i64::MIN as i128, i64::MAX as i128)),
+            Scalar::F32 | Scalar::F64 | Scalar::Other => None,
         }
     }
 

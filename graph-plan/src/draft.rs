@@ -278,6 +278,9 @@ pub struct Draft {
     pub shifts: Vec<Shift>,
     /// The source line of each of these, if it is known. May be shorter than `shifts`.
     pub shift_lines: Vec<Option<u32>>,
+    /// For each node of a graph whose loops are unrolled, the number of iteration numbers that end its name: 2 for
+    /// `block[1][0]`. Nodes after the last entry have none. Texts have none.
+    pub numbers: Vec<u32>,
 }
 
 impl Default for Draft {
@@ -306,6 +309,7 @@ impl Draft {
             loops: Vec::new(),
             shifts: Vec::new(),
             shift_lines: Vec::new(),
+            numbers: Vec::new(),
         }
     }
 
@@ -344,6 +348,25 @@ impl Draft {
             repeated: None,
         });
         self.nodes.len() - 1
+    }
+
+    /// Records that the name of a node ends with so many iteration numbers, each in brackets.
+    pub fn set_numbers(&mut self, node: usize, numbers: usize) {
+        if numbers > 0 {
+            self.numbers.resize(node, 0);
+            self.numbers.push(u32::try_from(numbers).unwrap_or(u32::MAX));
+        }
+    }
+
+    /// The name of a node without its iteration numbers, and these: `block` and `[1][0]`.
+    pub fn name_and_numbers(&self, node: usize) -> (&str, &str) {
+        let name = &*self.nodes[node].name;
+        let numbers = self.numbers.get(node).copied().unwrap_or(0);
+        let mut start = name.len();
+        for _ in 0..numbers {
+            start = name[..start].rfind('[').unwrap_or(0);
+        }
+        name.split_at(start)
     }
 
     /// Declares a body of `node` and returns its index.

@@ -2,7 +2,7 @@
 //! evaluate sizes.
 
 use crate::text::same;
-use crate::{Argument, Contract, KernelLimits, LaunchConfig, Mode, Param, Text, Verdict};
+use crate::{Argument, Contract, KernelLimits, LaunchConfig, Mode, Param, ParamKind, Scalar, Text, Verdict};
 
 /// A kernel, as far as the rules of graphs need to know it: facts that its PTX and its declaration tell.
 #[derive(Clone, Copy, Debug)]
@@ -175,6 +175,9 @@ impl KernelCode<'_> {
                 nodes,
             ));
         }
+        if let Some(text) = self.misfit(nodes, arguments, strict) {
+            return Err(text);
+        }
         let mut index = 0;
         while index < self.contracts.len() {
             let contract = self.contracts[index];
@@ -190,6 +193,48 @@ impl KernelCode<'_> {
             }
         }
         Ok(config)
+    }
+
+    /// The mistake of the nodes if an integer argument does not fit its parameter. If all is known (`strict`), one that
+    /// fits is passed by its bytes, so that any other is a mistake.
+    const fn misfit(&self, nodes: &[&str], arguments: &[Argument], strict: bool) -> Option<Text> {
+        let mut index = 0;
+        while index < arguments.len() {
+            if let Argument::Int(value) = arguments[index] {
+                let (name, scalar) = self.value_param(index);
+                match scalar.range() {
+                    Some((least, greatest)) if strict || value < least || value > greatest => {
+                        let text = of_node(nodes[0]).str("`").str(name).str("` of `").str(self.name);
+                        let text = text.str("` is ").str(scalar.described()).str(", and ").int(value);
+                        let text = other_nodes(text.str(" does not fit [contract]"), nodes);
+                        let text = text.str("\nhelp: pass a value from ");
+                        return Some(text.int(least).str(" to ").int(greatest));
+                    }
+                    None if strict => {
+                        let text = of_node(nodes[0]).str("argument ").int(index as i128 + 1);
+                        let text = text.str(" of `").str(self.name).str("` is no integer [contract]");
+                        return Some(text.str("\nhelp: pass a value of the parameter's type"));
+                    }
+                    // rustc tells of a literal for a parameter that is no integer.
+                    Some(_) | None => {}
+                }
+            }
+            index += 1;
+        }
+        None
+    }
+
+    /// The name and the type of a by-value parameter.
+    const fn value_param(&self, index: usize) -> (&str, Scalar) {
+        if index < self.params.len()
+            && let Param {
+                name,
+                kind: ParamKind::Value(scalar),
+            } = self.params[index]
+        {
+            return (name, scalar);
+        }
+        ("", Scalar::Other)
     }
 
     /// Ends a message about a launch that the kernel itself makes invalid.
@@ -236,4 +281,59 @@ const fn other_nodes(mut text: Text, nodes: &[&str]) -> Text {
 /// The beginning of a message about a node.
 const fn of_node(node: &str) -> Text {
     Text::new().str("node `").str(node).str("`: ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LAUNCH: LaunchRequest = LaunchRequest {
+        grid: [1; 3],
+        block: [1; 3],
+        shared: 0,
+        cluster: None,
+    };
+
+    /// The mistake of a launch with one integer for a parameter of this kind.
+    fn mistake(kind: ParamKind, value: i128, strict: bool) -> Option<String> {
+        let params = [Param { name: "n", kind }];
+        let code = KernelCode {
+            name: "fill",
+            file: None,
+            params: &params,
+            contracts: &[],
+            limits: KernelLimits::NONE,
+            variables: &[],
+            loads: &[],
+            dependency: &GridDependency::NONE,
+        };
+        let checked = code.check_launch(&["k", "l"], &LAUNCH, &[Argument::Int(value)], &[], strict);
+        checked.err().map(|text| text.as_str().to_owned())
+    }
+
+    #[test]
+    fn an_integer_fits_its_parameter() {
+        let value = |scalar, value| mistake(ParamKind::Value(scalar), value, false);
+        assert_eq!(value(Scalar::U32, u32::MAX.into()), None);
+        assert_eq!(value(Scalar::I8, -128), None);
+        assert_eq!(
+            value(Scalar::U32, 1 << 32).as_deref(),
+            Some(
+                "node `k`: `n` of `fill` is a `u32`, and 4294967296 does not fit [contract]\n\
+                 note: the same launch: `l`\nhelp: pass a value from 0 to 4294967295"
+            )
+        );
+        let text = value(Scalar::I8, -129).expect("it does not fit");
+        assert!(text.contains("is an `i8`, and -129 does not fit [contract]"), "{text}");
+        // rustc tells of these; where all is known, no such argument is passed.
+        for kind in [
+            ParamKind::Value(Scalar::F32),
+            ParamKind::Value(Scalar::Other),
+            ParamKind::Buffer { unit: 4, mutable: true },
+        ] {
+            assert_eq!(mistake(kind, 7, false), None);
+            assert!(mistake(kind, 7, true).is_some());
+        }
+        assert!(mistake(ParamKind::Value(Scalar::U32), 7, true).is_some());
+    }
 }

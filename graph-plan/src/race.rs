@@ -1,6 +1,7 @@
 //! Pairs of unordered nodes that touch the same memory, one of them writing.
 
 use crate::{Access, Draft, Lists, Order};
+use std::collections::{HashMap, HashSet};
 
 /// Two accesses, by their index in [`Draft::accesses`], of different nodes with no path between them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -11,7 +12,8 @@ pub struct Race {
     pub second: usize,
 }
 
-/// All races: one for each pair of nodes and resource, sorted by resource, then by node.
+/// All races: one for each pair of nodes and resource, sorted by resource, then by node. Nodes that differ only in
+/// their iteration numbers count as one node here, since mending one race of theirs means to mend all.
 pub fn races(draft: &Draft, order: &Order) -> Vec<Race> {
     if race_free(draft, order) {
         return Vec::new();
@@ -23,14 +25,21 @@ pub fn races(draft: &Draft, order: &Order) -> Vec<Race> {
             .clone()
             .map(|(access, index): (_, usize)| (access.resource, index))
     });
+    let declarations = declarations(draft);
     for resource in 0..draft.resources.len() {
         let accesses = by_resource.of(resource);
         let before = found.len();
+        let mut known = HashSet::new();
         for (index, &second) in accesses.iter().enumerate() {
             let to = &draft.accesses[second];
             for &first in &accesses[..index] {
                 let from = &draft.accesses[first];
                 if conflict(from, to) && !order.ordered(from.node, to.node) {
+                    if let Some(of) = &declarations
+                        && !known.insert((of[from.node].min(of[to.node]), of[from.node].max(of[to.node])))
+                    {
+                        continue;
+                    }
                     found.push(if from.node < to.node {
                         Race { first, second }
                     } else {
@@ -55,6 +64,19 @@ pub fn races(draft: &Draft, order: &Order) -> Vec<Race> {
         }
     }
     found
+}
+
+/// For each node of a graph whose loops are unrolled, a number that it shares with the nodes of other iterations.
+fn declarations(draft: &Draft) -> Option<Vec<usize>> {
+    if draft.numbers.is_empty() {
+        return None;
+    }
+    let mut known: HashMap<(&str, bool), usize> = HashMap::new();
+    let number = |node: usize| {
+        let (name, numbers) = draft.name_and_numbers(node);
+        *known.entry((name, numbers.is_empty())).or_insert(node)
+    };
+    Some((0..draft.nodes.len()).map(number).collect())
 }
 
 /// The races among `all` that are mistakes of their own: mending them mends the others.

@@ -60,8 +60,8 @@
 //! # All items
 //!
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
-//!   that a [`KernelCall`] launches with [`CallArgument`]s; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of
-//!   kernels are in [`kernel`].
+//!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; [`LoadedFunction`], [`Ptx`],
+//!   [`CudaSource`]. Facts of kernels are in [`kernel`].
 //! * A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and what it
 //!   lends, [`DeviceRef`] and [`DeviceMut`].
@@ -139,7 +139,7 @@ pub use graph::{Graph, RawGraph};
 ///           | "switch" NAME "=" place "{" ("{" node* "}")+ "}" after? ";"
 ///           | "for" NAME "in" range "{" (node | for)* "}"   the same nodes for each number, one iteration after the other
 /// kernel    = "unsafe"? path | "unsafe" "(" value ")" a declared kernel, or a `CudaFunction` or a reference to one
-/// after     = "after" edge ("," edge)*
+/// after     = "after" edge ("," edge)* ","?
 /// edge      = NAME | "programmatic" "(" NAME ")"      between kernels: the later one starts early, and waits in its own code
 /// argument  = "&" place | "&" "mut" place | value
 /// place     = NAME ("[" index or range "]")*          two at most; columns of several rows are for copies and memsets
@@ -211,9 +211,10 @@ pub use graph_macros::cuda_graph;
 /// Each declaration is held against its `.entry`: the parameters' number, sizes and alignment, and what is stored
 /// through them. `safe fn` asserts that the kernel is sound for every argument and launch for which its
 /// `#[requires(..)]` hold; any other `fn` is launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take
-/// any buffer of `T`s, `&[[T; C]; R]` exactly that shape, `T` is passed by value. A contract is a boolean expression
-/// over `threads`, `grid`, `block`, `shared`, the scalar arguments and the `.len()` of the others; it is checked at
-/// compile time where all of it is constant, else at build and at each update.
+/// any buffer of `T`s, `&[[T; C]; R]` exactly that shape, `T` is passed by value; an integer `T` takes an integer of
+/// any type, if its value fits. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`, the
+/// scalar arguments and the `.len()` of the others; it is checked at compile time where all of it is constant, else at
+/// build and at each update.
 ///
 /// Each becomes a type of its name, which implements [`Kernel`]. Its `name::call(arguments..)`, with a `&Place` for
 /// `&[T]`, a `&mut Place` for `&mut [T]` and values, makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes; of a
@@ -237,6 +238,8 @@ pub use graph_plan::{
     Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space,
     Subject,
 };
+#[doc(inline)]
+pub use kernel::integer::Integer;
 pub use kernel::source::{CudaSource, Ptx};
 #[doc(inline)]
 pub use kernel::{CallArgument, Dimensions, Kernel, KernelCall, Launch, LoadedFunction};
@@ -256,8 +259,8 @@ pub use shape::{ArrayOf, Element, Extent, Rows, SameShape, Table};
 pub mod private {
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
-        buffer, buffer_of_rows, check_clusters, check_index, check_initializes, check_launch, check_programmatic,
-        check_range, check_variables, constant, distance, integer, is_programmatic,
+        buffer, buffer_of_rows, check_clusters, check_dimensions, check_index, check_initializes, check_launch,
+        check_programmatic, check_range, check_variables, constant, distance, integer, is_programmatic,
     };
     pub use crate::expansion::child::{
         BindTo, Bound, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
@@ -270,17 +273,24 @@ pub mod private {
     pub use crate::expansion::expression::{
         AnyTarget, HostSlot, Nodes, Numbers, Slot, add, changing, element_of, on_device, stub,
     };
-    pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, launch};
+    pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, by_value, launch, literal};
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
+    pub use crate::expansion::passed::{Passed, passed};
     pub use crate::expansion::plan::{
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
     pub use crate::expansion::target::NodeTarget;
     pub use crate::expansion::update::{each, own, own_rng, own_slice};
     pub use crate::kernel::CallArgument;
+    pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};
     pub use crate::shape::Condition;
     pub use graph_plan as plan;
     pub use graph_plan::SharedParam as Sharing;
     pub use graph_plan::{Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space};
+
+    /// The traits of [`Passed`], for `use` beside the user's tokens.
+    pub mod constants {
+        pub use crate::expansion::passed::{__IntegerConstant, __OtherConstant};
+    }
 }

@@ -1,6 +1,7 @@
 //! Facts about expressions that need no types: the value of an expression of literals, and whether rustc can evaluate
 //! an expression in a constant.
 
+use crate::text::text;
 use graph_plan::Bound;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -141,8 +142,53 @@ pub(crate) fn argument(expr: &Expr, variables: &Variables) -> TokenStream {
     match only_literals(expr) {
         Some(Literals::Integers) => quote!(#argument::Int(#expr)),
         Some(Literals::Floats) => quote!(#argument::Float(#expr)),
-        None => quote!(::graph_runtime::private::constant(#expr)),
+        None if is_integer(expr) => quote!(#argument::Int((#expr) as ::core::primitive::i128)),
+        // The type of the constant tells whether it is an integer.
+        None => quote! {
+            match #expr {
+                __value => {
+                    use ::graph_runtime::private::constants::*;
+                    ::graph_runtime::private::passed(__value, &|| (&::graph_runtime::private::Passed(&__value)).kind())
+                }
+            }
+        },
     }
+}
+
+/// Whether a constant expression is certainly an integer: arithmetic in constants is for numbers alone.
+fn is_integer(expr: &Expr) -> bool {
+    match expr {
+        Expr::Lit(literal) => matches!(&literal.lit, Lit::Int(int) if !matches!(int.suffix(), "f32" | "f64")),
+        Expr::Paren(inner) => is_integer(&inner.expr),
+        Expr::Group(inner) => is_integer(&inner.expr),
+        Expr::Cast(cast) => is_number(&cast.ty) && !matches!(&*text(&cast.ty), "f32" | "f64"),
+        Expr::Unary(unary) => matches!(unary.op, UnOp::Neg(_)) && is_integer(&unary.expr),
+        Expr::Binary(binary) => match binary.op {
+            BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_) => {
+                is_integer(&binary.left) || is_integer(&binary.right)
+            }
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether the expression is made of integer literals without a suffix, and the values of some part of it need more
+/// than an `i32`.
+pub(crate) fn is_large_literal(expr: &Expr) -> bool {
+    only_literals(expr) == Some(Literals::Integers) && !fits_i32(expr)
+}
+
+/// Whether the values of all parts of an expression of literals fit an `i32`.
+fn fits_i32(expr: &Expr) -> bool {
+    let parts = match expr {
+        Expr::Paren(inner) => fits_i32(&inner.expr),
+        Expr::Group(inner) => fits_i32(&inner.expr),
+        Expr::Unary(unary) => fits_i32(&unary.expr),
+        Expr::Binary(binary) => fits_i32(&binary.left) && fits_i32(&binary.right),
+        _ => true,
+    };
+    parts && value(expr).is_some_and(|value| i32::try_from(value).is_ok())
 }
 
 #[derive(PartialEq)]
@@ -168,6 +214,38 @@ fn only_literals(expr: &Expr) -> Option<Literals> {
             (left == only_literals(&binary.right)?).then_some(left)
         }
         _ => None,
+    }
+}
+
+/// Methods whose result is of the type that is expected of it, or holds a value of that type.
+const OPEN_METHODS: [&str; 5] = ["into", "try_into", "parse", "sum", "product"];
+
+/// Methods of `Result` and `Option` that lead from one of these to the value.
+const UNWRAPPING_METHODS: [&str; 9] = [
+    "expect",
+    "map_err",
+    "ok",
+    "ok_or",
+    "ok_or_else",
+    "unwrap",
+    "unwrap_or",
+    "unwrap_or_default",
+    "unwrap_or_else",
+];
+
+/// Whether the expression is of the type that is expected of it, as `x.try_into()?` and `Default::default()` are.
+pub(crate) fn is_of_any_type(expr: &Expr) -> bool {
+    match expr {
+        Expr::Paren(inner) => is_of_any_type(&inner.expr),
+        Expr::Group(inner) => is_of_any_type(&inner.expr),
+        Expr::Try(inner) => is_of_any_type(&inner.expr),
+        Expr::MethodCall(call) if call.turbofish.is_some() => false,
+        Expr::MethodCall(call) => {
+            let is = |method: &&str| call.method == *method;
+            OPEN_METHODS.iter().any(is) || UNWRAPPING_METHODS.iter().any(is) && is_of_any_type(&call.receiver)
+        }
+        Expr::Call(call) => text(&call.func) == "Default::default",
+        _ => false,
     }
 }
 

@@ -20,6 +20,7 @@ mod library;
 mod closure;
 mod rectangle;
 mod attribute;
+mod extent;
 mod alias;
 mod part;
 mod rng;

@@ -5,7 +5,7 @@ mod expected;
 mod facts;
 mod source;
 
-use self::call::{call, launch};
+use self::call::{call, launch, values};
 use self::expected::{expected, implementations};
 use self::facts::facts;
 use super::check::Checked;
@@ -116,12 +116,12 @@ fn levels() -> TokenStream {
 /// The typed calls, beside their enum, so that messages of rustc name them `kernel::call`.
 fn implementation_of_calls(attributes: &[Attribute], kernel: &Checked) -> TokenStream {
     let Declaration { ident, conditions, .. } = &kernel.declaration;
-    let (call, launch, levels) = (call(kernel), launch(kernel), levels());
+    let (call, launch, values, levels) = (call(kernel), launch(kernel), values(kernel), levels());
     quote! {
         #(#attributes)*
         #(#conditions)*
         #levels
-        impl #ident { #call #launch }
+        impl #ident { #call #launch #values }
     }
 }
 

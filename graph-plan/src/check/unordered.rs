@@ -146,6 +146,7 @@ impl Scope {
         let mut accesses = Vec::new();
         for (local, &node) in nodes.iter().enumerate() {
             scope.nodes.push(draft.nodes[node].clone());
+            scope.set_numbers(local, draft.numbers.get(node).map_or(0, |&numbers| numbers as usize));
             for &access in &inner[node] {
                 let declared = &draft.accesses[access];
                 scope.accesses.push(Access {
@@ -178,12 +179,19 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
     let (a, b) = (&draft.accesses[first.access], &draft.accesses[second.access]);
     let resource = &draft.resources[a.resource];
     let overlap = Overlap::of(&a.region, &b.region);
-    let message = format!(
-        "nodes `{}` and `{}` can run at the same time and both access `{}`",
-        name(first.node),
-        name(second.node),
-        resource.name
-    );
+    let iterations = iterations_of_one(draft, first.node, second.node);
+    let message = match &iterations {
+        Some([name, a, b]) => format!(
+            "iterations {a} and {b} of `{name}` both access `{}` and can run at the same time",
+            resource.name
+        ),
+        None => format!(
+            "nodes `{}` and `{}` can run at the same time and both access `{}`",
+            name(first.node),
+            name(second.node),
+            resource.name
+        ),
+    };
     let touch = |side: &Side, access: &Access, what: &str| crossing::touch(draft, side, access, what);
     let what = format!("`{}{}`", resource.name, a.region);
     let again = match a.region == b.region {
@@ -195,7 +203,10 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
         touch(first, a, &what),
         touch(second, b, &again)
     ));
-    let mut helps = vec![run_after(draft, first.node, second.node)];
+    let mut helps = vec![match &iterations {
+        Some(_) => "order one iteration after the other with `after_iteration`".to_owned(),
+        None => run_after(draft, first.node, second.node),
+    }];
     if resource.implicit {
         diagnostic = diagnostic.note(format!("`{}` {VARIABLE}", resource.name));
     } else {
@@ -204,11 +215,14 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
                 let kernels = [a, b]
                     .iter()
                     .all(|access| draft.nodes[access.node].kind == NodeKind::Kernel && access.mode == Mode::ReadWrite);
-                if kernels {
+                if iterations.is_some() {
+                    helps.push("give each iteration memory of its own".to_owned());
+                } else if kernels {
                     helps.push("give one of them a buffer of its own".to_owned());
                 }
             }
-            Overlap::Part => helps.push(run_after(draft, second.node, first.node)),
+            Overlap::Part if iterations.is_none() => helps.push(run_after(draft, second.node, first.node)),
+            Overlap::Part => helps.push("make the parts disjoint".to_owned()),
             Overlap::Known(shared) => {
                 diagnostic = diagnostic.note(format!("both have `{}{shared}`", resource.name));
                 helps.push("make the parts disjoint".to_owned());
@@ -242,6 +256,20 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
         ));
     }
     diagnostic.help(helps.join(", or "))
+}
+
+/// For two iterations of one node in a graph whose loops are unrolled: the node's name, and the numbers of both: `2`,
+/// or `(1, 0)` in two loops.
+fn iterations_of_one(draft: &Draft, first: usize, second: usize) -> Option<[String; 3]> {
+    let [(name, a), (other, b)] = [first, second].map(|node| draft.name_and_numbers(node));
+    let told = |numbers: &str| {
+        let numbers = numbers.trim_start_matches('[').trim_end_matches(']');
+        match numbers.contains("][") {
+            true => format!("({})", numbers.replace("][", ", ")),
+            false => numbers.to_owned(),
+        }
+    };
+    (name == other && !a.is_empty() && !b.is_empty()).then(|| [name.to_owned(), told(a), told(b)])
 }
 
 /// A join that the later node runs after. Its author may think that it waits for the earlier one too.

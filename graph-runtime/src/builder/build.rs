@@ -24,6 +24,7 @@ impl GraphBuilder {
     ///   [`Error::Cuda`](crate::Error::Cuda) from the device.
     pub fn build(mut self) -> Result<Graph> {
         self.findings.check_complete()?;
+        self.order_between_iterations();
         self.order_iterations();
         let rngs = self.advance_rngs();
         self.check_names_and_edges();

@@ -39,6 +39,7 @@ use cudarc::driver::sys::CUgraphNode;
 use findings::Findings;
 use graph_plan::{Draft, Mode, NodeKind};
 use kernels::KernelChecks;
+pub(crate) use loops::LoopKind;
 use memory::DeclaredMemory;
 use position::Position;
 use std::borrow::Cow;
@@ -397,7 +398,60 @@ impl GraphBuilder {
     ///
     /// More than about a million nodes are refused, when the graph is built.
     pub fn repeat(&mut self, range: impl Iterations, iteration: impl FnMut(&mut Self, usize)) {
-        self.add_loop(range, iteration);
+        self.add_loop(LoopKind::For, range, iteration);
+    }
+
+    /// Adds a parallel loop: for each number of the range, `iteration` adds the nodes of one iteration, which is not
+    /// ordered with the others. Returns the results of `iteration`, for example the nodes that others run after.
+    ///
+    /// [`GraphBuilder::after_iteration`] orders a node after a node of another iteration, so that chains and wavefronts
+    /// can be said. Loops of both kinds nest. The iteration's number follows the names of its nodes: `scale[3]`.
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder, NodeId};
+    ///
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Steps");
+    /// let mut rows = builder.device::<[[f32; 4]; 3]>("rows");
+    /// let mut output = builder.host::<[[f32; 4]; 3]>("output");
+    /// let first = builder.memset("first", &mut rows.row(0), 1.0_f32);
+    /// let steps: Vec<NodeId> = builder.each(1..3, |builder, i| {
+    ///     let step = builder.memcpy("step", &rows.row(i - 1), &mut rows.row(i));
+    ///     builder.after(step, &[first]);
+    ///     builder.after_iteration(step, step, &[-1]); // after `step[i - 1]`
+    ///     step
+    /// });
+    /// let download = builder.memcpy("download", &rows, &mut output);
+    /// builder.after(download, &steps);
+    ///
+    /// let mut graph = builder.build()?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.host(&output)?, &[[1.0; 4]; 3]);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    ///
+    /// Iterations that touch the same memory, and that nothing orders, race:
+    ///
+    /// ```
+    /// # use graph_runtime::{Device, GraphBuilder};
+    /// # let mut builder = GraphBuilder::new(&Device::emulator(), "Rows");
+    /// # let mut rows = builder.device::<[[f32; 4]; 3]>("rows");
+    /// builder.each(0..3, |builder, i| {
+    ///     builder.memset("set", &mut rows.rows_from(i), 0.0_f32);
+    /// });
+    /// let error = builder.build().unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string().lines().nth(1),
+    ///     Some("iterations 0 and 1 of `set` both access `rows` and can run at the same time [race]")
+    /// );
+    /// ```
+    ///
+    /// More than about a million nodes are refused, when the graph is built.
+    pub fn each<T>(&mut self, range: impl Iterations, mut iteration: impl FnMut(&mut Self, usize) -> T) -> Vec<T> {
+        let mut results = Vec::new();
+        self.add_loop(LoopKind::Each, range, |builder, number| {
+            results.push(iteration(builder, number));
+        });
+        results
     }
 
     /// Declares memory that is outside the graph, and perhaps shared with others: a

@@ -58,7 +58,11 @@ impl GraphBuilder {
     /// Declares a node of the current body and returns its index; [`GraphBuilder::push`] must follow.
     pub(super) fn node(&mut self, name: impl Into<Cow<'static, str>>, kind: NodeKind) -> usize {
         let name = self.position.declare(name.into(), self.draft.nodes.len());
-        self.draft.node_in(self.position.body, name, kind)
+        let node = self.draft.node_in(self.position.body, name, kind);
+        if let Some(loops) = &self.position.loops {
+            self.draft.set_numbers(node, loops.depth());
+        }
+        node
     }
 
     /// Adds the work of the newest node.

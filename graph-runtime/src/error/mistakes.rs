@@ -61,6 +61,24 @@ pub(crate) fn unknown_node(draft: &Draft, from: usize, to: usize) -> Diagnostic 
     Diagnostic::new(Code::UnknownNode, Subject::Node(to.min(nodes)), message).note(format!("there are {nodes} nodes"))
 }
 
+/// A node after another iteration of a node that is not in the current iteration of so many loops.
+#[cold]
+pub(crate) fn other_iteration(draft: &Draft, node: usize, before: usize, loops: usize) -> Diagnostic {
+    let name = |node: usize| {
+        draft
+            .nodes
+            .get(node)
+            .map_or_else(|| node.to_string(), |node| format!("`{}`", node.name))
+    };
+    let (s, before) = (if loops == 1 { "" } else { "s" }, name(before));
+    let message = format!(
+        "node {} runs after another iteration of {before}, given by {loops} number{s}, but {before} is no node of the current iteration of {loops} loop{s}",
+        name(node)
+    );
+    Diagnostic::new(Code::UnknownNode, Subject::Node(node.min(draft.nodes.len())), message)
+        .help("in the closure of `each`, name a node that it has just added, with a number for each loop around it")
+}
+
 /// A copy between different lengths. Both sides are given as a resource and its bytes.
 #[cold]
 pub(crate) fn other_length(draft: &Draft, node: usize, from: (usize, usize), to: (usize, usize)) -> Diagnostic {

@@ -149,7 +149,7 @@ pub enum Error {
     },
     /// The graph has no such node.
     UnknownNode {
-        /// The graph; and the node, if it is one of a `for` that has no such iteration.
+        /// The graph; and the node, if it is one of a loop that has no such iteration.
         site: Site,
         /// The index asked for, or the number of the iteration.
         index: usize,
@@ -234,14 +234,14 @@ impl fmt::Display for Error {
             Error::UnknownNode { site, nodes, .. } if site.node.is_some() => {
                 write!(
                     f,
-                    "{site}the `for` around it has no such iteration; the node is repeated {nodes} times"
+                    "{site}the loop around it has no such iteration; the node is repeated {nodes} times"
                 )
             }
             Error::UnknownNode { site, index, nodes } => {
                 write!(f, "{site}no node has index {index}; there are {nodes}")
             }
             Error::ForeignMemory { site } => write!(f, "{site}the memory belongs to another device"),
-            Error::TooManyNodes { site, most } => write!(f, "{site}a `for` makes more than {most} nodes"),
+            Error::TooManyNodes { site, most } => write!(f, "{site}a loop makes more than {most} nodes"),
             Error::Stream { site, message } | Error::Unsupported { site, message } | Error::InUse { site, message } => {
                 write!(f, "{site}{message}")
             }

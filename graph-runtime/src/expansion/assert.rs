@@ -1,6 +1,7 @@
 //! Compile-time assertions that `cuda_graph!` expands to, for what only rustc can evaluate. A failure is a compile
 //! error at the user's tokens. Build checks all of it again: these only report it earlier.
 
+use crate::kernel::integer::{Integer, widened};
 use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
 use crate::kernel::{Kernel, KernelFacts};
 use crate::shape::Element;
@@ -17,12 +18,44 @@ pub const fn check_launch<K: Kernel>(
     shared: i128,
     arguments: &[Argument],
 ) {
-    check_clusters::<K>(nodes, memory, grid, block, shared, arguments, None);
+    check::<K>(nodes, memory, grid, block, shared, arguments, None);
 }
 
 /// The same of nodes that say in which clusters their blocks run.
 #[track_caller]
 pub const fn check_clusters<K: Kernel>(
+    nodes: &[&str],
+    memory: &[&str],
+    grid: [i128; 3],
+    block: [i128; 3],
+    shared: i128,
+    arguments: &[Argument],
+    cluster: Option<[i128; 3]>,
+) {
+    check::<K>(nodes, memory, grid, block, shared, arguments, cluster);
+}
+
+/// The same of nodes with dimensions that may be of any type: grid, block and, for nodes that say in which clusters
+/// their blocks run, cluster. If one is unknown, only `build` checks the launch.
+#[track_caller]
+pub const fn check_dimensions<K: Kernel>(
+    nodes: &[&str],
+    memory: &[&str],
+    dimensions: &[Option<[i128; 3]>],
+    shared: i128,
+    arguments: &[Argument],
+) {
+    match dimensions {
+        &[Some(grid), Some(block)] => check::<K>(nodes, memory, grid, block, shared, arguments, None),
+        &[Some(grid), Some(block), Some(cluster)] => {
+            check::<K>(nodes, memory, grid, block, shared, arguments, Some(cluster));
+        }
+        _ => {}
+    }
+}
+
+#[track_caller]
+const fn check<K: Kernel>(
     nodes: &[&str],
     memory: &[&str],
     grid: [i128; 3],
@@ -168,39 +201,27 @@ pub const fn constant<T: Element>(value: T) -> Argument {
     Argument::Bytes(unsafe { bits.bytes }, size_of::<T>())
 }
 
-/// An integer type: what a constant in a `#[requires]` may have.
+/// The type of a constant in a `#[requires]`.
 #[diagnostic::on_unimplemented(
     message = "a constant in a contract is an integer, but this is `{Self}` [contract]",
     label = "not an integer"
 )]
-pub trait Integer: Element {
-    /// Can it be negative?
-    const SIGNED: bool;
-}
+pub trait ContractConstant: Integer {}
 
-macro_rules! integers {
-    ($signed:literal: $($ty:ty)*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl Integer for $ty {
-            const SIGNED: bool = $signed;
-        }
-    )*};
-}
-integers!(false: u8 u16 u32 u64 u128 usize);
-integers!(true: i8 i16 i32 i64 i128 isize);
+#[diagnostic::do_not_recommend]
+impl<T: Integer> ContractConstant for T {}
 
 /// The value of a constant in a contract.
-pub const fn integer<T: Integer>(value: T) -> i128 {
+pub const fn integer<T: ContractConstant>(value: T) -> i128 {
+    extended(value, T::SIGNED)
+}
+
+/// The value of an integer of any type. A `u128` that no `i128` can hold becomes `i128::MAX`: "very large".
+pub(super) const fn extended<T: Element>(value: T, signed: bool) -> i128 {
     let Argument::Bytes(bytes, len) = constant(value) else {
         return 0;
     };
-    let bits = i128::from_le_bytes(bytes);
-    let unused = 128 - 8 * len as u32;
-    if T::SIGNED {
-        return (bits << unused) >> unused;
-    }
-    // What no `i128` can hold, a `u128` above its half, stands for "very large".
-    if bits < 0 { i128::MAX } else { bits }
+    widened(bytes, len, signed)
 }
 
 #[cfg(test)]

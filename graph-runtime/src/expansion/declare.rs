@@ -1,6 +1,6 @@
 //! What declared graphs call of the builder besides its public methods: each statement is expanded to calls of these.
 
-use crate::builder::GraphBuilder;
+use crate::builder::{GraphBuilder, LoopKind};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::graph::node::{NodeHandle, NodeId};
@@ -37,9 +37,12 @@ pub trait Declare {
     /// Ends the body that was begun last.
     fn end_body(&mut self);
 
-    /// Begins a loop that declares these nodes; each comes with the number of loops around it, up to this one, or 0 in
+    /// Begins a `for` that declares these nodes; each comes with the number of loops around it, up to this one, or 0 in
     /// a body of another of its nodes. Returns the numbers of its iterations.
     fn begin_loop(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize>;
+
+    /// Begins an `each`, as [`Declare::begin_loop`] a `for`: its iterations are not ordered.
+    fn begin_each(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize>;
 
     /// Begins the iteration of this number.
     fn begin_iteration(&mut self, value: usize);
@@ -54,15 +57,24 @@ pub trait Declare {
     /// Ends the child that was begun last, with the result of declaring it.
     fn end_child(&mut self, declared: Result<()>);
 
-    /// Says how many nodes the graph, or the current child, has declared, each of a `for` once. `build` fails if others
+    /// Says how many nodes the graph, or the current child, has declared, each of a loop once. `build` fails if others
     /// were added, since indices of declarations would then be those of other nodes.
     fn end_nodes(&mut self, declarations: usize);
 
-    /// Adds edges between declarations: `[from, to]`, or `[from, to, common]` where `common` loops are around both.
+    /// Adds edges between declarations: `[from, to]`, or `[from, to, common]` where `common` loops are around both. Of
+    /// a further `for`, its last (of `from`) or first (of `to`) iteration is meant, of a further `each` all iterations.
     fn edges<const K: usize>(&mut self, edges: &[[usize; K]]);
 
     /// Adds programmatic edges between declarations, as [`Declare::edges`].
     fn programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]);
+
+    /// Adds edges between iterations: `(from, to, steps)`, with a number for each loop around both, from the outermost.
+    /// In each iteration of these loops `to` runs after `from` in the iteration whose numbers are larger by `steps`:
+    /// `after k(i - 1)` is `[-1]`. An iteration that does not exist is no edge.
+    fn shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]);
+
+    /// Adds programmatic edges between iterations, as [`Declare::shifted_edges`].
+    fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]);
 
     /// Says where the scratch resources lie, in order of declaration, and the size of the arena. `build` checks it, and
     /// packs anew if it is wrong.
@@ -108,7 +120,11 @@ impl Declare for GraphBuilder {
     }
 
     fn begin_loop(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize> {
-        self.declare_loop(declarations, range)
+        self.declare_loop(LoopKind::For, declarations, range)
+    }
+
+    fn begin_each(&mut self, declarations: &[(&'static str, usize)], range: impl Iterations) -> RangeInclusive<usize> {
+        self.declare_loop(LoopKind::Each, declarations, range)
     }
 
     fn begin_iteration(&mut self, value: usize) {
@@ -132,11 +148,19 @@ impl Declare for GraphBuilder {
     }
 
     fn edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
-        self.add_edges(edges);
+        self.add_edges(edges, false);
     }
 
     fn programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
-        self.add_programmatic_edges(edges);
+        self.add_edges(edges, true);
+    }
+
+    fn shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
+        self.add_shifted_edges(edges, false);
+    }
+
+    fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
+        self.add_shifted_edges(edges, true);
     }
 
     fn arena(&mut self, offsets: &[usize], bytes: usize) {

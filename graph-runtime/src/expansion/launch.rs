@@ -1,5 +1,6 @@
 //! Launches of declared kernels as `cuda_graph!` writes them: bounds whose failures say what a kernel takes.
 
+use crate::kernel::integer::Integer;
 use crate::kernel::{CallArgument, Dimensions, Kernel, Launch};
 use crate::shape::place::{OnDevice, Place};
 
@@ -14,6 +15,17 @@ pub trait SafeKernel: Kernel {}
 /// The dimensions of a launch that is not `unsafe`.
 pub fn launch<K: SafeKernel>(grid: impl Dimensions, block: impl Dimensions) -> Launch {
     Launch::new(grid, block)
+}
+
+/// An integer for a parameter of type `T`.
+#[inline]
+pub fn by_value<T: Integer>(value: impl Integer) -> CallArgument {
+    CallArgument::integer::<T>(value)
+}
+
+/// A literal that no `i32` can hold, which rustc would else take it for.
+pub const fn literal(value: i128) -> i128 {
+    value
 }
 
 /// Memory that is lent to a kernel.

@@ -7,6 +7,7 @@ pub(crate) mod target;
 pub(crate) mod declare;
 pub(crate) mod update;
 pub(crate) mod argument;
+pub(crate) mod passed;
 pub(crate) mod assert;
 pub(crate) mod launch;
 pub(crate) mod closure_value;

@@ -104,7 +104,9 @@ impl Update<'_> {
                 span.graph == graph.id && !span.outside && Part::of(*span) == part
             }
             (Argument::Value(before), ArgumentKind::Value(after)) => before.is_as_long_as(after),
-            (Argument::Buffer { .. }, ArgumentKind::Value(_)) | (Argument::Value(_), ArgumentKind::Buffer(..)) => false,
+            (Argument::Value(_), ArgumentKind::Misfit(_)) => true, // the checks of the launch refuse it
+            (Argument::Buffer { .. }, ArgumentKind::Value(_) | ArgumentKind::Misfit(_))
+            | (Argument::Value(_), ArgumentKind::Buffer(..)) => false,
         };
         let before = graph.program.arguments(built);
         if before.len() != N || !before.iter().zip(&call.arguments).all(same) {

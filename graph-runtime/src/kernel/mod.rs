@@ -5,13 +5,17 @@
 
 pub(crate) mod source;
 pub(crate) mod programmatic;
+pub(crate) mod dimensions;
+pub(crate) mod integer;
 
+use crate::kernel::integer::Integer;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
 use cudarc::driver::CudaFunction;
 use graph_plan::{Argument, Diagnostic, Draft, KernelCode, LaunchConfig, LaunchRequest, Mode, Subject};
 use std::sync::Arc;
 
+pub use crate::kernel::dimensions::Dimensions;
 pub use crate::kernel::source::{Declaration, ParamType, Source};
 pub use graph_plan::{Contract, GridDependency, KernelLimits, Param, ParamKind, Scalar, Touched};
 
@@ -147,6 +151,8 @@ pub(crate) enum ArgumentKind {
     Buffer(Span, Mode),
     /// A value, as it lies in memory.
     Value(Value),
+    /// An integer that does not fit its parameter: no graph is built with it, and no node changed.
+    Misfit(i128),
 }
 
 /// The bytes of a by-value argument; small ones need no allocation.
@@ -235,6 +241,7 @@ impl<const N: usize> KernelCall<N> {
             ArgumentKind::Value(Value::Small(bytes, len)) => Argument::Bytes(*bytes, usize::from(*len)),
             // A struct: no contract can use it, `#[cuda_kernels]` sees to that.
             ArgumentKind::Value(Value::Large(bytes)) => Argument::Bytes([0; 16], bytes.len()),
+            ArgumentKind::Misfit(value) => Argument::Int(*value),
         })
     }
 }
@@ -253,6 +260,16 @@ impl CallArgument {
     /// A value.
     pub fn value<T: Element>(value: T) -> Self {
         Self(ArgumentKind::Value(Value::new(&value)))
+    }
+
+    /// An integer for a parameter of type `T`. One that does not fit is a mistake that building reports.
+    #[inline]
+    pub(crate) fn integer<T: Integer>(value: impl Integer) -> Self {
+        let value = value.wide();
+        match T::fitting(value) {
+            Some(value) => Self::value(value),
+            None => Self(ArgumentKind::Misfit(value)),
+        }
     }
 }
 
@@ -318,49 +335,6 @@ impl Launch {
     }
 }
 
-/// An integer of any type, or a tuple of one to three of them.
-#[diagnostic::on_unimplemented(
-    message = "`{Self}` is no launch dimension",
-    label = "expected an integer, or a tuple of one to three integers"
-)]
-pub trait Dimensions {
-    /// As x, y and z.
-    fn dimensions(self) -> [i128; 3];
-}
-
-macro_rules! integer_dimensions {
-    ($($ty:ty)*) => {$(
-        #[diagnostic::do_not_recommend]
-        impl Dimensions for $ty {
-            fn dimensions(self) -> [i128; 3] {
-                [self as i128, 1, 1]
-            }
-        }
-    )*};
-}
-integer_dimensions!(u8 u16 u32 u64 usize i8 i16 i32 i64 isize);
-
-#[diagnostic::do_not_recommend]
-impl<X: Dimensions> Dimensions for (X,) {
-    fn dimensions(self) -> [i128; 3] {
-        self.0.dimensions()
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<X: Dimensions, Y: Dimensions> Dimensions for (X, Y) {
-    fn dimensions(self) -> [i128; 3] {
-        [self.0.dimensions()[0], self.1.dimensions()[0], 1]
-    }
-}
-
-#[diagnostic::do_not_recommend]
-impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
-    fn dimensions(self) -> [i128; 3] {
-        [self.0.dimensions()[0], self.1.dimensions()[0], self.2.dimensions()[0]]
-    }
-}
-
 /// The checked dimensions of a launch, or why they are wrong.
 pub(crate) fn launch_mistake<const N: usize>(
     draft: &Draft,
@@ -375,7 +349,7 @@ pub(crate) fn launch_mistake<const N: usize>(
     checked.map_err(|text| {
         let memory = call.arguments.each_ref().map(|argument| match &argument.0 {
             ArgumentKind::Buffer(span, _) => draft.resources.get(span.resource).map_or("", |resource| &resource.name),
-            ArgumentKind::Value(_) => "",
+            ArgumentKind::Value(_) | ArgumentKind::Misfit(_) => "",
         });
         let named = code.check_launch(&names, &request, &arguments, &memory, true);
         Diagnostic::parse(Subject::Node(node), named.err().unwrap_or(text).as_str())

@@ -1,6 +1,7 @@
 //! The nodes of each declaration of `cuda_graph!`: in a loop, one for each iteration.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// The nodes of each declaration, by its index. Only graphs with loops or children have this; in others every
 /// declaration is one node of the same index.
@@ -15,13 +16,16 @@ struct NodesOfDeclaration {
     /// The iteration numbers of each node, from the outermost loop, one node after the other, in ascending order.
     values: Vec<usize>,
     nodes: Vec<IterationNode>,
+    /// Whether each loop around it is an `each`, from the outermost, as far as some iteration has shown.
+    parallel: Vec<bool>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct IterationNode {
     node: usize,
-    /// Whether it only joins edges, since there are no iterations.
-    stands_in: bool,
+    /// The number of loops around it that have the iteration, from the outermost. If there are more loops around its
+    /// declaration, the next has no iterations: the node only joins edges, and the other numbers are 0.
+    loops: usize,
 }
 
 /// The nodes of all declarations of a graph.
@@ -63,18 +67,56 @@ impl NodesOfDeclaration {
         &self.values[index * depth..(index + 1) * depth]
     }
 
-    /// The first and last node of each iteration of the `common` outermost loops.
-    fn groups(&self, common: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let mut start = 0;
+    /// The nodes, by index, of each iteration of the `common` outermost loops.
+    fn iterations(&self, common: usize) -> impl Iterator<Item = Range<usize>> + '_ {
+        self.groups(0..self.nodes.len(), 0..common)
+    }
+
+    /// The nodes of `all` in groups that have the same iteration numbers in these loops.
+    fn groups(&self, all: Range<usize>, loops: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
+        let loops = loops.start..loops.end.min(self.depth());
+        let mut start = all.start;
         std::iter::from_fn(move || {
-            let first = self.nodes.get(start)?;
-            let prefix = |index: usize| &self.values(index)[..common.min(self.depth())];
-            let last = (start..self.nodes.len())
-                .take_while(|&index| prefix(index) == prefix(start))
-                .last()?;
-            start = last + 1;
-            Some((first.node, self.nodes[last].node))
+            let numbers = |index: usize| &self.values(index)[loops.clone()];
+            let same = (start..all.end).take_while(|&index| numbers(index) == numbers(start));
+            let group = start..start + same.count();
+            start = group.end;
+            (!group.is_empty()).then_some(group)
         })
+    }
+
+    /// The nodes, by index, in these iterations of the outermost loops.
+    fn of(&self, values: &[usize]) -> Range<usize> {
+        let numbers = |index: usize| &self.values(index)[..values.len().min(self.depth())];
+        let first = |low: usize, is_before: &dyn Fn(&[usize]) -> bool| {
+            let (mut low, mut high) = (low, self.nodes.len());
+            while low < high {
+                let middle = low.midpoint(high);
+                match is_before(numbers(middle)) {
+                    true => low = middle + 1,
+                    false => high = middle,
+                }
+            }
+            low
+        };
+        let start = first(0, &|numbers| numbers < values);
+        start..first(start, &|numbers| numbers <= values)
+    }
+
+    /// The nodes among `all`, which agree in the iterations of the `common` outermost loops, that all others of them
+    /// run before (`last`) or after: of each further `for` those of the last or first iteration, of each `each` those
+    /// of all iterations.
+    fn ends(&self, all: Range<usize>, common: usize, last: bool, ends: &mut Vec<usize>) {
+        if common >= self.depth() || all.len() == 1 {
+            ends.extend(self.nodes[all].iter().map(|node| node.node));
+            return;
+        }
+        let mut groups = self.groups(all, common..common + 1);
+        if self.parallel.get(common).copied().unwrap_or(false) {
+            groups.for_each(|group| self.ends(group, common + 1, last, ends));
+        } else if let Some(group) = if last { groups.last() } else { groups.next() } {
+            self.ends(group, common + 1, last, ends);
+        }
     }
 }
 
@@ -82,42 +124,49 @@ impl DeclaredNodes {
     /// `nodes` declarations, each of one node.
     pub(crate) fn identity(nodes: usize) -> Self {
         let mut identity = Self::default();
-        (0..nodes).for_each(|node| identity.add(node, [], node, false));
+        (0..nodes).for_each(|node| identity.add(node, [], 0, node));
         identity
     }
 
-    /// Adds the next node of a declaration. `values` are its iteration numbers, from the outermost loop.
+    /// Adds the next node of a declaration. `loops` are those that are open around it, from the outermost: the number
+    /// of the iteration, and whether it is an `each`. `without` is the number of loops, with the innermost open one,
+    /// that have no iterations; the node stands in for these.
     pub(crate) fn add(
         &mut self,
         declared: usize,
-        values: impl IntoIterator<Item = usize>,
+        loops: impl IntoIterator<Item = (usize, bool)>,
+        without: usize,
         node: usize,
-        stands_in: bool,
     ) {
         if self.of.len() <= declared {
             self.of.resize_with(declared + 1, NodesOfDeclaration::default);
         }
         let declared = &mut self.of[declared];
-        declared.values.extend(values);
-        declared.nodes.push(IterationNode { node, stands_in });
+        let mut open = 0;
+        for (value, parallel) in loops {
+            declared.values.push(value);
+            if declared.parallel.len() == open {
+                declared.parallel.push(parallel);
+            }
+            open += 1;
+        }
+        declared
+            .values
+            .extend(std::iter::repeat_n(0, without.saturating_sub(1)));
+        declared.nodes.push(IterationNode {
+            node,
+            loops: open.saturating_sub(without.min(1)),
+        });
     }
 
     /// The node of a declaration in these iterations.
     pub(crate) fn find(&self, declared: usize, values: &[usize]) -> Option<usize> {
-        let declared = self.of.get(declared)?;
-        let (mut low, mut high) = (0, declared.nodes.len());
-        while low < high {
-            let middle = low.midpoint(high);
-            match declared.values(middle).cmp(values) {
-                std::cmp::Ordering::Less => low = middle + 1,
-                std::cmp::Ordering::Greater => high = middle,
-                std::cmp::Ordering::Equal => {
-                    let found = declared.nodes[middle];
-                    return (!found.stands_in).then_some(found.node);
-                }
-            }
-        }
-        None
+        let declared = self
+            .of
+            .get(declared)
+            .filter(|declared| declared.depth() == values.len())?;
+        let found = declared.nodes.get(declared.of(values))?.first()?;
+        (found.loops == values.len()).then_some(found.node)
     }
 
     /// All nodes of a declaration, with the numbers of their iterations.
@@ -125,23 +174,68 @@ impl DeclaredNodes {
         let declared = self.of.get(declared);
         declared.into_iter().flat_map(|declared| {
             let nodes = declared.nodes.iter().enumerate();
-            let real = nodes.filter(|(_, node)| !node.stands_in);
+            let real = nodes.filter(|(_, node)| node.loops == declared.depth());
             real.map(|(index, node)| (node.node, declared.values(index)))
         })
     }
 
-    /// The edges between nodes for an edge between declarations with `common` loops around both: in each iteration of
-    /// those loops, from the last node of `from` to the first node of `to`.
-    pub(crate) fn edges(&self, from: usize, to: usize, common: usize) -> impl Iterator<Item = (usize, usize)> {
-        let groups = |declared: usize| {
-            self.of
-                .get(declared)
-                .into_iter()
-                .flat_map(move |declared| declared.groups(common))
+    /// The nodes that an edge between declarations orders, with `common` loops around both: in each iteration of those
+    /// loops, the first nodes of `to` run after the last nodes of `from`. `order` gets both.
+    pub(crate) fn edges(&self, from: usize, to: usize, common: usize, order: impl FnMut(&[usize], &[usize])) {
+        let Some((from, to)) = self.of.get(from).zip(self.of.get(to)) else {
+            return;
         };
-        groups(from)
-            .zip(groups(to))
-            .map(|((_, last), (first, _))| (last, first))
+        let groups = from.iterations(common).zip(to.iterations(common));
+        in_order((from, to), common, groups, order);
+    }
+
+    /// The nodes that an edge between iterations orders: in each iteration of the outermost loops around both
+    /// declarations, one for each of `steps`, the first nodes of `to` run after the last nodes of `from` in the
+    /// iteration whose numbers are larger by `steps`. An iteration that does not exist orders nothing. `order` gets
+    /// both.
+    pub(crate) fn shifted_edges(&self, from: usize, to: usize, steps: &[isize], order: impl FnMut(&[usize], &[usize])) {
+        let Some((from, to)) = self.of.get(from).zip(self.of.get(to)) else {
+            return;
+        };
+        let common = steps.len();
+        if common > from.depth().min(to.depth()) {
+            return;
+        }
+        // The number of the common loops that have the iteration.
+        let loops = |of: &NodesOfDeclaration, group: &Range<usize>| {
+            let nodes = of.nodes.get(group.clone()).and_then(<[_]>::first);
+            nodes.map(|node| node.loops.min(common))
+        };
+        let groups = to.iterations(common).filter_map(|after| {
+            let numbers = to.values(after.start)[..common].iter().zip(steps);
+            let other: Option<Vec<usize>> = numbers
+                .map(|(&number, &step)| number.checked_add_signed(step))
+                .collect();
+            let before = from.of(&other?);
+            // Joins that stand in for no iterations of one loop are ordered as its iterations would be, so that the
+            // order through them remains.
+            let (existing, other) = (loops(to, &after)?, loops(from, &before)?);
+            let same = existing == other && steps[existing..].iter().all(|&step| step == 0);
+            same.then_some((before, after))
+        });
+        in_order((from, to), common, groups, order);
+    }
+}
+
+/// Hands the last nodes of each first group and the first nodes of each second group to `order`. The groups are nodes
+/// of the two declarations that agree in the iterations of the `common` outermost loops.
+fn in_order(
+    (from, to): (&NodesOfDeclaration, &NodesOfDeclaration),
+    common: usize,
+    groups: impl Iterator<Item = (Range<usize>, Range<usize>)>,
+    mut order: impl FnMut(&[usize], &[usize]),
+) {
+    let (mut last, mut first) = (Vec::new(), Vec::new());
+    for (before, after) in groups {
+        (last.clear(), first.clear());
+        from.ends(before, common, true, &mut last);
+        to.ends(after, common, false, &mut first);
+        order(&last, &first);
     }
 }
 
@@ -150,14 +244,14 @@ mod tests {
     use super::*;
 
     /// `x`, then `for i { a; for j { b } }` where `i` is 1, 2 and 3, and `j` is below `i - 1`.
-    fn example() -> DeclaredNodes {
+    fn example(outer: bool, inner: bool) -> DeclaredNodes {
         let mut nodes = DeclaredNodes::identity(1);
         let mut node = 1;
         for i in 1..4 {
-            nodes.add(1, [i], node, false);
+            nodes.add(1, [(i, outer)], 0, node);
             node += 1;
             for j in 0..(i - 1).max(1) {
-                nodes.add(2, [i, j], node, i == 1);
+                nodes.add(2, [(i, outer), (j, inner)], usize::from(i == 1), node);
                 node += 1;
             }
         }
@@ -166,24 +260,92 @@ mod tests {
 
     #[test]
     fn nodes_are_found_by_the_numbers_of_their_iterations() {
-        let nodes = example();
+        let nodes = example(false, false);
         assert_eq!(nodes.find(0, &[]), Some(0));
         assert_eq!(nodes.find(1, &[2]), Some(3));
         assert_eq!(nodes.find(2, &[3, 1]), Some(7));
         assert_eq!(nodes.find(2, &[1, 0]), None, "it only stands in");
         assert_eq!(nodes.find(2, &[3, 2]), None);
+        assert_eq!(nodes.find(2, &[3]), None);
         assert_eq!(nodes.find(1, &[0]), None);
         assert_eq!(nodes.find(9, &[]), None);
         let all: Vec<_> = nodes.each(2).collect();
         assert_eq!(all, [(4, &[2, 0][..]), (6, &[3, 0]), (7, &[3, 1])]);
     }
 
+    type Pairs = Vec<(Vec<usize>, Vec<usize>)>;
+
+    fn edges_of(nodes: &DeclaredNodes, from: usize, to: usize, common: usize) -> Pairs {
+        let mut pairs = Vec::new();
+        nodes.edges(from, to, common, |before, after| {
+            pairs.push((before.to_vec(), after.to_vec()))
+        });
+        pairs
+    }
+
     #[test]
     fn edges_go_to_the_first_and_from_the_last_of_what_is_not_around_both() {
-        let edges = |from, to, common| example().edges(from, to, common).collect::<Vec<_>>();
-        assert_eq!(edges(0, 2, 0), [(0, 2)]);
-        assert_eq!(edges(2, 0, 0), [(7, 0)]);
-        assert_eq!(edges(1, 2, 1), [(1, 2), (3, 4), (5, 6)]);
-        assert_eq!(edges(2, 1, 1), [(2, 1), (4, 3), (7, 5)]);
+        let edges = |from, to, common| edges_of(&example(false, false), from, to, common);
+        assert_eq!(edges(0, 2, 0), [(vec![0], vec![2])]);
+        assert_eq!(edges(2, 0, 0), [(vec![7], vec![0])]);
+        let one = |pairs: &[(usize, usize)]| pairs.iter().map(|&(a, b)| (vec![a], vec![b])).collect::<Pairs>();
+        assert_eq!(edges(1, 2, 1), one(&[(1, 2), (3, 4), (5, 6)]));
+        assert_eq!(edges(2, 1, 1), one(&[(2, 1), (4, 3), (7, 5)]));
+    }
+
+    #[test]
+    fn edges_of_parallel_loops_are_of_all_their_iterations() {
+        let edges = |outer, inner, from, to, common| edges_of(&example(outer, inner), from, to, common);
+        assert_eq!(edges(true, true, 2, 0, 0), [(vec![2, 4, 6, 7], vec![0])]);
+        assert_eq!(edges(true, false, 2, 0, 0), [(vec![2, 4, 7], vec![0])]);
+        assert_eq!(edges(true, false, 0, 2, 0), [(vec![0], vec![2, 4, 6])]);
+        assert_eq!(edges(false, true, 2, 0, 0), [(vec![6, 7], vec![0])]);
+        let of_each = [(vec![1], vec![2]), (vec![3], vec![4]), (vec![5], vec![6, 7])];
+        assert_eq!(edges(true, true, 1, 2, 1), of_each);
+    }
+
+    #[test]
+    fn edges_between_iterations_join_those_that_exist() {
+        let nodes = example(true, true);
+        let edges = |from, to, steps: &[isize]| {
+            let mut pairs = Pairs::new();
+            nodes.shifted_edges(from, to, steps, |before, after| {
+                pairs.push((before.to_vec(), after.to_vec()));
+            });
+            pairs
+        };
+        assert_eq!(edges(1, 1, &[-1]), [(vec![1], vec![3]), (vec![3], vec![5])]);
+        assert_eq!(edges(1, 1, &[2]), [(vec![5], vec![1])]);
+        assert_eq!(
+            edges(2, 2, &[-1, 0]),
+            [(vec![4], vec![6])],
+            "of 1, 0 there is only a stand-in"
+        );
+        assert_eq!(edges(2, 2, &[0, -1]), [(vec![6], vec![7])]);
+        assert_eq!(
+            edges(2, 1, &[-1]),
+            [(vec![2], vec![3]), (vec![4], vec![5])],
+            "the order through no iterations"
+        );
+        assert_eq!(edges(2, 1, &[1]), [(vec![4], vec![1]), (vec![6, 7], vec![3])]);
+        assert_eq!(edges(1, 1, &[isize::MIN]), []);
+        assert_eq!(edges(1, 1, &[isize::MAX]), []);
+        assert_eq!(edges(1, 1, &[0, 0]), [], "more numbers than loops");
+    }
+
+    #[test]
+    fn edges_between_iterations_lead_through_empty_loops() {
+        let mut nodes = DeclaredNodes::default();
+        for i in 0..3 {
+            nodes.add(0, [(i, true), (0, true)], 1, i);
+        }
+        let edges = |steps: &[isize]| {
+            let mut pairs = Vec::new();
+            nodes.shifted_edges(0, 0, steps, |before, after| pairs.push((before[0], after[0])));
+            pairs
+        };
+        assert_eq!(edges(&[-1, 0]), [(0, 1), (1, 2)]);
+        assert_eq!(edges(&[0, -1]), []);
+        assert_eq!(edges(&[-1]), [(0, 1), (1, 2)]);
     }
 }

@@ -147,7 +147,9 @@ impl Argument {
         match (self, &other.0) {
             (Argument::Buffer { bytes, .. }, ArgumentKind::Buffer(span, _)) => *bytes == span.bytes,
             (Argument::Value(value), ArgumentKind::Value(other)) => value.bytes() == other.bytes(),
-            (Argument::Buffer { .. }, ArgumentKind::Value(_)) | (Argument::Value(_), ArgumentKind::Buffer(..)) => false,
+            (_, ArgumentKind::Misfit(_))
+            | (Argument::Buffer { .. }, ArgumentKind::Value(_))
+            | (Argument::Value(_), ArgumentKind::Buffer(..)) => false,
         }
     }
 }
@@ -169,6 +171,8 @@ impl Argument {
                 start: span.start,
                 bytes: span.bytes,
             }),
+            // A placeholder: the launch is refused.
+            ArgumentKind::Misfit(_) => arguments.push(Argument::Value(Value::Small([0; 16], 0))),
         }
     }
 }

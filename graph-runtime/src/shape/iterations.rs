@@ -1,4 +1,4 @@
-//! Ranges that a `for` counts over.
+//! Ranges that loops count over.
 
 use std::ops::{Range, RangeInclusive};
 
@@ -6,8 +6,8 @@ mod sealed {
     pub trait Iterations {}
 }
 
-/// A range of `usize`: what [`GraphBuilder::repeat`](crate::GraphBuilder::repeat) and the `for` of `cuda_graph!` repeat
-/// nodes over.
+/// A range of `usize`, over which [`GraphBuilder::repeat`](crate::GraphBuilder::repeat),
+/// [`GraphBuilder::each`](crate::GraphBuilder::each), and the `for` and `each` of `cuda_graph!` repeat nodes.
 #[diagnostic::on_unimplemented(
     message = "nodes cannot be repeated over `{Self}`",
     label = "not a range of `usize`",

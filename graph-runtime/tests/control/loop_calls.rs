@@ -21,7 +21,7 @@ fn iterations_beyond_all_memory_are_refused() -> Result<()> {
         assert!(matches!(error, Error::TooManyNodes { .. }), "{error:?}");
         assert_eq!(
             error.to_string(),
-            "graph `Many`, node `set`: a `for` makes more than 1048576 nodes"
+            "graph `Many`, node `set`: a loop makes more than 1048576 nodes"
         );
     }
     let mut builder = GraphBuilder::new(&device(), "Endless");

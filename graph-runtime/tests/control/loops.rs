@@ -257,7 +257,7 @@ fn handles_of_iterations_that_there_are_not_say_so() -> Result<()> {
     }
     assert_eq!(
         graph.inner(1, 2).set_enabled(false).unwrap_err().to_string(),
-        "graph `Nested`, node `inner[1][2]`: the `for` around it has no such iteration; the node is repeated 3 times"
+        "graph `Nested`, node `inner[1][2]`: the loop around it has no such iteration; the node is repeated 3 times"
     );
     let missing = graph.begin(3);
     assert_eq!((missing.name(), missing.is_enabled()), ("", false));

@@ -92,6 +92,6 @@ fn monte_carlo() {
     let mut trial = Trial::new("monte_carlo");
     let mut mean = trial.output::<f64>("mean", 64, Bound::Bits);
     let mut inside = trial.output::<u32>("inside", 1, Bound::Bits);
-    launch!(trial, monte_carlo<<<2, 32>>>(0x1234_5678_9abc_def1, &mut mean, &mut inside, 50));
+    launch!(trial, monte_carlo<<<2, 32>>>(0x1234_5678_9abc_def1_u64, &mut mean, &mut inside, 50));
     trial.run();
 }

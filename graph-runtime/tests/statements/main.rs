@@ -8,6 +8,7 @@ mod expression;
 mod graphs;
 mod host_nodes;
 mod host_statements;
+mod integers;
 mod language;
 mod library_statements;
 mod update;

@@ -6,11 +6,13 @@ use crate::span::ends;
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
-/// A launch in the clusters, and in the way, that the node's attributes ask for.
-pub(super) fn launched(node: &Node, mut launch: TokenStream) -> TokenStream {
+/// A launch in the clusters, and in the way, that the node's attributes ask for. `passed` makes the argument of the
+/// clusters.
+pub(super) fn launched(node: &Node, mut launch: TokenStream, passed: impl Fn(&Extent) -> TokenStream) -> TokenStream {
     let attributes = &node.attributes.node;
-    if let Some((span, Extent { whole, .. })) = &attributes.cluster {
-        launch = quote_spanned!(*span=> __g::Launch::cluster(#launch, #whole));
+    if let Some((span, cluster)) = &attributes.cluster {
+        let cluster = passed(cluster);
+        launch = quote_spanned!(*span=> __g::Launch::cluster(#launch, #cluster));
     }
     match attributes.cooperative {
         Some(span) => quote_spanned!(span=> __g::Launch::cooperative(#launch)),

@@ -4,12 +4,13 @@ use super::alias::{alias, allowed};
 use super::attribute;
 use super::child;
 use super::closure;
+use super::extent;
 use super::library;
 use super::names::{loaded_name, local};
 use super::part::{borrow, borrow_on_device, bounds_assertions, buffer, generic, inner, on_device, spanned_call};
 use super::rectangle::{columns, memset};
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
-use crate::graph::constant::{argument, is_constant};
+use crate::graph::constant::{argument, is_constant, is_large_literal, is_of_any_type};
 use crate::graph::resolve::Graph;
 use graph_plan::{Outcome, unordered_launches};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -27,7 +28,8 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
     match &node.action {
         Action::Kernel(launch) => {
             let function = loaded(node).map(|function| quote!(::core::option::Option::Some(#function)));
-            let (dimensions, call) = (dimensions(node, launch), call(graph, launch, &alias(node), function));
+            let dimensions = dimensions(graph, node, launch);
+            let call = call(graph, launch, &alias(node), function);
             quote_spanned!(span=> let _ = __g::GraphBuilder::kernel(#builder, #name, #dimensions, #call);)
         }
         Action::Memcpy { from, to } if from.is_rectangle() || to.is_rectangle() => {
@@ -74,7 +76,8 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
     match &node.action {
         Action::Kernel(launch) => {
             let function = loaded(node).map(|_| loaded_name().to_token_stream());
-            let (dimensions, call) = (dimensions(node, launch), call(graph, launch, &alias(node), function));
+            let dimensions = dimensions(graph, node, launch);
+            let call = call(graph, launch, &alias(node), function);
             quote_spanned!(span=> #trait_path::kernel(#target, #index, #name, #dimensions, #call))
         }
         Action::Memset { to, value } => {
@@ -99,9 +102,10 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
 
 /// `Launch::new(grid, block)` at the user's tokens. Without `unsafe` it also demands a kernel that is declared `safe`:
 /// rustc then says nothing of the call of an unsafe function in the same body.
-fn dimensions(node: &Node, launch: &Launch) -> TokenStream {
-    let (grid, block) = (&launch.grid.whole, &launch.block.whole);
+fn dimensions(graph: &Graph<'_>, node: &Node, launch: &Launch) -> TokenStream {
     let span = launch.function.span();
+    let passed = |extent: &Extent| extent::passed(graph, extent, span);
+    let (grid, block) = (passed(&launch.grid), passed(&launch.block));
     let dimensions = match (launch.path(), launch.unsafety) {
         (Some(_), None) => {
             let mut kernel = alias(node);
@@ -114,7 +118,7 @@ fn dimensions(node: &Node, launch: &Launch) -> TokenStream {
         Some(shared) => quote_spanned!(span=> __g::Launch::shared(#dimensions, #shared)),
         None => dimensions,
     };
-    attribute::launched(node, dimensions)
+    attribute::launched(node, dimensions, passed)
 }
 
 /// The function value that a node launches, as an expression of type `CudaFunction`.
@@ -132,17 +136,38 @@ pub(super) fn loaded(node: &Node) -> Option<TokenStream> {
 /// The call that a node makes, in `unsafe` where the user wrote so. `function` is the value that is launched, if that
 /// is no path.
 fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident, function: Option<TokenStream>) -> TokenStream {
-    let arguments = launch.arguments.iter().map(|argument| match argument {
+    let declared = function.is_none();
+    let arguments = launch.arguments.iter().enumerate();
+    let arguments = arguments.map(|(index, argument)| match argument {
         Argument::Borrow { and, mutable, place } => {
             let place = on_device(graph, place, mutable.is_some());
             quote!(#and #mutable #place)
         }
+        Argument::Value(value) if declared => by_value(value, kernel, index),
         Argument::Value(value) => value.to_token_stream(),
     });
     match function {
         Some(function) => call_of_value(launch, function, arguments),
         None => call_of_path(launch, kernel, quote!(#(#arguments),*)),
     }
+}
+
+/// The by-value argument of this index of a declared kernel. An integer parameter takes integers of any type, so rustc
+/// does not look at it to find the type of an expression: it takes literals for an `i32`, which not all fit, and where
+/// the expression is of whatever type is expected, the parameter's type must be named.
+fn by_value(value: &Expr, kernel: &Ident, index: usize) -> TokenStream {
+    let span = value.span();
+    if is_large_literal(value) {
+        return quote_spanned!(span=> __p::literal(#value));
+    }
+    if is_of_any_type(value) {
+        let (kernel, function) = (
+            Ident::new(&kernel.to_string(), span),
+            format_ident!("__value{index}", span = span),
+        );
+        return quote_spanned!(span=> #kernel::#function(#value));
+    }
+    value.to_token_stream()
 }
 
 /// `KernelCall::built_with(function, [arguments])`. Without `unsafe` it is rustc's own error, at the function.
@@ -358,7 +383,7 @@ fn each<'a>(graph: &Graph<'a>) -> Vec<Assertion<'a>> {
     found.extend(launches.iter().map(|assertion| Assertion {
         node: assertion.node,
         span: assertion.launch.function.span(),
-        tokens: assertion.tokens(),
+        tokens: assertion.tokens(graph),
     }));
     found
 }
@@ -374,9 +399,12 @@ struct LaunchAssertion<'a> {
 }
 
 impl LaunchAssertion<'_> {
-    fn tokens(&self) -> TokenStream {
+    fn tokens(&self, graph: &Graph<'_>) -> TokenStream {
         let (kernel, nodes, operands) = (alias(self.node), &self.nodes, &self.operands);
         let check = match self.node.attributes.node.cluster {
+            _ if any_typed(graph, self.node, self.launch) => {
+                quote_spanned!(self.launch.function.span()=> check_dimensions)
+            }
             Some(_) => quote_spanned!(self.launch.function.span()=> check_clusters),
             None => quote_spanned!(self.launch.function.span()=> check_launch),
         };
@@ -406,24 +434,30 @@ fn operands(graph: &Graph<'_>, node: &Node, launch: &Launch) -> Option<TokenStre
     if !dimensions.all(|expr| is_constant(expr, &variables)) {
         return None;
     }
-    let (grid, block) = (extent(&launch.grid), extent(&launch.block));
-    let shared = launch.shared.as_ref().map_or_else(|| quote!(0), wide);
+    let shared = launch.shared.as_ref().map_or_else(|| quote!(0), extent::wide);
     let unknown = || quote!(__p::plan::Argument::Unknown);
     let arguments = launch.arguments.iter().map(|passed| match passed {
         Argument::Borrow { place, .. } => buffer(graph, place).unwrap_or_else(unknown),
         Argument::Value(value) => argument(value, &variables),
     });
-    let cluster = cluster.map(extent);
+    if any_typed(graph, node, launch) {
+        let span = launch.function.span();
+        let extents = extents(node, launch).map(|extent| extent::known(graph, extent, span));
+        return Some(quote!(&[#(#extents),*], #shared, &[#(#arguments),*]));
+    }
+    let (grid, block) = (extent::values(&launch.grid), extent::values(&launch.block));
+    let cluster = cluster.map(extent::values);
     let cluster = cluster.map(|cluster| quote!(, ::core::option::Option::Some(#cluster)));
     Some(quote!(#grid, #block, #shared, &[#(#arguments),*] #cluster))
 }
 
-fn extent(extent: &Extent) -> TokenStream {
-    let parts = extent.parts.iter().map(wide).chain([quote!(1), quote!(1)]).take(3);
-    quote!([#(#parts),*])
+/// Grid and block of a launch, and the cluster of its node if it has one.
+fn extents<'a>(node: &'a Node, launch: &'a Launch) -> impl Iterator<Item = &'a Extent> {
+    let cluster = node.attributes.node.cluster.iter().map(|(_, cluster)| cluster);
+    [&launch.grid, &launch.block].into_iter().chain(cluster)
 }
 
-/// A dimension as `i128`.
-fn wide(expr: &Expr) -> TokenStream {
-    quote!((#expr) as ::core::primitive::i128)
+/// Whether only rustc knows if one of the extents is an integer or a tuple.
+fn any_typed(graph: &Graph<'_>, node: &Node, launch: &Launch) -> bool {
+    extents(node, launch).any(|extent| extent::is_typed(graph, extent))
 }

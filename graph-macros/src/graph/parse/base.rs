@@ -5,7 +5,7 @@ use crate::graph::boundary;
 use crate::span::last_span;
 use proc_macro2::{Span, TokenTree};
 use syn::ext::IdentExt;
-use syn::parse::ParseStream;
+use syn::parse::{End, ParseStream};
 use syn::{Expr, Ident, Token};
 
 pub(super) fn expected(span: Span, what: &str) -> syn::Error {
@@ -33,6 +33,14 @@ pub(super) fn present(input: ParseStream<'_>, last: Span, what: &str) -> syn::Re
         true => Err(expected(last, what)),
         false => Ok(()),
     }
+}
+
+/// A comma that ends the tokens, as Rust allows it after the last of a list.
+pub(super) fn last_comma(input: ParseStream<'_>) -> syn::Result<()> {
+    if input.peek(Token![,]) && input.peek2(End) {
+        input.parse::<Token![,]>()?;
+    }
+    Ok(())
 }
 
 /// The `;` after a statement whose last token is at `end`.

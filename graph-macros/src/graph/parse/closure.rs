@@ -110,6 +110,7 @@ fn bar(input: ParseStream<'_>, form: &str) -> syn::Result<()> {
 }
 
 fn closing_bar(input: ParseStream<'_>) -> syn::Result<()> {
+    input.parse::<Option<Token![,]>>()?;
     input
         .parse::<Token![|]>()
         .map(drop)

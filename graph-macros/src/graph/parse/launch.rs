@@ -148,6 +148,7 @@ fn dimensions(inside: Vec<TokenTree>, closing: Span) -> syn::Result<(Extent, Ext
             shared = (!input.peek(Token![;]))
                 .then(|| expression(input, "an expression"))
                 .transpose()?;
+            input.parse::<Option<Token![,]>>()?;
         }
         if !input.peek(Token![;]) {
             return Err(expected(

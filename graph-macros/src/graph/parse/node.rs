@@ -1,7 +1,7 @@
 //! Nodes: their actions and their `after` lists.
 
 use super::Context;
-use super::base::{expected, last_expression, next_is, present, semicolon, starts_statement, unfinished};
+use super::base::{expected, last_comma, last_expression, next_is, present, semicolon, starts_statement, unfinished};
 use super::child::child;
 use super::closure::{call, capture, raw};
 use super::conditional::{conditional, loop_while, switch};
@@ -140,7 +140,7 @@ fn place(input: ParseStream<'_>) -> syn::Result<Place> {
 
 const NAME: &str = "the name of a node after `after`: name a node, or remove `after`";
 
-/// `after a, programmatic(b)`, each with its last token.
+/// `after a, programmatic(b),`, each with its last token.
 fn after(input: ParseStream<'_>, found: &mut Vec<(Dependency, Span)>) -> syn::Result<()> {
     if !next_is(input, "after") {
         return Ok(());
@@ -148,6 +148,11 @@ fn after(input: ParseStream<'_>, found: &mut Vec<(Dependency, Span)>) -> syn::Re
     let mut last = input.call(Ident::parse_any)?.span();
     loop {
         present(input, last, NAME)?;
+        let ended = input.is_empty() || input.peek(Token![;]);
+        if let Some((_, end)) = found.last_mut().filter(|_| ended) {
+            *end = last; // of a comma at the end of the list
+            return Ok(());
+        }
         found.push(dependency(input)?);
         if next_is(input, "after") {
             return Err(expected(
@@ -183,6 +188,7 @@ fn dependency(input: ParseStream<'_>) -> syn::Result<(Dependency, Span)> {
     let upstream: Ident = content
         .parse()
         .map_err(|error| expected(error.span(), "the name of a node in `programmatic(..)`"))?;
+    last_comma(&content)?;
     if !content.is_empty() {
         return Err(expected(
             content.span(),

@@ -188,8 +188,27 @@ fn places_of_one_and_two_dimensions() {
 }
 
 #[test]
+fn lists_may_end_with_a_comma() {
+    for source in [
+        "join j after a,;",
+        "kernel k = f<<<(1,), (2, 3,),>>>(&x, 2,) after a,;",
+        "kernel k = f<<<1, 2, 3,>>>() after a,;",
+        "call c = |&x,| x.len() after a,;",
+        "capture c = (&x,) |stream,| f(stream) after a,;",
+        "raw r = unsafe (&x,) |graph, after,| f(graph, after) after a,;",
+        "graph g = G(data: &mut x,) after a,;",
+    ] {
+        assert_eq!(node(source).1, "a", "{source}");
+    }
+    let name = "expected the name of a node after `after`: name a node, or remove `after`";
+    for list in [",", "a,,", ", a"] {
+        assert_mistake(&format!("join j after {list};"), name);
+    }
+}
+
+#[test]
 fn programmatic_edges() {
-    let (_, after) = node("join j after a, programmatic(b), programmatic;");
+    let (_, after) = node("join j after a, programmatic(b,), programmatic;");
     assert_eq!(after, "a, programmatic(b), programmatic");
     assert_mistake(
         "join j after programmatic();",

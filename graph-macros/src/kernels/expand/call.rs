@@ -2,7 +2,7 @@
 
 use super::expected;
 use crate::kernels::check::Checked;
-use crate::kernels::param::{Kind, Param};
+use crate::kernels::param::{Kind, Param, Value};
 use crate::span::ends;
 use graph_plan::Scalar;
 use proc_macro2::{Ident, TokenStream};
@@ -48,11 +48,19 @@ pub(super) fn launch(kernel: &Checked) -> TokenStream {
             let (ident, ty) = (&param.ident, lent(index));
             quote!(#ident: #ty)
         }
+        Kind::Value(ref value) if value.scalar.is_integer() => {
+            let (ident, ty) = (&param.ident, passed(index));
+            quote!(#ident: #ty)
+        }
         Kind::Value(_) | Kind::Invalid => input(index, param),
     });
     let generics = params().filter_map(|(index, param)| match &param.kind {
         Kind::Buffer(buffer) => {
             let (ty, expected) = (lent(index), expected::reference(declaration, param, buffer));
+            Some(quote!(#ty: #expected))
+        }
+        Kind::Value(value) if value.scalar.is_integer() => {
+            let (ty, expected) = (passed(index), expected::integer(declaration, param, value));
             Some(quote!(#ty: #expected))
         }
         Kind::Value(_) | Kind::Invalid => generic(index, param),
@@ -76,6 +84,23 @@ pub(super) fn launch(kernel: &Checked) -> TokenStream {
             Kind::Value(_) | Kind::Invalid => argument(param),
         }
     })
+}
+
+/// For each by-value parameter a function that returns what it is given: it names the type, where `cuda_graph!` has an
+/// expression that would be of any.
+pub(super) fn values(kernel: &Checked) -> TokenStream {
+    let params = kernel.declaration.params.iter().enumerate();
+    let values = params.filter_map(|(index, param)| match &param.kind {
+        Kind::Value(value) => {
+            let (name, ty) = (format_ident!("__value{index}"), value_type(value));
+            Some(quote! {
+                #[doc(hidden)]
+                pub const fn #name(value: #ty) -> #ty { value }
+            })
+        }
+        Kind::Buffer(_) | Kind::Invalid => None,
+    });
+    values.collect()
 }
 
 /// A function that makes a `KernelCall` of its parameters.
@@ -114,6 +139,11 @@ fn lent(index: usize) -> Ident {
     format_ident!("__Lent{index}")
 }
 
+/// The type parameter of an integer.
+fn passed(index: usize) -> Ident {
+    format_ident!("__Value{index}")
+}
+
 /// The type parameter that a parameter needs, for the shape of its argument.
 fn generic(index: usize, param: &Param) -> Option<TokenStream> {
     let name = format_ident!("__Shape{index}");
@@ -137,20 +167,27 @@ fn input(index: usize, param: &Param) -> TokenStream {
             let place = quote_spanned!(span=> ::graph_runtime::Place<#shape, ::graph_runtime::OnDevice>);
             quote_spanned!(span=> #ident: &#mutability #place)
         }
+        Kind::Value(value) if value.scalar.is_integer() => {
+            quote_spanned!(ends(&value.ty).0=> #ident: impl ::graph_runtime::Integer)
+        }
         Kind::Value(value) => {
-            // A type that the macro read as a primitive type must be that type, whatever else has its name in the
-            // user's scope: sizes and contracts were checked for it.
-            let ty = match value.scalar {
-                Scalar::Other => value.ty.to_token_stream(),
-                scalar => {
-                    let span = ends(&value.ty).0;
-                    let name = Ident::new(&format!("{scalar:?}").to_lowercase(), span);
-                    quote_spanned!(span=> ::core::primitive::#name)
-                }
-            };
+            let ty = value_type(value);
             quote!(#ident: #ty)
         }
         Kind::Invalid => quote!(#ident: #shape),
+    }
+}
+
+/// The type of a by-value parameter. One that the macro read as a primitive type must be that type, whatever else has
+/// its name in the user's scope: sizes and contracts were checked for it.
+fn value_type(value: &Value) -> TokenStream {
+    match value.scalar {
+        Scalar::Other => value.ty.to_token_stream(),
+        scalar => {
+            let span = ends(&value.ty).0;
+            let name = Ident::new(&format!("{scalar:?}").to_lowercase(), span);
+            quote_spanned!(span=> ::core::primitive::#name)
+        }
     }
 }
 
@@ -161,6 +198,10 @@ fn argument(param: &Param) -> TokenStream {
             Some(_) => quote!(::graph_runtime::private::CallArgument::write(#ident)),
             None => quote!(::graph_runtime::private::CallArgument::read(#ident)),
         },
+        Kind::Value(value) if value.scalar.is_integer() => {
+            let ty = value_type(value);
+            quote!(::graph_runtime::private::by_value::<#ty>(#ident))
+        }
         Kind::Value(value) => {
             // If the type is no `Element`, rustc says so at the argument, which therefore has the span of the type.
             let span = ends(&value.ty).0;

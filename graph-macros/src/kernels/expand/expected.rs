@@ -1,7 +1,7 @@
 //! Traits of what a kernel's parameters take: their messages name the parameter, as rustc's own do not.
 
 use crate::kernels::declaration::Declaration;
-use crate::kernels::param::{Buffer, Kind, Param};
+use crate::kernels::param::{Buffer, Kind, Param, Value};
 use crate::span::ends;
 use crate::text::text;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -41,6 +41,16 @@ pub(super) fn shape(declaration: &Declaration, param: &Param, buffer: &Buffer) -
     quote_spanned!(span=> #module::__memory::#name)
 }
 
+/// The trait of the types that an integer parameter takes.
+pub(super) fn integer(declaration: &Declaration, param: &Param, value: &Value) -> TokenStream {
+    let span = ends(&value.ty).0;
+    let (module, name) = (
+        located(module(declaration), span),
+        located(name(declaration, param), span),
+    );
+    quote_spanned!(span=> #module::#name)
+}
+
 /// The name at other tokens.
 fn located(mut name: Ident, span: Span) -> Ident {
     name.set_span(name.span().located_at(span));
@@ -55,14 +65,41 @@ fn buffers(declaration: &Declaration) -> impl Iterator<Item = (&Param, &Buffer)>
     })
 }
 
-/// The module of the traits: for each parameter one of references and one, in `__memory`, of shapes.
+/// The parameters that are integers.
+fn integers(declaration: &Declaration) -> impl Iterator<Item = (&Param, &Value)> {
+    declaration.params.iter().filter_map(|param| match &param.kind {
+        Kind::Value(value) if value.scalar.is_integer() => Some((param, &**value)),
+        Kind::Buffer(_) | Kind::Value(_) | Kind::Invalid => None,
+    })
+}
+
+/// The module of the traits: for each parameter that is memory one of references and one, in `__memory`, of shapes; for
+/// each integer one of the types that it takes.
 ///
-/// They are unsafe, since a call trusts that nothing else implements them.
+/// Those of memory are unsafe, since a call trusts that nothing else implements them.
 pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
-    buffers(declaration).next()?;
+    if buffers(declaration).next().is_none() && integers(declaration).next().is_none() {
+        return None;
+    }
     let (module, visibility) = (module(declaration), &declaration.visibility);
+    let values = integers(declaration).map(|(param, value)| {
+        let (ident, message) = (
+            name(declaration, param),
+            format!("{}, but this is `{{Self}}`", parameter(declaration, param, &value.ty)),
+        );
+        quote! {
+            #[diagnostic::on_unimplemented(
+                message = #message,
+                label = "expected an integer, of any type; nothing else converts"
+            )]
+            pub trait #ident: ::graph_runtime::Integer {}
+
+            #[diagnostic::do_not_recommend]
+            impl<__Value: ::graph_runtime::Integer> #ident for __Value {}
+        }
+    });
     let references = buffers(declaration).map(|(param, buffer)| {
-        let (ident, message) = (name(declaration, param), parameter(declaration, param, buffer));
+        let (ident, message) = (name(declaration, param), parameter(declaration, param, &buffer.ty));
         let (how, lent) = match buffer.mutability {
             Some(_) => ("&mut ", quote!(LentMut)),
             None => ("&", quote!(Lent)),
@@ -78,7 +115,7 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
     let shapes = buffers(declaration).map(|(param, buffer)| {
         let message = format!(
             "{}, but this memory is `{{Self}}`",
-            parameter(declaration, param, buffer)
+            parameter(declaration, param, &buffer.ty)
         );
         let ident = name_of_shape(declaration, param);
         let label = match &buffer.exact {
@@ -98,14 +135,15 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
         #[allow(non_camel_case_types, unsafe_code)]
         #visibility mod #module {
             #(#references)*
+            #(#values)*
             pub mod __memory { #(#shapes)* }
         }
     })
 }
 
 /// The beginning of the messages about a parameter.
-fn parameter(declaration: &Declaration, param: &Param, buffer: &Buffer) -> String {
-    let ty = escaped(&buffer.ty);
+fn parameter(declaration: &Declaration, param: &Param, ty: &syn::Type) -> String {
+    let ty = escaped(ty);
     format!(
         "parameter `{}` of kernel `{}` is `{ty}`",
         param.name(),

@@ -74,12 +74,12 @@ fn shapes_decide_what_is_taken() {
             "fn call<__Shape0: ?::core::marker::Sized + ::graph_runtime::ArrayOf<[f32; 4]> >(
                 a: &mut ::graph_runtime::Place<__Shape0, ::graph_runtime::OnDevice>,
                 b: &mut ::graph_runtime::Place<[[f32; 4]; 8], ::graph_runtime::OnDevice>,
-                which: ::core::primitive::u32
+                which: impl ::graph_runtime::Integer
             ) -> ::graph_runtime::KernelCall<3usize>",
             "name: \"a\", kind: ::graph_runtime::private::plan::ParamKind::Buffer { unit: ::core::mem::size_of::<[f32; 4]>()",
             "name: \"b\", kind: ::graph_runtime::private::plan::ParamKind::Buffer { unit: ::core::mem::size_of::<[f32; 4]>()",
             "CallArgument::write(a)",
-            "CallArgument::value(which)",
+            "by_value::<::core::primitive::u32>(which)",
         ],
     );
     has(
@@ -124,7 +124,7 @@ fn mistakes_leave_the_interface() {
         "#[requires(value)] fn fill(out: *mut u32, value: u32);",
         &[
             "enum fill {}",
-            "unsafe fn call<__Shape0>(out: __Shape0, value: ::core::primitive::u32)",
+            "unsafe fn call<__Shape0>(out: __Shape0, value: impl ::graph_runtime::Integer)",
             "contracts: &[]",
         ],
     );

@@ -1,6 +1,8 @@
-//! Loops: `for`. Each iteration adds nodes of its own, which run after those of the previous iteration.
+//! Loops: `for` and `each`. Each iteration adds nodes of its own. Those of a `for` run after those of the previous
+//! iteration; the iterations of an `each` are not ordered.
 
 mod order;
+mod parallel;
 
 use super::GraphBuilder;
 use crate::error::{Error, Site};
@@ -15,6 +17,25 @@ use std::ops::RangeInclusive;
 /// The maximum number of nodes of a graph with loops: a range that is a mistake is reported before it fills all memory.
 const MAX_NODES: usize = 1 << 20;
 
+/// The kind of a loop.
+#[derive(Clone, Copy, PartialEq)]
+pub(crate) enum LoopKind {
+    /// Each iteration runs after the previous one.
+    For,
+    /// Nothing orders iterations but edges between them.
+    Each,
+}
+
+impl LoopKind {
+    /// The keyword of the statement.
+    const fn keyword(self) -> &'static str {
+        match self {
+            LoopKind::For => "for",
+            LoopKind::Each => "each",
+        }
+    }
+}
+
 /// A node as `cuda_graph!` declares it in a loop: its name, and the number of loops around it up to that one, or 0 in
 /// a body of another node of the loop.
 type Declaration = (&'static str, usize);
@@ -24,9 +45,11 @@ type Declaration = (&'static str, usize);
 pub(super) struct Loops {
     /// The loops that nodes are being added in, from the outermost.
     open: Vec<OpenLoop>,
-    /// The loops that have ended, inner ones before those around them.
+    /// The `for`s that have ended, inner ones before those around them.
     ended: Vec<EndedLoop>,
     declarations: Option<Declarations>,
+    /// Edges from nodes of other iterations, which may not have been added yet.
+    between: Vec<parallel::EdgeFromName>,
 }
 
 /// The declarations of `cuda_graph!` so far.
@@ -38,6 +61,7 @@ struct Declarations {
 
 /// A loop in which nodes are being added.
 struct OpenLoop {
+    kind: LoopKind,
     /// The number of the current iteration.
     value: usize,
     /// The index of its first declaration.
@@ -52,7 +76,7 @@ struct OpenLoop {
     starts: Vec<usize>,
 }
 
-/// The nodes of a loop.
+/// The nodes of a `for`.
 struct EndedLoop {
     /// The body that the loop is in.
     body: usize,
@@ -67,8 +91,8 @@ impl Loops {
     /// follow it.
     pub(super) fn declare(&mut self, name: Cow<'static, str>, node: usize) -> Cow<'static, str> {
         if let Some(declarations) = &mut self.declarations {
-            let values = self.open.iter().map(|open| open.value);
-            declarations.nodes.add(declarations.next, values, node, false);
+            let loops = self.open.iter().map(OpenLoop::iteration);
+            declarations.nodes.add(declarations.next, loops, 0, node);
             declarations.next += 1;
         }
         if self.open.is_empty() {
@@ -87,8 +111,10 @@ impl Loops {
 
     /// Hands the loops of a child to those of the graph around it, and returns the nodes of the child's declarations.
     pub(super) fn end_in(self, outer: &mut Option<Box<Self>>) -> Option<DeclaredNodes> {
-        if !self.ended.is_empty() {
-            outer.get_or_insert_default().ended.extend(self.ended);
+        if !self.ended.is_empty() || !self.between.is_empty() {
+            let outer = outer.get_or_insert_default();
+            outer.ended.extend(self.ended);
+            outer.between.extend(self.between);
         }
         self.declarations.map(|declarations| declarations.nodes)
     }
@@ -109,9 +135,20 @@ impl Loops {
         self.declarations.as_ref().map(|declarations| declarations.next)
     }
 
+    /// The number of loops that are open.
+    pub(super) fn depth(&self) -> usize {
+        self.open.len()
+    }
+
+    /// The numbers of the current iterations of the `loops` outermost loops, as names end with them.
+    fn numbers(&self, loops: usize) -> Option<String> {
+        Some(numbered(String::new(), self.open.get(..loops)?))
+    }
+
     /// Begins a loop in `body`.
-    fn open(&mut self, body: usize, declarations: &[Declaration]) {
+    fn open(&mut self, kind: LoopKind, body: usize, declarations: &[Declaration]) {
         self.open.push(OpenLoop {
+            kind,
             value: 0,
             first: self.declarations.as_ref().map_or(0, |declarations| declarations.next),
             declarations: declarations.len(),
@@ -137,7 +174,11 @@ impl Loops {
         if added == open.declarations && body == open.body {
             return None;
         }
-        let iteration = format!("iteration {} of the `for` around `{name}`", open.value);
+        let iteration = format!(
+            "iteration {} of the `{}` around `{name}`",
+            open.value,
+            open.kind.keyword()
+        );
         Some((iteration, open.declarations, added))
     }
 
@@ -155,11 +196,14 @@ impl Loops {
     fn close(&mut self, end: usize) {
         self.complete();
         let Some(open) = self.open.pop() else { return };
-        self.ended.push(EndedLoop {
-            body: open.body,
-            starts: open.starts,
-            end,
-        });
+        match open.kind {
+            LoopKind::For => self.ended.push(EndedLoop {
+                body: open.body,
+                starts: open.starts,
+                end,
+            }),
+            LoopKind::Each => {}
+        }
     }
 
     /// The name of the join that stands in for a declaration of the innermost loop, which has no iterations. The join
@@ -167,11 +211,17 @@ impl Loops {
     fn stand_in(&mut self, offset: usize, (name, depth): Declaration, node: usize) -> Option<String> {
         let (innermost, around) = self.open.split_last()?;
         if let Some(declarations) = &mut self.declarations {
-            let inner = std::iter::repeat_n(0, depth - 1);
-            let values = self.open.iter().map(|open| open.value).chain(inner);
-            declarations.nodes.add(innermost.first + offset, values, node, true);
+            let loops = self.open.iter().map(OpenLoop::iteration);
+            declarations.nodes.add(innermost.first + offset, loops, depth, node);
         }
         Some(numbered(name.to_owned(), around) + &"[]".repeat(depth))
+    }
+}
+
+impl OpenLoop {
+    /// The number of the current iteration, and whether the loop is an `each`.
+    fn iteration(&self) -> (usize, bool) {
+        (self.value, self.kind == LoopKind::Each)
     }
 }
 
@@ -184,9 +234,14 @@ fn numbered(mut name: String, open: &[OpenLoop]) -> String {
 }
 
 impl GraphBuilder {
-    /// Adds the nodes of a loop: [`GraphBuilder::repeat`].
-    pub(super) fn add_loop(&mut self, range: impl Iterations, mut iteration: impl FnMut(&mut Self, usize)) {
-        for value in self.open_loop(&[], range) {
+    /// Adds the nodes of a loop: [`GraphBuilder::repeat`] and [`GraphBuilder::each`].
+    pub(super) fn add_loop(
+        &mut self,
+        kind: LoopKind,
+        range: impl Iterations,
+        mut iteration: impl FnMut(&mut Self, usize),
+    ) {
+        for value in self.open_loop(kind, &[], range) {
             if self.draft.nodes.len() > MAX_NODES {
                 self.refuse_loop("");
                 break;
@@ -200,12 +255,13 @@ impl GraphBuilder {
     /// Begins a loop that `cuda_graph!` has declared with these nodes, and returns the numbers of its iterations.
     pub(crate) fn declare_loop(
         &mut self,
+        kind: LoopKind,
         declarations: &[Declaration],
         range: impl Iterations,
     ) -> RangeInclusive<usize> {
         let nodes = self.draft.nodes.len();
         self.position.loops_mut().record_declarations(nodes);
-        self.open_loop(declarations, range)
+        self.open_loop(kind, declarations, range)
     }
 
     /// Begins the iteration of this number.
@@ -258,44 +314,12 @@ impl GraphBuilder {
         open.map_or(0, |open| open.value)
     }
 
-    /// Adds edges between declarations: `[from, to]`, or `[from, to, common]` where `common` loops are around both. In
-    /// a graph without loops and children each declaration is one node.
-    pub(crate) fn add_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
-        for (from, to) in self.edges_of_nodes(edges) {
-            self.draft.edge(from, to);
-        }
-    }
-
-    /// Adds programmatic edges between declarations, as [`GraphBuilder::add_edges`]. Edges of joins that stand in for
-    /// kernels become plain ones.
-    pub(crate) fn add_programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]) {
-        for (from, to) in self.edges_of_nodes(edges) {
-            let is_join = |node: usize| matches!(self.program.ops.get(node), Some(Op::Join));
-            if is_join(from) || is_join(to) {
-                self.draft.edge(from, to);
-            } else {
-                self.draft.programmatic_edge(from, to);
-            }
-        }
-    }
-
-    /// The edges between nodes for these edges between declarations.
-    fn edges_of_nodes<const K: usize>(&self, edges: &[[usize; K]]) -> Vec<(usize, usize)> {
-        let loops = self.position.loops.as_ref();
-        let declarations = loops.and_then(|loops| loops.declarations.as_ref());
-        let edges = edges.iter().filter_map(|edge| {
-            let (&[from, to], common) = edge.split_first_chunk()?;
-            Some((from, to, common.first().copied().unwrap_or(0)))
-        });
-        match declarations {
-            None => edges.map(|(from, to, _)| (from, to)).collect(),
-            Some(Declarations { nodes, .. }) => edges
-                .flat_map(|(from, to, common)| nodes.edges(from, to, common))
-                .collect(),
-        }
-    }
-
-    fn open_loop(&mut self, declarations: &[Declaration], range: impl Iterations) -> RangeInclusive<usize> {
+    fn open_loop(
+        &mut self,
+        kind: LoopKind,
+        declarations: &[Declaration],
+        range: impl Iterations,
+    ) -> RangeInclusive<usize> {
         let mut values = range.values();
         let room = MAX_NODES.saturating_sub(self.draft.nodes.len());
         if count(&values).saturating_mul(declarations.len().max(1)) > room {
@@ -303,7 +327,7 @@ impl GraphBuilder {
             values = NONE;
         }
         let body = self.position.body;
-        self.position.loops_mut().open(body, declarations);
+        self.position.loops_mut().open(kind, body, declarations);
         if values.is_empty() {
             self.add_stand_ins(declarations);
         }

@@ -1,15 +1,94 @@
-//! The edges between iterations.
+//! The edges of declarations, and those from each iteration of a `for` to the next.
 
 use super::EndedLoop;
 use crate::builder::GraphBuilder;
 use crate::program::Op;
+use crate::program::declared::DeclaredNodes;
 use graph_plan::{Draft, Edge, Lists, NodeKind};
 use std::ops::Range;
 
-/// The maximum number of edges from one iteration to the next; if there are more, a join is put between.
+/// The maximum number of edges from some nodes to others, all of which run after all of the first; if there are more, a
+/// join is put between.
 const MAX_DIRECT_EDGES: usize = 256;
 
 impl GraphBuilder {
+    /// Adds edges between declarations: `[from, to]`, or `[from, to, common]` where `common` loops are around both.
+    /// Programmatic edges of joins, which stand in for kernels or are put between many, become plain ones.
+    pub(crate) fn add_edges<const K: usize>(&mut self, edges: &[[usize; K]], programmatic: bool) {
+        let edges = edges.iter().filter_map(|edge| {
+            let (&[from, to], common) = edge.split_first_chunk()?;
+            Some((from, to, common.first().copied().unwrap_or(0)))
+        });
+        self.with_declared(|builder, nodes| {
+            for (from, to, common) in edges {
+                match nodes {
+                    // Without loops and children, each declaration is one node.
+                    None => builder.order_all(&[from], &[to], programmatic),
+                    Some(nodes) => nodes.edges(from, to, common, |before, after| {
+                        builder.order_all(before, after, programmatic);
+                    }),
+                }
+            }
+        });
+    }
+
+    /// Adds edges between iterations: see [`DeclaredNodes::shifted_edges`].
+    pub(crate) fn add_shifted_edges<const K: usize>(
+        &mut self,
+        edges: &[(usize, usize, [isize; K])],
+        programmatic: bool,
+    ) {
+        self.with_declared(|builder, nodes| {
+            let edges = nodes
+                .into_iter()
+                .flat_map(|nodes| edges.iter().map(move |edge| (nodes, edge)));
+            for (nodes, &(from, to, steps)) in edges {
+                nodes.shifted_edges(from, to, &steps, |before, after| {
+                    builder.order_all(before, after, programmatic);
+                });
+            }
+        });
+    }
+
+    /// Runs `f` with the nodes of each declaration, if the graph has loops or children.
+    fn with_declared(&mut self, f: impl FnOnce(&mut Self, Option<&DeclaredNodes>)) {
+        let loops = self.position.loops.take();
+        let declarations = loops.as_ref().and_then(|loops| loops.declarations.as_ref());
+        f(self, declarations.map(|declarations| &declarations.nodes));
+        self.position.loops = loops;
+    }
+
+    /// Makes all of `after` run after all of `before`.
+    fn order_all(&mut self, before: &[usize], after: &[usize], programmatic: bool) {
+        if before.len() * after.len() > MAX_DIRECT_EDGES {
+            let [from, to] = [before[0], after[0]].map(|node| &self.draft.nodes[node]);
+            // No statement can have this name, since it has spaces, and no other edge joins these two.
+            let (name, body) = (format!("{} before {}", from.name, to.name), to.body);
+            self.join_between(body, name, before, after);
+            return;
+        }
+        let is_join = |ops: &[Op], node: usize| matches!(ops.get(node), Some(Op::Join));
+        for &from in before {
+            for &to in after {
+                let ops = &self.program.ops;
+                if programmatic && !is_join(ops, from) && !is_join(ops, to) {
+                    self.draft.programmatic_edge(from, to);
+                } else {
+                    self.draft.edge(from, to);
+                }
+            }
+        }
+    }
+
+    /// Adds a join that runs after all of `before` and before all of `after`.
+    fn join_between(&mut self, body: usize, name: String, before: &[usize], after: &[usize]) {
+        let join = self.draft.node_in(body, name, NodeKind::Join);
+        self.push(Op::Join);
+        let before = before.iter().map(|&from| Edge { from, to: join });
+        let after = after.iter().map(|&to| Edge { from: join, to });
+        self.draft.edges.extend(before.chain(after));
+    }
+
     /// Adds the edges from each iteration to the next, once all others are known.
     pub(in crate::builder) fn order_iterations(&mut self) {
         let Some(loops) = &mut self.position.loops else { return };
@@ -35,15 +114,11 @@ impl GraphBuilder {
         }
     }
 
-    /// Makes all of `after` run after all of `before`.
+    /// Makes an iteration, which begins with `after`, run after one that ends with `before`.
     fn order(&mut self, body: usize, before: &[usize], after: &[usize], ends: &Ends) {
         if before.len() * after.len() > MAX_DIRECT_EDGES {
             let name = format!("before {}", self.draft.nodes[after[0]].name);
-            let join = self.draft.node_in(body, name, NodeKind::Join);
-            self.push(Op::Join);
-            let before = before.iter().map(|&from| Edge { from, to: join });
-            let after = after.iter().map(|&to| Edge { from: join, to });
-            self.draft.edges.extend(before.chain(after));
+            self.join_between(body, name, before, after);
             return;
         }
         for &from in before {

@@ -2,7 +2,7 @@
 use graph_runtime::{Device, Result, cuda_graph};
 use ui_tests::scaled;
 
-fn run(device: &Device, n: u64) -> Result<()> {
+fn run(device: &Device, n: f64) -> Result<()> {
     let mut graph = cuda_graph! { device =>
         device data: [f32; 4];
         param rate: f32 = 1.0;

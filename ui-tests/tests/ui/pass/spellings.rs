@@ -52,10 +52,10 @@ cuda_graph! {
         memset part = grid[2..=2][1..MID] <- factor.mul_add(2.0, 0.5);
         memset letters = bytes <- b'x' + name.len() as u8;
         kernel write = kernels::write<<<(1,), (32,),>>>(&mut a,);
-        kernel scale = self::kernels::scaled<<<(2, 1, 1), count >> 1, 16 * 4>>>(&mut a, -factor, { let n = count; n }) after write;
+        kernel scale = self::kernels::scaled<<<(2, 1, 1,), count >> 1, 16 * 4,>>>(&mut a, -factor, { let n = count; n }) after write;
         kernel all = ::ui_tests::tile<<<1, (16, 16)>>>(&mut tile);
         #[priority(1 - 2)] #[disabled] kernel off = kernels::write<<<1 << 1, 32 >> 1>>>(&mut b);
-        #[disabled] memcpy over = a[..16] -> b[16..] after scale, off;
+        #[disabled] memcpy over = a[..16] -> b[16..] after scale, off,;
         for i in 0..counts.len() {
             /// In a `for`.
             memset counted = grid[i][0] <- (counts[i] + text.len()) as f32 after row, part;

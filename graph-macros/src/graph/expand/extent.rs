@@ -1,0 +1,65 @@
+//! Launch dimensions: as arguments of a launch, and as values in constants.
+//!
+//! A name may stand for an integer or for a tuple of integers, which only rustc knows. Constants pass such names to a
+//! function of the runtime that takes both. The launch calls that function too, in the same way, so that rustc tells a
+//! wrong type only once.
+
+use crate::graph::ast::Extent;
+use crate::graph::constant::is_constant;
+use crate::graph::resolve::Graph;
+use crate::span::ends;
+use proc_macro2::{Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::{Expr, Lit};
+
+/// Whether only rustc knows if the constant extent, or a part of it, is an integer or a tuple.
+pub(super) fn is_typed(graph: &Graph<'_>, extent: &Extent) -> bool {
+    let variables = graph.variables();
+    extent.parts.iter().all(|part| is_constant(part, &variables))
+        && extent.parts.iter().any(|part| !is_number(graph, part))
+}
+
+/// Whether a constant is a number, or else is a mistake that rustc tells by itself.
+fn is_number(graph: &Graph<'_>, expr: &Expr) -> bool {
+    match expr {
+        Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_) | Lit::Float(_)),
+        Expr::Paren(inner) => is_number(graph, &inner.expr),
+        Expr::Group(inner) => is_number(graph, &inner.expr),
+        Expr::Path(path) => {
+            let name = path.path.get_ident();
+            let mut generics = graph.item.generics.const_params();
+            generics.any(|generic| name == Some(&generic.ident))
+        }
+        _ => true, // an operator, a cast or a method of integers
+    }
+}
+
+/// The extent as an argument of a launch whose kernel is at `span`.
+pub(super) fn passed(graph: &Graph<'_>, extent: &Extent, span: Span) -> TokenStream {
+    let whole = &extent.whole;
+    match is_typed(graph, extent) {
+        true => quote_spanned!(span=> __p::extent(#whole)),
+        false => whole.to_token_stream(),
+    }
+}
+
+/// The extent as an `Option` of three `i128`s.
+pub(super) fn known(graph: &Graph<'_>, extent: &Extent, span: Span) -> TokenStream {
+    if is_typed(graph, extent) {
+        let passed = passed(graph, extent, span);
+        return quote_spanned!(span=> #passed.known);
+    }
+    let values = values(extent);
+    quote!(::core::option::Option::Some(#values))
+}
+
+/// An extent of numbers as three `i128`s.
+pub(super) fn values(extent: &Extent) -> TokenStream {
+    let parts = extent.parts.iter().map(wide).chain([quote!(1), quote!(1)]).take(3);
+    quote!([#(#parts),*])
+}
+
+/// A number as `i128`. The cast is at the number, where rustc tells what else it is.
+pub(super) fn wide(expr: &Expr) -> TokenStream {
+    quote_spanned!(ends(expr).0=> (#expr) as ::core::primitive::i128)
+}

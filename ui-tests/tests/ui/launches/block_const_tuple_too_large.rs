@@ -1,0 +1,14 @@
+//! A constant tuple is as good as a literal one.
+use graph_runtime::cuda_graph;
+use ui_tests::write;
+
+const BLOCK: (u32, u32) = (64, 32);
+
+cuda_graph! {
+    graph Test {
+        device data: [f32; 2048];
+        kernel fill = write<<<1, BLOCK>>>(&mut data);
+    }
+}
+
+fn main() {}
