@@ -143,8 +143,17 @@ pub(super) fn touch(draft: &Draft, side: &Side, access: &Access, what: &str) -> 
 }
 
 /// The iterations in which two regions meet: "`i` is 0 and `j` is 2".
-pub(super) fn one_iteration(met: &Met) -> Option<String> {
+pub(super) fn iterations(met: &Met) -> String {
     let values = met.sides.iter().flatten();
     let values: Vec<String> = values.map(|(variable, value)| format!("`{}` is {value}", variable.name)).collect();
-    (!values.is_empty()).then(|| values.join(" and "))
+    values.join(" and ")
+}
+
+/// The name of a variable that two different `for`s have.
+pub(super) fn two_loops<'a>(draft: &Draft, met: &'a Met) -> Option<&'a str> {
+    let variables: Vec<_> = met.sides.iter().flatten().map(|(variable, _)| variable).collect();
+    let again = variables.iter().enumerate().find(|(index, variable)| {
+        variables[..*index].iter().any(|other| other.name == variable.name && !draft.loops[other.number].parallel)
+    });
+    again.map(|(_, variable)| &*variable.name)
 }
