@@ -6,9 +6,9 @@
 //!
 //! A warp is 32 lanes that execute one decoded instruction together. Registers are arrays of lanes, so an instruction
 //! is a loop that vectorises. Lanes that part at a branch run one group at a time, the smallest program counter first,
-//! and meet again where their counters do. As long as all threads of a block are at one instruction, all warps execute
-//! it in lockstep; values that are the same in all threads, or grow evenly from one thread to the next, are then
-//! computed once.
+//! and meet again when their counters are equal. As long as all threads of a block are at one instruction, all warps
+//! execute it in lockstep. Then values that are the same in all threads, or grow evenly from one thread to the next,
+//! are computed once.
 //!
 //! # What is exact
 //!
@@ -17,16 +17,16 @@
 //! within the errors that the PTX manual states.
 //!
 //! In `mma` and `wmma`, products are exact, and sums are rounded once, from double precision. Integers, and sums that
-//! `f32` holds exactly, agree with the hardware bit for bit. Other sums differ from the hardware's, which adds in an
-//! order of its own, by at most `k + 1` units in the last place of the largest term.
+//! `f32` holds exactly, agree with the hardware bit for bit. The hardware adds other sums in its own order; they differ
+//! by at most `k + 1` units in the last place of the largest term.
 //!
-//! Floating-point atomics of several blocks add up in the order in which the blocks come, as they do on a GPU. All
-//! other results are the same at every run.
+//! Floating-point atomics of several blocks are added in the order in which the blocks execute them, as on a GPU. All
+//! other results are the same in every run.
 //!
 //! # Checks and limits
 //!
-//! [`Options`] adds checks of shared memory, of forgotten memory and of work that runs at the same time, and a limit of
-//! steps.
+//! [`Options`] adds checks of shared memory, of memory that was not written, and of work that runs at the same time;
+//! and a limit of steps.
 //!
 //! A module fails to load if it uses an instruction that the emulator does not have: textures and surfaces, `wgmma`,
 //! sparse and one-bit matrices, `mbarrier`, bulk copies, barriers of clusters. A kernel that is made for clusters of

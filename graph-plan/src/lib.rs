@@ -32,6 +32,7 @@ mod arena;
 mod check;
 mod race;
 mod parallel;
+mod live;
 mod variables;
 mod programmatic;
 mod kernel;

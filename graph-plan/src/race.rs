@@ -1,5 +1,6 @@
 //! Pairs of unordered nodes that touch the same memory, one of them writing.
 
+use crate::live::Live;
 use crate::{Access, Draft, Lists, Order};
 use std::collections::{HashMap, HashSet};
 
@@ -131,7 +132,8 @@ fn conflict(a: &Access, b: &Access) -> bool {
     a.node != b.node && (a.mode.writes() || b.mode.writes()) && a.region.overlaps(&b.region)
 }
 
-/// Is there no race at all? Takes almost linear time for graphs without mistakes, so that builds are fast.
+/// Is there no race at all? Takes almost linear time for graphs without mistakes, so that builds are fast: an access is
+/// compared only with those that are near in memory.
 ///
 /// Nodes are visited in topological order, and each resource keeps its live accesses. An access is dropped once a later
 /// access, ordered after it, covers it and is in conflict with everything that it is in conflict with. No race is
@@ -139,25 +141,23 @@ fn conflict(a: &Access, b: &Access) -> bool {
 /// that, since it would be ordered after the dropped one.
 fn race_free(draft: &Draft, order: &Order) -> bool {
     let ranges = draft.access_ranges();
-    let mut live: Vec<Vec<usize>> = vec![Vec::new(); draft.resources.len()];
+    let mut live: Vec<Live> = vec![Live::default(); draft.resources.len()];
     for &node in order.sequence() {
         for index in ranges[node].clone() {
             let access = &draft.accesses[index];
             let live = &mut live[access.resource];
-            for &other in live.iter() {
+            let mut is_free = true;
+            live.retain_near(&access.region, |other| {
                 let other = &draft.accesses[other];
-                if conflict(other, access) && !order.before(other.node, node) {
-                    return false;
-                }
-            }
-            live.retain(|&other| {
-                let other = &draft.accesses[other];
+                let is_before = order.before(other.node, node);
+                is_free &= is_before || !conflict(other, access);
                 let as_strict = access.mode.writes() || !other.mode.writes();
-                !(as_strict
-                    && access.region.covers(&other.region)
-                    && (other.node == node || order.before(other.node, node)))
+                !(as_strict && (other.node == node || is_before) && access.region.covers(&other.region))
             });
-            live.push(index);
+            if !is_free {
+                return false;
+            }
+            live.insert(&access.region, index);
         }
     }
     true

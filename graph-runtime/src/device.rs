@@ -10,6 +10,7 @@ use crate::memory::{DeviceBuffer, HostBuffer};
 use crate::program::event::Event;
 use crate::shape::Element;
 use crate::shape::part::Layout;
+use crate::shape::table::{Table, Tabular, bytes_of, padded};
 use cudarc::driver::CudaContext;
 use std::fmt;
 use std::sync::Arc;
@@ -20,16 +21,17 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct Device {
     pub(crate) backend: Backend,
-    /// See [`Device::with_delays`]; of CUDA devices only.
+    /// The seed of [`Device::with_delays`], on CUDA devices only.
     pub(crate) delays: Option<u64>,
 }
 
 impl Device {
-    /// The CUDA device of this number, in its primary context.
+    /// Opens the CUDA device of this number, counted from 0, in its primary context.
     ///
     /// # Errors
-    /// [`Error::NoDriver`] or [`Error::NoDevice`] if there is none, [`Error::DriverTooOld`] before CUDA 12.0, and
-    /// [`Error::Cuda`] if the driver refuses.
+    /// * [`Error::NoDriver`] if no NVIDIA driver is installed, [`Error::DriverTooOld`] if it is older than CUDA 12.0;
+    /// * [`Error::NoDevice`] if there is no device of this number;
+    /// * [`Error::Cuda`] if the driver refuses.
     pub fn cuda(ordinal: usize) -> Result<Device> {
         Ok(Self {
             backend: Backend::Cuda(Cuda::open(ordinal)?),
@@ -37,12 +39,12 @@ impl Device {
         })
     }
 
-    /// A CPU emulator with memory of its own.
+    /// Returns a new CPU emulator. Its memory is its own: another emulator cannot use it.
     pub fn emulator() -> Device {
         Self::emulator_with(EmulatorOptions::default())
     }
 
-    /// A CPU emulator with limits, checks and an order of its own.
+    /// Returns a new CPU emulator with these limits, checks and order of nodes. Its memory is its own.
     pub fn emulator_with(options: EmulatorOptions) -> Device {
         Self {
             backend: Backend::Emulator(Emulated::new(options)),
@@ -50,9 +52,9 @@ impl Device {
         }
     }
 
-    /// A device that brings ordering mistakes to light. On CUDA, each node of its graphs starts after a delay of up to
-    /// 50 us; the seed determines the delays. On the emulator, nodes run in a random order that the graph allows, which
-    /// differs at each launch.
+    /// Returns the same device, set up to bring ordering mistakes to light. On CUDA, each node of a graph that is built
+    /// on it starts after a delay of up to 50 us; the seed determines the delays. On the emulator, nodes run in a
+    /// random order that the graph allows, which differs at each launch.
     ///
     /// Facts that the compiler has proved need no such test. Promises of the author do: that a `capture` or `raw` node,
     /// or a kernel declared `safe`, touches only the memory that is declared.
@@ -69,7 +71,8 @@ impl Device {
         }
     }
 
-    /// The first CUDA device, or the emulator if no CUDA device can be used.
+    /// Opens the first CUDA device, or a new emulator if no CUDA device can be used (no driver, one that is too old, or
+    /// no device).
     ///
     /// # Errors
     /// [`Error::Cuda`] if there is a device but the driver refuses it.
@@ -105,16 +108,19 @@ impl Device {
         }
     }
 
-    /// Zeroed device memory of shape `S`, outside any graph, or shared by several: see [`DeviceBuffer`].
+    /// Allocates zeroed device memory of shape `S`, outside any graph; graphs can share it: see [`DeviceBuffer`]. Waits
+    /// until it is zeroed.
     ///
     /// # Errors
-    /// [`Error::OutOfMemory`] if the device does not have as much memory, [`Error::Cuda`] if the driver refuses.
+    /// [`Error::Cuda`] if the driver refuses, for example since the device has too little memory. On the emulator,
+    /// [`Error::OutOfMemory`] if the host has too little.
     pub fn alloc<S: Element>(&self) -> Result<DeviceBuffer<S>> {
         self.device_memory(size_of::<S>())
             .map(|memory| DeviceBuffer::new(memory, size_of::<S>()))
     }
 
-    /// Zeroed device memory of `len` elements, outside any graph.
+    /// Allocates zeroed device memory of `len` elements, outside any graph; graphs can share it. Waits until it is
+    /// zeroed.
     ///
     /// # Errors
     /// As [`Device::alloc`].
@@ -123,26 +129,51 @@ impl Device {
         self.device_memory(bytes).map(|memory| DeviceBuffer::new(memory, bytes))
     }
 
-    /// Zeroed host memory of shape `S`, page-locked on CUDA, outside any graph. [`HostBuffer::share`] makes it memory
-    /// that graphs can share.
+    /// Zeroed device memory of these lengths, two to four of them, outside any graph: see [`Table`].
     ///
     /// # Errors
     /// As [`Device::alloc`].
+    pub fn alloc_table<T: Element, const D: usize>(&self, lengths: [usize; D]) -> Result<DeviceBuffer<Table<T, D>>>
+    where
+        Table<T, D>: Tabular,
+    {
+        let bytes = bytes_of::<T>(&lengths);
+        self.device_memory(bytes)
+            .map(|memory| DeviceBuffer::with_lengths(memory, bytes, padded(lengths)))
+    }
+
+    /// Allocates zeroed host memory of shape `S`, page-locked on CUDA, outside any graph. [`HostBuffer::share`] makes
+    /// it memory that graphs can share.
+    ///
+    /// # Errors
+    /// As [`Device::alloc`]; and [`Error::Unsupported`] if the driver does not align the memory as `S` needs it.
     pub fn alloc_host<S: Element>(&self) -> Result<HostBuffer<S>> {
         self.host_memory(size_of::<S>(), align_of::<S>()).map(HostBuffer::sized)
     }
 
-    /// Zeroed host memory of `len` elements, page-locked on CUDA, outside any graph.
+    /// Allocates zeroed host memory of `len` elements, page-locked on CUDA, outside any graph.
     ///
     /// # Errors
-    /// As [`Device::alloc`].
+    /// As [`Device::alloc_host`].
     pub fn alloc_host_slice<T: Element>(&self, len: usize) -> Result<HostBuffer<[T]>> {
         let bytes = len.saturating_mul(size_of::<T>());
         self.host_memory(bytes, align_of::<T>())
             .map(|memory| HostBuffer::slice(memory, len))
     }
 
-    /// A new event for `record` and `wait` nodes, which has not been recorded yet.
+    /// Zeroed host memory of these lengths, two to four of them, page-locked on CUDA, outside any graph: see [`Table`].
+    ///
+    /// # Errors
+    /// As [`Device::alloc`].
+    pub fn alloc_host_table<T: Element, const D: usize>(&self, lengths: [usize; D]) -> Result<HostBuffer<Table<T, D>>>
+    where
+        Table<T, D>: Tabular,
+    {
+        self.host_memory(bytes_of::<T>(&lengths), align_of::<T>())
+            .map(|memory| HostBuffer::table(memory, lengths))
+    }
+
+    /// Makes an event for `record` and `wait` nodes, which has not been recorded yet.
     ///
     /// # Errors
     /// [`Error::Cuda`] if the driver refuses.
@@ -175,7 +206,7 @@ fn is_unusable(error: &Error) -> bool {
     }
 }
 
-/// A device over a context of cudarc's, primary or not.
+/// Takes a context of cudarc's, primary or not, as a device.
 impl From<Arc<CudaContext>> for Device {
     fn from(context: Arc<CudaContext>) -> Self {
         Self {

@@ -1,9 +1,9 @@
 //! CUDA graphs as checked Rust declarations.
 //!
-//! [`cuda_graph!`] declares a graph: its memory, its nodes, and the `after` edges between them. What compiles is
-//! acyclic, race-free, within its memory and well typed, and becomes explicit graph-building calls of the CUDA driver;
-//! one call launches it. It runs on a [`Device`]: a CUDA device, or the CPU emulator that executes the same PTX where
-//! there is none. [`cuda_kernels`] declares the kernels.
+//! [`cuda_graph!`] declares a graph: its memory, its nodes, and the `after` edges between them. A graph that compiles
+//! is acyclic, race-free, within its memory and well typed. It becomes explicit graph-building calls of the CUDA
+//! driver; one call launches it. It runs on a [`Device`]: a CUDA device or, if there is none, the CPU emulator, which
+//! executes the same PTX. [`cuda_kernels`] declares the kernels.
 //!
 //! ```
 //! use graph_runtime::{Device, cuda_graph, cuda_kernels};
@@ -39,13 +39,13 @@
 //! Graphs whose nodes are known only at run time are declared call by call, with a [`GraphBuilder`]; it runs the same
 //! analysis.
 //!
-//! All that can fail returns an [`Error`], which names graph, node and memory; nothing panics. The repository's
-//! `docs/language.md` has every statement with an example, `docs/diagnostics.md` every mistake.
+//! Every function that can fail returns an [`Error`], which names graph, node and memory; nothing panics. The
+//! repository's `docs/language.md` has every statement with an example, `docs/diagnostics.md` every mistake.
 //!
 //! # Beside cudarc
 //!
-//! [`cudarc`] is re-exported, so that its types are those that this crate takes. Its version of CUDA is chosen by a
-//! feature, of which exactly one is on: `cuda-12080` by default.
+//! [`cudarc`] is re-exported, so that a program uses the version whose types this crate takes. Exactly one feature
+//! chooses its version of CUDA: `cuda-12080` by default.
 //!
 //! | cudarc | here |
 //! | --- | --- |
@@ -55,7 +55,7 @@
 //! | [`CudaFunction`](cudarc::driver::CudaFunction) | `kernel k = unsafe (function)<<<..>>>(..)`: [`KernelCall::loaded`] |
 //! | [`CudaEvent`](cudarc::driver::CudaEvent) | [`Event::from`] and [`Event::as_cudarc`] |
 //! | its wrappers of cuBLAS and others | `capture` nodes: [`CaptureStream`] |
-//! | graphs that are captured as a whole | not here: a graph is what was declared, and keeps alive what it uses |
+//! | graphs that are captured as a whole | not here: a graph is declared, and keeps alive all that it uses |
 //!
 //! # All items
 //!
@@ -63,8 +63,8 @@
 //!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; [`LoadedFunction`], [`Ptx`],
 //!   [`CudaSource`]. Facts of kernels are in [`kernel`].
 //! * A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
-//! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and what it
-//!   lends, [`DeviceRef`] and [`DeviceMut`].
+//! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and the views
+//!   that lend it, [`DeviceRef`] and [`DeviceMut`].
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
 //!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`].
 //! * Shapes: [`Element`], [`Rows`], [`Table`], [`Extent`], [`ArrayOf`], [`SameShape`]; and the [`Iterations`] of loops.
@@ -80,9 +80,9 @@
 //!
 //! # Layers
 //!
-//! The modules are listed top first; each uses only those below it. `driver` holds the CUDA calls, one `unsafe fn` for
-//! each. `backend` makes graphs of them, or runs the nodes on the emulator. The safety argument is on
-//! `backend::cuda::CudaExecutable`, and for memory that graphs share on `backend::uses::Uses`.
+//! The modules are listed from the top; each uses only modules below it. `driver` has the CUDA calls, one `unsafe fn`
+//! for each. `backend` makes graphs of them, or runs the nodes on the emulator. The safety argument is on
+//! `backend::cuda::CudaExecutable` and, for memory that graphs share, on `backend::uses::Uses`.
 
 mod expansion;
 mod builder;
@@ -119,7 +119,8 @@ pub use graph::{Graph, RawGraph};
 /// expression = device "=>" statement*                 a `&Device`; see below
 /// build-argument = NAME ":" type                      a plain value, fixed when the graph is built
 ///           | NAME ":" "mut"? ("device" | "host") shape   memory that the graph shares
-/// statement = "host" NAME ":" shape ";"               page-locked host memory, owned by the graph
+/// statement = attribute* visibility declaration      of the accessors and handles that are made for it
+/// declaration = "host" NAME ":" shape ";"             page-locked host memory, owned by the graph
 ///           | "device" NAME ":" shape ";"             device memory, zeroed at build, kept between launches
 ///           | "scratch" NAME ":" shape ";"            device memory whose contents last one launch at most
 ///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
@@ -146,43 +147,44 @@ pub use graph::{Graph, RawGraph};
 /// shape     = T | "[" shape ";" length "]"            up to four dimensions; the outermost length may be known only at build
 /// ```
 ///
-/// The order of statements means nothing; only `after` orders nodes, those of one body. A condition is one `u32` in
-/// device memory: an `if` looks whether it is 0, a `while` goes on until it is, a `switch` runs the body of that
-/// number, counted from 0, or none.
+/// The order of statements means nothing; only `after` orders nodes, and only nodes of the same body. A condition is
+/// one `u32` in device memory. An `if` runs its first body if it is not 0, a `while` repeats its body until it is 0,
+/// and a `switch` runs the body of that number, counted from 0, if there is one.
 ///
-/// The closure of a `call` gets host memory as references, that of a `capture` or `raw` node a handle
-/// ([`CaptureStream`]; [`RawNode`] and the nodes that come before) and addresses ([`Pointer`], [`PointerMut`]), under
-/// the names of what the node borrows; where one name means several parts, `handle.memory()` has them in order.
-/// Closures move what they capture, and the graph keeps them: see [`GraphBuilder::call`], [`GraphBuilder::capture`] and
-/// [`GraphBuilder::raw`] for what they may do. A `call` returns nothing; the others may end with nothing, with their
-/// value, or with a `Result` of any error.
+/// The closure of a `call` gets host memory as references. The closure of a `capture` or `raw` node gets a handle
+/// ([`CaptureStream`], or [`RawNode`] and the nodes that come before) and addresses ([`Pointer`], [`PointerMut`]). Both
+/// are bound to the names of the memory that the node borrows; if a name has several parts, `handle.memory()` returns
+/// them in order. Closures move the locals that they use, and the graph keeps them: [`GraphBuilder::call`],
+/// [`GraphBuilder::capture`] and [`GraphBuilder::raw`] say what they may do. A `call` returns nothing; the others may
+/// end with nothing, with their value, or with a `Result` of any error.
 ///
 /// Attributes are written before nodes: `#[priority(n)]`, `#[cluster(x, y, z)]` and `#[cooperative]` on kernels,
 /// `#[disabled]` on kernels, copies and memsets, `#[allow(rule)]` on all. See [`GraphBuilder::priority`],
 /// [`Launch::cluster`], [`Launch::cooperative`], [`GraphBuilder::disable`] and, for `programmatic`,
 /// [`GraphBuilder::after_programmatic`].
 ///
-/// The nodes of a `for` may use its variable in all their expressions. What runs after one of them runs after its last
-/// iteration, and what one of them runs after comes before its first. The type has
+/// The nodes of a `for` may use its variable in all their expressions. A node outside that runs after one of them runs
+/// after its last iteration; a node outside that one of them runs after comes before its first. The type has
 ///
 /// * `build(&Device, arguments..) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
 /// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight;
 ///   and `memory_mut()`, which lends all of them at once;
 /// * for each `device x`: `x() -> Result<DeviceRef<Shape>>` and `x_mut() -> Result<DeviceMut<Shape>>`;
-/// * for each memory argument `x`: `x()`, and where it is `mut` `x_mut()`, which lend shared host memory by guards; and
+/// * for each memory argument `x`: `x()` and, if it is `mut`, `x_mut()`, which lend shared host memory by guards; and
 ///   `rebind_x(memory)`;
 /// * for each `param x`: `x()` and `set_x(value) -> Result<()>`, which updates exactly the nodes that use it, in place;
-/// * for each node: a [`NodeHandle`], of one in a `for` by the number of the iteration, `x(i)`; and `PLAN`, the graph
-///   as static data.
+/// * for each node `x`: a method `x()` that returns a [`NodeHandle`]; in a `for`, it takes the number of the iteration,
+///   `x(i)`;
+/// * and `PLAN`, the graph as static data.
 ///
 /// A shape whose outermost length is a build argument, or an expression of some, is a slice: `x() -> Result<&[Row]>`,
 /// and the length is checked when the graph is built. In the static `PLAN` such memory has 0 bytes.
 ///
 /// An expression is a graph of a type without a name. Its value is a `Result` of that type, which has the same methods
 /// except `build` and `PLAN` (`plan()` replaces it). Its statements may mention locals: in launches, values, parts,
-/// initial values of params, and outermost lengths (a name written like a constant, `N`, is taken for one). A place
-/// that is not declared is a local that is moved into the graph, as by a `move` closure: a [`DeviceBuffer`],
-/// [`SharedHost`] or [`HostBuffer`]. `into_parts()` waits and gives them back, as the fields of a struct.
+/// initial values of params, and outermost lengths (a name written like a constant, `N`, is taken for a constant). If a
+/// place is not declared, it is a local that is moved into the graph, as by a `move` closure: a [`DeviceBuffer`],
+/// [`SharedHost`] or [`HostBuffer`]. `into_parts()` waits, and gives them back as the fields of a struct.
 ///
 /// ```
 /// use graph_runtime::{Device, cuda_graph};
@@ -220,19 +222,24 @@ pub use graph_macros::cuda_graph;
 /// `&[T]`, a `&mut Place` for `&mut [T]` and values, makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes; of a
 /// kernel that is not `safe` it is `unsafe`.
 ///
+/// # Kernels for several types
+///
+/// `#[for_each(T = f32 => "scale_f32", f64 => "scale_f64")] safe fn scale<T>(data: &mut [T], factor: T);` declares one
+/// kernel for each listed type, by the name of its `.entry`. The type that it becomes is generic: `scale::<f32>` is a
+/// [`Kernel`], and code that is generic over the type says `where scale<T>: Kernel`.
+///
 /// # CUDA sources
 ///
 /// `#[cuda_kernels(cuda = "x.cu")]` takes CUDA C++, which NVRTC compiles when a graph first uses one of the kernels;
-/// `options = ["--use_fast_math"]` are passed on to it. What PTX would have told at compile time is then checked, by
-/// the same rules, when the graph is built. The file's text is part of the program, and so are headers that it includes
-/// in quotes and that lie beside it; those of the CUDA toolkit are looked for where `CUDA_PATH`, `CUDA_HOME` or
-/// `CUDA_ROOT` say, or in `/usr/local/cuda`. It is compiled for the device's compute capability unless the options name
-/// one.
+/// `options = ["--use_fast_math"]` are passed on to it. The rules that need the PTX are then checked when the graph is
+/// built. The text of the file is part of the program, and so are headers beside it that it includes in quotes. Headers
+/// of the CUDA toolkit are looked for in the folder that `CUDA_PATH`, `CUDA_HOME` or `CUDA_ROOT` names, or in
+/// `/usr/local/cuda`. The file is compiled for the device's compute capability unless the options name one.
 ///
 /// The PTX is kept on disk, in `$CUDA_GRAPH_CACHE_DIR`, or else `$XDG_CACHE_HOME/cuda-graph`, or else
-/// `$HOME/.cache/cuda-graph`. A machine without NVRTC can use what another has left there; where NVRTC is installed,
-/// only what its version has compiled is used. Whoever can write there decides what runs. What is compiled with headers
-/// that options name (`-I`, `-include`) is not kept: they may change.
+/// `$HOME/.cache/cuda-graph`. A machine without NVRTC can use PTX that another machine has put there; a machine with
+/// NVRTC uses only PTX that its version has compiled. Whoever can write to that folder decides what runs. PTX is not
+/// kept if options name headers (`-I`, `-include`), since these may change.
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::{
     Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role,
@@ -253,9 +260,12 @@ pub use program::raw::RawNode;
 pub use shape::iterations::Iterations;
 pub use shape::place::{Memory, OnDevice, OnHost, Place};
 pub use shape::rectangle::Rectangle;
-pub use shape::{ArrayOf, Element, Extent, Rows, SameShape, Table};
+pub use shape::rows::Rows;
+pub use shape::same::SameShape;
+pub use shape::table::{Table, TableMut, TableRef, Tabular};
+pub use shape::{ArrayOf, Element, Extent};
 
-/// Items that expansions of the macros use besides the public ones. Not part of the interface.
+/// The items that expansions of the macros use besides the public ones. They are not part of the interface.
 #[doc(hidden)]
 pub mod private {
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
@@ -269,10 +279,11 @@ pub mod private {
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
-        Declare, Owner, child, device, device_slice, host, host_slice, iteration_handle, node_handle,
+        Declare, Owner, child, device, device_slice, device_table, host, host_slice, host_table, iteration_handle,
+        node_handle,
     };
     pub use crate::expansion::expression::{
-        AnyTarget, HostSlot, Nodes, Numbers, Slot, add, changing, element_of, on_device, stub,
+        AnyTarget, HostSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,
     };
     pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, by_value, launch, literal};
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
@@ -281,7 +292,7 @@ pub mod private {
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
     pub use crate::expansion::target::NodeTarget;
-    pub use crate::expansion::update::{each, own, own_rng, own_slice};
+    pub use crate::expansion::update::{each, own, own_rng, own_slice, own_table};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};

@@ -215,7 +215,8 @@ pub(crate) enum Op {
 }
 
 impl Op {
-    /// The instructions that it may branch to, if it does not simply go on to the next one.
+    /// The instructions that it may branch to, none if it ends the thread; `None` if the next instruction always
+    /// follows.
     pub(crate) fn targets(&self) -> Option<&[u32]> {
         match self {
             Op::Branch(target) => Some(std::slice::from_ref(target)),

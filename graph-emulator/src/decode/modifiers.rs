@@ -18,13 +18,13 @@ impl<'a> Modifiers<'a> {
         }
     }
 
-    /// Takes a modifier, and returns whether it was there.
+    /// Takes a modifier, and returns whether the instruction had it.
     pub(super) fn take(&mut self, name: &str) -> bool {
         let position = self.left.iter().position(|&modifier| modifier == name);
         position.map(|position| self.left.remove(position)).is_some()
     }
 
-    /// Takes a modifier that must be there.
+    /// Takes a modifier that the instruction must have.
     pub(super) fn expect(&mut self, name: &str) -> Result<()> {
         if self.take(name) {
             Ok(())
@@ -33,14 +33,14 @@ impl<'a> Modifiers<'a> {
         }
     }
 
-    /// Takes the first modifier of the table that is there.
+    /// Takes the first modifier of the table that the instruction has.
     pub(super) fn take_any<T: Copy>(&mut self, table: &[(&str, T)]) -> Option<T> {
         let found = table.iter().find(|(name, _)| self.left.contains(name))?;
         self.take(found.0);
         Some(found.1)
     }
 
-    /// Whether a modifier is there.
+    /// Whether the instruction has a modifier.
     pub(super) fn has(&self, name: &str) -> bool {
         self.left.contains(&name)
     }

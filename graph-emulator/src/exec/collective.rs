@@ -67,7 +67,7 @@ pub(crate) fn execute(registers: &mut Registers, op: &Collective, set: u32) {
                 registers.set_predicate(*p, set, 1 << (set.trailing_zeros() % 32));
             }
         }
-        // The lanes have arrived, which is all.
+        // A barrier has no other effect than that the lanes have arrived.
         Collective::Barrier { .. } => {}
     }
 }

@@ -57,7 +57,7 @@ fn ordered<T: Lane + Ord>(registers: &Registers, is: Is, s: [Slot; 2]) -> u32 {
 #[inline(always)]
 fn floats<T: Lane + PartialOrd>(registers: &Registers, is: Is, s: [Slot; 2], slow: impl Fn(T, T) -> bool) -> u32 {
     match is {
-        // The most frequent comparisons are compiled by themselves.
+        // The most frequent comparisons are compiled separately, each for its constant `is`.
         Is::Lt => registers.test2(s, |a: T, b: T| slow(a, b)),
         Is::Gt => registers.test2(s, |a: T, b: T| slow(a, b)),
         _ => registers.test2(s, slow),

@@ -24,7 +24,7 @@ const fn integer(bytes: u8, signed: bool) -> Ty {
 #[inline(always)]
 fn convert_lanes(registers: &mut Registers, mask: u32, instruction: &Convert) {
     let Convert { from, to, d, a, .. } = *instruction;
-    // Registers wider than their types are left to the slow path.
+    // The slow path handles registers that are wider than their types.
     if (instruction.from_wide, instruction.to_wide) != (is_wide(from), is_wide(to)) {
         return slow(registers, mask, instruction);
     }

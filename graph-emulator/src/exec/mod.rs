@@ -39,7 +39,7 @@ pub(crate) struct Environment<'a> {
     pub(crate) context: &'a Context<'a>,
     pub(crate) shared: &'a mut [u8],
     pub(crate) barriers: &'a mut Barriers,
-    /// If the launch asks for checks.
+    /// The checks, if the launch asks for any.
     pub(crate) sanitizer: Option<Sanitizer<'a>>,
 }
 

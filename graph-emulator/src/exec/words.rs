@@ -229,7 +229,7 @@ impl Word for [u8; 4] {
     }
     #[inline(always)]
     fn copy(words: &[[u8; 4]; RUN], to: &mut [u32; RUN]) {
-        // All are read before any is written, so that this takes few wide moves.
+        // All are read before any is written, so that the compiler makes few wide moves of it.
         let mut values = [0; RUN];
         for (value, word) in values.iter_mut().zip(words) {
             *value = u32::from_le_bytes(*word);

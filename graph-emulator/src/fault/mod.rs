@@ -1,4 +1,4 @@
-//! Errors: those of loading a module, and those of a running kernel.
+//! Errors of loading a module, and of a running kernel.
 
 mod display;
 
@@ -36,7 +36,7 @@ impl fmt::Display for LoadError {
 
 impl std::error::Error for LoadError {}
 
-/// A kernel launch that went wrong: the place, and the reason.
+/// The failure of a kernel launch: the place, and the reason.
 ///
 /// If several blocks are at fault, the first in order of `z`, `y`, `x` is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -59,7 +59,7 @@ impl Allocation {
         self.len == 0
     }
 
-    /// Copies `bytes` to `offset`. As on a GPU, the caller sees to it that no kernel uses them meanwhile.
+    /// Copies `bytes` to `offset`. As on a GPU, the caller ensures that no kernel uses them meanwhile.
     ///
     /// # Errors
     /// [`MemoryError::OutOfBounds`] if the bytes do not fit; then nothing is written.
@@ -69,7 +69,7 @@ impl Allocation {
         Ok(())
     }
 
-    /// Copies from `offset` into `bytes`. The caller sees to it that no kernel writes them meanwhile.
+    /// Copies from `offset` into `bytes`. The caller ensures that no kernel writes them meanwhile.
     ///
     /// # Errors
     /// [`MemoryError::OutOfBounds`] if the allocation ends before the bytes do; then nothing is read.
@@ -130,12 +130,12 @@ impl Allocation {
         Ok(())
     }
 
-    /// Marks all bytes as never written, which is how a kernel finds memory that is only lent to it.
+    /// Marks all bytes as not written, as they are in memory that is lent for one use.
     ///
     /// The bytes keep their values. A launch with [`Options::check_uninitialized`](crate::Options::check_uninitialized)
     /// faults if it reads a byte that neither a kernel nor a method of this type has written since. Copying an
-    /// unwritten byte is no fault, and leaves its copy unwritten. A launch without that option counts as writing all
-    /// that it may write.
+    /// unwritten byte is no fault, and leaves its copy unwritten. A launch without that option marks all memory that it
+    /// may write as written.
     pub fn forget_contents(&self) {
         self.storage.forget();
     }

@@ -28,7 +28,7 @@ impl Bitmap {
         }
     }
 
-    /// The range, as far as the memory goes.
+    /// The part of the range that is in the memory.
     fn within(&self, start: usize, count: usize) -> Range<usize> {
         start.min(self.len)..start.saturating_add(count).min(self.len)
     }

@@ -1,5 +1,5 @@
-//! Emulated device memory: allocations at virtual addresses, and copies in and out of them. [`view`] decides which of
-//! it a launch may access.
+//! Emulated device memory: allocations at virtual addresses, and copies in and out of them. [`view`] decides which
+//! memory a launch may access.
 
 pub(crate) mod heap;
 pub(crate) mod view;

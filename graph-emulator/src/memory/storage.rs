@@ -10,7 +10,7 @@ use crate::memory::bitmap::Bitmap;
 
 /// The bytes of one allocation: words of its own, or a part of those of another.
 pub(crate) struct Storage {
-    /// All or part of `owner`'s words. A separate pointer, because every access goes through it.
+    /// All or part of `owner`'s words. It is a pointer, so that accesses need not go through `owner`.
     words: NonNull<[AtomicU32]>,
     owner: Arc<Box<[AtomicU32]>>,
     address: u64,
@@ -145,7 +145,7 @@ impl Storage {
         self.write_partial((start + body.len()) * 4, tail);
     }
 
-    /// Writes less than a word, and leaves its other bytes alone.
+    /// Writes less than a word. The word's other bytes keep their values.
     fn write_partial(&self, offset: usize, bytes: &[u8]) {
         for (index, &byte) in bytes.iter().enumerate() {
             let shift = (offset + index) % 4 * 8;

@@ -21,11 +21,11 @@ pub(super) struct Block<'a> {
     pub(super) shared: Vec<u8>,
     pub(super) barriers: Barriers,
     pub(super) threads: u32,
-    /// Whether the warps have begun the block, which they do when one must run by itself.
+    /// Whether the warps have begun the block. They do that only when one must run by itself.
     pub(super) awake: bool,
-    /// If the launch asks for checks of shared memory.
+    /// The checks of shared memory, if the launch asks for any.
     pub(super) shared_sanitizer: Option<Box<SharedSanitizer>>,
-    /// If the launch asks for checks of global memory.
+    /// The checks of global memory, if the launch asks for any.
     pub(super) global_sanitizer: Option<&'a GlobalSanitizer<'a>>,
 }
 

@@ -147,7 +147,7 @@ fn passes(op: &Barrier, registers: &Registers, barriers: &Barriers) -> bool {
     op.op == BarrierOp::Sync && op.count == DISCARD && valid && barriers.idle()
 }
 
-/// Whether an instruction is an operation among all lanes of each warp, which are all there.
+/// Whether an instruction is an operation among all lanes of each warp. (In lockstep, all have arrived.)
 fn among_all(registers: &mut Registers, op: &Collective) -> bool {
     registers.affine32(op.members()) == Some(Affine::uniform(FULL.into()))
 }
@@ -176,7 +176,7 @@ fn in_lanes(registers: &mut Registers, op: &Op) -> bool {
     true
 }
 
-/// Whether an instruction says where to go on.
+/// Whether an instruction changes the flow of control.
 fn steers(op: &Op) -> bool {
     matches!(
         op,

@@ -19,7 +19,7 @@ pub struct Module {
     code: Code,
     kernels: HashMap<String, KernelData>,
     variables: Vec<Variable>,
-    /// If the module calls `malloc`.
+    /// The heap, if the module calls `malloc`.
     heap: Option<Heap>,
 }
 

@@ -68,7 +68,8 @@ impl Block<'_> {
         Ok(done)
     }
 
-    /// The fault of a block in which no thread can go on. Its message says who waits for whom.
+    /// The fault of a block in which no thread can go on. Its message says at which barriers threads wait, and how many
+    /// threads wait for others of their warp.
     fn deadlock(&self) -> Box<Fault> {
         let stuck = self.warps.iter().find(|warp| warp.live() != 0);
         let (thread, pc) = stuck.map_or(([0; 3], 0), |warp| {

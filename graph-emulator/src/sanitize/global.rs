@@ -13,7 +13,8 @@ use crate::state::context::{Options, Unordered};
 pub(crate) struct GlobalSanitizer<'a> {
     uninitialized: bool,
     unordered: &'a [Unordered],
-    /// Not checked, because unordered launches may get the same block of it one after the other.
+    /// The addresses of the heap, which is not checked: unordered launches may get the same block of it one after the
+    /// other.
     heap: Option<Range<u64>>,
     recorded: Vec<Recorded>,
 }

@@ -1,5 +1,5 @@
-//! The checks that a launch may ask for: every access to memory is examined before it is carried out. [`shared`] has
-//! the checks of a block's shared memory, [`global`] those of global memory, for the whole launch.
+//! The checks that a launch may ask for: every access to memory is examined before it is carried out. [`shared`] checks
+//! a block's shared memory, [`global`] the global memory of the whole launch.
 
 pub(crate) mod global;
 pub(crate) mod shared;

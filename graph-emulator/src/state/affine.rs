@@ -1,4 +1,4 @@
-//! Values that follow from where a thread is in its block, and their arithmetic.
+//! Affine values, which follow from a thread's position in its block, and their arithmetic.
 
 /// Values `base + across * x + down * y`, where `x` is the thread's position in a row of the block and `y` is the row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl From<Option<Affine>> for Tracked {
 }
 
 impl Affine {
-    /// Finds out whether the values of consecutive threads are affine, for rows of `width` threads.
+    /// Detects whether the values of consecutive threads are affine, for rows of `width` threads.
     #[inline(always)]
     pub(crate) fn detect64(values: &[u64], width: usize) -> Option<Affine> {
         let base = values[0];

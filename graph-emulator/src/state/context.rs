@@ -68,7 +68,7 @@ pub(crate) struct Context<'a> {
     pub(crate) block: [u32; 3],
     pub(crate) dynamic_shared: u32,
     pub(crate) options: &'a Options,
-    /// If the blocks run at the same time: whether all must end, because one is at fault.
+    /// If the blocks run at the same time, whether all must end because one is at fault.
     pub(crate) stop: Option<&'a AtomicBool>,
     pub(crate) heap: Option<&'a Heap>,
     pub(crate) conditionals: &'a Conditionals,

@@ -9,7 +9,7 @@ pub(crate) struct Local {
     rows: Vec<[u32; LANES]>,
 }
 
-/// The most local memory of a thread, in bytes; as on a GPU.
+/// The most local memory of a thread, in bytes: as much as on a GPU.
 pub(crate) const MAX_LOCAL: u32 = 512 * 1024;
 
 impl Local {
@@ -27,7 +27,7 @@ impl Local {
         bytes <= MAX_LOCAL
     }
 
-    /// Clears the kernel's own frame and drops all others, so that nothing is left of the previous block.
+    /// Clears the kernel's own frame and drops all others, so that no data of the previous block remains.
     pub(crate) fn clear(&mut self, bytes: u32) {
         self.rows.truncate(bytes.div_ceil(4) as usize);
         // A kernel has nothing in the first sixteen bytes.

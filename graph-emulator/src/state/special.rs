@@ -3,7 +3,7 @@
 use super::mask::LANES;
 use crate::code::Special;
 
-/// The facts that the values of special registers follow from.
+/// The facts that determine the values of special registers.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Specials {
     pub(super) warp: u32,

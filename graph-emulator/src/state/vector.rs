@@ -44,7 +44,7 @@ macro_rules! dispatch {
 }
 pub(crate) use dispatch;
 
-/// Bytes of a cache line. A row that begins at one touches the fewest lines, which halves the time of stores.
+/// The bytes of a cache line. A row that begins at a line touches the fewest lines, which halves the time of stores.
 const LINE: usize = 64;
 
 /// Rows of lanes in one piece of memory, the first of which begins at a cache line.

@@ -33,7 +33,7 @@ pub(crate) struct Warp {
     pub(crate) parked: u32,
     /// Lanes that wait for other lanes of the warp.
     pub(crate) waiting: u32,
-    /// The lanes whose turn ended: other lanes go first.
+    /// The lanes whose turn has ended, so that other lanes go first.
     pub(crate) set_aside: u32,
     pub(crate) turn: u32,
     /// The frame that is executing.

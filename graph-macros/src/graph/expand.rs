@@ -1,7 +1,7 @@
-//! A checked graph to tokens. Expansion cannot fail; a graph with mistakes becomes a stub of the same interface.
+//! From a checked graph to tokens. Expansion cannot fail; a graph with mistakes becomes a stub with the same interface.
 //!
-//! The expansion is thin calls into `graph_runtime`: a struct that holds the executable graph and its places, a `build`
-//! that calls `GraphBuilder` once a node, accessors, and compile-time assertions for what only rustc can evaluate.
+//! The expansion is thin calls into `graph_runtime`: a struct with the executable graph and its places, a `build` that
+//! calls `GraphBuilder` once for each node, accessors, and compile-time assertions about values that only rustc knows.
 
 mod expression;
 mod intact;
@@ -26,6 +26,7 @@ mod part;
 mod rng;
 mod interface;
 mod argument;
+mod visibility;
 mod types;
 mod shape;
 mod names;
@@ -41,22 +42,22 @@ use node::Assertions;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// What becomes of a graph.
+/// The parts of a graph's expansion.
 #[derive(Default)]
 pub(crate) struct Expansion {
-    /// What only editors see: methods without their bodies, whose many mentions of a name would drown what it stands
-    /// for.
+    /// Methods without their bodies, which only editors see. (In the bodies, a name of the user's is mentioned so often
+    /// that an editor would not find what it means.)
     seen: TokenStream,
-    /// What only rustc compiles.
+    /// Items that only rustc compiles.
     compiled: TokenStream,
-    /// What is for both.
+    /// Methods for both.
     methods: TokenStream,
-    /// The types, for both.
+    /// Types for both.
     types: TokenStream,
 }
 
-/// The items of all graphs and what is said of them. The statements that editors see come first, where nothing that
-/// becomes of any graph moves them.
+/// The items of all graphs, and the messages about them. The statements that editors see come first, so that the rest
+/// of the expansion never moves them.
 pub(crate) fn items(statements: TokenStream, mut graphs: Vec<Expansion>, report: &Report) -> TokenStream {
     let messages = match report.has_errors() {
         true => report.tokens(),
@@ -74,7 +75,7 @@ pub(crate) fn items(statements: TokenStream, mut graphs: Vec<Expansion>, report:
     quote!(#(#items)* #messages)
 }
 
-/// A right graph.
+/// Expands a graph without mistakes.
 pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
     let (params, plan) = (interface::params(graph, Bodies::Real), plan::plan(graph, outcome));
     let Assertions {
@@ -94,7 +95,8 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
     }
 }
 
-/// A graph with mistakes: the same type and signatures, so that uses of it elsewhere give no further errors.
+/// Expands a graph with mistakes: to the same types and signatures, so that uses of it elsewhere give no further
+/// errors.
 pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
     let (methods, stubs) = (interface::methods(graph, Bodies::Stub), stub_methods(graph));
     let (aliases, statements) = (alias::aliases(graph), intact::functions(graph, report));
@@ -108,7 +110,7 @@ pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> Expansion {
     }
 }
 
-/// The methods that are not the same for editors and for rustc, without their bodies.
+/// The methods that differ for editors and for rustc, without their bodies.
 fn stub_methods(graph: &Graph<'_>) -> TokenStream {
     let (params, plan, build) = (
         interface::params(graph, Bodies::Stub),

@@ -8,7 +8,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
 use syn::{Ident, LitStr, Token, bracketed};
 
-/// The file that the kernels are in.
+/// The file with the kernels.
 pub(super) enum File {
     /// `"x.ptx"`
     Ptx(LitStr),
@@ -18,7 +18,7 @@ pub(super) enum File {
 
 const FORMS: &str = "write `#[cuda_kernels(\"kernels.ptx\")]`, or `#[cuda_kernels(cuda = \"kernels.cu\", options = [\"--use_fast_math\"])]`";
 
-/// Reads the arguments; `None` if a mistake was reported. The mistake that there are none is reported at `attribute`.
+/// Reads the arguments; `None` if a mistake was reported. If there are no arguments, that is reported at `attribute`.
 pub(super) fn parse(arguments: TokenStream, attribute: Span, report: &mut Report) -> Option<File> {
     if arguments.is_empty() {
         let message = "expected the path of a PTX file, in quotes";

@@ -17,7 +17,7 @@ use syn::{Attribute, Expr, ExprBinary, ExprCast, ExprMethodCall, Type, UnOp};
 pub(super) struct Contract {
     /// The expression with the usual spaces.
     pub(super) text: String,
-    /// One `graph_plan::Op` each.
+    /// The program: each is one `graph_plan::Op`.
     pub(super) code: Vec<TokenStream>,
 }
 
@@ -77,13 +77,13 @@ fn contract(attribute: &Attribute, declaration: &Declaration, report: &mut Repor
     })
 }
 
-/// Writes text and code of one contract while walking it.
+/// Writes the text and the code of one contract while it walks the expression.
 struct Compiler<'a> {
     declaration: &'a Declaration,
     report: &'a mut Report,
     text: String,
     code: Vec<TokenStream>,
-    /// Values on the evaluator's stack.
+    /// The number of values on the evaluator's stack.
     height: usize,
     highest: usize,
 }
@@ -153,7 +153,7 @@ impl Compiler<'_> {
         self.apply(op, arity + 1, sort)
     }
 
-    /// Integers are cast as Rust casts them: what does not fit wraps around.
+    /// Integers are cast as Rust casts them: a value that does not fit wraps around.
     fn cast(&mut self, cast: &ExprCast) -> Option<Sort> {
         let sort = self.expr(&cast.expr);
         self.text.push_str(" as ");
@@ -242,7 +242,7 @@ impl Compiler<'_> {
         Some(sort)
     }
 
-    /// Adds an operation on what was pushed.
+    /// Adds an operation that takes `arity` values from the stack and pushes one.
     fn apply(&mut self, op: &str, arity: usize, sort: Sort) -> Option<Sort> {
         let op = format_ident!("{op}");
         self.code.push(quote!(::graph_runtime::private::plan::Op::#op));

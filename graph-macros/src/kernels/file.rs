@@ -1,11 +1,12 @@
-//! Finding the file that a block of kernels names.
+//! Finds the file that a block of kernels names.
 
 use crate::report::error;
 use graph_plan::{Code, Diagnostic};
 use std::path::{Path, PathBuf};
 use std::{env, fs, io};
 
-/// Returns the file's path and bytes. It lies beside the crate's manifest, or else beside the Rust source.
+/// Returns the file's path and bytes. `path` is relative to the folder of the crate's manifest, or else to the folder
+/// of the Rust source.
 pub(super) fn find(path: &str, source_file: Option<&Path>, help: &str) -> Result<(PathBuf, Vec<u8>), Diagnostic> {
     let manifest = env::var_os("CARGO_MANIFEST_DIR").map_or_else(PathBuf::new, PathBuf::from);
     let first = manifest.join(path);
@@ -58,7 +59,7 @@ fn looked_in(folder: &Path, path: &str) -> String {
     format!("the folder `{}` has {found}", shown.display())
 }
 
-/// The path as seen from where the compiler runs, which is the workspace.
+/// The path relative to the folder in which the compiler runs, which is the workspace.
 pub(super) fn shown(path: &Path) -> &Path {
     env::current_dir()
         .ok()

@@ -1,7 +1,8 @@
-//! From the attributed block to [`Declaration`]s. A declaration that cannot be parsed does not affect the others.
+//! Parses the attributed block into [`Declaration`]s. A declaration that cannot be parsed does not affect the others.
 
 use super::attribute::{self, File};
 use super::declaration::Declaration;
+use super::for_each;
 use super::param::push;
 use crate::report::{Report, error};
 use crate::span::{ends, on_line};
@@ -15,18 +16,18 @@ use syn::{Abi, Attribute, ForeignItem, Token, braced};
 
 /// The block.
 pub(super) struct Block {
-    /// The file that the kernels are in; `None` if a mistake was reported.
+    /// The file with the kernels; `None` if a mistake was reported.
     pub(super) file: Option<File>,
-    /// Its other attributes, without documentation.
+    /// The block's other attributes, without documentation.
     pub(super) attributes: Vec<Attribute>,
     pub(super) kernels: Vec<Declaration>,
-    /// Items that do not parse. rustc has reported them already, and does not repeat that if it meets them again.
+    /// Items that do not parse. rustc has reported them already, and does not report them again.
     pub(super) unparsed: TokenStream,
 }
 
 const FORM: &str = "write `#[cuda_kernels(\"kernels.ptx\")] unsafe extern \"C\" { safe fn name(data: &mut [f32]); }`";
 
-/// Parses the whole input, `None` if it is no `extern` block.
+/// Parses the whole input; `None` if it is no `extern` block.
 pub(super) fn block(attribute: TokenStream, item: TokenStream, report: &mut Report) -> Option<Block> {
     let (start, _) = ends(&item);
     let mut block = match (|input: ParseStream<'_>| contents(input, report)).parse2(item) {
@@ -72,7 +73,7 @@ fn item(body: ParseStream<'_>, unparsed: &mut TokenStream, report: &mut Report) 
     match fork.parse::<ForeignItem>() {
         Ok(ForeignItem::Fn(function)) => {
             body.advance_to(&fork);
-            Ok(Some(Declaration::new(function)))
+            Ok(Some(for_each::declaration(function)))
         }
         Ok(other) => {
             body.advance_to(&fork);
@@ -106,7 +107,8 @@ fn skip(body: ParseStream<'_>) -> syn::Result<TokenStream> {
     Ok(skipped)
 }
 
-/// Two kernels of one name would be several of rustc's errors. With `#[cfg]` they may be one.
+/// Reports and drops kernels whose name an earlier one has, since rustc would report several errors about them. Kernels
+/// with `#[cfg]` stay: perhaps only one of them is compiled.
 fn drop_repetitions(block: &mut Block, report: &mut Report) {
     let mut spans = HashMap::new();
     block.kernels.retain(|kernel| {

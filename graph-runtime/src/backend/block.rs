@@ -1,4 +1,4 @@
-//! Blocks of memory with counted handles.
+//! Blocks of memory that several owners share, by counted handles.
 
 use crate::backend::device::Backend;
 use crate::backend::device::event::LaunchEvent;
@@ -6,12 +6,14 @@ use crate::backend::launches::Access;
 use crate::backend::memory::{DeviceMemory, HostMemory};
 use crate::backend::uses::{Claim, ClaimKind, Refused, Uses};
 use crate::error::{Error, Result, Site};
+use crate::shape::Lengths;
+use crate::shape::place::Selected;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 pub(crate) mod sealed {
-    /// A handle that only this crate can look into.
+    /// A handle that has no use outside this crate.
     pub struct SharedHandle(pub(crate) super::SharedMemory);
 
     pub trait Shareable {
@@ -24,7 +26,7 @@ pub(crate) mod sealed {
 pub trait Shareable: sealed::Shareable {
     /// The memory's shape.
     type Shape: ?Sized;
-    /// The addresses of the memory.
+    /// The kind of the memory: [`OnDevice`](crate::OnDevice) or [`OnHost`](crate::OnHost).
     type Memory: crate::shape::place::Memory;
 }
 
@@ -71,38 +73,42 @@ impl<M> Drop for Block<M> {
 /// A counted handle to all or part of a block.
 pub(crate) struct Piece<M> {
     pub(crate) block: Arc<Block<M>>,
-    /// In bytes.
+    /// The offset of the first byte in the block.
     pub(crate) start: usize,
-    /// In bytes.
+    /// The length in bytes.
     pub(crate) bytes: usize,
+    /// The lengths that the shape of the handle does not tell.
+    pub(crate) lengths: Lengths,
 }
 
 impl<M> Piece<M> {
-    /// All of a new block of `bytes` bytes.
-    pub(crate) fn new(memory: M, bytes: usize) -> Self {
+    /// Makes a block of `bytes` bytes, and returns a handle to all of it.
+    pub(crate) fn new(memory: M, bytes: usize, lengths: Lengths) -> Self {
         Self {
             block: Arc::new(Block::new(memory)),
             start: 0,
             bytes,
+            lengths,
         }
     }
 
-    /// The bytes of it that start at `start`, which the caller has checked to be in it.
-    pub(crate) fn part(&self, start: usize, bytes: usize) -> Self {
-        debug_assert!(start + bytes <= self.bytes);
+    /// A handle to a part. The caller has checked that it is in this piece.
+    pub(crate) fn part(&self, part: &Selected) -> Self {
+        debug_assert!(part.start + part.bytes <= self.bytes);
         Self {
             block: self.block.clone(),
-            start: self.start + start,
-            bytes,
+            start: self.start + part.start,
+            bytes: part.bytes,
+            lengths: part.lengths,
         }
     }
 
-    /// All of it, to be read or written.
+    /// An access to all bytes of the piece.
     fn access(&self, write: bool) -> Access {
         Access::new(self.start, self.start + self.bytes, write)
     }
 
-    /// Claims it for the host, and waits for launches.
+    /// Claims the piece for the host, and waits for launches that conflict.
     pub(crate) fn hold(
         &self,
         write: bool,
@@ -143,7 +149,15 @@ impl SharedMemory {
         }
     }
 
-    /// Its addresses: of the host, or of the device.
+    /// The lengths that the shape of its handle does not tell.
+    pub(crate) fn lengths(&self) -> &Lengths {
+        match self {
+            Self::Host(piece) => &piece.lengths,
+            Self::Device(piece) => &piece.lengths,
+        }
+    }
+
+    /// The addresses of its bytes, in the memory of the host or of the device.
     pub(crate) fn addresses(&self) -> (graph_plan::Space, Range<u64>) {
         let (space, start) = match self {
             Self::Host(piece) => {
@@ -167,7 +181,8 @@ impl SharedMemory {
         Err(Error::ForeignMemory { site: site() })
     }
 
-    /// Claims it for a launch, and waits for what is not a launch: work that was queued on it as a slice of cudarc's.
+    /// Claims the memory for a launch. Waits for work that was queued on it as a slice of cudarc's, since no event is
+    /// recorded after that.
     pub(crate) fn claim(&self, write: bool) -> Result<Claim<'_, LaunchEvent>, Refused> {
         match self {
             Self::Host(piece) => piece.block.uses.claim(piece.access(write), ClaimKind::Call),

@@ -7,22 +7,22 @@ use crate::shape::part::Layout;
 use graph_plan::{Draft, Edge, Lists, Nest};
 use std::collections::HashSet;
 
-/// All that an executable graph is made from. The graph has passed every check.
+/// The graph from which an executable one is made. It has passed every check that needs no device.
 pub(crate) struct Blueprint<'a> {
     pub(crate) draft: &'a Draft,
     pub(crate) program: &'a Program,
     pub(crate) order: &'a Nest,
     /// The direct predecessors of each node, after transitive reduction.
     pub(crate) after: &'a Lists<u32>,
-    /// The edges that are programmatic.
+    /// The edges that are programmatic, a subset of `after`.
     pub(crate) programmatic: &'a Programmatic,
-    /// Size and alignment of each resource in bytes; `None` for those that the kernels' module owns.
+    /// The size and alignment of each resource in bytes; `None` for variables of the kernels' modules.
     pub(crate) layouts: &'a [Option<Layout>],
-    /// On CUDA: delay every node by a time that this draws.
+    /// If given, every node on CUDA is delayed by a random time; this is the seed.
     pub(crate) delays: Option<u64>,
     /// The newest CUDA version of a driver to build for, as `cuDriverGetVersion` counts.
     pub(crate) driver: u32,
-    /// The memory that the graph shared.
+    /// The memory that the graph shares with others.
     pub(crate) shared: &'a SharedResources,
     /// The offsets of its scratch memory.
     pub(crate) arena: &'a Arena,

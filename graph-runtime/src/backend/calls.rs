@@ -1,4 +1,4 @@
-//! Host functions of a built graph: where their memory is, and the panic that a wait has to report.
+//! The host functions of a built graph: the addresses of their memory, and a panic that the next wait reports.
 
 use crate::backend::blueprint::Blueprint;
 use crate::backend::storage::Storage;
@@ -20,7 +20,7 @@ pub(crate) struct Calls {
     panic: Arc<Panic>,
 }
 
-/// A host function with the memory that it gets. CUDA is given its address, so it stays where it is.
+/// A host function with the memory that it gets. CUDA is given the address of this struct, so it is never moved.
 pub(crate) struct BoundCall {
     call: Arc<HostCall>,
     memory: Vec<(NonNull<u8>, usize)>,
@@ -28,16 +28,16 @@ pub(crate) struct BoundCall {
     panic: Arc<Panic>,
 }
 
-// SAFETY: the pointers are only passed to `HostCall::run`, by whoever can promise what that asks for, on whatever
-// thread; they are to host memory, which any thread may touch. The rest is `Send` and `Sync`.
+// SAFETY: the pointers are to host memory, which any thread may touch. They are only passed to `HostCall::run`, whose
+// caller promises that nobody else touches that memory. The rest is `Send` and `Sync`.
 unsafe impl Send for BoundCall {}
 // SAFETY: as above.
 unsafe impl Sync for BoundCall {}
 
-/// The first panic since the last wait, and in which node.
+/// The first panic since the last wait: the node, and the message.
 #[derive(Default)]
 struct Panic {
-    /// So that waits need not lock.
+    /// Whether `first` is set. Waits read this instead of taking the lock.
     happened: AtomicBool,
     first: Mutex<Option<(usize, String)>>,
 }
@@ -62,8 +62,8 @@ impl Calls {
         }
     }
 
-    /// Lets later launches call the function of a node with its memory where it is now. Those in flight keep what they
-    /// have: the old one stays until [`Calls::forget_retired`].
+    /// Binds the function of a node to its memory where that is now, for later launches. Launches in flight keep the
+    /// old addresses: the old [`BoundCall`] is retired, and stays until [`Calls::forget_retired`].
     pub(crate) fn renew(&mut self, node: usize, storage: &[Storage]) {
         if let Some(bound) = self.bound.get_mut(&node) {
             let renewed = BoundCall {
@@ -76,12 +76,12 @@ impl Calls {
         }
     }
 
-    /// The number of old ones.
+    /// The number of retired functions.
     pub(crate) fn retired(&self) -> usize {
         self.retired.len()
     }
 
-    /// Drops the old ones. No launch is in flight that was made before the last [`Calls::renew`].
+    /// Drops the retired functions. No launch from before the last [`Calls::renew`] is in flight any more.
     pub(crate) fn forget_retired(&mut self) {
         self.retired.clear();
     }
@@ -91,7 +91,7 @@ impl Calls {
         self.bound.get(&node)
     }
 
-    /// The first panic since this was last asked, as an error.
+    /// Returns the first panic since the last call of this, as an error.
     pub(crate) fn panicked(&self, draft: &Draft) -> Result<()> {
         // A load is cheaper than a swap, and almost always enough.
         if !self.panic.happened.load(Ordering::Acquire) || !self.panic.happened.swap(false, Ordering::AcqRel) {
@@ -112,7 +112,7 @@ fn locate_all(storage: &[Storage], call: &HostCall) -> Vec<(NonNull<u8>, usize)>
     declared.filter_map(|(part, _)| locate(storage, *part)).collect()
 }
 
-/// The address of a part of host memory. The plan has refused other memory.
+/// The address and the length in bytes of a part of host memory. (The plan has refused other memory.)
 fn locate(storage: &[Storage], part: Part) -> Option<(NonNull<u8>, usize)> {
     let first = storage[part.resource as usize].host()?;
     // SAFETY: the part was issued by the builder of this graph as a part of this resource, whose size the memory has.
@@ -120,12 +120,12 @@ fn locate(storage: &[Storage], part: Part) -> Option<(NonNull<u8>, usize)> {
 }
 
 impl BoundCall {
-    /// Calls the function, and keeps the panic if there is one.
+    /// Calls the function. If it panics, the panic is kept for the next wait.
     ///
     /// # Safety
     ///
-    /// The memory of the graph lives, and while this runs nobody else writes what the node declares to read, or touches
-    /// what it declares to write: the node is run by a launch, where the order of nodes ensures it.
+    /// The memory of the graph lives. While this runs, nobody else writes the memory that the node declares to read, or
+    /// touches the memory that it declares to write. (A launch runs the node, and the order of nodes ensures it.)
     pub(crate) unsafe fn run(&self) {
         // SAFETY: by the caller's promise; `memory` was made of `declared`.
         let Err(message) = (unsafe { self.call.run(&self.memory) }) else {

@@ -13,7 +13,7 @@ use crate::program::{Op, Program};
 use cudarc::driver::{CudaStream, sys};
 use graph_plan::Draft;
 
-/// A graph that can be launched, with the memory it uses.
+/// A graph that can be launched, with the memory that it uses.
 pub(crate) enum Executable {
     Cuda(Box<CudaExecutable>),
     Emulator(Box<EmulatorExecutable>),
@@ -42,7 +42,7 @@ impl Executable {
         }
     }
 
-    /// Whether graphs can be launched on streams.
+    /// Whether the device has streams on which graphs can be launched.
     pub(crate) fn has_streams(&self) -> bool {
         matches!(self, Executable::Cuda(_))
     }
@@ -58,7 +58,7 @@ impl Executable {
         }
     }
 
-    /// Starts the graph on a stream, or its own, after other uses of the memory that `claims` are for.
+    /// Starts the graph on a user's stream or on its own, after conflicting uses of the memory in `claims`.
     pub(crate) fn launch_shared(
         &mut self,
         draft: &Draft,
@@ -83,7 +83,7 @@ impl Executable {
         }
     }
 
-    /// Waits until no launch is in flight, and returns what went wrong in them.
+    /// Waits until no launch is in flight, and returns the error of the launches, if any.
     pub(crate) fn wait(&self, draft: &Draft) -> Result<()> {
         match self {
             Executable::Cuda(exec) => {
@@ -105,7 +105,7 @@ impl Executable {
         }
     }
 
-    /// Refuses a change that [`Executable::apply`] would refuse, whatever else happens.
+    /// Refuses a change that [`Executable::apply`] would refuse.
     pub(crate) fn check_change(&self, draft: &Draft, program: &Program, node: usize, op: &Op) -> Result<(), Error> {
         match self {
             Executable::Cuda(exec) => exec.check_change(draft, program, node, op),
@@ -124,7 +124,7 @@ impl Executable {
         }
     }
 
-    /// Makes later launches run all `nodes`, which use a resource that was put somewhere else, as `program` now says.
+    /// Makes later launches run all `nodes`, which use a resource whose memory was replaced, as `program` now says.
     pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.apply_memory(draft, program, nodes),
@@ -135,7 +135,7 @@ impl Executable {
         }
     }
 
-    /// Puts a resource somewhere else. Nodes that use it must be applied again.
+    /// Replaces the memory of a resource. The caller must apply the nodes that use it again.
     pub(crate) fn rebind(&mut self, resource: usize, memory: SharedMemory) {
         match self {
             Executable::Cuda(exec) => exec.rebind(resource, Storage::Shared(memory)),
@@ -143,7 +143,7 @@ impl Executable {
         }
     }
 
-    /// Makes later launches run, or skip, `node`.
+    /// Makes later launches run `node`, or skip it.
     pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
         match self {
             Executable::Cuda(exec) => exec.set_enabled(draft, program, node, enabled),
@@ -152,7 +152,7 @@ impl Executable {
     }
 }
 
-/// Refuses nodes that this device cannot have.
+/// Refuses nodes that this kind of device does not support.
 fn check(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<()> {
     let draft = blueprint.draft;
     let refusal = |(node, op): (usize, &Op)| {

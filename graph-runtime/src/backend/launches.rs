@@ -15,7 +15,7 @@ impl Access {
         Self { start, end, write }
     }
 
-    /// Whether one must come after the other.
+    /// Whether the two must not happen at the same time: they overlap, and one writes.
     pub(super) fn conflicts(&self, other: &Access) -> bool {
         (self.write || other.write) && self.start.max(other.start) < self.end.min(other.end)
     }
@@ -26,14 +26,14 @@ impl Access {
     }
 }
 
-/// The launches that may be in flight. `E` is the event that a graph records after its launches: once the event is
-/// gone, they are done.
+/// The launches that may be in flight. `E` is the event that a graph records after its launches: when the event has
+/// been dropped, the launches are done.
 pub(super) struct Launches<E>(Vec<GraphLaunch<E>>);
 
-/// A graph's last launch with that access.
+/// The last launch of a graph with this access.
 struct GraphLaunch<E> {
     access: Access,
-    /// The stream's number, if it has one. Numbers are never reused.
+    /// The stream's number; `None` if its handle means another stream on each thread. Numbers are never reused.
     stream: Option<u64>,
     event: Weak<E>,
 }
@@ -56,8 +56,8 @@ impl<E> Launches<E> {
         launches.filter_map(|launch| launch.event.upgrade()).collect()
     }
 
-    /// The events of conflicting launches that come first neither by the order of `stream` nor by the order of launches
-    /// of the graph that records `event`.
+    /// The events of conflicting launches for which a new launch must wait explicitly: they are neither on the same
+    /// `stream`, nor of the same graph, which records `event`.
     pub(super) fn elsewhere(&self, access: Access, stream: Option<u64>, event: &Arc<E>) -> Vec<Arc<E>> {
         let elsewhere = |launch: &&GraphLaunch<E>| launch.stream != stream || stream.is_none();
         let launches = self.0.iter().filter(|launch| launch.access.conflicts(&access));
@@ -73,7 +73,7 @@ impl<E> Launches<E> {
         self.0.retain(|launch| !launch.access.conflicts(&access));
     }
 
-    /// Remembers a launch, which runs after all launches that conflict with it.
+    /// Remembers a launch, which runs after all launches that conflict with it. So it replaces those that it covers.
     pub(super) fn add(&mut self, access: Access, stream: Option<u64>, event: &Arc<E>) {
         let event = Arc::downgrade(event);
         self.0.retain(|old| {

@@ -1,4 +1,4 @@
-//! Memory of either kind of device: allocated zeroed, freed when dropped, copied to and from slices.
+//! Memory of either kind of device: it is allocated zeroed, freed when dropped, and copied to and from slices.
 
 use crate::backend::device::Backend;
 use crate::backend::device::cuda::Cuda;
@@ -12,8 +12,8 @@ use std::alloc::{alloc_zeroed, dealloc};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Host memory is aligned at least so. The driver does that by itself (to 512 bytes or a page, but it promises
-/// nothing).
+/// The least alignment of host memory in bytes. (CUDA aligns it by itself, to 512 bytes or a page, but does not promise
+/// that.)
 const HOST_ALIGNMENT: usize = 64;
 
 /// Zeroed device memory.
@@ -23,7 +23,8 @@ pub(crate) enum DeviceMemory {
 }
 
 impl DeviceMemory {
-    /// At least one byte, so that every resource has an address. The name appears in the emulator's messages.
+    /// Allocates `bytes` bytes, or 1 instead of 0, so that every resource has an address. The name appears in the
+    /// emulator's messages.
     pub(crate) fn zeroed(backend: &Backend, name: &str, bytes: usize, site: impl Fn() -> Site) -> Result<Self> {
         match backend {
             Backend::Cuda(cuda) => CudaMemory::zeroed(cuda, bytes.max(1)).at(site).map(Self::Cuda),
@@ -34,13 +35,13 @@ impl DeviceMemory {
         }
     }
 
-    /// Takes a slice of cudarc's over: see [`CudaMemory::from_cudarc`].
+    /// Takes over a slice of cudarc's: see [`CudaMemory::from_cudarc`].
     pub(crate) fn from_cudarc<T: Send + Sync + 'static>(slice: CudaSlice<T>) -> Self {
         Self::Cuda(CudaMemory::from_cudarc(slice))
     }
 
-    /// The memory from `start` on as `len` elements of a slice of cudarc's, under a claim to read that lasts as long as
-    /// the slice.
+    /// Lends the memory from the byte `start` on as a slice of cudarc's with `len` elements, under a claim to read that
+    /// lasts as long as the slice.
     pub(crate) fn cudarc<'a, T: 'static>(
         &'a self,
         start: usize,
@@ -56,7 +57,7 @@ impl DeviceMemory {
         }
     }
 
-    /// The first byte, as kernels see it.
+    /// The address of the first byte, as kernels see it.
     pub(crate) fn address(&self) -> u64 {
         match self {
             Self::Cuda(memory) => memory.address(),
@@ -64,7 +65,8 @@ impl DeviceMemory {
         }
     }
 
-    /// The address that all who share the first byte have in common.
+    /// The address of the first byte in the allocation that owns it. Pieces that share the byte have this address in
+    /// common.
     pub(crate) fn home(&self) -> u64 {
         match self {
             Self::Cuda(memory) => memory.address(),
@@ -89,7 +91,7 @@ impl DeviceMemory {
         }
     }
 
-    /// Waits for what was queued on it as a slice of cudarc's and must come before a launch.
+    /// Waits for work that was queued on the memory as a slice of cudarc's and must come before a launch.
     pub(crate) fn settle(&self, write: bool) -> Result<(), CudaError> {
         match self {
             Self::Cuda(memory) => memory.settle(write),
@@ -97,7 +99,7 @@ impl DeviceMemory {
         }
     }
 
-    /// Copies bytes out; the caller has checked that they are there and that nothing writes them.
+    /// Copies bytes out. The caller has checked that they are in bounds and that nothing writes them.
     pub(crate) fn read(&self, offset: usize, to: &mut [u8], site: impl Fn() -> Site) -> Result<()> {
         match self {
             Self::Cuda(memory) => memory.read(offset, to).at(site),
@@ -107,7 +109,7 @@ impl DeviceMemory {
         }
     }
 
-    /// Copies bytes in; the caller has checked that they fit and that nothing touches them.
+    /// Copies bytes in. The caller has checked that they are in bounds and that nothing touches them.
     pub(crate) fn write(&self, offset: usize, from: &[u8], site: impl Fn() -> Site) -> Result<()> {
         match self {
             Self::Cuda(memory) => memory.write(offset, from).at(site),
@@ -120,7 +122,7 @@ impl DeviceMemory {
 
 /// Zeroed host memory that the device can reach: page-locked for CUDA.
 ///
-/// It is never borrowed as a whole: whoever makes references of the pointer knows who else has some.
+/// It lends no reference itself. Whoever makes references from the pointer must know which others exist.
 pub(crate) struct HostMemory {
     pointer: NonNull<u8>,
     bytes: usize,
@@ -128,7 +130,7 @@ pub(crate) struct HostMemory {
 }
 
 enum HostOwner {
-    /// The context, and the start of what it allocated; the first byte may come later.
+    /// The context, and the start of the allocation; the memory's first byte may come later, for its alignment.
     Cuda(Arc<Cuda>, NonNull<u8>),
     Heap(std::alloc::Layout),
 }
@@ -158,7 +160,7 @@ impl HostMemory {
         }
     }
 
-    /// Page-locked memory of the driver's, aligned by hand if the type needs more than the driver promises.
+    /// Allocates page-locked memory, and aligns it by hand if the type needs more than [`HOST_ALIGNMENT`].
     fn page_locked(cuda: &Arc<Cuda>, layout: Layout, site: impl Fn() -> Site) -> Result<Self> {
         let Layout { bytes, align } = layout;
         let slack = if align > HOST_ALIGNMENT { align } else { 0 };
@@ -180,7 +182,7 @@ impl HostMemory {
         Ok(memory)
     }
 
-    /// Whether graphs on `backend` can use it. The emulator's host memory is like any other memory of the host.
+    /// Whether graphs on `backend` can use it. All emulators can use each other's host memory.
     pub(crate) fn is_usable_on(&self, backend: &Backend) -> bool {
         match (&self.owner, backend) {
             (HostOwner::Cuda(owner, _), Backend::Cuda(cuda)) => owner.raw() == cuda.raw(),
@@ -189,7 +191,7 @@ impl HostMemory {
         }
     }
 
-    /// The first byte. All are initialised and stay where they are while `self` lives.
+    /// The first byte. All bytes are initialised, and stay where they are while `self` lives.
     pub(crate) fn pointer(&self) -> NonNull<u8> {
         self.pointer
     }

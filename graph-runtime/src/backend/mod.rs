@@ -1,4 +1,4 @@
-//! The two kinds of device: what graphs are made of and run on.
+//! The two kinds of device: their memory, and the graphs that run on them.
 
 pub(crate) mod executable;
 pub(crate) mod cuda;

@@ -1,6 +1,6 @@
 //! Numbers that look random: `splitmix64` (Steele, Lea and Flood, OOPSLA 2014).
 
-/// A generator of numbers that look random.
+/// A generator of such numbers.
 pub(super) struct Random(u64);
 
 impl Random {

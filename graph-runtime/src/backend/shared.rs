@@ -1,4 +1,4 @@
-//! Shared memory: a graph uses it but does not own it.
+//! The shared memory of a graph: the graph uses it, but does not own it.
 
 use crate::backend::block::SharedMemory;
 use crate::backend::device::Backend;
@@ -15,7 +15,8 @@ pub(crate) struct SharedResource {
     pub(crate) write: bool,
 }
 
-/// The shared resources of a graph, sorted by address: every graph claims them in this order.
+/// The shared resources of a graph, sorted by address. Every graph claims them in this order (fact 5 of
+/// [`Uses`](crate::backend::uses::Uses)).
 #[derive(Default)]
 pub(crate) struct SharedResources(Vec<SharedResource>);
 
@@ -69,7 +70,7 @@ impl SharedResources {
         shares.try_for_each(|share| share.memory.check_device(backend, || site(share)))
     }
 
-    /// The mistakes of pairs that overlap and of which the graph writes one.
+    /// The mistakes of pairs that overlap, if the graph writes one of the two.
     pub(crate) fn overlaps(&self, draft: &Draft) -> Vec<Diagnostic> {
         let mut found = Vec::new();
         for (index, first) in self.0.iter().enumerate() {
@@ -117,7 +118,7 @@ impl SharedResources {
     }
 }
 
-/// Memory that a graph shares under two names.
+/// The mistake of memory that a graph shares under two names.
 #[cold]
 fn overlap(draft: &Draft, first: &SharedResource, second: &SharedResource, bytes: u64) -> Diagnostic {
     let name = |share: &SharedResource| &draft.resources[share.resource].name;

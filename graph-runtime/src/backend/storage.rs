@@ -13,16 +13,16 @@ use std::sync::Arc;
 pub(crate) enum Storage {
     Host(HostMemory),
     Device(DeviceMemory),
-    /// Memory that others may use, too.
+    /// Memory that others may use as well.
     Shared(SharedMemory),
-    /// A part of the graph's arena, which may overlap others.
+    /// A part of the graph's arena, which may overlap other parts.
     Scratch(Scratch),
-    /// A variable in a kernel's module.
+    /// A variable of a kernel's module, which the module owns.
     Module,
 }
 
 impl Storage {
-    /// Device memory, and where in it the resource starts.
+    /// Device memory, and the offset at which the resource starts in it.
     pub(crate) fn device(&self) -> Option<(&DeviceMemory, usize)> {
         match self {
             Storage::Device(memory) => Some((memory, 0)),
@@ -44,7 +44,7 @@ impl Storage {
         }
     }
 
-    /// The first byte: of device memory, an address without provenance. Null for a variable of a module.
+    /// The first byte. In device memory, this is an address without provenance; for a variable of a module it is null.
     pub(crate) fn first(&self) -> *mut u8 {
         match (self.host(), self.device()) {
             (Some(host), _) => host.as_ptr(),
@@ -53,7 +53,7 @@ impl Storage {
         }
     }
 
-    /// The size in bytes, of what has one.
+    /// The size in bytes; 0 for a variable of a module.
     pub(crate) fn bytes(&self) -> usize {
         match self {
             Storage::Host(memory) => memory.bytes(),
@@ -67,16 +67,16 @@ impl Storage {
 
 /// Memory for one scratch resource.
 pub(crate) struct Scratch {
-    /// The arena; on the emulator a piece of it with addresses of its own, so that kernels are caught that leave their
-    /// buffer.
+    /// The arena. On the emulator, a piece of it with its own addresses, so that a kernel that leaves its buffer is
+    /// caught.
     memory: Arc<DeviceMemory>,
     start: usize,
     bytes: usize,
 }
 
 impl Scratch {
-    /// The part of `arena` from `offset` on; the caller has checked that it is there. The name appears in the
-    /// emulator's messages.
+    /// The `bytes` bytes of `arena` from `offset` on. The caller has checked that they are in it. The name appears in
+    /// the emulator's messages.
     pub(crate) fn new(
         arena: &Arc<DeviceMemory>,
         name: &str,
@@ -95,7 +95,7 @@ impl Scratch {
         Ok(Self { memory, start, bytes })
     }
 
-    /// A launch begins: nothing has been written, as far as the emulator is concerned.
+    /// Marks the memory as not written, at the start of a launch, for the emulator's check of uninitialized reads.
     pub(crate) fn forget(&self) {
         if let DeviceMemory::Emulator(piece) = &*self.memory {
             piece.forget_contents();

@@ -10,9 +10,10 @@ use std::thread::{self, ThreadId};
 /// The purpose of a claim.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ClaimKind {
-    /// A single call: a copy, or a launch (on CUDA until it is queued, on the emulator until it has run). Others wait.
+    /// A single call: a copy, or a launch (on CUDA until it is queued, on the emulator until it has run). Conflicting
+    /// claims wait for it.
     Call,
-    /// A guard, which the user may keep for ever. Others are refused.
+    /// A guard, which the user may keep for ever. Conflicting claims are refused.
     Guard,
 }
 
@@ -21,14 +22,14 @@ pub(crate) enum ClaimKind {
 pub(crate) enum Refused {
     /// A guard is alive.
     Lent,
-    /// The call would wait for its own caller: a node of a running graph uses the graph's memory.
+    /// The call would wait for its own caller: a host function of a running graph uses the graph's memory.
     Nested,
     /// Waiting for launches failed.
     Cuda(CudaError),
 }
 
 impl Refused {
-    /// Says which memory it is.
+    /// Makes an error about the memory `site` of it.
     #[cold]
     pub(crate) fn at(self, site: Site) -> Error {
         let message = match self {
@@ -40,7 +41,7 @@ impl Refused {
     }
 }
 
-/// An event that is recorded after a launch: whoever waits for it waits for the launch.
+/// An event that is recorded after launches. Waiting for it is waiting for them.
 pub(crate) trait Awaited {
     /// Waits for the launches that it was recorded after.
     fn wait(&self) -> Result<(), CudaError>;
@@ -50,12 +51,13 @@ pub(crate) trait Awaited {
 ///
 /// # Safety
 ///
-/// The host, and graphs on any stream and thread, may share memory because of these facts. Blocks elsewhere refer to
+/// The host, and graphs on any stream and thread, may share memory because of these facts. `SAFETY` comments refer to
 /// them by number.
 ///
-/// 1. *Claims exclude each other.* Whoever touches the memory holds a [`Claim`] for those bytes. Two claims overlap
-///    only if both read. A copy by the host holds its claim until it is done; a guard as long as it lives (for ever,
-///    if it is forgotten); a launch on CUDA until it is queued; a launch on the emulator until it has run.
+/// 1. *Claims exclude each other.* Whoever touches the memory holds a [`Claim`] for the bytes that it touches. Two
+///    claims overlap only if both read. A copy by the host holds its claim until it is done; a guard as long as it
+///    lives (for ever, if it is forgotten); a launch on CUDA until it is queued; a launch on the emulator until it has
+///    run.
 /// 2. *Launches are remembered before they are queued* ([`Claim::launched`]), with the event that is recorded after
 ///    them. A launch is forgotten only if it is known to be done (somebody waited for it, or its event is gone, which
 ///    graphs destroy only after waiting), or if a later launch replaces it that was queued after it and conflicts with
@@ -99,7 +101,7 @@ impl<E> Default for Uses<E> {
 }
 
 impl<E: Awaited> Uses<E> {
-    /// Waits for conflicting calls and claims the bytes. Fails if a guard conflicts.
+    /// Waits for conflicting claims of calls, and claims the bytes. Fails if a guard conflicts.
     pub(crate) fn claim(&self, access: Access, kind: ClaimKind) -> Result<Claim<'_, E>, Refused> {
         let thread = thread::current().id();
         let mut state = self.lock();
@@ -133,7 +135,7 @@ impl<E: Awaited> Uses<E> {
         Ok(claim)
     }
 
-    /// Waits for all launches. There are no claims: they borrow the block, which is being dropped.
+    /// Waits for all launches. The block is being dropped, so there are no claims, which borrow it.
     pub(crate) fn wait(&mut self) -> Result<(), CudaError> {
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         state.launches.all().iter().try_for_each(|event| event.wait())
@@ -167,19 +169,18 @@ impl<E: Awaited> Claim<'_, E> {
             return Ok(());
         }
         events.iter().try_for_each(|event| event.wait())?;
-        // None has come since: it would conflict with this claim.
+        // No such launch has been added since: it would conflict with this claim.
         self.uses.lock().launches.forget(self.access);
         Ok(())
     }
 
-    /// The events of launches that conflict and that neither the order of `stream` nor that of the launches of one
-    /// graph puts first. `event` is that of the graph about to be launched.
+    /// The events of conflicting launches for which a launch on `stream` must wait explicitly: they are neither on that
+    /// stream nor of the same graph. `event` is the event of the graph about to be launched.
     pub(crate) fn launches_elsewhere(&self, stream: Option<u64>, event: &Arc<E>) -> Vec<Arc<E>> {
         self.uses.lock().launches.elsewhere(self.access, stream, event)
     }
 
-    /// Remembers a launch that is about to be queued on `stream`, after all that [`Claim::launches_elsewhere`] told
-    /// of.
+    /// Remembers a launch that is about to be queued on `stream`, after waiting for [`Claim::launches_elsewhere`].
     pub(crate) fn launched(&self, stream: Option<u64>, event: &Arc<E>) {
         self.uses.lock().launches.add(self.access, stream, event);
     }
@@ -204,7 +205,7 @@ mod tests {
     use std::sync::mpsc;
     use std::time::Duration;
 
-    /// No launch is remembered here.
+    /// The event of these tests, in which no launch is remembered.
     enum Never {}
 
     impl Awaited for Never {

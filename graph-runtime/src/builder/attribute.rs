@@ -1,4 +1,4 @@
-//! Attributes of single nodes: the priority, whether they run at all, and whether they will be updated.
+//! Attributes of single nodes: the priority, whether the node is disabled, and whether it will be updated.
 
 use super::GraphBuilder;
 use crate::graph::node::NodeId;
@@ -30,7 +30,7 @@ impl GraphBuilder {
     }
 
     /// Declares that [`Graph::update`](crate::Graph::update) will change the value of this memset node. A value of more
-    /// than 4 bytes is then set in a way that fits every other value too, instead of the fastest way for this one.
+    /// than 4 bytes is then set in a way that fits every value of its size, instead of the fastest way for this one.
     pub fn will_update(&mut self, node: NodeId) {
         self.attributes.push((node, Attribute::WillUpdate));
     }
@@ -40,7 +40,7 @@ impl GraphBuilder {
         NodeId::new(self.program.ops.len().saturating_sub(1))
     }
 
-    /// Applies the attributes, once all nodes are there.
+    /// Applies the attributes. All nodes have been added.
     pub(super) fn apply_attributes(&mut self) {
         for (node, attribute) in std::mem::take(&mut self.attributes) {
             self.apply_attribute(node.index(), attribute);

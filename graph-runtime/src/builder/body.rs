@@ -1,4 +1,4 @@
-//! Nodes that a condition decides about, and the bodies they run: `if`, `while`, `switch`.
+//! Conditional nodes and their bodies: `if`, `while`, `switch`.
 
 use super::GraphBuilder;
 use crate::graph::node::NodeId;
@@ -8,11 +8,11 @@ use graph_plan::{Mode, Role};
 use std::borrow::Cow;
 
 impl GraphBuilder {
-    /// Adds a node that runs what `then` adds, if `condition` is not 0 at that time.
+    /// Adds a node that runs the nodes that `then` adds, if `condition` is not 0 when the node starts.
     ///
-    /// Nodes that `then` adds may run after each other, not after nodes outside: those go before or after the whole.
-    /// They are kernels, copies, memsets, joins, captures, child graphs and conditionals; CUDA allows no others in a
-    /// body.
+    /// Edges of a node that `then` adds are to other such nodes. (The conditional node has edges to nodes outside.) The
+    /// nodes are kernels, copies, memsets, joins, captures, child graphs and conditionals; CUDA allows no others in a
+    /// body, and `build` refuses them (`conditional-body`).
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -43,8 +43,9 @@ impl GraphBuilder {
         node
     }
 
-    /// Adds a node that runs what `then` adds if `condition` is not 0 at that time, else what `otherwise` adds. See
-    /// [`GraphBuilder::if_then`]. Where both write one place, each takes a copy: `&mut x.whole()`.
+    /// Adds a node that runs the nodes that `then` adds if `condition` is not 0 when the node starts, else the nodes
+    /// that `otherwise` adds. See [`GraphBuilder::if_then`]. If both write one place, each takes a copy: `&mut
+    /// x.whole()`.
     pub fn if_else(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -58,8 +59,8 @@ impl GraphBuilder {
         node
     }
 
-    /// Adds a node that runs what `body` adds as long as `condition` is not 0: it is looked at before each iteration.
-    /// Some node of the body must write it. See [`GraphBuilder::if_then`].
+    /// Adds a node that runs the nodes that `body` adds as long as `condition` is not 0. The condition is read before
+    /// each iteration. Some node of the body must write it (`endless-while`). See [`GraphBuilder::if_then`].
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -88,8 +89,9 @@ impl GraphBuilder {
         node
     }
 
-    /// Adds a node that runs what `case` adds for the number that `condition` is at that time, and nothing if that is
-    /// `cases` or more. `case` is called once for each number. See [`GraphBuilder::if_then`].
+    /// Adds a node with `cases` bodies. `case` is called once for each number below `cases`, and adds the nodes of that
+    /// body. The body runs whose number `condition` is when the node starts; none, if that is `cases` or more. See
+    /// [`GraphBuilder::if_then`].
     pub fn switch(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -117,8 +119,8 @@ impl GraphBuilder {
         self.push(Op::Conditional(Conditional::new(kind, condition)))
     }
 
-    /// Begins the next body of the newest conditional beside which nodes are being added: nodes added from now on are
-    /// in it. One that has no such body leaves all as it is.
+    /// Begins the next body of the newest conditional in the current body: nodes are added to it from now on. If the
+    /// conditional can have no further body, this does nothing.
     pub(crate) fn open_body(&mut self) {
         let (draft, ops) = (&mut self.draft, &mut self.program.ops);
         let beside =
@@ -144,8 +146,8 @@ impl GraphBuilder {
         self.position.body = self.draft.enclosing(self.position.body).unwrap_or(0);
     }
 
-    /// Builds for a driver of this CUDA version (1000 x major + 10 x minor) at most, to test what becomes of
-    /// conditionals on older ones. The emulator does not care.
+    /// Builds as if the driver had at most this CUDA version (1000 x major + 10 x minor), to test how conditionals are
+    /// lowered for older drivers. The emulator ignores it.
     pub(crate) fn limit_driver(&mut self, version: u32) {
         self.driver = version;
     }

@@ -1,4 +1,4 @@
-//! Building: the checks that need the whole graph, and handing the graph to the device.
+//! Building: the checks that need the whole graph; then the device makes the executable graph.
 
 use super::GraphBuilder;
 use super::memory::DeclaredMemory;
@@ -11,17 +11,21 @@ use crate::program::scratch::first_reads;
 use graph_plan::Lists;
 
 impl GraphBuilder {
-    /// Checks the graph and builds it: allocates its memory, loads its kernels and hands it to the device.
+    /// Checks the graph and builds it: allocates its memory, loads its kernels, and makes the executable graph. Waits
+    /// until the graph is ready to launch.
     ///
     /// # Errors
     /// * [`Error::Invalid`](crate::Error::Invalid) with all mistakes of the graph;
-    /// * [`Error::ForeignMemory`](crate::Error::ForeignMemory) if it shared memory of another device;
-    /// * [`Error::NoNvrtc`](crate::Error::NoNvrtc) and [`Error::Compile`](crate::Error::Compile) for CUDA sources;
+    /// * [`Error::ForeignMemory`](crate::Error::ForeignMemory) if it shares memory of another device;
+    /// * [`Error::NoNvrtc`](crate::Error::NoNvrtc) and [`Error::Compile`](crate::Error::Compile) if a CUDA source
+    ///   cannot be compiled;
     /// * [`Error::TooManyNodes`](crate::Error::TooManyNodes) if a loop makes more than about a million nodes;
-    /// * [`Error::Module`](crate::Error::Module) and [`Error::Kernel`](crate::Error::Kernel) for PTX or launches that
-    ///   the device does not take;
-    /// * [`Error::OutOfMemory`](crate::Error::OutOfMemory), [`Error::Unsupported`](crate::Error::Unsupported) and
-    ///   [`Error::Cuda`](crate::Error::Cuda) from the device.
+    /// * [`Error::UnknownNode`](crate::Error::UnknownNode) if an attribute was given to a node that does not exist;
+    /// * [`Error::Module`](crate::Error::Module) and [`Error::Kernel`](crate::Error::Kernel) if the device cannot load
+    ///   the PTX, or cannot launch a kernel as asked;
+    /// * [`Error::Node`](crate::Error::Node) if the closure of a `capture` or `raw` node fails;
+    /// * [`Error::Unsupported`](crate::Error::Unsupported) if the device does not support a node;
+    /// * [`Error::OutOfMemory`](crate::Error::OutOfMemory) and [`Error::Cuda`](crate::Error::Cuda) from the device.
     pub fn build(mut self) -> Result<Graph> {
         self.findings.check_complete()?;
         self.order_between_iterations();

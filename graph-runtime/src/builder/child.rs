@@ -1,5 +1,5 @@
-//! Graphs as nodes of others. The nodes of a child are nodes of the whole graph, in a body of the child's node, so the
-//! analysis and both backends see them.
+//! Child graphs: graphs that are nodes of other graphs. The nodes of a child are nodes of the whole graph, in a body of
+//! the child's node, so the analysis and both backends see them.
 
 use super::GraphBuilder;
 use super::loops::Loops;
@@ -41,7 +41,7 @@ impl GraphBuilder {
     }
 
     /// Begins a child that `cuda_graph!` has declared: nodes are added to the child from now on, and its declarations
-    /// are counted from 0. Returns false, and begins nothing, if children are nested too deeply.
+    /// are counted from 0. If children are nested too deeply, begins nothing and returns false.
     pub(crate) fn declare_child(&mut self, name: &'static str) -> bool {
         let nodes = self.draft.nodes.len();
         self.position.loops_mut().record_declarations(nodes);

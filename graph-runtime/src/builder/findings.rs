@@ -3,13 +3,13 @@
 use crate::error::{Error, Result};
 use graph_plan::{Code, Diagnostic, Draft, Subject};
 
-/// Everything found wrong so far.
+/// The mistakes and errors that were found so far.
 #[derive(Default)]
 pub(super) struct Findings {
     mistakes: Vec<Diagnostic>,
     /// The first error that is no mistake of the graph.
     failure: Option<Error>,
-    /// Why not all nodes were added. `build` returns this error alone.
+    /// The error that kept nodes from being added, if any. `build` returns this error alone.
     incomplete: Option<Error>,
 }
 
@@ -30,12 +30,12 @@ impl Findings {
         self.failure.is_some()
     }
 
-    /// Notes why not all nodes were added. The first reason counts.
+    /// Notes the error that kept nodes from being added. The first one counts.
     pub(super) fn incomplete(&mut self, error: Error) {
         self.incomplete.get_or_insert(error);
     }
 
-    /// Notes that `subject` has added other nodes than it declares, or has added some to the wrong body.
+    /// Notes that `subject` has added more or fewer nodes than it declares, or has left a body open.
     #[cold]
     pub(super) fn skipped(&mut self, graph: &str, subject: &str, declarations: usize, added: usize) {
         let nodes = if declarations == 1 { "node" } else { "nodes" };

@@ -15,7 +15,7 @@ use std::ptr;
 pub(super) struct KernelChecks {
     /// Kernels of CUDA sources whose mistakes have been reported.
     pub(super) unresolved: Vec<&'static KernelFacts>,
-    /// The last launch, if it was right. Its arguments are the program's last.
+    /// The last launch, if it had no mistake. Its arguments are the program's last.
     last: Option<CheckedLaunch>,
 }
 
@@ -151,7 +151,7 @@ impl GraphBuilder {
             }
         };
         let Some(ptx) = facts.source.ptx() else {
-            return (0, facts); // resolved facts have it
+            return (0, facts); // never: resolved facts have their PTX
         };
         (self.module_function(node, facts, ptx), facts)
     }

@@ -1,6 +1,6 @@
-//! Declaring a graph at run time, call by call. `cuda_graph!` expands to these calls.
+//! Declares a graph at run time, call by call. `cuda_graph!` expands to these calls.
 //!
-//! This file has the methods whose types rustc must check against a trait: messages name such a method as
+//! This file has the methods with trait bounds that users can violate: rustc's messages name such a method as
 //! `GraphBuilder::memcpy` only if it is in the module of the type. All others are in a file for each subject.
 
 mod build;
@@ -31,9 +31,10 @@ use crate::program::raw::{RawCall, RawNode};
 use crate::program::{Op, Program};
 use crate::shape::iterations::Iterations;
 use crate::shape::part::Part;
-use crate::shape::place::{Memory, OnDevice, Place, Span};
+use crate::shape::place::{Memory, OnDevice, Place};
 use crate::shape::rectangle::{Rectangle, RectangleSpan};
-use crate::shape::{ArrayOf, Element, SameShape};
+use crate::shape::same::{SameShape, difference};
+use crate::shape::{ArrayOf, Element};
 use attribute::Attribute;
 use cudarc::driver::sys::CUgraphNode;
 use findings::Findings;
@@ -50,9 +51,9 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// A graph under construction: memory, nodes and edges are declared in any order; [`GraphBuilder::build`] checks the
 /// graph and builds it.
 ///
-/// It runs the analysis that `cuda_graph!` runs at compile time, so that graphs whose nodes are known only at run time
-/// are just as sure to be acyclic, race-free and within their memory. No call before `build` fails: mistakes are
-/// collected, and `build` returns all of them at once.
+/// It runs the same analysis as `cuda_graph!` at compile time. So graphs whose nodes are known only at run time are
+/// just as surely acyclic, race-free and within their memory. No call before `build` fails: mistakes are collected, and
+/// `build` returns all of them at once.
 ///
 /// ```
 /// use graph_runtime::{Device, GraphBuilder};
@@ -93,13 +94,13 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 /// ```
 pub struct GraphBuilder {
     device: Device,
-    /// The graph's id. Every place carries it, so that a place of another graph is refused: only indices and ranges of
-    /// this graph's places were checked against its memory, which is what makes using a place sound.
+    /// The graph's id. Every place carries it, so that a place of another graph is refused. That makes using a place
+    /// sound: only this graph's places have indices and ranges that were checked against its memory.
     id: u64,
     draft: Draft,
     program: Program,
     memory: DeclaredMemory,
-    /// The place that nodes are being added to.
+    /// The body, the loops and the child graphs to which nodes are being added.
     position: Position,
     kernels: KernelChecks,
     /// The attributes of nodes, which may be given before the node is added.
@@ -110,7 +111,7 @@ pub struct GraphBuilder {
 }
 
 impl GraphBuilder {
-    /// An empty graph, to run on `device`. The name appears in messages and drawings.
+    /// Begins an empty graph, to run on `device`. The name appears in messages and drawings.
     pub fn new(device: &Device, name: impl Into<Cow<'static, str>>) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         Self {
@@ -127,8 +128,8 @@ impl GraphBuilder {
         }
     }
 
-    /// Makes room for `nodes` more nodes, each with one edge, one piece of memory and two arguments. Building large
-    /// graphs is faster then.
+    /// Makes room for `nodes` more nodes, each with one edge, one access to memory and two arguments. This makes
+    /// building large graphs faster.
     pub fn reserve(&mut self, nodes: usize) {
         self.draft.nodes.reserve(nodes);
         self.draft.accesses.reserve(nodes);
@@ -142,20 +143,22 @@ impl GraphBuilder {
         &self.draft.name
     }
 
-    /// Adds a node that does nothing but join edges: nodes after it run after all nodes before it.
+    /// Adds a node that only joins edges: nodes after it run after all nodes before it.
     pub fn join(&mut self, name: impl Into<Cow<'static, str>>) -> NodeId {
         self.node(name, NodeKind::Join);
         self.push(Op::Join)
     }
 
-    /// Makes `node` run after all of `before`. Nodes may be named before they are added.
+    /// Makes `node` start after all nodes in `before` have ended. `build` fails if this makes a cycle (`cycle`), if a
+    /// node does not exist (`unknown-node`), or if the nodes are in different bodies.
     pub fn after(&mut self, node: NodeId, before: &[NodeId]) {
         for before in before {
             self.draft.edge(before.index(), node.index());
         }
     }
 
-    /// Adds a node that copies `from` to `to`. Outermost lengths that the types do not tell are compared by `build`.
+    /// Adds a node that copies `from` to `to`, which have the same shape. `build` compares outermost lengths that the
+    /// types do not tell (`shape-mismatch`).
     pub fn memcpy<A, B, M1, M2>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -171,10 +174,10 @@ impl GraphBuilder {
         let node = self.node(name, NodeKind::Memcpy);
         let read = self.touch(node, from.span, Mode::Read);
         let written = self.touch(node, to.span, Mode::Write);
-        if read && written && from.span.bytes != to.span.bytes {
-            let side = |span: Span| (span.resource, span.bytes);
-            let mistake = mistakes::other_length(&self.draft, node, side(from.span), side(to.span));
-            self.findings.mistake(mistake);
+        if read && written {
+            let sides = ((from.span.bytes, &from.lengths), (to.span.bytes, &to.lengths));
+            let differs = difference::<A, B>(sides.0, sides.1);
+            self.compare(node, (from.span, to.span), differs);
         }
         self.push(Op::Memcpy {
             from: Part::of(from.span).into(),
@@ -198,8 +201,8 @@ impl GraphBuilder {
         })
     }
 
-    /// Adds a node that copies one rectangle to another. Numbers of rows and columns that the types do not tell are
-    /// compared by `build`.
+    /// Adds a node that copies one rectangle to another of the same shape. `build` compares numbers of rows and columns
+    /// that the types do not tell (`shape-mismatch`).
     ///
     /// CUDA cannot change such a node in place: rebinding its memory instantiates the graph again, unless both
     /// rectangles are in one piece.
@@ -216,6 +219,8 @@ impl GraphBuilder {
         M2: Memory,
     {
         let node = self.node(name, NodeKind::Memcpy);
+        let sides = ((from.span.all.bytes, &from.lengths), (to.span.all.bytes, &to.lengths));
+        let differs = difference::<A, B>(sides.0, sides.1);
         let (from, to) = (from.span, to.span);
         let read = self.touch_rectangle(node, from, Mode::Read);
         let written = self.touch_rectangle(node, to, Mode::Write);
@@ -223,6 +228,8 @@ impl GraphBuilder {
             let side = |span: RectangleSpan| [span.all.resource, span.rows(), span.width];
             let mistake = mistakes::other_shape(&self.draft, node, side(from), side(to));
             self.findings.mistake(mistake);
+        } else if read && written {
+            self.compare(node, (from.all, to.all), differs);
         }
         let (from, to) = match (from.in_one_piece(), to.in_one_piece()) {
             (Some(from), Some(to)) => (Part::of(from).into(), Part::of(to).into()),
@@ -247,8 +254,8 @@ impl GraphBuilder {
         })
     }
 
-    /// Adds a node that calls a function on the host, with references into host memory: `&` for a place given as
-    /// `&place`, `&mut` for one given as `&mut place`, in a tuple.
+    /// Adds a node that calls a function on the host. Its argument is a tuple of references into host memory: `&S` for
+    /// a place that is given as `&place`, and `&mut S` for one that is given as `&mut place`.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};
@@ -265,14 +272,14 @@ impl GraphBuilder {
     /// # Ok::<(), graph_runtime::Error>(())
     /// ```
     ///
-    /// The function runs on a thread of CUDA's, once in each launch, and never twice at once. The graph keeps it, and
-    /// drops it when no launch is in flight any more.
+    /// The function runs on a thread of CUDA's, once in each launch, and never twice at the same time. The graph keeps
+    /// it, and drops it when no launch is in flight any more.
     ///
-    /// * It must not use CUDA (CUDA's rule), which also means: no graph, and nothing whose `drop` frees device memory.
+    /// * It must not use CUDA (CUDA's rule). So it must not use a graph, nor drop a value that frees device memory.
     /// * It must not wait for the GPU, nor for another host function: while it runs, CUDA may hold back other work.
     /// * A panic in it is caught. The nodes after it run as if it had returned, the graph can be launched again, and
     ///   the next wait ([`Graph::synchronize`](crate::Graph::synchronize), or any accessor) returns the first panic
-    ///   since the last wait as [`Error::Panicked`](crate::Error::Panicked). (Where panics abort, they do.)
+    ///   since the last wait as [`Error::Panicked`](crate::Error::Panicked). (With `panic = "abort"`, it aborts.)
     pub fn call<A, F>(&mut self, name: impl Into<Cow<'static, str>>, arguments: A, function: F) -> NodeId
     where
         A: HostArguments,
@@ -285,24 +292,25 @@ impl GraphBuilder {
         self.push(Op::Call(Arc::new(HostCall::new(&arguments, function))))
     }
 
-    /// Adds a node that records an event once the nodes before it have ended: other streams, and other graphs, can wait
-    /// for it.
+    /// Adds a node that records an event when the nodes before it have ended. Other streams, and other graphs, can wait
+    /// for the event.
     pub fn record(&mut self, name: impl Into<Cow<'static, str>>, event: impl Into<Event>) -> NodeId {
         let event = event.into(); // the caller's code, which may panic
         self.node(name, NodeKind::Record);
         self.push(Op::Record(event))
     }
 
-    /// Adds a node that waits for all work that the event had recorded before the launch.
+    /// Adds a node that waits for an event: nodes after it start when the work has ended that the event has recorded
+    /// before the launch.
     pub fn wait(&mut self, name: impl Into<Cow<'static, str>>, event: impl Into<Event>) -> NodeId {
         let event = event.into(); // as in `record`
         self.node(name, NodeKind::Wait);
         self.push(Op::Wait(event))
     }
 
-    /// Adds a node that runs what `calls` queues on a stream: cuBLAS, cuDNN, cuFFT, NCCL and whatever else takes a
-    /// stream. `calls` runs once, when the graph is built; CUDA records ("captures") what it queues instead of running
-    /// it, and every launch loops that.
+    /// Adds a node that runs library calls: cuBLAS, cuDNN, cuFFT, NCCL, or any other library that takes a stream.
+    /// `calls` makes these calls on a stream, once, when the graph is built. CUDA records ("captures") the work that
+    /// they queue instead of running it, and every launch runs the recorded work.
     ///
     /// ```no_run
     /// use graph_runtime::cudarc::driver::{result, sys::CUstream};
@@ -320,21 +328,21 @@ impl GraphBuilder {
     /// # Ok::<(), graph_runtime::Error>(())
     /// ```
     ///
-    /// * Each node has a stream of its own, so that nodes which the graph leaves unordered run in parallel; the graph
-    ///   keeps it, and `calls` with whatever it owns.
-    /// * The memory is that of `stream.memory()`, in order. The calls must touch only that, as it is declared: they are
-    ///   `unsafe`, and this is what their `unsafe` promises. Races are found by what is declared.
-    /// * The calls are not run beforehand ("warmed up"): device memory is zeroed when a graph is built, and running the
-    ///   calls would change it. Work that a library must do once, outside of a capture, goes into
-    ///   [`CaptureStream::prepare`]. Memory that it would otherwise allocate when it is called comes from
-    ///   [`CaptureStream::workspace`].
+    /// * Each node has its own stream, so nodes that the graph leaves unordered run in parallel. The graph keeps the
+    ///   stream, and `calls` with all that it owns.
+    /// * `stream.memory()` returns the memory in `arguments`, in order. The calls may touch only this memory, as it is
+    ///   declared: they are `unsafe`, and this is the promise of that `unsafe`. The race check relies on it.
+    /// * The calls are not run beforehand ("warmed up"): they would change device memory, which is zeroed when a graph
+    ///   is built. Work that a library must do once, outside a capture, goes into [`CaptureStream::prepare`]. Memory
+    ///   that a library would allocate when it is called comes from [`CaptureStream::workspace`].
     /// * The capture is thread-local: captures on other threads are not affected.
-    /// * In the body of an `if`, a `while` or a `switch`, the calls must not queue what CUDA runs in no body: host
+    /// * In the body of an `if`, a `while` or a `switch`, the calls must not queue work that CUDA runs in no body: host
     ///   functions, events, semaphores, batch memory operations. If they do, [`GraphBuilder::build`] returns
     ///   [`Error::Invalid`](crate::Error::Invalid) with [`conditional-body`](graph_plan::Code::ConditionalBody).
     ///
-    /// [`GraphBuilder::build`] returns [`Error::Node`](crate::Error::Node) with what `calls` returned or with what CUDA
-    /// said, and on the emulator [`Error::Unsupported`](crate::Error::Unsupported): library calls need a CUDA device.
+    /// [`GraphBuilder::build`] returns [`Error::Node`](crate::Error::Node) with the error of `calls`, or with CUDA's
+    /// error about the capture. On the emulator it returns [`Error::Unsupported`](crate::Error::Unsupported): library
+    /// calls need a CUDA device.
     pub fn capture<A, F>(&mut self, name: impl Into<Cow<'static, str>>, arguments: A, calls: F) -> NodeId
     where
         A: NodeArguments,
@@ -345,21 +353,21 @@ impl GraphBuilder {
         self.push(Op::Capture(Arc::new(CaptureCall::new(kept, calls))))
     }
 
-    /// Adds a node by calls of the driver: external semaphores, batch memory operations, and what else this crate has
-    /// no words for. `add` gets the graph and the nodes that it must come after, and returns the node that others come
-    /// after; with several nodes, the first must come after all that is given and the last is returned. It runs once,
-    /// when the graph is built.
+    /// Adds a node by calls of the driver: for external semaphores, batch memory operations, and other features that
+    /// this crate does not cover. `add` runs once, when the graph is built. It gets the graph, and the nodes that its
+    /// node must come after, and returns its node. It may add several nodes: the first come after all nodes that it was
+    /// given, and it returns the last, which comes after all others.
     ///
-    /// The context is current, and memory is had as in [`GraphBuilder::capture`]. The graph keeps `add` with whatever
-    /// it owns. On the emulator building returns [`Error::Unsupported`](crate::Error::Unsupported); an error of `add`
-    /// comes back as [`Error::Node`](crate::Error::Node).
+    /// The context is current, and `memory()` returns the memory as in [`GraphBuilder::capture`]. The graph keeps `add`
+    /// with all that it owns. [`GraphBuilder::build`] returns an error of `add` as [`Error::Node`](crate::Error::Node),
+    /// and on the emulator [`Error::Unsupported`](crate::Error::Unsupported).
     ///
     /// # Safety
     ///
-    /// * The nodes that `add` adds come after all that it is given, and the node it returns comes after all of them and
-    ///   is of that graph.
-    /// * In every launch they touch only the memory in `arguments`, as it is declared, and memory that nothing else
-    ///   uses and that lives as long as the graph.
+    /// * The nodes that `add` adds come after all nodes that it is given. The node that it returns is one of the
+    ///   graph's, and comes after all nodes that it adds.
+    /// * In every launch, its nodes touch only the memory in `arguments`, as it is declared, and memory that nothing
+    ///   else uses and that lives as long as the graph.
     /// * `add` does nothing else to the graph.
     pub unsafe fn raw<A, F>(&mut self, name: impl Into<Cow<'static, str>>, arguments: A, add: F) -> NodeId
     where
@@ -396,7 +404,8 @@ impl GraphBuilder {
     /// # Ok::<(), graph_runtime::Error>(())
     /// ```
     ///
-    /// More than about a million nodes are refused, when the graph is built.
+    /// If loops make more than about a million nodes, `build` returns
+    /// [`Error::TooManyNodes`](crate::Error::TooManyNodes).
     pub fn repeat(&mut self, range: impl Iterations, iteration: impl FnMut(&mut Self, usize)) {
         self.add_loop(LoopKind::For, range, iteration);
     }
@@ -454,19 +463,21 @@ impl GraphBuilder {
         results
     }
 
-    /// Declares memory that is outside the graph, and perhaps shared with others: a
-    /// [`DeviceBuffer`](crate::DeviceBuffer) or a [`SharedHost`](crate::SharedHost). Nodes may write it only where it
-    /// is `mutable`. The graph keeps it alive.
+    /// Declares memory that is outside the graph, and that other graphs may share: a
+    /// [`DeviceBuffer`](crate::DeviceBuffer) or a [`SharedHost`](crate::SharedHost). Nodes may write it only if it is
+    /// `mutable` (`access`). The graph keeps it alive.
     ///
-    /// Launches of graphs that share memory run one after the other if one of them writes it, on whatever streams and
-    /// threads they are.
+    /// If graphs share memory and one of them writes it, their launches run one after the other, on whatever streams
+    /// and threads they are.
     pub fn shared<B: Shareable>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
         buffer: &B,
         mutable: bool,
     ) -> Place<B::Shape, B::Memory> {
-        self.share(name.into(), SharedMemory::of(buffer), mutable)
+        let memory = SharedMemory::of(buffer);
+        let lengths = *memory.lengths();
+        self.share(name.into(), memory, lengths, mutable)
     }
 }
 

@@ -1,14 +1,14 @@
-//! The place in the graph that nodes are being added to: the body, the child graphs and the loops around.
+//! The position in the graph at which nodes are being added: the body, and the child graphs and loops around it.
 
 use super::loops::Loops;
 use crate::program::declared::{AllDeclaredNodes, DeclaredNodes};
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-/// The maximum depth of child graphs. A deeper one is a graph that holds itself.
+/// The maximum depth of child graphs. A graph with a deeper one is taken to contain itself.
 const MAX_DEPTH: usize = 64;
 
-/// The place that nodes are being added to.
+/// The position at which nodes are being added.
 #[derive(Default)]
 pub(super) struct Position {
     /// The index of the current body in the draft.
@@ -17,17 +17,17 @@ pub(super) struct Position {
     graph_body: usize,
     /// The loops of the current graph, if it has any.
     pub(super) loops: Option<Box<Loops>>,
-    /// The prefix of names: the names of the child graphs around, each with a dot.
+    /// The prefix of names: the names of the child graphs around the position, each with a dot.
     prefix: String,
-    /// The graphs around the current child, from the outermost.
+    /// The graphs around the current child, from the outermost inwards.
     outer: Vec<Outer>,
     /// The nodes of the declarations of children that have ended, by the child's node.
     children: HashMap<usize, DeclaredNodes>,
 }
 
-/// A graph around a child that nodes are being added to.
+/// A graph around the current child, with its position.
 struct Outer {
-    /// The node that the child is.
+    /// The node of the child in it.
     child: usize,
     body: usize,
     graph_body: usize,
@@ -36,12 +36,12 @@ struct Outer {
 }
 
 impl Position {
-    /// The loops of the current graph, to which this one adds the first.
+    /// The loops of the current graph, which are made if there were none.
     pub(super) fn loops_mut(&mut self) -> &mut Loops {
         self.loops.get_or_insert_default()
     }
 
-    /// A name as one of the current child.
+    /// A name with the prefix of the current child.
     pub(super) fn name_of(&self, name: Cow<'static, str>) -> Cow<'static, str> {
         if self.prefix.is_empty() {
             return name;
@@ -49,7 +49,7 @@ impl Position {
         format!("{}{name}", self.prefix).into()
     }
 
-    /// The name of a node, which is declared here as the draft's node `node`.
+    /// Declares the draft's node `node` here, and returns its name.
     pub(super) fn declare(&mut self, name: Cow<'static, str>, node: usize) -> Cow<'static, str> {
         let name = self.name_of(name);
         match &mut self.loops {
@@ -63,7 +63,8 @@ impl Position {
         self.outer.len() < MAX_DEPTH
     }
 
-    /// Begins the child that `child` is: nodes are added to `body` from now on, and names begin with `prefix`.
+    /// Begins the child graph of the node `child`: nodes are added to `body` from now on, and names begin with
+    /// `prefix`.
     pub(super) fn open_child(&mut self, child: usize, body: usize, prefix: String, loops: Option<Box<Loops>>) {
         self.outer.push(Outer {
             child,

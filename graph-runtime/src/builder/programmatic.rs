@@ -1,4 +1,4 @@
-//! Programmatic edges: declaring them, and whether the kernels make them an order.
+//! Programmatic edges: declaring them, and checking that the kernels make them an order.
 
 use super::GraphBuilder;
 use crate::graph::node::NodeId;
@@ -12,20 +12,19 @@ impl GraphBuilder {
     /// as each of them has executed `griddepcontrol.launch_dependents` (`cudaTriggerProgrammaticLaunchCompletion`) or
     /// ended, and waits for their ends in its own code, by `griddepcontrol.wait` (`cudaGridDependencySynchronize`).
     ///
-    /// Building refuses the edge unless the PTX makes it an order: on every path the kernel of `node` waits before it
-    /// ends, and before it touches memory that some node writes; and it does not load by `ld.global.nc` what a node
-    /// before it writes.
+    /// `build` refuses the edge (`programmatic-edge`) unless the PTX makes it an order: on every path, the kernel of
+    /// `node` waits before it ends, and before it touches memory that some node writes; and it does not load memory
+    /// that an earlier node writes by `ld.global.nc`.
     ///
-    /// On devices and drivers without such edges (before compute capability 9.0, before CUDA 12.3, and on the emulator)
-    /// they are plain edges.
+    /// Before compute capability 9.0, before CUDA 12.3, and on the emulator, they are plain edges.
     pub fn after_programmatic(&mut self, node: NodeId, before: &[NodeId]) {
         for before in before {
             self.draft.programmatic_edge(before.index(), node.index());
         }
     }
 
-    /// Reports programmatic edges that the kernels do not make an order. Unknown kernels, and edges of other nodes,
-    /// were reported before.
+    /// Reports programmatic edges that the kernels do not make an order. Kernels that could not be resolved, and edges
+    /// of nodes of other kinds, have been reported before.
     pub(super) fn check_programmatic(&mut self, order: &Nest) {
         if self.draft.programmatic.is_empty() || !self.kernels.unresolved.is_empty() || self.findings.has_failed() {
             return;
@@ -63,7 +62,7 @@ fn kernel(program: &Program, node: usize) -> Option<(&KernelOp, &Function)> {
     Some((kernel, program.functions.get(kernel.function as usize)?))
 }
 
-/// The graph's writes to the memory of each buffer parameter of a kernel node.
+/// The writes by other nodes to the memory of each buffer parameter of a kernel node.
 fn sharing(program: &Program, kernel: &KernelOp, node: usize, writers: &Writers<'_>) -> Vec<SharedParam> {
     let arguments = program.arguments(kernel).iter().enumerate();
     let shared = arguments.filter_map(|(param, argument)| {

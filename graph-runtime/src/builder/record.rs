@@ -1,12 +1,14 @@
-//! The record that declarations make: nodes, accesses, edges, and mistakes.
+//! Records declarations: nodes, accesses, edges, and mistakes.
 
 use super::GraphBuilder;
 use crate::error::mistakes;
 use crate::error::{Error, Site};
 use crate::graph::node::NodeId;
 use crate::program::Op;
+use crate::shape::Lengths;
 use crate::shape::place::{DeclaredAccess, Span};
 use crate::shape::rectangle::RectangleSpan;
+use crate::shape::table::text;
 use graph_plan::{Edge, Mode, NodeKind, Region, Subject};
 use std::borrow::Cow;
 
@@ -23,7 +25,7 @@ impl GraphBuilder {
                 let mistake = mistakes::unknown_node(&self.draft, edge.from, edge.to);
                 self.findings.mistake(mistake);
                 if let Some(node) = self.draft.nodes.get_mut(edge.to) {
-                    node.broken = true; // its order is not what was meant
+                    node.broken = true; // its order is not the one that its author meant
                 }
             }
             self.draft.retain_edges(|edge| exists(&edge));
@@ -37,7 +39,7 @@ impl GraphBuilder {
         }
         let bodies: Vec<usize> = self.draft.nodes.iter().map(|node| node.body).collect();
         let body = |node: usize| bodies.get(node);
-        // An edge of an unknown node is another mistake.
+        // Edges of unknown nodes are reported elsewhere.
         let crosses = |edge: &Edge| body(edge.from).zip(body(edge.to)).is_some_and(|(from, to)| from != to);
         if !self.draft.edges.iter().any(crosses) {
             return;
@@ -49,7 +51,7 @@ impl GraphBuilder {
                 .mistake(graph_plan::other_body(&self.draft, from, to, subject));
             let later = graph_plan::siblings(&self.draft, from, to).map_or(to, |(_, later)| later);
             for node in [to, later] {
-                self.draft.nodes[node].broken = true; // its order is not what was meant
+                self.draft.nodes[node].broken = true; // its order is not the one that its author meant
             }
         }
         self.draft.retain_edges(|edge| !crosses(&edge));
@@ -70,7 +72,7 @@ impl GraphBuilder {
         NodeId::new(self.program.push(op))
     }
 
-    /// Records that the newest node touches a place, or why it cannot.
+    /// Records that the newest node touches a place. If it cannot, reports the mistake and returns false.
     pub(super) fn touch(&mut self, node: usize, span: Span, mode: Mode) -> bool {
         self.touch_region(node, span, mode, |bytes| {
             if span.start == 0 && span.bytes == bytes && bytes > 0 {
@@ -123,7 +125,7 @@ impl GraphBuilder {
         self.findings.fail(Error::Unsupported { site, message });
     }
 
-    /// Records that the newest node touches a rectangle, or why it cannot.
+    /// Records that the newest node touches a rectangle. If it cannot, reports the mistake and returns false.
     pub(super) fn touch_rectangle(&mut self, node: usize, rectangle: RectangleSpan, mode: Mode) -> bool {
         match rectangle.in_one_piece() {
             Some(span) => self.touch(node, span, mode),
@@ -131,11 +133,27 @@ impl GraphBuilder {
         }
     }
 
-    /// Declares a node that may do more than its accesses tell.
+    /// Reports a copy between places whose lengths differ.
+    pub(super) fn compare(&mut self, node: usize, (from, to): (Span, Span), lengths: Option<(Lengths, Lengths)>) {
+        let mistake = match lengths {
+            Some((source, destination)) => {
+                let (source, destination) = (text(&source), text(&destination));
+                mistakes::other_lengths(&self.draft, node, (from.resource, &source), (to.resource, &destination))
+            }
+            None if from.bytes != to.bytes => {
+                let side = |span: Span| (span.resource, span.bytes);
+                mistakes::other_length(&self.draft, node, side(from), side(to))
+            }
+            None => return,
+        };
+        self.findings.mistake(mistake);
+    }
+
+    /// Declares a node of the user's own code, which may do more than its accesses tell.
     pub(super) fn foreign_node(&mut self, name: Cow<'static, str>, kind: NodeKind, declared: Vec<DeclaredAccess>) {
         let node = self.node(name, kind);
         self.draft.nodes[node].opaque = true;
-        for DeclaredAccess { span, mode } in declared {
+        for DeclaredAccess { span, mode, .. } in declared {
             self.touch(node, span, mode);
         }
     }

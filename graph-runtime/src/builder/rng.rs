@@ -16,11 +16,11 @@ pub(super) struct DeclaredRng {
 }
 
 impl GraphBuilder {
-    /// Declares random numbers: a Philox generator that begins with `seed`. Each use, [`Rng::draw`], is the state for
-    /// one node, whose threads draw at most `draws` numbers of 32 bits each from it.
+    /// Declares random numbers: a Philox generator that begins with `seed`. Each call of [`Rng::draw`] returns the
+    /// state for one node. Each thread of the node draws at most `draws` numbers of 32 bits.
     ///
-    /// Each use, each launch and each iteration draws fresh numbers, and a seed reproduces them: built-in kernels
-    /// advance the states after all uses, at the end of each launch and of each iteration of a `while`.
+    /// Each node, each launch and each iteration draws fresh numbers, and the same seed reproduces them: built-in
+    /// kernels advance the states after all uses, at the end of each launch and of each iteration of a `while`.
     pub fn rng(&mut self, name: impl Into<Cow<'static, str>>, seed: u64, draws: u64) -> Rng {
         let place: Place<Philox, OnDevice> = self.resource(name.into(), Space::Device, 0, align_of::<u64>());
         let rng = Rng::new(self.id, place.span.resource);
@@ -32,7 +32,8 @@ impl GraphBuilder {
         rng
     }
 
-    /// Adds the nodes that advance all random numbers, and returns the generators. All other nodes have been added.
+    /// Adds the nodes that advance the states of all generators, and returns the generators. All other nodes have been
+    /// added.
     pub(super) fn advance_rngs(&mut self) -> Vec<Generator> {
         let declared = std::mem::take(&mut self.memory.rngs);
         declared
@@ -43,7 +44,7 @@ impl GraphBuilder {
 
     fn advance_rng(&mut self, declared: &DeclaredRng) -> Generator {
         let DeclaredRng { rng, seed, draws } = declared;
-        // Clones of `rng` may be elsewhere, and even on other threads.
+        // The user may still have clones of `rng`, even on other threads: `close` refuses further uses.
         let (resource, uses) = (rng.resource(), rng.close());
         self.memory.layouts[resource] = Some(Layout {
             bytes: rng::bytes(uses),
@@ -51,8 +52,8 @@ impl GraphBuilder {
         });
         let accesses = self.draft.accesses.iter().filter(|access| access.resource == resource);
         let mut scopes = vec![0; uses];
-        // The nodes that use states, by each body around them that can run repeatedly; and the bodies at whose end some
-        // state advances.
+        // `users` are pairs of a body that can run repeatedly and a node of it that uses states, itself or in its
+        // bodies. `ends` are the bodies at whose end some state advances.
         let (mut users, mut ends) = (BTreeSet::new(), BTreeSet::new());
         for access in accesses {
             let around = self.scopes(access.node);
@@ -80,8 +81,8 @@ impl GraphBuilder {
         }
     }
 
-    /// The bodies around `node` that can run repeatedly, innermost first and the graph itself last, each with its own
-    /// node that is `node` or holds it. A use advances at the end of the first.
+    /// The bodies around `node` that can run repeatedly, from the innermost to the graph itself. Beside each is the
+    /// node of that body which is `node` or contains it. A use advances at the end of the first of these bodies.
     fn scopes(&self, mut node: usize) -> Vec<(usize, usize)> {
         let mut found = Vec::new();
         loop {
@@ -97,7 +98,7 @@ impl GraphBuilder {
         }
     }
 
-    /// Adds the node that advances the states of one scope, after all nodes there that use any.
+    /// Adds the node that advances the states of one scope, after all nodes in the scope that use states.
     fn advance(&mut self, rng: &Rng, scope: usize, scopes: &[usize], before: &[usize]) {
         let (launch, call) = rng::advance(rng, scopes.len(), scope);
         let name = &self.draft.resources[rng.resource()].name;
@@ -110,8 +111,8 @@ impl GraphBuilder {
         let accesses = self.draft.accesses.len();
         let advance = self.kernel(name, launch, call).index();
         self.position.body = around;
-        // The kernel gets all states and changes those of its scope. Of other states it reads only the scope, which
-        // nothing writes.
+        // The kernel gets all states, and changes those of its scope. In other states it only reads the scope, which
+        // nothing writes. So only the former are its accesses.
         self.draft.accesses.truncate(accesses);
         for of_use in (0..scopes.len()).filter(|&of_use| scopes[of_use] == scope) {
             let region = Region::span(rng::bytes(of_use) as u64, rng::bytes(of_use + 1) as u64);

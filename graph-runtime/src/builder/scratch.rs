@@ -1,17 +1,18 @@
-//! Scratch memory, in which nodes of one launch hand data to each other.
+//! Scratch memory, by which nodes of one launch pass data to each other.
 
 use super::GraphBuilder;
 use crate::program::scratch::{Arena, Packed};
 use crate::shape::Element;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, Place};
+use crate::shape::table::{Table, Tabular};
 use graph_plan::{Draft, Nest, Sharing, Space};
 use std::borrow::Cow;
 
 /// The placement of scratch memory in the arena.
 #[derive(Default)]
 pub(super) struct ScratchPlacement {
-    /// The packing, if it is known before building.
+    /// The packing that the macro has found, if any.
     packed: Option<Packed>,
     /// Whether every scratch resource gets memory of its own.
     apart: bool,
@@ -30,11 +31,11 @@ impl ScratchPlacement {
 }
 
 impl GraphBuilder {
-    /// Declares device memory of shape `S` whose contents last one launch at most: nodes must write it before others
-    /// read it.
+    /// Declares device memory of shape `S` whose contents last one launch at most: a node must write it before another
+    /// reads it (`uninitialized`).
     ///
-    /// All scratch memory of a graph is one allocation, its arena. Pieces that never hold anything at the same time
-    /// overlap in it. Results are the same as if each piece had memory of its own: two pieces overlap only if the graph
+    /// All scratch memory of a graph is one allocation, its arena. Pieces that never hold data at the same time may
+    /// overlap in it. Results are the same as if each piece had its own memory: two pieces overlap only if the graph
     /// orders every use of one before every use of the other, or if a copy or memset initialises it again in between.
     ///
     /// ```
@@ -74,8 +75,22 @@ impl GraphBuilder {
         place
     }
 
-    /// Says where the scratch resources lie, in order of declaration, and the size of the arena, as found when the
-    /// graph was declared. `build` checks it, and packs anew if it is wrong.
+    /// Declares scratch memory of these lengths, two to four of them. See [`GraphBuilder::scratch`].
+    pub fn scratch_table<T: Element, const D: usize>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        lengths: [usize; D],
+    ) -> Place<Table<T, D>, OnDevice>
+    where
+        Table<T, D>: Tabular,
+    {
+        let place = self.table(name.into(), Space::Device, lengths);
+        self.draft.resources[place.span.resource].scratch = true;
+        place
+    }
+
+    /// Gives the offsets of the scratch resources in the arena, in order of declaration, and the size of the arena, in
+    /// bytes, as the macro has found them. `build` checks them, and packs again if they are wrong.
     pub(crate) fn set_arena(&mut self, offsets: &[usize], bytes: usize) {
         self.memory.scratch.packed = Some(Packed {
             offsets: offsets.to_vec(),

@@ -9,7 +9,8 @@ fn empty() -> CUkernelNodeAttrValue {
     CUkernelNodeAttrValue { pad: [0; 64] }
 }
 
-/// `cuGraphKernelNodeSetAttribute`: the node's priority. CUDA takes any number, and the nearest valid one in its place
+/// `cuGraphKernelNodeSetAttribute`: the node's priority. CUDA takes any number, and replaces it by the nearest valid
+/// one
 pub(crate) unsafe fn set_priority(node: CUgraphNode, priority: i32) -> Result<(), CudaError> {
     let mut value = empty();
     value.priority = priority;

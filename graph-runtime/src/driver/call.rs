@@ -1,11 +1,11 @@
-//! Making a driver call, and its error in words.
+//! Makes driver calls, and turns their errors into words.
 
 use crate::error::CudaError;
 use cudarc::driver::sys;
 use std::ffi::CStr;
 use std::ptr;
 
-/// Makes one driver call; an error bears the call's name.
+/// Makes one driver call. Its error has the call's name.
 macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {
         // SAFETY: this is used only in the `unsafe fn` for this one call, whose caller promised what CUDA asks of the
@@ -17,7 +17,7 @@ macro_rules! call {
 }
 pub(super) use call;
 
-/// The call's result as a `Result`.
+/// Turns the code that a call returned into a `Result`.
 #[inline]
 pub(super) fn check(call: &'static str, result: sys::CUresult) -> Result<(), CudaError> {
     if result == sys::CUresult::CUDA_SUCCESS {
@@ -27,7 +27,7 @@ pub(super) fn check(call: &'static str, result: sys::CUresult) -> Result<(), Cud
     }
 }
 
-/// A failed call in words.
+/// The error of a failed call, with CUDA's own name for it.
 #[cold]
 pub(crate) fn error(call: &'static str, result: sys::CUresult) -> CudaError {
     let mut name = ptr::null();

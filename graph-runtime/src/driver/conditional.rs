@@ -1,5 +1,5 @@
-//! Driver calls about conditional nodes, which came with CUDA 12.3. Bindings for older versions lack them, and so may
-//! the driver: the types are declared here and the calls looked up.
+//! Driver calls about conditional nodes, which came with CUDA 12.3. The driver, and cudarc's bindings, may be older.
+//! So the types are declared here, and the calls are looked up in the library.
 
 use super::call::{check, error};
 use super::{CUcontext, CUgraph, CUgraphNode};
@@ -53,7 +53,7 @@ type AddNode = unsafe extern "C" fn(
     *mut NodeParams,
 ) -> sys::CUresult;
 
-/// The driver's function of that name, if it has one.
+/// Looks a function up in the driver's library; `None` if the driver has no function of that name.
 ///
 /// # Safety
 ///

@@ -1,5 +1,5 @@
-//! Edges with data, which came with CUDA 12.3. Bindings for older versions lack them, and so may the driver: the type
-//! is declared here and the call looked up.
+//! Edges with data, which came with CUDA 12.3. The driver, and cudarc's bindings, may be older. So the type is declared
+//! here, and the call is looked up in the library.
 
 use super::call::{check, error};
 use super::conditional::find;
@@ -17,7 +17,8 @@ struct EdgeData {
     reserved: [u8; 5],
 }
 
-/// From `CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC`, of `CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC`.
+/// A programmatic edge: from the port `CU_GRAPH_KERNEL_NODE_PORT_PROGRAMMATIC` (1), and of the type
+/// `CU_GRAPH_DEPENDENCY_TYPE_PROGRAMMATIC` (1).
 const PROGRAMMATIC: EdgeData = EdgeData {
     from_port: 1,
     to_port: 0,

@@ -85,15 +85,15 @@ pub(crate) unsafe fn add_empty_node(graph: CUgraph, after: &[CUgraphNode]) -> Re
     Ok(node)
 }
 
-/// Why `cuGraphInstantiateWithParams` failed.
+/// The failure of `cuGraphInstantiateWithParams`.
 #[derive(Debug)]
 pub(crate) struct InstantiateError {
     /// The call's own error.
     pub(crate) error: CudaError,
-    /// The node at fault, or null where CUDA does not say.
+    /// The node at fault, or null if CUDA does not name one.
     pub(crate) node: CUgraphNode,
-    /// CUDA's finer reason, a `CUgraphInstantiateResult`. As a number: a driver may know reasons that the bindings do
-    /// not.
+    /// CUDA's finer reason, a `CUgraphInstantiateResult`. It is a number here, since a driver may know reasons that the
+    /// bindings do not.
     pub(crate) reason: u32,
 }
 
@@ -162,12 +162,12 @@ pub(crate) unsafe fn set_memcpy_node(
     call!(cuGraphExecMemcpyNodeSetParams(exec, node, params, context))
 }
 
-/// `cuGraphMemsetNodeSetParams`: of the graph itself
+/// `cuGraphMemsetNodeSetParams`: changes the graph itself, not an executable one
 pub(crate) unsafe fn move_memset_node(node: CUgraphNode, params: &MemsetNodeParams) -> Result<(), CudaError> {
     call!(cuGraphMemsetNodeSetParams(node, params))
 }
 
-/// `cuGraphMemcpyNodeSetParams`: of the graph itself
+/// `cuGraphMemcpyNodeSetParams`: changes the graph itself, not an executable one
 pub(crate) unsafe fn move_memcpy_node(node: CUgraphNode, params: &MemcpyNodeParams) -> Result<(), CudaError> {
     call!(cuGraphMemcpyNodeSetParams(node, params))
 }
@@ -211,7 +211,7 @@ pub(crate) unsafe fn nodes(graph: CUgraph) -> Result<Vec<CUgraphNode>, CudaError
     let mut count = 0;
     call!(cuGraphGetNodes(graph, ptr::null_mut(), &mut count))?;
     if count == 0 {
-        return Ok(Vec::new()); // room for no nodes is an invalid value
+        return Ok(Vec::new()); // CUDA refuses a list with room for no nodes
     }
     let mut nodes = vec![ptr::null_mut(); count];
     call!(cuGraphGetNodes(graph, nodes.as_mut_ptr(), &mut count))?;

@@ -1,8 +1,9 @@
 //! The CUDA driver: one `unsafe fn` for each call, returning [`CudaError`] instead of a code. Nothing else calls CUDA.
 //!
-//! Each function asks of its caller what CUDA asks (<https://docs.nvidia.com/cuda/cuda-driver-api/>):
-//! handles are live and of one context, pointers are valid for the call and, where work is queued, until it has run; a
-//! context is current where CUDA needs one. [`context::is_present`] comes first: without the library every call panics.
+//! Each function asks of its caller what CUDA asks (<https://docs.nvidia.com/cuda/cuda-driver-api/>): handles are live
+//! and of one context; pointers are valid for the call and, if work is queued, until that has run; a context is current
+//! if CUDA needs one. Before any other call, [`context::is_present`] must have returned true: without the library,
+//! calls panic.
 
 pub(crate) mod attribute;
 pub(crate) mod edge;

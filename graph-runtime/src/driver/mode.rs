@@ -1,4 +1,4 @@
-//! The calls that this thread may make while a stream is being captured.
+//! The mode that decides which calls this thread may make while a stream is being captured.
 
 use super::call::call;
 use crate::error::CudaError;
@@ -11,8 +11,9 @@ unsafe fn exchange_capture_mode(mut mode: sys::CUstreamCaptureMode) -> Result<sy
     Ok(mode)
 }
 
-/// While it lives, calls of this thread that CUDA forbids during somebody's capture (allocating, freeing, waiting)
-/// neither fail nor disturb that capture. Nothing is done to any stream that captures.
+/// Relaxes CUDA's rules for this thread, as long as it lives: calls that CUDA forbids while any stream is being
+/// captured (allocating, freeing, waiting) neither fail nor disturb that capture. None of these calls is on a stream
+/// that captures.
 pub(crate) struct RelaxedCapture {
     _mode: ThreadMode,
 }
@@ -25,7 +26,8 @@ impl RelaxedCapture {
     }
 }
 
-/// While it lives, such calls of this thread fail if this thread captures, whatever [`RelaxedCapture`] is around it.
+/// Makes such calls of this thread fail while this thread captures, as long as it lives, even inside a
+/// [`RelaxedCapture`].
 pub(crate) struct StrictCapture {
     _mode: ThreadMode,
 }
@@ -38,10 +40,10 @@ impl StrictCapture {
     }
 }
 
-/// The mode of this thread while it lives; then the one before.
+/// A mode of this thread. Dropping it restores the mode before.
 struct ThreadMode {
     before: Option<sys::CUstreamCaptureMode>,
-    /// The mode belongs to this thread.
+    /// Keeps it on the thread whose mode it is.
     not_send: PhantomData<*const ()>,
 }
 

@@ -14,7 +14,7 @@ pub(crate) unsafe fn load(image: &CStr) -> Result<CUmodule, CudaError> {
     Ok(module)
 }
 
-/// `cuModuleLoadDataEx`; an error comes with what the compiler of PTX said
+/// `cuModuleLoadDataEx`; an error comes with the messages of the driver's PTX compiler
 pub(crate) unsafe fn load_explained(image: &CStr) -> Result<CUmodule, (CudaError, String)> {
     let mut module = ptr::null_mut();
     let mut log = vec![0_u8; 8192];
@@ -64,8 +64,8 @@ pub(crate) unsafe fn function_attribute(
     Ok(value)
 }
 
-/// `cuFuncGetParamInfo` for every parameter: their sizes in bytes; `None` where the driver (before CUDA 12.4) has no
-/// such call
+/// `cuFuncGetParamInfo` for every parameter: their sizes in bytes; `None` if the driver is older than CUDA 12.4, which
+/// brought this call
 pub(crate) unsafe fn function_parameters(function: CUfunction) -> Option<Vec<usize>> {
     type GetParamInfo = unsafe extern "C" fn(CUfunction, usize, *mut usize, *mut usize) -> CUresult;
     // SAFETY: the library is loaded, or there would be no function.

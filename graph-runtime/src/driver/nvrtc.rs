@@ -1,4 +1,5 @@
-//! NVRTC, the compiler of CUDA C++: one `unsafe fn` for each call, as for the driver. [`is_present`] comes first.
+//! NVRTC, the compiler of CUDA C++: one `unsafe fn` for each call, as for the driver. Before any other call,
+//! [`is_present`] must have returned true.
 //!
 //! Each asks of its caller what NVRTC asks (<https://docs.nvidia.com/cuda/nvrtc/>): programs are live, and
 //! strings are valid until the call returns.
@@ -24,7 +25,7 @@ impl fmt::Display for NvrtcError {
     }
 }
 
-/// Makes one call; an error bears the call's name.
+/// Makes one call. Its error has the call's name.
 macro_rules! call {
     ($function:ident($($argument:expr),* $(,)?)) => {
         // SAFETY: this is used only in the `unsafe fn` for this one call, whose caller promised what NVRTC asks of the
@@ -36,8 +37,8 @@ macro_rules! call {
     };
 }
 
-/// The functions that are called here. A library without one of them is too old (before CUDA 11.2), and calling that
-/// would panic.
+/// The functions that are called here. A library that lacks one is too old (before CUDA 11.2), and counts as absent:
+/// calling a missing function would panic.
 const CALLS: [&str; 10] = [
     "nvrtcVersion",
     "nvrtcGetNumSupportedArchs",
@@ -59,10 +60,10 @@ pub(crate) fn is_present() -> bool {
         if !unsafe { sys::is_culib_present() } {
             return false;
         }
-        // SAFETY: it is present, and was just loaded.
+        // SAFETY: the library is present, and was just loaded.
         let library = unsafe { sys::culib() };
         CALLS.iter().all(|call| {
-            // SAFETY: the symbol is only looked for, and not called as this type.
+            // SAFETY: the symbol is only looked up, never called with this type.
             unsafe { library.get::<unsafe extern "C" fn()>(call.as_bytes()) }.is_ok()
         })
     })
@@ -82,12 +83,12 @@ pub(crate) unsafe fn architecture_count() -> Result<usize, NvrtcError> {
     Ok(usize::try_from(count).unwrap_or(0))
 }
 
-/// `nvrtcGetSupportedArchs`: 70, 72, ..; `architectures` has room for as many as [`architecture_count`] says
+/// `nvrtcGetSupportedArchs`: 70, 72, ..; `architectures` has room for [`architecture_count`] numbers
 pub(crate) unsafe fn architectures(architectures: &mut [c_int]) -> Result<(), NvrtcError> {
     call!(nvrtcGetSupportedArchs(architectures.as_mut_ptr()))
 }
 
-/// `nvrtcCreateProgram`; `headers` are texts, `names` what they are included as
+/// `nvrtcCreateProgram`; `headers` are texts, `names` the names by which the source includes them
 pub(crate) unsafe fn create(
     source: &CStr,
     name: &CStr,
@@ -118,7 +119,7 @@ pub(crate) unsafe fn log_size(program: NvrtcProgram) -> Result<usize, NvrtcError
     Ok(size)
 }
 
-/// `nvrtcGetProgramLog`; `text` has as many bytes as [`log_size`] says
+/// `nvrtcGetProgramLog`; `text` has [`log_size`] bytes
 pub(crate) unsafe fn log(program: NvrtcProgram, text: &mut [u8]) -> Result<(), NvrtcError> {
     call!(nvrtcGetProgramLog(program, text.as_mut_ptr().cast()))
 }
@@ -130,7 +131,7 @@ pub(crate) unsafe fn ptx_size(program: NvrtcProgram) -> Result<usize, NvrtcError
     Ok(size)
 }
 
-/// `nvrtcGetPTX`; `text` has as many bytes as [`ptx_size`] says
+/// `nvrtcGetPTX`; `text` has [`ptx_size`] bytes
 pub(crate) unsafe fn ptx(program: NvrtcProgram, text: &mut [u8]) -> Result<(), NvrtcError> {
     call!(nvrtcGetPTX(program, text.as_mut_ptr().cast()))
 }

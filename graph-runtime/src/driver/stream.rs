@@ -1,4 +1,4 @@
-//! Driver calls about streams, and capturing them.
+//! Driver calls about streams and their capture.
 
 use super::call::call;
 use super::{CUevent, CUgraph, CUstream, CUstreamCaptureStatus};
@@ -6,7 +6,7 @@ use crate::error::CudaError;
 use cudarc::driver::sys::{self, CUstreamCaptureMode};
 use std::ptr;
 
-/// `cuStreamCreate`, non-blocking: it does not wait for the null stream, nor that for it
+/// `cuStreamCreate`, non-blocking: the stream and the null stream do not wait for each other
 pub(crate) unsafe fn create() -> Result<CUstream, CudaError> {
     let mut stream = ptr::null_mut();
     let flags = sys::CUstream_flags::CU_STREAM_NON_BLOCKING as u32;
@@ -31,7 +31,7 @@ pub(crate) unsafe fn id(stream: CUstream) -> Result<u64, CudaError> {
     Ok(id)
 }
 
-/// `cuStreamWaitEvent`: what is queued from now on waits for what the event is recorded after now
+/// `cuStreamWaitEvent`: work that is queued on the stream from now on waits for the latest recording of the event
 pub(crate) unsafe fn wait_event(stream: CUstream, event: CUevent) -> Result<(), CudaError> {
     call!(cuStreamWaitEvent(stream, event, 0))
 }
@@ -43,8 +43,7 @@ pub(crate) unsafe fn capture_status(stream: CUstream) -> Result<CUstreamCaptureS
     Ok(status)
 }
 
-/// `cuStreamBeginCapture_v2`, thread-local: of the calls that CUDA forbids during a capture it forbids only this
-/// thread's
+/// `cuStreamBeginCapture_v2`, thread-local: calls that CUDA forbids during a capture are forbidden to this thread only
 pub(crate) unsafe fn begin_capture(stream: CUstream) -> Result<(), CudaError> {
     let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_THREAD_LOCAL;
     call!(cuStreamBeginCapture_v2(stream, mode))

@@ -1,4 +1,4 @@
-//! The mistakes that `graph-plan` cannot see, as diagnostics: those about sizes, launches, names and places.
+//! Diagnostics of the mistakes that `graph-plan` cannot see: about sizes, launches, names and places.
 
 use graph_plan::{Code, Diagnostic, Draft, Subject};
 use graph_ptx::declaration::{Mistake, Rule};
@@ -29,28 +29,35 @@ pub(crate) fn foreign(node: usize, name: &str) -> Diagnostic {
         .help("declare it in this graph, with `GraphBuilder::host` or `GraphBuilder::device`")
 }
 
-/// A place that an index or a range has led out of its memory.
+/// A place that reaches outside its memory, because of an index or a range.
 #[cold]
 pub(crate) fn outside(node: usize, name: &str, memory: &str, bytes: usize) -> Diagnostic {
     let message = format!("node `{name}` uses an index or range outside `{memory}`");
     Diagnostic::new(Code::OutOfBounds, Subject::Node(node), message).note(format!("`{memory}` has {bytes} bytes"))
 }
 
-/// A node that writes memory which is shared to be read.
+/// A node that writes memory which is shared without `mut`.
 #[cold]
 pub(crate) fn read_only(node: usize, name: &str, memory: &str) -> Diagnostic {
     let message = format!("node `{name}` writes `{memory}`, which is shared without `mut`");
     Diagnostic::new(Code::Access, Subject::Node(node), message).help(format!("share `{memory}` as `mut`"))
 }
 
-/// Shared memory of another length, in `units`, than asked for.
+/// Shared memory of another length than the graph declares, both in `units`.
 #[cold]
 pub(crate) fn wrong_length(resource: usize, name: &str, has: usize, expected: usize, units: &str) -> Diagnostic {
     let message = format!("`{name}` has {expected} {units}, but the memory shared as `{name}` has {has}");
     Diagnostic::new(Code::ShapeMismatch, Subject::Resource(resource), message)
 }
 
-/// A node that does not exist, before or after another.
+/// Memory of other lengths, in words, than it was declared with.
+#[cold]
+pub(crate) fn wrong_lengths(resource: usize, name: &str, has: &str, expected: &str) -> Diagnostic {
+    let message = format!("`{name}` has lengths {expected}, but the memory shared as `{name}` has {has}");
+    Diagnostic::new(Code::ShapeMismatch, Subject::Resource(resource), message)
+}
+
+/// An edge from or to a node that does not exist.
 #[cold]
 pub(crate) fn unknown_node(draft: &Draft, from: usize, to: usize) -> Diagnostic {
     let nodes = draft.nodes.len();
@@ -79,7 +86,7 @@ pub(crate) fn other_iteration(draft: &Draft, node: usize, before: usize, loops: 
         .help("in the closure of `each`, name a node that it has just added, with a number for each loop around it")
 }
 
-/// A copy between different lengths. Both sides are given as a resource and its bytes.
+/// A copy between different lengths. Each side is a resource and the number of its bytes that are copied.
 #[cold]
 pub(crate) fn other_length(draft: &Draft, node: usize, from: (usize, usize), to: (usize, usize)) -> Diagnostic {
     let side = |(resource, bytes): (usize, usize)| format!("{bytes} bytes of `{}`", draft.resources[resource].name);
@@ -88,8 +95,19 @@ pub(crate) fn other_length(draft: &Draft, node: usize, from: (usize, usize), to:
     Diagnostic::new(Code::ShapeMismatch, Subject::Node(node), message).help("copy between places of one length")
 }
 
-/// A copy between rectangles of different shapes. Both sides are given as a resource, the number of rows, and the bytes
-/// of a row.
+/// A copy between places of different lengths. Both sides are given as a resource and its lengths, in words.
+#[cold]
+pub(crate) fn other_lengths(draft: &Draft, node: usize, from: (usize, &str), to: (usize, &str)) -> Diagnostic {
+    let (source, destination) = (&draft.resources[from.0].name, &draft.resources[to.0].name);
+    let name = &draft.nodes[node].name;
+    let message = format!(
+        "node `{name}` copies {} elements of `{source}` to {} of `{destination}`",
+        from.1, to.1
+    );
+    Diagnostic::new(Code::ShapeMismatch, Subject::Node(node), message).help("copy between places of one shape")
+}
+
+/// A copy between rectangles of different shapes. Each side is a resource, the number of rows, and the bytes of a row.
 #[cold]
 pub(crate) fn other_shape(draft: &Draft, node: usize, from: [usize; 3], to: [usize; 3]) -> Diagnostic {
     let side = |[resource, rows, width]: [usize; 3]| {

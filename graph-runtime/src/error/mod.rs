@@ -1,4 +1,4 @@
-//! Errors: the graph, node and memory that each is about and, for driver calls, CUDA's own name for it.
+//! Errors: the graph, node and memory that each is about and, if a driver call failed, CUDA's own name for the error.
 
 pub(crate) mod mistakes;
 mod site;
@@ -8,13 +8,12 @@ pub use site::{CudaError, Site};
 use graph_plan::Diagnostic;
 use std::fmt;
 
-/// The result of everything here that can fail.
+/// The result of every function of this crate that can fail.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Why something failed.
+/// A failure. Its message names the graph, node and memory that it is about, and says what to do about it.
 ///
-/// `Debug` writes the message, as `Display` does: a `main` that returns this [`Result`] shows what to do, and so does
-/// `unwrap`.
+/// `Debug` writes the same message as `Display`, so a `main` that returns this [`Result`], and `unwrap`, show it well.
 #[derive(Clone)]
 #[non_exhaustive]
 pub enum Error {
@@ -22,31 +21,31 @@ pub enum Error {
     NoDriver,
     /// The driver is older than CUDA 12.0, whose graph calls are used.
     DriverTooOld {
-        /// As `cuDriverGetVersion` gives it: 1000 x major + 10 x minor.
+        /// The version of CUDA that the driver supports: 1000 x major + 10 x minor, as `cuDriverGetVersion` counts.
         version: u32,
     },
-    /// There is no such CUDA device.
+    /// There is no CUDA device of this number.
     NoDevice {
-        /// The one asked for.
+        /// The number asked for, counted from 0.
         ordinal: usize,
-        /// The number of nodes.
+        /// The number of devices.
         devices: usize,
     },
     /// A driver call failed.
     Cuda {
-        /// The place of the error.
+        /// The graph, node or memory that the call was about.
         site: Site,
-        /// The call.
+        /// The call, and CUDA's name of the error.
         source: CudaError,
     },
     /// The graph has mistakes. All of them are listed.
     Invalid {
-        /// The graph.
+        /// The graph's name.
         graph: Box<str>,
-        /// Its mistakes.
+        /// Its mistakes, each with its [`Code`](crate::Code).
         diagnostics: Vec<Diagnostic>,
     },
-    /// PTX that the device, or the emulator, does not take.
+    /// The device, or the emulator, cannot load the PTX.
     Module {
         /// The graph that it was loaded for.
         site: Site,
@@ -55,31 +54,31 @@ pub enum Error {
         /// The message of the loader.
         message: String,
     },
-    /// A CUDA source cannot be compiled, since NVIDIA's compiler for that is not on this machine.
+    /// A CUDA source cannot be compiled, since NVRTC, NVIDIA's compiler for it, is not on this machine.
     NoNvrtc {
-        /// The graph and the node that it is for.
+        /// The graph and the node that the source is for.
         site: Site,
         /// The CUDA source.
         path: &'static str,
-        /// The folder of compiled sources, which does not have this one.
+        /// The folder of the cache of compiled sources, in which this one was not found.
         cache: String,
     },
-    /// A CUDA source with mistakes.
+    /// NVRTC refuses a CUDA source.
     Compile {
-        /// The graph and the node that it is for.
+        /// The graph and the node that the source is for.
         site: Site,
         /// The CUDA source.
         path: &'static str,
         /// The message of the compiler.
         message: String,
     },
-    /// A kernel that cannot run on the device, or not with this launch.
+    /// A kernel cannot run on the device, or not with these launch dimensions.
     Kernel {
         /// The node that launches it.
         site: Site,
         /// The kernel.
         kernel: &'static str,
-        /// Why not.
+        /// The reason, as the end of a sentence that begins with the kernel's name.
         message: String,
     },
     /// A kernel did something wrong while it ran on the emulator. Every accessor returns this until a later launch
@@ -97,18 +96,18 @@ pub enum Error {
         /// The message of the panic.
         message: String,
     },
-    /// The closure of a `capture` or `raw` node failed, or its work cannot become a node.
+    /// The closure of a `capture` or `raw` node failed, or CUDA cannot make a node of its work.
     Node {
         /// The node.
         site: Site,
         /// The closure's error, or CUDA's message about its work.
         message: String,
     },
-    /// The host has no memory for this.
+    /// The host has too little memory. If a CUDA device has too little, the error is [`Error::Cuda`].
     OutOfMemory {
-        /// The memory that it was for.
+        /// The memory that could not be allocated.
         site: Site,
-        /// Bytes asked for.
+        /// The number of bytes asked for.
         bytes: usize,
     },
     /// A place of one graph was used with another.
@@ -121,7 +120,7 @@ pub enum Error {
         /// The memory.
         site: Site,
     },
-    /// A slice has another length than the memory it is copied from or to.
+    /// A slice and the memory that it is copied from or to have different lengths.
     Length {
         /// The memory.
         site: Site,
@@ -135,11 +134,11 @@ pub enum Error {
         /// The memory.
         site: Site,
     },
-    /// Memory that graphs share is being used by somebody else.
+    /// Shared memory is in use, by a guard or by the launch that the call comes from.
     InUse {
         /// The memory.
         site: Site,
-        /// By whom.
+        /// Who uses it.
         message: &'static str,
     },
     /// Memory of another device cannot be used here.
@@ -167,7 +166,7 @@ pub enum Error {
     Stream {
         /// The graph.
         site: Site,
-        /// Why not.
+        /// The reason.
         message: &'static str,
     },
     /// An earlier update failed half-way, so the graph does not launch until the same update succeeds.
@@ -182,7 +181,7 @@ pub enum Error {
         /// The memory.
         site: Site,
     },
-    /// This cannot be done here.
+    /// The device, or this kind of graph, does not support what was asked for.
     Unsupported {
         /// The graph, node or memory that it is about.
         site: Site,
@@ -269,7 +268,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// Says what a failed driver call was about.
+/// Adds to the error of a driver call what the call was about.
 pub(crate) trait At<T> {
     fn at(self, site: impl FnOnce() -> Site) -> Result<T>;
 }

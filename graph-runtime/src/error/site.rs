@@ -11,7 +11,7 @@ pub struct CudaError {
 }
 
 impl CudaError {
-    /// The call: `cuGraphAddKernelNode_v2`.
+    /// The name of the call: `cuGraphAddKernelNode_v2`.
     pub fn call(&self) -> &'static str {
         self.call
     }
@@ -21,7 +21,7 @@ impl CudaError {
         self.name
     }
 
-    /// Its number in `CUresult`.
+    /// The number of the error in `CUresult`.
     pub fn code(&self) -> u32 {
         self.code
     }
@@ -73,23 +73,23 @@ impl Site {
         }
     }
 
-    /// The graph's name.
+    /// The graph's name, if the error is about a graph.
     pub fn graph_name(&self) -> Option<&str> {
         self.graph.as_deref()
     }
 
-    /// The node's name.
+    /// The node's name, if the error is about a node.
     pub fn node_name(&self) -> Option<&str> {
         self.node.as_deref()
     }
 
-    /// The memory's name.
+    /// The memory's name, if the error is about memory. Memory outside graphs is called `buffer`.
     pub fn memory_name(&self) -> Option<&str> {
         self.memory.as_deref()
     }
 }
 
-/// The text before a message: ``graph `G`, node `n`, memory `m`: ``, or nothing.
+/// Writes the text before a message: ``graph `G`, node `n`, memory `m`: ``, or nothing.
 impl fmt::Display for Site {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [("graph", &self.graph), ("node", &self.node), ("memory", &self.memory)];

@@ -1,4 +1,4 @@
-//! Memory arguments of declared graphs: what `build` and `rebind_x` take for `x: device S` and `x: host S`.
+//! Memory arguments of declared graphs: `build` and `rebind_x` take them for `x: device S` and `x: host S`.
 
 use crate::backend::block::SharedMemory;
 use crate::builder::GraphBuilder;
@@ -6,13 +6,22 @@ use crate::error::Result;
 use crate::graph::Graph;
 use crate::memory::{DeviceBuffer, HostBuffer, SharedHost};
 use crate::shape::place::{OnDevice, OnHost, Place};
-use crate::shape::{Extent, SameShape};
+use crate::shape::same::{SameShape, difference};
+use crate::shape::{Extent, Lengths};
 
-/// Only handles whose shape fits are arguments: what a place says of its memory makes using it sound.
+/// Seals the traits of memory arguments, so that only handles whose shape fits are arguments. (Using a place is sound
+/// since the shape in its type is right.)
 mod sealed {
-    use super::SharedMemory;
+    use super::{Lengths, SharedMemory};
 
-    pub struct Argument(pub(super) SharedMemory);
+    /// Memory that is passed for memory of some shape.
+    pub struct Argument {
+        pub(super) memory: SharedMemory,
+        /// The lengths that the shape does not tell.
+        pub(super) lengths: Lengths,
+        /// The lengths of the memory and of the shape, if they differ.
+        pub(super) differs: Option<(Lengths, Lengths)>,
+    }
 
     pub trait DeviceShare<S: ?Sized> {
         fn memory(self) -> Argument;
@@ -23,8 +32,8 @@ mod sealed {
     }
 }
 
-/// Device memory of shape `S` that a graph shares: a [`DeviceBuffer`], or a reference to one. Where only its outermost
-/// length is unknown to the types, building compares that.
+/// Device memory of shape `S` that a graph shares: a [`DeviceBuffer`], or a reference to one. `build` compares
+/// lengths that the types do not tell.
 #[diagnostic::on_unimplemented(
     message = "expected device memory of shape `{S}`, found `{Self}` [shape-mismatch]",
     label = "not device memory of shape `{S}`",
@@ -33,7 +42,7 @@ mod sealed {
 pub trait DeviceShare<S: ?Sized>: sealed::DeviceShare<S> {}
 
 /// Host memory of shape `S` that a graph shares: a [`SharedHost`], a reference to one, or a [`HostBuffer`], which the
-/// graph then owns. Where only its outermost length is unknown to the types, building compares that.
+/// graph then owns. `build` compares lengths that the types do not tell.
 #[diagnostic::on_unimplemented(
     message = "expected host memory of shape `{S}`, found `{Self}` [shape-mismatch]",
     label = "not host memory of shape `{S}`",
@@ -46,7 +55,7 @@ macro_rules! arguments {
         impl<S: ?Sized, B: ?Sized + SameShape<S>> sealed::$argument<S> for $ty {
             fn memory(self) -> sealed::Argument {
                 let $value = self;
-                sealed::Argument($memory)
+                passed::<B, S>($memory)
             }
         }
 
@@ -60,6 +69,17 @@ arguments! {
     HostShare: SharedHost<B> = |shared| SharedMemory::of(&shared);
     HostShare: &SharedHost<B> = |shared| SharedMemory::of(shared);
     HostShare: HostBuffer<B> = |buffer| SharedMemory::of(&buffer.share());
+}
+
+/// Memory of shape `B`, passed for memory of shape `S`.
+fn passed<B: ?Sized + SameShape<S>, S: ?Sized>(memory: SharedMemory) -> sealed::Argument {
+    let (bytes, own) = (memory.bytes(), *memory.lengths());
+    let lengths = B::converted(bytes, &own);
+    sealed::Argument {
+        memory,
+        lengths,
+        differs: difference::<B, S>((bytes, &own), (bytes, &lengths)),
+    }
 }
 
 /// Declares device memory that a graph takes when it is built.
@@ -89,23 +109,30 @@ fn argument<S: ?Sized + Extent, M>(
     argument: sealed::Argument,
     mutable: bool,
 ) -> Place<S, M> {
-    let place = builder.share(name.into(), argument.0, mutable);
-    if let Some(bytes) = S::BYTES {
-        builder.require_bytes(&place, bytes);
+    let place = builder.share(name.into(), argument.memory, argument.lengths, mutable);
+    match (S::BYTES, argument.differs) {
+        (Some(bytes), None) => builder.require_bytes(&place, bytes),
+        (_, differs) => builder.require_same(place.span, differs),
     }
     place
 }
 
-/// Puts other device memory in the place of shared memory: see [`Graph::rebind`].
+/// Replaces shared device memory by other device memory: see [`Graph::rebind`].
 pub fn rebind_device<S: ?Sized>(
     graph: &mut Graph,
     place: &Place<S, OnDevice>,
     memory: impl DeviceShare<S>,
 ) -> Result<()> {
-    graph.rebind_memory(place.span, memory.memory().0)
+    rebind(graph, place, memory.memory())
 }
 
-/// Puts other host memory in the place of shared memory: see [`Graph::rebind`].
+/// Replaces shared host memory by other host memory: see [`Graph::rebind`].
 pub fn rebind_host<S: ?Sized>(graph: &mut Graph, place: &Place<S, OnHost>, memory: impl HostShare<S>) -> Result<()> {
-    graph.rebind_memory(place.span, memory.memory().0)
+    rebind(graph, place, memory.memory())
+}
+
+fn rebind<S: ?Sized, M>(graph: &mut Graph, place: &Place<S, M>, argument: sealed::Argument) -> Result<()> {
+    let has = argument.differs.map_or(argument.lengths, |(has, _)| has);
+    let expected = argument.differs.map_or(place.lengths, |(_, expected)| expected);
+    graph.rebind_memory(place.span, argument.memory, (has, expected))
 }

@@ -1,5 +1,5 @@
-//! Compile-time assertions that `cuda_graph!` expands to, for what only rustc can evaluate. A failure is a compile
-//! error at the user's tokens. Build checks all of it again: these only report it earlier.
+//! Compile-time assertions in expansions of `cuda_graph!`, about values that only rustc can compute. A failure is a
+//! compile error at the user's tokens. `build` checks all of this again: assertions only report it earlier.
 
 use crate::kernel::integer::{Integer, widened};
 use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
@@ -7,8 +7,8 @@ use crate::kernel::{Kernel, KernelFacts};
 use crate::shape::Element;
 use graph_plan::{Argument, LaunchRequest, SharedParam, Text, variable_race};
 
-/// Checks nodes that launch `K` in the same way: the limits of the launch and the kernel's contracts. `memory` names
-/// what the first node passes as each argument; the name of a value is empty.
+/// Asserts, for nodes that launch `K` in the same way, that the launch is within its limits and keeps the kernel's
+/// contracts. `memory` names the memory that the first node passes as each argument; the name of a value is empty.
 #[track_caller]
 pub const fn check_launch<K: Kernel>(
     nodes: &[&str],
@@ -21,7 +21,7 @@ pub const fn check_launch<K: Kernel>(
     check::<K>(nodes, memory, grid, block, shared, arguments, None);
 }
 
-/// The same of nodes that say in which clusters their blocks run.
+/// As [`check_launch`], for nodes with `#[cluster(..)]`.
 #[track_caller]
 pub const fn check_clusters<K: Kernel>(
     nodes: &[&str],
@@ -75,7 +75,8 @@ const fn check<K: Kernel>(
     }
 }
 
-/// Nodes that can run at the same time launch `A` and `B`: no module-scope variable that both touch is written.
+/// Asserts that two nodes can launch `A` and `B` at the same time: both read every module-scope variable that both
+/// touch.
 #[track_caller]
 pub const fn check_variables<A: Kernel, B: Kernel>(first: &str, second: &str) {
     if let Some(text) = variable_race(first, &A::FACTS.code(), second, &B::FACTS.code()) {
@@ -83,8 +84,8 @@ pub const fn check_variables<A: Kernel, B: Kernel>(first: &str, second: &str) {
     }
 }
 
-/// `programmatic(upstream)` is an order of the two nodes, which launch `D` after `U`. `memory` says of each buffer of
-/// the node after what other nodes do to it, `all` has the kernels of all nodes.
+/// Asserts that `programmatic(upstream)` orders the two nodes, which launch `D` after `U`. `memory` says for each
+/// buffer of the downstream node how other nodes use it; `all` has the kernels of all nodes.
 #[track_caller]
 pub const fn check_programmatic<D: Kernel, U: Kernel>(
     downstream: &str,
@@ -97,7 +98,7 @@ pub const fn check_programmatic<D: Kernel, U: Kernel>(
     }
 }
 
-/// Whether [`check_programmatic`] is content.
+/// Whether [`check_programmatic`] finds no mistake.
 pub const fn is_programmatic<D: Kernel, U: Kernel>(
     downstream: &str,
     upstream: &str,
@@ -114,13 +115,13 @@ const fn fault<D: Kernel>(
     all: &[&KernelFacts],
 ) -> Option<Text> {
     if D::FACTS.source.is_cuda() {
-        return None; // build asks again, when its PTX is known
+        return None; // `build` checks this again, when the PTX is known
     }
     ProgrammaticEdge { upstream, downstream }.fault(D::FACTS, memory, all)
 }
 
-/// A node that launches `K` is the first to get `memory`, as its parameter `param`, and as `&mut`: it only writes
-/// there.
+/// Asserts that `K` only writes through its `&mut` parameter `param`. `node` launches it, and is the first to use
+/// `memory`, which it passes there.
 #[track_caller]
 pub const fn check_initializes<K: Kernel>(node: &str, memory: &str, param: usize) {
     if let Some(text) = reads_uninitialized(node, memory, K::FACTS, param) {
@@ -128,7 +129,7 @@ pub const fn check_initializes<K: Kernel>(node: &str, memory: &str, param: usize
     }
 }
 
-/// `resource[index]` is one of `length` elements.
+/// Asserts that `resource[index]` is one of `length` elements.
 #[track_caller]
 pub const fn check_index(resource: &str, index: usize, length: usize) {
     if index < length {
@@ -147,7 +148,7 @@ pub const fn check_index(resource: &str, index: usize, length: usize) {
     panic!("{}", text.as_str());
 }
 
-/// `resource[start..end]` lies within `length` elements.
+/// Asserts that `resource[start..end]` lies within `length` elements.
 #[track_caller]
 pub const fn check_range(resource: &str, start: usize, end: usize, length: usize) {
     if start <= end && end <= length {
@@ -168,7 +169,7 @@ pub const fn check_range(resource: &str, start: usize, end: usize, length: usize
     panic!("{}", text.as_str());
 }
 
-/// The length of a range; 0 where it is reversed, which [`check_range`] reports.
+/// The length of a range; 0 if it is reversed, which [`check_range`] reports.
 pub const fn distance(start: usize, end: usize) -> usize {
     end.saturating_sub(start)
 }
@@ -183,13 +184,14 @@ pub const fn buffer_of_rows<R>(rows: usize) -> Argument {
     Argument::Buffer((rows * size_of::<R>()) as u64)
 }
 
-/// A constant as a contract's argument, by its bytes. [`Element`]s have no padding, so all of them are initialised.
+/// A constant as an argument of a contract: its bytes, all of which are initialised, since [`Element`]s have no
+/// padding.
 pub const fn constant<T: Element>(value: T) -> Argument {
     const SIZE: usize = 16;
     if size_of::<T>() > SIZE {
         return Argument::Unknown;
     }
-    #[repr(C)] // both fields begin at its first byte
+    #[repr(C)] // both fields begin at the union's first byte
     union Bytes<T: Copy> {
         value: T,
         bytes: [u8; SIZE],
@@ -211,7 +213,7 @@ pub trait ContractConstant: Integer {}
 #[diagnostic::do_not_recommend]
 impl<T: Integer> ContractConstant for T {}
 
-/// The value of a constant in a contract.
+/// The value of a constant in a contract, saturating at `i128::MAX`.
 pub const fn integer<T: ContractConstant>(value: T) -> i128 {
     extended(value, T::SIGNED)
 }

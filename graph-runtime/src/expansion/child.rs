@@ -1,27 +1,29 @@
-//! What graphs that `cuda_graph!` declares tell those that they are nodes of, and the checks of what they are bound to.
+//! Declared graphs as child graphs: the interface that a child offers, and the checks of the values bound to it.
 
 use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, Site};
 use crate::graph::update::Update;
 use crate::shape::place::Place;
+use crate::shape::table::Table;
 use graph_plan::{Text, same};
 
-/// What can be bound in a graph.
+/// The names that a parent binds in a graph, and other facts that a parent needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
     /// The graph's name.
     pub graph: &'static str,
-    /// The memory, and whether some node writes it.
+    /// The memory, each with whether some node writes it.
     pub memory: &'static [(&'static str, bool)],
-    /// Build arguments and params, and whether they must be bound.
+    /// The build arguments and params, each with whether it must be bound.
     pub values: &'static [(&'static str, bool)],
-    /// A node that no conditional body may hold, and its keyword, where it or a child of it has one.
+    /// A node that no conditional body may hold, and its keyword, if the graph or a child of it has such a node.
     pub unconditional: Option<(&'static str, &'static str)>,
-    /// The size of its arena, with the scratch memory of its children, in bytes; 0 where only building tells.
+    /// The size of its arena in bytes, with the scratch memory of its children; 0 if it is known only when the graph is
+    /// built.
     pub scratch: usize,
 }
 
-/// A type that `cuda_graph!` declares.
+/// A graph type that `cuda_graph!` has declared.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no graph",
     label = "not declared by `cuda_graph!`",
@@ -29,12 +31,12 @@ pub struct Interface {
 )]
 pub trait DeclaredGraph {}
 
-/// Refuses what is no graph.
+/// Asserts that `G` is a graph.
 pub const fn is_graph<G: DeclaredGraph>() {}
 
-/// Stands in for what graphs offer where [`is_graph`] refuses a type, so that this is told once.
+/// A stand-in for the items of a graph, for types that [`is_graph`] refuses: so rustc reports only that refusal.
 pub trait NoGraph: Sized {
-    /// Of nothing.
+    /// An interface without names.
     #[doc(hidden)]
     const __INTERFACE: Interface = Interface {
         graph: "",
@@ -44,7 +46,7 @@ pub trait NoGraph: Sized {
         scratch: 0,
     };
 
-    /// Nothing that could be bound.
+    /// Binds nothing.
     #[doc(hidden)]
     fn __unbound() {}
 
@@ -54,7 +56,7 @@ pub trait NoGraph: Sized {
         Ok(())
     }
 
-    /// Changes nothing. Graphs without nodes that mention params have no other.
+    /// Changes nothing. Graphs whose nodes mention no params use this one, too.
     #[doc(hidden)]
     fn __update<S>(_: &mut Update<'_>, _: S) -> Result<()> {
         Ok(())
@@ -63,14 +65,14 @@ pub trait NoGraph: Sized {
 
 impl<T> NoGraph for T {}
 
-/// Memory that can be bound where a child declares it as the place `P`, whose length it takes as a build argument.
+/// Memory that a parent can bind as the place `P` of a child.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is bound as `{P}` [shape-mismatch]",
     label = "another shape",
     note = "a child's memory of a length that is a build argument takes arrays of its elements, of any length"
 )]
 pub trait BindTo<P> {
-    /// The place for the child.
+    /// The place that the child uses.
     #[doc(hidden)]
     fn bind(&self) -> P;
 }
@@ -89,7 +91,30 @@ impl<T, const N: usize, M> BindTo<Place<[T], M>> for Place<[T; N], M> {
     }
 }
 
-/// What stands behind the name of a binding.
+/// Other memory of as many dimensions, where the child takes all lengths as build arguments.
+macro_rules! bind_tables {
+    ($([$($length:ident)*] $shape:ty => $dimensions:literal;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T, M, $(const $length: usize),*> BindTo<Place<Table<T, $dimensions>, M>> for Place<$shape, M> {
+            fn bind(&self) -> Place<Table<T, $dimensions>, M> {
+                self.as_table()
+            }
+        }
+    )*};
+}
+bind_tables! {
+    [A B] [[T; B]; A] => 2;
+    [B] [[T; B]] => 2;
+    [A B C] [[[T; C]; B]; A] => 3;
+    [B C] [[[T; C]; B]] => 3;
+    [C] Table<[T; C], 2> => 3;
+    [A B C D] [[[[T; D]; C]; B]; A] => 4;
+    [B C D] [[[[T; D]; C]; B]] => 4;
+    [D] Table<[T; D], 3> => 4;
+    [C D] Table<[[T; D]; C], 2> => 4;
+}
+
+/// The form of the value in a binding, `name: value`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
     /// `&memory`
@@ -102,7 +127,7 @@ pub enum Bound {
     Param,
 }
 
-/// Something is bound as `name` in the child graph of `node`.
+/// Asserts that the child graph of `node` has the name `name`, and that it can be bound in this form.
 #[track_caller]
 pub const fn check_binding(child: &Interface, node: &str, name: &str, bound: Bound) {
     if child.graph.is_empty() {
@@ -145,7 +170,7 @@ pub const fn check_binding(child: &Interface, node: &str, name: &str, bound: Bou
     panic!("{}", text.as_str());
 }
 
-/// Exactly these names are bound in the child graph of `node`: all that must be.
+/// Asserts that the names bound in the child graph of `node` include all that must be bound.
 #[track_caller]
 pub const fn check_bound(child: &Interface, node: &str, names: &[&str]) {
     let mut index = 0;
@@ -168,7 +193,7 @@ pub const fn check_bound(child: &Interface, node: &str, names: &[&str]) {
     }
 }
 
-/// The first node of these graphs that no conditional body may hold.
+/// The first node of these graphs that no conditional body may hold, if any.
 pub const fn unconditional(children: &[&Interface]) -> Option<(&'static str, &'static str)> {
     let mut index = 0;
     while index < children.len() {
@@ -180,7 +205,7 @@ pub const fn unconditional(children: &[&Interface]) -> Option<(&'static str, &'s
     None
 }
 
-/// The child graph can be in a conditional body of `owner`.
+/// Asserts that the child graph can be in a conditional body of `owner`.
 #[track_caller]
 pub const fn check_unconditional(child: &Interface, owner: &str) {
     let Some((node, keyword)) = child.unconditional else {
@@ -203,7 +228,7 @@ pub const fn check_unconditional(child: &Interface, owner: &str) {
     panic!("{}", text.str("`").as_str());
 }
 
-/// What a name says, if it is one of these.
+/// The value beside `name` in `names`, if it is there.
 const fn find(names: &[(&str, bool)], name: &str) -> Option<bool> {
     let mut index = 0;
     while index < names.len() {
@@ -226,7 +251,7 @@ const fn contains(names: &[&str], name: &str) -> bool {
     false
 }
 
-/// A note of what can be bound.
+/// Appends a note that lists all names that can be bound.
 const fn listed(mut text: Text, child: &Interface) -> Text {
     let mut index = 0;
     while index < child.memory.len() + child.values.len() {
@@ -241,7 +266,7 @@ const fn listed(mut text: Text, child: &Interface) -> Text {
     text.str(if index > 0 { "`" } else { "" })
 }
 
-/// What was bound as `name`. The macro has checked that something is.
+/// Returns the value that was bound as `name`. (The macro has checked that there is one.)
 pub fn bound<T>(slot: Option<T>, graph: &impl Named, name: &str) -> Result<T> {
     slot.ok_or_else(|| Error::Node {
         site: Site::graph(graph.name()),
@@ -249,7 +274,7 @@ pub fn bound<T>(slot: Option<T>, graph: &impl Named, name: &str) -> Result<T> {
     })
 }
 
-/// What adds the nodes of a graph, or changes them.
+/// The builder or the update of a graph.
 pub trait Named {
     /// The graph's name.
     #[doc(hidden)]

@@ -1,9 +1,9 @@
-//! What the closures of `capture` and `raw` nodes may end with in `cuda_graph!`: a value, or a `Result` with any error.
+//! The results of closures of `capture` and `raw` nodes in `cuda_graph!`: a value, or a `Result` with any error.
 
 use crate::program::capture::BoxError;
 use cudarc::driver::sys::CUgraphNode;
 
-/// What library calls end with.
+/// The result of a closure of library calls: `()`, or a `Result` of it.
 #[diagnostic::on_unimplemented(
     message = "the closure of a `capture` ends with `{Self}`",
     label = "neither `()` nor a `Result<(), _>` of an error type"
@@ -27,12 +27,12 @@ impl<E: Into<BoxError>> CaptureValue for Result<(), E> {
     }
 }
 
-/// The result of library calls.
+/// Turns the result of library calls into a `Result`.
 pub fn captured<R: CaptureValue>(value: R) -> Result<(), BoxError> {
     value.result()
 }
 
-/// What adding nodes by hand ends with.
+/// The result of a closure that adds nodes by hand: the node, or a `Result` of it.
 #[diagnostic::on_unimplemented(
     message = "the closure of a `raw` node ends with `{Self}`",
     label = "neither a `CUgraphNode` nor a `Result<CUgraphNode, _>` of an error type"
@@ -56,7 +56,7 @@ impl<E: Into<BoxError>> RawValue for Result<CUgraphNode, E> {
     }
 }
 
-/// The node that was added by hand.
+/// Turns the result of adding nodes by hand into a `Result`.
 pub fn added<R: RawValue>(value: R) -> Result<CUgraphNode, BoxError> {
     value.result()
 }

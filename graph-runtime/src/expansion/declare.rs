@@ -1,4 +1,4 @@
-//! What declared graphs call of the builder besides its public methods: each statement is expanded to calls of these.
+//! The functions of the builder that only expansions of `cuda_graph!` call, besides its public methods.
 
 use crate::builder::{GraphBuilder, LoopKind};
 use crate::error::Result;
@@ -7,14 +7,15 @@ use crate::graph::node::{NodeHandle, NodeId};
 use crate::program::ConditionalKind;
 use crate::shape::iterations::Iterations;
 use crate::shape::place::{OnDevice, OnHost, Place};
+use crate::shape::table::{Table, Tabular};
 use crate::shape::{Condition, Element};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
 
-/// The builder's methods that only expansions and tests call. None can make a graph unsound: `build` checks what they
-/// leave behind.
+/// The builder's methods that only expansions and tests call. None can make a graph unsound: `build` checks the graph
+/// that they declare.
 pub trait Declare {
-    /// Adds an `if` without bodies. The first body that is begun runs if the condition is not 0, the second if it is.
+    /// Adds an `if` without bodies. The first body that is begun runs if the condition is not 0, the second if it is 0.
     fn begin_if<S: Condition>(&mut self, name: impl Into<Cow<'static, str>>, condition: &Place<S, OnDevice>) -> NodeId;
 
     /// Adds a `while` without its body.
@@ -24,7 +25,7 @@ pub trait Declare {
         condition: &Place<S, OnDevice>,
     ) -> NodeId;
 
-    /// Adds a `switch` without cases. Each body that is begun is one more.
+    /// Adds a `switch` without cases. Each body that is begun is the next case.
     fn begin_switch<S: Condition>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -50,8 +51,8 @@ pub trait Declare {
     /// Ends the loop that was begun last.
     fn end_loop(&mut self);
 
-    /// Begins a child, whose declarations are counted from 0. Returns false, and begins nothing, if children are nested
-    /// too deeply.
+    /// Begins a child, whose declarations are counted from 0. If children are nested too deeply, begins nothing and
+    /// returns false.
     fn begin_child(&mut self, name: &'static str) -> bool;
 
     /// Ends the child that was begun last, with the result of declaring it.
@@ -76,8 +77,8 @@ pub trait Declare {
     /// Adds programmatic edges between iterations, as [`Declare::shifted_edges`].
     fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]);
 
-    /// Says where the scratch resources lie, in order of declaration, and the size of the arena. `build` checks it, and
-    /// packs anew if it is wrong.
+    /// Gives the offsets of the scratch resources in the arena, in order of declaration, and the size of the arena, in
+    /// bytes. `build` checks them, and packs again if they are wrong.
     fn arena(&mut self, offsets: &[usize], bytes: usize);
 
     /// The node that was added last.
@@ -180,16 +181,15 @@ impl Declare for GraphBuilder {
     }
 }
 
-/// The builder that a graph declares its nodes to: its own, which then builds it, or that of the graph it is a child
-/// of.
+/// The builder to which a graph declares its nodes: its own, which then builds it, or that of its parent graph.
 pub trait Owner {
-    /// The graph `G`, or nothing for a child.
+    /// The result of a declaration: the graph `G`, or nothing for a child.
     type Declared<G>;
 
     /// The builder.
     fn builder(&mut self) -> &mut GraphBuilder;
 
-    /// Ends the declaration. `graph` makes the typed graph of the built one.
+    /// Ends the declaration. `graph` makes the typed graph from the built one.
     fn finish<G>(self, graph: impl FnOnce(Graph) -> G) -> Result<Self::Declared<G>>;
 }
 
@@ -217,7 +217,7 @@ impl Owner for &mut GraphBuilder {
     }
 }
 
-/// Adds a child graph that is bound to `bound`; `declare` is the child's own function.
+/// Adds a child graph with the bindings `bound`. `declare` is the child's own function that declares its nodes.
 pub fn child<B>(
     builder: &mut GraphBuilder,
     name: &'static str,
@@ -230,7 +230,7 @@ pub fn child<B>(
     }
 }
 
-/// Host memory: what a parent has bound, or else memory of the graph itself.
+/// Host memory of a graph: the place that a parent has bound, or else memory of its own.
 pub fn host<S: Element>(
     builder: &mut GraphBuilder,
     name: &'static str,
@@ -239,7 +239,7 @@ pub fn host<S: Element>(
     bound.unwrap_or_else(|| builder.host(name))
 }
 
-/// Device memory: what a parent has bound, or else memory of the graph itself.
+/// Device memory of a graph: the place that a parent has bound, or else memory of its own.
 pub fn device<S: Element>(
     builder: &mut GraphBuilder,
     name: &'static str,
@@ -279,12 +279,53 @@ fn of_length<T, M>(builder: &mut GraphBuilder, place: Place<[T], M>, len: usize)
     place
 }
 
-/// The handle of the node that was declared with this index, in a graph that has one node for each declaration.
+/// Host memory of these lengths, as [`host`]. `build` fails if a parent has bound memory of other lengths.
+pub fn host_table<T: Element, const D: usize>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    bound: Option<Place<Table<T, D>, OnHost>>,
+    lengths: [usize; D],
+) -> Place<Table<T, D>, OnHost>
+where
+    Table<T, D>: Tabular,
+{
+    match bound {
+        Some(place) => of_lengths(builder, place, lengths),
+        None => builder.host_table(name, lengths),
+    }
+}
+
+/// Device memory of these lengths, as [`device`]. `build` fails if a parent has bound memory of other lengths.
+pub fn device_table<T: Element, const D: usize>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    bound: Option<Place<Table<T, D>, OnDevice>>,
+    lengths: [usize; D],
+) -> Place<Table<T, D>, OnDevice>
+where
+    Table<T, D>: Tabular,
+{
+    match bound {
+        Some(place) => of_lengths(builder, place, lengths),
+        None => builder.device_table(name, lengths),
+    }
+}
+
+fn of_lengths<T, const D: usize, M>(
+    builder: &mut GraphBuilder,
+    place: Place<Table<T, D>, M>,
+    lengths: [usize; D],
+) -> Place<Table<T, D>, M> {
+    builder.require_lengths(&place, lengths);
+    place
+}
+
+/// The handle of the node of the declaration with this index, in a graph that has one node for each declaration.
 pub fn node_handle(graph: &mut Graph, index: usize) -> NodeHandle<'_> {
     graph.node(NodeId::new(index))
 }
 
-/// The handle of the node that was declared with this index and name, in these iterations of the loops around it.
+/// The handle of the node of the declaration with this index and name, in these iterations of the loops around it.
 pub fn iteration_handle<'g>(
     graph: &'g mut Graph,
     declared: usize,

@@ -1,5 +1,5 @@
-//! What `cuda_graph!` makes of a graph that is an expression: its type is generic over its resources, its params, and
-//! the closure that holds the nodes which params change.
+//! Graphs that are expressions of `cuda_graph!`. The type of such a graph is generic over its resources, its params,
+//! and the closure with the nodes that mention params.
 
 use crate::builder::GraphBuilder;
 use crate::device::Device;
@@ -12,33 +12,34 @@ use crate::kernel::{KernelCall, Launch};
 use crate::memory::{DeviceMut, DeviceRef};
 use crate::shape::place::{OnDevice, OnHost, Place};
 use crate::shape::rectangle::Rectangle;
+use crate::shape::table::{Table, TableMut, TableRef};
 use crate::shape::{ArrayOf, Element};
 use cudarc::driver::CudaFunction;
 
-/// A resource of the graph: what its accessors lend.
+/// A resource of the graph, which its accessors lend.
 pub trait Slot {
-    /// What is lent to read.
+    /// The type that lends it to read.
     type Ref<'g>
     where
         Self: 'g;
-    /// What is lent to write.
+    /// The type that lends it to read and write.
     type Mut<'g>
     where
         Self: 'g;
 
-    /// Waits, and lends it.
+    /// Waits, and lends it to read.
     fn lend<'g>(&'g self, graph: &'g Graph) -> Result<Self::Ref<'g>>;
 
-    /// Waits, and lends it to write.
+    /// Waits, and lends it to read and write.
     fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<Self::Mut<'g>>;
 }
 
-/// Host memory of the graph's own.
+/// Host memory that the graph owns.
 pub trait HostSlot: Slot {
-    /// Its shape.
+    /// The memory's shape.
     type Shape: ?Sized;
 
-    /// Lends it to write, together with others.
+    /// Lends it to read and write, at the same time as other memory.
     fn take<'g>(split: &mut HostSplit<'g>, place: &Self) -> Result<&'g mut Self::Shape>;
 }
 
@@ -90,12 +91,48 @@ host_slots! {
     [T: Element] [T]: host_slice, host_slice_mut, take_slice;
 }
 
-/// What the nodes that mention params are applied to.
+/// Host memory of the graph's own that is a table.
+pub trait TableSlot: Slot {
+    /// A view of it, to write.
+    type View<'g>;
+
+    /// Lends it to write, together with others.
+    fn take<'g>(split: &mut HostSplit<'g>, place: &Self) -> Result<Self::View<'g>>;
+}
+
+impl<T: Element, const D: usize> Slot for Place<Table<T, D>, OnHost> {
+    type Ref<'g>
+        = TableRef<'g, T, D>
+    where
+        Self: 'g;
+    type Mut<'g>
+        = TableMut<'g, T, D>
+    where
+        Self: 'g;
+
+    fn lend<'g>(&'g self, graph: &'g Graph) -> Result<TableRef<'g, T, D>> {
+        graph.host_table(self)
+    }
+
+    fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<TableMut<'g, T, D>> {
+        graph.host_table_mut(self)
+    }
+}
+
+impl<T: Element, const D: usize> TableSlot for Place<Table<T, D>, OnHost> {
+    type View<'g> = TableMut<'g, T, D>;
+
+    fn take<'g>(split: &mut HostSplit<'g>, place: &Self) -> Result<TableMut<'g, T, D>> {
+        split.take_table(place)
+    }
+}
+
+/// The target of the nodes that mention params.
 #[derive(Debug)]
 pub enum AnyTarget<'a, 'g> {
-    /// Adds them.
+    /// A builder, to which they are added.
     Builder(&'a mut GraphBuilder),
-    /// Changes them.
+    /// An update, which changes them.
     Update(&'a mut Update<'g>),
 }
 
@@ -161,18 +198,18 @@ impl NodeTarget for AnyTarget<'_, '_> {
     }
 }
 
-/// The closure that holds the nodes that mention params: it applies the one with the given index, for these values of
-/// all params. The third argument is the function value that the node launches, which only adding it evaluates.
+/// The closure with the nodes that mention params. It applies the node with the given index, for these values of all
+/// params. The third argument is the function value that the node launches; it is given only when the node is added.
 pub trait Nodes<P>: FnMut(&mut AnyTarget<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()> {}
 
 impl<P, F: FnMut(&mut AnyTarget<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>> Nodes<P> for F {}
 
-/// Tells rustc what the closure takes.
+/// Returns the closure. This tells rustc the types of its arguments.
 pub fn changing<P, F: FnMut(&mut AnyTarget<'_, '_>, usize, Option<CudaFunction>, P) -> Result<()>>(nodes: F) -> F {
     nodes
 }
 
-/// Adds a node that mentions params. What is wrong with it is reported when the graph is built.
+/// Adds a node that mentions params. If that fails, `build` returns the error.
 pub fn add<P>(
     nodes: &mut impl Nodes<P>,
     builder: &mut GraphBuilder,
@@ -181,23 +218,23 @@ pub fn add<P>(
     params: P,
 ) {
     if let Err(error) = nodes(&mut AnyTarget::Builder(builder), index, function, params) {
-        builder.end_early(error); // of a `?` in an expression
+        builder.end_early(error); // the error of a `?` in an expression
     }
 }
 
-/// Of a graph with mistakes: an expression of the right type.
+/// An expression of the right type, for a graph with mistakes, which does not compile.
 pub fn stub<G>(_device: &Device, _graph: impl FnOnce(&mut GraphBuilder) -> G) -> Result<G> {
     unreachable!("this graph has mistakes and did not compile")
 }
 
-/// Shapes made of numbers.
+/// Shapes whose elements are numbers.
 #[diagnostic::on_unimplemented(
     message = "a memset of captured memory sets numbers, but the memory has shape `{Self}`",
     label = "its elements are no numbers",
     note = "declare the memory, or share it as `x: mut device {Self}`, which tells the type of its elements"
 )]
 pub trait Numbers {
-    /// The innermost type.
+    /// The type of the elements.
     type Number: Element;
 }
 
@@ -218,7 +255,11 @@ impl<T: Numbers> Numbers for [T] {
     type Number = T::Number;
 }
 
-/// The value that a memset of captured memory sets: its type is that of the memory's elements.
+impl<T: Numbers, const D: usize> Numbers for Table<T, D> {
+    type Number = T::Number;
+}
+
+/// Returns the value that a memset of captured memory sets. This gives it the type of the memory's elements.
 pub fn element_of<S: ?Sized + Numbers, M>(_place: &Place<S, M>, value: S::Number) -> S::Number {
     value
 }
@@ -233,7 +274,7 @@ pub trait DeviceMemory {}
 
 impl DeviceMemory for OnDevice {}
 
-/// A place in captured memory, where it must be device memory.
+/// Asserts that a place in captured memory is device memory.
 pub fn on_device<S: ?Sized, M: DeviceMemory>(place: Place<S, M>) -> Place<S, OnDevice> {
-    Place::new(place.span)
+    Place::with_lengths(place.span, place.lengths)
 }

@@ -1,7 +1,8 @@
-//! Launches of declared kernels as `cuda_graph!` writes them: bounds whose failures say what a kernel takes.
+//! Launches of declared kernels in expansions of `cuda_graph!`. The bounds here make rustc's messages say what is
+//! wrong.
 
 use crate::kernel::integer::Integer;
-use crate::kernel::{CallArgument, Dimensions, Kernel, Launch};
+use crate::kernel::{CallArgument, Dimensions, Launch};
 use crate::shape::place::{OnDevice, Place};
 
 /// A kernel that is declared `safe`.
@@ -10,9 +11,9 @@ use crate::shape::place::{OnDevice, Place};
     label = "launching it is unsafe",
     note = "write `unsafe {Self}<<<..>>>(..)` if this launch does no harm, or declare it `safe fn` if no launch can"
 )]
-pub trait SafeKernel: Kernel {}
+pub trait SafeKernel {}
 
-/// The dimensions of a launch that is not `unsafe`.
+/// The dimensions of a launch without `unsafe`, whose kernel must be declared `safe`.
 pub fn launch<K: SafeKernel>(grid: impl Dimensions, block: impl Dimensions) -> Launch {
     Launch::new(grid, block)
 }

@@ -1,4 +1,4 @@
-//! What expansions of the macros call besides the public items: public as [`private`](crate::private).
+//! The items that expansions of the macros use besides the public ones. They are public as [`private`](crate::private).
 
 pub(crate) mod moved;
 pub(crate) mod expression;

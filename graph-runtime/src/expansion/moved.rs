@@ -1,5 +1,5 @@
-//! Locals that are moved into a graph that is an expression: it owns the handles, lends the memory as if it were its
-//! own, and gives the handles back.
+//! Locals that are moved into a graph that is an expression. The graph owns the handles, lends the memory as if it were
+//! its own, and gives the handles back.
 
 use crate::backend::block::SharedMemory;
 use crate::builder::GraphBuilder;
@@ -14,16 +14,16 @@ use std::ops::Deref;
 mod sealed {
     use super::{Graph, Place, Result, SharedMemory};
 
-    /// What only this crate can look into.
+    /// A handle that has no use outside this crate.
     pub struct Handle(pub(super) SharedMemory);
 
-    /// What a graph does with a local that is moved into it.
+    /// The ways in which a graph uses a local that is moved into it.
     pub trait Movable: Sized {
         /// The memory's shape.
         type Shape: ?Sized;
-        /// Where it lies.
+        /// The kind of the memory: `OnHost` or `OnDevice`.
         type Memory;
-        /// What is kept of the handle.
+        /// The form in which the graph keeps the handle.
         type Kept;
         type Ref<'g>
         where
@@ -35,7 +35,7 @@ mod sealed {
         fn keep(self) -> Self::Kept;
         fn handle(kept: &Self::Kept) -> Handle;
         fn give_back(kept: Self::Kept) -> Result<Self>;
-        /// The graph has the place.
+        /// Lends the memory to read. `graph` is the graph that `place` belongs to.
         fn lend<'g>(
             kept: &'g Self::Kept,
             place: &Place<Self::Shape, Self::Memory>,
@@ -57,7 +57,7 @@ mod sealed {
     note = "memory of the graph itself is declared: `device x: [f32; 1024];`"
 )]
 pub trait Movable: sealed::Movable {
-    /// What the graph makes of it.
+    /// The resource that the graph makes of it.
     type Moved: MovedSlot<Handle = Self>;
 
     /// Declares the memory to the builder of the graph.
@@ -65,28 +65,28 @@ pub trait Movable: sealed::Movable {
     fn moved(self, builder: &mut GraphBuilder, name: &'static str) -> Self::Moved;
 }
 
-/// Moved memory, as a resource of a graph.
+/// A resource of a graph that was moved into it.
 pub trait MovedSlot: Slot {
     /// The local that was moved.
     type Handle;
     /// The memory's shape.
     type Shape: ?Sized;
-    /// Where it lies.
+    /// The kind of the memory: `OnHost` or `OnDevice`.
     type Memory;
 
-    /// The memory's name in the graph.
+    /// The place of the memory in the graph.
     fn place(&self) -> Place<Self::Shape, Self::Memory>;
 
-    /// The handle, once the graph is gone.
+    /// Returns the handle, after the graph has been dropped.
     fn give_back(self) -> Result<Self::Handle>;
 }
 
-/// Declares memory to the builder of a graph that will own the handle.
+/// Moves a local into a graph under construction, and declares its memory there.
 pub fn move_in<H: Movable>(builder: &mut GraphBuilder, name: &'static str, handle: H) -> H::Moved {
     handle.moved(builder, name)
 }
 
-/// A local that was moved into a graph. In the expressions of the graph it stands for the handle.
+/// A local that was moved into a graph. In the expressions of the graph, its name refers to this.
 pub struct Moved<H: sealed::Movable> {
     kept: H::Kept,
     place: Place<H::Shape, H::Memory>,
@@ -96,8 +96,9 @@ impl<H: sealed::Movable> Moved<H> {
     fn new(builder: &mut GraphBuilder, name: &'static str, handle: H) -> Self {
         let kept = handle.keep();
         let memory = H::handle(&kept).0;
+        let lengths = *memory.lengths();
         Self {
-            place: builder.share(name.into(), memory, true),
+            place: builder.share(name.into(), memory, lengths, true),
             kept,
         }
     }
@@ -149,7 +150,8 @@ impl<H: sealed::Movable> fmt::Debug for Moved<H> {
     }
 }
 
-/// Handles that others may have, too: they are kept as they are, and can be used in expressions.
+/// Implements the traits for counted handles, of which others may have clones. They are kept unchanged, and can be used
+/// in expressions.
 macro_rules! handles {
     ($([$($lifetime:lifetime)?] $ty:ty: $memory:ty, $shared:ident, $exclusive:ident, $memory_of:ident, $lend:ident, $lend_mut:ident;)*) => {$(
         impl<$($lifetime,)? S: ?Sized> sealed::Movable for $ty {
@@ -247,7 +249,7 @@ fn host_mut<'g, S: ?Sized>(
     kept.write()
 }
 
-/// A unique buffer that a graph has: nobody else gets the handle, so the memory is lent by plain references.
+/// A [`HostBuffer`] that was moved into a graph. Nobody else has a handle, so the graph lends the memory by references.
 pub struct Unique<S: ?Sized>(SharedHost<S>);
 
 impl<S: ?Sized> sealed::Movable for HostBuffer<S> {
@@ -281,9 +283,9 @@ impl<S: ?Sized> sealed::Movable for HostBuffer<S> {
     fn lend<'g>(kept: &'g Unique<S>, _: &Place<S, OnHost>, graph: &'g Graph) -> Result<&'g S> {
         graph.synchronize()?;
         // SAFETY: the pointer is to an aligned, initialised `S` (`HostBuffer`), in memory that `kept` keeps alive.
-        // Nobody else touches it: the handle was the only one when it was kept, `Unique` gives none away, and the one
-        // other is that of the graph that `Moved` was declared to, which is this one (`check_place`). That has just
-        // been waited for, and no launch starts while it is borrowed.
+        // Nobody else touches it. The handle was the only one when it was kept, and `Unique` gives none away. Only the
+        // graph to which `Moved` was declared has another, and that is this graph (`check_place`): it has just been
+        // waited for, and no launch starts while it is borrowed.
         Ok(unsafe { kept.0.pointer().as_ref() })
     }
 

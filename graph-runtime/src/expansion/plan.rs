@@ -1,15 +1,15 @@
-//! `PLAN` of a declared graph: its nodes, of arrays that rustc checks quickly.
+//! `PLAN` of a declared graph, made from arrays that rustc checks quickly.
 
 use graph_plan::{Mode, NodeKind, PlanAccess, PlanNode, PlanResource, Space};
 use std::borrow::Cow;
 use std::mem::{self, MaybeUninit};
 
-/// Memory of shape `S`.
+/// A resource of shape `S`.
 pub const fn resource<S>(name: &'static str, space: Space) -> PlanResource {
     PlanResource::new(name, space, size_of::<S>())
 }
 
-/// The accesses of all nodes, in order.
+/// The accesses of all nodes, in order: for each, the resource's index and the mode.
 pub const fn accesses<const N: usize>(accesses: [(usize, Mode); N]) -> [PlanAccess; N] {
     let mut found = [PlanAccess::new(0, Mode::Read); N];
     let mut index = 0;
@@ -21,13 +21,14 @@ pub const fn accesses<const N: usize>(accesses: [(usize, Mode); N]) -> [PlanAcce
 }
 
 /// The nodes: for each its name and kind, the number of its accesses, the number of nodes that it runs directly after,
-/// and its level. `accesses` and `after` hold what all of them touch and run after, node by node.
+/// and its level. `accesses` and `after` have the accesses and the predecessors of all nodes, node by node.
 pub const fn nodes<const N: usize>(
     nodes: [(&'static str, NodeKind, usize, usize, usize); N],
     mut accesses: &'static [PlanAccess],
     mut after: &'static [usize],
 ) -> [PlanNode; N] {
-    // Not filled before: to rustc, each pointer that is replaced costs as much as there are pointers after it.
+    // The array is not filled first: each pointer that is replaced costs rustc time in proportion to the pointers after
+    // it.
     let mut found = [const { MaybeUninit::uninit() }; N];
     let mut index = 0;
     while index < N {
@@ -44,7 +45,7 @@ pub const fn nodes<const N: usize>(
     unsafe { mem::transmute_copy::<[MaybeUninit<PlanNode>; N], [PlanNode; N]>(&found) }
 }
 
-/// The nodes; each of these pairs is a node and the body it is in.
+/// Sets the bodies that nodes are in. Each pair is a node and its body.
 pub const fn in_bodies<const N: usize>(mut nodes: [PlanNode; N], bodies: &[(usize, usize)]) -> [PlanNode; N] {
     let mut index = 0;
     while index < bodies.len() {
@@ -54,7 +55,7 @@ pub const fn in_bodies<const N: usize>(mut nodes: [PlanNode; N], bodies: &[(usiz
     nodes
 }
 
-/// The nodes; each of these pairs is a node and the innermost loop around it.
+/// Sets the loops that nodes are in. Each pair is a node and the innermost loop around it.
 pub const fn in_loops<const N: usize>(mut nodes: [PlanNode; N], loops: &[(usize, usize)]) -> [PlanNode; N] {
     let mut index = 0;
     while index < loops.len() {
@@ -64,7 +65,7 @@ pub const fn in_loops<const N: usize>(mut nodes: [PlanNode; N], loops: &[(usize,
     nodes
 }
 
-/// The nodes; each of these pairs is a node and the nodes that it waits for in its own code.
+/// Sets the programmatic edges of nodes. Each pair is a node and the nodes that it waits for in its own code.
 pub const fn waiting_for<const N: usize>(
     mut nodes: [PlanNode; N],
     before: &[(usize, &'static [usize])],
@@ -77,7 +78,8 @@ pub const fn waiting_for<const N: usize>(
     nodes
 }
 
-/// Replaces a value without dropping it, which a `const fn` could not do. It borrows all that it holds.
+/// Replaces a value without dropping the old one, which a `const fn` cannot do. Nothing is lost: the old value only
+/// borrows.
 const fn set<T>(place: &mut T, value: T) {
     mem::forget(mem::replace(place, value));
 }

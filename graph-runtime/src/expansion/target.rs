@@ -1,7 +1,7 @@
-//! What a node that mentions a `param` is applied to: the builder that adds it, or the update that changes it.
+//! The target of a node that mentions a `param`: the builder that adds the node, or the update that changes it.
 //!
-//! `cuda_graph!` expands such a node to one function over [`NodeTarget`], so that the user's expressions are compiled
-//! once and cannot differ between `build` and `set_x`.
+//! `cuda_graph!` expands such a node to one function over [`NodeTarget`]. So the user's expressions are compiled once,
+//! and `build` and `set_x` cannot differ.
 
 use super::declare;
 use crate::builder::GraphBuilder;
@@ -12,9 +12,9 @@ use crate::shape::place::{OnDevice, Place};
 use crate::shape::rectangle::Rectangle;
 use crate::shape::{ArrayOf, Element};
 
-/// Adds nodes, or changes those that are there.
+/// The builder that adds nodes, or the update that changes them.
 pub trait NodeTarget {
-    /// The kernel node that was declared with this index and name.
+    /// Adds or changes the kernel node of the declaration with this index and name.
     fn kernel<const N: usize>(
         &mut self,
         index: usize,
@@ -23,7 +23,7 @@ pub trait NodeTarget {
         call: KernelCall<N>,
     ) -> Result<()>;
 
-    /// The memset node that was declared with this index and name.
+    /// Adds or changes the memset node of the declaration with this index and name.
     fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
         &mut self,
         index: usize,
@@ -32,7 +32,7 @@ pub trait NodeTarget {
         value: T,
     ) -> Result<()>;
 
-    /// The memset node of a rectangle that was declared with this index and name.
+    /// Adds or changes the memset node of a rectangle, of the declaration with this index and name.
     fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
         &mut self,
         index: usize,
@@ -41,8 +41,8 @@ pub trait NodeTarget {
         value: T,
     ) -> Result<()>;
 
-    /// The child graph that was declared with this index and name, and is bound so: `add` adds its nodes, `update`
-    /// changes those that mention params. Both are functions of the child.
+    /// Adds or changes the child graph of the declaration with this index and name, with the bindings `bound`. `add`
+    /// adds its nodes, and `update` changes those that mention params; both are functions of the child.
     fn child<B>(
         &mut self,
         index: usize,
@@ -52,11 +52,11 @@ pub trait NodeTarget {
         update: impl FnOnce(&mut Update<'_>, B) -> Result<()>,
     ) -> Result<()>;
 
-    /// The numbers of the iterations at hand, from the outermost `for`.
+    /// The numbers of the current iterations, from the outermost `for` inwards.
     fn iterations<const DEPTH: usize>(&self) -> [usize; DEPTH];
 }
 
-/// Adds a node; its index is the number of those declared before it.
+/// Adds nodes. The index of a node is the number of nodes declared before it.
 impl NodeTarget for GraphBuilder {
     fn kernel<const N: usize>(
         &mut self,
@@ -110,7 +110,7 @@ impl NodeTarget for GraphBuilder {
     }
 }
 
-/// Changes a node; of one in a `for`, that of the iteration at hand.
+/// Changes nodes. For a node in a `for`, that is the node of the current iteration.
 impl NodeTarget for Update<'_> {
     fn kernel<const N: usize>(
         &mut self,

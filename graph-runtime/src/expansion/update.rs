@@ -1,14 +1,15 @@
-//! Changing nodes of child graphs, as `cuda_graph!` has declared them.
+//! Changes nodes of graphs and child graphs that `cuda_graph!` has declared.
 
 use crate::error::{Error, Result, Site};
 use crate::graph::rng::Rng;
 use crate::graph::update::Update;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
+use crate::shape::table::{Table, bytes_of, padded};
 
 impl Update<'_> {
-    /// Runs `change` in the child that was declared with this index: indices of declarations, and names of memory, are
-    /// those of the child then.
+    /// Runs `change` in the child of the declaration with this index. In `change`, indices of declarations and names of
+    /// memory are those of the child.
     pub(crate) fn within(&mut self, declared: usize, change: impl FnOnce(&mut Self) -> Result<()>) -> Result<()> {
         let (child, _) = self.find(self.declared(declared))?;
         let (around, current) = (self.child.replace(child), self.current.take());
@@ -37,7 +38,7 @@ impl Update<'_> {
         }
     }
 
-    /// The resource that the builder called `child.name`.
+    /// The resource that the current child declared as `name`; the builder called it `child.name`.
     fn own_resource(&self, name: &str) -> Option<usize> {
         let child = &self.graph.draft.nodes[self.child?].name;
         let own = |full: &str| {
@@ -60,8 +61,8 @@ impl Update<'_> {
     }
 }
 
-/// Changes each node that a declaration has become. `change` gets the numbers of its iterations, from the outermost
-/// loop.
+/// Changes each node of a declaration. `change` gets the numbers of the node's iterations, from the outermost loop
+/// inwards.
 pub fn each<'g, const DEPTH: usize>(
     update: &mut Update<'g>,
     declared: usize,
@@ -70,7 +71,7 @@ pub fn each<'g, const DEPTH: usize>(
     update.each(declared, change)
 }
 
-/// Scratch memory that the current child has declared for itself.
+/// The scratch memory of the name `name` that the current child has declared for itself.
 ///
 /// # Errors
 /// [`Error::Node`] if it has none of that name and size.
@@ -88,7 +89,21 @@ pub fn own_slice<T: Element>(update: &Update<'_>, name: &str) -> Result<Place<[T
     update.own_memory(name, whole).map(Place::new)
 }
 
-/// Random numbers that the current child has declared.
+/// Scratch memory that the current child has declared for itself, with lengths that were fixed when the graph was
+/// built.
+///
+/// # Errors
+/// As [`own`].
+pub fn own_table<T: Element, const D: usize>(
+    update: &Update<'_>,
+    name: &str,
+    lengths: [usize; D],
+) -> Result<Place<Table<T, D>, OnDevice>> {
+    let span = update.own_memory(name, |bytes| bytes == bytes_of::<T>(&lengths))?;
+    Ok(Place::with_lengths(span, padded(lengths)))
+}
+
+/// The random numbers of the name `name` that the current child has declared.
 ///
 /// # Errors
 /// [`Error::Node`] if it has none of that name.

@@ -1,4 +1,4 @@
-//! Changes of a built graph in place, and what it means for launches if one fails half-way.
+//! Changes of a built graph in place. After one that failed half-way, the graph does not launch.
 
 use crate::error::Error;
 use crate::graph::Graph;
@@ -6,21 +6,21 @@ use crate::graph::Graph;
 /// A change of nodes in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edit {
-    /// [`Graph::update`] of this name.
+    /// A [`Graph::update`] of this name.
     Update(&'static str),
-    /// [`Graph::rebind`] of this resource.
+    /// A [`Graph::rebind`] of this resource.
     Rebind(usize),
 }
 
 impl Graph {
-    /// Makes launching refuse until [`Graph::finish`].
+    /// Begins an edit: launches are refused until [`Graph::finish`].
     pub(crate) fn begin(&mut self, edit: Edit) {
         if !self.half_edited.contains(&edit) {
             self.half_edited.push(edit);
         }
     }
 
-    /// The edit has succeeded.
+    /// Ends an edit that has succeeded.
     pub(crate) fn finish(&mut self, edit: Edit) {
         self.half_edited.retain(|&other| other != edit);
     }

@@ -1,4 +1,4 @@
-//! Borrowing several pieces of a graph's host memory at once.
+//! Borrows several pieces of a graph's host memory at the same time.
 
 use crate::backend::block::SharedMemory;
 use crate::backend::storage::Storage;
@@ -6,18 +6,19 @@ use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::shape::Element;
 use crate::shape::place::{OnHost, Place, Span};
+use crate::shape::table::{Table, TableMut};
 use std::ptr::NonNull;
 
-/// All host memory of a graph, to borrow several pieces at once: see [`Graph::split_host`].
+/// The host memory of a graph, of which several pieces can be borrowed at the same time: see [`Graph::split_host`].
 #[derive(Debug)]
 pub struct HostSplit<'g> {
     graph: &'g mut Graph,
-    /// For each resource.
+    /// Whether each resource has been taken.
     taken: Vec<bool>,
 }
 
 impl<'g> HostSplit<'g> {
-    /// The caller has waited.
+    /// Makes a split of a graph without launches in flight: the caller has waited.
     pub(crate) fn new(graph: &'g mut Graph) -> Self {
         Self {
             taken: vec![false; graph.draft.resources.len()],
@@ -25,12 +26,12 @@ impl<'g> HostSplit<'g> {
         }
     }
 
-    /// Lends host memory to write, for as long as the graph is borrowed.
+    /// Lends host memory to read and write, as long as the graph is borrowed.
     ///
     /// # Errors
-    /// [`Error::AlreadyTaken`] where this resource, or a part of it, was taken before; [`Error::ForeignPlace`] and
-    /// [`Error::OutOfBounds`] for places that are not this graph's; [`Error::Unsupported`] for memory that the graph
-    /// shares.
+    /// * [`Error::AlreadyTaken`] if this resource, or a part of it, was taken before;
+    /// * [`Error::ForeignPlace`] if the place is another graph's, [`Error::OutOfBounds`] if it reaches outside;
+    /// * [`Error::Unsupported`] for memory that the graph shares.
     pub fn take<S>(&mut self, place: &Place<S, OnHost>) -> Result<&'g mut S> {
         let mut pointer = self.claim(place.span)?.cast::<S>();
         // SAFETY: as in `Graph::host_mut`: `split_host` has waited, and the graph stays exclusively borrowed for `'g`.
@@ -38,13 +39,29 @@ impl<'g> HostSplit<'g> {
         Ok(unsafe { pointer.as_mut() })
     }
 
-    /// Lends host memory whose length was fixed when the graph was built.
+    /// Lends host memory to read and write, whose length was fixed when the graph was built.
     ///
     /// # Errors
     /// As [`HostSplit::take`].
     pub fn take_slice<T: Element>(&mut self, place: &Place<[T], OnHost>) -> Result<&'g mut [T]> {
-        let pointer = self.claim(place.span)?.cast::<T>();
-        let len = place.span.bytes.checked_div(size_of::<T>()).unwrap_or(0);
+        self.elements(place.span)
+    }
+
+    /// Lends host memory whose lengths were fixed when the graph was built.
+    ///
+    /// # Errors
+    /// As [`HostSplit::take`].
+    pub fn take_table<T: Element, const D: usize>(
+        &mut self,
+        place: &Place<Table<T, D>, OnHost>,
+    ) -> Result<TableMut<'g, T, D>> {
+        Ok(TableMut::new(self.elements(place.span)?, &place.lengths))
+    }
+
+    /// Lends a span that was issued for a slice or a table of `T`s.
+    fn elements<T: Element>(&mut self, span: Span) -> Result<&'g mut [T]> {
+        let pointer = self.claim(span)?.cast::<T>();
+        let len = span.bytes.checked_div(size_of::<T>()).unwrap_or(0);
         let mut slice = NonNull::slice_from_raw_parts(pointer, len);
         // SAFETY: as in `take`; the span is a whole number of elements.
         Ok(unsafe { slice.as_mut() })
@@ -59,7 +76,7 @@ impl<'g> HostSplit<'g> {
     }
 }
 
-/// The first byte of a span that was checked to lie in the memory, which is the graph's own.
+/// The first byte of a span, which was checked to lie in the memory. Fails if the graph does not own the memory.
 pub(crate) fn host_pointer(storage: &Storage, span: Span, site: Site) -> Result<NonNull<u8>> {
     match storage {
         // SAFETY: the span was issued by the builder of this graph as a part of this resource, whose size the memory

@@ -25,6 +25,7 @@ use crate::program::declared::AllDeclaredNodes;
 use crate::program::scratch::Arena;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Span};
+use crate::shape::table::{Table, TableMut, TableRef};
 use crate::shape::{Element, Extent};
 use cudarc::driver::{CudaStream, sys};
 use graph_plan::{Access, Draft, Plan};
@@ -36,8 +37,8 @@ use std::ptr::NonNull;
 /// A graph that is ready to launch, with the memory that it owns. [`GraphBuilder::build`](crate::GraphBuilder::build)
 /// makes it.
 ///
-/// Launches are asynchronous; accessors wait for them. What they lend borrows the graph, so that it cannot be launched
-/// while its memory is being looked at:
+/// Launches are asynchronous; accessors wait for them. The references and views that accessors lend borrow the graph,
+/// so that it cannot be launched while they live:
 ///
 /// ```compile_fail,E0502
 /// # use graph_runtime::{Device, GraphBuilder};
@@ -73,21 +74,21 @@ pub struct Graph {
     pub(crate) program: Program,
     pub(crate) executable: Executable,
     pub(crate) declared_nodes: AllDeclaredNodes,
-    /// Changes that failed half-way. Almost always empty.
+    /// The changes that failed half-way; almost always none.
     pub(crate) half_edited: Vec<Edit>,
     pub(crate) rngs: Vec<Generator>,
-    /// Waiting through `&self` is not made for several threads at once.
+    /// Keeps `Graph` from being `Sync`: waiting through `&self` does not work for several threads at the same time.
     not_sync: PhantomData<Cell<()>>,
 }
 
 /// The driver's own handles of a graph: see [`Graph::raw`].
 #[derive(Clone, Copy, Debug)]
 pub struct RawGraph {
-    /// The graph as its nodes were added.
+    /// The graph to which the nodes were added.
     pub graph: sys::CUgraph,
-    /// The graph as it is launched.
+    /// The executable graph, which launches start.
     pub exec: sys::CUgraphExec,
-    /// The private stream that [`Graph::launch`] launches on.
+    /// The graph's own stream, on which [`Graph::launch`] starts it.
     pub stream: sys::CUstream,
 }
 
@@ -117,17 +118,17 @@ impl Graph {
         }
     }
 
-    /// The graph, whose scratch memory lies so.
+    /// The graph, with the places of its scratch memory.
     pub(crate) fn with_arena(self, arena: Arena) -> Self {
         Self { arena, ..self }
     }
 
-    /// The graph, whose declarations became these nodes.
+    /// The graph, with the nodes that its declarations became.
     pub(crate) fn with_declared(self, declared_nodes: AllDeclaredNodes) -> Self {
         Self { declared_nodes, ..self }
     }
 
-    /// The graph, whose random numbers begin so.
+    /// The graph, with its random numbers, whose states this writes.
     pub(crate) fn with_rngs(self, rngs: Vec<Generator>) -> Result<Self> {
         let graph = Self { rngs, ..self };
         graph.rngs.iter().try_for_each(|rng| rng.start(&graph))?;
@@ -137,12 +138,12 @@ impl Graph {
     /// Starts the graph and returns without waiting for it. It may be started again at once: launches run one after the
     /// other.
     ///
-    /// On the emulator the graph has run when this returns. What goes wrong there is reported as on CUDA, by whoever
-    /// waits.
+    /// On the emulator the graph has run when this returns. As on CUDA, its errors are returned when somebody waits.
     ///
     /// # Errors
-    /// [`Error::Cuda`], also with the error of an earlier launch; [`Error::HalfUpdated`] and [`Error::HalfRebound`]
-    /// after a change that failed half-way; [`Error::InUse`] while a guard lends memory that the graph shared.
+    /// * [`Error::Cuda`] if the driver refuses; it may also report the error of an earlier launch;
+    /// * [`Error::HalfUpdated`] and [`Error::HalfRebound`] after a change that failed half-way;
+    /// * [`Error::InUse`] while a guard lends memory that the graph shares.
     #[inline]
     pub fn launch(&mut self) -> Result<()> {
         if !self.half_edited.is_empty() {
@@ -154,12 +155,13 @@ impl Graph {
         self.executable.launch(&self.draft, &self.program)
     }
 
-    /// Starts the graph on a stream of the same context, after the work that is queued there. Accessors wait for it
-    /// whether or not the stream still exists then.
+    /// Starts the graph on a stream of the same context, after the work that is queued there, and returns without
+    /// waiting for it. Accessors wait for the launch, even if the stream has been destroyed by then.
     ///
     /// # Errors
-    /// [`Error::Stream`] where the stream is being captured or belongs to another context; [`Error::Unsupported`] on
-    /// the emulator; as [`Graph::launch`].
+    /// * [`Error::Stream`] if the stream is being captured or belongs to another context;
+    /// * [`Error::Unsupported`] on the emulator;
+    /// * as [`Graph::launch`].
     pub fn launch_on(&mut self, stream: &CudaStream) -> Result<()> {
         if !self.half_edited.is_empty() {
             return Err(self.refusal());
@@ -170,7 +172,7 @@ impl Graph {
         self.launch_shared(Some(stream))
     }
 
-    /// Starts the graph on a stream, or its own, after other uses of the memory that it shared.
+    /// Starts the graph on a user's stream or on its own, after conflicting uses of the memory that it shares.
     fn launch_shared(&mut self, stream: Option<&CudaStream>) -> Result<()> {
         let claims = self.shared.claim(&self.draft)?;
         let Self { draft, program, .. } = self;
@@ -180,26 +182,29 @@ impl Graph {
     /// Waits for all launches.
     ///
     /// # Errors
-    /// [`Error::Cuda`] or [`Error::Fault`] with what went wrong in them, [`Error::Panicked`] where a host function
-    /// panicked. CUDA's errors of kernels are sticky: every later call returns them too.
+    /// * [`Error::Cuda`] if a launch failed on CUDA. Errors of kernels are sticky: every later call of CUDA returns
+    ///   them;
+    /// * [`Error::Fault`] if the last launch failed on the emulator;
+    /// * [`Error::Panicked`] if a host function panicked since the last wait.
     pub fn synchronize(&self) -> Result<()> {
         self.executable.wait(&self.draft)
     }
 
-    /// Waits, and lends host memory.
+    /// Waits for all launches, and lends host memory to read.
     ///
     /// # Errors
-    /// As [`Graph::synchronize`]; [`Error::ForeignPlace`] and [`Error::OutOfBounds`] for places that are not this
-    /// graph's; [`Error::Unsupported`] for shared memory, which [`SharedHost`](crate::SharedHost) lends.
+    /// * As [`Graph::synchronize`];
+    /// * [`Error::ForeignPlace`] if the place is another graph's, [`Error::OutOfBounds`] if it reaches outside;
+    /// * [`Error::Unsupported`] for shared memory, which [`SharedHost`](crate::SharedHost) lends.
     pub fn host<S>(&self, place: &Place<S, OnHost>) -> Result<&S> {
         let pointer = self.host_pointer(place.span)?.cast::<S>();
-        // SAFETY: `host_pointer` has waited and checked that the place is this graph's: its builder, which alone makes
-        // places, made it for an aligned, initialised `S: Element` in memory that lives as long as `self`. No launch
-        // starts (it takes `&mut self`), no `&mut` is lent, while `self` is borrowed.
+        // SAFETY: `host_pointer` has waited, and has checked that the place is this graph's. Only its builder makes
+        // such places: this one is for an aligned, initialised `S: Element` in memory that lives as long as `self`.
+        // While `self` is borrowed, no launch starts (it takes `&mut self`), and no `&mut` is lent.
         Ok(unsafe { pointer.as_ref() })
     }
 
-    /// Waits, and lends host memory to write.
+    /// Waits for all launches, and lends host memory to read and write.
     ///
     /// # Errors
     /// As [`Graph::host`].
@@ -209,7 +214,7 @@ impl Graph {
         Ok(unsafe { pointer.as_mut() })
     }
 
-    /// Waits, and lends host memory whose length was fixed when the graph was built.
+    /// Waits for all launches, and lends host memory to read, whose length was fixed when the graph was built.
     ///
     /// # Errors
     /// As [`Graph::host`].
@@ -219,7 +224,8 @@ impl Graph {
         Ok(unsafe { pointer.as_ref() })
     }
 
-    /// Waits, and lends host memory to write whose length was fixed when the graph was built.
+    /// Waits for all launches, and lends host memory to read and write, whose length was fixed when the graph was
+    /// built.
     ///
     /// # Errors
     /// As [`Graph::host`].
@@ -229,28 +235,56 @@ impl Graph {
         Ok(unsafe { pointer.as_mut() })
     }
 
-    /// Waits, and lends host memory that the graph shared, by a guard: see
+    /// Waits, and lends host memory whose lengths were fixed when the graph was built.
+    ///
+    /// # Errors
+    /// As [`Graph::host`].
+    pub fn host_table<T: Element, const D: usize>(
+        &self,
+        place: &Place<Table<T, D>, OnHost>,
+    ) -> Result<TableRef<'_, T, D>> {
+        let pointer = self.host_slice_pointer::<T>(place.span)?;
+        // SAFETY: as in `host_slice`.
+        Ok(TableRef::new(unsafe { pointer.as_ref() }, &place.lengths))
+    }
+
+    /// Waits, and lends host memory to write whose lengths were fixed when the graph was built.
+    ///
+    /// # Errors
+    /// As [`Graph::host`].
+    pub fn host_table_mut<T: Element, const D: usize>(
+        &mut self,
+        place: &Place<Table<T, D>, OnHost>,
+    ) -> Result<TableMut<'_, T, D>> {
+        let mut pointer = self.host_slice_pointer::<T>(place.span)?;
+        // SAFETY: as in `host_slice_mut`.
+        Ok(TableMut::new(unsafe { pointer.as_mut() }, &place.lengths))
+    }
+
+    /// Waits for all launches, and lends host memory that the graph shares, to read, by a guard: see
     /// [`SharedHost::read`](crate::SharedHost::read).
     ///
     /// # Errors
-    /// As [`Graph::synchronize`]; [`Error::InUse`] while a guard lends it to write; [`Error::ForeignPlace`] for places
-    /// that are not this graph's; [`Error::Unsupported`] for a part of the memory, and for memory that the graph owns.
+    /// * As [`Graph::synchronize`];
+    /// * [`Error::InUse`] while a guard lends it to write;
+    /// * [`Error::ForeignPlace`] if the place is another graph's, [`Error::OutOfBounds`] if it reaches outside;
+    /// * [`Error::Unsupported`] for a part of the memory, and for memory that the graph owns.
     pub fn shared_host<S: ?Sized + Extent>(&self, place: &Place<S, OnHost>) -> Result<HostRef<'_, S>> {
         let (piece, site) = self.shared_piece(place.span)?;
-        HostRef::of(piece, || site)
+        HostRef::of(piece, place.lengths, || site)
     }
 
-    /// Waits, and lends host memory that the graph shared to write, by a guard: see
+    /// Waits for all launches, and lends host memory that the graph shares, to read and write, by a guard: see
     /// [`SharedHost::write`](crate::SharedHost::write).
     ///
     /// # Errors
     /// As [`Graph::shared_host`]; [`Error::InUse`] while any other guard lends it.
     pub fn shared_host_mut<S: ?Sized + Extent>(&mut self, place: &Place<S, OnHost>) -> Result<HostMut<'_, S>> {
         let (piece, site) = self.shared_piece(place.span)?;
-        HostMut::of(piece, || site)
+        HostMut::of(piece, place.lengths, || site)
     }
 
-    /// Waits, and lends several pieces of host memory to write at once.
+    /// Waits for all launches, and lends several pieces of host memory to read and write at the same time.
     ///
     /// # Errors
     /// As [`Graph::synchronize`].
@@ -259,17 +293,19 @@ impl Graph {
         Ok(HostSplit::new(self))
     }
 
-    /// Waits, and lends device memory to read.
+    /// Waits for all launches, and lends device memory to read.
     ///
     /// # Errors
-    /// As [`Graph::host`].
+    /// As [`Graph::host`], except that [`Error::Unsupported`] is for `scratch` memory: shared memory can be lent.
     pub fn device<S: ?Sized>(&self, place: &Place<S, OnDevice>) -> Result<DeviceRef<'_, S>> {
         let site = self.check_place(place.span)?;
         self.synchronize()?;
         let Span { start, bytes, .. } = place.span;
         match &self.executable.storage()[place.span.resource] {
-            Storage::Device(memory) => Ok(DeviceRef::new(memory, start, bytes, site)),
-            Storage::Shared(SharedMemory::Device(piece)) => Ok(DeviceRef::shared(piece, start, bytes, site)),
+            Storage::Device(memory) => Ok(DeviceRef::new(memory, start, bytes, site).with_lengths(place.lengths)),
+            Storage::Shared(SharedMemory::Device(piece)) => {
+                Ok(DeviceRef::shared(piece, start, bytes, site).with_lengths(place.lengths))
+            }
             Storage::Scratch(_) => Err(Error::Unsupported {
                 site,
                 message: "scratch memory keeps nothing after a launch; what is to be looked at then must be declared as `device`",
@@ -280,26 +316,28 @@ impl Graph {
         }
     }
 
-    /// Waits, and lends device memory to read and write.
+    /// Waits for all launches, and lends device memory to read and write.
     ///
     /// # Errors
-    /// As [`Graph::host`].
+    /// As [`Graph::device`].
     pub fn device_mut<S: ?Sized>(&mut self, place: &Place<S, OnDevice>) -> Result<DeviceMut<'_, S>> {
         self.device(place).map(DeviceMut)
     }
 
-    /// Changes nodes in place: `f` says how, by calls of [`Update`]. Nothing is changed unless `f` returns `Ok`, having
-    /// checked every change. Nodes that are so already are left alone. Launches in flight are not touched. `what` names
-    /// the update in messages.
+    /// Changes nodes in place, for later launches. `f` requests changes by calls of [`Update`], which check each. If
+    /// `f` returns `Ok`, all changes are made; nodes that do not differ are left alone. Launches in flight keep the old
+    /// nodes. `what` names the update in messages.
     ///
     /// # Errors
-    /// The errors of `f`; the graph is then unchanged. [`Error::Cuda`] where the driver refuses a change: then
-    /// [`Graph::launch`] refuses, too, until an update of the same `what` has succeeded.
+    /// * The errors of `f`: then the graph is unchanged;
+    /// * [`Error::Cuda`] if the driver refuses a change: then [`Graph::launch`] fails until an update of the same
+    ///   `what` has succeeded.
     pub fn update(&mut self, what: &'static str, f: impl FnOnce(&mut Update<'_>) -> Result<()>) -> Result<()> {
         update::update(self, what, f)
     }
 
-    /// A node, by its id. One that this graph does not have has no name and cannot be changed.
+    /// Returns a handle to a node. If the graph has no such node, the handle has no name, and its methods that change
+    /// the node return [`Error::UnknownNode`].
     pub fn node(&mut self, node: NodeId) -> NodeHandle<'_> {
         NodeHandle {
             graph: self,
@@ -308,7 +346,7 @@ impl Graph {
         }
     }
 
-    /// The node that `cuda_graph!` has declared with this index and name, in the iterations of these numbers.
+    /// The node of the declaration with this index and name, in the iterations of these numbers.
     pub(crate) fn declared(&mut self, declared: usize, name: &'static str, values: &[usize]) -> NodeHandle<'_> {
         match self.declared_nodes.find(None, declared, values) {
             Some(index) => self.node(NodeId::new(index)),
@@ -320,7 +358,8 @@ impl Graph {
         }
     }
 
-    /// The random numbers that the builder declared as `rng`.
+    /// Returns a handle to the random numbers that the builder declared as `rng`. If they are another graph's,
+    /// [`RngHandle::reseed`] returns [`Error::ForeignPlace`].
     pub fn rng(&mut self, rng: &Rng) -> RngHandle<'_> {
         let own = rng.graph() == self.id;
         let index = self
@@ -330,14 +369,15 @@ impl Graph {
         RngHandle { graph: self, index }
     }
 
-    /// The graph as data: to draw it, or to look at its order.
+    /// The graph as data: its nodes, their order and memory, with drawings of it.
     pub fn plan(&self) -> Plan {
         let outcome = graph_plan::check_errors(&self.draft);
         let bytes = |resource: usize| self.layouts[resource].map_or(0, |layout| layout.bytes);
         Plan::of(&self.draft, &outcome, bytes).with_arena(self.arena.offsets.iter().copied())
     }
 
-    /// Why a node cannot be enabled, or disabled, for what it does to scratch memory.
+    /// A message that says why a node cannot be enabled or disabled, since scratch memory would be read uninitialized;
+    /// `None` if it can.
     pub(crate) fn scratch_fault(&self, node: usize, enabled: bool) -> Option<&'static str> {
         let Self {
             draft,
@@ -352,21 +392,23 @@ impl Graph {
         concerned.then(|| arena.fault(draft, layouts, program, runs)).flatten()
     }
 
-    /// The device that it runs on.
+    /// The device on which the graph runs.
     pub fn device_used(&self) -> &Device {
         &self.device
     }
 
-    /// The driver's handles, for what is not covered here; `None` on the emulator. They live as long as the graph, the
-    /// executable form until the next [`Graph::rebind`]. Using them is up to the `unsafe` calls that take them:
-    /// launches made so are not waited for, and graphs that are instantiated from the first have the memory and the
-    /// functions that nodes were built with.
+    /// The driver's handles, for features of CUDA that this crate does not cover; `None` on the emulator. They live as
+    /// long as the graph, the executable graph only until the next [`Graph::rebind`].
+    ///
+    /// The `unsafe` calls that take the handles must know: nothing here waits for launches that are made with them, and
+    /// a graph that is instantiated from [`RawGraph::graph`] uses the memory and the functions with which the nodes
+    /// were built.
     pub fn raw(&self) -> Option<RawGraph> {
         let (graph, exec, stream) = self.executable.raw()?;
         Some(RawGraph { graph, exec, stream })
     }
 
-    /// The index of a node that exists.
+    /// The index of a node, if the graph has it.
     pub(crate) fn check_node(&self, node: NodeId) -> Result<usize> {
         let (index, nodes) = (node.index(), self.draft.nodes.len());
         if index < nodes {
@@ -383,7 +425,7 @@ impl Graph {
         Site::graph(&self.draft.name)
     }
 
-    /// Refuses places of other graphs, and places that an index has led outside.
+    /// Refuses places of other graphs, and places that reach outside.
     pub(crate) fn check_place(&self, span: Span) -> Result<Site> {
         if span.graph != self.id {
             return Err(Error::ForeignPlace { site: self.site() });
@@ -395,14 +437,15 @@ impl Graph {
         Ok(site)
     }
 
-    /// Waits. The place's first byte.
+    /// Waits for all launches, and returns the first byte of a place.
     fn host_pointer(&self, span: Span) -> Result<NonNull<u8>> {
         let site = self.check_place(span)?;
         self.synchronize()?;
         host_split::host_pointer(&self.executable.storage()[span.resource], span, site)
     }
 
-    /// Waits. All of shared host memory: its builder made the place for that memory's shape, and checked its length.
+    /// Waits for all launches, and returns all of shared host memory. The builder made the place for the memory's
+    /// shape, and has checked its length.
     fn shared_piece(&self, span: Span) -> Result<(&Piece<HostMemory>, Site)> {
         let site = self.check_place(span)?;
         self.synchronize()?;

@@ -1,42 +1,46 @@
-//! Nodes of a built graph.
+//! Handles to the nodes of a built graph.
 
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use graph_plan::{NodeKind, Role};
 
-/// A node of one graph, by its index in order of declaration; each iteration of a `for` declares its nodes anew.
+/// A node of one graph, by its index in order of declaration. Each iteration of a `for` declares its own nodes.
+///
+/// The methods of [`GraphBuilder`](crate::GraphBuilder) that add nodes return it. It is a plain number: with another
+/// graph, it means the node of that index there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct NodeId(usize);
 
 impl NodeId {
-    /// The node that was declared as number `index`, from 0. One that does not exist is an error where it is used.
+    /// The node with this index in order of declaration, from 0. If there is none, using the id is an error.
     #[doc(hidden)]
     pub const fn new(index: usize) -> Self {
         Self(index)
     }
 
-    /// The index, in order of declaration.
+    /// The index of the node in order of declaration, from 0.
     pub const fn index(self) -> usize {
         self.0
     }
 }
 
-/// A node of a [`Graph`], borrowed from it.
+/// A node of a [`Graph`], which it borrows: [`Graph::node`] returns it, and so do the methods of declared graphs that
+/// are named like their nodes.
 #[derive(Debug)]
 pub struct NodeHandle<'g> {
     pub(crate) graph: &'g mut Graph,
     pub(crate) node: NodeId,
-    /// If the graph has no such node: the node that was asked for.
+    /// If the graph has no such iteration, the node that was asked for.
     pub(crate) missing: Option<Missing>,
 }
 
-/// A node of an iteration that there is none of.
+/// A node of an iteration that does not exist.
 #[derive(Debug)]
 pub(crate) struct Missing {
     declared: usize,
-    /// As it would be called: `scale[3]`.
+    /// The name that it would have: `scale[3]`.
     name: Box<str>,
-    /// The number that was asked for, of the innermost `for`.
+    /// The number of the iteration of the innermost `for`.
     iteration: usize,
 }
 
@@ -52,28 +56,29 @@ impl Missing {
 }
 
 impl NodeHandle<'_> {
-    /// The node's name; empty for one that the graph does not have.
+    /// The node's name; empty if the graph has no such node.
     pub fn name(&self) -> &str {
         let node = self.graph.draft.nodes.get(self.node.index());
         node.map_or("", |node| &node.name)
     }
 
-    /// Whether it runs in later launches: true, unless it was built [disabled](crate::GraphBuilder::disable), until
-    /// [`NodeHandle::set_enabled`] says otherwise.
+    /// Whether the node runs in later launches. It does unless it was built [disabled](crate::GraphBuilder::disable);
+    /// [`NodeHandle::set_enabled`] changes that. False if the graph has no such node.
     pub fn is_enabled(&self) -> bool {
         let enabled = self.graph.program.enabled.get(self.node.index());
         enabled.copied().unwrap_or(false)
     }
 
-    /// Makes later launches run, or skip, this node; its edges stay. Launches in flight are not touched. A skipped node
-    /// costs next to nothing, but a memset about as much as a tiny one: CUDA's own way to skip those loses the order
-    /// (seen with driver 580).
+    /// Makes later launches run this node, or skip it; its edges stay. Launches in flight do not change. A skipped node
+    /// costs next to nothing; a skipped memset costs as much as a tiny one, since CUDA's own way to skip it loses the
+    /// order of nodes (seen with driver 580).
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for nodes other than kernels, copies and memsets (CUDA's rule), for the last node that
-    /// writes the condition of a `while` around it, which would never end, and where a node would then read scratch
-    /// memory that none has written; [`Error::UnknownNode`] for a node that the graph does not have, [`Error::Cuda`]
-    /// where the driver refuses.
+    /// * [`Error::Unsupported`] for nodes other than kernels, copies and memsets (CUDA's rule); if it is the last
+    ///   enabled node that writes the condition of a `while` around it, which would never end; and if a node would then
+    ///   read scratch memory that no node has written;
+    /// * [`Error::UnknownNode`] if the graph has no such node;
+    /// * [`Error::Cuda`] if the driver refuses.
     pub fn set_enabled(&mut self, enabled: bool) -> Result<()> {
         let index = self.check()?;
         let graph = &mut *self.graph;
@@ -102,7 +107,7 @@ impl NodeHandle<'_> {
         Ok(())
     }
 
-    /// The index of the node, if there is one.
+    /// The index of the node, if the graph has it.
     fn check(&self) -> Result<usize> {
         let Some(missing) = &self.missing else {
             return self.graph.check_node(self.node);
@@ -116,7 +121,7 @@ impl NodeHandle<'_> {
     }
 }
 
-/// Whether the node is the only enabled one in the body of some `while` that writes its condition.
+/// Whether the node is the only enabled one that writes the condition of some `while` around it.
 fn ends_a_while_alone(graph: &Graph, node: usize) -> bool {
     let draft = &graph.draft;
     let alone = |body: usize| {

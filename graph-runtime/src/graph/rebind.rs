@@ -1,4 +1,4 @@
-//! Putting other memory in the place of what a graph shared.
+//! Replaces memory that a graph shares.
 
 use crate::backend::block::{Shareable, SharedMemory};
 use crate::backend::shared::SharedResources;
@@ -7,37 +7,54 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::edit::Edit;
 use crate::program::Op;
+use crate::shape::Lengths;
 use crate::shape::place::{Place, Span};
+use crate::shape::table::text;
 use graph_plan::Diagnostic;
 
 impl Graph {
-    /// Puts `buffer` in the place of memory that was declared with
-    /// [`GraphBuilder::shared`](crate::GraphBuilder::shared), for later launches. Nodes are changed in place. The old
-    /// memory lives until launches in flight have ended, even if this was the last handle to it: then this waits for
+    /// Replaces memory that was declared with [`GraphBuilder::shared`](crate::GraphBuilder::shared) by `buffer`, which
+    /// must have the same length, for later launches. Nodes are changed in place.
+    ///
+    /// The old memory lives until launches in flight have ended. If the graph had the last handle to it, this waits for
     /// them.
     ///
-    /// CUDA changes neither copies of rows that lie apart nor copies that go on to memory of another kind, which are
-    /// those of `Device::alloc` and of a pool (what cudarc allocates). Where the memory is in such a copy, this waits
-    /// for launches in flight and instantiates the graph again.
+    /// CUDA changes neither copies of rows that lie apart, nor copies that would now use memory of the other kind:
+    /// [`Device::alloc`](crate::Device::alloc) makes one kind, cudarc's pool the other. If the memory is in such a
+    /// copy, this waits for launches in flight and instantiates the graph again.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for memory that the graph owns, for a part of it, or where a node that uses it cannot be
-    /// changed in place; [`Error::ForeignMemory`] for memory of another device; [`Error::Invalid`] where lengths
-    /// differ, or where it overlaps with other memory that the graph shared, unless neither is written. The graph is as
-    /// it was then. [`Error::Cuda`] where the driver refuses a change: then [`Graph::launch`] refuses, too, until the
-    /// same memory has been rebound.
+    /// After these, the graph is unchanged:
+    ///
+    /// * [`Error::ForeignPlace`] if the place is another graph's;
+    /// * [`Error::Unsupported`] for memory that the graph owns, for a part of the memory, and for memory of a `capture`
+    ///   or `raw` node;
+    /// * [`Error::ForeignMemory`] for memory of another device;
+    /// * [`Error::Invalid`] if lengths differ (`shape-mismatch`), or if the memory overlaps other memory that the graph
+    ///   shares and the graph writes one of the two (`aliased-argument`).
+    ///
+    /// After [`Error::Cuda`], since the driver refuses a change, [`Graph::launch`] fails until the same memory has been
+    /// rebound.
     pub fn rebind<B: Shareable>(&mut self, place: &Place<B::Shape, B::Memory>, buffer: &B) -> Result<()> {
-        self.rebind_memory(place.span, SharedMemory::of(buffer))
+        let memory = SharedMemory::of(buffer);
+        let lengths = (*memory.lengths(), place.lengths);
+        self.rebind_memory(place.span, memory, lengths)
     }
 
-    /// The memory has the shape of the place, if lengths are equal.
-    pub(crate) fn rebind_memory(&mut self, span: Span, memory: SharedMemory) -> Result<()> {
-        rebind(self, span, memory)
+    /// The memory has the shape of the place, if lengths are equal: its size, and these lengths of the memory and of
+    /// the place, which their types do not tell.
+    pub(crate) fn rebind_memory(
+        &mut self,
+        span: Span,
+        memory: SharedMemory,
+        lengths: (Lengths, Lengths),
+    ) -> Result<()> {
+        rebind(self, span, memory, lengths)
     }
 }
 
-fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory) -> Result<()> {
-    let shared = check(graph, span, &memory)?;
+fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory, lengths: (Lengths, Lengths)) -> Result<()> {
+    let shared = check(graph, span, &memory, lengths)?;
     let resource = span.resource;
     let mut nodes: Vec<usize> = Vec::new();
     let accesses = graph.draft.accesses.iter();
@@ -56,8 +73,13 @@ fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory) -> Result<()> {
     Ok(())
 }
 
-/// The memory that the graph will share after rebinding.
-fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<SharedResources> {
+/// Checks a rebinding, and returns the memory that the graph will share after it.
+fn check(
+    graph: &Graph,
+    span: Span,
+    memory: &SharedMemory,
+    (has, expected): (Lengths, Lengths),
+) -> Result<SharedResources> {
     let site = graph.check_place(span)?;
     let unsupported = |message| Error::Unsupported {
         site: site.clone(),
@@ -70,6 +92,11 @@ fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<SharedResou
     let bytes = share.memory.bytes();
     if (span.start, span.bytes) != (0, bytes) {
         return Err(unsupported("a part of shared memory cannot be rebound"));
+    }
+    if has != expected {
+        let name = &graph.draft.resources[resource].name;
+        let mistake = mistakes::wrong_lengths(resource, name, &text(&has), &text(&expected));
+        return Err(invalid(graph, vec![mistake]));
     }
     if memory.bytes() != bytes {
         let name = &graph.draft.resources[resource].name;
@@ -87,7 +114,7 @@ fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<SharedResou
     Ok(shared)
 }
 
-/// Refuses nodes that cannot get other memory.
+/// Refuses nodes whose memory cannot be replaced.
 fn check_node(graph: &Graph, node: usize) -> Result<()> {
     match &graph.program.ops[node] {
         Op::Capture(_) | Op::Raw(_) => Err(Error::Unsupported {
@@ -136,7 +163,8 @@ mod tests {
             "an update of that name is something else"
         );
         let other = device.alloc_slice::<f32>(4)?;
-        assert!(rebind(&mut graph, place.span, SharedMemory::of(&other.rows(1..)?)).is_err());
+        let (shorter, lengths) = (SharedMemory::of(&other.rows(1..)?), (place.lengths, place.lengths));
+        assert!(rebind(&mut graph, place.span, shorter, lengths).is_err());
         assert!(matches!(graph.launch(), Err(Error::HalfRebound { .. })));
         graph.rebind(&place, &data)?;
         graph.launch()?;

@@ -1,11 +1,10 @@
 //! Random numbers: the states of Philox generators in device memory, which the graph advances by itself.
 //!
-//! Each use of an `rng` (a node that takes its state, in one iteration of a `for`) has a state of its own: the seed,
-//! and the offset at which it draws. With `users` uses that draw at most `draws` numbers a thread, use `i` starts at
-//! offset `i * draws` and goes on by `users * draws` whenever a built-in kernel advances it: after all uses, at the end
-//! of each launch, or of each iteration of the `while` that it is in. So the offsets of one use differ from each other,
-//! and from those of all others by what is no multiple of `users * draws`: no two draws overlap, in whatever order and
-//! however often bodies run.
+//! Each use of an `rng` (a node that takes its state, in one iteration of a `for`) has its own state: the seed, and the
+//! offset at which it draws. With `users` uses, each of which draws at most `draws` numbers in a thread, use `i` starts
+//! at offset `i * draws`. A built-in kernel advances it by `users * draws` after all uses, at the end of each launch,
+//! or of each iteration of the `while` that it is in. So no two draws overlap, in whatever order and however often
+//! bodies run: the offsets of one use differ by multiples of `users * draws`, and those of two uses never do.
 
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
@@ -17,12 +16,12 @@ use graph_plan::{GridDependency, KernelLimits, Param, ParamKind, Scalar};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The state that a kernel gets of an `rng`, as `&[Philox]`: where in the sequence of a Philox 4x32-10 generator its
-/// threads begin to draw.
+/// The state of an `rng`, which a kernel takes as `&[Philox]`: the point in the sequence of a Philox 4x32-10 generator
+/// at which its threads begin to draw.
 ///
-/// In CUDA C++ it is `struct { unsigned long long seed, offset; }`, to be used as
-/// `curand_init(seed, thread, offset, &state)` or by a Philox of the kernel's own. Source: Salmon et al., "Parallel
-/// random numbers: as easy as 1, 2, 3" (SC 2011).
+/// In CUDA C++ it is `struct { unsigned long long seed, offset; }`. The kernel passes it to
+/// `curand_init(seed, thread, offset, &state)`, or to a Philox of its own. Source: Salmon et al., "Parallel random
+/// numbers: as easy as 1, 2, 3" (SC 2011).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C)]
 pub struct Philox {
@@ -42,9 +41,9 @@ unsafe impl Pod for Philox {}
 #[repr(C)]
 struct RngState {
     philox: Philox,
-    /// The amount that advancing adds to the offset.
+    /// The number that advancing adds to the offset.
     step: u64,
-    /// The body at whose end it advances, or 0 for the whole graph.
+    /// The body at whose end it advances; 0 for the whole graph.
     scope: u64,
 }
 
@@ -55,7 +54,7 @@ unsafe impl Pod for RngState {}
 
 /// Random numbers of a graph under construction: see [`GraphBuilder::rng`](crate::GraphBuilder::rng).
 ///
-/// A clone is another handle to the same generator.
+/// It is a counted handle: a clone refers to the same generator.
 #[derive(Clone, Debug)]
 pub struct Rng {
     graph: u64,
@@ -67,14 +66,14 @@ pub struct Rng {
 #[derive(Debug, Default)]
 struct RngUses {
     count: usize,
-    /// Whether the graph is built. Its memory has room for `count` uses.
+    /// Whether the graph is built, so that its memory has room for `count` uses only.
     closed: bool,
-    /// The states of uses that an expansion has named.
+    /// The states of uses to which an expansion has given names.
     named: HashMap<Box<[usize]>, Place<Philox, OnDevice>>,
 }
 
 impl RngUses {
-    /// The state of one more use of `rng`. Once `rng` is closed, the place is out of bounds.
+    /// The state of one more use of `rng`. After `rng` is closed, the place is out of bounds.
     fn next(&mut self, rng: &Rng) -> Place<Philox, OnDevice> {
         let index = self.count;
         self.count += usize::from(!self.closed);
@@ -97,14 +96,14 @@ impl Rng {
         }
     }
 
-    /// The state of one more use: an argument for one node, which takes it by `&`. Nodes that share a state draw the
-    /// same numbers. A state that is drawn after the graph was built cannot be used: the graph refuses it.
+    /// Returns the state of one more use, as an argument for one node, which takes it as `&`. Nodes that share a state
+    /// draw the same numbers. After the graph has been built, this returns a place that is out of bounds.
     pub fn draw(&self) -> Place<Philox, OnDevice> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         uses.next(self)
     }
 
-    /// The state of the use of this name, which gets one if it has none yet.
+    /// The state of the use of this name: a new one if the name has none yet.
     #[doc(hidden)]
     pub fn named(&self, name: &[usize]) -> Place<Philox, OnDevice> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
@@ -116,7 +115,7 @@ impl Rng {
         state
     }
 
-    /// From now on there are no more uses. Returns how many there are.
+    /// Refuses further uses from now on, and returns the number of uses.
     pub(crate) fn close(&self) -> usize {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         uses.closed = true;
@@ -131,7 +130,7 @@ impl Rng {
         self.graph
     }
 
-    /// All states as words. `uses` is their number.
+    /// The states of all `uses` uses, as words.
     fn states(&self, uses: usize) -> Place<[u64], OnDevice> {
         Place::new(Span {
             graph: self.graph,
@@ -143,7 +142,7 @@ impl Rng {
     }
 }
 
-/// The use whose state begins at this byte.
+/// The index of the use whose state begins at this byte.
 pub(crate) fn use_at(start: usize) -> usize {
     start / size_of::<RngState>()
 }
@@ -153,18 +152,18 @@ pub(crate) fn bytes(uses: usize) -> usize {
     uses * size_of::<RngState>()
 }
 
-/// An `rng` of a graph that is built.
+/// An `rng` of a built graph.
 #[derive(Debug)]
 pub(crate) struct Generator {
     pub(crate) rng: Rng,
     pub(crate) seed: u64,
     pub(crate) draws: u64,
-    /// For each use, the body at whose end it advances.
+    /// The body at whose end each use advances; 0 for the whole graph.
     pub(crate) scopes: Vec<usize>,
 }
 
 impl Generator {
-    /// The states at the beginning, as bytes.
+    /// The initial states, as bytes.
     fn states(&self) -> Vec<u8> {
         let step = self.draws.wrapping_mul(self.scopes.len() as u64);
         let states = self.scopes.iter().zip(0_u64..).map(|(&scope, index)| RngState {
@@ -189,7 +188,7 @@ impl Generator {
     }
 }
 
-/// The random numbers of a built graph, borrowed from it: [`Graph::rng`](crate::Graph::rng).
+/// Random numbers of a built graph, which it borrows: see [`Graph::rng`](crate::Graph::rng).
 #[derive(Debug)]
 pub struct RngHandle<'g> {
     pub(crate) graph: &'g mut Graph,
@@ -197,13 +196,13 @@ pub struct RngHandle<'g> {
 }
 
 impl RngHandle<'_> {
-    /// The seed.
+    /// The seed; 0 if the graph has no such random numbers.
     pub fn seed(&self) -> u64 {
         self.index.map_or(0, |index| self.graph.rngs[index].seed)
     }
 
-    /// Starts over with this seed: later launches draw the numbers that they would draw after building with it. Waits
-    /// for launches in flight.
+    /// Starts again with this seed: later launches draw the same numbers as those of a graph that is built with it.
+    /// Waits for launches in flight.
     ///
     /// # Errors
     /// As [`Graph::synchronize`]; [`Error::ForeignPlace`] for an `rng` of another graph.
@@ -233,8 +232,8 @@ const fn value(name: &'static str) -> Param {
     }
 }
 
-// SAFETY: the facts are those of `rng.ptx`, which a test below compares: three parameters of eight bytes; it loads and
-// stores through the first alone.
+// SAFETY: the facts are those of `rng.ptx` (a test below compares them): three parameters of eight bytes, and loads and
+// stores through the first only.
 unsafe impl Kernel for Advance {
     const FACTS: &'static KernelFacts = &KernelFacts {
         name: "graph_runtime_rng_advance",
@@ -261,7 +260,7 @@ unsafe impl Kernel for Advance {
     };
 }
 
-/// The launch that advances the states of `scope`. There are `uses` states in all.
+/// The launch that advances the states of `scope`, which are some of `uses` states.
 pub(crate) fn advance(rng: &Rng, uses: usize, scope: usize) -> (Launch, KernelCall<3>) {
     const BLOCK: usize = 256;
     let arguments = [
@@ -269,8 +268,8 @@ pub(crate) fn advance(rng: &Rng, uses: usize, scope: usize) -> (Launch, KernelCa
         CallArgument::value(uses as u64),
         CallArgument::value(scope as u64),
     ];
-    // SAFETY: the arguments are those of `Advance::FACTS`, and the first has as many states as `count` says, which is
-    // what the kernel looks at.
+    // SAFETY: the arguments are those of `Advance::FACTS`. The kernel touches as many states as its second argument
+    // says, and the first has this many.
     let call = unsafe { KernelCall::new::<Advance>(arguments) };
     (Launch::new(uses.div_ceil(BLOCK), BLOCK), call)
 }

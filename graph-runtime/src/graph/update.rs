@@ -1,4 +1,4 @@
-//! Changing nodes of a built graph in place.
+//! Changes nodes of a built graph in place.
 
 use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
@@ -12,18 +12,18 @@ use crate::shape::place::{OnDevice, Place, Span};
 use crate::shape::rectangle::Rectangle;
 use crate::shape::{ArrayOf, Element};
 
-/// Changes to nodes, checked one by one and applied together: see [`Graph::update`].
+/// Changes to nodes, which are checked one by one and made together: see [`Graph::update`].
 #[derive(Debug)]
 pub struct Update<'g> {
     pub(crate) graph: &'g Graph,
     changes: Vec<Change>,
-    /// The node that [`Update::each`] is at, and the numbers of its iterations.
+    /// In [`Update::each`], the current node and the numbers of its iterations.
     pub(crate) current: Option<(usize, &'g [usize])>,
-    /// The node of the child whose declarations are meant; `None` for those of the graph itself.
+    /// The node of the child to which indices of declarations refer; `None` for the graph itself.
     pub(crate) child: Option<usize>,
 }
 
-/// A node as it will be.
+/// The new work of a node.
 #[derive(Debug)]
 struct Change {
     node: usize,
@@ -33,7 +33,7 @@ struct Change {
 }
 
 impl Change {
-    /// Puts the node as it will be in the place of how it is, and the other way round.
+    /// Exchanges the node's work in `program` and the work in `self`.
     fn swap(&mut self, program: &mut Program) {
         if let Op::Kernel(kernel) = &self.op {
             let range = kernel.arguments.start as usize..kernel.arguments.end as usize;
@@ -66,12 +66,16 @@ impl Change {
 }
 
 impl Update<'_> {
-    /// Changes launch dimensions and by-value arguments of a kernel node. Kernel and buffers stay as they were built.
+    /// Changes the launch dimensions and the by-value arguments of a kernel node. The kernel and the buffers must be
+    /// those with which it was built.
     ///
     /// # Errors
-    /// [`Error::Invalid`] where the launch breaks a limit or a contract of the kernel, [`Error::Kernel`] where the
-    /// device does not allow it, [`Error::Unsupported`] for another kernel or other buffers, [`Error::UnknownNode`] for
-    /// a node that the graph does not have. The graph is as it was then.
+    /// After each of these, the graph is unchanged:
+    ///
+    /// * [`Error::Invalid`] if the launch breaks a limit (`launch-config`) or a contract (`contract`) of the kernel;
+    /// * [`Error::Kernel`] if the device does not allow the launch;
+    /// * [`Error::Unsupported`] for another kernel or other buffers, and for nodes of other kinds;
+    /// * [`Error::UnknownNode`] if the graph has no such node.
     pub fn kernel<const N: usize>(&mut self, node: NodeId, launch: Launch, mut call: KernelCall<N>) -> Result<()> {
         let (index, site) = self.find(node)?;
         let graph = self.graph;
@@ -112,8 +116,8 @@ impl Update<'_> {
         if before.len() != N || !before.iter().zip(&call.arguments).all(same) {
             return Err(unsupported(site, "an update cannot change which memory a node uses"));
         }
-        // Races were looked for with the accesses that the node was built with; those of a loaded function no
-        // declaration fixes.
+        // `build` has checked races for the accesses with which the node was built. Only calls of loaded functions,
+        // which have no declaration, can ask for others.
         if before.iter().zip(&call.arguments).any(changes_access) {
             return Err(unsupported(
                 site,
@@ -141,12 +145,16 @@ impl Update<'_> {
         self.push(index, op, arguments)
     }
 
-    /// Changes the value of a memset node. The memory stays as it was built.
+    /// Changes the value of a memset node. The memory must be that with which it was built.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] for other memory or a value of another size, or where the old value was one that CUDA
-    /// sets by itself and the new one is not (see [`GraphBuilder::will_update`](crate::GraphBuilder::will_update));
-    /// [`Error::UnknownNode`] for a node that the graph does not have. The graph is as it was then.
+    /// After each of these, the graph is unchanged:
+    ///
+    /// * [`Error::Unsupported`] for other memory, a value of another size, nodes of other kinds, and if CUDA itself
+    ///   sets the value with which the node was built but cannot set the new one (see
+    ///   [`GraphBuilder::will_update`](crate::GraphBuilder::will_update));
+    /// * [`Error::ForeignPlace`] if the place is another graph's;
+    /// * [`Error::UnknownNode`] if the graph has no such node.
     pub fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
         &mut self,
         node: NodeId,
@@ -156,7 +164,7 @@ impl Update<'_> {
         self.set(node, to.span, Part::of(to.span).into(), Value::new(&value))
     }
 
-    /// Changes the value of a memset node of a rectangle. The memory stays as it was built.
+    /// Changes the value of a memset node of a rectangle. The memory must be that with which it was built.
     ///
     /// # Errors
     /// As [`Update::memset`].
@@ -169,7 +177,7 @@ impl Update<'_> {
         self.set(node, to.span.all, to.span.bytes(), Value::new(&value))
     }
 
-    /// Changes the value of a memset node of `bytes`, which are those of `span`.
+    /// Changes the value of a memset node. `bytes` are its memory, all of which is in `span`.
     fn set(&mut self, node: NodeId, span: Span, bytes: ByteRectangle, value: Value) -> Result<()> {
         let (index, site) = self.find(node)?;
         if span.graph != self.graph.id {
@@ -194,7 +202,7 @@ impl Update<'_> {
         self.push(index, op, Vec::new())
     }
 
-    /// A kernel of a CUDA source as it was compiled when the graph was built.
+    /// The facts of a kernel, with all that its PTX tells: of a CUDA source, it was compiled when the graph was built.
     fn resolve(&self, node: usize, facts: &'static KernelFacts) -> Result<&'static KernelFacts> {
         let graph = self.graph;
         resolve(facts, || graph.device_used().backend.architecture()).map_err(|unresolved| {
@@ -203,8 +211,8 @@ impl Update<'_> {
         })
     }
 
-    /// Changes each node of a declaration in loops of `cuda_graph!`. `change` gets its iteration numbers, from the
-    /// outermost loop.
+    /// Changes each node of a declaration of `cuda_graph!` in loops. `change` gets the numbers of the node's
+    /// iterations, from the outermost loop inwards.
     pub(crate) fn each<const DEPTH: usize>(
         &mut self,
         declared: usize,
@@ -222,7 +230,7 @@ impl Update<'_> {
         Ok(())
     }
 
-    /// The current node of [`Update::each`], or else the only node of the declaration.
+    /// In [`Update::each`], the current node; else the only node of the declaration.
     pub(crate) fn declared(&self, declared: usize) -> NodeId {
         let current = self.current.map(|(node, _)| node);
         let node = current.or_else(|| self.graph.declared_nodes.find(self.child, declared, &[]));
@@ -254,7 +262,7 @@ impl Update<'_> {
     }
 }
 
-/// Whether a buffer that was only read is now passed to be written, or the other way round.
+/// Whether a buffer was read only and is now passed to be written, or the other way round.
 fn changes_access((before, after): (&Argument, &CallArgument)) -> bool {
     let (Argument::Buffer { mode: before, .. }, ArgumentKind::Buffer(_, after)) = (before, &after.0) else {
         return false;
@@ -262,7 +270,7 @@ fn changes_access((before, after): (&Argument, &CallArgument)) -> bool {
     before != after
 }
 
-/// The launch, in the clusters that the node was built with; `None` if it asks for others.
+/// The launch with the attributes with which the node was built; `None` if it asks for others.
 fn same_attributes(launch: Launch, built: &KernelOp) -> Option<Launch> {
     let (cluster, cooperative) = (built.cluster(), built.is_cooperative());
     let same = launch.cluster.is_none() || launch.request().cluster_blocks() == cluster;
@@ -277,7 +285,7 @@ fn unsupported(site: Site, message: &'static str) -> Error {
     Error::Unsupported { site, message }
 }
 
-/// Runs `f` and applies the changes it made, if it returns `Ok`. See [`Graph::update`].
+/// Runs `f`, and makes the changes that it requested if it returns `Ok`. See [`Graph::update`].
 pub(crate) fn update(
     graph: &mut Graph,
     what: &'static str,
@@ -294,7 +302,7 @@ pub(crate) fn update(
     let whole = graph.half_edited.is_empty();
     graph.begin(Edit::Update(what));
     for change in changes {
-        // If an edit failed half-way, it is unknown which nodes are as the program says.
+        // If an edit failed half-way, the device's nodes may differ from the program, so all changes are applied.
         if !whole || !change.is_made(&graph.program) {
             apply(graph, change)?;
         }
@@ -303,8 +311,7 @@ pub(crate) fn update(
     Ok(())
 }
 
-/// Changes a node. After an error it is as it was, in the program as on the device: the next update must not take it
-/// for changed.
+/// Changes a node. After an error, the program has the old work again, so that the next update applies the change.
 fn apply(graph: &mut Graph, mut change: Change) -> Result<()> {
     change.swap(&mut graph.program);
     let applied = graph.executable.apply(&graph.draft, &graph.program, change.node);

@@ -1,7 +1,7 @@
-//! Kernels: what [`#[cuda_kernels]`](crate::cuda_kernels) records about each, and calls of them.
+//! Kernels: the facts that [`#[cuda_kernels]`](crate::cuda_kernels) records about each, and calls of them.
 //!
-//! Programs name what they need at the crate's root. This module has besides what an author of an `unsafe impl` of
-//! [`Kernel`] writes: [`KernelFacts`] and the types of its fields.
+//! Programs find all that they need at the crate's root. Only an author of an `unsafe impl` of [`Kernel`] needs this
+//! module as well: it has [`KernelFacts`] and the types of its fields.
 
 pub(crate) mod source;
 pub(crate) mod programmatic;
@@ -19,31 +19,32 @@ pub use crate::kernel::dimensions::Dimensions;
 pub use crate::kernel::source::{Declaration, ParamType, Source};
 pub use graph_plan::{Contract, GridDependency, KernelLimits, Param, ParamKind, Scalar, Touched};
 
-/// The facts that are known of a kernel at compile time.
+/// The facts about a kernel that are known at compile time.
 #[derive(Debug)]
 pub struct KernelFacts {
-    /// The name that the author gave it.
+    /// The name of its declaration.
     pub name: &'static str,
-    /// The name of its `.entry`.
+    /// The name of its `.entry` in the PTX.
     pub entry: &'static str,
-    /// Where its code is. Of a CUDA source nobody knows at compile time what follows from `limits` on.
+    /// The source of its code. If that is CUDA C++, the fields from `limits` on are not known at compile time; they
+    /// have no effect, and are found in the PTX when a graph is built.
     pub source: Source,
     /// Its parameters.
     pub params: &'static [Param],
     /// The requirements of its author on arguments and launches.
     pub contracts: &'static [Contract],
-    /// Its own limits on launches.
+    /// Its own limits on launches: threads of a block, blocks of a cluster.
     pub limits: KernelLimits,
     /// Static shared memory of a block, in bytes.
     pub static_shared: u64,
-    /// The architecture that the PTX needs: `sm_70`.
+    /// The `.target` of the PTX: `sm_70`.
     pub target: &'static str,
-    /// The module-scope variables it touches.
+    /// The module-scope variables that it touches, and how.
     pub variables: &'static [(&'static str, Mode)],
-    /// The `&mut` parameters that it may load or atomically update through, by index, and the line of its PTX: all of
-    /// them where a load may go anywhere. What it gets through the others it only writes.
+    /// The `&mut` parameters that it may load or atomically update through, by index, each with the line of the PTX. If
+    /// a load may go anywhere, these are all `&mut` parameters. Through the others it only writes.
     pub loads: &'static [(usize, u32)],
-    /// Facts that decide whether it can be launched before the kernel that it waits for has ended.
+    /// The facts that decide whether a programmatic edge may start it before the previous kernel has ended.
     pub dependency: GridDependency,
 }
 
@@ -66,22 +67,34 @@ impl KernelFacts {
     }
 }
 
-/// A declared kernel. `#[cuda_kernels]` implements this for the type it makes of each declaration.
+/// A declared kernel. `#[cuda_kernels]` implements this for the type that it makes of each declaration. If a kernel is
+/// declared with `#[for_each(T = f32 => "scale_f32", ..)]`, the type is generic, and is a kernel for the listed types:
+/// code that is generic over them says `where scale<T>: Kernel`.
 ///
 /// # Safety
 ///
-/// `FACTS` describes the `.entry` in its PTX text truly: the parameters have these sizes, nothing but the module's
-/// variables and the memory passed as `&mut` is written, nothing but these and the memory passed as `&` is read; the
-/// loads and the `griddepcontrol` instructions are all of those that count. Of a CUDA source that is checked when a
-/// graph is built, as far as a [`safe`](crate::kernel::Declaration::safe) declaration is concerned; for an unsafe one,
-/// whoever launches it vouches.
+/// `FACTS` truly describes the `.entry` in its PTX text:
+///
+/// * the parameters have these sizes;
+/// * the kernel writes nothing but the module's variables and the memory passed as `&mut`, and reads nothing but these
+///   and the memory passed as `&`;
+/// * `loads` and `dependency` leave out nothing that they must list.
+///
+/// If the source is CUDA C++, a [`safe`](crate::kernel::Declaration::safe) declaration is checked against the compiled
+/// PTX when a graph is built; for an unsafe one, whoever launches the kernel vouches.
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel `{Self}`",
+    label = "no kernel",
+    note = "`#[for_each(..)]` lists the types that a generic kernel exists for",
+    note = "a graph that is generic over them says which kernels it needs: `where {Self}: graph_runtime::Kernel`"
+)]
 pub unsafe trait Kernel {
-    /// The facts that are known of it.
+    /// The facts about the kernel.
     const FACTS: &'static KernelFacts;
 }
 
-/// A call of a kernel: the kernel and its `N` arguments, checked by type. Of a declared kernel,
-/// `name::call(arguments..)` makes it, and [`GraphBuilder::kernel`](crate::GraphBuilder::kernel) a node of it.
+/// A call of a kernel: the kernel and its `N` arguments, checked by type. `name::call(arguments..)` makes it, if
+/// `#[cuda_kernels]` declares `name`; [`GraphBuilder::kernel`](crate::GraphBuilder::kernel) makes a node of it.
 #[derive(Clone, Debug)]
 pub struct KernelCall<const N: usize> {
     pub(crate) callee: Callee,
@@ -93,11 +106,11 @@ pub struct KernelCall<const N: usize> {
 pub(crate) enum Callee {
     Declared(&'static KernelFacts),
     Loaded(CudaFunction),
-    /// The kernel that the node launched when it was built: for updates.
+    /// In an update: the kernel with which the node was built.
     Unchanged,
 }
 
-/// The facts of a function that somebody has loaded: none.
+/// The facts of a function that somebody else has loaded: nothing is known.
 pub(crate) static LOADED: KernelFacts = KernelFacts {
     name: "CudaFunction",
     entry: "",
@@ -112,14 +125,14 @@ pub(crate) static LOADED: KernelFacts = KernelFacts {
     dependency: GridDependency::NONE,
 };
 
-/// A loaded function, to launch in a graph: cudarc's [`CudaFunction`], or a reference to one.
+/// A loaded function, to launch in a graph: cudarc's [`CudaFunction`], or a reference or [`Arc`] to one.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no loaded kernel",
     label = "expected a `CudaFunction`",
     note = "a kernel that `#[cuda_kernels]` declares is launched by its path, without parentheses"
 )]
 pub trait LoadedFunction {
-    /// A handle of its own, which keeps the module loaded.
+    /// Returns another handle to the function, which keeps its module loaded.
     fn loaded(&self) -> CudaFunction;
 }
 
@@ -141,15 +154,15 @@ impl<F: LoadedFunction + ?Sized> LoadedFunction for Arc<F> {
     }
 }
 
-/// One argument of a [`KernelCall`].
+/// One argument of a [`KernelCall`]: device memory, or a value.
 #[derive(Clone, Debug)]
 pub struct CallArgument(pub(crate) ArgumentKind);
 
 #[derive(Clone, Debug)]
 pub(crate) enum ArgumentKind {
-    /// A buffer and how it is passed.
+    /// A buffer, and whether the kernel may write it.
     Buffer(Span, Mode),
-    /// A value, as it lies in memory.
+    /// The bytes of a value.
     Value(Value),
     /// An integer that does not fit its parameter: no graph is built with it, and no node changed.
     Misfit(i128),
@@ -182,7 +195,7 @@ impl Value {
         }
     }
 
-    /// Whether the two values have one length.
+    /// Whether the two values have the same length.
     pub(crate) fn is_as_long_as(&self, other: &Self) -> bool {
         self.bytes().len() == other.bytes().len()
     }
@@ -202,12 +215,12 @@ impl<const N: usize> KernelCall<N> {
         }
     }
 
-    /// A call of a function that cudarc has loaded, in whose place no declaration vouches for anything. The graph keeps
-    /// it loaded.
+    /// A call of a function that cudarc has loaded. No declaration vouches for it, so the caller does. The graph keeps
+    /// the function loaded.
     ///
-    /// When the graph is built on a CUDA device the arguments' number and sizes are checked, where the driver can tell
-    /// (CUDA 12.4), and that the function belongs to the device's context. The emulator has no loaded functions. A
-    /// graph that asks for more than 48 KiB of dynamic shared memory raises the function's own limit.
+    /// `build` checks that the function belongs to the device's context and, if the driver can tell (CUDA 12.4 and
+    /// later), the number and sizes of the arguments. It fails on the emulator, which has no loaded functions. If the
+    /// launch asks for more than 48 KiB of dynamic shared memory, `build` raises the function's own limit.
     ///
     /// # Safety
     ///
@@ -221,7 +234,7 @@ impl<const N: usize> KernelCall<N> {
         }
     }
 
-    /// A call of a loaded function for a node of the macro: `None` in an update, which keeps the function.
+    /// A call of a loaded function, for nodes of `cuda_graph!`. In an update it is `None`: the node keeps its function.
     ///
     /// # Safety
     ///
@@ -234,12 +247,12 @@ impl<const N: usize> KernelCall<N> {
         }
     }
 
-    /// The arguments, as contracts see them.
+    /// The arguments in the form that contracts are evaluated on.
     pub(crate) fn contract_arguments(&self) -> [Argument; N] {
         self.arguments.each_ref().map(|argument| match &argument.0 {
             ArgumentKind::Buffer(span, _) => Argument::Buffer(span.bytes as u64),
             ArgumentKind::Value(Value::Small(bytes, len)) => Argument::Bytes(*bytes, usize::from(*len)),
-            // A struct: no contract can use it, `#[cuda_kernels]` sees to that.
+            // Only structs are so large, and `#[cuda_kernels]` lets no contract use one.
             ArgumentKind::Value(Value::Large(bytes)) => Argument::Bytes([0; 16], bytes.len()),
             ArgumentKind::Misfit(value) => Argument::Int(*value),
         })
@@ -247,17 +260,17 @@ impl<const N: usize> KernelCall<N> {
 }
 
 impl CallArgument {
-    /// A buffer that the kernel only reads.
+    /// Device memory that the kernel only reads. It gets the address of the first byte.
     pub fn read<S: ?Sized>(place: &Place<S, OnDevice>) -> Self {
         Self(ArgumentKind::Buffer(place.span, Mode::Read))
     }
 
-    /// A buffer that the kernel may write.
+    /// Device memory that the kernel may read and write. It gets the address of the first byte.
     pub fn write<S: ?Sized>(place: &mut Place<S, OnDevice>) -> Self {
         Self(ArgumentKind::Buffer(place.span, Mode::ReadWrite))
     }
 
-    /// A value.
+    /// A value, which the kernel gets as the bytes of `T`.
     pub fn value<T: Element>(value: T) -> Self {
         Self(ArgumentKind::Value(Value::new(&value)))
     }
@@ -273,7 +286,9 @@ impl CallArgument {
     }
 }
 
-/// The dimensions of a launch, as they are written in `<<<grid, block, shared>>>`; checked when the graph is built.
+/// The dimensions of a launch, as they are written in `<<<grid, block, shared>>>`, and how its blocks run.
+///
+/// They are checked against the limits of CUDA, of the kernel and of the device when the graph is built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Launch {
     pub(crate) grid: [i128; 3],
@@ -284,7 +299,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// `grid` blocks of `block` threads each: an integer, or a tuple of up to three.
+    /// A launch of `grid` blocks of `block` threads each. Both are an integer, or a tuple of up to three: x, y and z.
     pub fn new(grid: impl Dimensions, block: impl Dimensions) -> Self {
         Self {
             grid: grid.dimensions(),
@@ -303,11 +318,12 @@ impl Launch {
         }
     }
 
-    /// Launches blocks in clusters of `blocks`, which are on the GPU at the same time and reach each other's shared
-    /// memory. The grid is made of whole clusters; more than 8 blocks depend on the device.
+    /// Launches the blocks in clusters of `blocks` blocks. The blocks of a cluster are on the GPU at the same time and
+    /// reach each other's shared memory. `blocks` must divide the grid in x, y and z; whether a cluster may have more
+    /// than 8 blocks depends on the device.
     ///
-    /// Clusters need compute capability 9.0. The emulator runs the blocks by themselves, and refuses kernels whose PTX
-    /// asks for more.
+    /// Clusters need compute capability 9.0. The emulator runs each block by itself, and refuses kernels whose PTX uses
+    /// their cluster.
     pub fn cluster(self, blocks: impl Dimensions) -> Self {
         Self {
             cluster: Some(blocks.dimensions()),
@@ -315,8 +331,8 @@ impl Launch {
         }
     }
 
-    /// Launches all blocks at the same time, so that they may wait for each other. Building refuses more than the
-    /// device has room for.
+    /// Launches all blocks at the same time, so that they may wait for each other. `build` refuses more blocks than the
+    /// device has room for at once.
     pub fn cooperative(self) -> Self {
         Self {
             cooperative: true,
@@ -324,7 +340,7 @@ impl Launch {
         }
     }
 
-    /// The dimensions, as the rule of launches takes them.
+    /// The dimensions in the form that `graph-plan` checks.
     pub(crate) const fn request(&self) -> LaunchRequest {
         LaunchRequest {
             grid: self.grid,
@@ -335,7 +351,7 @@ impl Launch {
     }
 }
 
-/// The checked dimensions of a launch, or why they are wrong.
+/// Checks the dimensions of a launch.
 pub(crate) fn launch_mistake<const N: usize>(
     draft: &Draft,
     node: usize,

@@ -1,4 +1,4 @@
-//! The rules of `graph-plan` about programmatic edges and first reads, asked with the facts of kernels.
+//! The rules of `graph-plan` about programmatic edges and first reads, applied to [`KernelFacts`].
 
 use crate::kernel::{Kernel, KernelFacts};
 use graph_plan::{Diagnostic, Exposed, SharedParam, Subject, Text};
@@ -13,9 +13,10 @@ pub struct ProgrammaticEdge<'a> {
 }
 
 impl ProgrammaticEdge<'_> {
-    /// Why the edge is no order of its nodes, in words; `None` if it is one. `kernel` is the kernel of the node after,
-    /// `memory` what its parameters point to, and `all` the kernels of all nodes: those that write variables of its
-    /// module count.
+    /// A message that says why the edge does not order its nodes; `None` if it does.
+    ///
+    /// `kernel` is the kernel of the downstream node, and `memory` has the memory that its parameters point to. `all`
+    /// are the kernels of all nodes, since one of them may write variables of the same module.
     pub const fn fault(&self, kernel: &KernelFacts, memory: &[SharedParam], all: &[&KernelFacts]) -> Option<Text> {
         let code = kernel.code();
         let (mut exposed, mut index) = (Exposed::new(&code, memory), 0);
@@ -26,7 +27,7 @@ impl ProgrammaticEdge<'_> {
         self.rule().fault(&code, exposed)
     }
 
-    /// The fault as a mistake of the node after, which is given by its index.
+    /// The fault as a diagnostic about the downstream node, which has the index `node`.
     pub fn mistake(
         &self,
         node: usize,
@@ -38,7 +39,7 @@ impl ProgrammaticEdge<'_> {
         Some(Diagnostic::parse(Subject::Node(node), text.as_str()))
     }
 
-    /// A warning that the edge is a plain one, since the kernel before never lets the one after start early.
+    /// A warning that the edge gains nothing, since the upstream kernel never lets the next one start early.
     pub const fn never_triggers(&self, upstream: &KernelFacts) -> Option<Text> {
         self.rule().never_triggers(&upstream.code())
     }
@@ -51,13 +52,15 @@ impl ProgrammaticEdge<'_> {
     }
 }
 
-/// Why node `node`, the first to get the scratch memory `memory`, must not: its kernel loads through the parameter that
-/// the memory is passed as. `None` if it only writes there.
+/// A message that says that `node`, which is the first to use the scratch memory `memory`, would read it
+/// uninitialized: its kernel loads through parameter `param`, to which the memory is passed. `None` if the kernel only
+/// writes there.
 pub const fn reads_uninitialized(node: &str, memory: &str, kernel: &KernelFacts, param: usize) -> Option<Text> {
     kernel.code().reads_uninitialized(node, memory, param)
 }
 
-/// Whether the kernel lets those after it start before it has ended.
+/// Whether the kernel may let the kernels after it start before it has ended. (Always true of a CUDA source, whose PTX
+/// is not known yet.)
 pub const fn triggers<K: Kernel>() -> bool {
     K::FACTS.source.is_cuda() || K::FACTS.dependency.triggers.is_some()
 }

@@ -7,16 +7,19 @@ use crate::backend::memory::DeviceMemory;
 use crate::backend::uses::ClaimKind;
 use crate::error::{Result, Site};
 use crate::shape::place::{OnDevice, Place, select};
-use crate::shape::{Element, Rows};
+use crate::shape::rows::Rows;
+use crate::shape::table::{Table, unpadded};
+use crate::shape::{Element, Lengths, NO_LENGTHS};
 use cudarc::driver::CudaSlice;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;
 
-/// Device memory of shape `S`, outside any graph, or shared by several. It is zeroed when allocated.
+/// Device memory of shape `S`, outside any graph; several graphs can share it. It is zeroed when allocated:
+/// [`Device::alloc`](crate::Device::alloc), [`Device::alloc_slice`](crate::Device::alloc_slice).
 ///
-/// A clone is another handle to the same memory, which lives as long as any handle, or any graph that uses it. Copies
-/// in and out wait for the launches that use the memory, and launches for copies.
+/// It is a counted handle: a clone refers to the same memory, which lives as long as any handle, or any graph that uses
+/// it. Copies in and out block until conflicting launches have ended, and launches wait for copies.
 ///
 /// ```
 /// use graph_runtime::{Device, GraphBuilder};
@@ -47,8 +50,14 @@ pub struct DeviceBuffer<S: ?Sized> {
 }
 
 impl<S: ?Sized> DeviceBuffer<S> {
+    /// Memory of a shape that is no table.
     pub(crate) fn new(memory: DeviceMemory, bytes: usize) -> Self {
-        Self::of(Piece::new(memory, bytes))
+        Self::with_lengths(memory, bytes, NO_LENGTHS)
+    }
+
+    /// Memory of a shape that does not tell these lengths.
+    pub(crate) fn with_lengths(memory: DeviceMemory, bytes: usize, lengths: Lengths) -> Self {
+        Self::of(Piece::new(memory, bytes, lengths))
     }
 
     fn of(piece: Piece<DeviceMemory>) -> Self {
@@ -63,48 +72,51 @@ impl<S: ?Sized> DeviceBuffer<S> {
         self.piece.bytes
     }
 
-    /// The element `index` of the outermost dimension, as a handle of its own.
+    /// Returns a handle to the element `index` of the outermost dimension.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) where there is none.
+    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) if there is no such element.
     pub fn row(&self, index: usize) -> Result<DeviceBuffer<S::Row>>
     where
         S: Rows,
     {
-        let (start, bytes) = select(self.bytes(), |all: Place<S, OnDevice>| all.row(index).span)?;
-        Ok(DeviceBuffer::of(self.piece.part(start, bytes)))
+        self.part(|all| all.row(index))
     }
 
-    /// The elements `range` of the outermost dimension, as a handle of its own. Uses of parts that do not overlap need
-    /// no order.
+    /// Returns a handle to the elements `range` of the outermost dimension. Parts that do not overlap can be used at
+    /// the same time.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) where they are not all there.
-    pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<DeviceBuffer<[S::Row]>>
+    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) if the range reaches outside.
+    pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<DeviceBuffer<S::Several>>
     where
         S: Rows,
     {
-        let (start, bytes) = select(self.bytes(), |all: Place<S, OnDevice>| all.rows(range).span)?;
-        Ok(DeviceBuffer::of(self.piece.part(start, bytes)))
+        self.part(|all| all.rows(range))
+    }
+
+    fn part<P: ?Sized>(&self, f: impl FnOnce(Place<S, OnDevice>) -> Place<P, OnDevice>) -> Result<DeviceBuffer<P>> {
+        let part = select(self.bytes(), self.piece.lengths, Site::buffer, f)?;
+        Ok(DeviceBuffer::of(self.piece.part(&part)))
     }
 
     fn view(&self) -> DeviceRef<'_, S> {
-        DeviceRef::shared(&self.piece, 0, self.piece.bytes, Site::buffer())
+        DeviceRef::shared(&self.piece, 0, self.piece.bytes, Site::buffer()).with_lengths(self.piece.lengths)
     }
 }
 
 impl<S: Element> DeviceBuffer<S> {
-    /// A copy of the contents.
+    /// Waits for launches that write the memory, and returns a copy of the contents.
     ///
     /// # Errors
-    /// [`Error::Cuda`](crate::Error::Cuda) where the copy, or any work before it, failed.
-    /// [`Error::InUse`](crate::Error::InUse) while a guard lends the memory to write, and in functions that a launch of
-    /// a graph with this memory calls.
+    /// * [`Error::Cuda`](crate::Error::Cuda) if the copy, or any work before it, failed;
+    /// * [`Error::InUse`](crate::Error::InUse) if the call writes the memory while a [`CudarcSlice`] lends it, and in a
+    ///   host function that a launch of a graph with this memory calls.
     pub fn read(&self) -> Result<Box<S>> {
         self.view().read()
     }
 
-    /// Replaces the contents.
+    /// Waits for launches that use the memory, and replaces the contents.
     ///
     /// # Errors
     /// As [`DeviceBuffer::read`].
@@ -112,13 +124,56 @@ impl<S: Element> DeviceBuffer<S> {
         self.view().write(bytemuck::bytes_of(value))
     }
 
-    /// Copies the contents out.
+    /// Waits for launches that write the memory, and copies the contents to `value`.
     ///
     /// # Errors
     /// As [`DeviceBuffer::read`].
     pub fn copy_to(&self, value: &mut S) -> Result<()> {
         self.view().copy_to(value)
     }
+}
+
+impl<T, const D: usize> DeviceBuffer<Table<T, D>> {
+    /// The lengths of the table, outermost first.
+    pub fn lengths(&self) -> [usize; D] {
+        unpadded(&self.piece.lengths)
+    }
+}
+
+/// Copies in and out of memory whose elements the host has in slices.
+macro_rules! flat {
+    ($([$($generics:tt)*] $shape:ty;)*) => {$(
+        impl<$($generics)*> DeviceBuffer<$shape> {
+            /// Waits for launches that write the memory, and returns a copy of the contents: all elements, row by row.
+            ///
+            /// # Errors
+            /// As [`DeviceBuffer::read`].
+            pub fn read_vec(&self) -> Result<Vec<T>> {
+                self.view().read_vec()
+            }
+
+            /// Waits for launches that use the memory, and replaces the contents. `slice` has all elements, row by row.
+            ///
+            /// # Errors
+            /// [`Error::Length`](crate::Error::Length) if the lengths differ, and as [`DeviceBuffer::read_vec`].
+            pub fn copy_from(&self, slice: &[T]) -> Result<()> {
+                self.view().write(bytemuck::cast_slice(slice))
+            }
+
+            /// Waits for launches that write the memory, and copies the contents to `slice`, which has as many elements
+            /// as the memory.
+            ///
+            /// # Errors
+            /// As [`DeviceBuffer::copy_from`].
+            pub fn copy_to(&self, slice: &mut [T]) -> Result<()> {
+                self.view().copy_to(slice)
+            }
+        }
+    )*};
+}
+flat! {
+    [T: Element] [T];
+    [T: Element, const D: usize] Table<T, D>;
 }
 
 impl<T: Element> DeviceBuffer<[T]> {
@@ -132,35 +187,12 @@ impl<T: Element> DeviceBuffer<[T]> {
         self.len() == 0
     }
 
-    /// A copy of the contents.
+    /// Waits for launches that write the memory, and lends it as a slice of cudarc's, to be read there. While the slice
+    /// lives, graphs that write the memory do not launch. Later writes to the memory, and dropping it, wait for work
+    /// that was queued with the slice.
     ///
     /// # Errors
-    /// As [`DeviceBuffer::read`].
-    pub fn read_vec(&self) -> Result<Vec<T>> {
-        self.view().read_vec()
-    }
-
-    /// Replaces the contents.
-    ///
-    /// # Errors
-    /// [`Error::Length`](crate::Error::Length) for a slice of another length, and as [`DeviceBuffer::read_vec`].
-    pub fn copy_from(&self, slice: &[T]) -> Result<()> {
-        self.view().write(bytemuck::cast_slice(slice))
-    }
-
-    /// Copies the contents out.
-    ///
-    /// # Errors
-    /// As [`DeviceBuffer::copy_from`].
-    pub fn copy_to(&self, slice: &mut [T]) -> Result<()> {
-        self.view().copy_to(slice)
-    }
-
-    /// The memory as a slice of cudarc's, to read it there. While the slice lives, graphs that write the memory do not
-    /// launch. Writing to the memory, or dropping it, later waits for what was queued on the slice.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`](crate::Error::Unsupported) on the emulator; [`Error::Cuda`](crate::Error::Cuda) where the
+    /// [`Error::Unsupported`](crate::Error::Unsupported) on the emulator; [`Error::Cuda`](crate::Error::Cuda) if the
     /// driver refuses; [`Error::InUse`](crate::Error::InUse) as [`DeviceBuffer::read`].
     pub fn as_cudarc(&self) -> Result<CudarcSlice<'_, T>> {
         let claim = || self.piece.hold(false, ClaimKind::Guard, Site::buffer);
@@ -168,7 +200,7 @@ impl<T: Element> DeviceBuffer<[T]> {
     }
 }
 
-/// Takes the slice over, once all work on it is done, and keeps it alive.
+/// Takes over a slice of cudarc's, and keeps it alive. Waits for all work of its context first.
 impl<T: Element> From<CudaSlice<T>> for DeviceBuffer<[T]> {
     fn from(slice: CudaSlice<T>) -> Self {
         let bytes = slice.num_bytes();
@@ -176,14 +208,14 @@ impl<T: Element> From<CudaSlice<T>> for DeviceBuffer<[T]> {
     }
 }
 
-/// Another handle to the same memory.
+/// Makes another handle to the same memory.
 impl<S: ?Sized> Clone for DeviceBuffer<S> {
     fn clone(&self) -> Self {
         Self::of(self.piece.clone())
     }
 }
 
-/// Another handle to the same memory, for what takes `impl Into<DeviceBuffer<S>>`.
+/// Makes another handle to the same memory, for functions that take `impl Into<DeviceBuffer<S>>`.
 impl<S: ?Sized> From<&DeviceBuffer<S>> for DeviceBuffer<S> {
     fn from(buffer: &DeviceBuffer<S>) -> Self {
         buffer.clone()

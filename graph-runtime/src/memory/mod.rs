@@ -1,4 +1,4 @@
-//! Memory with a shape: buffers outside graphs, which graphs may share, and views of a graph's device memory.
+//! Memory with a shape: buffers outside graphs, which graphs can share, and views of a graph's device memory.
 
 mod shared_host;
 mod host;

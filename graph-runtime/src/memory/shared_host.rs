@@ -7,22 +7,24 @@ use crate::backend::memory::HostMemory;
 use crate::backend::uses::{Claim, ClaimKind};
 use crate::error::{Result, Site};
 use crate::shape::place::{OnHost, Place, select};
-use crate::shape::{Element, Extent, Rows};
+use crate::shape::rows::Rows;
+use crate::shape::table::{Table, TableMut, TableRef, unpadded};
+use crate::shape::{Element, Extent, Lengths};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, RangeBounds};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
-/// Host memory of shape `S` that several graphs can use: a counted handle, made by [`HostBuffer::share`].
+/// Host memory of shape `S` that several graphs can use. [`HostBuffer::share`] makes it.
 ///
-/// A clone is another handle to the same memory, which lives as long as any handle, or any graph that uses it.
-/// [`SharedHost::read`] and [`SharedHost::write`] lend it by guards:
+/// It is a counted handle: a clone refers to the same memory, which lives as long as any handle, or any graph that uses
+/// it. [`SharedHost::read`] and [`SharedHost::write`] lend the memory by guards:
 ///
-/// * they wait for launches in flight that use the memory;
-/// * while a guard lives, graphs that would get in its way do not launch, but return
-///   [`Error::InUse`](crate::Error::InUse), and so do other guards. Many guards may read at once, and graphs that only
-///   read may run beside them.
+/// * they wait for conflicting launches in flight;
+/// * while a guard lives, conflicting graphs do not launch, but return [`Error::InUse`](crate::Error::InUse), and
+///   conflicting guards are refused in the same way. Uses conflict if one of them writes: many guards may read at the
+///   same time, and graphs that only read may run meanwhile.
 ///
 /// ```
 /// use graph_runtime::{Device, Error, GraphBuilder};
@@ -65,19 +67,19 @@ unsafe impl<S: ?Sized + Send + Sync> Send for SharedHost<S> {}
 unsafe impl<S: ?Sized + Send + Sync> Sync for SharedHost<S> {}
 
 impl<S: ?Sized> HostBuffer<S> {
-    /// A handle that can be cloned and given to graphs.
+    /// Turns the buffer into a handle that can be cloned and given to graphs.
     pub fn share(self) -> SharedHost<S> {
         SharedHost::new(self.pointer, self.piece)
     }
 }
 
 impl<S: ?Sized> SharedHost<S> {
-    /// The pointer is to what the piece holds, as its shape.
+    /// Makes a handle. `pointer` points to the bytes of `piece`, as their shape.
     pub(super) fn new(pointer: NonNull<S>, piece: Piece<HostMemory>) -> Self {
         Self { pointer, piece }
     }
 
-    /// The memory, as its shape.
+    /// A pointer to the memory, as its shape.
     pub(crate) fn pointer(&self) -> NonNull<S> {
         self.pointer
     }
@@ -90,11 +92,12 @@ impl<S: ?Sized> SharedHost<S> {
     /// Waits for launches that write the memory, and lends it to read.
     ///
     /// # Errors
-    /// [`Error::InUse`](crate::Error::InUse) while a guard lends it to write; [`Error::Cuda`](crate::Error::Cuda) where
-    /// work before failed.
+    /// [`Error::InUse`](crate::Error::InUse) while a guard lends it to write, and in a host function that a launch of a
+    /// graph with this memory calls; [`Error::Cuda`](crate::Error::Cuda) if earlier work failed.
     pub fn read(&self) -> Result<HostRef<'_, S>> {
         Ok(HostRef {
             pointer: self.pointer,
+            lengths: self.piece.lengths,
             claim: self.piece.hold(false, ClaimKind::Guard, Site::buffer)?,
             marker: PhantomData,
         })
@@ -103,75 +106,78 @@ impl<S: ?Sized> SharedHost<S> {
     /// Waits for launches that use the memory, and lends it to read and write.
     ///
     /// # Errors
-    /// [`Error::InUse`](crate::Error::InUse) while another guard lends it; [`Error::Cuda`](crate::Error::Cuda) where
-    /// work before failed.
+    /// [`Error::InUse`](crate::Error::InUse) while another guard lends it, and as [`SharedHost::read`];
+    /// [`Error::Cuda`](crate::Error::Cuda) if earlier work failed.
     pub fn write(&self) -> Result<HostMut<'_, S>> {
         Ok(HostMut {
             pointer: self.pointer,
+            lengths: self.piece.lengths,
             claim: self.piece.hold(true, ClaimKind::Guard, Site::buffer)?,
             marker: PhantomData,
         })
     }
 
-    /// The memory as a buffer that needs no guards, where this is the only handle to it (graphs hold handles, too) and
-    /// to all of it. It waits for launches.
+    /// Turns the only handle back into a buffer, which needs no guards. Waits for launches.
     ///
     /// # Errors
-    /// The handle itself, where it is not, or where waiting failed.
+    /// Returns the handle if there are others (graphs hold handles, too), if it refers to a part of the memory only, or
+    /// if waiting failed.
     pub fn into_unique(mut self) -> Result<HostBuffer<S>, Self> {
         let whole = self.piece.bytes == self.piece.block.bytes();
         if !whole || Arc::get_mut(&mut self.piece.block).is_none() {
             return Err(self);
         }
-        // Nobody can claim it any more, but launches of graphs that let go of it may be in flight.
+        // Nobody else can claim the memory any more, but graphs that have dropped it may have launches in flight.
         match self.piece.hold(true, ClaimKind::Call, Site::buffer).map(drop) {
             Ok(()) => Ok(HostBuffer::unique(self.pointer, self.piece)),
             Err(_) => Err(self),
         }
     }
 
-    fn part<P>(&self, f: impl FnOnce(Place<S, OnHost>) -> Place<P, OnHost>) -> Result<Piece<HostMemory>>
+    fn part<P>(&self, f: impl FnOnce(Place<S, OnHost>) -> Place<P, OnHost>) -> Result<SharedHost<P>>
     where
-        P: ?Sized,
+        P: ?Sized + Extent,
     {
-        let (start, bytes) = select(self.bytes(), |all| f(all).span)?;
-        Ok(self.piece.part(start, bytes))
+        let part = select(self.bytes(), self.piece.lengths, Site::buffer, f)?;
+        let piece = self.piece.part(&part);
+        Ok(SharedHost::new(P::at(first(&piece), piece.bytes), piece))
     }
 
-    /// The element `index` of the outermost dimension, as a handle of its own.
+    /// Returns a handle to the element `index` of the outermost dimension.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) where there is none.
+    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) if there is no such element.
     pub fn row(&self, index: usize) -> Result<SharedHost<S::Row>>
     where
         S: Rows,
     {
-        let piece = self.part(|all| all.row(index))?;
-        Ok(SharedHost::new(first(&piece), piece))
+        self.part(|all| all.row(index))
     }
 
-    /// The elements `range` of the outermost dimension, as a handle of its own. Parts that do not overlap can be lent
-    /// and used independently.
+    /// Returns a handle to the elements `range` of the outermost dimension. Parts that do not overlap can be lent and
+    /// used independently.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) where they are not all there.
-    pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<SharedHost<[S::Row]>>
+    /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) if the range reaches outside.
+    pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<SharedHost<S::Several>>
     where
         S: Rows,
     {
-        let piece = self.part(|all| all.rows(range))?;
-        let len = piece.bytes.checked_div(size_of::<S::Row>()).unwrap_or(0);
-        Ok(SharedHost::new(
-            NonNull::slice_from_raw_parts(first(&piece), len),
-            piece,
-        ))
+        self.part(|all| all.rows(range))
     }
 }
 
-/// The first byte of a part.
-fn first<T>(piece: &Piece<HostMemory>) -> NonNull<T> {
+/// The address of the first byte of a piece.
+fn first(piece: &Piece<HostMemory>) -> NonNull<u8> {
     // SAFETY: pieces lie within their block.
-    unsafe { piece.block.pointer().add(piece.start) }.cast()
+    unsafe { piece.block.pointer().add(piece.start) }
+}
+
+impl<T, const D: usize> SharedHost<Table<T, D>> {
+    /// The lengths of the table, outermost first.
+    pub fn lengths(&self) -> [usize; D] {
+        unpadded(&self.piece.lengths)
+    }
 }
 
 impl<T: Element> SharedHost<[T]> {
@@ -186,14 +192,14 @@ impl<T: Element> SharedHost<[T]> {
     }
 }
 
-/// Another handle to the same memory.
+/// Makes another handle to the same memory.
 impl<S: ?Sized> Clone for SharedHost<S> {
     fn clone(&self) -> Self {
         Self::new(self.pointer, self.piece.clone())
     }
 }
 
-/// Another handle to the same memory, for what takes `impl Into<SharedHost<S>>`.
+/// Makes another handle to the same memory, for functions that take `impl Into<SharedHost<S>>`.
 impl<S: ?Sized> From<&SharedHost<S>> for SharedHost<S> {
     fn from(shared: &SharedHost<S>) -> Self {
         shared.clone()
@@ -223,29 +229,34 @@ impl<S: ?Sized> fmt::Debug for SharedHost<S> {
     }
 }
 
-/// Shared host memory, lent to read until this is dropped: see [`SharedHost::read`].
+/// A guard that lends shared host memory to read until it is dropped: see [`SharedHost::read`].
 pub struct HostRef<'b, S: ?Sized> {
-    /// No reference: the claim ends while the guard is being dropped.
+    /// A pointer, since a reference would have to be valid even after the claim ends, when the guard is dropped.
     pointer: NonNull<S>,
+    /// The lengths that `S` does not tell.
+    lengths: Lengths,
     #[expect(dead_code, reason = "it keeps others off until it is dropped")]
     claim: Claim<'b, LaunchEvent>,
     marker: PhantomData<&'b S>,
 }
 
-/// Shared host memory, lent to read and write until this is dropped: see [`SharedHost::write`].
+/// A guard that lends shared host memory to read and write until it is dropped: see [`SharedHost::write`].
 pub struct HostMut<'b, S: ?Sized> {
-    /// No reference: the claim ends while the guard is being dropped.
+    /// A pointer, since a reference would have to be valid even after the claim ends, when the guard is dropped.
     pointer: NonNull<S>,
+    /// The lengths that `S` does not tell.
+    lengths: Lengths,
     #[expect(dead_code, reason = "it keeps others off until it is dropped")]
     claim: Claim<'b, LaunchEvent>,
     marker: PhantomData<&'b mut S>,
 }
 
 impl<'b, S: ?Sized + Extent> HostRef<'b, S> {
-    /// Lends a piece, which the caller has checked to be an `S`.
-    pub(crate) fn of(piece: &'b Piece<HostMemory>, site: impl FnOnce() -> Site) -> Result<Self> {
+    /// Lends a piece, which the caller has checked to be an `S` of these lengths.
+    pub(crate) fn of(piece: &'b Piece<HostMemory>, lengths: Lengths, site: impl FnOnce() -> Site) -> Result<Self> {
         Ok(Self {
             pointer: S::at(first(piece), piece.bytes),
+            lengths,
             claim: piece.hold(false, ClaimKind::Guard, site)?,
             marker: PhantomData,
         })
@@ -253,21 +264,22 @@ impl<'b, S: ?Sized + Extent> HostRef<'b, S> {
 }
 
 impl<'b, S: ?Sized + Extent> HostMut<'b, S> {
-    /// Lends a piece, which the caller has checked to be an `S`.
-    pub(crate) fn of(piece: &'b Piece<HostMemory>, site: impl FnOnce() -> Site) -> Result<Self> {
+    /// Lends a piece, which the caller has checked to be an `S` of these lengths.
+    pub(crate) fn of(piece: &'b Piece<HostMemory>, lengths: Lengths, site: impl FnOnce() -> Site) -> Result<Self> {
         Ok(Self {
             pointer: S::at(first(piece), piece.bytes),
+            lengths,
             claim: piece.hold(true, ClaimKind::Guard, site)?,
             marker: PhantomData,
         })
     }
 }
 
-// SAFETY: it is a `&S`; claims may be dropped on any thread.
+// SAFETY: the guard lends `&S`; claims may be dropped on any thread.
 unsafe impl<S: ?Sized + Sync> Send for HostRef<'_, S> {}
 // SAFETY: as above.
 unsafe impl<S: ?Sized + Sync> Sync for HostRef<'_, S> {}
-// SAFETY: it is a `&mut S`; claims may be dropped on any thread.
+// SAFETY: the guard lends `&mut S`; claims may be dropped on any thread.
 unsafe impl<S: ?Sized + Send> Send for HostMut<'_, S> {}
 // SAFETY: as above.
 unsafe impl<S: ?Sized + Sync> Sync for HostMut<'_, S> {}
@@ -276,9 +288,9 @@ impl<S: ?Sized> Deref for HostRef<'_, S> {
     type Target = S;
 
     fn deref(&self) -> &S {
-        // SAFETY: the block's memory has room and alignment for this shape, of which any bytes are a value
-        // (`HostBuffer::sized`, `slice`). Nobody writes it while the claim lives (facts 1 and 3 of `Uses`), and it
-        // outlives the claim, which borrows the block.
+        // SAFETY: the memory has the size and alignment of this shape, and any bytes are a value of it
+        // (`HostBuffer::sized`, `slice`, `table`). Nobody writes it while the claim lives (facts 1 and 3 of `Uses`),
+        // and it outlives the claim, which borrows the block.
         unsafe { self.pointer.as_ref() }
     }
 }
@@ -297,6 +309,26 @@ impl<S: ?Sized> DerefMut for HostMut<'_, S> {
         // SAFETY: as for `HostRef`; the claim is to write, so nobody else touches the memory, and `self` is borrowed
         // exclusively.
         unsafe { self.pointer.as_mut() }
+    }
+}
+
+impl<T, const D: usize> HostRef<'_, Table<T, D>> {
+    /// The contents with their lengths.
+    pub fn view(&self) -> TableRef<'_, T, D> {
+        TableRef::new(self.as_flattened(), &self.lengths)
+    }
+}
+
+impl<T, const D: usize> HostMut<'_, Table<T, D>> {
+    /// The contents with their lengths.
+    pub fn view(&self) -> TableRef<'_, T, D> {
+        TableRef::new(self.as_flattened(), &self.lengths)
+    }
+
+    /// The contents with their lengths, to write.
+    pub fn view_mut(&mut self) -> TableMut<'_, T, D> {
+        let lengths = self.lengths;
+        TableMut::new(self.as_flattened_mut(), &lengths)
     }
 }
 

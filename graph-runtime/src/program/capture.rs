@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::program::pointer::{Addresses, Kept, Pointer, PointerMut};
-use crate::shape::ArrayOf;
 use crate::shape::place::OnDevice;
+use crate::shape::{ArrayOf, NO_LENGTHS};
 use cudarc::driver::sys::{CUdeviceptr, CUstream};
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop};
 use std::any::Any;
@@ -11,10 +11,10 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Any error, as closures of `capture` and `raw` nodes return it: `?` makes one of every error type.
+/// The error of closures of `capture` and `raw` nodes. `?` converts every error type into it.
 pub type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// The stream of one `capture` node, and what the graph keeps for it.
+/// The stream of one `capture` node, and the objects that the graph keeps for it.
 pub(crate) trait Session {
     /// The stream.
     fn stream(&self) -> CUstream;
@@ -24,7 +24,8 @@ pub(crate) trait Session {
     fn context(&self) -> &Arc<CudaContext>;
     /// The addresses of the graph's memory.
     fn addresses(&self) -> &Addresses;
-    /// Zeroed device memory that lives as long as `self`: its first byte, as an address without provenance.
+    /// Allocates zeroed device memory that lives as long as `self`. Returns its first byte, as an address without
+    /// provenance.
     fn workspace(&self, bytes: usize) -> Result<*mut u8>;
     /// Keeps a value as long as `self`.
     fn keep(&self, value: Arc<dyn Any + Send + Sync>);
@@ -32,7 +33,7 @@ pub(crate) trait Session {
     fn outside(&self, f: &mut dyn FnMut()) -> std::result::Result<(), BoxError>;
 }
 
-/// A stream that is being captured, as the closure of a `capture` node gets it: see
+/// The argument of the closure of a `capture` node: a stream that is being captured, and the node's memory. See
 /// [`GraphBuilder::capture`](crate::GraphBuilder::capture).
 pub struct CaptureStream<'n, K> {
     session: &'n dyn Session,
@@ -48,8 +49,7 @@ impl<'n, K: Kept> CaptureStream<'n, K> {
 }
 
 impl<'n, K> CaptureStream<'n, K> {
-    /// The stream, for calls of the driver and of libraries. It is the node's own: no other node, and nothing else,
-    /// uses it.
+    /// The stream, for calls of the driver and of libraries. It is the node's own: nothing else uses it.
     pub fn cu_stream(&self) -> CUstream {
         self.session.stream()
     }
@@ -63,31 +63,31 @@ impl<'n, K> CaptureStream<'n, K> {
     ///
     /// # Safety
     ///
-    /// Every launch of the graph repeats what is queued on the stream, after this closure has ended: all of it must
-    /// touch only memory that the node declares, as it declares it, and memory that lives as long as the graph and that
-    /// nothing else uses. (cudarc's functions for streams are safe to call because they run at once; captured, they do
-    /// not.) The stream is used no longer than the graph lives.
+    /// Every launch of the graph repeats the work that is queued on the stream, after this closure has ended. So this
+    /// work may touch only memory that the node declares, as it declares it, and memory that lives as long as the graph
+    /// and that nothing else uses. (cudarc's functions for streams are safe since their work runs at once; captured
+    /// work does not.) The stream is used no longer than the graph lives.
     pub unsafe fn cudarc(&self) -> &'n Arc<CudaStream> {
         self.session.cudarc()
     }
 
-    /// Device memory of `bytes` bytes that belongs to this node alone, zeroed when the graph is built: scratch memory
-    /// for a library. The graph keeps it.
+    /// Allocates `bytes` bytes of device memory for this node alone: scratch memory for a library. It is zeroed when
+    /// the graph is built. The graph keeps it.
     ///
-    /// cuBLAS wants it by `cublasSetWorkspace`, after `cublasSetStream`, which takes it away again. Without one it
-    /// allocates when it is called, and a child graph cannot hold that.
+    /// cuBLAS takes it by `cublasSetWorkspace`, which must come after `cublasSetStream`, since that resets it. Without
+    /// a workspace, cuBLAS allocates when it is called, and a `capture` node cannot hold allocations.
     ///
     /// # Errors
-    /// [`Error::Cuda`](crate::Error::Cuda) where there is not so much memory.
+    /// [`Error::Cuda`](crate::Error::Cuda) if the device has too little memory.
     pub fn workspace(&self, bytes: usize) -> Result<PointerMut<'n, [u8], OnDevice>> {
-        Ok(PointerMut::new(self.session.workspace(bytes)?, bytes))
+        Ok(PointerMut::new(self.session.workspace(bytes)?, bytes, NO_LENGTHS))
     }
 
-    /// Runs `make` outside the capture: what it queues on the stream runs at once and is waited for, and it may
-    /// allocate, free and wait. The graph keeps what it returns. It must come before anything is captured.
+    /// Runs `make` outside the capture, before anything is captured. `make` may allocate, free and wait; work that it
+    /// queues on the stream runs at once, and is waited for. The graph keeps the value that `make` returns.
     ///
-    /// Library handles are made so: creating one allocates, and destroying one waits, neither of which CUDA allows in a
-    /// capture.
+    /// This is the way to make library handles: creating one allocates, and destroying one waits, and CUDA allows
+    /// neither in a capture.
     ///
     /// # Errors
     /// The error of `make`; an error if something was captured before, or if CUDA does not begin another capture.
@@ -102,12 +102,12 @@ impl<'n, K> CaptureStream<'n, K> {
         Ok(made)
     }
 
-    /// Declared memory as cudarc's traits for device memory have it, to read.
+    /// Declared memory as a type with cudarc's traits for device memory, to be read by cudarc's wrappers of libraries.
     ///
     /// # Safety
     ///
-    /// It is used on this stream only (cudarc's functions would copy it on others, too, while the graph runs). It tells
-    /// the stream: what is done with that is as for [`CaptureStream::cudarc`].
+    /// The slice is used on this stream only. (cudarc's functions would also copy it on other streams, while the graph
+    /// runs.) It gives access to the stream, for which the rules of [`CaptureStream::cudarc`] hold.
     pub unsafe fn slice<T, S: ?Sized + ArrayOf<T>>(&self, memory: &Pointer<'n, S, OnDevice>) -> CaptureSlice<'n, T> {
         CaptureSlice {
             address: memory.address(),
@@ -117,7 +117,7 @@ impl<'n, K> CaptureStream<'n, K> {
         }
     }
 
-    /// Declared memory as cudarc's traits for device memory have it, to read and write.
+    /// Declared memory as a type with cudarc's traits for device memory, to be read and written.
     ///
     /// # Safety
     ///
@@ -137,7 +137,7 @@ impl<K> fmt::Debug for CaptureStream<'_, K> {
     }
 }
 
-/// Memory of a graph for cudarc's wrappers of libraries, within a `capture`.
+/// Memory of a graph for cudarc's wrappers of libraries, within a `capture`, to be read: see [`CaptureStream::slice`].
 pub struct CaptureSlice<'n, T> {
     address: CUdeviceptr,
     len: usize,
@@ -145,7 +145,8 @@ pub struct CaptureSlice<'n, T> {
     element: PhantomData<fn(&T)>,
 }
 
-/// Memory of a graph for cudarc's wrappers of libraries, within a `capture`, to write.
+/// Memory of a graph for cudarc's wrappers of libraries, within a `capture`, to be read and written: see
+/// [`CaptureStream::slice_mut`].
 pub struct CaptureSliceMut<'n, T>(CaptureSlice<'n, T>);
 
 impl<T> DeviceSlice<T> for CaptureSlice<'_, T> {
@@ -158,7 +159,7 @@ impl<T> DeviceSlice<T> for CaptureSlice<'_, T> {
     }
 }
 
-/// The order of the graph's nodes takes the place of events.
+/// Gives the address without events: the order of the graph's nodes replaces them.
 impl<T> DevicePtr<T> for CaptureSlice<'_, T> {
     fn device_ptr<'a>(&'a self, _stream: &'a CudaStream) -> (CUdeviceptr, SyncOnDrop<'a>) {
         (self.address, SyncOnDrop::Sync(None))
@@ -201,8 +202,8 @@ impl<T> fmt::Debug for CaptureSliceMut<'_, T> {
 
 type Function = dyn for<'n> FnMut(&'n dyn Session) -> std::result::Result<(), BoxError> + Send;
 
-/// The closure of a `capture` node, without the types of its arguments. The mutex is there for `Sync`; builds call it
-/// one at a time.
+/// The closure of a `capture` node, without the types of its arguments. The mutex makes it `Sync`; it is never
+/// contended, since only `build` calls it.
 pub(crate) struct CaptureCall(Mutex<Box<Function>>);
 
 impl CaptureCall {
@@ -216,7 +217,7 @@ impl CaptureCall {
         })))
     }
 
-    /// Queues the library calls.
+    /// Calls the closure, which queues the library calls.
     pub(crate) fn run(&self, session: &dyn Session) -> std::result::Result<(), BoxError> {
         let mut function = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         function(session)

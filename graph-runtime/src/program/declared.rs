@@ -1,10 +1,10 @@
-//! The nodes of each declaration of `cuda_graph!`: in a loop, one for each iteration.
+//! The nodes that each declaration of `cuda_graph!` becomes: in a loop, one for each iteration.
 
 use std::collections::HashMap;
 use std::ops::Range;
 
-/// The nodes of each declaration, by its index. Only graphs with loops or children have this; in others every
-/// declaration is one node of the same index.
+/// The nodes of each declaration, by the declaration's index. Only graphs with loops or children have this; in other
+/// graphs, every declaration is one node of the same index.
 #[derive(Debug, Default)]
 pub(crate) struct DeclaredNodes {
     of: Vec<NodesOfDeclaration>,
@@ -13,7 +13,8 @@ pub(crate) struct DeclaredNodes {
 /// The nodes of one declaration, in order of the iterations.
 #[derive(Debug, Default)]
 struct NodesOfDeclaration {
-    /// The iteration numbers of each node, from the outermost loop, one node after the other, in ascending order.
+    /// The iteration numbers of all nodes, one node after the other: for each, from the outermost loop inwards. Nodes
+    /// are in ascending order of these numbers.
     values: Vec<usize>,
     nodes: Vec<IterationNode>,
     /// Whether each loop around it is an `each`, from the outermost, as far as some iteration has shown.
@@ -33,13 +34,13 @@ struct IterationNode {
 pub(crate) struct AllDeclaredNodes {
     /// The nodes of the graph's own declarations, if it has loops or children.
     pub(crate) own: Option<DeclaredNodes>,
-    /// The nodes of the declarations of all its children, direct or not, by the child's node.
+    /// The nodes of the declarations of all its children, direct or not, by the node of the child graph.
     pub(crate) children: HashMap<usize, DeclaredNodes>,
 }
 
 impl AllDeclaredNodes {
-    /// The declarations of the graph itself, or of a child, by its node. `None` if each declaration is one node of the
-    /// same index.
+    /// The declarations of the graph itself or, given its node, of a child. `None` if each declaration is one node of
+    /// the same index.
     pub(crate) fn of(&self, child: Option<usize>) -> Option<&DeclaredNodes> {
         match child {
             Some(child) => self.children.get(&child),
@@ -47,7 +48,7 @@ impl AllDeclaredNodes {
         }
     }
 
-    /// The node of a declaration in these iterations, of the graph itself or of a child.
+    /// The node of a declaration, of the graph itself or of a child, in the iterations `values`.
     pub(crate) fn find(&self, child: Option<usize>, declared: usize, values: &[usize]) -> Option<usize> {
         match self.of(child) {
             Some(nodes) => nodes.find(declared, values),
@@ -121,7 +122,7 @@ impl NodesOfDeclaration {
 }
 
 impl DeclaredNodes {
-    /// `nodes` declarations, each of one node.
+    /// `nodes` declarations, each with one node of the same index.
     pub(crate) fn identity(nodes: usize) -> Self {
         let mut identity = Self::default();
         (0..nodes).for_each(|node| identity.add(node, [], 0, node));
@@ -159,7 +160,7 @@ impl DeclaredNodes {
         });
     }
 
-    /// The node of a declaration in these iterations.
+    /// The node of a declaration in the iterations `values`, from the outermost loop inwards.
     pub(crate) fn find(&self, declared: usize, values: &[usize]) -> Option<usize> {
         let declared = self
             .of

@@ -1,4 +1,4 @@
-//! Events: what `record` and `wait` nodes order a graph against other streams with.
+//! Events, by which `record` and `wait` nodes order a graph against other streams.
 
 use crate::driver::{self, CUcontext, CUevent, RelaxedCapture};
 use crate::error::{At, Result, Site};
@@ -7,14 +7,15 @@ use cudarc::driver::CudaEvent;
 use std::fmt;
 use std::sync::Arc;
 
-/// An event: a point in the work of a stream or a graph that others can wait for.
-/// [`Device::event`](crate::Device::event) makes one; those of cudarc convert into one. A clone is another handle to
-/// the same event, and graphs keep those that they use.
+/// An event: a point in the work of a stream or a graph, for which others can wait.
+/// [`Device::event`](crate::Device::event) makes one, and events of cudarc convert into one. It is a counted handle: a
+/// clone refers to the same event, and graphs keep the events that they use.
 ///
-/// A `record` node sets it once the nodes that it runs after have ended; a `wait` node holds back the nodes that run
-/// after it until all is done that was recorded before the launch. An event that was never recorded holds back nothing.
+/// A `record` node records it when the nodes that it runs after have ended. A `wait` node holds back the nodes that run
+/// after it, until the work before the latest recording has ended; recordings after the launch do not count. An event
+/// that was never recorded holds back nothing.
 ///
-/// On the emulator work is done before the next begins, so that an event has nothing to hold back.
+/// On the emulator each launch ends before the next begins, so events have nothing to hold back.
 #[derive(Clone)]
 pub struct Event(EventKind);
 
@@ -28,7 +29,7 @@ impl Event {
     /// The event of the emulator.
     pub(crate) const EMULATOR: Self = Self(EventKind::Emulator);
 
-    /// The event of cudarc, to record it on a stream or to let a stream wait for it; `None` on the emulator.
+    /// The event as cudarc's type, to record it on a stream or to make a stream wait for it; `None` on the emulator.
     pub fn as_cudarc(&self) -> Option<&Arc<CudaEvent>> {
         match &self.0 {
             EventKind::Cuda(event) => Some(event),
@@ -36,10 +37,11 @@ impl Event {
         }
     }
 
-    /// Waits until all is done that was last recorded.
+    /// Blocks until the work before the latest recording has ended. Returns at once on the emulator, or if the event
+    /// was never recorded.
     ///
     /// # Errors
-    /// [`Error::Cuda`](crate::Error::Cuda) with what went wrong in that work.
+    /// [`Error::Cuda`](crate::Error::Cuda) if that work failed, and in host functions of graphs.
     pub fn synchronize(&self) -> Result<()> {
         let EventKind::Cuda(event) = &self.0 else { return Ok(()) };
         refuse_in_host_function().at(Site::default)?;
@@ -48,7 +50,8 @@ impl Event {
         unsafe { driver::event::synchronize(event.cu_event()) }.at(Site::default)
     }
 
-    /// Why nodes of a graph in this context, or on the emulator, cannot use it.
+    /// A message that says why a graph in this context, or on the emulator (`None`), cannot use the event, if it
+    /// cannot.
     pub(crate) fn misfit(&self, context: Option<CUcontext>) -> Option<&'static str> {
         match (&self.0, context) {
             (EventKind::Cuda(event), Some(context)) if event.context().cu_ctx() != context => {
@@ -60,7 +63,7 @@ impl Event {
         }
     }
 
-    /// The handle of an event of this context.
+    /// The handle, if the event is of this context.
     pub(crate) fn raw(&self, context: CUcontext) -> Option<CUevent> {
         let event = self.as_cudarc()?;
         (event.context().cu_ctx() == context).then(|| event.cu_event())

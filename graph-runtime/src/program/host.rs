@@ -1,9 +1,10 @@
 //! Host functions of `call` nodes, and the host memory that they get as Rust references.
 
 use crate::error::CudaError;
-use crate::shape::Element;
 use crate::shape::part::Part;
 use crate::shape::place::{DeclaredAccess, OnHost, Place};
+use crate::shape::table::{Table, TableMut, TableRef};
+use crate::shape::{Element, Lengths};
 use graph_plan::Mode;
 use std::any::Any;
 use std::cell::Cell;
@@ -12,7 +13,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::NonNull;
 use std::sync::{Mutex, PoisonError};
 
-/// The traits of what a host function borrows are sealed: its references are only as right as these implementations.
+/// Seals the traits of borrowed memory: the references that a host function gets are sound only because these are the
+/// only implementations.
 mod sealed {
     pub trait HostArgument {}
     pub trait HostArguments {}
@@ -25,7 +27,7 @@ mod sealed {
     note = "copy device memory to a `host` resource first, and borrow that"
 )]
 pub trait HostArgument: sealed::HostArgument {
-    /// The argument that the function gets: `&S` or `&mut S`, where the memory has shape `S`.
+    /// The argument that the function gets: `&S` or `&mut S`, if the memory has shape `S`; for a table, a view.
     type Reference<'a>;
 
     #[doc(hidden)]
@@ -33,10 +35,11 @@ pub trait HostArgument: sealed::HostArgument {
 
     /// # Safety
     ///
-    /// From `pointer` on there are `bytes` bytes of the memory that the place was issued for, aligned for it; during
-    /// `'a` nobody else writes them or, where this borrows mutably, touches them.
+    /// From `pointer` on there are `bytes` bytes of the memory that the place was issued for, aligned for it. During
+    /// `'a` nobody else writes them; if this borrows mutably, nobody else touches them. `lengths` are those of the
+    /// place.
     #[doc(hidden)]
-    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> Self::Reference<'a>;
+    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, lengths: &Lengths) -> Self::Reference<'a>;
 }
 
 impl<S: ?Sized> sealed::HostArgument for &Place<S, OnHost> {}
@@ -46,10 +49,10 @@ impl<S: Element> HostArgument for &Place<S, OnHost> {
     type Reference<'a> = &'a S;
 
     fn declared(&self) -> DeclaredAccess {
-        DeclaredAccess::new(self.span, Mode::Read)
+        DeclaredAccess::new(self, Mode::Read)
     }
 
-    unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize) -> &'a S {
+    unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize, _lengths: &Lengths) -> &'a S {
         // SAFETY: by the caller's promise; any bytes are an `S: Element`.
         unsafe { pointer.cast().as_ref() }
     }
@@ -59,10 +62,10 @@ impl<S: Element> HostArgument for &mut Place<S, OnHost> {
     type Reference<'a> = &'a mut S;
 
     fn declared(&self) -> DeclaredAccess {
-        DeclaredAccess::new(self.span, Mode::ReadWrite)
+        DeclaredAccess::new(self, Mode::ReadWrite)
     }
 
-    unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize) -> &'a mut S {
+    unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize, _lengths: &Lengths) -> &'a mut S {
         // SAFETY: by the caller's promise; any bytes are an `S: Element`.
         unsafe { pointer.cast().as_mut() }
     }
@@ -72,10 +75,10 @@ impl<T: Element> HostArgument for &Place<[T], OnHost> {
     type Reference<'a> = &'a [T];
 
     fn declared(&self) -> DeclaredAccess {
-        DeclaredAccess::new(self.span, Mode::Read)
+        DeclaredAccess::new(self, Mode::Read)
     }
 
-    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> &'a [T] {
+    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, _lengths: &Lengths) -> &'a [T] {
         // SAFETY: by the caller's promise; any bytes are `T: Element`s.
         unsafe { slice::<T>(pointer, bytes).as_ref() }
     }
@@ -85,12 +88,38 @@ impl<T: Element> HostArgument for &mut Place<[T], OnHost> {
     type Reference<'a> = &'a mut [T];
 
     fn declared(&self) -> DeclaredAccess {
-        DeclaredAccess::new(self.span, Mode::ReadWrite)
+        DeclaredAccess::new(self, Mode::ReadWrite)
     }
 
-    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> &'a mut [T] {
+    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, _lengths: &Lengths) -> &'a mut [T] {
         // SAFETY: by the caller's promise; any bytes are `T: Element`s.
         unsafe { slice::<T>(pointer, bytes).as_mut() }
+    }
+}
+
+impl<T: Element, const D: usize> HostArgument for &Place<Table<T, D>, OnHost> {
+    type Reference<'a> = TableRef<'a, T, D>;
+
+    fn declared(&self) -> DeclaredAccess {
+        DeclaredAccess::new(self, Mode::Read)
+    }
+
+    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, lengths: &Lengths) -> TableRef<'a, T, D> {
+        // SAFETY: by the caller's promise; any bytes are `T: Element`s.
+        TableRef::new(unsafe { slice::<T>(pointer, bytes).as_ref() }, lengths)
+    }
+}
+
+impl<T: Element, const D: usize> HostArgument for &mut Place<Table<T, D>, OnHost> {
+    type Reference<'a> = TableMut<'a, T, D>;
+
+    fn declared(&self) -> DeclaredAccess {
+        DeclaredAccess::new(self, Mode::ReadWrite)
+    }
+
+    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, lengths: &Lengths) -> TableMut<'a, T, D> {
+        // SAFETY: by the caller's promise; any bytes are `T: Element`s.
+        TableMut::new(unsafe { slice::<T>(pointer, bytes).as_mut() }, lengths)
     }
 }
 
@@ -98,7 +127,7 @@ fn slice<T>(pointer: NonNull<u8>, bytes: usize) -> NonNull<[T]> {
     NonNull::slice_from_raw_parts(pointer.cast(), bytes.checked_div(size_of::<T>()).unwrap_or(0))
 }
 
-/// All that a host function borrows: a tuple of up to twelve [`HostArgument`]s.
+/// The memory that a host function borrows: a tuple of up to twelve [`HostArgument`]s.
 #[diagnostic::on_unimplemented(
     message = "a host function cannot borrow `{Self}`",
     label = "not a tuple of places in host memory",
@@ -113,9 +142,10 @@ pub trait HostArguments: sealed::HostArguments {
 
     /// # Safety
     ///
-    /// As for [`HostArgument::reference`]: a pointer and a length for each argument.
+    /// As for [`HostArgument::reference`]: `memory` has a pointer and a length in bytes for each argument, and `lengths`
+    /// has the lengths of its place.
     #[doc(hidden)]
-    unsafe fn references<'a>(memory: &[(NonNull<u8>, usize)]) -> Self::References<'a>;
+    unsafe fn references<'a>(memory: &[(NonNull<u8>, usize)], lengths: &[Lengths]) -> Self::References<'a>;
 }
 
 impl sealed::HostArguments for () {}
@@ -127,7 +157,7 @@ impl HostArguments for () {
         Vec::new()
     }
 
-    unsafe fn references<'a>(_memory: &[(NonNull<u8>, usize)]) -> Self::References<'a> {}
+    unsafe fn references<'a>(_memory: &[(NonNull<u8>, usize)], _lengths: &[Lengths]) -> Self::References<'a> {}
 }
 
 macro_rules! tuples {
@@ -141,11 +171,11 @@ macro_rules! tuples {
                 vec![$(self.$index.declared()),*]
             }
 
-            unsafe fn references<'a>(memory: &[(NonNull<u8>, usize)]) -> Self::References<'a> {
+            unsafe fn references<'a>(memory: &[(NonNull<u8>, usize)], lengths: &[Lengths]) -> Self::References<'a> {
                 ($({
                     let (pointer, bytes) = memory[$index];
                     // SAFETY: by the caller's promise about this argument.
-                    unsafe { $argument::reference(pointer, bytes) }
+                    unsafe { $argument::reference(pointer, bytes, &lengths[$index]) }
                 },)*)
             }
         }
@@ -168,10 +198,10 @@ tuples! {
 
 type Function = Box<dyn FnMut(&[(NonNull<u8>, usize)]) + Send>;
 
-/// A host function, without the types of what it borrows.
+/// A host function, without the types of its arguments.
 ///
-/// The mutex is never waited for: CUDA runs the launches of a graph one after the other, and each node once in a
-/// launch. With it, that the function is not entered twice at once hangs on nothing that CUDA does.
+/// The mutex is never contended: CUDA runs the launches of a graph one after the other, and each node once in a launch.
+/// But with it, soundness does not depend on CUDA: the function is never entered twice at the same time.
 pub(crate) struct HostCall {
     /// The memory that it borrows, in order.
     pub(crate) declared: Vec<(Part, Mode)>,
@@ -184,29 +214,31 @@ impl HostCall {
         A: HostArguments,
         F: for<'a> FnMut(A::References<'a>) + Send + 'static,
     {
-        let declared = arguments.declared().into_iter();
+        let declared = arguments.declared();
+        let lengths: Vec<Lengths> = declared.iter().map(|declared| declared.lengths).collect();
         Self {
             declared: declared
+                .into_iter()
                 .map(|declared| (Part::of(declared.span), declared.mode))
                 .collect(),
             function: Mutex::new(Box::new(move |memory| {
                 // SAFETY: `run`, the only caller, was promised this; the references end with the call.
-                function(unsafe { A::references(memory) });
+                function(unsafe { A::references(memory, &lengths) });
             })),
         }
     }
 
-    /// Calls the function; a panic's message comes back as the error.
+    /// Calls the function. If it panics, returns the panic's message as the error.
     ///
     /// # Safety
     ///
-    /// `memory` is, for each of `declared`, the first byte of that part and its length. While this runs nobody else
-    /// writes what is declared to be read, or touches what is declared to be written.
+    /// `memory` has, for each of `declared`, the first byte of that part and its length. While this runs, nobody else
+    /// writes memory that is declared to be read, or touches memory that is declared to be written.
     pub(crate) unsafe fn run(&self, memory: &[(NonNull<u8>, usize)]) -> Result<(), String> {
         let mut function = self.function.lock().unwrap_or_else(PoisonError::into_inner);
         let _running = Running::enter();
-        // State that a panic leaves half-done is the function's own, as with a thread that panics: plain data, and what
-        // it captured.
+        // A panic can leave only the function's own state half-done, as in a thread that panics: plain data, and the
+        // values that it captured.
         catch_unwind(AssertUnwindSafe(|| function(memory))).map_err(message)
     }
 }
@@ -215,12 +247,13 @@ thread_local! {
     static RUNNING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread is in a host function, where it must not use CUDA.
+/// Whether this thread runs a host function, which must not use CUDA.
 pub(crate) fn is_running() -> bool {
     RUNNING.get()
 }
 
-/// An error in host functions, where CUDA forbids its calls, and waiting might be for what comes after the function.
+/// Fails if this thread runs a host function. CUDA forbids its calls there, and waiting could be for work that comes
+/// after the function.
 pub(crate) fn refuse_in_host_function() -> Result<(), CudaError> {
     if !is_running() {
         return Ok(());
@@ -232,7 +265,7 @@ pub(crate) fn refuse_in_host_function() -> Result<(), CudaError> {
     })
 }
 
-/// Marks this thread as being in a host function while it lives.
+/// Marks this thread as running a host function, as long as it lives.
 struct Running {
     before: bool,
 }
@@ -260,7 +293,7 @@ fn message(payload: Box<dyn Any + Send>) -> String {
     match payload.downcast::<&'static str>() {
         Ok(text) => (*text).to_owned(),
         Err(other) => {
-            std::mem::forget(other); // its own `drop` could panic, where no panic may pass
+            std::mem::forget(other); // its `drop` could panic, and no panic may leave this function
             "a value that is no text".to_owned()
         }
     }

@@ -1,4 +1,4 @@
-//! The work of a graph's nodes as plain data: the builder writes it, the backends carry it out.
+//! The work of a graph's nodes as plain data. The builder writes it, and the backends carry it out.
 
 pub(crate) mod scratch;
 pub(crate) mod declared;
@@ -36,12 +36,12 @@ pub(crate) enum Op {
     Memset {
         to: ByteRectangle,
         value: Value,
-        /// Whether the value will be updated. If so, the node is built in a way that fits every value.
+        /// Whether updates may replace the value. If so, the node is lowered in a way that fits every value.
         will_update: bool,
     },
     Join,
     Conditional(Conditional),
-    /// The nodes of this body, once.
+    /// Runs the nodes of this body once.
     Child(usize),
     Call(Arc<HostCall>),
     Record(Event),
@@ -65,7 +65,7 @@ impl Op {
     }
 }
 
-/// A node with bodies, which its condition decides about.
+/// A node with bodies, whose condition decides which of them run.
 #[derive(Clone, Debug)]
 pub(crate) struct Conditional {
     pub(crate) kind: ConditionalKind,
@@ -80,16 +80,16 @@ pub(crate) struct Conditional {
 /// The kinds of conditionals, which differ in their bodies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConditionalKind {
-    /// The first body runs if the condition is not 0, the second one, if any, if it is 0.
+    /// If the condition is not 0, the first body runs; if it is 0, the second body runs, if there is one.
     If,
     /// The body runs while the condition is not 0.
     While,
-    /// The body of the condition's number runs, counted from 0.
+    /// The body whose number the condition is runs, if there is one. Bodies are counted from 0.
     Switch,
 }
 
 impl ConditionalKind {
-    /// The kind of the node.
+    /// The kind of the node in the plan.
     pub(crate) fn node(self) -> NodeKind {
         match self {
             Self::If => NodeKind::If,
@@ -142,7 +142,7 @@ impl Argument {
         }
     }
 
-    /// Whether the two are the same to a contract: buffers of one length, or equal values.
+    /// Whether a contract cannot tell the two apart: they are buffers of one length, or equal values.
     pub(crate) fn is_like(&self, other: &CallArgument) -> bool {
         match (self, &other.0) {
             (Argument::Buffer { bytes, .. }, ArgumentKind::Buffer(span, _)) => *bytes == span.bytes,
@@ -156,7 +156,7 @@ impl Argument {
 
 impl Argument {
     /// Moves an argument of a call to the end of `arguments`. Each field is written once, to its final place: moving
-    /// whole arguments would be a good part of the cost of adding a node.
+    /// whole arguments would cost much of the time of adding a node.
     pub(crate) fn put(argument: &mut CallArgument, arguments: &mut Vec<Self>) {
         match &mut argument.0 {
             ArgumentKind::Value(Value::Small(bytes, len)) => {
@@ -185,7 +185,7 @@ pub(crate) struct KernelOp {
     pub(crate) config: LaunchConfig,
     /// The range of [`Program::arguments`].
     pub(crate) arguments: Range<u32>,
-    /// Almost always `None`.
+    /// The attributes, if any. Boxed, since few nodes have them.
     pub(crate) attributes: Option<Box<KernelAttributes>>,
 }
 
@@ -196,7 +196,7 @@ pub(crate) struct KernelAttributes {
     pub(crate) cluster: Option<[u32; 3]>,
     /// Whether all blocks run at the same time.
     pub(crate) cooperative: bool,
-    /// In CUDA's order: smaller numbers run sooner.
+    /// The priority as CUDA counts: smaller numbers run sooner.
     pub(crate) priority: Option<i32>,
 }
 
@@ -240,17 +240,17 @@ pub(crate) struct Function {
     pub(crate) variables: Vec<(usize, Mode)>,
 }
 
-/// The location of a kernel's code.
+/// The owner of a kernel's code.
 #[derive(Debug)]
 pub(crate) enum Code {
-    /// In the module of this index into [`Program::modules`], which the graph loads.
+    /// A module that the graph loads: the index into [`Program::modules`].
     Module(usize),
-    /// In a module that the user has loaded.
+    /// A module that the user has loaded.
     Loaded(CudaFunction),
 }
 
 impl Function {
-    /// The index into [`Program::modules`] of the module that the graph loads for it.
+    /// The index of its module in [`Program::modules`]; `None` if the user has loaded it.
     pub(crate) fn module(&self) -> Option<usize> {
         match self.code {
             Code::Module(module) => Some(module),
@@ -268,17 +268,17 @@ pub(crate) struct Program {
     /// The arguments of all kernel nodes, one after the other.
     pub(crate) arguments: Vec<Argument>,
     pub(crate) functions: Vec<Function>,
-    /// One for each distinct PTX text.
+    /// The PTX texts of the kernels, each once.
     pub(crate) modules: Vec<&'static Ptx>,
     pub(crate) enabled: Vec<bool>,
-    /// The function of each `KernelFacts` seen, by address.
+    /// The function of each `KernelFacts` seen so far, by the address of the facts.
     known: HashMap<usize, u32>,
-    /// The last lookup in `known`, since adjacent nodes often launch one kernel.
+    /// The last lookup in `known`, since neighbours often launch the same kernel.
     recent: Option<(usize, u32)>,
 }
 
 impl Program {
-    /// Adds the work of the next node, and returns the node's index.
+    /// Adds the next node, and returns its index.
     pub(crate) fn push(&mut self, op: Op) -> usize {
         let node = self.ops.len();
         if op.is_other() {
@@ -288,7 +288,7 @@ impl Program {
         node
     }
 
-    /// The nodes that are neither kernels nor copies, memsets or joins, of which graphs may have very many.
+    /// The nodes of all other kinds than kernels, copies, memsets and joins. Of these four a graph may have very many.
     pub(crate) fn others(&self) -> impl Iterator<Item = (usize, &Op)> {
         self.others.iter().map(|&node| (node, &self.ops[node]))
     }
@@ -318,8 +318,9 @@ impl Program {
 
     /// The index of a kernel with PTX in [`Program::functions`], if a node launches it.
     ///
-    /// Facts are constants, which the compiler may place more than once: equal addresses mean one kernel, different
-    /// addresses mean nothing. A kernel is the entry of a name in a PTX `static`, which exists once.
+    /// Facts are constants, which the compiler may place more than once. Equal addresses mean the same kernel;
+    /// different addresses mean nothing. Then the kernel's identity is its entry and its PTX `static`, which exists
+    /// once.
     pub(crate) fn find_function(&self, facts: &'static KernelFacts) -> Option<u32> {
         let known = || self.known.get(&ptr::from_ref(facts).addr()).copied();
         self.recent(facts).or_else(known).or_else(|| {
@@ -335,8 +336,8 @@ impl Program {
         (recent == ptr::from_ref(facts).addr()).then_some(function)
     }
 
-    /// The index of a kernel in [`Program::functions`], whose code is `ptx`. Adds it if it is not there yet;
-    /// `variables` then finds its variables, given all functions so far and its module.
+    /// The index of a kernel in [`Program::functions`], whose code is `ptx`. Adds it if it is not there yet. Then
+    /// `variables` finds its variables, given all functions so far and its module.
     pub(crate) fn function(
         &mut self,
         facts: &'static KernelFacts,
@@ -370,7 +371,7 @@ impl Program {
 mod tests {
     use super::*;
 
-    /// Adding nodes is mostly writing their ops and arguments.
+    /// The time of adding nodes is mostly the time of writing their ops and arguments.
     #[test]
     fn ops_and_arguments_stay_small() {
         assert!(size_of::<Op>() <= 56, "{}", size_of::<Op>());

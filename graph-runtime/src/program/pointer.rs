@@ -1,31 +1,35 @@
-//! Memory as `capture` and `raw` nodes get it: addresses with a shape, and a lifetime that ends with the closure.
+//! The arguments of `capture` and `raw` nodes: addresses with a shape, and a lifetime that ends with the closure.
 
-use crate::shape::ArrayOf;
 use crate::shape::place::{DeclaredAccess, Memory, OnDevice, OnHost, Place, Span};
+use crate::shape::table::{Table, unpadded};
+use crate::shape::{ArrayOf, Lengths};
 use cudarc::driver::sys::CUdeviceptr;
 use graph_plan::Mode;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::Deref;
 
-/// Memory of a graph that a `capture` or `raw` node declared to read: an address and a length.
+/// Memory of a graph that a `capture` or `raw` node declares to read: an address, and a length of shape `S`.
 ///
-/// Having one is safe; what is done with the address is up to the `unsafe` calls that take it. They must not write.
+/// Having one is safe. The `unsafe` calls that take the address must not write through it.
 pub struct Pointer<'n, S: ?Sized, M> {
-    /// The first byte; of device memory, an address without provenance.
+    /// The first byte. In device memory, this is an address without provenance.
     first: *mut u8,
     bytes: usize,
+    /// The lengths that `S` does not tell.
+    lengths: Lengths,
     marker: PointerMarker<'n, S, M>,
 }
 
-/// The memory is the graph's, and the pointer is of use only in the closure that it was given to.
+/// Marks a pointer as usable only in the closure that gets it; the graph owns the memory.
 type PointerMarker<'n, S, M> = PhantomData<(&'n (), fn() -> M, fn(&S))>;
 
 impl<S: ?Sized, M> Pointer<'_, S, M> {
-    pub(crate) fn new(first: *mut u8, bytes: usize) -> Self {
+    pub(crate) fn new(first: *mut u8, bytes: usize, lengths: Lengths) -> Self {
         Self {
             first,
             bytes,
+            lengths,
             marker: PhantomData,
         }
     }
@@ -35,7 +39,7 @@ impl<S: ?Sized, M> Pointer<'_, S, M> {
         self.bytes
     }
 
-    /// The number of elements of type `T`, of all dimensions together.
+    /// The number of elements of type `T`, in all dimensions together.
     pub fn count<T>(&self) -> usize
     where
         S: ArrayOf<T>,
@@ -44,8 +48,15 @@ impl<S: ?Sized, M> Pointer<'_, S, M> {
     }
 }
 
+impl<T, const D: usize, M> Pointer<'_, Table<T, D>, M> {
+    /// The lengths of the table, outermost first.
+    pub fn lengths(&self) -> [usize; D] {
+        unpadded(&self.lengths)
+    }
+}
+
 impl<S: ?Sized> Pointer<'_, S, OnDevice> {
-    /// The address on the device.
+    /// The device address of the first element.
     pub fn address(&self) -> CUdeviceptr {
         self.first.addr() as CUdeviceptr
     }
@@ -75,12 +86,12 @@ impl<S: ?Sized, M> fmt::Debug for Pointer<'_, S, M> {
     }
 }
 
-/// Memory of a graph that a `capture` or `raw` node declared to read and write.
+/// Memory of a graph that a `capture` or `raw` node declares to read and write. It dereferences to [`Pointer`].
 pub struct PointerMut<'n, S: ?Sized, M>(Pointer<'n, S, M>);
 
 impl<S: ?Sized, M> PointerMut<'_, S, M> {
-    pub(crate) fn new(first: *mut u8, bytes: usize) -> Self {
-        Self(Pointer::new(first, bytes))
+    pub(crate) fn new(first: *mut u8, bytes: usize, lengths: Lengths) -> Self {
+        Self(Pointer::new(first, bytes, lengths))
     }
 }
 
@@ -111,18 +122,18 @@ impl<S: ?Sized, M> fmt::Debug for PointerMut<'_, S, M> {
 /// The address of each resource of a graph.
 pub struct Addresses(Vec<*mut u8>);
 
-// SAFETY: the pointers are numbers here; whoever uses one is in an `unsafe` block of his own.
+// SAFETY: the pointers are only numbers here. Using one needs an `unsafe` block elsewhere.
 unsafe impl Send for Addresses {}
 // SAFETY: as above.
 unsafe impl Sync for Addresses {}
 
 impl Addresses {
-    /// `first` has the first byte of each resource; null for those without an address.
+    /// Takes the first byte of each resource; null if it has no address.
     pub(crate) fn new(first: impl Iterator<Item = *mut u8>) -> Self {
         Self(first.collect())
     }
 
-    /// The first byte of a span.
+    /// The address of the first byte of a span.
     fn of(&self, span: Span) -> *mut u8 {
         self.0[span.resource].wrapping_add(span.start)
     }
@@ -133,7 +144,7 @@ mod sealed {
     pub trait NodeArguments {}
 }
 
-/// An argument of a `capture` or `raw` node: `&Place` to read, `&mut Place` to read and write, or a value as a
+/// An argument of a `capture` or `raw` node: `&Place` to read it, `&mut Place` to read and write it, or a value in a
 /// [`ByValue`].
 #[diagnostic::on_unimplemented(
     message = "a `capture` or `raw` node cannot take `{Self}`",
@@ -173,7 +184,7 @@ impl<S: ?Sized + 'static, M: Memory + 'static> NodeArgument for &Place<S, M> {
     type Kept = Read<S, M>;
 
     fn keep(self) -> (Option<DeclaredAccess>, Read<S, M>) {
-        (Some(DeclaredAccess::new(self.span, Mode::Read)), Read(*self))
+        (Some(DeclaredAccess::new(self, Mode::Read)), Read(*self))
     }
 }
 
@@ -181,7 +192,7 @@ impl<S: ?Sized + 'static, M: Memory + 'static> NodeArgument for &mut Place<S, M>
     type Kept = Write<S, M>;
 
     fn keep(self) -> (Option<DeclaredAccess>, Write<S, M>) {
-        (Some(DeclaredAccess::new(self.span, Mode::ReadWrite)), Write(*self))
+        (Some(DeclaredAccess::new(self, Mode::ReadWrite)), Write(*self))
     }
 }
 
@@ -189,7 +200,7 @@ impl<S: ?Sized + 'static, M: Memory + 'static> Kept for Read<S, M> {
     type Given<'n> = Pointer<'n, S, M>;
 
     fn give<'n>(&self, addresses: &'n Addresses) -> Pointer<'n, S, M> {
-        Pointer::new(addresses.of(self.0.span), self.0.span.bytes)
+        Pointer::new(addresses.of(self.0.span), self.0.span.bytes, self.0.lengths)
     }
 }
 
@@ -197,11 +208,11 @@ impl<S: ?Sized + 'static, M: Memory + 'static> Kept for Write<S, M> {
     type Given<'n> = PointerMut<'n, S, M>;
 
     fn give<'n>(&self, addresses: &'n Addresses) -> PointerMut<'n, S, M> {
-        PointerMut::new(addresses.of(self.0.span), self.0.span.bytes)
+        PointerMut::new(addresses.of(self.0.span), self.0.span.bytes, self.0.lengths)
     }
 }
 
-/// An argument by value: the closure gets a clone.
+/// An argument that is passed by value: the closure gets a clone.
 #[derive(Clone, Copy, Debug)]
 pub struct ByValue<T>(pub T);
 
@@ -223,7 +234,7 @@ impl<T: Clone + Send + 'static> Kept for ByValue<T> {
     }
 }
 
-/// All that a `capture` or `raw` node takes: a tuple of up to twelve [`NodeArgument`]s.
+/// The arguments of a `capture` or `raw` node: a tuple of up to twelve [`NodeArgument`]s.
 #[diagnostic::on_unimplemented(
     message = "a `capture` or `raw` node cannot take `{Self}`",
     label = "not a tuple of borrowed places",

@@ -1,4 +1,4 @@
-//! `raw` nodes: whatever their author adds to the graph by calls of the driver.
+//! `raw` nodes, whose closures add nodes to the graph by calls of the driver.
 
 use crate::program::capture::BoxError;
 use crate::program::pointer::{Addresses, Kept};
@@ -7,7 +7,7 @@ use cudarc::driver::sys::{CUgraph, CUgraphNode};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A graph that is being built, as the closure of a `raw` node gets it: see
+/// The argument of the closure of a `raw` node: the graph that is being built, and the node's memory. See
 /// [`GraphBuilder::raw`](crate::GraphBuilder::raw).
 pub struct RawNode<'n, K> {
     site: &'n RawSite<'n>,
@@ -23,7 +23,7 @@ impl<'n, K: Kept> RawNode<'n, K> {
 }
 
 impl<'n, K> RawNode<'n, K> {
-    /// The graph to add nodes to. Within a child graph that is the child.
+    /// The graph to add nodes to. For a node of a body or a child graph, this is the body or the child.
     pub fn graph(&self) -> CUgraph {
         self.site.graph
     }
@@ -40,7 +40,7 @@ impl<K> fmt::Debug for RawNode<'_, K> {
     }
 }
 
-/// The graph that a node is to be added to.
+/// The graph to which a closure adds its nodes, with the addresses of the memory.
 pub(crate) struct RawSite<'n> {
     pub(crate) graph: CUgraph,
     pub(crate) context: &'n Arc<CudaContext>,
@@ -49,8 +49,8 @@ pub(crate) struct RawSite<'n> {
 
 type Function = dyn for<'n> FnMut(&'n RawSite<'n>, &[CUgraphNode]) -> Result<CUgraphNode, BoxError> + Send;
 
-/// The closure of a `raw` node, without the types of its arguments. The mutex is there for `Sync`; builds call it one
-/// at a time.
+/// The closure of a `raw` node, without the types of its arguments. The mutex makes it `Sync`; it is never contended,
+/// since only `build` calls it.
 pub(crate) struct RawCall(Mutex<Box<Function>>);
 
 impl RawCall {
@@ -64,7 +64,7 @@ impl RawCall {
         })))
     }
 
-    /// Adds the node after those in `after`.
+    /// Calls the closure, which adds its nodes after `after` and returns the last of them.
     pub(crate) fn add(&self, site: &RawSite<'_>, after: &[CUgraphNode]) -> Result<CUgraphNode, BoxError> {
         let mut function = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         function(site, after)

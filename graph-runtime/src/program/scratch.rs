@@ -1,21 +1,21 @@
-//! Scratch memory: one allocation for all of a graph's scratch resources, in which those overlap that never live at
-//! once.
+//! Scratch memory: one allocation for all scratch resources of a graph. Resources that are never used at the same time
+//! may overlap in it.
 
 use crate::program::{Argument, Op, Program};
 use crate::shape::part::Layout;
 use graph_plan::{Code, Diagnostic, Draft, Outcome, Sharing, Subject, is_packing, pack};
 
-/// The place of every scratch resource.
+/// The allocation for scratch memory: its size, and the offset of every scratch resource.
 #[derive(Debug, Default)]
 pub(crate) struct Arena {
-    /// The size of all of it.
+    /// The size in bytes.
     pub(crate) bytes: usize,
-    /// Scratch resources in order of declaration, and where each begins.
+    /// The scratch resources in order of declaration, each with its offset in bytes.
     pub(crate) offsets: Vec<(usize, usize)>,
 }
 
 /// An arena that was packed when the program was compiled: the offset of each scratch resource in order of declaration,
-/// and its size.
+/// and the size of the arena, in bytes.
 #[derive(Debug)]
 pub(crate) struct Packed {
     pub(crate) offsets: Vec<usize>,
@@ -23,7 +23,7 @@ pub(crate) struct Packed {
 }
 
 impl Arena {
-    /// The arena of a right graph: the one that was `packed` before, if it is one for this graph, else a new one.
+    /// The arena of a graph without mistakes: `packed`, if it fits this graph, else a new one.
     pub(crate) fn new(draft: &Draft, layouts: &[Option<Layout>], sharing: &Sharing, packed: Option<Packed>) -> Self {
         if let Some(packed) = packed {
             let scratch = (0..draft.resources.len()).filter(|&resource| draft.resources[resource].scratch);
@@ -42,7 +42,7 @@ impl Arena {
         Self { bytes, offsets }
     }
 
-    /// Whether it keeps apart all that must not share addresses.
+    /// Whether the arena has all scratch resources, and keeps apart those that must not share addresses.
     fn fits(&self, layouts: &[Option<Layout>], sharing: &Sharing) -> bool {
         let place = |resource: &usize| {
             let index = self.offsets.binary_search_by_key(resource, |known| known.0);
@@ -52,7 +52,7 @@ impl Arena {
         offsets.is_some_and(|offsets| is_packing(&sizes(layouts, sharing), &sharing.apart(), &offsets, self.bytes))
     }
 
-    /// Why the graph is wrong if only some of its nodes run, if it is.
+    /// The mistake that the graph has if only the nodes run for which `runs` is true, if any.
     pub(crate) fn fault(
         &self,
         draft: &Draft,
@@ -72,13 +72,13 @@ impl Arena {
     }
 }
 
-/// The sizes of scratch resources, in the order of `sharing`.
+/// The sizes of scratch resources in bytes, in the order of `sharing`.
 fn sizes(layouts: &[Option<Layout>], sharing: &Sharing) -> Vec<usize> {
     let bytes = |&resource: &usize| layouts[resource].map_or(0, |layout| layout.bytes);
     sharing.resources().iter().map(bytes).collect()
 }
 
-/// Kernels that get scratch memory first, as `&mut`, and load from it.
+/// The mistakes of kernels that are the first to use scratch memory, as `&mut`, and load from it.
 pub(crate) fn first_reads(draft: &Draft, outcome: &Outcome, program: &Program) -> Vec<Diagnostic> {
     let first_read = |&index: &usize| {
         let access = &draft.accesses[index];

@@ -37,7 +37,7 @@ impl Iterations for RangeInclusive<usize> {
     }
 }
 
-/// No number.
+/// A range without numbers.
 #[expect(clippy::reversed_empty_ranges, reason = "it is meant to be empty")]
 pub(crate) const NONE: RangeInclusive<usize> = 1..=0;
 

@@ -1,31 +1,32 @@
-//! Shapes: which Rust types describe memory, and how they relate.
+//! Shapes: the Rust types that describe memory, and the relations between them.
 //!
-//! A buffer's shape is a Rust type: `[[f32; 1024]; 64]` is 64 rows of 1024, `f32` a buffer of one, `[f32]` a buffer
-//! whose length is known at build. Nothing here knows of devices.
+//! A buffer's shape is a Rust type: `[[f32; 1024]; 64]` is 64 rows of 1024 elements, `f32` is a single element, `[f32]`
+//! has a length that is known when the graph is built, and `Table<f32, 2>` has two of them. Nothing here depends on a
+//! device.
 
 pub(crate) mod rectangle;
 pub(crate) mod part;
 pub(crate) mod place;
+pub(crate) mod same;
+pub(crate) mod rows;
+pub(crate) mod table;
 pub(crate) mod iterations;
 
 use bytemuck::Pod;
-use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-/// Relations between shapes are sealed: what a place's type says of its elements, their size and alignment, is what
-/// makes it sound to lend references into it and to hand it to kernels.
+/// Seals the relations between shapes. The type of a place says its elements, their size and their alignment; that
+/// makes it sound to lend references into it and to pass it to kernels.
 mod sealed {
     pub trait ArrayOf<T> {}
-    pub trait SameShape<Destination: ?Sized> {}
-    pub trait Rows {}
     pub trait Condition {}
     pub trait Extent {}
 }
 
 /// Types that memory may hold: plain data that any thread may see. Arrays of elements are elements.
 ///
-/// [`Pod`] makes every byte pattern a valid value, so what a kernel writes can be read as this type, and leaves no
-/// padding, so all of a value can be copied to a device.
+/// With [`Pod`], every byte pattern is a valid value, so the bytes that a kernel writes can be read as this type; and
+/// there is no padding, so every byte of a value can be copied to a device.
 #[diagnostic::on_unimplemented(
     message = "memory cannot hold `{Self}`",
     label = "not plain data",
@@ -36,6 +37,16 @@ pub trait Element: Pod + Send + Sync {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod + Send + Sync> Element for T {}
+
+/// The maximum number of dimensions of a shape.
+pub(crate) const MAX_DIMENSIONS: usize = 4;
+
+/// The lengths of a shape that its type does not tell, outermost first: those of a [`Table`](table::Table). Of all other
+/// shapes, and past the dimensions of a table, they are 0.
+pub(crate) type Lengths = [usize; MAX_DIMENSIONS];
+
+/// The [`Lengths`] of shapes that are no tables.
+pub(crate) const NO_LENGTHS: Lengths = [0; MAX_DIMENSIONS];
 
 /// An array of up to four dimensions whose innermost elements are `T`, or `T` itself.
 ///
@@ -66,70 +77,9 @@ arrays_of! {
     [[[[T; D]; C]; B]], [B C D];
 }
 
-/// The shape of rows of which only build knows how many there are, and how many `T`s each has.
-#[derive(Debug)]
-pub struct Table<T> {
-    rows: PhantomData<T>,
-}
-
-macro_rules! tables_of {
-    ($($element:ty, [$($length:ident)*];)*) => {$(
-        impl<T, $(const $length: usize),*> sealed::ArrayOf<T> for Table<$element> {}
-        #[diagnostic::do_not_recommend]
-        impl<T, $(const $length: usize),*> ArrayOf<T> for Table<$element> {}
-    )*};
-}
-tables_of! {
-    T, [];
-    [T; A], [A];
-    [[T; B]; A], [A B];
-}
-
-/// The two sides of a memcpy have the same shape. Where the outermost length of one is known only at build, lengths are
-/// compared there.
-#[diagnostic::on_unimplemented(
-    message = "a memcpy from `{Self}` to `{Destination}` changes the shape [shape-mismatch]",
-    label = "has shape `{Self}`",
-    note = "copy between resources of one shape, or between ranges of one length"
-)]
-pub trait SameShape<Destination: ?Sized>: sealed::SameShape<Destination> {}
-
-impl<S: ?Sized> sealed::SameShape<S> for S {}
-impl<R, const N: usize> sealed::SameShape<[R]> for [R; N] {}
-impl<R, const N: usize> sealed::SameShape<[R; N]> for [R] {}
-impl<T, const N: usize, const M: usize> sealed::SameShape<Table<T>> for [[T; N]; M] {}
-impl<T, const N: usize, const M: usize> sealed::SameShape<[[T; N]; M]> for Table<T> {}
-impl<T, const N: usize> sealed::SameShape<Table<T>> for [[T; N]] {}
-impl<T, const N: usize> sealed::SameShape<[[T; N]]> for Table<T> {}
-
-#[diagnostic::do_not_recommend]
-impl<S: ?Sized> SameShape<S> for S {}
-#[diagnostic::do_not_recommend]
-impl<R, const N: usize> SameShape<[R]> for [R; N] {}
-#[diagnostic::do_not_recommend]
-impl<R, const N: usize> SameShape<[R; N]> for [R] {}
-#[diagnostic::do_not_recommend]
-impl<T, const N: usize, const M: usize> SameShape<Table<T>> for [[T; N]; M] {}
-#[diagnostic::do_not_recommend]
-impl<T, const N: usize, const M: usize> SameShape<[[T; N]; M]> for Table<T> {}
-#[diagnostic::do_not_recommend]
-impl<T, const N: usize> SameShape<Table<T>> for [[T; N]] {}
-#[diagnostic::do_not_recommend]
-impl<T, const N: usize> SameShape<[[T; N]]> for Table<T> {}
-
-/// A shape with an outermost dimension, which an index or a range selects from.
-#[diagnostic::on_unimplemented(
-    message = "memory of shape `{Self}` has no dimension to select from [out-of-bounds]",
-    label = "not an array"
-)]
-pub trait Rows: sealed::Rows {
-    /// One element of the outermost dimension.
-    type Row: Element;
-}
-
 /// The layout of a shape in memory: a type whose size is known, or a slice.
 pub trait Extent: sealed::Extent {
-    /// The size in bytes, where the type tells.
+    /// The size in bytes; `None` for a slice.
     const BYTES: Option<usize>;
 
     /// A pointer to the shape at an address with `bytes` bytes.
@@ -157,21 +107,7 @@ impl<T> Extent for [T] {
     }
 }
 
-impl<R, const N: usize> sealed::Rows for [R; N] {}
-impl<R> sealed::Rows for [R] {}
-
-impl<R: Element, const N: usize> Rows for [R; N]
-where
-    [R; N]: Element,
-{
-    type Row = R;
-}
-
-impl<R: Element> Rows for [R] {
-    type Row = R;
-}
-
-/// The shape of a condition: an `if`, a `while` or a `switch` reads it.
+/// The shape of the memory that an `if`, a `while` or a `switch` reads: one `u32`.
 #[diagnostic::on_unimplemented(
     message = "a condition is one `u32` in device memory, but this is `{Self}`",
     label = "no `u32`",

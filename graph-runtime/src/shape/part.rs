@@ -1,21 +1,21 @@
-//! Ranges of bytes of resources, whose places have been checked.
+//! Ranges of bytes of resources, made of places that have been checked.
 
 use crate::shape::place::Span;
 
-/// The size and alignment of a resource.
+/// The size and alignment of a resource in bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Layout {
     pub(crate) bytes: usize,
     pub(crate) align: usize,
 }
 
-/// A part of a resource.
+/// A range of bytes of a resource.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Part {
     pub(crate) resource: u32,
-    /// In bytes.
+    /// The offset in the resource, in bytes.
     pub(crate) start: usize,
-    /// In bytes.
+    /// The length in bytes.
     pub(crate) bytes: usize,
 }
 
@@ -29,9 +29,9 @@ impl Part {
     }
 }
 
-/// A rectangle of bytes in a resource: rows of one width, each `pitch` bytes after the one before.
+/// A rectangle of bytes in a resource: rows of one width, each `pitch` bytes after the previous one.
 ///
-/// Graphs have very many, nearly all of one row, so a single row takes 24 bytes and no allocation.
+/// Graphs have very many, nearly all with one row, so a single row takes 24 bytes and no allocation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ByteRectangle {
     /// One row: the fields of its [`Part`].
@@ -59,7 +59,7 @@ impl From<Part> for ByteRectangle {
 }
 
 impl ByteRectangle {
-    /// Rows of `width` bytes (not 0), `part.bytes` in all.
+    /// Rows of `width` bytes (not 0), which have `part.bytes` bytes together.
     pub(crate) fn of_rows(part: Part, width: usize, pitch: usize) -> Self {
         Self::Rows(Box::new(RowsApart { part, width, pitch }))
     }
@@ -72,12 +72,12 @@ impl ByteRectangle {
         }
     }
 
-    /// Whether it is a single row, whose bytes are in one piece.
+    /// Whether it is a single row, so that its bytes are in one piece.
     pub(crate) fn is_one_row(&self) -> bool {
         matches!(self, Self::Row { .. })
     }
 
-    /// Whether a node over this memory does nothing.
+    /// Whether it has no bytes, so that a copy or memset of it does nothing.
     pub(crate) fn is_empty(&self) -> bool {
         self.part().bytes == 0
     }
@@ -98,12 +98,12 @@ impl ByteRectangle {
         }
     }
 
-    /// The number of rows; 0 of an empty rectangle.
+    /// The number of rows; 0 if it has no bytes.
     pub(crate) fn rows(&self) -> usize {
         self.part().bytes.checked_div(self.width()).unwrap_or(0)
     }
 
-    /// Each row.
+    /// The rows, one part each.
     pub(crate) fn parts(&self) -> impl Iterator<Item = Part> + use<> {
         let (part, width, pitch) = (self.part(), self.width(), self.pitch());
         (0..self.rows()).map(move |row| Part {

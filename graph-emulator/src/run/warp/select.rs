@@ -44,7 +44,7 @@ impl Warp {
         })
     }
 
-    /// A group other than the one that was set aside. Groups take turns, and do not stop where others are.
+    /// A group other than the one that was set aside. Groups take turns, and do not stop to meet others.
     fn take_turns(&mut self, runnable: u32, others: u32) -> Group {
         let ahead = others & u32::MAX.checked_shl(self.turn).unwrap_or(0);
         let lane = if ahead != 0 { ahead } else { others }.trailing_zeros() as usize % LANES;
@@ -66,7 +66,7 @@ impl Warp {
         same & among
     }
 
-    /// Finds lanes whose partners are all there, if all lanes wait for others of the warp.
+    /// Finds lanes whose partners have all arrived, if all lanes wait for others of the warp.
     fn select_waiting(&mut self, code: &Code) -> Option<Group> {
         let waiting = self.waiting & self.live() & !self.parked;
         let mut left = waiting;

@@ -1,4 +1,4 @@
-//! Build arguments: what `build` takes besides the device, and what the graph keeps of it.
+//! Build arguments: the parameters of `build` besides the device, and the values that the graph keeps.
 
 use super::shape::Shape;
 use crate::graph::ast::{BuildArgument, Resource};
@@ -7,7 +7,7 @@ use graph_plan::Space;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
 
-/// The parameters of `build` behind the device, in the order in which they are declared, each behind a comma.
+/// The parameters of `build` after the device, in the order of their declaration, each after a comma.
 pub(super) fn parameters(graph: &Graph<'_>) -> TokenStream {
     let parameter = |argument: &BuildArgument| match argument {
         BuildArgument::Value { name, ty } => quote!(, #name: #ty),
@@ -29,7 +29,7 @@ pub(super) fn argument_type(graph: &Graph<'_>, memory: &Resource) -> TokenStream
     }
 }
 
-/// Binds the build arguments, in their order: memory as places of the builder, other values as they are.
+/// Binds the build arguments, in their order: memory as places of the builder, other values unchanged.
 pub(super) fn bound(graph: &Graph<'_>, builder: &Ident, bound: &Ident) -> TokenStream {
     let bind = |argument: &BuildArgument| match argument {
         BuildArgument::Value { name, .. } => quote!(#bound.#name = ::core::option::Option::Some(#name);),
@@ -51,7 +51,7 @@ pub(super) fn bound(graph: &Graph<'_>, builder: &Ident, bound: &Ident) -> TokenS
     graph.item.arguments.iter().map(bind).collect()
 }
 
-/// The plain values that setters need again: those of nodes that mention a param.
+/// The plain values that nodes mention together with a param: setters need these again.
 pub(super) fn kept<'a>(graph: &Graph<'a>) -> Vec<Value<'a>> {
     let changing = graph.nodes.iter().filter(|node| !params(graph, node).is_empty());
     let mut used: Vec<Scalar> = changing.flat_map(|node| scalars(graph, node)).collect();

@@ -6,7 +6,7 @@ use crate::span::ends;
 use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 
-/// A launch in the clusters, and in the way, that the node's attributes ask for. `passed` makes the argument of the
+/// A launch with the node's attributes: its clusters, and whether it is cooperative. `passed` makes the argument of the
 /// clusters.
 pub(super) fn launched(node: &Node, mut launch: TokenStream, passed: impl Fn(&Extent) -> TokenStream) -> TokenStream {
     let attributes = &node.attributes.node;
@@ -20,13 +20,13 @@ pub(super) fn launched(node: &Node, mut launch: TokenStream, passed: impl Fn(&Ex
     }
 }
 
-/// Adds a node by `added`, with the calls about it. Its expressions come first: a way out of one of them leaves the
-/// whole node out, and `build` finds that. `builder` is a `&mut GraphBuilder`.
+/// Adds a node by `added`, with the calls about its attributes. Its expressions come first: if one of them is left
+/// early, the whole node is left out, and `build` notices that. `builder` is a `&mut GraphBuilder`.
 pub(super) fn around(node: &Node, added: &TokenStream, builder: &TokenStream) -> TokenStream {
     let (attributes, newest) = (&node.attributes.node, hidden("newest"));
     let mut found = TokenStream::new();
     let value = attributes.priority.as_ref().map(|(_, value)| {
-        // Entirely of the value's span, so that rustc marks the value alone if its type is wrong.
+        // All has the span of the value, so that rustc marks only the value if its type is wrong.
         let priority = Ident::new("__priority", ends(value).0);
         found.extend(quote!(let #priority = #value;));
         priority

@@ -1,8 +1,8 @@
 //! `build`, and the setters of params.
 //!
-//! A node that mentions a param becomes a function of its own, generic over what it applies to: `build` adds the node
-//! through it, `set_x` updates the node through it, and the user's expression is compiled once. The build arguments
-//! that such a node mentions, too, are kept in the graph.
+//! A node that mentions a param becomes a function, generic over its target: `build` calls it to add the node, and
+//! `set_x` to update the node. So the user's expression is compiled once. If such a node also mentions build arguments,
+//! the graph keeps these.
 
 use super::argument;
 use super::argument::parameters;
@@ -28,12 +28,12 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// `build` of a right graph: it calls the function that declares the nodes, with a builder of its own and the build
-/// arguments bound.
+/// `build` of a graph without mistakes. It makes a builder, binds the build arguments, and calls the function that
+/// declares the nodes.
 pub(super) fn build(graph: &Graph<'_>, asserted: &TokenStream) -> TokenStream {
     let (name, arguments) = (graph.item.name.to_string(), parameters(graph));
     let (device, builder, bound) = (hidden("device"), hidden("builder"), hidden("bound"));
-    // Here too, so that a failure names the user's call of `build`.
+    // The assertions are mentioned here, too, so that a failure names the user's call of `build`.
     let assert = offered::assert(graph, asserted);
     let (arena, values) = (
         scratch::places(graph, &builder),

@@ -1,4 +1,4 @@
-//! Graphs as nodes of others: the calls of what they offer, and what is asserted of their bindings.
+//! Child graphs: the calls of their functions, and the assertions about their bindings.
 
 use super::alias::{child_alias, child_path};
 use super::names::hidden;
@@ -22,7 +22,7 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, child: &Child, builder: &Token
     }
 }
 
-/// Adds a child, or changes it: params are in what it is bound to.
+/// Adds a child, or changes it. Its bindings mention params.
 pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, child: &Child, target: &Ident) -> TokenStream {
     let (name, path, slots) = (node.name.to_string(), child_path(graph, node, child), hidden("slots"));
     let bound = fill(graph, node, child, &slots);
@@ -35,8 +35,8 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, child: &Child,
     }
 }
 
-/// Fills the slots of a child. A name that it does not have is told by [`assertions`] alone, and so is a type that is
-/// no graph: here traits stand in for the functions.
+/// Fills the slots of a child. Only [`assertions`] report a name that the child does not have, or a type that is no
+/// graph: here, functions of traits replace those that are missing.
 fn fill(graph: &Graph<'_>, node: &Node, child: &Child, slots: &Ident) -> TokenStream {
     let path = child_path(graph, node, child);
     let functions: Vec<Ident> = child
@@ -70,7 +70,7 @@ fn fill(graph: &Graph<'_>, node: &Node, child: &Child, slots: &Ident) -> TokenSt
     }
 }
 
-/// The assertions about a node's bindings, each with its place.
+/// The assertions about a node's bindings, each with the span that it is about.
 pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStream)> {
     let Action::Graph(child) = &node.action else {
         return Vec::new();
@@ -125,7 +125,7 @@ pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStre
     bindings.chain([(span, graph), (span, all)]).chain(inside).collect()
 }
 
-/// The name of the node in whose conditional body a node is.
+/// The name of the conditional that a node is in, if any.
 fn conditional_around(graph: &Graph<'_>, node: &Node) -> Option<String> {
     let index = graph.nodes.iter().position(|other| std::ptr::eq(*other, node))?;
     let mut bodies = graph.draft.bodies_around(index);
@@ -134,7 +134,7 @@ fn conditional_around(graph: &Graph<'_>, node: &Node) -> Option<String> {
     Some(graph.draft.nodes[owner].name.to_string())
 }
 
-/// The size of a child's scratch memory, where that is a constant.
+/// The size of a child's scratch memory in bytes; 0 if it is not a constant.
 pub(super) fn scratch(graph: &Graph<'_>, node: &Node, child: &Child) -> TokenStream {
     let path = child_path(graph, node, child);
     quote!({
@@ -144,7 +144,7 @@ pub(super) fn scratch(graph: &Graph<'_>, node: &Node, child: &Child) -> TokenStr
     })
 }
 
-/// The name of the function that fills a slot.
+/// The name of the function that fills the slot `name`, of memory or of a value.
 pub(super) fn function(name: &Ident, memory: bool) -> Ident {
     let kind = if memory { "place" } else { "value" };
     format_ident!("__{kind}_{}", name.unraw(), span = name.span())

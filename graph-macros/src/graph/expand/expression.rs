@@ -1,9 +1,8 @@
-//! A graph as an expression: a block that builds it where it stands, and the type of what it yields.
+//! A graph as an expression: a block that builds it, and the type of its value.
 //!
-//! The type can name nothing of the function around it: neither its generics nor the types of its locals. So it is
-//! generic over all: each resource, each param, and the closure that holds the nodes that mention params. It stands in
-//! a module of its own, which keeps its fields from the user. The user's expressions all stand in the block, and see
-//! what is around it.
+//! The type cannot name anything of the function around it: neither its generics nor the types of its locals. So it is
+//! generic over each resource, each param, and the closure with the nodes that mention params. It is in a module, which
+//! hides its fields from the user. The user's expressions are all in the block, and see the locals around it.
 
 mod definition;
 
@@ -25,7 +24,7 @@ use graph_plan::Outcome;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 
-/// A right graph.
+/// Expands a graph without mistakes.
 pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) -> TokenStream {
     let messages = report.tokens();
     let (builder, built) = (hidden("builder"), hidden("graph"));
@@ -66,14 +65,16 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
     }}
 }
 
-/// A graph with mistakes: its messages, what rustc can compile, and an expression of the right type.
+/// Expands a graph with mistakes: to its messages, the statements that rustc can compile, and an expression of the
+/// right type.
 pub(crate) fn stub(graph: &Graph<'_>, report: &Report) -> TokenStream {
     let builder = hidden("builder");
     let nodes = intact::nodes(graph, report, &builder.to_token_stream());
     value(graph, &builder, &report.tokens(), &nodes)
 }
 
-/// What editors see of any graph besides its statements: its mistakes, and an expression of the right type.
+/// The part of the expansion that editors see besides the statements: the mistakes, and an expression of the right
+/// type.
 pub(crate) fn seen(graph: &Graph<'_>, report: &Report) -> TokenStream {
     let messages = match report.has_errors() {
         true => report.tokens(),
@@ -112,7 +113,7 @@ fn value(graph: &Graph<'_>, builder: &Ident, messages: &TokenStream, nodes: &Tok
     }}
 }
 
-/// The expression in front of `=>`.
+/// The expression before `=>`.
 fn device(graph: &Graph<'_>) -> TokenStream {
     match &graph.item.form {
         Form::Expression(device, _) => device.to_token_stream(),
@@ -133,11 +134,11 @@ fn resources(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
     graph.resources.iter().map(declare).collect()
 }
 
-/// Takes a local. Expressions that mention it later see what was made of it.
+/// Moves a local into the graph. Expressions that mention it later see the `Moved` that was made of it.
 fn move_in(resource: &Resource, builder: &TokenStream) -> TokenStream {
     let (name, made, text) = (&resource.name, made(resource), resource.name.to_string());
     let place = local(&resource.name);
-    // Of one span, so that rustc says only once that a type is no memory.
+    // All has one span, so that rustc says only once that a type is no memory.
     let moved = quote_spanned!(name.span()=> __p::move_in(#builder, #text, #name));
     quote! {
         let #made = #moved;
@@ -145,14 +146,14 @@ fn move_in(resource: &Resource, builder: &TokenStream) -> TokenStream {
     }
 }
 
-/// What was made of a local: its name, where no message is about it.
+/// The name of the `Moved` that was made of a local: the local's name, with a span at which no message is reported.
 fn made(resource: &Resource) -> Ident {
     let mut name = resource.name.clone();
     name.set_span(Span::call_site().resolved_at(name.span()));
     name
 }
 
-/// The types of all params, as the user wrote them.
+/// The types of all params as a tuple, as the user wrote them.
 fn types(graph: &Graph<'_>) -> TokenStream {
     let types = graph.params.iter().map(|param| &param.ty);
     quote!((#(#types,)*))
@@ -174,7 +175,7 @@ fn changing(graph: &Graph<'_>) -> Option<TokenStream> {
         quote!(#number => { #iterations #apply })
     });
     let (params, types) = (graph.params.iter().map(|param| &param.name), types(graph));
-    // Places are `Copy`; of random numbers the closure gets a handle of its own.
+    // Places are `Copy`; random numbers are not, so the closure gets a clone of the handle.
     let handles = graph.resources.iter().filter(|resource| resource.random.is_some());
     let handles = handles.map(|resource| {
         let place = local(&resource.name);
@@ -192,7 +193,7 @@ fn changing(graph: &Graph<'_>) -> Option<TokenStream> {
     })
 }
 
-/// The value of the whole expression, once the graph is built.
+/// The value of the whole expression, made from the built graph.
 fn construct(graph: &Graph<'_>, built: &TokenStream) -> TokenStream {
     let resources = graph.resources.iter().map(|resource| match resource.kind {
         ResourceKind::Moved(_) => made(resource).to_token_stream(),

@@ -1,8 +1,8 @@
 //! Launch dimensions: as arguments of a launch, and as values in constants.
 //!
-//! A name may stand for an integer or for a tuple of integers, which only rustc knows. Constants pass such names to a
-//! function of the runtime that takes both. The launch calls that function too, in the same way, so that rustc tells a
-//! wrong type only once.
+//! A name may mean an integer or a tuple of integers; only rustc knows which. Constants pass such names to a function
+//! of the runtime that takes both. The launch calls the same function in the same way, so that rustc reports a wrong
+//! type only once.
 
 use crate::graph::ast::Extent;
 use crate::graph::constant::is_constant;
@@ -19,7 +19,7 @@ pub(super) fn is_typed(graph: &Graph<'_>, extent: &Extent) -> bool {
         && extent.parts.iter().any(|part| !is_number(graph, part))
 }
 
-/// Whether a constant is a number, or else is a mistake that rustc tells by itself.
+/// Whether a constant is a number. (It may also be a mistake, which rustc reports by itself.)
 fn is_number(graph: &Graph<'_>, expr: &Expr) -> bool {
     match expr {
         Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_) | Lit::Float(_)),
@@ -59,7 +59,7 @@ pub(super) fn values(extent: &Extent) -> TokenStream {
     quote!([#(#parts),*])
 }
 
-/// A number as `i128`. The cast is at the number, where rustc tells what else it is.
+/// A number as `i128`. The cast has the span of the number, where rustc reports a wrong type.
 pub(super) fn wide(expr: &Expr) -> TokenStream {
     quote_spanned!(ends(expr).0=> (#expr) as ::core::primitive::i128)
 }

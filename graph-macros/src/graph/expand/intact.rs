@@ -1,6 +1,6 @@
-//! What rustc still compiles of a graph with mistakes: the statements that have none of those that rustc would tell
-//! once more. So what rustc has to say of them is said at once, and what only they name counts as used. Nothing calls
-//! it.
+//! The statements of a graph with mistakes that rustc still compiles: those without a mistake that rustc would report
+//! again. So rustc's own errors about them are reported in the same run, and names that only they use count as used.
+//! Nothing calls this code.
 
 use super::interface::implementation;
 use super::names::hidden;
@@ -13,7 +13,7 @@ use graph_plan::Code;
 use proc_macro2::{Ident, LineColumn, TokenStream};
 use quote::{ToTokens, format_ident, quote};
 
-/// The mistakes that rustc would find, too, in what a statement becomes.
+/// The codes of mistakes that rustc would find again in the expansion of a statement.
 const SHARED: [Code; 6] = [
     Code::Syntax,
     Code::UnknownResource,
@@ -23,10 +23,10 @@ const SHARED: [Code; 6] = [
     Code::OutOfBounds,
 ];
 
-/// Which statements these are.
+/// The intact statements of a graph.
 struct Intact<'a> {
     graph: &'a Graph<'a>,
-    /// Where the names stand of the others.
+    /// The positions of the names of all other statements.
     blamed: Vec<LineColumn>,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Intact<'a> {
         Self { graph, blamed }
     }
 
-    /// Is this so of a statement of this name with these expressions?
+    /// Whether a statement of this name with these expressions is intact.
     fn is(&self, name: &Ident, expressions: TokenStream) -> bool {
         !self.blamed.contains(&name.span().start()) && !self.graph.mentions_broken(expressions)
     }
@@ -67,14 +67,14 @@ pub(super) fn functions(graph: &Graph<'_>, report: &Report) -> TokenStream {
     quote!(#functions #kernels)
 }
 
-/// Uses of the kernels that stand in launches which could not be parsed, so that their imports count as used.
+/// Uses of the kernels in launches that could not be parsed, so that their imports count as used.
 fn kernels(graph: &Graph<'_>) -> TokenStream {
     let kernels = graph.item.kernels.iter();
     let used = kernels.map(|path| quote!(const _: ::core::marker::PhantomData<#path> = ::core::marker::PhantomData;));
     used.collect()
 }
 
-/// The nodes of a graph that is an expression, where its locals are.
+/// The intact nodes of a graph that is an expression. They are in its block, where its locals are visible.
 pub(super) fn nodes(graph: &Graph<'_>, report: &Report, builder: &TokenStream) -> TokenStream {
     let intact = Intact::new(graph, report);
     let nodes = intact.nodes().map(|(index, node)| {
@@ -87,7 +87,7 @@ pub(super) fn nodes(graph: &Graph<'_>, report: &Report, builder: &TokenStream) -
     nodes.chain([kernels(graph)]).collect()
 }
 
-/// The initial value of a param.
+/// A function with the initial value of a param.
 fn initial(graph: &Graph<'_>, index: usize, param: &Param) -> TokenStream {
     let function = format_ident!("__initial_{index}");
     let (name, ty, value) = (&param.name, &param.ty, &param.initial);
@@ -105,7 +105,7 @@ fn initial(graph: &Graph<'_>, index: usize, param: &Param) -> TokenStream {
     }
 }
 
-/// The node as it is added to a builder.
+/// A function that adds a node to a builder.
 fn added_alone(graph: &Graph<'_>, index: usize, node: &Node) -> TokenStream {
     let (function, builder) = (format_ident!("__added_{index}"), hidden("builder"));
     let operands = operands(graph, &operands_of(graph, index, mentioned(graph, &added(node))));
@@ -118,7 +118,7 @@ fn added_alone(graph: &Graph<'_>, index: usize, node: &Node) -> TokenStream {
     }
 }
 
-/// Where the names of the statements stand that mistakes are about: the nearest before each.
+/// The positions of the names of the statements that mistakes are about: for each mistake, the nearest name before it.
 fn blamed(graph: &Graph<'_>, report: &Report) -> Vec<LineColumn> {
     let mut starts: Vec<LineColumn> = graph.item.unparsed.iter().map(|name| name.span().start()).collect();
     starts_of(&graph.item.statements, &mut starts);

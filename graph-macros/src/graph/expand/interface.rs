@@ -1,11 +1,12 @@
-//! What users see of a graph: the type, the accessors of memory and params, the handles of nodes.
+//! The interface of a graph: the type, the accessors of memory and params, the handles of nodes.
 
 use super::argument::{argument_type, kept};
 use super::names::{Source, copy, receiver, unseen, value_name};
 use super::shape::Shape;
 use super::types::{
-    Lent, arguments, cloned, generics, lent, marker, memory_shape, nodes_field, param_type, place_type_at,
+    Lent, arguments, cloned, generics, lent, marker, memory_lent, nodes_field, param_type, place_type_at,
 };
+use super::visibility::visibility;
 use crate::graph::ast::{Node, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value};
 use graph_plan::Space;
@@ -14,7 +15,7 @@ use quote::{format_ident, quote};
 use syn::ext::IdentExt;
 use syn::{GenericParam, Lifetime, LifetimeParam};
 
-/// Whether methods do something or only have the right type.
+/// Whether methods have their bodies, or stubs of the right type.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bodies {
     Real,
@@ -22,7 +23,7 @@ pub(super) enum Bodies {
 }
 
 impl Bodies {
-    /// The body of a method.
+    /// The body of a method: `real`, or a stub.
     pub(super) fn of(self, real: TokenStream) -> TokenStream {
         match self {
             Bodies::Real => real,
@@ -43,14 +44,14 @@ pub(super) fn implementation(graph: &Graph<'_>, contents: TokenStream) -> TokenS
     }
 }
 
-/// The type, and that of its host memory.
+/// The graph's type, and the type of its host memory.
 pub(super) fn types(graph: &Graph<'_>) -> TokenStream {
     let (declaration, memory) = (declaration(graph), memory_type(graph));
     quote!(#declaration #memory)
 }
 
-/// The methods that read the same to editors and to rustc: all but `build` and those about params, whose bodies have
-/// spans of the user's.
+/// The methods that are the same for editors and for rustc. `build` and the methods about params are not, since their
+/// bodies have spans of the user's.
 pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let (common, memory) = (common(bodies), memory_method(graph, bodies));
     let resources = graph
@@ -74,7 +75,7 @@ pub(super) fn methods(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 pub(super) fn params(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let getters = (0..graph.params.len()).map(|param| getter(graph, param, bodies));
     let setters = match bodies {
-        Bodies::Real => TokenStream::new(), // beside the updates they apply
+        Bodies::Real => TokenStream::new(), // `updates` makes them
         Bodies::Stub => (0..graph.params.len())
             .map(|param| setter(graph, param, bodies.of(TokenStream::new())))
             .collect(),
@@ -82,7 +83,7 @@ pub(super) fn params(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     quote!(#(#getters)* #setters)
 }
 
-/// `Debug` as the runtime's graph has it, for whatever its memory holds.
+/// `Debug`, which shows the runtime's graph. It has no bounds on the types of elements.
 fn debug(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let name = &graph.item.name;
     let generics = generics(graph);
@@ -97,7 +98,7 @@ fn debug(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 
 fn declaration(graph: &Graph<'_>) -> TokenStream {
     let item = graph.item;
-    let (visibility, generics, docs) = (&item.visibility, generics(graph), &item.attributes.docs);
+    let (visibility, generics, docs) = (&item.attributes.visibility, generics(graph), &item.attributes.docs);
     let name = &without_suggestions(item.name.clone());
     let condition = &generics.where_clause;
     let places = graph.resources.iter().map(|resource| {
@@ -131,8 +132,9 @@ fn declaration(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// The name of a type at the user's own place, yet not as the user's: else rustc, where it cannot find a type, suggests
-/// a type parameter behind this name, and so tells the same mistake again where it has no such suggestion.
+/// The name of a type with the user's position, but not with the user's hygiene. Otherwise, if rustc cannot find
+/// another type, it suggests a type parameter after this name, and it reports the same mistake again without that
+/// suggestion.
 fn without_suggestions(mut name: Ident) -> Ident {
     name.set_span(name.span().resolved_at(Span::call_site()));
     name
@@ -162,9 +164,10 @@ fn common(bodies: Bodies) -> TokenStream {
 
 fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
     if resource.random.is_some() {
-        return rng_handle(resource, bodies);
+        return rng_handle(graph, resource, bodies);
     }
     let (name, docs) = (&resource.name, &resource.attributes.docs);
+    let visibility = visibility(graph, &resource.attributes);
     let name_mut = Ident::new(&format!("{}_mut", name.unraw()), name.span());
     let Lent {
         shared,
@@ -179,7 +182,7 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
         quote! {
             #[doc = #summary_mut]
             #(#docs)*
-            pub fn #name_mut(&mut self) -> __g::Result<#exclusive> { #get_mut }
+            #visibility fn #name_mut(&mut self) -> __g::Result<#exclusive> { #get_mut }
         }
     });
     let is_shared = matches!(resource.kind, ResourceKind::Shared { .. });
@@ -187,7 +190,7 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #name(&self) -> __g::Result<#shared> { #get }
+        #visibility fn #name(&self) -> __g::Result<#shared> { #get }
 
         #get_mut
         #rebind
@@ -197,13 +200,14 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
 fn getter(graph: &Graph<'_>, param: usize, bodies: Bodies) -> TokenStream {
     let (ty, param, condition) = (param_type(graph, param), graph.params[param], cloned(graph));
     let (name, docs) = (&param.name, &param.attributes.docs);
+    let visibility = visibility(graph, &param.attributes);
     let summary = format!(" The value of the param `{name}` in the next launch.");
     let this = receiver(name);
     let get = bodies.of(copy(name, &Source::Field(this.clone())));
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #name(&#this) -> #ty #condition { #get }
+        #visibility fn #name(&#this) -> #ty #condition { #get }
     }
 }
 
@@ -211,6 +215,7 @@ fn getter(graph: &Graph<'_>, param: usize, bodies: Bodies) -> TokenStream {
 pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> TokenStream {
     let (ty, param, condition) = (param_type(graph, param), graph.params[param], cloned(graph));
     let (name, docs) = (&param.name, &param.attributes.docs);
+    let visibility = visibility(graph, &param.attributes);
     let set = Ident::new(&format!("set_{}", name.unraw()), name.span());
     let (this, value) = (receiver(name), value_name(name));
     let summary =
@@ -218,13 +223,15 @@ pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> Toke
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #set(&mut #this, #value: #ty) -> __g::Result<()> #condition { #body }
+        #visibility fn #set(&mut #this, #value: #ty) -> __g::Result<()> #condition { #body }
     }
 }
 
-/// The handle of a node. In `for`s it takes the numbers of the iterations, from the outermost.
+/// The method that returns the handle of a node. In `for`s, it takes the numbers of the iterations, from the outermost
+/// inwards.
 fn handle(graph: &Graph<'_>, index: usize, node: &Node, translated: bool, bodies: Bodies) -> TokenStream {
     let (name, docs) = (&node.name, &node.attributes.docs);
+    let visibility = visibility(graph, &node.attributes);
     let summary = format!(" The node `{name}`.");
     let variables = graph.variables_up_to(graph.draft.loop_around(index));
     let distinct = |(position, variable): (usize, &&Ident)| match variables[..position].contains(variable) {
@@ -244,7 +251,7 @@ fn handle(graph: &Graph<'_>, index: usize, node: &Node, translated: bool, bodies
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #name(&mut self #(, #variables: ::core::primitive::usize)*) -> __g::NodeHandle<'_> { #get }
+        #visibility fn #name(&mut self #(, #variables: ::core::primitive::usize)*) -> __g::NodeHandle<'_> { #get }
     }
 }
 
@@ -267,7 +274,7 @@ fn memory_type(graph: &Graph<'_>) -> TokenStream {
     if host.is_empty() {
         return TokenStream::new();
     }
-    let (visibility, name) = (&item.visibility, memory_name(graph));
+    let (type_visibility, name) = (&item.attributes.visibility, memory_name(graph));
     let lifetime = Lifetime::new("'memory", Span::mixed_site());
     let own = generics(graph);
     let mut generics = own.clone();
@@ -277,15 +284,16 @@ fn memory_type(graph: &Graph<'_>) -> TokenStream {
     let condition = generics.where_clause.take();
     let marker = marker(&own);
     let fields = host.iter().map(|resource| {
-        let (field, shape) = (&resource.name, memory_shape(graph, resource));
+        let (field, lent) = (&resource.name, memory_lent(graph, resource, &lifetime));
+        let visibility = visibility(graph, &resource.attributes);
         let summary = format!(" The host resource `{field}`.");
-        quote!(#[doc = #summary] pub #field: &#lifetime mut #shape,)
+        quote!(#[doc = #summary] #visibility #field: #lent,)
     });
     let summary = format!(" All host memory of a [`{}`], lent at once.", item.name);
     quote! {
         #[doc = #summary]
         #[allow(dead_code, non_snake_case)]
-        #visibility struct #name #generics #condition {
+        #type_visibility struct #name #generics #condition {
             #(#fields)*
             __marker: #marker,
         }
@@ -313,18 +321,22 @@ fn memory_method(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     }
 }
 
-/// The function that takes host memory out of what is lent at once.
+/// The function that takes one piece of host memory out of a `HostSplit`.
 fn take(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
     match Shape::of(graph, resource) {
+        Shape::Table { .. } if graph.is_expression() => quote!(__p::TableSlot::take),
         _ if graph.is_expression() => quote!(__p::HostSlot::take),
-        Shape::Fixed(_) | Shape::Inferred => quote!(__g::HostSplit::take),
-        Shape::Dynamic { .. } => quote!(__g::HostSplit::take_slice),
+        shape => {
+            let take = shape.function("take", Span::call_site());
+            quote!(__g::HostSplit::#take)
+        }
     }
 }
 
-/// The method that lends the handle.
-pub(super) fn rng_handle(resource: &Resource, bodies: Bodies) -> TokenStream {
+/// The method that returns the handle of random numbers.
+pub(super) fn rng_handle(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
     let (name, docs) = (&resource.name, &resource.attributes.docs);
+    let visibility = visibility(graph, &resource.attributes);
     let summary = format!(" The random numbers `{name}`: their seed.");
     let field = unseen(name);
     let get = bodies.of(quote!(__g::Graph::rng(
@@ -334,7 +346,7 @@ pub(super) fn rng_handle(resource: &Resource, bodies: Bodies) -> TokenStream {
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #name(&mut self) -> __g::RngHandle<'_> { #get }
+        #visibility fn #name(&mut self) -> __g::RngHandle<'_> { #get }
     }
 }
 

@@ -1,4 +1,5 @@
-//! Nodes that are made by calls of libraries, or of CUDA: closures that get addresses of memory under its names.
+//! `capture` and `raw` nodes: closures that call libraries or CUDA, and get addresses of memory under the memory's
+//! names.
 
 use super::closure::clones;
 use super::part::borrow;
@@ -32,8 +33,8 @@ pub(super) fn capture(graph: &Graph<'_>, node: &Node, capture: &Capture, builder
     quote_spanned!(span=> #[allow(unused_variables, unreachable_code)] { #clones let _ = #add; })
 }
 
-/// The call that adds what a closure adds. The closure stands in the author's `unsafe`; one of its own within it is
-/// welcome.
+/// The call that adds a `raw` node. The closure is inside the author's `unsafe`, and may have `unsafe` blocks of its
+/// own.
 pub(super) fn raw(graph: &Graph<'_>, node: &Node, raw: &Raw, builder: &TokenStream) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
     let (unsafety, handle, after) = (&raw.unsafety, &raw.graph, &raw.after);
@@ -61,8 +62,8 @@ fn arguments(graph: &Graph<'_>, arguments: &[Argument]) -> TokenStream {
     quote!((#(#arguments,)*))
 }
 
-/// The pattern that gives memory its name in the closure: each name that is borrowed once, and is not that of the
-/// closure's parameter.
+/// The pattern that binds memory to its names in the closure. A name is bound if it is borrowed once, and is not the
+/// name of the closure's parameter.
 fn names(arguments: &[Argument], parameter: &Ident) -> TokenStream {
     let name = |argument: &Argument| match argument {
         Argument::Borrow { place, .. } => Some(place.name.clone()),
@@ -79,7 +80,7 @@ fn names(arguments: &[Argument], parameter: &Ident) -> TokenStream {
     quote!((#(#bound,)*))
 }
 
-/// A closure's body as an expression whose type is a `Result`, by a function that makes one of its value.
+/// A closure's body as an expression whose type is a `Result`. If its value is none, `convert` makes one of it.
 fn result(body: &Expr, ending: Ending, convert: TokenStream) -> TokenStream {
     match ending {
         Ending::Result => body.to_token_stream(),
@@ -87,18 +88,18 @@ fn result(body: &Expr, ending: Ending, convert: TokenStream) -> TokenStream {
     }
 }
 
-/// How an expression ends, as far as the text tells.
+/// The way in which an expression ends, as far as the text tells.
 enum Ending {
-    /// With `Ok(..)`, `Err(..)`, or not at all.
+    /// It ends with `Ok(..)` or `Err(..)`, or does not end.
     Result,
-    /// Without a value.
+    /// It ends without a value.
     Nothing,
-    /// With something else.
+    /// It ends with another value.
     Value,
 }
 
 impl Ending {
-    /// That of several branches: a result only where all are.
+    /// The ending of several branches: a `Result` if all of them end with one.
     fn of_all(branches: impl IntoIterator<Item = Self>) -> Self {
         let mut branches = branches.into_iter();
         match branches.all(|branch| matches!(branch, Ending::Result)) {

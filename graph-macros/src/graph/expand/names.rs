@@ -9,26 +9,27 @@ pub(super) fn hidden(name: &str) -> Ident {
     Ident::new(name, Span::mixed_site())
 }
 
-/// The local variable that holds a resource's place in `build`. It has the user's own hygiene: only tokens that agree
-/// in it make one span, at which rustc reports what is wrong with a place.
+/// The local variable that holds a resource's place in `build`. It has the user's own hygiene: rustc joins only tokens
+/// with the same hygiene to one span, at which it reports mistakes about a place.
 pub(super) fn local(declared: &Ident) -> Ident {
     local_at(declared, declared.span())
 }
 
-/// The same variable, mentioned elsewhere: where it is, with the hygiene of where it was declared.
+/// A mention of that variable at `place`, with the hygiene of the declaration.
 pub(super) fn local_at(declared: &Ident, place: Span) -> Ident {
     let span = place.resolved_at(declared.span());
     Ident::new(&format!("__place_{}", declared.unraw()), span)
 }
 
-/// The field of this name, mentioned where it means nothing to editors.
+/// The field of this name, with a span that editors ignore.
 pub(super) fn unseen(name: &Ident) -> Ident {
     let mut name = name.clone();
     name.set_span(Span::call_site().resolved_at(name.span()));
     name
 }
 
-/// `self` in the methods of a param, with the hygiene of its name: rustc underlines only tokens that agree in that.
+/// `self` in the methods of a param, with the hygiene of the param's name: rustc underlines only tokens with the same
+/// hygiene together.
 pub(super) fn receiver(param: &Ident) -> Ident {
     Ident::new("self", param.span())
 }
@@ -38,7 +39,7 @@ pub(super) fn value_name(param: &Ident) -> Ident {
     Ident::new("__value", param.span())
 }
 
-/// Where a copy of a param's value comes from.
+/// The source of a copy of a param's value.
 pub(super) enum Source {
     /// The field of this receiver.
     Field(Ident),
@@ -49,8 +50,7 @@ pub(super) enum Source {
 }
 
 /// A copy of a param's value: params are `Clone`, not necessarily `Copy`. All copies of one param have the same span,
-/// at its name, so that rustc says only once that a type is not `Clone`. `receiver` is the `self` of the method, or the
-/// argument's name.
+/// at its name, so that rustc says only once that a type is not `Clone`.
 pub(super) fn copy(name: &Ident, source: &Source) -> TokenStream {
     let here = |ident: &Ident| {
         let mut ident = ident.clone();
@@ -68,8 +68,8 @@ pub(super) fn copy(name: &Ident, source: &Source) -> TokenStream {
     quote_spanned!(name.span()=> ::core::clone::Clone::clone(&#value))
 }
 
-/// The parameter of a node's function that is the [`loaded`] value: `None` in an update, which does not evaluate the
-/// expression again.
+/// The parameter of a node's function for the function value that it launches. It is `None` in an update, which does
+/// not evaluate that expression again.
 pub(super) fn loaded_name() -> Ident {
     Ident::new("function", Span::mixed_site())
 }

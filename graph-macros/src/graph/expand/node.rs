@@ -1,6 +1,6 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
-use super::alias::{alias, allowed};
+use super::alias::{allowed, has_generic_kernels, kernel, kernel_at};
 use super::attribute;
 use super::child;
 use super::closure;
@@ -22,14 +22,14 @@ use syn::Expr;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 
-/// The call that adds a node that no param changes, at the node's name, where rustc marks the call of a wrong argument.
+/// The call that adds a node that mentions no param. It has the span of the node's name, which rustc marks beside a
+/// wrong argument.
 pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
     match &node.action {
         Action::Kernel(launch) => {
             let function = loaded(node).map(|function| quote!(::core::option::Option::Some(#function)));
-            let dimensions = dimensions(graph, node, launch);
-            let call = call(graph, launch, &alias(node), function);
+            let (dimensions, call) = (dimensions(graph, node, launch), call(graph, node, launch, function));
             quote_spanned!(span=> let _ = __g::GraphBuilder::kernel(#builder, #name, #dimensions, #call);)
         }
         Action::Memcpy { from, to } if from.is_rectangle() || to.is_rectangle() => {
@@ -58,7 +58,7 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
     }
 }
 
-/// The call that adds a conditional, whose bodies follow.
+/// The call that adds a conditional. The calls for its bodies follow it.
 fn conditional(graph: &Graph<'_>, node: &Node, builder: &TokenStream, method: &str) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
     let method = Ident::new(method, span);
@@ -69,15 +69,14 @@ fn conditional(graph: &Graph<'_>, node: &Node, builder: &TokenStream, method: &s
     quote_spanned!(span=> let _ = __p::Declare::#method(#builder, #name, #condition);)
 }
 
-/// The call that adds a node to a builder, or updates it in a graph: the same expression serves both.
+/// The call that adds a node to a builder, or updates it in a graph. Both are the same expression.
 pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident) -> TokenStream {
     let (name, span) = (node.name.to_string(), node.name.span());
     let trait_path = quote_spanned!(span=> __p::NodeTarget);
     match &node.action {
         Action::Kernel(launch) => {
             let function = loaded(node).map(|_| loaded_name().to_token_stream());
-            let dimensions = dimensions(graph, node, launch);
-            let call = call(graph, launch, &alias(node), function);
+            let (dimensions, call) = (dimensions(graph, node, launch), call(graph, node, launch, function));
             quote_spanned!(span=> #trait_path::kernel(#target, #index, #name, #dimensions, #call))
         }
         Action::Memset { to, value } => {
@@ -86,7 +85,7 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
             quote_spanned!(span=> #trait_path::#method::<_, #element>(#target, #index, #name, #place, #value))
         }
         Action::Graph(child) => child::apply(graph, index, node, child, target),
-        // No param can be in these, or only in what is fixed when the graph is built.
+        // These mention no param, or only in expressions that are fixed when the graph is built.
         Action::Memcpy { .. }
         | Action::Call(_)
         | Action::Capture(_)
@@ -100,16 +99,15 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
     }
 }
 
-/// `Launch::new(grid, block)` at the user's tokens. Without `unsafe` it also demands a kernel that is declared `safe`:
-/// rustc then says nothing of the call of an unsafe function in the same body.
+/// `Launch::new(grid, block)` at the user's tokens. Without `unsafe`, it also demands a kernel that is declared `safe`.
+/// If that fails, rustc does not report the call of an unsafe function in the same body as well.
 fn dimensions(graph: &Graph<'_>, node: &Node, launch: &Launch) -> TokenStream {
     let span = launch.function.span();
     let passed = |extent: &Extent| extent::passed(graph, extent, span);
     let (grid, block) = (passed(&launch.grid), passed(&launch.block));
     let dimensions = match (launch.path(), launch.unsafety) {
         (Some(_), None) => {
-            let mut kernel = alias(node);
-            kernel.set_span(span);
+            let kernel = kernel_at(graph, node, span);
             quote_spanned!(span=> __p::launch::<#kernel>(#grid, #block))
         }
         (None, _) | (_, Some(_)) => quote_spanned!(span=> __g::Launch::new(#grid, #block)),
@@ -133,9 +131,9 @@ pub(super) fn loaded(node: &Node) -> Option<TokenStream> {
     Some(quote_spanned!(span=> __g::LoadedFunction::loaded(&(#expr))))
 }
 
-/// The call that a node makes, in `unsafe` where the user wrote so. `function` is the value that is launched, if that
-/// is no path.
-fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident, function: Option<TokenStream>) -> TokenStream {
+/// The kernel call of a node, in `unsafe` if the user wrote that. `function` is the function value that is launched, if
+/// the user wrote no path.
+fn call(graph: &Graph<'_>, node: &Node, launch: &Launch, function: Option<TokenStream>) -> TokenStream {
     let declared = function.is_none();
     let arguments = launch.arguments.iter().enumerate();
     let arguments = arguments.map(|(index, argument)| match argument {
@@ -143,34 +141,34 @@ fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident, function: Option<Tok
             let place = on_device(graph, place, mutable.is_some());
             quote!(#and #mutable #place)
         }
-        Argument::Value(value) if declared => by_value(value, kernel, index),
+        Argument::Value(value) if declared => by_value(value, kernel_at(graph, node, value.span()), index),
         Argument::Value(value) => value.to_token_stream(),
     });
     match function {
         Some(function) => call_of_value(launch, function, arguments),
-        None => call_of_path(launch, kernel, quote!(#(#arguments),*)),
+        None => {
+            let kernel = kernel_at(graph, node, launch.function.span());
+            call_of_path(launch, &kernel, quote!(#(#arguments),*))
+        }
     }
 }
 
 /// The by-value argument of this index of a declared kernel. An integer parameter takes integers of any type, so rustc
 /// does not look at it to find the type of an expression: it takes literals for an `i32`, which not all fit, and where
 /// the expression is of whatever type is expected, the parameter's type must be named.
-fn by_value(value: &Expr, kernel: &Ident, index: usize) -> TokenStream {
+fn by_value(value: &Expr, kernel: TokenStream, index: usize) -> TokenStream {
     let span = value.span();
     if is_large_literal(value) {
         return quote_spanned!(span=> __p::literal(#value));
     }
     if is_of_any_type(value) {
-        let (kernel, function) = (
-            Ident::new(&kernel.to_string(), span),
-            format_ident!("__value{index}", span = span),
-        );
+        let function = format_ident!("__value{index}", span = span);
         return quote_spanned!(span=> #kernel::#function(#value));
     }
     value.to_token_stream()
 }
 
-/// `KernelCall::built_with(function, [arguments])`. Without `unsafe` it is rustc's own error, at the function.
+/// `KernelCall::built_with(function, [arguments])`. If the user wrote no `unsafe`, rustc reports that at the function.
 fn call_of_value(launch: &Launch, function: TokenStream, arguments: impl Iterator<Item = TokenStream>) -> TokenStream {
     let arguments = launch.arguments.iter().zip(arguments).map(|(argument, tokens)| {
         let (constructor, span) = match argument {
@@ -191,11 +189,10 @@ fn call_of_value(launch: &Launch, function: TokenStream, arguments: impl Iterato
 }
 
 /// `kernel::__launch(arguments)`
-fn call_of_path(launch: &Launch, kernel: &Ident, arguments: TokenStream) -> TokenStream {
-    let kernel = Ident::new(&kernel.to_string(), launch.function.span());
+fn call_of_path(launch: &Launch, kernel: &TokenStream, arguments: TokenStream) -> TokenStream {
     let mut arguments = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, arguments);
     arguments.set_span(launch.parens);
-    // The callee reaches from the path to `>>>`, so that rustc suggests to replace nothing but the arguments.
+    // The callee's span reaches from the path to `>>>`, so that rustc suggests to replace only the arguments.
     let function = Ident::new("__launch", launch.closing);
     let callee = quote_spanned!(launch.function.span()=> #kernel::#function);
     match launch.unsafety {
@@ -215,7 +212,8 @@ fn value_to_set(graph: &Graph<'_>, to: &Place, value: &Expr) -> TokenStream {
     }
 }
 
-/// The innermost type of a place's resource, as it is declared; what stands for an array may have parts, too.
+/// The type of the elements of a place's resource, as it is declared. If the declared type is a name for an array, its
+/// parts are selected.
 fn element(graph: &Graph<'_>, place: &Place) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return quote!(_);
@@ -226,7 +224,7 @@ fn element(graph: &Graph<'_>, place: &Place) -> TokenStream {
     resource.shape.element.to_token_stream()
 }
 
-/// The places a node touches.
+/// The places that a node touches.
 pub(super) fn places(node: &Node) -> Vec<&Place> {
     match &node.action {
         Action::Kernel(launch) => borrowed(&launch.arguments),
@@ -259,18 +257,24 @@ pub(super) struct Assertions {
 
 /// All assertions about the nodes of a graph.
 pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Assertions {
-    let (generic, plain): (Vec<_>, Vec<_>) = each(graph)
+    let (mut generic, mut plain): (Vec<_>, Vec<_>) = each(graph)
         .into_iter()
-        .partition(|assertion| generic(graph, assertion.tokens.clone()));
-    let plain = plain.into_iter();
-    let plain = plain
-        .chain(unordered_kernels(graph, outcome))
+        .partition(|assertion| self::generic(graph, assertion.tokens.clone()));
+    let generic_kernels = has_generic_kernels(graph);
+    let kernels = unordered_kernels(graph, outcome)
+        .into_iter()
         .chain(first_writes(graph, outcome));
+    for assertion in kernels {
+        match generic_kernels && self::generic(graph, assertion.tokens.clone()) {
+            true => generic.push(assertion),
+            false => plain.push(assertion),
+        }
+    }
     let (allowed, mut numbers) = (allowed(graph), HashMap::<&Ident, usize>::new());
     let item = |Assertion { node, span, tokens }| {
         let number = numbers.entry(&node.name).or_default();
         *number += 1;
-        // rustc says that the evaluation of this constant failed.
+        // rustc's message says that the evaluation of the constant with this name failed.
         let name = match *number {
             1 => format_ident!("NODE_{}", node.name.unraw(), span = span),
             number => format_ident!("NODE{number}_{}", node.name.unraw(), span = span),
@@ -279,7 +283,7 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Assertions {
     };
     let statement = |Assertion { span, tokens, .. }| quote_spanned!(span=> const { #tokens };);
     Assertions {
-        items: plain.map(item).collect(),
+        items: plain.into_iter().map(item).collect(),
         generic: generic.into_iter().map(statement).collect(),
     }
 }
@@ -295,7 +299,7 @@ struct Assertion<'a> {
 }
 
 /// For each kernel that gets scratch memory as `&mut` before any other node has written it, the assertion that it does
-/// not load from there. Only constants of the kernels' types tell.
+/// not load from there. Only constants of the kernel's type tell that.
 fn first_writes<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> {
     let assertion = |&access: &usize| {
         let (place, start) = graph.accesses[access];
@@ -307,7 +311,7 @@ fn first_writes<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> 
         let passed =
             |argument: &Argument| matches!(argument, Argument::Borrow { place: passed, .. } if ptr::eq(passed, place));
         let param = launch.arguments.iter().position(passed)?;
-        let (kernel, name, memory) = (alias(node), node.name.to_string(), place.name.to_string());
+        let (kernel, name, memory) = (kernel(graph, node), node.name.to_string(), place.name.to_string());
         let function = quote_spanned!(start=> __p::check_initializes::<#kernel>);
         let tokens = spanned_call(function, quote!(#name, #memory, #param), place.end);
         Some(Assertion {
@@ -319,7 +323,7 @@ fn first_writes<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> 
     outcome.first_writes.iter().filter_map(assertion).collect()
 }
 
-/// For each two kernels of which some nodes can run at the same time, the assertion that they share no module-scope
+/// For each two kernels with nodes that can run at the same time, the assertion that they share no module-scope
 /// variable that one of them writes. Only constants of the kernels' types tell which variables they touch.
 fn unordered_kernels<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> {
     let path = |node: &Node| match &node.action {
@@ -334,7 +338,7 @@ fn unordered_kernels<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<
         .collect();
     let assertion = |(first, second): (usize, usize)| {
         let (first, second) = (graph.nodes[launches[first].0], graph.nodes[launches[second].0]);
-        let (kernel, other) = (alias(first), alias(second));
+        let (kernel, other) = (kernel(graph, first), kernel(graph, second));
         let (name, other_name) = (first.name.to_string(), second.name.to_string());
         let function = quote_spanned! {second.name.span()=>
             __p::check_variables::<#kernel, #other>
@@ -388,9 +392,9 @@ fn each<'a>(graph: &Graph<'a>) -> Vec<Assertion<'a>> {
     found
 }
 
-/// Contracts and the kernel's own limits, for all nodes that launch it in the same way.
+/// The assertion of contracts and of the kernel's own limits, for all nodes that launch it in the same way.
 struct LaunchAssertion<'a> {
-    /// The first such node, where a failure is reported.
+    /// The first such node, at which a failure is reported.
     node: &'a Node,
     launch: &'a Launch,
     operands: TokenStream,
@@ -400,7 +404,7 @@ struct LaunchAssertion<'a> {
 
 impl LaunchAssertion<'_> {
     fn tokens(&self, graph: &Graph<'_>) -> TokenStream {
-        let (kernel, nodes, operands) = (alias(self.node), &self.nodes, &self.operands);
+        let (kernel, nodes, operands) = (kernel(graph, self.node), &self.nodes, &self.operands);
         let check = match self.node.attributes.node.cluster {
             _ if any_typed(graph, self.node, self.launch) => {
                 quote_spanned!(self.launch.function.span()=> check_dimensions)
@@ -420,7 +424,7 @@ impl LaunchAssertion<'_> {
     }
 }
 
-/// Grid, block, shared memory and arguments of a launch as constants; `None` where a dimension is none.
+/// The grid, block, shared memory and arguments of a launch as constants; `None` if a dimension is not constant.
 fn operands(graph: &Graph<'_>, node: &Node, launch: &Launch) -> Option<TokenStream> {
     let variables = graph.variables();
     let cluster = node.attributes.node.cluster.as_ref().map(|(_, cluster)| cluster);

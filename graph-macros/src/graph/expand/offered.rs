@@ -1,5 +1,5 @@
-//! What a graph offers to those that it is a node of: what can be bound in it, and functions that add and change its
-//! nodes.
+//! The interface that a graph offers to parent graphs: the names that can be bound in it, and the functions that add
+//! and change its nodes.
 
 use super::alias::child_path;
 use super::argument::kept;
@@ -21,7 +21,7 @@ use quote::{ToTokens, TokenStreamExt, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::{GenericParam, Lifetime, LifetimeParam, Type};
 
-/// Something that can be bound, with its type.
+/// A name that can be bound, with its type.
 struct Slot<'a> {
     name: &'a Ident,
     ty: TokenStream,
@@ -34,7 +34,7 @@ enum Kind<'a> {
     Param,
 }
 
-/// Does a child have the resource for itself?
+/// Whether the resource is the child's own, so that it cannot be bound.
 fn is_own(resource: &Resource) -> bool {
     matches!(resource.kind, ResourceKind::Scratch | ResourceKind::Rng)
 }
@@ -60,8 +60,8 @@ fn slots<'a>(graph: &Graph<'a>) -> Vec<Slot<'a>> {
     memory.chain(values).chain(params).collect()
 }
 
-/// A type with a name in place of each lifetime that is left out: `build` may leave them out, a type that is returned
-/// may not.
+/// A type in which each lifetime that is left out is named. In parameters of `build` they may be left out, but not in
+/// other types.
 fn named(ty: TokenStream) -> TokenStream {
     let (mut found, mut tokens) = (TokenStream::new(), ty.into_iter().peekable());
     while let Some(token) = tokens.next() {
@@ -93,7 +93,7 @@ fn named(ty: TokenStream) -> TokenStream {
     found
 }
 
-/// The lifetime that stands for those that are left out, if there are any.
+/// The lifetime that names those that are left out, if there are any.
 fn lifetime(graph: &Graph<'_>) -> Option<Lifetime> {
     let values = graph.values.iter().map(|value| value.ty);
     let types = values.chain(graph.params.iter().map(|param| &param.ty));
@@ -111,8 +111,8 @@ fn angled(lifetime: Option<Lifetime>) -> Option<TokenStream> {
     lifetime.map(|lifetime| quote!(<#lifetime>))
 }
 
-/// What a graph offers to those that it is a node of, and to its own `build`: what can be bound, and the one function
-/// that declares its nodes.
+/// The items that a graph offers to parent graphs and to its own `build`: the functions that bind names, and the one
+/// function that declares its nodes.
 pub(super) fn offered(graph: &Graph<'_>, bodies: Bodies, asserted: &TokenStream) -> TokenStream {
     let (slots, bound_type) = (slots(graph), bound_type(graph));
     let names = slots.iter().map(|slot| slot.name);
@@ -142,7 +142,7 @@ pub(super) fn offered(graph: &Graph<'_>, bodies: Bodies, asserted: &TokenStream)
     }
 }
 
-/// The struct of what can be bound, an item beside the type.
+/// The struct with a slot for each name that can be bound. It is an item beside the graph's type.
 pub(super) fn bound(graph: &Graph<'_>) -> TokenStream {
     let mut generics = generics(graph);
     if let Some(lifetime) = lifetime(graph) {
@@ -168,7 +168,7 @@ fn bound_type(graph: &Graph<'_>) -> TokenStream {
     quote!(__Bound<#(#arguments),*>)
 }
 
-/// The implementation that makes the type a graph which others can have as a node.
+/// The implementation of the trait of graphs that can be child graphs.
 pub(super) fn declared(graph: &Graph<'_>) -> TokenStream {
     let (name, generics) = (&graph.item.name, generics(graph));
     let (parameters, arguments, condition) = generics.split_for_impl();
@@ -177,7 +177,7 @@ pub(super) fn declared(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// The names that can be bound.
+/// The constant that lists the names that can be bound.
 fn interface(graph: &Graph<'_>, slots: &[Slot<'_>], bodies: Bodies) -> TokenStream {
     let writes = |resource: usize| {
         let mut accesses = graph.draft.accesses.iter();
@@ -212,7 +212,7 @@ fn interface(graph: &Graph<'_>, slots: &[Slot<'_>], bodies: Bodies) -> TokenStre
     }
 }
 
-/// The first node that cannot be in a conditional body: one of the graph's, or of those that it has as nodes.
+/// The first node, of the graph or of its child graphs, that cannot be in a conditional body.
 fn unconditional(graph: &Graph<'_>) -> TokenStream {
     let own = graph.draft.nodes.iter().find(|node| !node.kind.may_be_conditional());
     if let Some(node) = own {
@@ -250,7 +250,8 @@ fn setter(graph: &Graph<'_>, slot: &Slot<'_>, bound_type: &TokenStream, bodies: 
     quote!(#[doc(hidden)] pub fn #function #lifetime (#bound: &mut #bound_type, #given: #ty) { #set })
 }
 
-/// The values and params of a graph with params as a tuple: what is bound, or else the initial values of params.
+/// The function that returns the values and params of a graph with params, as a tuple: the bound values, or else the
+/// initial values of params.
 fn scalars(graph: &Graph<'_>, bound_type: &TokenStream) -> TokenStream {
     if graph.params.is_empty() {
         return TokenStream::new();
@@ -273,7 +274,7 @@ fn scalars(graph: &Graph<'_>, bound_type: &TokenStream) -> TokenStream {
     }
 }
 
-/// The values and params, as local variables.
+/// Takes the values and params out of the bound slots, as local variables.
 fn scalars_taken(graph: &Graph<'_>, bound: &Ident, owner: &Ident) -> TokenStream {
     let values = graph.values.iter().map(|Value { name, ty }| {
         let (text, ty) = (name.to_string(), named(ty.to_token_stream()));
@@ -304,7 +305,8 @@ fn scalar_types(graph: &Graph<'_>) -> impl Iterator<Item = TokenStream> {
     types.into_iter()
 }
 
-/// The values and params of what is bound, as local variables of the functions that declare and change nodes.
+/// Takes the values and params out of the bound slots, as local variables of the functions that declare and change
+/// nodes.
 fn take_scalars(graph: &Graph<'_>, bound: &Ident, owner: &Ident) -> TokenStream {
     if graph.params.is_empty() {
         return scalars_taken(graph, bound, owner);
@@ -313,15 +315,15 @@ fn take_scalars(graph: &Graph<'_>, bound: &Ident, owner: &Ident) -> TokenStream 
     quote!(let (#(#names,)*) = Self::__scalars(&mut #bound, #owner)?;)
 }
 
-/// The mention of what is asserted of a generic graph, one constant so that rustc tells a failure once for each
-/// instance. It is at the name of the graph.
+/// The mention of the assertions about a generic graph. They are one constant, so that rustc reports a failure once for
+/// each instance. It has the span of the graph's name.
 pub(super) fn assert(graph: &Graph<'_>, asserted: &TokenStream) -> Option<TokenStream> {
     let span = graph.item.name.span();
     (!asserted.is_empty()).then(|| quote_spanned!(span=> let () = Self::__ASSERTED;))
 }
 
-/// The one function that declares the graph's nodes, for its own `build` and for those that it is a node of. Memory
-/// that is not bound is the graph's own.
+/// The one function that declares the graph's nodes, for its own `build` and for parent graphs. Memory that is not
+/// bound is the graph's own.
 fn declare(
     graph: &Graph<'_>,
     slots: &[Slot<'_>],
@@ -374,14 +376,14 @@ fn declare(
     }
 }
 
-/// `mut` for what is bound, if scalars are taken out of it.
+/// `mut` for the bound slots, if scalars are taken out of them.
 fn mutably(graph: &Graph<'_>, bodies: Bodies) -> Option<TokenStream> {
     let scalars = !graph.values.is_empty() || !graph.params.is_empty();
     (scalars && bodies == Bodies::Real).then(|| quote!(mut))
 }
 
-/// The function that changes the nodes that mention params in another graph, whose params may be in what they are bound
-/// to; none if there are no such nodes.
+/// The function that changes the nodes that mention params, for a parent graph whose own params may be bound to them.
+/// `None` if there are no such nodes.
 fn update(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodies: Bodies) -> Option<TokenStream> {
     let changing: Vec<usize> = (0..graph.nodes.len())
         .filter(|&node| !params(graph, graph.nodes[node]).is_empty())
@@ -398,7 +400,10 @@ fn update(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodie
             }
             _ if resource.random.is_some() => quote!(own_rng),
             Shape::Dynamic { row, .. } => quote!(own_slice::<#row>),
-            shape => quote!(own::<#shape>),
+            Shape::Table { element, lengths } => {
+                return quote!(let #place = __p::own_table::<#element, _>(#update, #name, [#(#lengths),*])?;);
+            }
+            shape @ (Shape::Fixed(_) | Shape::Inferred) => quote!(own::<#shape>),
         };
         quote!(let #place = __p::#found(#update, #name)?;)
     });

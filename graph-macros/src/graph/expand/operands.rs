@@ -10,10 +10,10 @@ use quote::{ToTokens, format_ident, quote};
 
 /// The operands of a function that declares or changes some nodes.
 pub(super) struct Operands {
-    /// The nodes whose places it has.
+    /// The nodes whose places it takes.
     pub(super) nodes: Vec<usize>,
     pub(super) scalars: Vec<Scalar>,
-    /// The innermost `for` around it: it has the variables of that and of those around it.
+    /// The innermost `for` around the nodes: the function takes the variables of it and of all loops around it.
     pub(super) around: Option<usize>,
 }
 
@@ -26,7 +26,7 @@ pub(super) fn operands_of(graph: &Graph<'_>, node: usize, scalars: Vec<Scalar>) 
     }
 }
 
-/// The call of a function with these [`operands`]; that of a node with a function value has this behind them.
+/// The call of a function with these [`operands`]. If the node launches a function value, that comes after them.
 pub(super) fn call(
     graph: &Graph<'_>,
     function: &Ident,
@@ -44,7 +44,7 @@ pub(super) fn call(
     quote!(Self::#function(#target, #(#places,)* #(#values,)* #(#variables,)* #loaded)?;)
 }
 
-/// A resource's place, to be handed on: `Copy`, other than random numbers.
+/// A resource's place, as an argument. Places are `Copy`; random numbers are cloned.
 pub(super) fn handed(resource: &Resource, place: TokenStream) -> TokenStream {
     match resource.random {
         Some(_) => quote!(::core::clone::Clone::clone(&#place)),
@@ -77,7 +77,7 @@ pub(super) fn operands(graph: &Graph<'_>, operands: &Operands) -> TokenStream {
     quote!(#(#places)* #(#values)* #(#variables: ::core::primitive::usize,)*)
 }
 
-/// The resources the nodes touch, each once, as they were declared.
+/// The resources that the nodes touch, each once, in order of declaration.
 pub(super) fn resources_of<'a>(graph: &Graph<'a>, nodes: &[usize]) -> impl Iterator<Item = &'a Resource> + use<'a> {
     let touched = nodes.iter().flat_map(|&node| places(graph.nodes[node]));
     let mut indices: Vec<usize> = touched.filter_map(|place| graph.resource(place)).collect();

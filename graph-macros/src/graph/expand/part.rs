@@ -4,19 +4,19 @@
 use super::names::local_at;
 use super::rng;
 use super::shape::Shape;
-use crate::graph::ast::{Part, Place, Resource};
+use crate::graph::ast::{Action, Part, Place, Resource};
 use crate::graph::constant::{is_constant, mentions, value};
 use crate::graph::resolve::{Graph, expressions};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 
-/// A range with every bound as an expression, of a dimension of a resource.
+/// A range in a dimension of a resource, with its bounds as expressions.
 pub(super) struct Range<'a> {
     start: Option<&'a Expr>,
     end: Option<&'a Expr>,
     inclusive: bool,
-    /// The length of the dimension, where the text tells.
+    /// The length of the dimension, if the text tells it.
     length: Option<&'a Expr>,
 }
 
@@ -25,7 +25,7 @@ impl<'a> Range<'a> {
         self.start.map_or_else(|| quote!(0), ToTokens::to_token_stream)
     }
 
-    /// `None` for that of a dimension whose length the text does not tell.
+    /// The end; `None` if it is the end of a dimension whose length the text does not tell.
     fn end(&self) -> Option<TokenStream> {
         match (self.end, self.inclusive) {
             (Some(end), true) => Some(quote!((#end) + 1)),
@@ -34,7 +34,7 @@ impl<'a> Range<'a> {
         }
     }
 
-    /// As a Rust expression.
+    /// The range as a Rust expression.
     pub(super) fn tokens(&self) -> TokenStream {
         let (start, end) = (self.start(), self.end());
         match end {
@@ -43,7 +43,7 @@ impl<'a> Range<'a> {
         }
     }
 
-    /// The values of start and end, where both are literals.
+    /// The values of start and end, if both are literals.
     fn literal(&self) -> Option<(u64, u64)> {
         let start = self.start.map_or(Some(0), value)?;
         let end = match self.end {
@@ -76,16 +76,16 @@ pub(super) fn range<'a>(
     }
 }
 
-/// The length of a dimension, where it is part of the resource's type and the text tells it.
+/// The length of a dimension, if it is part of the resource's type and the text tells it.
 fn length_of<'a>(graph: &Graph<'_>, resource: &'a Resource, dimension: usize) -> Option<&'a Expr> {
     let length = resource.shape.lengths.get(dimension)?;
-    (dimension > 0 || !graph.is_dynamic(resource)).then_some(length)
+    (!graph.is_variable(length)).then_some(length)
 }
 
 /// The expression of a place, of type `Place<shape of the part, memory>`; if `mutable`, a value that `&mut` may borrow.
 ///
-/// Methods are called by their paths, here and in all that is expanded: a trait of the user's could otherwise come
-/// first.
+/// Methods are called by their paths, here and in the whole expansion: a method of a user's trait could be chosen
+/// otherwise.
 pub(super) fn select(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return TokenStream::new();
@@ -97,8 +97,8 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenSt
     if place.parts.is_empty() {
         return match mutable {
             true => {
-                // With its shape: else the kernel's would be expected of it, and a message would not be about the
-                // argument.
+                // The shape is written, since rustc would otherwise expect the kernel's shape, and its message would
+                // not be about the argument.
                 let shape = Shape::of(graph, resource);
                 quote_spanned!(span=> __g::Place::<#shape, _>::whole(&#name))
             }
@@ -127,7 +127,7 @@ pub(super) fn select(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenSt
     selected
 }
 
-/// The length of a range as a const argument, where stable Rust can have it as one.
+/// The length of a range as a const argument, if stable Rust allows that.
 pub(super) fn length(graph: &Graph<'_>, range: &Range<'_>) -> Option<TokenStream> {
     if let Some((start, end)) = range.literal() {
         return Some(Literal::u64_unsuffixed(end.saturating_sub(start)).to_token_stream());
@@ -138,7 +138,7 @@ pub(super) fn length(graph: &Graph<'_>, range: &Range<'_>) -> Option<TokenStream
         let constant = range.bounds().all(|bound| is_constant(bound, &graph.variables()));
         return constant.then(|| quote!({ __p::distance(#start, #end) }));
     }
-    // Of generics, stable Rust takes a bare const parameter and nothing else.
+    // Stable Rust takes no expression of generics as a const argument, except a bare const parameter.
     let bare = |end: &Expr| matches!(end, Expr::Path(path) if path.path.get_ident().is_some_and(|name| is_const_parameter(graph, name)));
     let all = range.end.or(range.length);
     (range.start.is_none() && !range.inclusive && all.is_some_and(bare)).then(|| quote!({ #end }))
@@ -151,7 +151,7 @@ fn is_const_parameter(graph: &Graph<'_>, name: &Ident) -> bool {
     graph.item.generics.const_params().any(|param| param.ident == *name)
 }
 
-/// Do the tokens mention a generic parameter of the graph, or `Self`, which items beside the type cannot name?
+/// Whether the tokens mention a generic parameter of the graph, or `Self`, which items beside the type cannot name.
 pub(super) fn generic(graph: &Graph<'_>, tokens: TokenStream) -> bool {
     let name = |param: &syn::GenericParam| match param {
         syn::GenericParam::Type(param) => Some(param.ident.to_string()),
@@ -166,12 +166,20 @@ pub(super) fn generic(graph: &Graph<'_>, tokens: TokenStream) -> bool {
     mentions(tokens, &names)
 }
 
-/// Names in an expression's types and constants. Any of them may be a generic parameter of the function around it.
+/// The names in the types and constants of a graph that is an expression. Any of them may be a generic parameter of the
+/// function around it.
 fn foreign_names(graph: &Graph<'_>) -> Vec<String> {
     let shapes = graph.resources.iter().map(|resource| resource.shape.to_token_stream());
     let nodes = graph.nodes.iter().map(|node| expressions(node));
+    let kernels = graph.nodes.iter().filter_map(|node| match &node.action {
+        Action::Kernel(launch) => Some(launch.generics()),
+        _ => None,
+    });
     let mut names = Vec::new();
-    shapes.chain(nodes).for_each(|tokens| collect_names(tokens, &mut names));
+    shapes
+        .chain(nodes)
+        .chain(kernels)
+        .for_each(|tokens| collect_names(tokens, &mut names));
     names.retain(|name| !PRIMITIVES.contains(&name.as_str()));
     names
 }
@@ -186,12 +194,12 @@ fn collect_names(tokens: TokenStream, names: &mut Vec<String>) {
     }
 }
 
-/// Types that no generic parameter is named like.
+/// Names that are never generic parameters.
 const PRIMITIVES: [&str; 15] = [
     "u8", "u16", "u32", "u64", "u128", "usize", "i8", "i16", "i32", "i64", "i128", "isize", "f32", "f64", "as",
 ];
 
-/// The type of what is left of a resource behind so many parts.
+/// The type that remains of a resource's shape after `parts` indices or ranges.
 pub(super) fn inner(resource: &Resource, parts: usize) -> TokenStream {
     let shape = &resource.shape;
     shape.inner(parts).unwrap_or_else(|| {
@@ -200,7 +208,7 @@ pub(super) fn inner(resource: &Resource, parts: usize) -> TokenStream {
     })
 }
 
-/// A place as an argument of a launch assertion; `None` if its bounds are no constants.
+/// A place as an argument of a launch assertion; `None` if its bounds are not constants.
 pub(super) fn buffer(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     let resource = graph.resources[graph.resource(place)?];
     if resource.is_moved() || place.is_rectangle() {
@@ -209,9 +217,12 @@ pub(super) fn buffer(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     let Some(last) = place.parts.last() else {
         return match Shape::of(graph, resource) {
             Shape::Fixed(shape) => Some(quote!(__p::buffer::<#shape>())),
-            Shape::Dynamic { .. } | Shape::Inferred => None,
+            Shape::Dynamic { .. } | Shape::Table { .. } | Shape::Inferred => None,
         };
     };
+    if graph.variable_lengths(resource) > place.parts.len() {
+        return None; // a row has lengths that only build knows
+    }
     let row = inner(resource, place.parts.len());
     let Some(range) = range(graph, resource, place.parts.len() - 1, last) else {
         return Some(quote!(__p::buffer::<#row>()));
@@ -223,8 +234,8 @@ pub(super) fn buffer(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     Some(quote!(__p::buffer_of_rows::<#row>(__p::distance(#start, #end))))
 }
 
-/// The assertions that a place is in bounds, at the user's tokens; none where literals have told already, or only build
-/// can tell.
+/// The assertions that a place is in bounds, at the user's tokens. There are none if literals were checked already, or
+/// if only `build` can check.
 pub(super) fn bounds_assertions(graph: &Graph<'_>, place: &Place) -> Vec<TokenStream> {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return Vec::new();
@@ -251,7 +262,7 @@ fn bounds_assertion(
         if !is_constant(index, &graph.variables()) || (value(index).is_some() && value(length).is_some()) {
             return None;
         }
-        // Where the place is selected, rustc says of another type that it is no `usize`: once is enough.
+        // The cast accepts every integer type: rustc already reports a wrong type where the place is selected.
         let number = match value(index) {
             Some(_) => index.to_token_stream(),
             None => quote!((#index) as ::core::primitive::usize),
@@ -273,7 +284,7 @@ fn bounds_assertion(
     ))
 }
 
-/// `function(operands)`: a call that begins at the function's tokens and ends at `end`, which is what rustc underlines.
+/// `function(operands)`: a call that begins at the function's tokens and ends at `end`. rustc underlines all of it.
 pub(super) fn spanned_call(function: TokenStream, operands: TokenStream, end: Span) -> TokenStream {
     let mut group = Group::new(Delimiter::Parenthesis, operands);
     group.set_span(end);
@@ -298,7 +309,7 @@ pub(super) fn reference(place: &Place, mutable: bool, selected: &TokenStream) ->
     }
 }
 
-/// A place that must be device memory. Only the type of a moved local tells where it is.
+/// A place that must be device memory. Of a moved local, only the type tells whether it is.
 pub(super) fn on_device(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
     let selected = select(graph, place, mutable);
     match graph.resource(place) {

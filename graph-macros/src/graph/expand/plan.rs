@@ -8,7 +8,7 @@ use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{format_ident, quote};
 use std::fmt::Debug;
 
-/// `PLAN` of a right graph.
+/// `PLAN` of a graph without mistakes.
 pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     let resources = graph.resources.iter().map(|resource| {
         let name = resource.name.to_string();
@@ -19,7 +19,7 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
                 quote!(__p::PlanResource::scratch(#name, #bytes, #offset))
             }
             (None, Shape::Fixed(shape)) => quote!(__p::plan_resource::<#shape>(#name, __p::Space::#space)),
-            (None, Shape::Dynamic { .. } | Shape::Inferred) => {
+            (None, Shape::Dynamic { .. } | Shape::Table { .. } | Shape::Inferred) => {
                 quote!(__p::PlanResource::new(#name, __p::Space::#space, 0))
             }
         }
@@ -104,7 +104,7 @@ fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     }
 }
 
-/// Bodies and loops as static data, and the call that makes the plan; a graph without any needs neither.
+/// The bodies and loops as static data, and the call that makes the plan with them; both are empty if there are none.
 fn bodies(graph: &Graph<'_>) -> (TokenStream, TokenStream) {
     let name = graph.item.name.to_string();
     let bodies = graph.draft.bodies.iter().filter_map(|body| {
@@ -159,7 +159,7 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// The name of an enum's variant without fields, which is how `Debug` shows it.
+/// The name of an enum's variant without fields, as `Debug` shows it.
 fn variant(value: impl Debug) -> Ident {
     format_ident!("{value:?}")
 }

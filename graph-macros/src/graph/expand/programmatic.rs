@@ -1,7 +1,7 @@
 //! Edges as tokens, and the compile-time assertions about programmatic ones: only constants of the kernels' types tell
-//! whether these are an order of their nodes.
+//! whether these order their nodes.
 
-use super::alias::{alias, allowed};
+use super::alias::{allowed, kernel, own_kernel};
 use crate::graph::ast::{Action, Argument, Launch, Node};
 use crate::graph::resolve::Graph;
 use graph_plan::{Access, Code, Edge, Outcome, Shift, Writers};
@@ -46,8 +46,8 @@ pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
     [end].into_iter().chain(calls).chain(shifted).collect()
 }
 
-/// For each programmatic edge, the assertion that the later kernel waits, and a warning where the earlier one never
-/// lets it start early.
+/// For each programmatic edge, the assertion that the later kernel waits, and a warning if the earlier one never lets
+/// it start early.
 pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     if graph.draft.programmatic.is_empty() {
         return TokenStream::new();
@@ -80,7 +80,7 @@ struct Kernels<'a> {
     both: bool,
 }
 
-/// Returns `None` for function values: only `build` knows their kernels.
+/// The nodes of an edge; `None` if the later node launches a function value, whose kernel only `build` knows.
 fn kernels_of<'a>(graph: &Graph<'a>, index: usize) -> Option<Kernels<'a>> {
     let Edge { from, to } = graph.draft.edges[index];
     Some(Kernels {
@@ -91,11 +91,17 @@ fn kernels_of<'a>(graph: &Graph<'a>, index: usize) -> Option<Kernels<'a>> {
     })
 }
 
-/// The types and operands of the functions that tell whether the edge is an order of its nodes.
-fn order(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, writers: &Writers<'_>, all: &[Ident]) -> TokenStream {
-    let kernel = alias(kernels.after);
+/// The types and operands for the functions that tell whether the edge orders its nodes.
+fn order(
+    graph: &Graph<'_>,
+    index: usize,
+    kernels: &Kernels<'_>,
+    writers: &Writers<'_>,
+    all: &[TokenStream],
+) -> TokenStream {
+    let kernel = self::kernel(graph, kernels.after);
     let upstream = if kernels.both {
-        alias(kernels.before)
+        self::kernel(graph, kernels.before)
     } else {
         kernel.clone()
     };
@@ -106,8 +112,8 @@ fn order(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, writers: &Write
     }
 }
 
-/// A warning, unless it is silenced or the edge is an error, at the name of the node before. Using something deprecated
-/// is the only warning that a macro can make; constants of the kernels decide whether what is used is deprecated.
+/// A warning at the name of the earlier node, unless it is silenced or the edge is an error. A macro can only warn by
+/// using a deprecated item. Constants of the kernels decide whether the item that is used is deprecated.
 fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order: &TokenStream) -> Option<TokenStream> {
     let (code, span) = (Code::ProgrammaticEdge, graph.edges[index].span());
     (kernels.both && !graph.allows(graph.draft.edges[index].to, code)).then_some(())?;
@@ -118,7 +124,7 @@ fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order:
          help: call `cudaTriggerProgrammaticLaunchCompletion()` in it, or write `after {before}`"
     );
     let (ty, edge) = (format_ident!("__Edge{index}"), Ident::new("programmatic_edge", span));
-    let kernel = alias(kernels.before);
+    let kernel = kernel(graph, kernels.before);
     Some(quote! {
         #[allow(dead_code)]
         struct #ty<const WAITS: bool>;
@@ -133,25 +139,25 @@ fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order:
     })
 }
 
-/// The launch of a node whose kernel is declared.
+/// The launch of a node whose kernel is declared, if items beside the type can name it: `build` checks the others.
 fn declared<'a>(graph: &Graph<'a>, node: usize) -> Option<&'a Launch> {
     match &graph.nodes[node].action {
-        Action::Kernel(launch) => launch.path().map(|_| &**launch),
+        Action::Kernel(launch) => own_kernel(graph, launch).map(|_| &**launch),
         _ => None,
     }
 }
 
 /// The kernels of all nodes, each once.
-fn kernels(graph: &Graph<'_>) -> Vec<Ident> {
+fn kernels(graph: &Graph<'_>) -> Vec<TokenStream> {
     let mut known = HashSet::new();
     let kernel = |node: usize| {
         let path = declared(graph, node)?.path()?.to_token_stream().to_string();
-        known.insert(path).then(|| alias(graph.nodes[node]))
+        known.insert(path).then(|| self::kernel(graph, graph.nodes[node]))
     };
     (0..graph.nodes.len()).filter_map(kernel).collect()
 }
 
-/// The graph's accesses to the memory of each buffer parameter of a node.
+/// The accesses by other nodes to the memory of each buffer parameter of a node.
 fn sharing(graph: &Graph<'_>, node: usize, launch: &Launch, writers: &Writers<'_>) -> TokenStream {
     let borrowed = launch.arguments.iter().enumerate();
     let borrowed = borrowed.filter(|(_, argument)| matches!(argument, Argument::Borrow { .. }));

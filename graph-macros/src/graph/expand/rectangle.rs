@@ -8,7 +8,7 @@ use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote_spanned};
 
-/// One side of a copy of columns: these, or another place row by row.
+/// One side of a copy of columns: columns, or another place row by row.
 pub(super) fn columns(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenStream {
     let selected = if place.is_rectangle() {
         rectangle(graph, place, &whole(graph, place))
@@ -19,7 +19,7 @@ pub(super) fn columns(graph: &Graph<'_>, place: &Place, mutable: bool) -> TokenS
     reference(place, mutable, &selected)
 }
 
-/// The method that sets memory, named at `call`, and the memory.
+/// The method that sets memory, with the span `call`, and its argument.
 pub(super) fn memset(graph: &Graph<'_>, to: &Place, call: Span) -> (Ident, TokenStream) {
     if !to.is_rectangle() {
         return (Ident::new("memset", call), borrow_on_device(graph, to, true));
@@ -35,8 +35,8 @@ pub(super) fn memset(graph: &Graph<'_>, to: &Place, call: Span) -> (Ident, Token
     (Ident::new("memset_2d", call), reference(to, true, &selected))
 }
 
-/// The expression of columns of rows, of type `Rectangle<shape of the part, memory>`. `whole` is that of the resource's
-/// place.
+/// The expression of columns of rows, of type `Rectangle<shape of the part, memory>`. `whole` is the expression of the
+/// resource's place.
 fn rectangle(graph: &Graph<'_>, place: &Place, whole: &TokenStream) -> TokenStream {
     let Some(resource) = graph.resource(place).map(|index| graph.resources[index]) else {
         return TokenStream::new();
@@ -74,7 +74,7 @@ fn rectangle(graph: &Graph<'_>, place: &Place, whole: &TokenStream) -> TokenStre
     }
 }
 
-/// The place of all of a resource.
+/// The variable with the place of the whole resource.
 fn whole(graph: &Graph<'_>, place: &Place) -> TokenStream {
     graph.resource(place).map_or_else(TokenStream::new, |index| {
         local_at(&graph.resources[index].name, place.name.span()).to_token_stream()

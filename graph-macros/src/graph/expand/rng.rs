@@ -1,4 +1,4 @@
-//! Random numbers as tokens: declaring them, the state of one use, and the handle.
+//! Random numbers as tokens: their declaration, and the state of one use.
 
 use crate::graph::ast::{Place, Resource};
 use crate::graph::resolve::Graph;
@@ -6,7 +6,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
 use std::ptr;
 
-/// The declaration, an expression. `builder` is a `&mut GraphBuilder`.
+/// The declaration, as an expression. `builder` is a `&mut GraphBuilder`.
 pub(super) fn declare(resource: &Resource, builder: &TokenStream) -> TokenStream {
     let name = resource.name.to_string();
     let Some(random) = &resource.random else {
@@ -16,8 +16,8 @@ pub(super) fn declare(resource: &Resource, builder: &TokenStream) -> TokenStream
     quote!(__g::GraphBuilder::rng(#builder, #name, #seed, #draws))
 }
 
-/// The state that a use gets. Updates must name the same use as `build`, so each place has a number, and in a
-/// `for` that of the iteration.
+/// The state of a use. Updates must name the same use as `build`, so each place has a number, followed by the numbers
+/// of the iterations in a `for`.
 pub(super) fn state(graph: &Graph<'_>, place: &Place, local: &Ident) -> TokenStream {
     let number = graph.accesses.iter().position(|(known, _)| ptr::eq(*known, place));
     let number = number.unwrap_or_default();

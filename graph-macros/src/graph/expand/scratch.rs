@@ -1,5 +1,5 @@
-//! The arena of scratch memory: which may share addresses is found here, where they lie is found by rustc, which knows
-//! their sizes.
+//! The arena of scratch memory. This module finds which resources may share addresses; rustc, which knows their sizes,
+//! computes their offsets.
 
 use super::child;
 use super::shape::Shape;
@@ -24,15 +24,15 @@ fn children<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = (usize, &'a Node, 
     })
 }
 
-/// Is there scratch memory, and are the sizes of all of the graph's own constants? Else `build` finds its places, and
-/// so it does for graphs as expressions, whose type cannot name the types around them.
+/// Whether rustc computes the arena: there is scratch memory, and the sizes of the graph's own are constants. Otherwise
+/// `build` computes it. So it does for graphs as expressions, whose type cannot name the types around them.
 fn is_packed(graph: &Graph<'_>) -> bool {
     let dynamic = |resource: &Resource| graph.is_dynamic(resource);
     let any = scratch(graph).next().is_some() || children(graph).next().is_some();
     any && !scratch(graph).any(dynamic) && !graph.is_expression()
 }
 
-/// The draft, with a scratch resource for each child behind all others.
+/// The draft, with a scratch resource for each child after all others.
 fn with_children(graph: &Graph<'_>) -> Draft {
     let mut draft = graph.draft.clone();
     for (index, node, _) in children(graph) {
@@ -43,7 +43,7 @@ fn with_children(graph: &Graph<'_>) -> Draft {
     draft
 }
 
-/// The packing, as a constant of the type, and the place of each scratch resource in it.
+/// The packing, as a constant of the type, and the offset of each scratch resource.
 pub(super) fn arena(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     if !is_packed(graph) {
         return TokenStream::new();
@@ -61,7 +61,7 @@ pub(super) fn arena(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     });
     let apart = sharing.apart().into_iter().map(|others| quote!(&[#(#others),*]));
     let (count, own) = (sharing.resources().len(), scratch(graph).count());
-    // By declaration, where each is in the order of first use.
+    // For each scratch resource in order of declaration, its position in the order of first use.
     let mut places: Vec<(usize, usize)> = sharing.resources().iter().copied().zip(0..).collect();
     places.sort_unstable();
     let places = places
@@ -81,7 +81,7 @@ pub(super) fn arena(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     }
 }
 
-/// The size of the arena, where it is a constant.
+/// The size of the arena in bytes; 0 if it is not a constant.
 pub(super) fn bytes(graph: &Graph<'_>) -> TokenStream {
     match is_packed(graph) {
         true => quote!(Self::__PACKED.bytes),
@@ -89,20 +89,20 @@ pub(super) fn bytes(graph: &Graph<'_>) -> TokenStream {
     }
 }
 
-/// The same of a graph with children, of which the resources do not tell all.
+/// The size of the arena of a graph with children, which its own resources do not tell.
 pub(super) fn of_children(graph: &Graph<'_>) -> Option<TokenStream> {
     (is_packed(graph) && children(graph).next().is_some()).then(|| bytes(graph))
 }
 
-/// Where a scratch resource begins in the arena.
+/// The offset of a scratch resource in the arena.
 pub(super) fn offset(graph: &Graph<'_>, resource: &Resource) -> Option<TokenStream> {
     let number = scratch(graph).position(|other| std::ptr::eq(other, resource))?;
     is_packed(graph).then(|| quote!(Self::__ARENA.offsets[#number]))
 }
 
-/// Tells the builder where scratch memory lies.
+/// Gives the builder the offsets of scratch memory.
 pub(super) fn places(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
-    // With children, `build` has more to place than this tells.
+    // With children, the offsets inside their memory are not known here, so `build` computes all.
     if !is_packed(graph) || children(graph).next().is_some() {
         return TokenStream::new();
     }

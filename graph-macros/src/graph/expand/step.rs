@@ -1,4 +1,4 @@
-//! The steps of `build`, in functions that are not too long.
+//! The steps of `build`, divided into functions that are not too long for rustc.
 
 use super::attribute;
 use super::names::{Source, copy, hidden, nodes_name};
@@ -11,7 +11,7 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::spanned::Spanned;
 
-/// The most steps one function has: rustc's type inference takes more than linear time in the length of a function.
+/// The most steps of one function: rustc's type inference takes more than linear time in the length of a function.
 const GROUP: usize = 128;
 
 /// One thing that `build` does with its builder.
@@ -29,7 +29,7 @@ enum Step {
 }
 
 impl Step {
-    /// The number of steps that it counts for in its function.
+    /// The number of steps that this counts for in its function.
     fn length(&self) -> usize {
         match self {
             Step::For(_, steps) => 1 + length(steps),
@@ -42,15 +42,15 @@ fn length(steps: &[Step]) -> usize {
     steps.iter().map(Step::length).sum()
 }
 
-/// Steps that are a function of their own.
+/// Steps that form a function of their own.
 struct Group {
     /// The innermost `for` around them.
     around: Option<usize>,
     steps: Vec<Step>,
 }
 
-/// All steps of `build`, with the nodes in order of their indices. Those of an expression see what is around it, so
-/// they stand there.
+/// All steps of `build`, with the nodes in order of their indices. In an expression they are not divided into
+/// functions, since they see the locals around it.
 pub(super) struct Steps<'g, 'a> {
     graph: &'g Graph<'a>,
     groups: Vec<Group>,
@@ -116,7 +116,7 @@ impl<'g, 'a> Steps<'g, 'a> {
         }
     }
 
-    /// How many `for`s are around a node, up to this one; 0 for a node in a body of another of its nodes.
+    /// The number of `for`s around a node, counted from this one; 0 if the node is in a body of another of its nodes.
     fn depth(&self, repeated: usize, node: usize) -> usize {
         let (draft, declared) = (&self.graph.draft, &self.graph.draft.nodes[node]);
         if declared.body != self.graph.loops[repeated].body {
@@ -210,7 +210,7 @@ fn collect(statements: &[Statement], next: &mut (usize, usize), found: &mut Vec<
     }
 }
 
-/// The steps, or calls of groups that do them where they are too many for one function.
+/// The steps, or calls of groups, if they are too many for one function.
 fn grouped(steps: Vec<Step>, around: Option<usize>, groups: &mut Vec<Group>) -> Vec<Step> {
     let shorten = |step| match step {
         Step::For(repeated, steps) => Step::For(repeated, grouped(steps, Some(repeated), groups)),
@@ -242,7 +242,7 @@ fn group_function(group: usize) -> Ident {
     format_ident!("__nodes_{group}")
 }
 
-/// All nodes, added to the builder, which is a `&mut GraphBuilder`.
+/// The statements that add all nodes. `builder` is a `&mut GraphBuilder`.
 pub(super) fn nodes(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
     Steps::of(graph).tokens(builder)
 }

@@ -1,13 +1,14 @@
-//! The types of a graph: its generics, and those of places and params. Those of an expression are type parameters.
+//! The types in a graph's interface: its generics, and the types of places and params. In a graph that is an
+//! expression, these are type parameters.
 
 use super::names::unseen;
 use super::shape::Shape;
 use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::resolve::{Entity, Graph, params};
 use graph_plan::Space;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{GenericParam, Generics, parse_quote};
+use syn::{GenericParam, Generics, Lifetime, parse_quote};
 
 /// The generics of the type: those of the item, or those made for an expression.
 pub(super) fn generics(graph: &Graph<'_>) -> Generics {
@@ -17,14 +18,17 @@ pub(super) fn generics(graph: &Graph<'_>) -> Generics {
     graph.item.generics.clone()
 }
 
-/// The generics of the type.
+/// The generics of the type of an expression: a parameter for each resource and param, and one for the closure.
 pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
     let mut generics = Generics::default();
     for resource in &graph.resources {
         let name = resource_type(graph, resource);
         let bound = match resource.kind {
             ResourceKind::Moved(_) => quote!(__p::MovedSlot),
-            ResourceKind::Host => quote!(__p::HostSlot),
+            ResourceKind::Host => match Shape::of(graph, resource) {
+                Shape::Table { .. } => quote!(__p::TableSlot),
+                Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => quote!(__p::HostSlot),
+            },
             ResourceKind::Rng => quote!(::core::borrow::Borrow<__g::Rng>),
             ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Shared { .. } => quote!(__p::Slot),
         };
@@ -40,23 +44,23 @@ pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
     generics
 }
 
-/// The closure of the nodes that mention params.
+/// The type parameter of the closure with the nodes that mention params.
 pub(super) fn nodes_parameter(graph: &Graph<'_>) -> GenericParam {
     let types = (0..graph.params.len()).map(expression_param);
     parse_quote!(F: __p::Nodes<(#(#types,)*)>)
 }
 
-/// Does some node mention a param?
+/// Whether some node mentions a param.
 pub(super) fn changes(graph: &Graph<'_>) -> bool {
     graph.nodes.iter().any(|node| !params(graph, node).is_empty())
 }
 
-/// The field of the closure.
+/// The field of the closure, if there is one.
 pub(super) fn nodes_field(graph: &Graph<'_>) -> Option<TokenStream> {
     (graph.is_expression() && changes(graph)).then(|| quote!(__nodes: F,))
 }
 
-/// The type of a param, as the interface names it.
+/// The type of a param in the interface.
 pub(super) fn param_type(graph: &Graph<'_>, param: usize) -> TokenStream {
     if graph.is_expression() {
         return expression_param(param).to_token_stream();
@@ -64,13 +68,13 @@ pub(super) fn param_type(graph: &Graph<'_>, param: usize) -> TokenStream {
     graph.params[param].ty.to_token_stream()
 }
 
-/// The type parameter that stands for a param.
+/// The type parameter for the type of a param.
 pub(super) fn expression_param(param: usize) -> Ident {
     format_ident!("P{param}")
 }
 
-/// What the accessors of params demand. Where a type is not `Clone`, the block has said so already: only they are
-/// missing.
+/// The bounds of the accessors of params. (If a type is not `Clone`, rustc reports that in the block; here, only the
+/// accessors are missing then.)
 pub(super) fn cloned(graph: &Graph<'_>) -> Option<TokenStream> {
     let params = (0..graph.params.len()).map(expression_param);
     graph
@@ -83,7 +87,7 @@ pub(super) fn place_type(graph: &Graph<'_>, resource: &Resource) -> TokenStream 
     place_type_at(graph, resource, &quote!(__g))
 }
 
-/// The type of the place of a resource, where the runtime has this name.
+/// The type of the place of a resource, in code that names the runtime `runtime`.
 pub(super) fn place_type_at(graph: &Graph<'_>, resource: &Resource, runtime: &TokenStream) -> TokenStream {
     if graph.is_expression() {
         return resource_type(graph, resource).to_token_stream();
@@ -91,14 +95,14 @@ pub(super) fn place_type_at(graph: &Graph<'_>, resource: &Resource, runtime: &To
     if resource.random.is_some() {
         return quote!(#runtime::Rng);
     }
-    let shape = Shape::of(graph, resource);
+    let shape = Shape::of(graph, resource).at(runtime);
     match resource.space() {
         Space::Host => quote!(#runtime::Place<#shape, #runtime::OnHost>),
         Space::Device => quote!(#runtime::Place<#shape, #runtime::OnDevice>),
     }
 }
 
-/// The type parameter that stands for a resource: a place, or a moved local.
+/// The type parameter for the type of a resource: a place, or a moved local.
 pub(super) fn resource_type(graph: &Graph<'_>, resource: &Resource) -> Ident {
     match graph.entity(&resource.name) {
         Some(Entity::Resource(index)) => format_ident!("R{index}"),
@@ -106,7 +110,7 @@ pub(super) fn resource_type(graph: &Graph<'_>, resource: &Resource) -> Ident {
     }
 }
 
-/// What the accessors of a resource lend, and how.
+/// The types that the accessors of a resource return, and the expressions that make them.
 pub(super) struct Lent {
     pub(super) shared: TokenStream,
     pub(super) exclusive: TokenStream,
@@ -127,15 +131,11 @@ pub(super) fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
             quote!(shared_host),
             quote!(shared_host_mut),
         ),
-        (Space::Host, Shape::Fixed(_) | Shape::Inferred) => {
-            (quote!(&#shape), quote!(&mut #shape), quote!(host), quote!(host_mut))
+        (Space::Host, _) => {
+            let read = shape.function("host", Span::call_site());
+            let write = format_ident!("{read}_mut");
+            (shape.lent(false), shape.lent(true), quote!(#read), quote!(#write))
         }
-        (Space::Host, Shape::Dynamic { .. }) => (
-            quote!(&#shape),
-            quote!(&mut #shape),
-            quote!(host_slice),
-            quote!(host_slice_mut),
-        ),
         (Space::Device, _) => (
             quote!(__g::DeviceRef<'_, #shape>),
             quote!(__g::DeviceMut<'_, #shape>),
@@ -152,7 +152,7 @@ pub(super) fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
     }
 }
 
-/// The types that the accessors of a resource lend.
+/// The types and expressions of the accessors of a resource, by the trait of resources in expressions.
 pub(super) fn lent_by_slot(graph: &Graph<'_>, resource: &Resource) -> Lent {
     let (field, ty) = (&resource.name, resource_type(graph, resource));
     let slot = quote!(__p::Slot);
@@ -164,16 +164,22 @@ pub(super) fn lent_by_slot(graph: &Graph<'_>, resource: &Resource) -> Lent {
     }
 }
 
-/// The shape of host memory, as the interface names it.
-pub(super) fn memory_shape(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
-    if graph.is_expression() {
-        let ty = resource_type(graph, resource);
-        return quote!(<#ty as __p::HostSlot>::Shape);
+/// The type of host memory that is lent together with others, to write.
+pub(super) fn memory_lent(graph: &Graph<'_>, resource: &Resource, lifetime: &Lifetime) -> TokenStream {
+    let shape = Shape::of(graph, resource);
+    if !graph.is_expression() {
+        return shape.lent_at(&quote!(::graph_runtime), Some(lifetime), true);
     }
-    Shape::of(graph, resource).to_token_stream()
+    let ty = resource_type(graph, resource);
+    match shape {
+        Shape::Table { .. } => quote!(<#ty as __p::TableSlot>::View<#lifetime>),
+        Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => {
+            quote!(&#lifetime mut <#ty as __p::HostSlot>::Shape)
+        }
+    }
 }
 
-/// Uses every type and lifetime parameter, whether or not a resource does.
+/// A type that uses every type and lifetime parameter, even if no resource does.
 pub(super) fn marker(generics: &Generics) -> TokenStream {
     let used = generics.params.iter().filter_map(|param| match param {
         GenericParam::Type(param) => {

@@ -87,7 +87,7 @@ pub(super) fn set(graph: &Graph<'_>, param: usize, used: &[Vec<Scalar>]) -> Toke
     }
 }
 
-/// The calls of the functions of nodes that mention params, of all iterations, by an update. What they need is in local
+/// The calls, by an update, of the functions of nodes that mention params, for all iterations. Their operands are local
 /// variables.
 pub(super) fn update_calls(graph: &Graph<'_>, nodes: &[usize], update: &Ident) -> TokenStream {
     let calls = nodes.iter().map(|&node| {

@@ -71,8 +71,8 @@ fn limits(summary: Option<&KernelSummary>) -> TokenStream {
     }
 }
 
-/// The `&mut` parameters that are loaded through, with the lines of the loads. A load through an unknown address may be
-/// through any of them.
+/// The `&mut` parameters through which the kernel loads, with the lines of the loads. A load from an unknown address
+/// may be through any of them.
 fn loads(kernel: &Checked) -> Vec<TokenStream> {
     let Some(summary) = &kernel.summary else {
         return Vec::new();

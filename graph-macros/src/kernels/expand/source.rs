@@ -8,7 +8,7 @@ use crate::text::text;
 use proc_macro2::TokenStream;
 use quote::quote;
 
-/// The `static` of the block's file; an empty one where a mistake was reported.
+/// The `static` of the block's file; an empty one if a mistake was reported.
 pub(super) fn code(source: Option<&Source>) -> TokenStream {
     match source {
         None => ptx("", &quote!("")),
@@ -53,7 +53,7 @@ pub(super) fn of_kernel(source: Option<&Source>, declaration: &Declaration) -> T
     }
 }
 
-/// The size and alignment of a parameter, which only rustc knows and the PTX must agree with.
+/// The type of a parameter, with its size and alignment: only rustc knows them, and the PTX must agree with them.
 fn param_type(param: &Param) -> TokenStream {
     let ty = param.ty().map_or_else(String::new, text);
     let (size, align) = match &param.kind {

@@ -15,7 +15,8 @@ use std::ffi::c_void;
 use std::ptr;
 use tracing::trace;
 
-/// Makes driver calls of nodes. Its scratch memory is what keeps building from allocating for every node.
+/// Makes driver calls of nodes. It has scratch memory for their parameters, so that building does not allocate for
+/// every node.
 #[derive(Default)]
 pub(super) struct Adder {
     pub(super) context: Context,
@@ -36,7 +37,7 @@ impl Default for Context {
     }
 }
 
-/// The location of a resource.
+/// The address of a resource.
 #[derive(Clone, Copy)]
 pub(super) enum Address {
     Host(*mut u8),
@@ -73,7 +74,7 @@ impl Adder {
         }
     }
 
-    /// The resource lies somewhere else from now on.
+    /// Takes the address of a resource from `storage` from now on.
     pub(super) fn rebind(&mut self, resource: usize, storage: &Storage) {
         self.resources[resource] = Address::of(storage);
     }
@@ -120,7 +121,7 @@ impl Adder {
                 // SAFETY: by the caller's promise.
                 unsafe { self.add_fill(graph, after, kernels, to, &fill, name) }
             }
-            // A join, and a copy of nothing. `CudaExecutable::add_prefix` adds the others.
+            // A join and a copy of nothing become an empty node. `CudaExecutable::add_prefix` adds the others itself.
             Op::Join
             | Op::Memcpy { .. }
             | Op::Conditional(_)
@@ -137,7 +138,7 @@ impl Adder {
         }
     }
 
-    /// Makes later launches of `exec` run `handle` as the program's `node` says.
+    /// Changes `handle` in `exec`, so that later launches run it as the program now describes `node`.
     ///
     /// # Safety
     ///
@@ -167,8 +168,8 @@ impl Adder {
                 // SAFETY: by the caller's promise.
                 unsafe { driver::graph::set_memcpy_node(exec, handle, &params, self.context.0) }
             }
-            // Nothing in these changes in place: copies of rows that lie apart are made anew, with the whole graph
-            // (`renew`).
+            // Nothing in these changes in place. For copies of rows that lie apart, the whole graph is instantiated
+            // again (`renew`).
             Op::Memcpy { .. }
             | Op::Join
             | Op::Conditional(_)
@@ -209,8 +210,8 @@ impl Adder {
         launch(kernels.handle(kernel.function), &kernel.config, &mut self.pointers)
     }
 
-    /// The parameters of the kernel that sets a condition to what `flag` holds, or to whether that equals `number`;
-    /// they point into `self`.
+    /// The parameters of the kernel that sets a condition: to the value of `flag` or, if `number` is given, to whether
+    /// the value equals that. They point into `self`.
     pub(super) fn condition(
         &mut self,
         kernels: &Kernels,
@@ -227,21 +228,21 @@ impl Adder {
         self.pointers.extend([
             (&raw mut self.condition.handle).cast::<c_void>(),
             (&raw mut self.condition.flag).cast(),
-            // One too many for the kernel without a number, which CUDA does not read.
+            // The kernel without a number has one parameter less; CUDA does not read this pointer then.
             (&raw mut self.condition.number).cast(),
         ]);
         launch(kernels.condition(number.is_some()), &ONE_THREAD, &mut self.pointers)
     }
 }
 
-/// The launch of a built-in kernel that one thread is enough for.
+/// The launch of a built-in kernel that needs one thread only.
 pub(super) const ONE_THREAD: LaunchConfig = LaunchConfig {
     grid: [1; 3],
     block: [1; 3],
     shared: 0,
 };
 
-/// The parameters of a kernel node, whose arguments lie where `pointers` say; they point into these.
+/// The parameters of a kernel node. `pointers` point to its arguments; the result points to `pointers`.
 pub(super) fn launch(function: CUfunction, config: &LaunchConfig, pointers: &mut [*mut c_void]) -> KernelNodeParams {
     KernelNodeParams {
         func: function,

@@ -1,4 +1,4 @@
-//! Attributes of kernel nodes: what the device has to say of them, and setting them.
+//! Attributes of kernel nodes: whether the device allows them, and setting them.
 
 use super::kernels::Kernels;
 use crate::backend::device::cuda::Cuda;
@@ -11,12 +11,12 @@ use crate::program::{KernelAttributes, KernelOp, Op, Program};
 
 /// The first compute capability with clusters.
 const CLUSTERS: (i32, i32) = (9, 0);
-/// The largest cluster that every such device has room for (CUDA programming guide, "thread block clusters").
+/// The most blocks in a cluster for which every such device has room (CUDA programming guide, "thread block clusters").
 const PORTABLE_CLUSTER: u64 = 8;
 /// `CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY`
 const USE_NODE_PRIORITY: u64 = 8;
 
-/// The flags to instantiate a graph with: without this one, CUDA does not look at priorities.
+/// The flags to instantiate a graph with. CUDA ignores priorities unless a flag asks for them.
 pub(super) fn flags(program: &Program) -> u64 {
     let has_priority = |op: &Op| match op {
         Op::Kernel(kernel) => kernel
@@ -41,7 +41,7 @@ pub(super) fn flags(program: &Program) -> u64 {
     }
 }
 
-/// Sets a function up for the clusters that a node is launched in.
+/// Allows a function the clusters in which a node launches it, if they are larger than portable.
 pub(super) fn permit(kernels: &Kernels, facts: &KernelFacts, kernel: &KernelOp) -> Result<(), CudaError> {
     let large = |[x, y, z]: [u32; 3]| u64::from(x) * u64::from(y) * u64::from(z) > PORTABLE_CLUSTER;
     if !kernel.cluster().or(facts.limits.required_cluster).is_some_and(large) {
@@ -52,8 +52,8 @@ pub(super) fn permit(kernels: &Kernels, facts: &KernelFacts, kernel: &KernelOp) 
     unsafe { driver::module::set_function_attribute(kernels.handle(kernel.function), attribute, 1) }
 }
 
-/// Refuses a launch that the device does not allow for a node of these attributes; the error says why. The context is
-/// current, and the function has the shared memory that it is to have.
+/// Refuses attributes that the device does not allow for a node; the error says why. The context is current, and the
+/// function is set up for the launch's shared memory ([`Kernels::permit`]): the device's answer depends on it.
 pub(super) fn check(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result<(), String> {
     let Some(attributes) = &kernel.attributes else {
         return Ok(());
@@ -83,7 +83,7 @@ pub(super) fn check(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result
     ))
 }
 
-/// Whether the device allows a node as it will be after an update.
+/// Refuses an update of a node if the device does not allow the new launch; the error says why.
 pub(super) fn check_change(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result<(), String> {
     if kernel.attributes.is_none() {
         return Ok(());
@@ -94,7 +94,7 @@ pub(super) fn check_change(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) ->
     check(cuda, kernels, kernel)
 }
 
-/// Refuses a launch whose blocks do not all have room at the same time.
+/// Refuses a cooperative launch if the device has no room for all its blocks at the same time.
 fn check_cooperative(cuda: &Cuda, kernels: &Kernels, kernel: &KernelOp) -> Result<(), String> {
     let asked = |error: CudaError| format!("cannot be checked: {error}");
     let supported = cuda.attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_COOPERATIVE_LAUNCH);

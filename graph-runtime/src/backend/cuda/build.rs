@@ -67,7 +67,7 @@ impl CudaExecutable {
         Ok(built)
     }
 
-    /// Asks the device about every node, before any is added.
+    /// Checks every node against the device, and loads what it needs, before any node is added.
     fn prepare(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let Blueprint { draft, program, .. } = blueprint;
         if blueprint.delays.is_some() {
@@ -78,7 +78,7 @@ impl CudaExecutable {
             let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
             match op {
                 Op::Kernel(kernel) => {
-                    // Neighbours are often launched alike.
+                    // Neighbours are often launched alike: then one check is enough.
                     if !last.replace(kernel).is_some_and(|last| last.is_launched_like(kernel)) {
                         self.prepare_launch(program, kernel, site)?;
                     }
@@ -105,7 +105,7 @@ impl CudaExecutable {
         Ok(())
     }
 
-    /// Asks the device about a launch, and sets the function up for it.
+    /// Checks a launch against the device, and sets the function up for it.
     fn prepare_launch(&mut self, program: &Program, kernel: &KernelOp, site: impl Fn() -> Site) -> Result<()> {
         let facts = program.functions[kernel.function as usize].facts;
         let refuse = |message| Error::Kernel {
@@ -120,7 +120,7 @@ impl CudaExecutable {
         attribute::permit(&self.kernels, facts, kernel).at(&site)
     }
 
-    /// Loads what a memset node needs.
+    /// Loads the built-in kernel if a memset node needs it. Refuses a value that no memset can set.
     fn prepare_fill(&mut self, draft: &Draft, fill: Option<Fill>, site: impl Fn() -> Site) -> Result<()> {
         match fill {
             Some(Fill::Kernel { .. }) => self.kernels.load_fill(draft),
@@ -132,8 +132,8 @@ impl CudaExecutable {
         }
     }
 
-    /// Creates the graph and adds all nodes, in topological order. Their handles come into `nodes`. Dropping `self`
-    /// destroys the graph, also where the closure of a node panics.
+    /// Creates the graph and adds all nodes, in topological order. Their handles are put into `nodes`. Dropping `self`
+    /// destroys the graph, even if the closure of a node panics.
     fn add_nodes(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
         let draft = blueprint.draft;
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphCreate");
@@ -144,13 +144,13 @@ impl CudaExecutable {
         added.map_err(|failure| failure.error(draft))
     }
 
-    /// Adds the nodes of `sequence`, which holds the predecessors of each before it, with their bodies; those that have
-    /// none after `roots`. An error comes with its node.
+    /// Adds the nodes of `sequence`, with their bodies. In `sequence`, every node comes after its predecessors. Nodes
+    /// without predecessors are added after `roots`. An error names its node.
     ///
     /// # Safety
     ///
-    /// `graph` lives, has `roots` and is of the context of `self`; `sequence` begins with the nodes that nothing comes
-    /// before.
+    /// `graph` lives, has the nodes `roots` and is of the context of `self`; `sequence` holds the predecessors of each
+    /// node before it.
     pub(super) unsafe fn add_prefix(
         &mut self,
         blueprint: &Blueprint<'_>,
@@ -173,7 +173,7 @@ impl CudaExecutable {
             if after.is_empty() && early.is_empty() {
                 after.extend_from_slice(roots);
             }
-            // A delay between the two kernels of a programmatic edge would make it a plain one.
+            // A delay between the kernels of a programmatic edge would turn it into a plain edge, so there is none.
             if let (Some(seed), []) = (blueprint.delays, &early[..]) {
                 // SAFETY: the graph lives, `after` are nodes of it since `sequence` is in order; the context is
                 // current.
@@ -245,12 +245,12 @@ impl CudaExecutable {
         self.make_ready(draft, blueprint.program)
     }
 
-    /// Finds the first node, in topological order, with which the graph cannot be instantiated. CUDA often does not
-    /// say.
+    /// Finds the first node, in topological order, with which the graph cannot be instantiated: CUDA often does not
+    /// name it.
     fn bisect(&mut self, blueprint: &Blueprint<'_>) -> Option<usize> {
         let whole = |node: &Node| node.kind.is_conditional() || matches!(node.kind, NodeKind::Raw | NodeKind::Graph);
         if blueprint.draft.nodes.iter().any(whole) {
-            return None; // bodies cannot be left out node by node, and closures of `raw` nodes run once
+            return None; // the nodes of a body cannot be left out one by one, and closures of `raw` nodes run once
         }
         let sequence: Vec<usize> = blueprint.order.sequence(0).collect();
         let kept = self.nodes.clone();
@@ -289,7 +289,7 @@ impl CudaExecutable {
     }
 }
 
-/// A call of a function whose parameters the driver knows to be others.
+/// The error of a loaded function whose parameters are not those of the call, as the driver tells.
 fn mistaken_arguments(draft: &Draft, node: usize, message: &str) -> Error {
     let message = format!("node `{}`: the `CudaFunction` {message}", draft.nodes[node].name);
     let mistake = Diagnostic::new(Code::Signature, Subject::Node(node), message);

@@ -1,4 +1,4 @@
-//! Capturing library calls into a graph of their own, which becomes a child node.
+//! Captures library calls into a graph of their own, which becomes a child node.
 
 use crate::backend::device::cuda::Cuda;
 use crate::backend::device::cuda_memory::CudaMemory;
@@ -17,9 +17,9 @@ use tracing::trace;
 ///
 /// # Safety
 ///
-/// 1. `stream` was made by [`Capturing::new`] for this alone and is destroyed in `drop` only, after all that could
-///    still use it: what the node prepared, and its workspaces. Whoever gets it from here without `unsafe` gets a
-///    handle that only `unsafe` calls take.
+/// 1. `stream` was made by [`Capturing::new`] for this alone. It is destroyed in `drop` only, after all that could
+///    still use it: the objects that the node prepared, and its workspaces. Whoever gets the stream from here without
+///    `unsafe` gets a handle that only `unsafe` calls take.
 /// 2. It captures exactly while `capturing` is set: from [`Capturing::begin`] to [`Capturing::end`], both on the thread
 ///    of the build, since a `Capturing` is lent to the closure of the node only and is not `Sync`.
 pub(super) struct Capturing {
@@ -29,14 +29,14 @@ pub(super) struct Capturing {
     cudarc: Arc<CudaStream>,
     addresses: Arc<Addresses>,
     capturing: Cell<bool>,
-    /// Why nothing comes of this capture, whatever the closure says.
+    /// If set, the reason why this capture fails, whatever the closure returns.
     failed: RefCell<Option<String>>,
     prepared: RefCell<Vec<Arc<dyn Any + Send + Sync>>>,
     workspaces: RefCell<Vec<CudaMemory>>,
 }
 
 impl Capturing {
-    /// A stream that does not capture yet. The context is current.
+    /// Makes a stream that does not capture yet. The context is current.
     fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>) -> Result<Self, CudaError> {
         trace!(target: "graph_runtime", "cuStreamCreate");
         // SAFETY: the context is current.
@@ -55,7 +55,7 @@ impl Capturing {
         })
     }
 
-    /// Ends the capture, of which nothing must have come yet.
+    /// Ends the capture, and fails if anything was captured.
     fn is_empty(&self) -> Result<(), String> {
         let graph = self.end().map_err(|error| explained(&error))?;
         // SAFETY: the graph was just captured, for nobody else.
@@ -89,7 +89,7 @@ impl Capturing {
         unsafe { driver::stream::end_capture(self.stream) }
     }
 
-    /// Waits for what was queued while the stream did not capture.
+    /// Waits for the work that was queued while the stream did not capture.
     fn finish(&self) -> Result<(), CudaError> {
         // SAFETY: fact 1.
         unsafe { driver::stream::synchronize(self.stream) }
@@ -153,15 +153,16 @@ impl Session for Capturing {
         self.prepared.borrow_mut().push(value);
     }
 
-    /// Runs `f` while the stream does not capture; nothing was captured before. The capture begins anew after it,
-    /// whatever happens: what the closure goes on to queue must not run.
+    /// Ends the capture, runs `f`, and begins the capture again. Fails if anything was captured before. The capture
+    /// begins again even after a failure: the closure may go on to queue work, which must not run.
     fn outside(&self, f: &mut dyn FnMut()) -> Result<(), BoxError> {
         if !self.capturing.get() {
             return Err(self.fail("`prepare` was called within `prepare`".to_owned()));
         }
         let _relaxed = RelaxedCapture::enter();
         let result = self.is_empty().map(|()| f());
-        // Work that runs at once has run before anything that it uses can be launched, or freed.
+        // Work that `f` queued runs at once. It is waited for here, so that nothing that it uses is launched or freed
+        // before.
         let begun = self
             .cuda
             .bind()
@@ -179,7 +180,7 @@ impl Session for Capturing {
 const NOT_ALLOWED: &str = "a call was made that CUDA does not allow during a capture, such as allocating, freeing or waiting: make it in \
                            `prepare`, and take scratch memory from `workspace`";
 
-/// An error of ending a capture, with what it means.
+/// The error of a capture that could not be ended, with an explanation.
 fn explained(error: &CudaError) -> String {
     let meaning = match error.code() {
         900 | 901 => NOT_ALLOWED,
@@ -197,7 +198,7 @@ impl Drop for Capturing {
     fn drop(&mut self) {
         let _relaxed = RelaxedCapture::enter();
         if self.cuda.bind().is_err() {
-            return; // beyond use: the stream is leaked
+            return; // the context is beyond use: the stream is leaked
         }
         if self.capturing.get()
             && let Ok(graph) = self.end()
@@ -205,7 +206,7 @@ impl Drop for Capturing {
             // SAFETY: the graph was captured for nobody else.
             let _ = unsafe { driver::graph::destroy(graph) };
         }
-        let _ = self.finish(); // of a closure that went on after a panic in `prepare`
+        let _ = self.finish(); // there may be work if the closure caught a panic of `prepare` and went on
         self.prepared.get_mut().clear();
         self.workspaces.get_mut().clear();
         // SAFETY: fact 1.
@@ -213,14 +214,14 @@ impl Drop for Capturing {
     }
 }
 
-/// The graph that a `capture` node adds, and what its work uses.
+/// The graph that a `capture` node adds, and the stream with the objects that its work uses.
 pub(super) struct Captured {
     graph: CUgraph,
     _session: Capturing,
 }
 
 impl Captured {
-    /// Captures what a closure queues. The context is current; the error says why nothing came of it.
+    /// Captures the work that a closure queues. The context is current. The error says why there is no graph.
     pub(super) fn new(cuda: &Arc<Cuda>, addresses: &Arc<Addresses>, call: &CaptureCall) -> Result<Self, String> {
         let session = Capturing::new(cuda, addresses).map_err(|error| error.to_string())?;
         let graph = session.capture(call)?;
@@ -230,7 +231,7 @@ impl Captured {
         };
         // SAFETY: the graph was just captured.
         match unsafe { find(graph, &|kind| is_allocation(kind).then_some(())) } {
-            // CUDA's own error does not say so.
+            // CUDA's own error would not say what is wrong.
             Ok(Some(())) => Err(ALLOCATES.to_owned()),
             Ok(None) => Ok(captured),
             Err(error) => Err(error.to_string()),

@@ -9,8 +9,8 @@ use crate::program::Op;
 use tracing::trace;
 
 impl CudaExecutable {
-    /// Adds a child graph: as a CUDA node, or, since CUDA takes no conditionals there, its nodes between two empty
-    /// ones.
+    /// Adds a child graph as a CUDA node. CUDA takes no conditionals in one: if it holds any, its nodes are added to
+    /// `graph` itself, between two empty nodes.
     ///
     /// # Safety
     ///
@@ -28,7 +28,7 @@ impl CudaExecutable {
         if holds_conditionals(blueprint, body) {
             // SAFETY: by the caller's promise.
             let first = unsafe { driver::graph::add_empty_node(graph, after) }.map_err(at_node)?;
-            // SAFETY: by the caller's promise; `first` was just added, and no node of the body before.
+            // SAFETY: by the caller's promise; `first` was just added, and no node of the body was added before.
             unsafe { self.add_prefix(blueprint, graph, sequence, &[first]) }?;
             let last: Vec<CUgraphNode> = sinks(blueprint, body).map(|sink| self.nodes[sink]).collect();
             // SAFETY: by the caller's promise; `last` are nodes of the graph.
@@ -51,7 +51,7 @@ impl CudaExecutable {
     }
 }
 
-/// Whether there are conditionals among the nodes of a body and of the child graphs in it.
+/// Whether a body has conditional nodes, itself or in its child graphs.
 fn holds_conditionals(blueprint: &Blueprint<'_>, body: usize) -> bool {
     let mut nodes = blueprint.order.sequence(body);
     nodes.any(|node| match &blueprint.program.ops[node] {

@@ -1,7 +1,7 @@
 //! `if`, `while` and `switch` as CUDA nodes: kernels that set conditions, conditional nodes, and their bodies.
 //!
-//! Before CUDA 12.8 a conditional node has one body. `else` and `switch` are several nodes there, each with a condition
-//! of its own, all of which are set before any body runs, since bodies may write what they were set from.
+//! Before CUDA 12.8 a conditional node has one body. There, `else` and `switch` become several nodes, each with its own
+//! condition. All conditions are set before any body runs, since a body may write the memory that they are set from.
 
 use super::CudaExecutable;
 use super::failure::Failure;
@@ -15,7 +15,7 @@ use tracing::trace;
 
 /// The first CUDA version with conditional nodes.
 const CONDITIONALS: u32 = 12_030;
-/// The first CUDA version with several bodies of a node.
+/// The first CUDA version whose conditional nodes may have several bodies.
 const SEVERAL_BODIES: u32 = 12_080;
 
 /// The version of the driver, or the one that the builder asked for if that is older.
@@ -35,14 +35,14 @@ pub(super) fn check_driver(blueprint: &Blueprint<'_>, site: impl Fn() -> Site) -
     })
 }
 
-/// The setting of a condition by a kernel.
+/// A condition, and the memory from which a kernel sets it.
 #[derive(Clone, Copy)]
 struct Setting {
-    /// The node of the program whose condition it is.
+    /// The node of the program that the condition belongs to.
     owner: usize,
     condition: Part,
     handle: ConditionalHandle,
-    /// As in [`Choice`].
+    /// As [`Choice::number`].
     number: Option<u32>,
 }
 
@@ -92,8 +92,7 @@ fn choices(kind: ConditionalKind, bodies: &[usize], version: u32) -> Vec<Choice>
 }
 
 impl CudaExecutable {
-    /// Adds a conditional node with its bodies and what sets its condition. An error comes with the node that it is
-    /// about.
+    /// Adds a conditional node, its bodies, and the kernels that set its conditions. An error names its node.
     ///
     /// # Safety
     ///
@@ -139,7 +138,7 @@ impl CudaExecutable {
         }
     }
 
-    /// Adds a conditional node and fills its bodies.
+    /// Adds one CUDA conditional node and fills its bodies.
     ///
     /// # Safety
     ///
@@ -203,7 +202,8 @@ impl CudaExecutable {
         Ok(node)
     }
 
-    /// Makes the kernels that set the condition of `node` read it where it is now. The context is current.
+    /// Makes the kernels that set the conditions of `node` read from the memory's current address. The context is
+    /// current.
     pub(super) fn apply_condition(&mut self, node: usize) -> Result<(), CudaError> {
         let Self {
             exec,

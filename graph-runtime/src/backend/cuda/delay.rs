@@ -8,15 +8,16 @@ use crate::driver::{self, CUgraph, CUgraphNode};
 use crate::error::CudaError;
 use std::ffi::c_void;
 
-/// The longest delay, in nanoseconds: many times what a small kernel takes.
+/// The longest delay, in nanoseconds: many times the duration of a small kernel.
 const MAX_NANOSECONDS: u64 = 50_000;
 
-/// The delay before a node, in nanoseconds: always the same for one seed.
+/// The delay before a node, in nanoseconds. Seed and node determine it.
 fn nanoseconds(seed: u64, node: usize) -> u64 {
     Random::new(seed, node as u64).next() % MAX_NANOSECONDS
 }
 
-/// Adds the kernel that delays `node`; the node is to run after it alone.
+/// Adds the kernel that delays `node`, after all that the node runs after. The caller then adds the node after this
+/// kernel alone.
 ///
 /// # Safety
 ///

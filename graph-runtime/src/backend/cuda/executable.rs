@@ -1,4 +1,4 @@
-//! A graph in a CUDA context: launching, waiting, changing and giving back.
+//! A graph in a CUDA context: launching it, waiting for it, changing it and freeing it.
 
 use super::attribute;
 use super::fill::{Fill, is_skipped_memset};
@@ -24,16 +24,16 @@ impl CudaExecutable {
         &self.kept.calls
     }
 
-    /// The handles, for callers of CUDA: the graph, its executable form, and the stream of its launches.
+    /// The handles, for a user who calls CUDA: the graph, its executable form, and its own stream.
     pub(crate) fn raw(&self) -> (CUgraph, CUgraphExec, CUstream) {
         (self.graph, self.exec, self.stream)
     }
 
     /// Starts the graph on its own stream.
     ///
-    /// The context is not made current first: `exec` and `stream` name it, and asking which one is current costs more
-    /// than the whole of what this function adds to `cuGraphLaunch`. A driver that does want it says so before anything
-    /// is queued, and gets it.
+    /// The context is not made current first: `exec` and `stream` determine it, and asking which one is current would
+    /// cost more than all that this function adds to `cuGraphLaunch`. A driver that wants a current context fails
+    /// before anything is queued; then the launch is tried again with one.
     #[inline]
     pub(crate) fn launch(&mut self) -> Result<(), CudaError> {
         refuse_in_host_function()?;
@@ -58,14 +58,15 @@ impl CudaExecutable {
         self.launch_recorded(stream).at(|| Site::graph(&draft.name))
     }
 
-    /// The stream of a user, if the graph can be launched there. Its context is current then.
+    /// Refuses a user's stream if the graph cannot be launched on it. Otherwise returns the stream, with its context
+    /// current.
     pub(super) fn check_stream(&self, draft: &Draft, stream: &CudaStream) -> Result<CUstream> {
         let graph = || Site::graph(&draft.name);
         let refuse = |message| Err(Error::Stream { site: graph(), message });
         if stream.context().cu_ctx() != self.cuda.raw() {
             return refuse("the stream belongs to another context");
         }
-        // Null streams mean those of the current context.
+        // A null stream means that of the current context.
         self.cuda.bind().at(graph)?;
         let stream = stream.cu_stream();
         // SAFETY: the `CudaStream` is borrowed, so the stream lives.
@@ -131,10 +132,10 @@ impl CudaExecutable {
     /// Makes later launches run `node` as the program now says.
     pub(crate) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
         if self.stale {
-            return Ok(()); // it is done when the graph is made anew
+            return Ok(()); // instantiating the graph again will apply it
         }
         if is_skipped_memset(program, node) {
-            return Ok(()); // it is done when the node is enabled
+            return Ok(()); // enabling the node will apply it
         }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         self.cuda.bind().at(site)?;
@@ -157,7 +158,7 @@ impl CudaExecutable {
     }
 }
 
-/// Refuses to change a memset node from setting its value in one way to another.
+/// Refuses to change a memset node to a value that must be set in another way than before.
 fn check_fill(new: &Fill, built: &Fill, site: impl Fn() -> Site) -> Result<()> {
     let same = match new {
         Fill::TooLong => false,
@@ -182,7 +183,7 @@ fn wants_context(error: &CudaError) -> bool {
     matches!(error.code(), INVALID_CONTEXT | INVALID_HANDLE)
 }
 
-/// A failed launch, or what waiting for it brought to light.
+/// The error of a launch: it could not be queued, or failed while it ran.
 #[cold]
 pub(crate) fn launch_error(draft: &Draft, source: CudaError) -> Error {
     Error::Cuda {
@@ -195,12 +196,12 @@ impl Drop for CudaExecutable {
     fn drop(&mut self) {
         let _relaxed = RelaxedCapture::enter();
         if let Err(error) = self.wait().and_then(|()| self.cuda.bind()) {
-            // Something may still run, or the context is beyond use: nothing is freed (fact 2), the context included.
+            // Something may still run, or the context is beyond use: nothing is freed (fact 2), not even the context.
             tracing::warn!(target: "graph_runtime", %error, "the memory of a graph is leaked, since waiting for it failed");
             std::mem::forget((self.cuda.clone(), self.event.clone(), self.events.clone()));
             return;
         }
-        // Errors are passed over: there is nobody to tell, and nothing else to do.
+        // Errors are ignored: there is nobody to tell, and nothing else to do.
         if !self.exec.is_null() {
             // SAFETY: fact 1; no launch is in flight.
             let _ = unsafe { driver::graph::destroy_executable(self.exec) };

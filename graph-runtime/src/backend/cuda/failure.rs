@@ -1,9 +1,9 @@
-//! Why a node could not be added.
+//! The failure of a node that could not be added.
 
 use crate::error::{CudaError, Error, Site};
 use graph_plan::Draft;
 
-/// A node, and what is wrong with it.
+/// A node, and the reason why it could not be added.
 pub(super) struct Failure {
     node: usize,
     cause: Cause,

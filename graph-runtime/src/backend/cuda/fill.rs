@@ -1,10 +1,9 @@
-//! How a memset node becomes a CUDA node: CUDA's own memset for values that repeat every 1, 2 or 4 bytes, else a
-//! kernel.
+//! Lowers a memset node: to CUDA's own memset if the value repeats every 1, 2 or 4 bytes, else to a kernel.
 
 use crate::program::{Op, Program};
 use crate::shape::part::ByteRectangle;
 
-/// The most bytes a value may have that CUDA's memset cannot write: what fits into the built-in kernel's parameter.
+/// The most bytes that a value may have if CUDA's memset cannot write it: the size of the built-in kernel's parameter.
 pub(super) const MAX_PATTERN: usize = 256;
 
 /// The parameters of the built-in kernels that set memory.
@@ -37,7 +36,7 @@ pub(super) enum Fill {
     Nothing,
     /// A CUDA memset of elements of `size` bytes.
     Memset { size: u32, value: u32 },
-    /// The built-in kernel, writing this pattern over and over, in words where all is aligned to them.
+    /// The built-in kernel, which writes the pattern over and over: in words of 4 bytes if all is aligned to them.
     Kernel { pattern: Vec<u8>, words: bool },
     /// A value that is too long.
     TooLong,
@@ -55,8 +54,8 @@ impl Fill {
         })
     }
 
-    /// The way to set `bytes` bytes from `start` on to `value` over and over. `will_update` says that other values will
-    /// follow.
+    /// The way to set `bytes` bytes from `start` on to `value`, over and over. `will_update` says that updates may
+    /// replace the value.
     fn row(value: &[u8], start: usize, bytes: usize, will_update: bool) -> Self {
         if value.is_empty() || bytes == 0 {
             return Fill::Nothing;
@@ -65,7 +64,7 @@ impl Fill {
         if plain || !will_update {
             for size in [1, 2, 4] {
                 if repeats(value, size) {
-                    // Larger elements where the value has them: the same bytes, fewer of them.
+                    // Elements as large as the value, if CUDA can: fewer of them set the same bytes.
                     let size = if plain { value.len() } else { size };
                     return Fill::Memset {
                         size: size as u32,
@@ -88,7 +87,7 @@ impl Fill {
         }
     }
 
-    /// How to set rows that lie apart: by the kernel, since CUDA's memset of rows can neither be disabled (see
+    /// The way to set rows that lie apart: the kernel, since a CUDA memset of rows can neither be disabled (see
     /// [`super::skip`]) nor be made smaller.
     fn rows(value: &[u8], to: &ByteRectangle, will_update: bool) -> Self {
         let (start, width, pitch) = (to.part().start, to.width(), to.pitch());
@@ -102,7 +101,7 @@ impl Fill {
                     words: aligned,
                 }
             }
-            // Words, if each row begins at one.
+            // Words, if each row begins and ends at a multiple of 4 bytes.
             Fill::Kernel { pattern, words } => Fill::Kernel {
                 pattern,
                 words: words && aligned,
@@ -117,7 +116,7 @@ pub(super) fn is_skipped_memset(program: &Program, node: usize) -> bool {
     !program.enabled[node] && matches!(Fill::of(&program.ops[node]), Some(Fill::Memset { .. }))
 }
 
-/// Whether the value consists of its first `period` bytes, over and over.
+/// Whether the value is its first `period` bytes, over and over.
 fn repeats(value: &[u8], period: usize) -> bool {
     value.len().is_multiple_of(period) && value.chunks(period).all(|chunk| chunk == &value[..period])
 }

@@ -9,12 +9,12 @@ use std::ffi::c_void;
 use std::sync::Arc;
 use tracing::trace;
 
-/// The function that CUDA calls, on a thread of CUDA's own. No panic passes: `BoundCall::run` catches it.
+/// The function that CUDA calls, on a thread of CUDA's own. It never panics: `BoundCall::run` catches panics.
 unsafe extern "C" fn run(call: *mut c_void) {
     // SAFETY: `add_call` passed the address of a `BoundCall`, which lives until no launch is in flight (fact 8 of
     // `CudaExecutable`).
     let call = unsafe { &*call.cast_const().cast::<BoundCall>() };
-    // SAFETY: a launch runs the node, so the memory lives, and the order of nodes keeps others away (facts 2, 4 and 8).
+    // SAFETY: a launch runs the node, so the memory lives, and nobody else touches it now (facts 2, 4 and 8).
     unsafe { call.run() };
 }
 
@@ -38,9 +38,9 @@ impl CudaExecutable {
         unsafe { driver::host::add_node(graph, after, run, call.cast_mut().cast()) }
     }
 
-    /// Makes later launches call the function of `node` with its memory where it is now.
+    /// Makes later launches call the function of `node` with its memory where that is now.
     pub(super) fn apply_call(&mut self, node: usize) -> Result<(), CudaError> {
-        /// The most old functions that are kept for launches in flight; one more waits for these launches.
+        /// The most retired functions that are kept for launches in flight. The next change waits for these launches.
         const MAX_RETIRED: usize = 64;
         if self.kept.calls.retired() >= MAX_RETIRED {
             self.wait()?;
@@ -54,7 +54,7 @@ impl CudaExecutable {
         unsafe { driver::host::set_node(self.exec, self.nodes[node], run, call.cast_mut().cast()) }
     }
 
-    /// Adds a node that records an event, or (`wait`) one that waits for it.
+    /// Adds a node that records an event or, if `wait`, one that waits for it.
     ///
     /// # Safety
     ///

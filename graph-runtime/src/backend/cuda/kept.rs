@@ -1,4 +1,4 @@
-//! The user's objects that a graph keeps as long as it lives.
+//! The objects of the user that a graph keeps as long as it lives.
 
 use super::capture::Captured;
 use crate::backend::blueprint::Blueprint;
@@ -12,19 +12,20 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// Freed only when no launch is in flight and the graph is gone; leaked where that is not sure. Closures go before the
-/// streams that handles of theirs may be for.
+/// The objects of the user, and their streams and memory. They are dropped only when no launch is in flight and the
+/// graph is destroyed; if that is not sure, they are leaked. Closures are dropped before the streams to which they may
+/// hold handles.
 pub(super) struct KeptObjects {
     pub(super) calls: Calls,
     /// The closures of `capture` and `raw` nodes.
     _closures: Vec<Arc<dyn Any + Send + Sync>>,
     /// The events of `record` and `wait` nodes.
     _events: Vec<Event>,
-    /// By node.
+    /// The captured graphs, by node.
     pub(super) captured: HashMap<usize, Captured>,
-    /// As they were when the graph was built, for closures of `capture` and `raw` nodes.
+    /// The addresses of all memory when the graph was built, for closures of `capture` and `raw` nodes.
     pub(super) addresses: Arc<Addresses>,
-    /// The memory that skipped memsets set instead.
+    /// The memory that skipped memsets set, instead of their own. Allocated when the first memset is skipped.
     pub(super) nowhere: Option<CudaMemory>,
 }
 

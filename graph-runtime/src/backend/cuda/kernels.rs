@@ -1,4 +1,4 @@
-//! The modules that a graph loads, the kernels in them, and what the device allows each.
+//! The modules that a graph loads, the kernels in them, and the limits that the device sets for each.
 
 use crate::backend::device::cuda::Cuda;
 use crate::driver::{
@@ -19,18 +19,18 @@ const FILL: (&str, &str) = (
     "graph-runtime/kernels/fill.ptx",
     include_str!("../../../kernels/fill.ptx"),
 );
-/// The built-in kernels that set conditions, which not every driver loads.
+/// The built-in kernels that set conditions. Drivers before CUDA 12.3 cannot load them.
 const CONDITION: (&str, &str) = (
     "graph-runtime/kernels/condition.ptx",
     include_str!("../../../kernels/condition.ptx"),
 );
-/// The one that delays nodes.
+/// The built-in kernel that delays nodes.
 const DELAY: (&str, &str) = (
     "graph-runtime/kernels/delay.ptx",
     include_str!("../../../kernels/delay.ptx"),
 );
 
-/// Everything that a graph loaded. [`Kernels::unload`] gives it back.
+/// All modules and kernels that a graph has loaded. [`Kernels::unload`] unloads them.
 #[derive(Default)]
 pub(super) struct Kernels {
     modules: Vec<CUmodule>,
@@ -45,13 +45,13 @@ pub(super) struct Kernels {
 
 struct LoadedKernel {
     handle: CUfunction,
-    /// Keeps somebody else's module loaded. Not dropped where the graph is leaked: something may still run.
+    /// Keeps the module of a user's function loaded. Not dropped if the graph is leaked, since it may still run.
     owner: ManuallyDrop<Option<CudaFunction>>,
-    /// The sizes of a loaded function's parameters in bytes, where the driver tells.
+    /// The sizes in bytes of the parameters of a user's function, if the driver tells.
     params: Option<Vec<usize>>,
     max_threads: u64,
     static_shared: u64,
-    /// The most dynamic shared memory that the function is set up for, in bytes.
+    /// The most dynamic shared memory of a block that the function is set up for, in bytes.
     dynamic_shared: u32,
 }
 
@@ -70,7 +70,8 @@ struct ConditionKernels {
 }
 
 impl Kernels {
-    /// Loads the modules into `self`, which owns what was loaded even after an error. The context must be current.
+    /// Loads the modules and finds the kernels. After an error, `self` owns what was loaded so far. The context must be
+    /// current.
     pub(super) fn load(&mut self, cuda: &Cuda, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         self.shared_limit = cuda
@@ -94,7 +95,7 @@ impl Kernels {
         Ok(())
     }
 
-    /// A kernel of a module that was loaded here.
+    /// Finds a kernel in a module that was loaded here.
     fn find(&self, module: usize, entry: &str) -> Result<LoadedKernel, CudaError> {
         trace!(target: "graph_runtime", entry, "cuModuleGetFunction");
         let name = CString::new(entry).unwrap_or_default();
@@ -114,7 +115,7 @@ impl Kernels {
         let image = CString::new(text).map_err(|_| failed("the text contains a zero byte".to_owned()))?;
         // SAFETY: `load` is called with the context current; the image is a string that outlives the call.
         let module = unsafe { driver::module::load(&image) }.or_else(|_| {
-            // Asking for the compiler's messages makes loading slower, so it is done only where there are some.
+            // Asking for the compiler's messages makes loading slower, so it is done only after a failure.
             trace!(target: "graph_runtime", graph = %draft.name, path, "cuModuleLoadDataEx");
             // SAFETY: as above.
             unsafe { driver::module::load_explained(&image) }.map_err(|(error, log)| {
@@ -145,7 +146,7 @@ impl Kernels {
         Ok(found)
     }
 
-    /// Loads the built-in kernels that set memory, if that was not done. The context must be current.
+    /// Loads the built-in kernels that set memory, unless they are loaded. The context must be current.
     pub(super) fn load_fill(&mut self, draft: &Draft) -> Result<()> {
         if self.fill.is_none() {
             let names = [c"graph_runtime_fill_words", c"graph_runtime_fill_bytes"];
@@ -155,7 +156,7 @@ impl Kernels {
         Ok(())
     }
 
-    /// The built-in kernel that sets memory in words, or in bytes; null before [`Kernels::load_fill`].
+    /// The built-in kernel that sets memory in words or bytes; null before [`Kernels::load_fill`].
     pub(super) fn fill(&self, words: bool) -> CUfunction {
         match self.fill {
             Some(fill) if words => fill.words,
@@ -164,7 +165,7 @@ impl Kernels {
         }
     }
 
-    /// Loads the built-in kernels that set conditions, if that was not done. The context must be current.
+    /// Loads the built-in kernels that set conditions, unless they are loaded. The context must be current.
     pub(super) fn load_condition(&mut self, draft: &Draft) -> Result<()> {
         if self.condition.is_none() {
             let names = [c"graph_runtime_condition", c"graph_runtime_condition_equal"];
@@ -184,7 +185,7 @@ impl Kernels {
         }
     }
 
-    /// Loads the built-in kernel that delays nodes, if that was not done. The context must be current.
+    /// Loads the built-in kernel that delays nodes, unless it is loaded. The context must be current.
     pub(super) fn load_delay(&mut self, draft: &Draft) -> Result<()> {
         if self.delay.is_none() {
             let [delay] = self.builtin(draft, DELAY, [c"graph_runtime_delay"])?;
@@ -222,8 +223,8 @@ impl Kernels {
         Ok(())
     }
 
-    /// Refuses arguments that do not fit, as far as the driver can tell. Only asked of functions that no declaration
-    /// describes.
+    /// Refuses arguments whose number or sizes are not those of the function's parameters, if the driver tells these.
+    /// Only user's functions are checked so: declared kernels were checked by the macro.
     pub(super) fn check_arguments(&self, function: u32, arguments: &[Argument]) -> Result<(), String> {
         let Some(params) = &self.functions[function as usize].params else {
             return Ok(());
@@ -245,7 +246,7 @@ impl Kernels {
         })
     }
 
-    /// Sets the function up for so much dynamic shared memory. Above 48 KiB CUDA wants to be asked.
+    /// Sets the function up for `shared` bytes of dynamic shared memory. CUDA requires this above 48 KiB.
     pub(super) fn permit(&mut self, function: u32, shared: u32) -> Result<(), CudaError> {
         self.allow(function, shared)?;
         let allowed = &mut self.functions[function as usize].dynamic_shared;
@@ -253,7 +254,7 @@ impl Kernels {
         Ok(())
     }
 
-    /// Sets the function up for a launch that may not come to be: nothing is remembered.
+    /// As [`Kernels::permit`], for a launch that is only being checked: `self` does not remember it.
     pub(super) fn allow(&self, function: u32, shared: u32) -> Result<(), CudaError> {
         let function = &self.functions[function as usize];
         if shared <= function.dynamic_shared {
@@ -291,7 +292,7 @@ impl LoadedKernel {
     ///
     /// # Safety
     ///
-    /// The function's module is loaded, and `owner` keeps it so unless `Kernels` does.
+    /// The function's module is loaded. `Kernels` keeps it loaded, or `owner` does.
     unsafe fn new(handle: CUfunction, owner: Option<CudaFunction>) -> Result<Self, CudaError> {
         let attribute = |attribute| {
             // SAFETY: by the caller's promise.
@@ -316,8 +317,8 @@ fn size(argument: &Argument) -> usize {
     }
 }
 
-/// Refuses more arguments than every driver adds to a graph: CUDA 12.1 and later launch kernels with up to 32 KiB of
-/// them, but adding a node with more than 4 KiB ends the process, of some versions at least
+/// Refuses more than 4 KiB of arguments. CUDA 12.1 and later launch kernels with up to 32 KiB, but at least some
+/// versions end the process if a node with more than 4 KiB is added to a graph
 /// (<https://github.com/openxla/xla/pull/19252>).
 pub(super) fn check_bytes(arguments: &[Argument]) -> Result<(), String> {
     const MAX_BYTES: usize = 4096;
@@ -333,12 +334,12 @@ pub(super) fn check_bytes(arguments: &[Argument]) -> Result<(), String> {
     ))
 }
 
-/// Takes a function that somebody has loaded, if it is of this context. The outer error says that it is not.
+/// Takes a user's function. The outer error says that it belongs to another context, the inner one is the driver's.
 fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<LoadedKernel, CudaError>> {
     trace!(target: "graph_runtime", "cuFuncGetParamInfo");
     let graph = || Site::graph(&draft.name);
-    // What asks about a function first makes its context current: that is how it can be known. The first question may
-    // be answered with an error of others that cudarc has stored.
+    // To ask cudarc about a function makes the function's context current: that tells which context it is. The first
+    // answer may be an earlier, stored error of cudarc's, so the question is repeated.
     let ask = || function.max_threads_per_block();
     let asked = ask().or_else(|_| ask());
     // SAFETY: the driver is initialised.
@@ -362,7 +363,7 @@ fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<L
     }))
 }
 
-/// Refuses a kernel whose PTX is for newer or other devices.
+/// Refuses a kernel whose PTX is for newer devices, or for others.
 fn check_target(draft: &Draft, facts: &'static KernelFacts, capability: (i32, i32)) -> Result<()> {
     if runs_on(facts.target, capability) {
         return Ok(());
@@ -377,9 +378,9 @@ fn check_target(draft: &Draft, facts: &'static KernelFacts, capability: (i32, i3
     })
 }
 
-/// Does PTX for `target` run on a device of this compute capability? Plain targets run on it and on later devices,
-/// `sm_90a` on 9.0 only, `sm_100f` on 10.0 and later of the same family. (PTX ISA, "target".) Unknown spellings are
-/// left to CUDA.
+/// Whether PTX for `target` runs on a device of this compute capability. PTX for `sm_90` runs on 9.0 and all later
+/// devices, for `sm_90a` on 9.0 only, for `sm_100f` on 10.0 and later devices of the same family. (PTX ISA, "target".)
+/// If the target is spelt in no known way, this is true, and CUDA decides.
 fn runs_on(target: &str, (major, minor): (i32, i32)) -> bool {
     let Some(text) = target.strip_prefix("sm_") else {
         return true;

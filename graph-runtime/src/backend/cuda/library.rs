@@ -11,7 +11,7 @@ use graph_plan::{Draft, forbidden_capture};
 use tracing::trace;
 
 impl CudaExecutable {
-    /// Captures the calls of a node. In a conditional body, all of them must be what CUDA runs there.
+    /// Captures the calls of a node. In a conditional body, fails if CUDA cannot run one of them there.
     pub(super) fn capture(&mut self, draft: &Draft, node: usize, call: &CaptureCall) -> Result<()> {
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
         let captured = Captured::new(&self.cuda, &self.kept.addresses, call);
@@ -27,7 +27,7 @@ impl CudaExecutable {
         Ok(())
     }
 
-    /// Adds what the calls of a node came to.
+    /// Adds the graph that was captured for a node.
     ///
     /// # Safety
     ///
@@ -49,7 +49,7 @@ impl CudaExecutable {
         unsafe { driver::graph::add_child_node(graph, after, captured) }
     }
 
-    /// Adds what the closure of a node adds.
+    /// Runs the closure of a `raw` node, which adds nodes of its own.
     ///
     /// # Safety
     ///

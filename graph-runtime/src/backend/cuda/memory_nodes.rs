@@ -13,11 +13,11 @@ use std::ffi::c_void;
 use std::ptr;
 use tracing::trace;
 
-/// The most blocks that a fill is launched with; each thread then sets several units.
+/// The most blocks of a fill for one row. If there are more units, each thread sets several.
 const MAX_FILL_BLOCKS: u64 = 1 << 14;
-/// The most rows of blocks; each block then sets several rows.
+/// The most rows of blocks of a fill. If there are more rows, each block sets several.
 const MAX_FILL_ROWS: u64 = 1 << 12;
-/// Threads of each of them.
+/// The number of threads in each block of a fill.
 const FILL_BLOCK: u64 = 256;
 
 impl Adder {
@@ -58,7 +58,7 @@ impl Adder {
         }
     }
 
-    /// Makes later launches of `exec` set memory as said.
+    /// Changes a memset node in `exec`, so that later launches set `to` as `fill` says.
     ///
     /// # Safety
     ///
@@ -87,8 +87,8 @@ impl Adder {
         }
     }
 
-    /// Tells a node of the graph itself, not of an executable one, where its memory is, if it copies or sets memory:
-    /// instantiating looks at that. Kernels are told in the executable graph.
+    /// Changes the addresses of a copy or memset in the graph itself, from which `exec` is made: instantiation checks
+    /// them. (Kernels are changed in the executable graph only.)
     ///
     /// # Safety
     ///
@@ -167,7 +167,7 @@ impl Adder {
 
     /// The parameters of a copy of rows.
     pub(super) fn memcpy(&self, from: &ByteRectangle, to: &ByteRectangle) -> MemcpyNodeParams {
-        // Memory in one piece is one row on both sides: CUDA cannot change other copies in place.
+        // Memory in one piece is copied as one row: CUDA cannot change other copies in place.
         let side = |part: Part| match self.resources[part.resource as usize] {
             Address::Host(base) => (
                 CUmemorytype::CU_MEMORYTYPE_HOST,

@@ -1,4 +1,4 @@
-//! Programmatic edges, where driver and device have them.
+//! Programmatic edges, if driver and device support them.
 
 use crate::backend::blueprint::{Blueprint, Programmatic};
 use crate::backend::device::cuda::Cuda;

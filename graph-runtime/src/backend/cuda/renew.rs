@@ -1,5 +1,5 @@
-//! Making the executable graph anew, where CUDA does not change a node in place: a copy of rows that lie apart, or one
-//! that goes on to memory of another kind (of a pool, or of `cuMemAlloc`).
+//! Makes the executable graph anew after a change that CUDA does not make in place: to a copy of rows that lie apart,
+//! or to a copy that now uses memory of another kind (of a pool, or of `cuMemAlloc`).
 
 use super::CudaExecutable;
 use super::OWN;
@@ -12,8 +12,8 @@ use std::ptr;
 use tracing::trace;
 
 impl CudaExecutable {
-    /// Makes later launches run nodes whose memory has moved. Where CUDA refuses to change one in place, this waits for
-    /// launches in flight and instantiates the graph again.
+    /// Makes later launches run `nodes` with their memory where that is now. If CUDA refuses to change one in place,
+    /// waits for launches in flight and instantiates the graph again.
     pub(crate) fn apply_memory(&mut self, draft: &Draft, program: &Program, nodes: &[usize]) -> Result<()> {
         for &node in nodes {
             if self.stale {
@@ -43,13 +43,13 @@ impl CudaExecutable {
         Ok(())
     }
 
-    /// Instantiates the graph again, as `program` and the memory are now. After an error this must be repeated before
-    /// the next launch.
+    /// Instantiates the graph again, from the current program and memory. After an error, this must succeed before the
+    /// next launch.
     fn renew(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let _relaxed = RelaxedCapture::enter();
-        // Launches of the new graph would not wait for those of the old one. And of a graph with conditionals there is
-        // never a second one.
+        // Launches of the new graph would not wait for those of the old one. And CUDA allows only one executable graph
+        // at a time of a graph with conditionals.
         self.wait().at(graph)?;
         self.cuda.bind().at(graph)?;
         if !self.exec.is_null() {
@@ -70,7 +70,7 @@ impl CudaExecutable {
         self.exec = exec.map_err(|failed| failed.error).at(graph)?;
         self.stale = false;
         let renewed = (0..program.ops.len()).try_for_each(|node| match &program.ops[node] {
-            // These have moved with the graph.
+            // `move_node` has changed these in the graph itself.
             Op::Memcpy { .. } => Ok(()),
             Op::Kernel(_)
             | Op::Memset { .. }
@@ -88,7 +88,7 @@ impl CudaExecutable {
         ready
     }
 
-    /// Disables what is to be disabled, and uploads the graph, so that the first launch costs what others do.
+    /// Disables the nodes that are disabled, and uploads the graph, so that the first launch costs as much as others.
     pub(super) fn make_ready(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let disabled = program.enabled.iter().enumerate().filter(|(_, enabled)| !**enabled);
@@ -104,7 +104,7 @@ impl CudaExecutable {
     }
 }
 
-/// Whether CUDA says with this error that it cannot change a node in place.
+/// Whether the error is the one by which CUDA refuses to change a node in place.
 fn is_refusal(error: &Error) -> bool {
     const INVALID_VALUE: u32 = 1;
     matches!(error, Error::Cuda { source, .. } if source.code() == INVALID_VALUE)

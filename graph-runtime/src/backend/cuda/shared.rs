@@ -1,4 +1,4 @@
-//! Graphs that share memory: launches in order with those of other graphs, and other memory in place.
+//! Graphs that share memory: their launches wait for those of other graphs, and their memory can be replaced.
 
 use super::CudaExecutable;
 use super::LOST;
@@ -10,13 +10,13 @@ use crate::error::{At, CudaError, Result, Site};
 use cudarc::driver::CudaStream;
 use graph_plan::Draft;
 
-/// The most events that a graph has besides the newest: as many buffers can take turns without waiting for each other's
-/// launches.
+/// The most events that a graph has besides the newest. This many buffers can take turns without waiting for each
+/// other's launches.
 const MAX_EVENTS: usize = 7;
 
 impl CudaExecutable {
-    /// Starts the graph on a user's stream or its own, after the launches of other graphs that use the memory in
-    /// `claims`, where those conflict and are on other streams.
+    /// Starts the graph on a user's stream or on its own. On the GPU, it first waits for launches of other graphs that
+    /// conflict with `claims` and are on other streams.
     pub(crate) fn launch_shared(
         &mut self,
         draft: &Draft,
@@ -36,7 +36,8 @@ impl CudaExecutable {
                 (self.stream, self.stream_id)
             }
         };
-        // A launch that failed was to come after others and stands for them (`Launches::add`): this one is to, as well.
+        // An earlier launch may have failed after `Launches::add`. It replaced the launches that it should have waited
+        // for, so nothing makes this launch wait for them, either: everything is waited for.
         if self.in_flight.get() & LOST != 0 {
             self.wait().at(graph)?;
         }
@@ -55,20 +56,20 @@ impl CudaExecutable {
         self.launch_recorded(stream).at(graph)
     }
 
-    /// Takes another event for launches from now on. Whoever uses what was let go of then need not wait for them. A
-    /// launch must follow at once, since waiting looks at the newest event only.
+    /// Takes another event for launches from now on. Those who use memory that was replaced then need not wait for
+    /// these launches. A launch must follow at once, since waiting looks at the newest event only.
     fn change_event(&mut self) -> Result<(), CudaError> {
         let event = match self.events.len() {
             MAX_EVENTS => self.events.pop_front(),
             _ => None,
         };
-        // One that was used before stands for later launches, too.
+        // An event that was used before now stands for later launches, too.
         let event = event.map_or_else(|| LaunchEvent::new(&self.cuda), Ok)?;
         self.events.push_back(std::mem::replace(&mut self.event, event));
         Ok(())
     }
 
-    /// Puts a resource somewhere else. Nodes that use it must be applied again.
+    /// Replaces the memory of a resource. The caller must apply the nodes that use it again.
     pub(crate) fn rebind(&mut self, resource: usize, storage: Storage) {
         self.adder.rebind(resource, &storage);
         self.storage[resource] = storage;
@@ -76,7 +77,7 @@ impl CudaExecutable {
     }
 }
 
-/// The number of a stream, where it is one stream for all threads.
+/// The number of a stream; `None` if the handle means another stream on each thread.
 ///
 /// # Safety
 ///

@@ -1,9 +1,9 @@
 //! Nodes that launches skip.
 //!
-//! Kernels and copies are disabled as CUDA offers. A memset is not: where a memset node is disabled, driver 580 takes a
-//! launch for done before it is, so that waiting returns early and what comes next on the stream starts early
-//! (`xtask/faults.cpp` shows it). One that is to be skipped sets a few bytes that nothing reads instead; rows that lie
-//! apart are set by a kernel ([`Fill::of`]).
+//! Kernels and copies are disabled by CUDA's own call. A memset is not: with a disabled memset node, driver 580 takes a
+//! launch for done too early, so that waiting returns early and the next work on the stream starts early
+//! (`xtask/faults.cpp` shows it). So a skipped memset sets a few bytes that nothing reads. (Rows that lie apart are set
+//! by a kernel: [`Fill::of`].)
 
 use super::CudaExecutable;
 use super::fill::Fill;
@@ -13,11 +13,11 @@ use crate::error::{At, CudaError, Result, Site};
 use crate::program::{Op, Program};
 use graph_plan::Draft;
 
-/// Room for one element of a memset.
+/// The size of the largest element of a memset, in bytes.
 const ELEMENT: usize = 4;
 
 impl CudaExecutable {
-    /// Makes later launches run, or skip, `node`.
+    /// Makes later launches run `node`, or skip it.
     pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
         let empty = match &program.ops[node] {
             Op::Kernel(_) => false,
@@ -32,8 +32,7 @@ impl CudaExecutable {
             | Op::Raw(_) => true,
         };
         if empty || self.stale {
-            // It was lowered to an empty node, which does nothing either way; or it is done when the graph is made
-            // anew.
+            // An empty node does nothing either way; and if the graph is stale, making it anew applies this.
             return Ok(());
         }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
@@ -53,7 +52,7 @@ impl CudaExecutable {
         .at(site)
     }
 
-    /// Lets a memset node set one element that nothing reads; several may set it at once.
+    /// Makes a memset node set one element that nothing reads. Several nodes may set it at the same time.
     fn set_nothing(&mut self, node: usize, size: u32, value: u32) -> Result<(), CudaError> {
         let nowhere = match &mut self.kept.nowhere {
             Some(memory) => memory,

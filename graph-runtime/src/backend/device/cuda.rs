@@ -7,7 +7,7 @@ use cudarc::driver::CudaContext;
 use std::ptr::{self, NonNull};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The oldest CUDA whose calls are used: `cuGraphAddKernelNode_v2` came with it.
+/// The oldest CUDA version that has every call used here: `cuGraphAddKernelNode_v2` came with it.
 const MIN_VERSION: u32 = 12_000;
 
 /// A CUDA context and a stream for copies outside graphs.
@@ -16,14 +16,15 @@ pub(crate) struct Cuda {
     copies: Mutex<CopyStream>,
 }
 
-/// Made at the first copy; null before. Not the null stream, which would wait for the user's own work.
+/// The stream for copies: made at the first copy, null before. It is not CUDA's null stream, which would wait for the
+/// user's own work.
 struct CopyStream(CUstream);
 
 // SAFETY: a stream may be used by any thread, and the mutex around it gives it to one at a time.
 unsafe impl Send for CopyStream {}
 
 impl Cuda {
-    /// The primary context of a device.
+    /// Opens the primary context of a device.
     pub(crate) fn open(ordinal: usize) -> Result<Arc<Self>> {
         if !driver::context::is_present() {
             return Err(Error::NoDriver);
@@ -57,10 +58,11 @@ impl Cuda {
         self.context.cu_ctx()
     }
 
-    /// Makes the context current on this thread. (cudarc's own way reports errors of others that it has stored.)
+    /// Makes the context current on this thread. (cudarc's own function would report errors that it has stored
+    /// earlier.)
     ///
-    /// In host functions, where CUDA forbids its calls and some would wait for ever, it fails, and with it whatever
-    /// needs a context.
+    /// Fails in host functions, and so does all that needs a context: CUDA forbids its calls there, and some would wait
+    /// for ever.
     pub(crate) fn bind(&self) -> Result<(), CudaError> {
         refuse_in_host_function()?;
         // SAFETY: the driver is initialised, or there would be no context.
@@ -89,14 +91,14 @@ impl Cuda {
         Ok((major, minor))
     }
 
-    /// Waits for all work of the context.
+    /// Waits for all work in the context.
     pub(crate) fn synchronize(&self) -> Result<(), CudaError> {
         self.bind()?;
         // SAFETY: the context is current.
         unsafe { driver::context::synchronize() }
     }
 
-    /// Runs `queue` with a stream of the context and waits for what it queued.
+    /// Runs `queue` with a stream of the context, and waits for the work that it queued.
     pub(crate) fn copy(&self, queue: impl FnOnce(CUstream) -> Result<(), CudaError>) -> Result<(), CudaError> {
         let _relaxed = RelaxedCapture::enter();
         self.bind()?;
@@ -111,7 +113,7 @@ impl Cuda {
         queued.and(waited)
     }
 
-    /// `bytes` (not 0) zeroed, page-locked bytes.
+    /// Allocates `bytes` (not 0) zeroed, page-locked bytes.
     pub(crate) fn host_alloc(&self, bytes: usize) -> Result<NonNull<u8>, CudaError> {
         let _relaxed = RelaxedCapture::enter();
         self.bind()?;
@@ -123,7 +125,7 @@ impl Cuda {
         Ok(pointer)
     }
 
-    /// Frees what [`Cuda::host_alloc`] returned. Nothing may use it any more.
+    /// Frees memory from [`Cuda::host_alloc`]. Nothing may use it any more.
     pub(crate) fn host_free(&self, pointer: NonNull<u8>) {
         let _relaxed = RelaxedCapture::enter();
         // SAFETY: `HostMemory::drop`, the only caller, owns the allocation and gives it up.
@@ -144,7 +146,7 @@ impl Drop for Cuda {
     }
 }
 
-/// Refuses a driver that lacks calls which building a graph uses. The library must be loaded.
+/// Refuses a driver that is too old for the calls used here. The library must be loaded.
 pub(crate) fn check_version() -> Result<()> {
     // SAFETY: the library is loaded; the call needs neither initialisation nor a context.
     let version = unsafe { driver::context::driver_version() }.at(Site::default)?;

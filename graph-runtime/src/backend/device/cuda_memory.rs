@@ -1,4 +1,4 @@
-//! Device memory in a CUDA context, and its conversion from and to cudarc's type.
+//! Device memory in a CUDA context, taken over from and lent as cudarc's type.
 
 use crate::backend::device::cuda::Cuda;
 use crate::backend::device::event::LaunchEvent;
@@ -21,15 +21,15 @@ pub(crate) struct CudaMemory {
     lent: Mutex<Lent>,
 }
 
-/// Work that may have been queued on the memory as a slice of cudarc's, on whatever stream.
+/// Work that somebody may have queued on the memory as a slice of cudarc's, on whatever stream.
 #[derive(Default)]
 struct Lent {
-    /// Slices that are lent now, or were forgotten.
+    /// The number of slices that are lent now, or were forgotten.
     slices: usize,
-    /// Whether there may be work that reads. Writing and freeing wait for all of the context then. (Dropping the slice
-    /// cannot: cudarc remembers only the last read.)
+    /// Whether there may be work that reads. Then writing and freeing wait for all of the context. (Waiting when the
+    /// slice is dropped would not do: cudarc remembers only the last read.)
     read: bool,
-    /// Whether there may be work that writes, from before the slice was taken over. Reading waits then, too.
+    /// Whether there may be work that writes, from before the slice was taken over. Then reading waits, too.
     written: bool,
 }
 
@@ -43,7 +43,7 @@ enum MemoryOwner {
 }
 
 impl CudaMemory {
-    /// `bytes` (not 0) zeroed bytes.
+    /// Allocates `bytes` (not 0) zeroed bytes.
     pub(crate) fn zeroed(cuda: &Arc<Cuda>, bytes: usize) -> Result<Self, CudaError> {
         let _relaxed = RelaxedCapture::enter();
         cuda.bind()?;
@@ -61,8 +61,8 @@ impl CudaMemory {
         Ok(memory)
     }
 
-    /// Takes a slice of cudarc's over, once all work on it is done: cudarc remembers only the last read, so the whole
-    /// context is waited for.
+    /// Takes over a slice of cudarc's. Waits for all work of the context first, since cudarc remembers only the last
+    /// read of the slice.
     pub(crate) fn from_cudarc<T: Send + Sync + 'static>(slice: CudaSlice<T>) -> Self {
         let (address, recorded) = slice.device_ptr(slice.stream());
         drop(recorded);
@@ -77,13 +77,13 @@ impl CudaMemory {
                 written: true,
             }),
         };
-        let _ = memory.settle(true); // where this fails, the first use tries again and returns the error
+        let _ = memory.settle(true); // if this fails, the first use tries again and returns the error
         memory
     }
 
-    /// Waits for what was queued on a lent slice, if there was one, where it must come before a use of the memory:
-    /// before any that writes, and before all where it may write itself. While any stream of the context is being
-    /// captured CUDA refuses this (and ends that capture): the memory stays lent then.
+    /// Waits for work that was queued on a slice of cudarc's and must come before the next use: a use that writes comes
+    /// after all such work, a use that reads comes after work that may write. CUDA refuses this (and ends the capture)
+    /// while any stream of the context is being captured; then the memory stays lent.
     pub(crate) fn settle(&self, write: bool) -> Result<(), CudaError> {
         let mut lent = self.lent();
         if lent.written || write && lent.read {
@@ -111,8 +111,8 @@ impl CudaMemory {
         self.address
     }
 
-    /// The memory as `len` elements of a slice of cudarc's: the one it came from, or one made for it. Writers keep off
-    /// while `claim` lives.
+    /// Lends `len` elements of the memory as a slice of cudarc's: the one it was taken over from, or a new one. `claim`
+    /// keeps writers away while the slice is lent.
     pub(crate) fn cudarc<'a, T: 'static>(
         &'a self,
         start: usize,
@@ -130,7 +130,7 @@ impl CudaMemory {
         let context = self.cuda.context();
         let failed = |call| move |error: cudarc::driver::DriverError| driver::error(call, error.0);
         let stream = context.new_stream().map_err(failed("cuStreamCreate"))?;
-        // `upgrade_device_ptr` panics where this fails.
+        // `upgrade_device_ptr` makes events, and panics if it cannot. So this tries to make one first.
         drop(context.new_event(None).map_err(failed("cuEventCreate"))?);
         // SAFETY: the allocation has room for `len` elements of `T` from `start` (the buffer's shape), which are
         // initialised: zeroed when allocated. The slice never frees it: `CudarcSlice::drop` leaks it.
@@ -176,8 +176,11 @@ impl CudaMemory {
     }
 }
 
-/// Device memory as cudarc's `CudaSlice`, to read with cudarc or to pass to its launches. Graphs that write the memory
-/// do not launch while this lives; writing to the memory, or dropping it, later waits for that work.
+/// Device memory lent as cudarc's `CudaSlice`, to be read by cudarc or by kernels that it launches:
+/// [`DeviceBuffer::as_cudarc`](crate::DeviceBuffer::as_cudarc) returns it.
+///
+/// While this lives, a graph that writes the memory does not launch. Later writes to the memory, and dropping it, wait
+/// for the work that was queued with the slice.
 pub struct CudarcSlice<'a, T> {
     slice: Slice<'a, T>,
     memory: &'a CudaMemory,
@@ -218,7 +221,7 @@ impl Drop for CudaMemory {
     fn drop(&mut self) {
         let owner = std::mem::replace(&mut self.owner, MemoryOwner::Nobody);
         if let Err(error) = self.settle(true) {
-            // Something may still read it: it is leaked.
+            // Something may still read the memory, so it is leaked.
             tracing::warn!(target: "graph_runtime", %error, "device memory is leaked, since waiting for its readers failed");
             std::mem::forget(owner);
         } else if let MemoryOwner::Us = owner {

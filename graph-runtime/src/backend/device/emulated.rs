@@ -18,7 +18,7 @@ impl Emulated {
         }
     }
 
-    /// The device with a seed: graphs run their nodes in random orders.
+    /// The same device with a seed: graphs run their nodes in random orders.
     pub(crate) fn with_seed(&self, seed: u64) -> Self {
         let options = EmulatorOptions {
             seed: Some(seed),

@@ -7,13 +7,13 @@ use crate::error::CudaError;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
-/// An event that a graph records after its launches, and whoever shares memory with it waits for. One stands for all
-/// launches of the graph so far, since those run one after the other, on whatever streams.
+/// An event that a graph records after its launches. Users of memory that the graph shares wait for it. It stands for
+/// all launches of the graph so far, since those run one after the other, on whatever streams.
 pub(crate) struct LaunchEvent {
     cuda: Arc<Cuda>,
     event: CUevent,
-    /// Whether there is, or will soon be, a launch that the event is not recorded after. Then it takes waiting for the
-    /// whole context.
+    /// Whether there is, or may soon be, a launch after which the event is not recorded. Then waiting means waiting for
+    /// the whole context.
     lost: AtomicBool,
 }
 
@@ -34,7 +34,7 @@ impl LaunchEvent {
         }))
     }
 
-    /// A launch is about to be queued.
+    /// Notes that a launch is about to be queued, after which the event is not recorded yet.
     pub(crate) fn lose(&self) {
         self.lost.store(true, SeqCst);
     }
@@ -51,7 +51,7 @@ impl LaunchEvent {
         Ok(())
     }
 
-    /// Makes what is queued on `stream` from now on wait for the launches.
+    /// Makes work that is queued on `stream` from now on wait for the launches.
     ///
     /// # Safety
     ///

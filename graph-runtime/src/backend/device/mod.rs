@@ -1,5 +1,5 @@
-//! The devices themselves, without graphs: a CUDA context or the emulator's memory, and the events that are recorded
-//! after launches.
+//! Devices without their graphs: a CUDA context or the emulator's memory, and the events that are recorded after
+//! launches.
 
 pub(crate) mod cuda_memory;
 pub(crate) mod event;
@@ -32,7 +32,7 @@ impl Backend {
         }
     }
 
-    /// An event that was not recorded yet; without timing.
+    /// Makes an event without timing, which has not been recorded yet.
     pub(crate) fn event(&self) -> Result<Event> {
         match self {
             Backend::Cuda(cuda) => {

@@ -2,10 +2,11 @@
 
 /// Options of the [emulator](crate::Device::emulator_with): how it runs graphs, and which mistakes it reports.
 ///
-/// Whatever these say, it finds every access out of bounds, misaligned, through a null pointer, to freed memory or to
-/// memory that was not passed to the kernel, every store to memory passed as `&`, deadlocks and divergent barriers. The
-/// checks here cost time, so they are off unless asked for. A finding is an [`Error::Fault`](crate::Error::Fault) which
-/// names graph, node, kernel, block, thread, the PTX line, the source line where the PTX has it, and the memory.
+/// With any options, the emulator finds every access out of bounds, misaligned, through a null pointer, to freed memory
+/// or to memory that was not passed to the kernel, every store to memory passed as `&`, deadlocks and divergent
+/// barriers. The `check_` options find more. They cost time, so they are off by default. A finding is an
+/// [`Error::Fault`](crate::Error::Fault), which names graph, node, kernel, block, thread, the line in the PTX, the
+/// memory and, if the PTX tells, the line in the source.
 ///
 /// More fields may come: end literals with `..Default::default()`.
 ///
@@ -21,27 +22,30 @@
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EmulatorOptions {
-    /// The most instructions of warps that a block may execute; beyond, the launch ends with a fault. It is what ends a
-    /// block that waits for one which has not started, since blocks run in order, as many at a time as there are
-    /// threads. The default is 2^33, some minutes of one processor.
+    /// The most instructions that the warps of a block may execute, together; a launch that exceeds it ends with a
+    /// fault. It ends a block that waits for a later block: blocks start in order, and only `threads` of them run at a
+    /// time. `None` is no limit. The default is 2^33, some minutes of one processor.
     pub step_limit: Option<u64>,
-    /// The most iterations of all `while` nodes in one launch of a graph, together; beyond, the launch ends with a
-    /// fault. On a GPU nothing ends a `while` whose condition stays set. The default is 2^24, minutes of the smallest
-    /// bodies.
+    /// The most iterations of all `while` nodes in one launch of a graph, together; a launch that exceeds it ends with
+    /// a fault. (On a GPU nothing ends a `while` whose condition stays set.) `None` is no limit. The default is 2^24,
+    /// some minutes if the bodies are small.
     pub iteration_limit: Option<u64>,
-    /// Host threads that run the blocks of a kernel; without, as many as the host has.
+    /// The number of host threads that run the blocks of a kernel. `None`: the threads of rayon's current pool, by
+    /// default one for each processor.
     pub threads: Option<usize>,
-    /// Run nodes in a random order that the graph allows, another one at each launch, and the same ones for the same
-    /// seed. Without, in the order that the graph gives.
+    /// If given, nodes run in a random order that the graph allows. Each launch draws another order; the same seed
+    /// gives the same sequence of orders. `None`: all launches use one order.
     pub seed: Option<u64>,
-    /// Find reads of shared memory that no thread of the block has written.
+    /// Whether to find reads of memory that nothing has written: in a block's shared memory, and in `scratch` memory
+    /// since the launch began.
     pub check_uninitialized: bool,
-    /// Find threads of a block that touch the same shared memory, one of them writing, with no barrier in between;
-    /// accesses that are all atomic or `volatile` may meet, loads may meet atomic ones, and atomic ones order others as
-    /// locks do.
+    /// Whether to find races in a block's shared memory: two threads touch the same bytes, one of them writes, and
+    /// there is no barrier in between. Two accesses do not race if both are atomic or `volatile`, if one is atomic and
+    /// the other a load, or if both store the same value. Atomic accesses order others as locks do.
     pub check_shared_races: bool,
-    /// Find nodes that touch the same bytes, one of them writing, though the graph does not order them. Building a
-    /// graph rules this out for the memory that nodes name; this finds the rest, reached by pointers in memory.
+    /// Whether to find races between nodes: two nodes touch the same bytes, one of them writes, and the graph does not
+    /// order them. `build` rules this out for memory that nodes name; this also finds memory that kernels reach by
+    /// pointers stored in memory.
     pub check_unordered: bool,
 }
 

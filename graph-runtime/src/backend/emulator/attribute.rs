@@ -1,5 +1,6 @@
-//! Attributes of kernel nodes on the emulator. It runs the blocks of a cluster by themselves, which is as good where
-//! the kernels make nothing of it, and those of a cooperative launch on a thread each.
+//! Attributes of kernel nodes on the emulator. It runs each block of a cluster by itself, which makes no difference to
+//! kernels that do not use their cluster; other kernels are refused. It runs each block of a cooperative launch on a
+//! host thread of its own.
 
 use crate::backend::blueprint::Blueprint;
 use crate::error::{Error, Result, Site};
@@ -7,8 +8,8 @@ use crate::program::{KernelOp, Op, Program};
 use graph_emulator::MAX_TOGETHER;
 use graph_plan::Draft;
 
-/// Features that only kernels with a use for their cluster have: its registers, its barrier, addresses in other blocks,
-/// and copies to several blocks.
+/// The PTX of features that only kernels that use their cluster need: its registers, its barrier, addresses in other
+/// blocks, and copies to several blocks.
 const USES: [&str; 6] = [
     "%cluster",
     "%ncluster",
@@ -18,7 +19,7 @@ const USES: [&str; 6] = [
     "multicast::cluster",
 ];
 
-/// Refuses nodes that the emulator cannot launch as their attributes say.
+/// Refuses nodes that the emulator cannot launch with their attributes.
 pub(super) fn check(blueprint: &Blueprint<'_>) -> Result<()> {
     let ops = blueprint.program.ops.iter().enumerate();
     let mut kernels = ops.filter_map(|(node, op)| {
@@ -51,7 +52,7 @@ fn misfit(program: &Program, kernel: &KernelOp) -> Option<String> {
         .then(|| "runs in clusters of several blocks and uses them, which the emulator does not have".to_owned())
 }
 
-/// Whether the kernel uses clusters, or a function of its module that it may call does.
+/// Whether the kernel uses its cluster, or may call a function of its module that does.
 fn uses_clusters(program: &Program, function: u32) -> bool {
     let function = &program.functions[function as usize];
     function.module().is_some_and(|module| {
@@ -63,7 +64,7 @@ fn uses_clusters(program: &Program, function: u32) -> bool {
     })
 }
 
-/// The text of a kernel: up to the next kernel or function.
+/// The text of a kernel, up to the next kernel or function. `None` if it was not found.
 fn body<'a>(text: &'a str, entry: &str) -> Option<&'a str> {
     let mut parts = text.split(".entry").skip(1);
     let own = parts.find(|part| {

@@ -6,7 +6,7 @@ use crate::shape::part::Part;
 use graph_plan::{Draft, Mode};
 
 impl EmulatorExecutable {
-    /// Runs a conditional node. The result includes what its bodies touched.
+    /// Runs a conditional node, and returns the memory that it and its bodies touched.
     pub(super) fn conditional(
         &mut self,
         draft: &Draft,
@@ -22,7 +22,7 @@ impl EmulatorExecutable {
         let is_while = conditional.kind == ConditionalKind::While;
         loop {
             let value = self.condition(condition).map_err(|message| (node, message))?;
-            // For a `while`, 1 is the number of no body.
+            // A `while` has body 0 only, so 1 ends it.
             let chosen = match conditional.kind {
                 ConditionalKind::If | ConditionalKind::While => usize::from(value == 0),
                 ConditionalKind::Switch => value as usize,
@@ -42,7 +42,7 @@ impl EmulatorExecutable {
         }
     }
 
-    /// Runs the nodes of a child graph, and returns what they touched.
+    /// Runs the nodes of a child graph, and returns the memory that they touched.
     pub(super) fn child(
         &mut self,
         draft: &Draft,
@@ -57,7 +57,7 @@ impl EmulatorExecutable {
         Ok(touch)
     }
 
-    /// The condition's value.
+    /// Reads the condition's value.
     fn condition(&self, condition: Part) -> Result<u32, String> {
         let mut value = [0; 4];
         let (memory, start) = self.device(condition.resource as usize)?;
@@ -66,7 +66,7 @@ impl EmulatorExecutable {
             .map_err(|error| error.to_string())
     }
 
-    /// Counts an iteration.
+    /// Counts an iteration, and fails beyond the limit.
     fn count(&self, run: &mut Run) -> Result<(), String> {
         run.iterations += 1;
         let exceeded = self.options.iteration_limit.filter(|&limit| run.iterations > limit);

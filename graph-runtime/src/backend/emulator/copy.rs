@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 enum Side<'a> {
     /// The first byte of the part.
     Host(NonNull<u8>),
-    /// An allocation, and where in it the part starts.
+    /// An allocation, and the offset at which the part starts in it.
     Device(&'a Allocation, usize),
 }
 
@@ -42,7 +42,7 @@ impl EmulatorExecutable {
         done.map_err(|error| error.to_string())
     }
 
-    /// The location of a part.
+    /// The address of a part.
     fn side(&self, part: Part) -> Result<Side<'_>, String> {
         let storage = &self.storage[part.resource as usize];
         debug_assert!(part.start + part.bytes <= storage.bytes());

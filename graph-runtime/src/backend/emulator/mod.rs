@@ -23,26 +23,26 @@ use std::sync::Arc;
 /// A graph made for the emulator.
 pub(crate) struct EmulatorExecutable {
     storage: Vec<Storage>,
-    /// One for each of the program's modules, so that every graph has variables of its own.
+    /// The program's modules, loaded for this graph alone, so that it has variables of its own.
     modules: Vec<Module>,
     sequence: Sequence,
-    /// The fault of the last launch. As with CUDA, whoever waits is told.
+    /// The fault of the last launch. As with CUDA, waiting reports it.
     fault: Option<Fault>,
     options: EmulatorOptions,
     calls: Calls,
 }
 
-/// A launch that is going on.
+/// The state of a launch while it runs.
 #[derive(Default)]
 struct Run {
-    /// The memory that each node touched, in the current body and in those around it; filled only where unordered nodes
-    /// are compared.
+    /// The memory that each node has touched, in the current body and in those around it. Filled only if unordered
+    /// nodes are compared.
     touched: Vec<(usize, Touch)>,
     /// The number of iterations of all `while`s so far.
     iterations: u64,
 }
 
-/// The node that failed, and why.
+/// The node that failed, and the message.
 type Fault = (usize, String);
 
 /// The device memory and the host memory that a node touches.
@@ -96,7 +96,7 @@ impl EmulatorExecutable {
         }
     }
 
-    /// Runs the graph. Faults are kept for whoever waits; after one the remaining nodes do not run.
+    /// Runs the graph. After a fault, the remaining nodes do not run, and waiting reports the fault.
     pub(crate) fn launch(&mut self, draft: &Draft, program: &Program) {
         if self.options.check_uninitialized {
             for storage in &self.storage {
@@ -136,7 +136,7 @@ impl EmulatorExecutable {
         Ok(())
     }
 
-    /// The nodes that have run and that `node` could as well have run before, or with.
+    /// The nodes that have run, but that the graph orders neither before nor after `node`.
     fn others<'a>(&self, node: usize, run: &'a Run) -> Vec<(usize, &'a Touch)> {
         let touched = run.touched.iter().map(|(other, touch)| (*other, touch));
         touched
@@ -155,7 +155,7 @@ impl EmulatorExecutable {
         }
     }
 
-    /// Runs a node, and says what it touched where that is asked for.
+    /// Runs a node, and returns the memory that it touched if unordered nodes are compared.
     fn run(&self, draft: &Draft, program: &Program, node: usize, others: &[(usize, &Touch)]) -> Result<Touch, String> {
         match &program.ops[node] {
             Op::Kernel(kernel) => self.kernel(draft, program, kernel, others),
@@ -176,13 +176,13 @@ impl EmulatorExecutable {
                 self.call(node);
                 Ok(touch)
             }
-            // The order of nodes is all that events ask for here.
+            // Events need nothing here but the order of nodes.
             Op::Join | Op::Record(_) | Op::Wait(_) | Op::Conditional(_) | Op::Child(_) => Ok(Touch::default()),
             Op::Capture(_) | Op::Raw(_) => Err("needs a CUDA device".to_owned()), // `support` has refused them
         }
     }
 
-    /// The memory that a node other than a kernel touches.
+    /// The memory that a node touches, if unordered nodes are compared. Not for kernels, whose launch reports it.
     fn touch(&self, parts: &[(Part, Mode)]) -> Touch {
         let (mut device, mut host) = (Footprint::new(), Footprint::new());
         for (part, mode) in parts.iter().filter(|_| self.options.check_unordered) {
@@ -208,7 +208,7 @@ impl EmulatorExecutable {
         }
     }
 
-    /// The memory that a node touches as the rows of rectangles.
+    /// The memory that a node touches as rows of rectangles, if unordered nodes are compared.
     fn touch_rows(&self, rows: &[(&ByteRectangle, Mode)]) -> Touch {
         if !self.options.check_unordered {
             return Touch::default();
@@ -219,7 +219,8 @@ impl EmulatorExecutable {
         self.touch(&parts.collect::<Vec<_>>())
     }
 
-    /// Fails where a node other than a kernel touches what an unordered node does.
+    /// Fails if a node that is no kernel touches memory that an unordered node touches, and one of them writes. (A
+    /// kernel checks this itself, at each access.)
     fn compare(&self, draft: &Draft, touch: &Touch, others: &[(usize, &Touch)]) -> Result<(), String> {
         for (other, theirs) in others {
             let found = touch.device.conflict(&theirs.device);
@@ -239,7 +240,7 @@ impl EmulatorExecutable {
         Ok(())
     }
 
-    /// The location of an address, in words.
+    /// Words for an address: the memory and the byte in it.
     fn place(&self, draft: &Draft, address: u64) -> String {
         let found = self.storage.iter().enumerate().find_map(|(resource, storage)| {
             let start = self::address(storage)?;
@@ -339,7 +340,7 @@ impl EmulatorExecutable {
         }
     }
 
-    /// A resource's device memory, and where in it the resource starts.
+    /// A resource's device memory, and the offset at which the resource starts in it.
     fn device(&self, resource: usize) -> Result<(&Allocation, usize), String> {
         match self.storage[resource].device() {
             Some((DeviceMemory::Emulator(allocation), start)) => Ok((allocation, start)),
@@ -347,25 +348,25 @@ impl EmulatorExecutable {
         }
     }
 
-    /// Makes later launches run `node` with its memory where it is now; what else it does they are told.
+    /// Makes later launches run `node` with its memory where that is now. (They take all else from the program.)
     pub(crate) fn apply(&mut self, node: usize) {
         self.calls.renew(node, &self.storage);
         self.calls.forget_retired();
     }
 
-    /// Puts a resource somewhere else. Nodes that use it must be applied again.
+    /// Replaces the memory of a resource. The caller must apply the nodes that use it again.
     pub(crate) fn rebind(&mut self, resource: usize, storage: Storage) {
         self.storage[resource] = storage;
     }
 }
 
-/// The start of a resource, on the device or the host.
+/// The address of a resource, on the device or the host.
 fn address(storage: &Storage) -> Option<u64> {
     let host = storage.host().map(|first| first.addr().get() as u64);
     host.or_else(|| storage.device().map(|(memory, start)| memory.home() + start as u64))
 }
 
-/// Loads the modules and finds every kernel in its own.
+/// Loads the modules, and checks that each has its kernels.
 fn load(memory: &Memory, blueprint: &Blueprint<'_>) -> Result<Vec<Module>> {
     let Blueprint { draft, program, .. } = blueprint;
     let mut modules = Vec::with_capacity(program.modules.len());

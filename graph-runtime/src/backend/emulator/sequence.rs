@@ -1,4 +1,4 @@
-//! The order in which the emulator runs nodes, and which of them it leaves open.
+//! The order in which the emulator runs nodes.
 
 use crate::backend::blueprint::Blueprint;
 use crate::backend::random::Random;
@@ -9,17 +9,17 @@ use std::collections::HashMap;
 pub(super) struct Sequence {
     bodies: Vec<Body>,
     random: Option<Random>,
-    /// Only where unordered nodes are compared.
+    /// The order that the graph demands; given if unordered nodes are compared.
     order: Option<Nest>,
 }
 
 /// The nodes of one body.
 struct Body {
-    /// In an order that the graph allows.
+    /// The nodes, in an order that the graph allows.
     nodes: Vec<usize>,
-    /// For each of `nodes`, those right after it and how many are right before it, by their place in `nodes`; only
-    /// where orders are drawn.
+    /// The direct successors of each of `nodes`, as positions in `nodes`. Empty unless orders are drawn at random.
     after: Vec<Vec<u32>>,
+    /// The number of direct predecessors of each of `nodes`. Empty unless orders are drawn at random.
     waits: Vec<u32>,
 }
 
@@ -61,7 +61,7 @@ impl Body {
 }
 
 impl Sequence {
-    /// `seed` draws another order each time; `compare` keeps what [`Sequence::unordered`] needs.
+    /// The order of a graph. With a `seed`, each run draws another one. [`Sequence::unordered`] needs `compare`.
     pub(super) fn new(blueprint: &Blueprint<'_>, seed: Option<u64>, compare: bool) -> Self {
         let bodies = 0..blueprint.order.bodies();
         Self {
@@ -80,7 +80,7 @@ impl Sequence {
         }
     }
 
-    /// Whether two nodes may run in either order, or at once.
+    /// Whether the graph leaves the order of two nodes open.
     pub(super) fn unordered(&self, first: usize, second: usize) -> bool {
         self.order.as_ref().is_some_and(|order| !order.ordered(first, second))
     }

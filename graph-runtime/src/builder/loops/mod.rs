@@ -14,7 +14,8 @@ use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::ops::RangeInclusive;
 
-/// The maximum number of nodes of a graph with loops: a range that is a mistake is reported before it fills all memory.
+/// The maximum number of nodes of a graph with loops. With it, a range that is much too long is reported before the
+/// nodes fill all memory.
 const MAX_NODES: usize = 1 << 20;
 
 /// The kind of a loop.
@@ -36,8 +37,8 @@ impl LoopKind {
     }
 }
 
-/// A node as `cuda_graph!` declares it in a loop: its name, and the number of loops around it up to that one, or 0 in
-/// a body of another node of the loop.
+/// A node as `cuda_graph!` declares it in a loop: its name, and the number of loops around it, counted from that loop,
+/// or 0 if it is in a body of another node of the loop.
 type Declaration = (&'static str, usize);
 
 /// The loops of a graph, or of a child.
@@ -68,7 +69,7 @@ struct OpenLoop {
     first: usize,
     /// The number of its declarations.
     declarations: usize,
-    /// The name of the first, if `cuda_graph!` has declared it.
+    /// The name of its first declaration, if `cuda_graph!` has declared the loop.
     name: Option<&'static str>,
     /// The body that the loop is in.
     body: usize,
@@ -82,13 +83,12 @@ struct EndedLoop {
     body: usize,
     /// The first node of each iteration.
     starts: Vec<usize>,
-    /// The node after those of the last iteration.
+    /// The index after the last node of the last iteration.
     end: usize,
 }
 
 impl Loops {
-    /// The name of a node, which is declared here as the draft's node `node`: in loops, the numbers of the iterations
-    /// follow it.
+    /// Declares the draft's node `node`, and returns its name: in loops, followed by the numbers of the iterations.
     pub(super) fn declare(&mut self, name: Cow<'static, str>, node: usize) -> Cow<'static, str> {
         if let Some(declarations) = &mut self.declarations {
             let loops = self.open.iter().map(OpenLoop::iteration);
@@ -101,7 +101,7 @@ impl Loops {
         numbered(name.into_owned(), &self.open).into()
     }
 
-    /// Records declarations from now on. Each of the `nodes` so far is one.
+    /// Records declarations from now on. Each of the first `nodes` nodes is one declaration.
     pub(super) fn record_declarations(&mut self, nodes: usize) {
         self.declarations.get_or_insert_with(|| Declarations {
             next: nodes,
@@ -109,7 +109,7 @@ impl Loops {
         });
     }
 
-    /// Hands the loops of a child to those of the graph around it, and returns the nodes of the child's declarations.
+    /// Moves the loops of a child to those of its parent, and returns the nodes of the child's declarations.
     pub(super) fn end_in(self, outer: &mut Option<Box<Self>>) -> Option<DeclaredNodes> {
         if !self.ended.is_empty() || !self.between.is_empty() {
             let outer = outer.get_or_insert_default();
@@ -129,8 +129,7 @@ impl Loops {
         !self.open.is_empty()
     }
 
-    /// The number of nodes so far that `cuda_graph!` has declared outside of loops, each loop counted as its
-    /// declarations; `None` if each node is one.
+    /// The number of declarations so far, those in a loop counted once; `None` if each node is one declaration.
     fn declared(&self) -> Option<usize> {
         self.declarations.as_ref().map(|declarations| declarations.next)
     }
@@ -158,15 +157,15 @@ impl Loops {
         });
     }
 
-    /// Counts all declarations of the innermost loop as added.
+    /// Counts all declarations of the innermost loop as declared.
     fn complete(&mut self) {
         if let (Some(open), Some(declarations)) = (self.open.last(), &mut self.declarations) {
             declarations.next = open.first + open.declarations;
         }
     }
 
-    /// If the iteration that ends here, in `body`, has not added each node that its loop declares, or has left a body
-    /// open: what it is in a message, and the numbers of nodes declared and added.
+    /// Checks the iteration that ends now; `body` is the current body. If it has not added each node that its loop
+    /// declares, or has left a body open, returns its name for a message, and the numbers of nodes declared and added.
     fn incomplete(&self, body: usize) -> Option<(String, usize, usize)> {
         let (open, declarations) = (self.open.last()?, self.declarations.as_ref()?);
         let name = open.name.filter(|_| !open.starts.is_empty())?;
@@ -192,7 +191,7 @@ impl Loops {
         }
     }
 
-    /// Ends the loop that was begun last. `end` is the node after its nodes.
+    /// Ends the loop that was begun last. `end` is the index after its last node.
     fn close(&mut self, end: usize) {
         self.complete();
         let Some(open) = self.open.pop() else { return };
@@ -206,8 +205,8 @@ impl Loops {
         }
     }
 
-    /// The name of the join that stands in for a declaration of the innermost loop, which has no iterations. The join
-    /// is the draft's node `node`.
+    /// Declares the draft's node `node`, a join that replaces a declaration of the innermost loop, which has no
+    /// iterations. Returns the join's name.
     fn stand_in(&mut self, offset: usize, (name, depth): Declaration, node: usize) -> Option<String> {
         let (innermost, around) = self.open.split_last()?;
         if let Some(declarations) = &mut self.declarations {
@@ -225,7 +224,7 @@ impl OpenLoop {
     }
 }
 
-/// `name[2][3]`
+/// The name of a node in these loops: `name[2][3]`.
 fn numbered(mut name: String, open: &[OpenLoop]) -> String {
     for open in open {
         write!(name, "[{}]", open.value).expect("writing to a string does not fail");
@@ -280,8 +279,8 @@ impl GraphBuilder {
         }
     }
 
-    /// Checks that the iteration which ends has added every node that its loop declares, and has ended every body.
-    /// `continue` or `break` in an expression would skip some, and later nodes would have the indices of others.
+    /// Checks that the iteration that ends now has added every node that its loop declares, and has ended every body. A
+    /// `continue` or `break` in an expression would skip some, and the indices of later nodes would be wrong.
     fn check_iteration(&mut self) {
         let loops = self.position.loops.as_ref();
         if let Some((iteration, declarations, added)) = loops.and_then(|loops| loops.incomplete(self.position.body)) {

@@ -60,7 +60,7 @@ impl GraphBuilder {
 
     /// Makes all of `after` run after all of `before`.
     fn order_all(&mut self, before: &[usize], after: &[usize], programmatic: bool) {
-        if before.len() * after.len() > MAX_DIRECT_EDGES {
+        if before.len() * after.len() > MAX_DIRECT_EDGES && before.len().min(after.len()) > 1 {
             let [from, to] = [before[0], after[0]].map(|node| &self.draft.nodes[node]);
             // No statement can have this name, since it has spaces, and no other edge joins these two.
             let (name, body) = (format!("{} before {}", from.name, to.name), to.body);
@@ -89,7 +89,7 @@ impl GraphBuilder {
         self.draft.edges.extend(before.chain(after));
     }
 
-    /// Adds the edges from each iteration to the next, once all others are known.
+    /// Adds the edges from each iteration to the next. All other edges have been added.
     pub(in crate::builder) fn order_iterations(&mut self) {
         let Some(loops) = &mut self.position.loops else { return };
         let ended = std::mem::take(&mut loops.ended);
@@ -139,7 +139,7 @@ impl EndedLoop {
     }
 }
 
-/// The nodes that iterations begin and end with.
+/// The edges that decide which nodes of an iteration are its first and last.
 struct Ends {
     /// The nodes that each node was declared to run after.
     before: Lists<usize>,

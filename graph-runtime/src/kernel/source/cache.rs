@@ -1,9 +1,9 @@
-//! Compiled PTX on disk, so that the next process need not compile it.
+//! The cache of compiled PTX on disk, so that the next process need not compile it.
 //!
-//! An entry is found by what it was compiled from, not by who compiled it: a machine without NVRTC uses what one with
-//! it has left. The entry names the compiler's version, and an installed compiler takes only its own entries. The name
-//! of an entry is a plain hash, since the entry repeats all that it was made of: a clash costs a compilation, never a
-//! wrong kernel.
+//! An entry is found by its input, not by its compiler: a machine without NVRTC can use entries that another machine
+//! has made. The entry names the compiler's version, and a machine with NVRTC takes only entries of that version. The
+//! name of an entry is a plain hash. That is enough, since the entry repeats its whole input: a clash costs a
+//! compilation, and never gives a wrong kernel.
 
 use super::{Architecture, CudaSource};
 use std::ffi::OsString;
@@ -12,19 +12,19 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::{env, fs, io, process};
 use tracing::debug;
 
-/// The first word of an entry. Another number for whatever changes what an entry means.
+/// The first word of an entry. Its number changes with the meaning of an entry.
 const FORMAT: &str = "cuda-graph-ptx-1";
 
-/// Whether a key holds all that the source is compiled from. Headers in folders that options name it does not: they may
-/// have changed since.
+/// Whether a key can hold the whole input of the compilation. It cannot if options name folders or headers, whose texts
+/// may change.
 fn is_whole(source: &CudaSource) -> bool {
     const ELSEWHERE: [&str; 4] = ["-I", "--include-path", "-include", "--pre-include"];
     let elsewhere = |option: &&str| ELSEWHERE.iter().any(|named| option.starts_with(named));
     !source.options.iter().any(elsewhere)
 }
 
-/// The input that PTX is compiled from, as bytes; `None` if the result must not be kept. Texts are preceded by their
-/// lengths, so that no two sources have one key.
+/// The whole input that PTX is compiled from, as bytes; `None` if the result must not be kept. The length of each text
+/// comes before it, so that no two sources have the same key.
 pub(super) fn key(source: &CudaSource, architecture: Architecture) -> Option<Vec<u8>> {
     if !is_whole(source) {
         return None;
@@ -46,7 +46,8 @@ pub(super) fn key(source: &CudaSource, architecture: Architecture) -> Option<Vec
     Some(key)
 }
 
-/// The PTX of an entry, if it is there, whole, and made by the compiler that is here.
+/// The PTX of an entry, if the entry exists, is whole, and was made by NVRTC of this version. Without a version, any
+/// entry will do.
 pub(super) fn load(key: &[u8], version: Option<&str>) -> Option<String> {
     let path = folder()?.join(name(key));
     let entry = match fs::read(&path) {
@@ -70,7 +71,7 @@ pub(super) fn load(key: &[u8], version: Option<&str>) -> Option<String> {
     Some(ptx)
 }
 
-/// Writes an entry. What goes wrong is not worth an error: it is compiled again next time.
+/// Writes an entry. A failure is only logged: the source is then compiled again next time.
 pub(super) fn store(key: &[u8], version: &str, ptx: &str) {
     let Some(folder) = folder() else { return };
     if let Err(error) = write(&folder, &name(key), &entry(key, version, ptx)) {
@@ -83,7 +84,8 @@ pub(super) fn place() -> String {
     folder().map_or_else(|| "nowhere".to_owned(), |folder| folder.display().to_string())
 }
 
-/// Writes beside the file first: whoever reads it finds all of it or nothing, whoever else writes it writes the same.
+/// Writes a new file and renames it, so that a reader finds all of the entry or nothing. Others who write it at the
+/// same time write the same bytes.
 fn write(folder: &Path, name: &str, entry: &[u8]) -> io::Result<()> {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     fs::create_dir_all(folder)?;
@@ -95,7 +97,8 @@ fn write(folder: &Path, name: &str, entry: &[u8]) -> io::Result<()> {
     written
 }
 
-/// `cuda-graph-ptx-1 <NVRTC's version> <length of the PTX> <length of the key> <hash of both>`, the PTX and the key.
+/// The bytes of an entry: a line `cuda-graph-ptx-1 <NVRTC's version> <length of the PTX> <length of the key> <hash of
+/// both>`, then the PTX and the key.
 fn entry(key: &[u8], version: &str, ptx: &str) -> Vec<u8> {
     let body = [ptx.as_bytes(), key].concat();
     let mut entry = format!("{FORMAT} {version} {} {} {:032x}\n", ptx.len(), key.len(), hash(&body)).into_bytes();
@@ -103,7 +106,7 @@ fn entry(key: &[u8], version: &str, ptx: &str) -> Vec<u8> {
     entry
 }
 
-/// The version and the PTX of a whole entry for this key.
+/// Reads an entry: the version and the PTX; `None` if it is damaged or is for another key.
 fn parse(entry: &[u8], key: &[u8]) -> Option<(String, String)> {
     let end = entry.iter().position(|&byte| byte == b'\n')?;
     let (first, body) = (str::from_utf8(&entry[..end]).ok()?, &entry[end + 1..]);
@@ -145,18 +148,18 @@ fn chosen(variable: &dyn Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     own.or_else(desktop).or_else(home)
 }
 
-/// The folder, if nobody else could have put entries there: everyone may write beside it.
+/// The folder, if nobody else could have put entries into it. (Everyone may write to the folder that it is in.)
 #[cfg(target_os = "linux")]
 fn private(folder: PathBuf) -> Option<PathBuf> {
     use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
     const OTHERS_WRITE: u32 = 0o022;
-    let _ = fs::DirBuilder::new().mode(0o700).create(&folder); // it may be there
+    let _ = fs::DirBuilder::new().mode(0o700).create(&folder); // fails if the folder exists
     let (found, me) = (fs::symlink_metadata(&folder).ok()?, fs::metadata("/proc/self").ok()?);
     let mine = found.is_dir() && found.uid() == me.uid() && found.mode() & OTHERS_WRITE == 0;
     mine.then_some(folder)
 }
 
-/// Elsewhere a user's temporary folder is the user's own.
+/// On other systems a user's temporary folder is the user's own.
 #[cfg(not(target_os = "linux"))]
 fn private(folder: PathBuf) -> Option<PathBuf> {
     Some(folder)

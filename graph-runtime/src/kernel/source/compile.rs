@@ -1,4 +1,4 @@
-//! From CUDA C++ to PTX, by NVRTC.
+//! Compiles CUDA C++ to PTX, by NVRTC.
 
 use super::CudaSource;
 use crate::driver::{self, NvrtcError, NvrtcProgram};
@@ -13,14 +13,15 @@ use tracing::{debug, trace};
 pub(crate) enum Architecture {
     /// A device of this compute capability: 90 for 9.0.
     Device(u32),
-    /// The emulator, which runs PTX for any.
+    /// The emulator, which runs PTX for any architecture.
     Emulator,
 }
 
-/// The oldest GPUs supported (Volta), and what the emulator gets from a compiler that still knows it.
+/// The compute capability of the oldest supported GPUs (Volta). The emulator gets PTX for it, if the compiler still
+/// knows it.
 const MIN_ARCHITECTURE: u32 = 70;
 
-/// The text in the key of the cache.
+/// Writes the text that stands in the cache's key.
 impl fmt::Display for Architecture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -31,12 +32,12 @@ impl fmt::Display for Architecture {
 }
 
 impl Architecture {
-    /// The virtual architecture to ask a compiler for that knows `known`. Newer devices run what was compiled for older
-    /// ones.
+    /// The virtual architecture to ask for, if the compiler knows `known`: the newest that the device can run. A device
+    /// runs PTX for itself and for older devices.
     fn of(self, known: &[u32]) -> u32 {
         let newest = |limit: u32| known.iter().copied().filter(|&one| one <= limit).max();
         match self {
-            // An architecture that is too old for this compiler is left for it to refuse.
+            // If the device is too old for the compiler, the compiler says so.
             Architecture::Device(capability) => newest(capability).unwrap_or(capability),
             Architecture::Emulator => newest(MIN_ARCHITECTURE)
                 .or(known.iter().copied().min())
@@ -55,7 +56,7 @@ pub(super) fn version() -> Option<String> {
     version.ok().map(|(major, minor)| format!("{major}.{minor}"))
 }
 
-/// Compiles to PTX. NVRTC must be present. The error is what it said.
+/// Compiles a source to PTX. NVRTC must be present. The error is NVRTC's log.
 pub(super) fn compile(source: &CudaSource, architecture: Architecture) -> Result<String, String> {
     let options = options(source.options, architecture, &known(), toolkit().as_deref());
     trace!(target: "graph_runtime", path = source.path, ?options, "nvrtcCompileProgram");
@@ -74,7 +75,7 @@ pub(super) fn compile(source: &CudaSource, architecture: Architecture) -> Result
     }
 }
 
-/// The options of one compilation: the author's, and what goes without saying.
+/// The options of one compilation: the author's, and our own unless the author has given them.
 fn options(own: &[&str], architecture: Architecture, known: &[u32], toolkit: Option<&Path>) -> Vec<String> {
     let mut options = Vec::new();
     let names_architecture = |option: &&str| option.starts_with("-arch") || option.starts_with("--gpu-architecture");
@@ -86,7 +87,7 @@ fn options(own: &[&str], architecture: Architecture, known: &[u32], toolkit: Opt
     options
 }
 
-/// The architectures that NVRTC knows.
+/// The virtual architectures that NVRTC knows: 70, 72, ..
 fn known() -> Vec<u32> {
     // SAFETY: the library is loaded: `compile` is called only then.
     let count = unsafe { driver::nvrtc::architecture_count() }.unwrap_or(0);
@@ -98,7 +99,7 @@ fn known() -> Vec<u32> {
     }
 }
 
-/// The headers of the CUDA toolkit, such as `cuda_fp16.h`, which NVRTC does not bring along.
+/// The folder with the CUDA toolkit's headers, such as `cuda_fp16.h`, which are not part of NVRTC.
 fn toolkit() -> Option<PathBuf> {
     let named = ["CUDA_PATH", "CUDA_HOME", "CUDA_ROOT"]
         .into_iter()
@@ -110,9 +111,9 @@ fn toolkit() -> Option<PathBuf> {
     })
 }
 
-/// A program of NVRTC's.
+/// A program of NVRTC's. Blocks below refer to these facts:
 ///
-/// 1. `raw` was made by `nvrtc_create` and is destroyed only in `drop`.
+/// 1. `raw` was made by `nvrtc::create` and is destroyed only in `drop`.
 /// 2. NVRTC may look at the strings for as long as the program lives, so they live in `_strings`.
 struct NvrtcSource {
     raw: NvrtcProgram,
@@ -144,7 +145,7 @@ impl NvrtcSource {
         Ok(Self { raw, _strings: strings })
     }
 
-    /// The outer result is about the options as strings, the inner one about the source, of which the log says more.
+    /// Compiles. The outer error is about the options; the inner one is about the source, and the log explains it.
     fn compile(&self, options: &[String]) -> Result<Result<(), NvrtcError>, String> {
         let strings: Result<Vec<CString>, NulError> =
             options.iter().map(|option| CString::new(option.as_str())).collect();
@@ -172,7 +173,7 @@ impl NvrtcSource {
 
 impl Drop for NvrtcSource {
     fn drop(&mut self) {
-        // SAFETY: fact 1. Where this fails the program is leaked, which is all that could be done.
+        // SAFETY: fact 1. If this fails, the program is leaked; nothing better can be done.
         let _ = unsafe { driver::nvrtc::destroy(self.raw) };
     }
 }
@@ -181,7 +182,7 @@ fn pointers(strings: &[CString]) -> Vec<*const c_char> {
     strings.iter().map(|string| string.as_ptr()).collect()
 }
 
-/// The text before the zero byte that C puts at its end.
+/// The text before the zero byte that ends it in C.
 fn until_zero(bytes: &[u8]) -> String {
     let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());
     String::from_utf8_lossy(&bytes[..end]).into_owned()

@@ -13,7 +13,7 @@ pub(crate) use resolve::{Unresolved, resolve};
 /// A PTX file that is compiled into the program.
 #[derive(Debug)]
 pub struct Ptx {
-    /// The path that it was read from when the program was compiled.
+    /// The path from which it was read when the program was compiled.
     pub path: &'static str,
     /// Its text.
     pub text: &'static str,
@@ -22,22 +22,22 @@ pub struct Ptx {
 /// The source of a kernel's code.
 #[derive(Clone, Copy, Debug)]
 pub enum Source {
-    /// In PTX. Kernels of one `static` share a module.
+    /// PTX. Kernels that refer to the same `static` share a module.
     Ptx(&'static Ptx),
-    /// In CUDA C++, which NVRTC compiles when a graph first uses one of its kernels. What only the PTX tells is not in
-    /// the kernel's facts then: it is found, and the declaration is held against it, when a graph is built.
+    /// CUDA C++, which NVRTC compiles when a graph that uses one of its kernels is first built. Then the declaration is
+    /// checked against the PTX, and the facts that only PTX tells are found.
     Cuda(&'static CudaSource, Declaration),
-    /// In a module that is already loaded. Nothing is known of it.
+    /// A module that somebody has loaded. Nothing is known about it.
     Loaded,
 }
 
 impl Source {
-    /// Whether it is a CUDA source, of whose PTX nothing is known before the graph is built.
+    /// Whether it is CUDA C++, so that its PTX is not known before the graph is built.
     pub(crate) const fn is_cuda(&self) -> bool {
         matches!(self, Source::Cuda(..))
     }
 
-    /// The PTX, if it is there.
+    /// The PTX, if it is part of the program.
     pub(crate) const fn ptx(&self) -> Option<&'static Ptx> {
         match self {
             Source::Ptx(ptx) => Some(ptx),
@@ -45,14 +45,14 @@ impl Source {
         }
     }
 
-    /// Whether the two are one PTX `static`. Each exists once.
+    /// Whether both are the same PTX `static`. (Each exists once.)
     pub(crate) fn is(&self, other: &Source) -> bool {
         self.ptx()
             .zip(other.ptx())
             .is_some_and(|(one, other)| std::ptr::eq(one, other))
     }
 
-    /// The file's path when the program was compiled.
+    /// The file's path when the program was compiled; empty for a loaded module.
     pub const fn path(&self) -> &'static str {
         match self {
             Source::Ptx(ptx) => ptx.path,
@@ -62,8 +62,8 @@ impl Source {
     }
 }
 
-/// The declaration that the PTX of a CUDA source must agree with, besides what
-/// [`KernelFacts`](crate::kernel::KernelFacts) say.
+/// The part of a declaration that [`KernelFacts`](crate::kernel::KernelFacts) do not have. The PTX of a CUDA source
+/// must agree with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
     /// Whether it is declared `safe fn`.
@@ -75,7 +75,7 @@ pub struct Declaration {
 /// The type of a parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct ParamType {
-    /// As it is written: `&mut [f32]`.
+    /// The type as the author has written it: `&mut [f32]`.
     pub text: &'static str,
     /// The size of a by-value parameter in bytes.
     pub size: usize,
@@ -83,14 +83,14 @@ pub struct ParamType {
     pub align: usize,
 }
 
-/// A CUDA C++ file that is compiled into the program as text, with the headers of its own that it includes.
+/// A CUDA C++ file whose text is part of the program, with the headers beside it that it includes.
 #[derive(Debug)]
 pub struct CudaSource {
-    /// The path that it was read from when the program was compiled.
+    /// The path from which it was read when the program was compiled.
     pub path: &'static str,
     /// Its text.
     pub text: &'static str,
-    /// The headers: what they are included as, and their texts.
+    /// The headers: the name by which the source includes each, and its text.
     pub headers: &'static [(&'static str, &'static str)],
     /// Options for NVRTC.
     pub options: &'static [&'static str],

@@ -1,4 +1,4 @@
-//! A declared kernel of a CUDA source as a device gets it: compiled, and held against its PTX.
+//! Compiles the CUDA source of a declared kernel, and checks the declaration against the PTX.
 
 use super::{Architecture, CudaSource, Declaration, Ptx, Source, cache, compile};
 use crate::error::mistakes;
@@ -11,12 +11,12 @@ use graph_ptx::{Access, KernelSummary, VariableAccess};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
 
-/// Why a kernel could not be resolved.
+/// The reason why a kernel could not be resolved.
 #[derive(Debug)]
 pub(crate) enum Unresolved {
-    /// There is no NVRTC, and nothing in the cache, which is there.
+    /// There is no NVRTC, and no entry in the cache, which is the folder `cache`.
     NoCompiler { cache: String },
-    /// CUDA's error when it was asked for the device's kind.
+    /// CUDA could not tell the device's compute capability.
     Device(CudaError),
     /// The message of the compiler.
     Failed(String),
@@ -25,7 +25,7 @@ pub(crate) enum Unresolved {
 }
 
 impl Unresolved {
-    /// As an error about a node.
+    /// Makes an error about a node of it.
     #[cold]
     pub(crate) fn error(self, graph: &str, node: usize, name: &str, path: &'static str) -> Error {
         let site = Site::graph(graph).at_node(name);
@@ -44,9 +44,9 @@ impl Unresolved {
     }
 }
 
-/// A source as it was compiled in this process for one architecture. These are never freed: there are no more than the
-/// program has sources and the machine kinds of devices, and graphs refer to them as to PTX that is part of the
-/// program.
+/// A CUDA source that was, or is being, compiled in this process for one architecture. These are never freed: graphs
+/// refer to them as to PTX that is part of the program, and there are at most as many as the program has sources, times
+/// the number of different devices.
 struct CompiledSource {
     source: &'static CudaSource,
     architecture: Architecture,
@@ -57,11 +57,12 @@ struct CompiledSource {
 struct Compiled {
     ptx: &'static Ptx,
     module: Module,
-    /// The declarations of its kernels that were resolved, and what they became.
+    /// The kernels that were resolved: their facts as declared, and with all that the PTX tells.
     kernels: Vec<(&'static KernelFacts, &'static KernelFacts)>,
 }
 
-/// The facts with all that only PTX tells. Those of a kernel that came with its PTX have it already.
+/// Completes the facts of a kernel of a CUDA source with all that only PTX tells. Facts of other kernels are returned
+/// as they are.
 pub(crate) fn resolve(
     facts: &'static KernelFacts,
     architecture: impl FnOnce() -> Result<Architecture, CudaError>,
@@ -78,7 +79,7 @@ pub(crate) fn resolve(
     compiled.kernel(facts, &declaration)
 }
 
-/// The place for what a source is compiled to.
+/// The slot of a source and an architecture, which is made at the first call.
 fn slot(source: &'static CudaSource, architecture: Architecture) -> &'static CompiledSource {
     static SLOTS: Mutex<Vec<&'static CompiledSource>> = Mutex::new(Vec::new());
     let mut slots = SLOTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -96,7 +97,7 @@ fn slot(source: &'static CudaSource, architecture: Architecture) -> &'static Com
 }
 
 impl Compiled {
-    /// From the cache, or from the compiler.
+    /// Takes the PTX from the cache, or compiles the source.
     fn new(source: &'static CudaSource, architecture: Architecture) -> Result<Self, Unresolved> {
         let (key, version) = (cache::key(source, architecture), compile::version());
         let cached = key.as_ref().and_then(|key| cache::load(key, version.as_deref()));
@@ -138,7 +139,7 @@ impl Compiled {
         let suggest = |name: &str, names: &[&str]| nearest(name, names.iter().copied()).map(str::to_owned);
         let findings = rules::check(&described(facts, declaration), &self.module, self.ptx.path, suggest);
         let mut mistakes = findings.mistakes;
-        mistakes.retain(|mistake| mistake.rule != Rule::NeedlessMut); // a warning for authors, whom nobody here reaches
+        mistakes.retain(|mistake| mistake.rule != Rule::NeedlessMut); // a warning, which nobody would see at run time
         match findings.summary {
             Some(summary) if mistakes.is_empty() => {
                 let resolved = Box::leak(Box::new(with_summary(facts, &summary, self.ptx)));
@@ -150,7 +151,7 @@ impl Compiled {
     }
 }
 
-/// The declaration in the words of [`graph_ptx::declaration`].
+/// The declaration in the types of [`graph_ptx::declaration`].
 fn described(facts: &KernelFacts, declaration: &Declaration) -> rules::Declaration {
     let kind = |param: &Param, size: usize, align: usize| match param.kind {
         ParamKind::Buffer { mutable, .. } => rules::Kind::Buffer { mutable },
@@ -178,7 +179,7 @@ fn described(facts: &KernelFacts, declaration: &Declaration) -> rules::Declarati
     }
 }
 
-/// The facts that the macro records of a kernel whose PTX it has read.
+/// The facts that the macro would have recorded if it had read the PTX.
 pub(crate) fn with_summary(facts: &KernelFacts, summary: &KernelSummary, ptx: &'static Ptx) -> KernelFacts {
     let Cluster {
         required: required_cluster,

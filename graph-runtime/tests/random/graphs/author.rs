@@ -5,7 +5,9 @@ mod revive;
 mod simple;
 
 use super::order::add_edges;
-use super::program::{Action, Area, Body, COLUMNS, CONSTANT, FLAGS, MEMORIES, Node, Part, Program, RNGS, ROWS, Space};
+use super::program::{
+    Action, Area, Body, COLUMNS, CONSTANT, FLAGS, Iteration, MEMORIES, Node, Part, Program, RNGS, ROWS, Space,
+};
 use crate::common::random::Random;
 
 /// The most nodes of a body, of which sets are bits.
@@ -34,7 +36,7 @@ struct At<'a> {
     depth: usize,
     /// Is it in a conditional body, however deep?
     conditional: bool,
-    place: &'a [(usize, usize)],
+    place: &'a [Iteration],
 }
 
 /// The graph of a seed.
@@ -90,8 +92,9 @@ impl Author {
 
     fn statement(&mut self, body: &mut Body, parts: &mut Vec<Part>, at: At<'_>) {
         let deep = at.depth >= 3 || body.nodes.len() > MOST / 2;
-        match self.random.below(if deep { 20 } else { 28 }) {
-            20 | 21 => self.repeat(body, parts, at),
+        match self.random.below(if deep { 20 } else { 30 }) {
+            20 | 21 => self.repeat(body, parts, at, false),
+            28 | 29 => self.repeat(body, parts, at, true),
             22 => {
                 let inner = self.body(at.depth + 1, at.conditional, None);
                 self.push(body, parts, at, Action::Child(inner), true);
@@ -114,9 +117,14 @@ impl Author {
                 self.recent.push(area);
             }
         }
+        let name = match at.place.last() {
+            Some(around) if around.parallel => format!("e{}_{}", around.of, parts.len()),
+            _ => format!("n{}", self.nodes),
+        };
         parts.push(Part::Node(body.nodes.len()));
         body.nodes.push(Node {
             id: self.nodes,
+            name,
             action,
             enabled,
             place: at.place.to_vec(),
@@ -124,12 +132,13 @@ impl Author {
         self.nodes += 1;
     }
 
-    fn repeat(&mut self, body: &mut Body, parts: &mut Vec<Part>, at: At<'_>) {
+    fn repeat(&mut self, body: &mut Body, parts: &mut Vec<Part>, at: At<'_>, parallel: bool) {
         let number = self.loops;
         self.loops += 1;
         let iteration = |index| {
             let mut inner = Vec::new();
-            let place = [at.place, &[(number, index)]].concat();
+            let of = number;
+            let place = [at.place, &[Iteration { of, index, parallel }]].concat();
             let at = At {
                 depth: at.depth + 1,
                 place: &place,
@@ -143,7 +152,11 @@ impl Author {
             inner
         };
         let count = [2, 3, 1, 0, 2][number % 5];
-        parts.push(Part::For((0..count).map(iteration).collect()));
+        let iterations = (0..count).map(iteration).collect();
+        parts.push(match parallel {
+            true => Part::Each(iterations),
+            false => Part::For(iterations),
+        });
     }
 
     /// A conditional, and before it what computes its condition.

@@ -6,7 +6,7 @@ use super::program::{Action, Area, Body, Node, Part, Program, RNGS};
 use crate::common::{add_to, bump, count, draw_numbers, mix, remainder_of, step, weigh};
 use graph_runtime::private::Declare as _;
 use graph_runtime::{Device, Error, Event, Graph, GraphBuilder, Launch, NodeId, Result, Rng, Update};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a program is built.
 #[derive(Clone, Copy, Default)]
@@ -50,6 +50,8 @@ impl Built {
             event: device.event()?,
             options,
             nodes: BTreeMap::new(),
+            loops: 0,
+            added: BTreeSet::new(),
         };
         adder.body(&mut builder, &program.body);
         let nodes = adder.nodes;
@@ -100,6 +102,10 @@ struct Adder<'a> {
     event: Event,
     options: Options,
     nodes: BTreeMap<usize, NodeId>,
+    /// The number of loops around, in the graph or the current child.
+    loops: usize,
+    /// The edges that were added between iterations, by the number of their body and their index there.
+    added: BTreeSet<(usize, usize)>,
 }
 
 impl Adder<'_> {
@@ -108,7 +114,7 @@ impl Adder<'_> {
         let id = |node: usize| self.nodes[&body.nodes[node].id];
         for (index, edge) in body.edges.iter().enumerate() {
             let this = Some((body.id, index));
-            if self.options.without == this {
+            if self.options.without == this || self.added.contains(&(body.id, index)) {
                 continue;
             }
             if edge.programmatic || self.options.early == this {
@@ -134,14 +140,51 @@ impl Adder<'_> {
                     self.nodes.insert(node.id, id);
                 }
                 Part::For(iterations) => builder.repeat(0..iterations.len(), |builder, number| {
+                    self.loops += 1;
                     self.parts(builder, body, &iterations[number]);
+                    self.loops -= 1;
                 }),
+                Part::Each(iterations) => drop(builder.each(0..iterations.len(), |builder, number| {
+                    self.loops += 1;
+                    self.parts(builder, body, &iterations[number]);
+                    self.between(builder, body, iterations, number);
+                    self.loops -= 1;
+                })),
             }
         }
     }
 
+    /// Adds some of the edges from other iterations of an `each` to this one, where it has a node in the place of the
+    /// other's.
+    fn between(&mut self, builder: &mut GraphBuilder, body: &Body, iterations: &[Vec<Part>], number: usize) {
+        let node_at = |iteration: usize, place: usize| match iterations[iteration].get(place) {
+            Some(Part::Node(node)) => Some(*node),
+            Some(Part::For(_) | Part::Each(_)) | None => None,
+        };
+        let place_of = |node: usize, iteration: usize| {
+            (0..iterations[iteration].len()).find(|&place| node_at(iteration, place) == Some(node))
+        };
+        for (index, edge) in body.edges.iter().enumerate().filter(|(index, _)| index % 3 > 0) {
+            let this = Some((body.id, index));
+            if edge.programmatic || self.options.without == this || self.options.early == this {
+                continue;
+            }
+            let others = (0..iterations.len()).filter(|&other| other != number);
+            let mut places = others.filter_map(|other| Some((other, place_of(edge.from, other)?)));
+            let (Some(_), Some((other, place))) = (place_of(edge.to, number), places.next()) else {
+                continue;
+            };
+            let Some(same) = node_at(number, place) else { continue };
+            let id = |node: usize| self.nodes[&body.nodes[node].id];
+            let mut steps = vec![0; self.loops];
+            steps[self.loops - 1] = other as isize - number as isize;
+            builder.after_iteration(id(edge.to), id(same), &steps);
+            self.added.insert((body.id, index));
+        }
+    }
+
     fn node(&mut self, builder: &mut GraphBuilder, node: &Node) -> NodeId {
-        let (name, handles) = (format!("n{}", node.id), self.handles);
+        let (name, handles) = (node.name.clone(), self.handles);
         let words = |area: &Area| handles.words(area);
         match &node.action {
             Action::Mix { from, to } => builder.kernel(name, launch(to), mix::call(&words(from), &mut words(to))),
@@ -178,7 +221,12 @@ impl Adder<'_> {
             Action::Join => builder.join(name),
             Action::Record => builder.record(name, self.event.clone()),
             Action::Wait => builder.wait(name, self.event.clone()),
-            Action::Child(body) => builder.child(name, |child| self.body(child, body)),
+            Action::Child(body) => {
+                let around = std::mem::take(&mut self.loops);
+                let node = builder.child(name, |child| self.body(child, body));
+                self.loops = around;
+                node
+            }
             Action::While { flag, body } => {
                 builder.while_loop(name, &handles.flag(flag), |inner| self.body(inner, body))
             }

@@ -20,7 +20,7 @@ mod program;
 use crate::common::device;
 use graph_runtime::{Device, EmulatorOptions};
 use pair::Pair;
-use program::{Action, MEMORIES, Program, Space};
+use program::{Action, Edge, MEMORIES, Program, Space};
 use std::collections::BTreeMap;
 use std::ops::Range;
 
@@ -83,8 +83,12 @@ fn every_statement_is_tried() {
                     let name = format!("{:?}", node.action);
                     count(name.split([' ', '(']).next().unwrap_or_default(), 1);
                     count("disabled", usize::from(!node.enabled));
-                    count("in a for", usize::from(!node.place.is_empty()));
-                    count("deep in fors", usize::from(node.place.len() > 1));
+                    let loops = |parallel: bool| node.place.iter().filter(|around| around.parallel == parallel).count();
+                    count("in a for", usize::from(loops(false) > 0));
+                    count("in an each", usize::from(loops(true) > 0));
+                    count("in both", usize::from(loops(false) > 0 && loops(true) > 0));
+                    count("deep in fors", usize::from(loops(false) > 1));
+                    count("deep in eaches", usize::from(loops(true) > 1));
                     if let Action::Set { pattern: true, .. } = node.action {
                         count("pattern", 1);
                     }
@@ -97,6 +101,8 @@ fn every_statement_is_tried() {
                         );
                     }
                 }
+                let between = |edge: &&Edge| order::are_in_iterations(&body.nodes[edge.from], &body.nodes[edge.to]);
+                count("between iterations", body.edges.iter().filter(between).count());
                 count(
                     "programmatic",
                     body.edges.iter().filter(|edge| edge.programmatic).count(),
@@ -128,7 +134,11 @@ fn every_statement_is_tried() {
         "pattern",
         "disabled",
         "in a for",
+        "in an each",
+        "in both",
         "deep in fors",
+        "deep in eaches",
+        "between iterations",
         "rectangle",
         "programmatic",
     ];

@@ -52,7 +52,14 @@ pub(crate) fn conflicts(body: &Body) -> Vec<(usize, usize)> {
 fn in_turn(from: &Node, to: &Node) -> bool {
     let mut places = from.place.iter().zip(&to.place);
     let different = places.find(|(from, to)| from != to);
-    different.is_some_and(|(from, to)| from.0 == to.0)
+    different.is_some_and(|(from, to)| from.of == to.of && !from.parallel)
+}
+
+/// Are the two in different iterations of one `each`?
+pub(crate) fn are_in_iterations(from: &Node, to: &Node) -> bool {
+    let mut places = from.place.iter().zip(&to.place);
+    let different = places.find(|(from, to)| from != to);
+    different.is_some_and(|(from, to)| from.of == to.of && from.parallel)
 }
 
 /// The nodes before each, as bits, by `edges` and `for`s.

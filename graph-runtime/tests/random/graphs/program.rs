@@ -148,10 +148,22 @@ impl Action {
 pub(crate) struct Node {
     /// Its number in the program.
     pub(crate) id: usize,
+    /// Its name, which it shares with the nodes in its place of other iterations of an `each`.
+    pub(crate) name: String,
     pub(crate) action: Action,
     pub(crate) enabled: bool,
-    /// The `for`s around it in its body, from the outermost, and the iteration of each.
-    pub(crate) place: Vec<(usize, usize)>,
+    /// The loops around it in its body, from the outermost.
+    pub(crate) place: Vec<Iteration>,
+}
+
+/// An iteration of a loop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Iteration {
+    /// The number of the loop in the program.
+    pub(crate) of: usize,
+    pub(crate) index: usize,
+    /// Is the loop an `each`?
+    pub(crate) parallel: bool,
 }
 
 /// The order of the nodes of a body.
@@ -160,6 +172,8 @@ pub(crate) enum Part {
     Node(usize),
     /// The parts of each iteration.
     For(Vec<Vec<Part>>),
+    /// The parts of each iteration, which are not ordered.
+    Each(Vec<Vec<Part>>),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! The type of a graph that is an expression: its definition, and the methods that graphs as items have not.
+//! The type of a graph that is an expression: its definition, and the methods that graphs as items do not have.
 
 use crate::graph::ast::Resource;
 use crate::graph::editor;
@@ -11,7 +11,7 @@ use crate::graph::resolve::{Graph, params};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{format_ident, quote};
 
-/// The module that the type stands in.
+/// The name of the module of the type.
 pub(super) fn module() -> Ident {
     Ident::new("__cuda_graph", Span::mixed_site())
 }
@@ -49,7 +49,7 @@ pub(super) fn definitions(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     }
 }
 
-/// The constructor, since fields are private.
+/// The constructor. It is needed since the fields are private.
 fn new(graph: &Graph<'_>) -> TokenStream {
     let places = graph.resources.iter().map(|resource| {
         let (name, ty) = (&resource.name, place_type(graph, resource));
@@ -122,7 +122,7 @@ fn set(graph: &Graph<'_>, param: usize) -> TokenStream {
     }
 }
 
-/// `into_parts`, and the struct of the moved locals.
+/// `into_parts`, and the struct of moved locals that it returns.
 fn parts(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
     let slot = quote!(__p::MovedSlot);
     let moved: Vec<&Resource> = graph
