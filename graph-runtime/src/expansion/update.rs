@@ -63,6 +63,9 @@ impl Update<'_> {
 
 /// Changes each node of a declaration. `change` gets the numbers of the node's iterations, from the outermost loop
 /// inwards.
+///
+/// # Errors
+/// The errors of `change`.
 pub fn each<'g, const DEPTH: usize>(
     update: &mut Update<'g>,
     declared: usize,
