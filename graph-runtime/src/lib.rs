@@ -67,7 +67,9 @@
 //!   that lend it, [`DeviceRef`] and [`DeviceMut`].
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
 //!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`].
-//! * Shapes: [`Element`], [`Rows`], [`Table`], [`Extent`], [`ArrayOf`], [`SameShape`]; and the [`Iterations`] of loops.
+//! * Shapes: [`Element`] (plain data: `Pod` of the re-exported [`bytemuck`]), [`Rows`], [`Extent`], [`ArrayOf`],
+//!   [`SameShape`]; a [`Tabular`] [`Table`], which the host sees as a [`TableRef`] or [`TableMut`]; and the
+//!   [`Iterations`] of loops.
 //! * Random numbers: [`Rng`], [`Philox`], [`RngHandle`].
 //! * Host functions: [`HostArguments`] of [`HostArgument`]s. Library calls: [`CaptureStream`] with [`CaptureSlice`] and
 //!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],

@@ -72,6 +72,9 @@ pub fn check_reached(update: &Update<'_>, declared: usize) -> Result<()> {
 
 /// Changes each node of a declaration. `change` gets the numbers of the node's iterations, from the outermost loop
 /// inwards.
+///
+/// # Errors
+/// The errors of `change`.
 pub fn each<'g, const DEPTH: usize>(
     update: &mut Update<'g>,
     declared: usize,
