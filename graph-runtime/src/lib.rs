@@ -67,7 +67,9 @@
 //!   that lend it, [`DeviceRef`] and [`DeviceMut`].
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
 //!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`].
-//! * Shapes: [`Element`], [`Rows`], [`Table`], [`Extent`], [`ArrayOf`], [`SameShape`]; and the [`Iterations`] of loops.
+//! * Shapes: [`Element`] (plain data: `Pod` of the re-exported [`bytemuck`]), [`Rows`], [`Extent`], [`ArrayOf`],
+//!   [`SameShape`]; a [`Tabular`] [`Table`], which the host sees as a [`TableRef`] or [`TableMut`]; and the
+//!   [`Iterations`] of loops.
 //! * Random numbers: [`Rng`], [`Philox`], [`RngHandle`].
 //! * Host functions: [`HostArguments`] of [`HostArgument`]s. Library calls: [`CaptureStream`] with [`CaptureSlice`] and
 //!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
@@ -76,7 +78,7 @@
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
 //!   [`Subject`].
 //! * The graph as data: a [`Plan`] of [`PlanNode`]s, [`PlanAccess`]es, [`PlanResource`]s, [`PlanBody`]s and
-//!   [`PlanLoop`]s, with [`NodeKind`], [`Mode`], [`Role`] and [`Space`].
+//!   [`PlanLoop`]s, [`PlanShift`]s, with [`NodeKind`], [`Mode`], [`Role`] and [`Space`].
 //!
 //! # Layers
 //!
@@ -245,8 +247,8 @@ pub use graph_macros::cuda_graph;
 /// kept if options name headers (`-I`, `-include`), since these may change.
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::{
-    Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space,
-    Subject,
+    Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role,
+    Space, Subject,
 };
 #[doc(inline)]
 pub use kernel::integer::Integer;
@@ -294,14 +296,16 @@ pub mod private {
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
     pub use crate::expansion::target::{NodeTarget, after, check_part, chosen, inner_length, length};
-    pub use crate::expansion::update::{each, own, own_rng, own_slice, own_table};
+    pub use crate::expansion::update::{check_reached, each, own, own_rng, own_slice, own_table};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};
     pub use crate::shape::Condition;
     pub use graph_plan as plan;
     pub use graph_plan::SharedParam as Sharing;
-    pub use graph_plan::{Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space};
+    pub use graph_plan::{
+        Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role, Space,
+    };
 
     /// The traits of [`Passed`], for `use` beside the user's tokens.
     pub mod constants {

@@ -1,4 +1,4 @@
-//! Changes copies and memsets of a built graph: the values that are set, and the parts of memory that are copied or set.
+//! Changes copies and memsets of a built graph: their values, and which parts of memory they copy or set.
 
 use crate::error::{Error, Result, Site, mistakes};
 use crate::graph::node::NodeId;
