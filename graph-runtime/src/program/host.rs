@@ -142,8 +142,8 @@ pub trait HostArguments: sealed::HostArguments {
 
     /// # Safety
     ///
-    /// As for [`HostArgument::reference`]: `memory` has a pointer and a length in bytes for each argument, and `lengths`
-    /// has the lengths of its place.
+    /// As for [`HostArgument::reference`]: for each argument, `memory` has a pointer and a length in bytes, and
+    /// `lengths` has the lengths of its place.
     #[doc(hidden)]
     unsafe fn references<'a>(memory: &[(NonNull<u8>, usize)], lengths: &[Lengths]) -> Self::References<'a>;
 }
