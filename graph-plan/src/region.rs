@@ -27,7 +27,7 @@ impl Bound {
         Bound::Iteration(Box::new((text.into(), variable)))
     }
 
-    /// Is `self <= other` certain?
+    /// Whether `self <= other` is certain.
     fn certainly_at_most(&self, other: &Bound) -> bool {
         match (self, other) {
             (Bound::Known(a), Bound::Known(b)) => a <= b,
@@ -71,7 +71,7 @@ impl Region {
         Region::Range(Bound::Known(start), Bound::Known(end))
     }
 
-    /// Where it starts, if that is known.
+    /// The start, if it is known.
     pub fn start(&self) -> Option<usize> {
         match self.ends().0 {
             Bound::Known(start) => usize::try_from(start).ok(),
@@ -94,7 +94,8 @@ impl Region {
         }
     }
 
-    /// May the two touch the same memory? Only provably disjoint regions do not: distinct known indices, known ranges
+    /// Whether the two may touch the same memory. Only provably disjoint regions do not: distinct known indices, known
+    /// ranges
     /// that do not meet, ranges split at the same symbol, and empty ranges. Two dimensions are disjoint if one of them
     /// is.
     pub fn overlaps(&self, other: &Region) -> bool {
@@ -128,7 +129,7 @@ impl Region {
         !apart
     }
 
-    /// Is there certainly nothing in it?
+    /// Whether it is certainly empty.
     pub fn is_empty(&self) -> bool {
         match self {
             Region::Parts(parts) => parts.iter().any(Region::is_empty),
@@ -141,7 +142,7 @@ impl Region {
         }
     }
 
-    /// Is every bound one whose value the analysis follows?
+    /// Whether the analysis follows the values of all bounds.
     fn is_known(&self) -> bool {
         match self {
             Region::Whole | Region::Rectangle(_) => true,
@@ -151,7 +152,7 @@ impl Region {
         }
     }
 
-    /// May the two touch the same memory in whatever iterations of the `for`s around them?
+    /// Whether the two may touch the same memory in any iterations of the `for`s around them.
     pub fn overlaps_in_some_iterations(&self, other: &Region) -> bool {
         self.in_any_iteration().overlaps(&other.in_any_iteration())
     }
@@ -171,7 +172,7 @@ impl Region {
         }
     }
 
-    /// Does `self` certainly contain all of `other`?
+    /// Whether `self` certainly contains all of `other`.
     pub fn covers(&self, other: &Region) -> bool {
         if matches!(self, Region::Whole) || self == other {
             return true;
@@ -262,7 +263,7 @@ impl Overlap {
         }
     }
 
-    /// Do the two certainly share something?
+    /// Whether the two certainly share memory.
     pub(crate) fn is_certain(&self) -> bool {
         match self {
             Overlap::Same | Overlap::Part | Overlap::Known(_) => true,

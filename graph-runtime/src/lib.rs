@@ -115,7 +115,8 @@ pub use graph::{Graph, RawGraph};
 /// Declares CUDA graphs as types, or builds one as an expression.
 ///
 /// ```text
-/// input     = graph* | expression
+/// input     = runtime? (graph* | expression)
+/// runtime   = "#![crate = " path "]"                  where another crate re-exports this one
 /// graph     = attribute* visibility "graph" NAME generics? ("(" build-argument,* ")")? where-clause? "{" statement* "}"
 /// expression = device "=>" statement*                 a `&Device`; see below
 /// build-argument = NAME ":" type                      a plain value, fixed when the graph is built
@@ -224,6 +225,8 @@ pub use graph_macros::cuda_graph;
 /// `&[T]`, a `&mut Place` for `&mut [T]` and values, makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes; of a
 /// kernel that is not `safe` it is `unsafe`.
 ///
+/// `crate = path`, after the other arguments, is the path of this crate where another one re-exports it.
+///
 /// # Kernels for several types
 ///
 /// `#[for_each(T = f32 => "scale_f32", f64 => "scale_f64")] safe fn scale<T>(data: &mut [T], factor: T);` declares one
@@ -281,12 +284,12 @@ pub mod private {
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
         Declare, Owner, child, device, device_slice, device_table, host, host_slice, host_table, iteration_handle,
-        node_handle,
+        node_handle, random_state,
     };
     pub use crate::expansion::expression::{
         AnyTarget, HostSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,
     };
-    pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, by_value, launch, literal};
+    pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, by_value, launch, literal, loaded_call};
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
     pub use crate::expansion::passed::{Passed, passed};
     pub use crate::expansion::plan::{

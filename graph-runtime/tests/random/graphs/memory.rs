@@ -9,11 +9,18 @@ use graph_runtime::{
 type Grid<T> = [[T; COLUMNS]; ROWS];
 
 /// The place of a memory: of constant lengths, or of lengths that its type does not tell.
-#[derive(Clone, Copy)]
 enum Whole<T, M> {
     Grid(Place<Grid<T>, M>),
     Table(Place<Table<T>, M>),
 }
+
+impl<T, M> Clone for Whole<T, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, M> Copy for Whole<T, M> {}
 
 impl<T: Element, M> Whole<T, M> {
     /// A part of a row.

@@ -1,6 +1,6 @@
 //! Nodes without bodies.
 
-use super::super::program::{Action, Area, COLUMNS, CONSTANT, HOST, MEMORIES, RNGS, ROWS, SHARED};
+use super::super::program::{Action, Area, COLUMNS, CONSTANT, HOST, MEMORIES, RNGS, ROWS, SHARED, TABLES};
 use super::Author;
 
 impl Author {
