@@ -15,6 +15,7 @@ impl Update<'_> {
         let (around, current) = (self.child.replace(child), self.current.take());
         let changed = change(self);
         (self.child, self.current) = (around, current);
+        self.declared(declared); // the child itself, after its nodes
         changed
     }
 
@@ -59,6 +60,14 @@ impl Update<'_> {
             message: format!("the child has no memory named `{name}`"),
         }
     }
+}
+
+/// Checks that the function of a declaration's node, which was just called, got to the node.
+///
+/// # Errors
+/// [`Error::Invalid`] with the name of the node.
+pub fn check_reached(update: &Update<'_>, declared: usize) -> Result<()> {
+    update.check_reached(declared)
 }
 
 /// Changes each node of a declaration. `change` gets the numbers of the node's iterations, from the outermost loop
