@@ -1,5 +1,7 @@
 //! The code that examples share: kernels, and the lines that they print.
 
+pub mod bare;
+
 use graph_runtime::cuda_kernels;
 use std::path::Path;
 use std::time::Instant;
