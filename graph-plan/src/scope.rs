@@ -7,6 +7,8 @@ pub(crate) struct Scopes {
     /// For each scope, the scope directly around it.
     parents: Vec<Option<usize>>,
     kinds: Vec<Kind>,
+    /// Whether each scope is an `each`.
+    parallel: Vec<bool>,
     /// The innermost scope of each node.
     of_nodes: Vec<usize>,
     disabled: Vec<bool>,
@@ -46,6 +48,7 @@ impl Scopes {
         Self {
             parents,
             kinds,
+            parallel: std::iter::repeat_n(false, bodies).chain(draft.loops.iter().map(|repeated| repeated.parallel)).collect(),
             of_nodes: (0..draft.nodes.len()).map(of_node).collect(),
             disabled: draft.nodes.iter().map(|node| node.disabled).collect(),
         }
@@ -64,6 +67,11 @@ impl Scopes {
     /// The repetitions around a node, from the innermost.
     pub(crate) fn repetitions(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
         self.around(node).filter(|&scope| self.kinds[scope] == Kind::Repeated)
+    }
+
+    /// Is it an `each`, whose iterations are not ordered?
+    pub(crate) fn is_parallel(&self, scope: usize) -> bool {
+        self.parallel[scope]
     }
 
     /// Is the node in this scope, however deep?

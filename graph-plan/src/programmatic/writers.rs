@@ -52,7 +52,7 @@ impl<'a> Writers<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bound, Loop, Mode, NodeKind, Region, Space, check};
+    use crate::{Bound, Mode, NodeKind, Region, Space, check};
 
     #[test]
     fn writers_are_found_by_region_and_order() {
@@ -76,10 +76,7 @@ mod tests {
         assert_eq!((found(low), found(high)), ((true, true), (true, false)));
 
         let mut repeated = draft.clone();
-        repeated.loops.push(Loop {
-            variable: "i".into(),
-            parent: None,
-        });
+        repeated.repeat("i", None);
         repeated.nodes.iter_mut().for_each(|node| node.repeated = Some(0));
         let writers = Writers::new(&repeated, &order);
         assert!(writers.before(&repeated.accesses[high]), "in the iteration before");
