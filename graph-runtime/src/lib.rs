@@ -76,7 +76,7 @@
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
 //!   [`Subject`].
 //! * The graph as data: a [`Plan`] of [`PlanNode`]s, [`PlanAccess`]es, [`PlanResource`]s, [`PlanBody`]s and
-//!   [`PlanLoop`]s, with [`NodeKind`], [`Mode`], [`Role`] and [`Space`].
+//!   [`PlanLoop`]s, [`PlanShift`]s, with [`NodeKind`], [`Mode`], [`Role`] and [`Space`].
 //!
 //! # Layers
 //!
@@ -235,7 +235,8 @@ pub use graph_macros::cuda_graph;
 /// kept if options name headers (`-I`, `-include`), since these may change.
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::{
-    Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space,
+    Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role,
+    Space,
     Subject,
 };
 #[doc(inline)]
@@ -287,7 +288,9 @@ pub mod private {
     pub use crate::shape::Condition;
     pub use graph_plan as plan;
     pub use graph_plan::SharedParam as Sharing;
-    pub use graph_plan::{Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space};
+    pub use graph_plan::{
+        Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role, Space,
+    };
 
     /// The traits of [`Passed`], for `use` beside the user's tokens.
     pub mod constants {

@@ -11,7 +11,7 @@ mod scalar;
 pub(crate) use loops::Loop;
 pub(crate) use scalar::{Scalar, Value, added, added_scalars, expressions, mentioned, params, scalars};
 
-use super::ast::{Action, Attributes, Form, Item, Node, Param, Place, Resource};
+use super::ast::{Action, Attributes, Dependency, Form, Item, Node, Param, Place, Resource};
 use super::constant::{Variables, mentions};
 use crate::report::Report;
 use graph_plan::{Code, Draft};
@@ -29,7 +29,7 @@ pub(crate) struct Graph<'a> {
     /// Build arguments that are plain values.
     pub(crate) values: Vec<Value<'a>>,
     pub(crate) nodes: Vec<&'a Node>,
-    /// The `for`s, as in the draft.
+    /// The loops, as in the draft.
     pub(crate) loops: Vec<Loop<'a>>,
     /// Nodes whose name an earlier statement has: no handle is emitted for them.
     pub(crate) nameless: Vec<usize>,
@@ -38,6 +38,8 @@ pub(crate) struct Graph<'a> {
     pub(crate) accesses: Vec<(&'a Place, Span)>,
     /// For each edge of the draft, the name in `after`.
     pub(crate) edges: Vec<&'a Ident>,
+    /// For each edge between iterations, its text in `after`.
+    pub(crate) shifts: Vec<&'a Dependency>,
     /// The meaning of each name of the one namespace.
     names: HashMap<String, Entity>,
 }
@@ -49,7 +51,7 @@ pub(crate) enum Entity {
     Param(usize),
     Value(usize),
     Node(usize),
-    /// The variable of one or several `for`s.
+    /// The variable of one or several loops.
     Variable,
     /// A statement that could not be parsed, or whose name was taken.
     Broken,
@@ -115,7 +117,7 @@ impl Graph<'_> {
         !self.loops.is_empty() || self.nodes.iter().any(child)
     }
 
-    /// Whether a warning about a node is silenced: at the node, at a `for` around it, or for the whole graph.
+    /// Whether a warning about a node is silenced: at the node, at a loop around it, or for the whole graph.
     pub(crate) fn allows(&self, node: usize, code: Code) -> bool {
         let around = self.loops_around(node);
         let mut loops = around
@@ -144,6 +146,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
         draft: Draft::new(item.name.to_string()),
         accesses: Vec::new(),
         edges: Vec::new(),
+        shifts: Vec::new(),
         names: item
             .unparsed
             .iter()

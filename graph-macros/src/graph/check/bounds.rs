@@ -64,7 +64,7 @@ fn search<'a>(
     let Some((&outermost, inner)) = loops.split_first() else {
         let found = outside(graph, place, known)?;
         return Some(known.iter().fold(found, |found, (variable, value)| {
-            found.note(format!("`{variable}` is {value} in an iteration of the `for`"))
+            found.note(format!("`{variable}` is {value} in an iteration of the loop"))
         }));
     };
     let Expr::Range(range) = &graph.loops[outermost].statement.range else {

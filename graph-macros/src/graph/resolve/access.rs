@@ -5,7 +5,7 @@ use crate::graph::ast::{Action, Argument, CallParameter, Child, Function, Launch
 use crate::graph::constant::mentions;
 use crate::report::{Report, error};
 use crate::span::line;
-use graph_plan::{Bound, Code, Mode, NodeKind, Region};
+use graph_plan::{Bound, Code, Form, Mode, NodeKind, Region};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::Expr;
@@ -141,7 +141,7 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         }
         Some(Entity::Variable) => error(
             Code::UnknownResource,
-            format!("`{name}` is the variable of a `for`, not a resource"),
+            format!("`{name}` is the variable of a loop, not a resource"),
         )
         .help(format!("it is passed by value: `{name} as u32` without `&`")),
         None => {
@@ -214,6 +214,10 @@ fn selected(graph: &Graph<'_>, node: usize, part: &Part) -> Region {
             let start = start.as_ref().map_or(Bound::Known(0), |start| bound(start));
             let end = match end.as_ref().map_or(Bound::End, |end| bound(end)) {
                 Bound::Known(last) if *inclusive => Bound::Known(last.saturating_add(1)),
+                Bound::Affine(last) if *inclusive => {
+                    let end = Form::literal(1).and_then(|one| one.plus(&last));
+                    end.map_or(Bound::Unknown, |end| Bound::Affine(Box::new(end)))
+                }
                 Bound::Symbol(_) | Bound::Iteration(..) if *inclusive => Bound::Unknown,
                 end => end,
             };
