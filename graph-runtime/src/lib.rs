@@ -236,8 +236,7 @@ pub use graph_macros::cuda_graph;
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::{
     Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role,
-    Space,
-    Subject,
+    Space, Subject,
 };
 #[doc(inline)]
 pub use kernel::integer::Integer;

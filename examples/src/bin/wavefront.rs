@@ -27,7 +27,7 @@ unsafe extern "C" {
         corner: &[[u32; 16]; 16],
         a: &[u8; 16],
         b: &[u8; 16],
-        block: &mut [[u32; 16]; 16],
+        cells: &mut [[u32; 16]; 16],
     );
 }
 

@@ -55,9 +55,15 @@ fn the_plan_has_each_loop_once() {
     let plan = Chains::<6>::PLAN;
     let names: Vec<_> = plan.nodes.iter().map(|node| &*node.name).collect();
     assert_eq!(names, ["weigh", "download"]);
-    assert_eq!(*plan.loops, [PlanLoop::parallel("chain", None), PlanLoop::new("k", Some(0))]);
+    assert_eq!(
+        *plan.loops,
+        [PlanLoop::parallel("chain", None), PlanLoop::new("k", Some(0))]
+    );
     let dot = plan.to_dot();
-    assert!(dot.contains("label=\"each chain\";") && dot.contains("label=\"for k\";"), "{dot}");
+    assert!(
+        dot.contains("label=\"each chain\";") && dot.contains("label=\"for k\";"),
+        "{dot}"
+    );
 }
 
 cuda_graph! {
@@ -83,7 +89,9 @@ fn wavefront<const ROWS: usize, const COLUMNS: usize>() -> Result<()> {
         for i in 1..ROWS {
             for j in 1..COLUMNS {
                 let [above, left] = [expected[i - 1][j], expected[i][j - 1]];
-                [above, left].into_iter().for_each(|from| mixed(from, &mut expected[i][j]));
+                [above, left]
+                    .into_iter()
+                    .for_each(|from| mixed(from, &mut expected[i][j]));
             }
         }
         assert_eq!(*graph.table()?.read()?, expected, "{ROWS} x {COLUMNS}");
@@ -131,7 +139,11 @@ fn iterations_are_folded_in_order_and_params_reach_all() -> Result<()> {
             for (i, numbers) in numbers::<4, 9>().into_iter().take(n).enumerate() {
                 mixed(numbers.map(|number| number + more + i as u32), &mut sum);
             }
-            assert_eq!(*graph.sum()?.read()?, sum.map(|sum: u32| sum.wrapping_add(1)), "{n} parts");
+            assert_eq!(
+                *graph.sum()?.read()?,
+                sum.map(|sum: u32| sum.wrapping_add(1)),
+                "{n} parts"
+            );
         }
     }
     Ok(())
