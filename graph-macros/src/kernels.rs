@@ -9,6 +9,7 @@ mod check;
 mod contract;
 mod layout;
 mod parse;
+mod for_each;
 mod declaration;
 mod param;
 mod source;

@@ -13,7 +13,7 @@ pub(crate) struct Report {
 }
 
 /// One mistake and the user's tokens it is about: from the first span to the second.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Entry {
     start: Span,
     end: Span,
@@ -63,6 +63,22 @@ impl Report {
         self.syn(error);
         if let Some(entry) = self.errors.last_mut() {
             entry.aside = true;
+        }
+    }
+
+    /// Adds the entries of another report that are not like one that is known: of one code, at one place. Only wrong
+    /// signatures differ there.
+    pub(crate) fn absorb(&mut self, other: &Report) {
+        let lists = [(&mut self.errors, &other.errors), (&mut self.warnings, &other.warnings)];
+        for (own, others) in lists {
+            for entry in others {
+                let place = |entry: &Entry| (entry.start.start(), entry.end.start());
+                let alike = |known: &Entry| known.code == entry.code && place(known) == place(entry);
+                let same = |known: &Entry| alike(known) && (known.code != Code::Signature || known.text == entry.text);
+                if !own.iter().any(same) {
+                    own.push(entry.clone());
+                }
+            }
         }
     }
 

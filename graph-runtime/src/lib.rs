@@ -119,7 +119,8 @@ pub use graph::{Graph, RawGraph};
 /// expression = device "=>" statement*                 a `&Device`; see below
 /// build-argument = NAME ":" type                      a plain value, fixed when the graph is built
 ///           | NAME ":" "mut"? ("device" | "host") shape   memory that the graph shares
-/// statement = "host" NAME ":" shape ";"               page-locked host memory, owned by the graph
+/// statement = attribute* visibility declaration      of the accessors and handles that are made for it
+/// declaration = "host" NAME ":" shape ";"             page-locked host memory, owned by the graph
 ///           | "device" NAME ":" shape ";"             device memory, zeroed at build, kept between launches
 ///           | "scratch" NAME ":" shape ";"            device memory whose contents last one launch at most
 ///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
@@ -221,6 +222,12 @@ pub use graph_macros::cuda_graph;
 /// `&[T]`, a `&mut Place` for `&mut [T]` and values, makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes; of a
 /// kernel that is not `safe` it is `unsafe`.
 ///
+/// # Kernels for several types
+///
+/// `#[for_each(T = f32 => "scale_f32", f64 => "scale_f64")] safe fn scale<T>(data: &mut [T], factor: T);` declares one
+/// kernel for each listed type, by the name of its `.entry`. The type that it becomes is generic: `scale::<f32>` is a
+/// [`Kernel`], and code that is generic over the type says `where scale<T>: Kernel`.
+///
 /// # CUDA sources
 ///
 /// `#[cuda_kernels(cuda = "x.cu")]` takes CUDA C++, which NVRTC compiles when a graph first uses one of the kernels;
@@ -252,7 +259,10 @@ pub use program::raw::RawNode;
 pub use shape::iterations::Iterations;
 pub use shape::place::{Memory, OnDevice, OnHost, Place};
 pub use shape::rectangle::Rectangle;
-pub use shape::{ArrayOf, Element, Extent, Rows, SameShape, Table};
+pub use shape::rows::Rows;
+pub use shape::same::SameShape;
+pub use shape::table::{Table, TableMut, TableRef, Tabular};
+pub use shape::{ArrayOf, Element, Extent};
 
 /// The items that expansions of the macros use besides the public ones. They are not part of the interface.
 #[doc(hidden)]
@@ -268,10 +278,11 @@ pub mod private {
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
-        Declare, Owner, child, device, device_slice, host, host_slice, iteration_handle, node_handle,
+        Declare, Owner, child, device, device_slice, device_table, host, host_slice, host_table, iteration_handle,
+        node_handle,
     };
     pub use crate::expansion::expression::{
-        AnyTarget, HostSlot, Nodes, Numbers, Slot, add, changing, element_of, on_device, stub,
+        AnyTarget, HostSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,
     };
     pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, by_value, launch, literal};
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
@@ -280,7 +291,7 @@ pub mod private {
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
     pub use crate::expansion::target::NodeTarget;
-    pub use crate::expansion::update::{each, own, own_rng, own_slice};
+    pub use crate::expansion::update::{each, own, own_rng, own_slice, own_table};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};

@@ -78,6 +78,22 @@ extern "C" __global__ void indirect(float **table)
     table[index_in_launch()][0] = 1;
 }
 
+// data[i] *= factor for each element type
+template <typename T> __device__ static inline void scale(T *data, T factor)
+{
+    data[index_in_launch()] *= factor;
+}
+
+extern "C" __global__ void scale_f32(float *data, float factor)
+{
+    scale(data, factor);
+}
+
+extern "C" __global__ void scale_f64(double *data, double factor)
+{
+    scale(data, factor);
+}
+
 struct Philox {
     unsigned long long seed, offset;
 };

@@ -56,6 +56,11 @@ unsafe extern "C" {
     #[requires(threads <= first.len() && threads <= second.len())]
     pub safe fn two_out(first: &mut [f32], second: &mut [f32]);
 
+    /// `data[i] *= factor`, for each element type
+    #[for_each(T = f32 => "scale_f32", f64 => "scale_f64")]
+    #[requires(threads <= data.len())]
+    pub safe fn scale<T>(data: &mut [T], factor: T);
+
     /// `data[i]` plus something between 0 and 1, which depends on the state of a generator
     #[requires(threads <= data.len() && rng.len() >= 1)]
     pub safe fn noisy(rng: &[graph_runtime::Philox], data: &mut [f32]);

@@ -35,7 +35,6 @@ pub(crate) struct Expression {
 #[derive(Debug)]
 pub(crate) struct Item {
     pub(crate) attributes: Attributes,
-    pub(crate) visibility: Visibility,
     pub(crate) name: Ident,
     pub(crate) generics: Generics,
     pub(crate) arguments: Vec<BuildArgument>,
@@ -79,9 +78,11 @@ impl BuildArgument {
     }
 }
 
-/// `#[..]` before a graph or a statement.
+/// `#[..]` before a graph or a statement, and its visibility.
 #[derive(Debug, Default)]
 pub(crate) struct Attributes {
+    /// The visibility of the graph's type, or of the methods that are made for the statement.
+    pub(crate) visibility: Option<Visibility>,
     /// Documentation, which is passed on to the generated items.
     pub(crate) docs: Vec<Attribute>,
     /// The rules of `#[allow(rule)]`, spelled with dashes.

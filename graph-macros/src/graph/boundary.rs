@@ -5,10 +5,11 @@ use super::keyword::Keyword;
 use proc_macro2::{Delimiter, Ident, Spacing, TokenTree};
 use quote::ToTokens;
 
-/// Whether a statement begins here: a keyword and a name, or an attribute. At most four tokens are looked at.
+/// Whether a statement begins here: a keyword and a name, perhaps after a visibility, or an attribute. At most six
+/// tokens are looked at.
 pub(crate) fn starts_statement(tokens: impl IntoIterator<Item = TokenTree>) -> bool {
     let mut tokens = tokens.into_iter();
-    let keyword = match tokens.next() {
+    let keyword = match after_visibility(&mut tokens) {
         Some(TokenTree::Punct(punct)) if punct.as_char() == '#' => {
             return matches!(tokens.next(), Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Bracket);
         }
@@ -40,6 +41,43 @@ pub(crate) fn starts_statement(tokens: impl IntoIterator<Item = TokenTree>) -> b
         | Keyword::Wait
         | Keyword::Switch => true,
     }
+}
+
+/// The first token after a visibility, if there is one.
+fn after_visibility(tokens: &mut impl Iterator<Item = TokenTree>) -> Option<TokenTree> {
+    let first = tokens.next();
+    let in_parentheses =
+        |token: &TokenTree| matches!(token, TokenTree::Group(group) if group.delimiter() == Delimiter::Parenthesis);
+    match &first {
+        Some(TokenTree::Ident(word)) if word == "pub" => {
+            tokens.next().and_then(|second| match in_parentheses(&second) {
+                true => tokens.next(),
+                false => Some(second),
+            })
+        }
+        Some(token) if is_fragment(token) => tokens.next(),
+        _ => first,
+    }
+}
+
+/// Whether the tokens are a visibility, as it is written or as a fragment of `macro_rules!`.
+pub(crate) fn is_visibility(tokens: &[TokenTree]) -> bool {
+    match tokens {
+        [TokenTree::Ident(word)] => word == "pub",
+        [TokenTree::Ident(word), TokenTree::Group(group)] => {
+            word == "pub" && group.delimiter() == Delimiter::Parenthesis
+        }
+        [token] => is_fragment(token),
+        _ => false,
+    }
+}
+
+/// Whether the token is a visibility, perhaps an empty one, that a macro has got as `$v:vis`.
+fn is_fragment(token: &TokenTree) -> bool {
+    let TokenTree::Group(group) = token else { return false };
+    let first = group.stream().into_iter().next();
+    group.delimiter() == Delimiter::None
+        && first.is_none_or(|first| matches!(first, TokenTree::Ident(word) if word == "pub"))
 }
 
 /// Whether `graph Name` begins here. Attributes and visibility come before it.
@@ -85,6 +123,9 @@ mod tests {
             "if c = flag {}",
             "while w = x {}",
             "#[allow(dead_node)]",
+            "pub device x",
+            "pub(in a::b) join j",
+            "pub(crate) if c = flag {}",
         ] {
             assert!(starts(text), "{text}");
         }
@@ -101,6 +142,9 @@ mod tests {
             "device",
             "kernel + 1",
             "# x",
+            "pub",
+            "pub(crate)",
+            "pub [device] x",
             "",
         ] {
             assert!(!starts(text), "{text}");

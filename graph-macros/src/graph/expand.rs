@@ -26,6 +26,7 @@ mod part;
 mod rng;
 mod interface;
 mod argument;
+mod visibility;
 mod types;
 mod shape;
 mod names;

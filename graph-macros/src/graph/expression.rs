@@ -28,8 +28,10 @@ pub(crate) fn item(graph: Expression) -> Item {
     }
     moved.append(&mut statements);
     Item {
-        attributes: Attributes::default(),
-        visibility: Visibility::Public(syn::token::Pub(Span::mixed_site())),
+        attributes: Attributes {
+            visibility: Some(Visibility::Public(syn::token::Pub(Span::mixed_site()))),
+            ..Attributes::default()
+        },
         name: Ident::new("Expression", Span::mixed_site()),
         generics: Generics::default(),
         arguments: Vec::new(),

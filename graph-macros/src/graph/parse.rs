@@ -12,6 +12,7 @@ mod conditional;
 mod argument;
 mod place;
 mod attribute;
+mod path;
 mod base;
 
 use super::ast::{Input, Statement};

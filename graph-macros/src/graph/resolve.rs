@@ -100,10 +100,17 @@ impl Graph<'_> {
         }
     }
 
-    /// Whether the outermost length of the resource is known only when the graph is built.
+    /// Whether a length of the resource is known only when the graph is built.
     pub(crate) fn is_dynamic(&self, resource: &Resource) -> bool {
-        let length = resource.shape.lengths.first();
-        length.is_some_and(|length| self.is_variable(length))
+        self.variable_lengths(resource) > 0
+    }
+
+    /// The number of outer dimensions of the resource up to the last whose length is known only when the graph is
+    /// built.
+    pub(crate) fn variable_lengths(&self, resource: &Resource) -> usize {
+        let variable = |length: &Expr| self.is_variable(length);
+        let last = resource.shape.lengths.iter().rposition(variable);
+        last.map_or(0, |last| last + 1)
     }
 
     /// Whether the value of a length is known only when the graph is built.

@@ -2,7 +2,7 @@
 //! tokens that they are about.
 
 use super::contract::{self, Contract};
-use super::declaration::Declaration;
+use super::declaration::{Declaration, InstanceOf};
 use super::layout::{self, Layout};
 use super::param::{Kind, Param, push};
 use super::source::{Ptx, Source};
@@ -11,6 +11,7 @@ use crate::text::text;
 use graph_plan::{Code, Diagnostic, Scalar, nearest};
 use graph_ptx::KernelSummary;
 use graph_ptx::declaration::{self as rules, Findings, Mistake, Place, Rule};
+use syn::Type;
 
 /// A declaration and the facts from its PTX.
 pub(super) struct Checked {
@@ -20,21 +21,46 @@ pub(super) struct Checked {
     pub(super) contracts: Vec<Contract>,
     /// The sizes and alignments of by-value parameters, which rustc must check.
     pub(super) layouts: Vec<Layout>,
+    /// The kernel for each type, if it is declared for several.
+    pub(super) instances: Vec<(Type, Checked)>,
 }
 
 /// Checks one kernel. Without PTX (a mistake that was reported), it checks only the rules that do not need it.
 pub(super) fn kernel(mut declaration: Declaration, source: Option<&Source>) -> Checked {
+    if let Some(generic) = &mut declaration.generic {
+        let instances = std::mem::take(&mut generic.instances);
+        return of_instances(declaration, instances, source);
+    }
     let contracts = contract::compile(&mut declaration);
     let mut checked = Checked {
         declaration,
         summary: None,
         contracts,
         layouts: Vec::new(),
+        instances: Vec::new(),
     };
     if let Some(Source::Ptx(ptx)) = source {
         against(&mut checked, ptx);
     }
     checked
+}
+
+/// A declaration for several types: each instance is a kernel, whose mistakes are the declaration's.
+fn of_instances(mut declaration: Declaration, instances: Vec<(Type, Declaration)>, source: Option<&Source>) -> Checked {
+    let instances: Vec<_> = instances
+        .into_iter()
+        .map(|(ty, instance)| (ty, kernel(instance, source)))
+        .collect();
+    for (_, instance) in &instances {
+        declaration.report.absorb(&instance.declaration.report);
+    }
+    Checked {
+        declaration,
+        summary: None,
+        contracts: Vec::new(),
+        layouts: Vec::new(),
+        instances,
+    }
 }
 
 fn against(checked: &mut Checked, ptx: &Ptx) {
@@ -86,7 +112,10 @@ fn described(declaration: &Declaration) -> rules::Declaration {
 
 /// Reports a mistake where the author made it.
 fn report(declaration: &mut Declaration, mistake: &Mistake) {
-    let diagnostic = diagnostic(mistake);
+    let mut diagnostic = diagnostic(mistake);
+    if let Some(of) = &declaration.of {
+        diagnostic = of_instance(diagnostic, mistake, declaration, of);
+    }
     let param = match mistake.place {
         Place::Param(index) => declaration.params.get(index).and_then(Param::ty),
         Place::Kernel | Place::Safe => None,
@@ -99,6 +128,34 @@ fn report(declaration: &mut Declaration, mistake: &Mistake) {
         (None, Some(safe)) if mistake.place == Place::Safe => declaration.report.push(safe.span, &diagnostic),
         (None, _) => declaration.report.push(declaration.ident.span(), &diagnostic),
     }
+}
+
+/// A diagnostic about an instance as one about the declaration of all of them.
+fn of_instance(
+    mut diagnostic: Diagnostic,
+    mistake: &Mistake,
+    declaration: &Declaration,
+    of: &InstanceOf,
+) -> Diagnostic {
+    let ty = &of.ty;
+    if mistake.rule != Rule::MissingKernel {
+        diagnostic = diagnostic.note(format!(
+            "this is so for `{ty}`, whose kernel is `{}`",
+            declaration.entry
+        ));
+    }
+    let Place::Param(index) = mistake.place else {
+        return diagnostic;
+    };
+    if mistake.rule == Rule::Signature {
+        return diagnostic.help(format!("list the kernel for this type: `{ty} => \"..\"`"));
+    }
+    let param = declaration.params.get(index).and_then(Param::ty);
+    if let (Some(own), Some(declared), Some(help)) = (param, of.declared.get(index), &mut diagnostic.help) {
+        let target = |ty: &str| ty.trim_start_matches('&').trim_start_matches("mut ").to_owned();
+        *help = help.replace(&target(&text(own)), &target(declared));
+    }
+    diagnostic
 }
 
 fn diagnostic(mistake: &Mistake) -> Diagnostic {

@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use syn::ext::IdentExt;
 use syn::punctuated::Punctuated;
-use syn::{Attribute, Expr, FnArg, ForeignItemFn, Lit, Meta, ReturnType, Safety, Signature, Token, Visibility};
+use syn::{Attribute, Expr, FnArg, ForeignItemFn, Lit, Meta, ReturnType, Safety, Signature, Token, Type, Visibility};
 
 /// A declared kernel.
 pub(super) struct Declaration {
@@ -29,6 +29,25 @@ pub(super) struct Declaration {
     pub(super) allows_needless_mut: bool,
     /// Its own mistakes: under a `#[cfg]` they are conditional too.
     pub(super) report: Report,
+    /// The type parameter and the instances, if it is declared for several types.
+    pub(super) generic: Option<Generic>,
+    /// The type that this is the instance for, and the declaration of all.
+    pub(super) of: Option<InstanceOf>,
+}
+
+/// A declaration for several types as the instance for one of them knows it.
+pub(super) struct InstanceOf {
+    /// The type of the instance.
+    pub(super) ty: String,
+    /// The types of the parameters as they are declared.
+    pub(super) declared: Vec<String>,
+}
+
+/// The type parameter of a declaration, and the kernel for each type.
+pub(super) struct Generic {
+    pub(super) param: Ident,
+    /// Empty if the declaration has mistakes of its own.
+    pub(super) instances: Vec<(Type, Declaration)>,
 }
 
 /// Reports parameters that have the name of an earlier one, and lets them take anything, so that rustc reports no
@@ -72,6 +91,8 @@ impl Declaration {
             requires: Vec::new(),
             allows_needless_mut: false,
             report,
+            generic: None,
+            of: None,
         };
         for attribute in function.attrs {
             declaration.attribute(attribute);
@@ -117,12 +138,18 @@ impl Declaration {
             requires: Vec::new(),
             allows_needless_mut: true,
             report: Report::default(),
+            generic: None,
+            of: None,
         })
     }
 
-    /// The name in messages.
+    /// The name in messages: `scale`, and `scale<f32>` for an instance.
     pub(super) fn name(&self) -> String {
-        self.ident.unraw().to_string()
+        let name = self.ident.unraw().to_string();
+        match &self.of {
+            Some(InstanceOf { ty, .. }) => format!("{name}<{ty}>"),
+            None => name,
+        }
     }
 
     fn attribute(&mut self, attribute: Attribute) {
@@ -198,8 +225,10 @@ fn reject_parts(sig: &Signature, report: &mut Report) {
         push(ty, &fault, report);
     }
     if !sig.generics.params.is_empty() {
-        let fault =
-            signature("a kernel has no generics").help("declare each instance of a CUDA template under its own name");
+        let fault = signature("a kernel has no generics").help(
+            "declare each instance of a CUDA template under its own name, or name the kernel of each type: \
+             `#[for_each(T = f32 => \"scale_f32\", f64 => \"scale_f64\")] fn scale<T>(..)`",
+        );
         push(&sig.generics, &fault, report);
     } else if let Some(clause) = &sig.generics.where_clause {
         push(

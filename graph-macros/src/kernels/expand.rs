@@ -11,12 +11,14 @@ use self::facts::facts;
 use super::check::Checked;
 use super::declaration::Declaration;
 use super::layout::Layout;
+use super::param::is_primitive;
 use super::source::Source;
 use crate::report::Report;
 use crate::span::ends;
-use proc_macro2::TokenStream;
+use crate::text::text;
+use proc_macro2::{Ident, TokenStream};
 use quote::{quote, quote_spanned};
-use syn::Attribute;
+use syn::{Attribute, Type};
 
 /// The items of all kernels.
 pub(super) fn block(
@@ -81,13 +83,25 @@ pub(super) fn messages(report: &Report, kernels: &[Checked]) -> TokenStream {
 fn type_of(attributes: &[Attribute], source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let (visibility, ident, entry) = (&declaration.visibility, &declaration.ident, &declaration.entry);
-    let (own, conditions) = (&declaration.attributes, &declaration.conditions);
+    let (own, conditions, body) = (&declaration.attributes, &declaration.conditions, body(declaration));
     let place = source.map_or_else(String::new, |source| format!(" of `{}`", source.path()));
-    let line = format!(" Kernel `{entry}`{place}.");
-    let requires = kernel
+    let line = match &kernel.instances[..] {
+        [] => format!(" Kernel `{entry}`{place}."),
+        instances => {
+            let entries = instances
+                .iter()
+                .map(|(ty, instance)| format!("`{}` for `{}`", instance.declaration.entry, text(ty)));
+            format!(" Kernels{place}: {}.", entries.collect::<Vec<_>>().join(", "))
+        }
+    };
+    // Instances have the same contracts.
+    let contracts = kernel
+        .instances
+        .first()
+        .map_or(kernel, |(_, first)| first)
         .contracts
-        .iter()
-        .map(|contract| format!(" Requires `{}`.", contract.text));
+        .iter();
+    let requires = contracts.map(|contract| format!(" Requires `{}`.", contract.text));
     let separator = own
         .iter()
         .any(|attribute| attribute.path().is_ident("doc"))
@@ -101,8 +115,31 @@ fn type_of(attributes: &[Attribute], source: Option<&Source>, kernel: &Checked) 
         #(#[doc = ""] #[doc = #requires])*
         #[allow(non_camel_case_types, dead_code)]
         #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug)]
-        #visibility enum #ident {}
+        #visibility enum #ident #body
     }
+}
+
+/// The type parameter of a kernel that is declared for several types.
+fn parameter(declaration: &Declaration) -> Option<&Ident> {
+    declaration.generic.as_ref().map(|generic| &generic.param)
+}
+
+/// The generics and the variants of the enum, of which no values exist.
+fn body(declaration: &Declaration) -> TokenStream {
+    match parameter(declaration) {
+        None => quote!({}),
+        Some(param) => quote! {
+            <#param> {
+                #[doc(hidden)]
+                __Never(::core::convert::Infallible, ::core::marker::PhantomData<fn() -> #param>),
+            }
+        },
+    }
+}
+
+/// `<T>` of a kernel that is declared for several types.
+fn generics(declaration: &Declaration) -> Option<TokenStream> {
+    parameter(declaration).map(|param| quote!(<#param>))
 }
 
 /// The levels of lints in code that users did not write.
@@ -117,11 +154,12 @@ fn levels() -> TokenStream {
 fn implementation_of_calls(attributes: &[Attribute], kernel: &Checked) -> TokenStream {
     let Declaration { ident, conditions, .. } = &kernel.declaration;
     let (call, launch, values, levels) = (call(kernel), launch(kernel), values(kernel), levels());
+    let generics = generics(&kernel.declaration);
     quote! {
         #(#attributes)*
         #(#conditions)*
         #levels
-        impl #ident { #call #launch #values }
+        impl #generics #ident #generics { #call #launch #values }
     }
 }
 
@@ -136,16 +174,57 @@ fn expected_of(attributes: &[Attribute], kernel: &Checked) -> Option<TokenStream
 fn implementation(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let declaration = &kernel.declaration;
     let (ident, conditions) = (&declaration.ident, &declaration.conditions);
-    let facts = facts(source, kernel);
+    let generics = generics(declaration);
+    let kernels = match declaration.generic {
+        None => implementation_of_kernel(source, kernel, ident, None),
+        Some(_) => {
+            let instances = kernel.instances.iter();
+            instances
+                .map(|(ty, instance)| instance_of(source, instance, ident, ty, conditions))
+                .collect()
+        }
+    };
     let expected = implementations(declaration);
     let expected = (!expected.is_empty()).then(|| quote!(#(#conditions)* const _: () = { #expected };));
     let safe = declaration.safe.map(|_| {
         quote! {
             #(#conditions)*
             #[diagnostic::do_not_recommend]
-            impl ::graph_runtime::private::SafeKernel for #ident {}
+            impl #generics ::graph_runtime::private::SafeKernel for #ident #generics {}
         }
     });
+    quote!(#kernels #safe #expected)
+}
+
+/// The facts of the kernel for one type, and what rustc must check of it.
+fn instance_of(
+    source: Option<&Source>,
+    instance: &Checked,
+    ident: &Ident,
+    ty: &Type,
+    conditions: &[Attribute],
+) -> TokenStream {
+    // A type that the macro read as a primitive type must be that type, whatever else has its name in the user's scope:
+    // sizes and contracts were checked for it.
+    let primitive = is_primitive(ty).then(|| {
+        quote! {
+            #[allow(unused_imports, redundant_imports)]
+            use ::core::primitive::#ty;
+        }
+    });
+    let implementation = implementation_of_kernel(source, instance, ident, Some(ty));
+    quote!(#(#conditions)* const _: () = { #primitive #implementation };)
+}
+
+/// The facts of one kernel, and what rustc must check of it.
+fn implementation_of_kernel(
+    source: Option<&Source>,
+    kernel: &Checked,
+    ident: &Ident,
+    instance: Option<&Type>,
+) -> TokenStream {
+    let (facts, conditions) = (facts(source, kernel), &kernel.declaration.conditions);
+    let arguments = instance.map(|ty| quote!(<#ty>));
     let layouts = match &kernel.layouts[..] {
         [] => TokenStream::new(),
         layouts => {
@@ -155,11 +234,9 @@ fn implementation(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     };
     quote! {
         #(#conditions)*
-        unsafe impl ::graph_runtime::Kernel for #ident {
+        unsafe impl ::graph_runtime::Kernel for #ident #arguments {
             const FACTS: &'static ::graph_runtime::kernel::KernelFacts = &#facts;
         }
-        #safe
-        #expected
         #layouts
     }
 }

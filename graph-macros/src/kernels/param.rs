@@ -202,6 +202,11 @@ fn scalar(ty: &Type) -> Result<Scalar, Diagnostic> {
     Err(signature(format!("`{name}` cannot be passed to a kernel by value")).help(format!("use `{instead}`")))
 }
 
+/// Whether the type is one of the scalars that contracts and checks know, by its plain name.
+pub(super) fn is_primitive(ty: &Type) -> bool {
+    matches!(ty, Type::Path(path) if SCALARS.iter().any(|(known, _)| path.path.is_ident(known)))
+}
+
 /// The scalars that contracts and checks know, by name.
 const SCALARS: [(&str, Scalar); 10] = [
     ("u8", Scalar::U8),

@@ -2,6 +2,7 @@
 
 use super::attribute::{self, File};
 use super::declaration::Declaration;
+use super::for_each;
 use super::param::push;
 use crate::report::{Report, error};
 use crate::span::{ends, on_line};
@@ -72,7 +73,7 @@ fn item(body: ParseStream<'_>, unparsed: &mut TokenStream, report: &mut Report) 
     match fork.parse::<ForeignItem>() {
         Ok(ForeignItem::Fn(function)) => {
             body.advance_to(&fork);
-            Ok(Some(Declaration::new(function)))
+            Ok(Some(for_each::declaration(function)))
         }
         Ok(other) => {
             body.advance_to(&fork);

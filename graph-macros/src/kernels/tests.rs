@@ -4,6 +4,7 @@ mod contracts;
 mod cuda;
 mod declarations;
 mod facts;
+mod for_each;
 
 use super::expand;
 use proc_macro2::{TokenStream, TokenTree};

@@ -234,10 +234,18 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
                 helps.push("make the parts disjoint".to_owned());
             }
             Overlap::In(met) => {
-                if let Some(iterations) = crossing::one_iteration(met) {
-                    diagnostic = diagnostic.note(format!("the parts overlap where {iterations}"));
-                }
-                helps.push("make the parts disjoint".to_owned());
+                let helped = match crossing::two_loops(draft, met) {
+                    Some(variable) => {
+                        let note = format!("the two `{variable}` belong to different `for`s, so the parts may overlap");
+                        diagnostic = diagnostic.note(note);
+                        "split both at the same constant"
+                    }
+                    None => {
+                        diagnostic = diagnostic.note(format!("the parts overlap where {}", crossing::iterations(met)));
+                        "make the parts disjoint"
+                    }
+                };
+                helps.push(helped.to_owned());
             }
             Overlap::Uncompared(Some((end, start))) => {
                 diagnostic = diagnostic.note(match end == start {

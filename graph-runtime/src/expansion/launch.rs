@@ -2,7 +2,7 @@
 //! wrong.
 
 use crate::kernel::integer::Integer;
-use crate::kernel::{CallArgument, Dimensions, Kernel, Launch};
+use crate::kernel::{CallArgument, Dimensions, Launch};
 use crate::shape::place::{OnDevice, Place};
 
 /// A kernel that is declared `safe`.
@@ -11,7 +11,7 @@ use crate::shape::place::{OnDevice, Place};
     label = "launching it is unsafe",
     note = "write `unsafe {Self}<<<..>>>(..)` if this launch does no harm, or declare it `safe fn` if no launch can"
 )]
-pub trait SafeKernel: Kernel {}
+pub trait SafeKernel {}
 
 /// The dimensions of a launch without `unsafe`, whose kernel must be declared `safe`.
 pub fn launch<K: SafeKernel>(grid: impl Dimensions, block: impl Dimensions) -> Launch {

@@ -5,6 +5,7 @@ use crate::graph::rng::Rng;
 use crate::graph::update::Update;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
+use crate::shape::table::{Table, bytes_of, padded};
 
 impl Update<'_> {
     /// Runs `change` in the child of the declaration with this index. In `change`, indices of declarations and names of
@@ -86,6 +87,20 @@ pub fn own<S: Element>(update: &Update<'_>, name: &str) -> Result<Place<S, OnDev
 pub fn own_slice<T: Element>(update: &Update<'_>, name: &str) -> Result<Place<[T], OnDevice>> {
     let whole = |bytes: usize| bytes.checked_rem(size_of::<T>()).unwrap_or(bytes) == 0;
     update.own_memory(name, whole).map(Place::new)
+}
+
+/// Scratch memory that the current child has declared for itself, with lengths that were fixed when the graph was
+/// built.
+///
+/// # Errors
+/// As [`own`].
+pub fn own_table<T: Element, const D: usize>(
+    update: &Update<'_>,
+    name: &str,
+    lengths: [usize; D],
+) -> Result<Place<Table<T, D>, OnDevice>> {
+    let span = update.own_memory(name, |bytes| bytes == bytes_of::<T>(&lengths))?;
+    Ok(Place::with_lengths(span, padded(lengths)))
 }
 
 /// The random numbers of the name `name` that the current child has declared.

@@ -67,7 +67,9 @@ impl KernelFacts {
     }
 }
 
-/// A declared kernel. `#[cuda_kernels]` implements this for the type that it makes of each declaration.
+/// A declared kernel. `#[cuda_kernels]` implements this for the type that it makes of each declaration. If a kernel is
+/// declared with `#[for_each(T = f32 => "scale_f32", ..)]`, the type is generic, and is a kernel for the listed types:
+/// code that is generic over them says `where scale<T>: Kernel`.
 ///
 /// # Safety
 ///
@@ -80,6 +82,12 @@ impl KernelFacts {
 ///
 /// If the source is CUDA C++, a [`safe`](crate::kernel::Declaration::safe) declaration is checked against the compiled
 /// PTX when a graph is built; for an unsafe one, whoever launches the kernel vouches.
+#[diagnostic::on_unimplemented(
+    message = "there is no kernel `{Self}`",
+    label = "no kernel",
+    note = "`#[for_each(..)]` lists the types that a generic kernel exists for",
+    note = "a graph that is generic over them says which kernels it needs: `where {Self}: graph_runtime::Kernel`"
+)]
 pub unsafe trait Kernel {
     /// The facts about the kernel.
     const FACTS: &'static KernelFacts;

@@ -85,6 +85,12 @@ impl Launch {
             Function::Value(_) => None,
         }
     }
+
+    /// The generic arguments in the path of a declared kernel.
+    pub(crate) fn generics(&self) -> TokenStream {
+        let segments = self.path().into_iter().flat_map(|path| &path.segments);
+        segments.map(|segment| segment.arguments.to_token_stream()).collect()
+    }
 }
 
 impl ToTokens for Function {

@@ -3,7 +3,7 @@
 use super::Memory;
 use super::form::{call, child, closure, launch, list, pair};
 use super::tokens::{is_group, is_punct, is_word, single_punct, split_at_puncts, stream};
-use crate::graph::boundary::starts_statement;
+use crate::graph::boundary::{is_visibility, starts_statement};
 use crate::graph::keyword::Keyword;
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -11,6 +11,7 @@ use quote::{ToTokens, quote};
 /// A statement by its parts, without its attributes and its `;`.
 #[derive(Clone, Copy)]
 struct Statement<'t> {
+    visibility: &'t [TokenTree],
     keyword: Keyword,
     /// The token of the keyword.
     word: &'t TokenTree,
@@ -57,7 +58,9 @@ fn statements(tokens: TokenStream, around: &[Memory], order: &mut Order) -> Toke
     let declarations: TokenStream = statements.iter().map(Statement::declaration).collect();
     let uses = statements.iter().map(|statement| statement.uses(&memory, order));
     let uses: TokenStream = uses.collect();
-    quote!(#declarations #uses)
+    let visibilities = statements.iter().filter(|statement| !statement.visibility.is_empty());
+    let visibilities = visibilities.map(|statement| stream(statement.visibility));
+    quote!(#(#visibilities const _: () = ();)* #declarations #uses)
 }
 
 /// `device`, `host` or `scratch` memory as the type of a place, and the facts that a closure needs.
@@ -79,7 +82,8 @@ fn split(tokens: &[TokenTree]) -> Vec<&[TokenTree]> {
         let ends = is_punct(token, ';');
         let is_loop = ["for", "each"].iter().any(|word| is_word(&tokens[start], word));
         let loops = is_group(token, Delimiter::Brace) && is_loop;
-        if ends || starts_statement(tokens[index..].iter().cloned()) {
+        let goes_on = is_visibility(&tokens[start..index]);
+        if ends || !goes_on && starts_statement(tokens[index..].iter().cloned()) {
             parts.push(&tokens[start..index]);
             start = index + usize::from(ends);
         } else if loops {
@@ -99,6 +103,7 @@ impl<'t> Statement<'t> {
         {
             tokens = rest;
         }
+        let (visibility, tokens) = split_at_visibility(tokens);
         let [word @ TokenTree::Ident(first), name @ TokenTree::Ident(_), rest @ ..] = tokens else {
             return None;
         };
@@ -107,6 +112,7 @@ impl<'t> Statement<'t> {
             single_punct(rest, ':') || single_punct(rest, '=') || rest.first().is_some_and(|next| is_word(next, "in"));
         let rest = &rest[usize::from(separated)..];
         Some(Self {
+            visibility,
             keyword,
             word,
             name,
@@ -202,6 +208,12 @@ impl<'t> Statement<'t> {
         }
         quote!(for #name in (#head) { #body })
     }
+}
+
+/// Splits the tokens after a visibility at their beginning.
+fn split_at_visibility(tokens: &[TokenTree]) -> (&[TokenTree], &[TokenTree]) {
+    let length = (1..=2.min(tokens.len())).rfind(|&length| is_visibility(&tokens[..length]));
+    tokens.split_at(length.unwrap_or(0))
 }
 
 /// The lengths of a shape as values. Lengths may be build arguments, which cannot occur in a type.

@@ -47,6 +47,15 @@ fn memory_and_params_are_variables_whatever_their_order() {
 }
 
 #[test]
+fn visibilities_come_before_constants() {
+    assert_seen(
+        "pub(in a::b) device x: f32; /// Here.\n pub memset m = x <- 1.0 pub(crate) join j;",
+        "pub(in a::b) const _: () = (); pub const _: () = (); pub(crate) const _: () = ();
+         let mut x: ::graph_runtime::Place<f32, ::graph_runtime::OnDevice>; let _ = &(x); let _ = &(1.0); let _ = ();",
+    );
+}
+
+#[test]
 fn kernels_are_calls() {
     assert_seen(
         "kernel k = unsafe a::b<<<(N >> 2, 1), B.x, 64>>>(&mut x[2], p * 2);",
@@ -213,6 +222,9 @@ fn a_name_put_in_at_the_cursor_moves_nothing_before_it() {
         "for i in 0..A.| { join j; }",
         "graph g = G(x: &|);",
         "record r = A.|;",
+        "pub(in |) device y: f32;",
+        "pub(crate) kernel k = kern|",
+        "pub(|) join j;",
     ] {
         let (before, behind) = statement.rsplit_once('|').unwrap();
         for (head, foot) in [

@@ -1,16 +1,50 @@
 //! The names under which expansions mention kernels and child graphs.
 
 use super::part::generic;
-use crate::graph::ast::{Action, Child, Node};
+use crate::graph::ast::{Action, Child, Launch, Node};
 use crate::graph::resolve::Graph;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::Path;
 use syn::ext::IdentExt;
 
-/// The name by which the expansion mentions a node's kernel. The user's path occurs only in the declaration of this
-/// name, so that a wrong path is one error.
-pub(super) fn alias(node: &Node) -> Ident {
+/// The type of a node's kernel: by an alias, so that a wrong path is one error, unless it mentions generics of the
+/// graph, which items beside the type cannot name.
+pub(super) fn kernel(graph: &Graph<'_>, node: &Node) -> TokenStream {
+    kernel_at(graph, node, node.name.span())
+}
+
+/// The same type, with the alias at another place.
+pub(super) fn kernel_at(graph: &Graph<'_>, node: &Node, span: Span) -> TokenStream {
+    if let Action::Kernel(launch) = &node.action
+        && own_kernel(graph, launch).is_none()
+    {
+        return launch.path().to_token_stream();
+    }
+    let mut alias = kernel_alias(node);
+    alias.set_span(span);
+    alias.to_token_stream()
+}
+
+fn kernel_alias(node: &Node) -> Ident {
     Ident::new(&format!("__kernel_{}", node.name.unraw()), node.name.span())
+}
+
+/// The path of a declared kernel, if items beside the type can name it.
+pub(super) fn own_kernel<'a>(graph: &Graph<'_>, launch: &'a Launch) -> Option<&'a Path> {
+    let generics = launch.generics();
+    launch
+        .path()
+        .filter(|_| generics.is_empty() || !generic(graph, generics))
+}
+
+/// Does the graph launch a kernel that items beside the type cannot name?
+pub(super) fn has_generic_kernels(graph: &Graph<'_>) -> bool {
+    let is_generic = |node: &&Node| match &node.action {
+        Action::Kernel(launch) => launch.path().is_some() && own_kernel(graph, launch).is_none(),
+        _ => false,
+    };
+    graph.nodes.iter().any(is_generic)
 }
 
 /// The lints that items with names of the user's may break. (Beside a type, the constant around all items allows them.)
@@ -19,12 +53,12 @@ pub(super) fn allowed(graph: &Graph<'_>) -> Option<TokenStream> {
     graph.is_expression().then(levels)
 }
 
-/// The declarations of all [`alias`]es.
+/// The declarations of all aliases.
 pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
     let allowed = allowed(graph);
     let declare = |node: &&Node| {
         let (alias, path) = match &node.action {
-            Action::Kernel(launch) => (alias(node), launch.path()?),
+            Action::Kernel(launch) => (kernel_alias(node), own_kernel(graph, launch)?),
             Action::Graph(child) => (own_alias(graph, node, child)?, &child.path),
             Action::Memcpy { .. }
             | Action::Memset { .. }

@@ -4,8 +4,9 @@ use super::argument::{argument_type, kept};
 use super::names::{Source, copy, receiver, unseen, value_name};
 use super::shape::Shape;
 use super::types::{
-    Lent, arguments, cloned, generics, lent, marker, memory_shape, nodes_field, param_type, place_type_at,
+    Lent, arguments, cloned, generics, lent, marker, memory_lent, nodes_field, param_type, place_type_at,
 };
+use super::visibility::visibility;
 use crate::graph::ast::{Node, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value};
 use graph_plan::Space;
@@ -97,7 +98,7 @@ fn debug(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 
 fn declaration(graph: &Graph<'_>) -> TokenStream {
     let item = graph.item;
-    let (visibility, generics, docs) = (&item.visibility, generics(graph), &item.attributes.docs);
+    let (visibility, generics, docs) = (&item.attributes.visibility, generics(graph), &item.attributes.docs);
     let name = &without_suggestions(item.name.clone());
     let condition = &generics.where_clause;
     let places = graph.resources.iter().map(|resource| {
@@ -163,9 +164,10 @@ fn common(bodies: Bodies) -> TokenStream {
 
 fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
     if resource.random.is_some() {
-        return rng_handle(resource, bodies);
+        return rng_handle(graph, resource, bodies);
     }
     let (name, docs) = (&resource.name, &resource.attributes.docs);
+    let visibility = visibility(graph, &resource.attributes);
     let name_mut = Ident::new(&format!("{}_mut", name.unraw()), name.span());
     let Lent {
         shared,
@@ -180,7 +182,7 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
         quote! {
             #[doc = #summary_mut]
             #(#docs)*
-            pub fn #name_mut(&mut self) -> __g::Result<#exclusive> { #get_mut }
+            #visibility fn #name_mut(&mut self) -> __g::Result<#exclusive> { #get_mut }
         }
     });
     let is_shared = matches!(resource.kind, ResourceKind::Shared { .. });
@@ -188,7 +190,7 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #name(&self) -> __g::Result<#shared> { #get }
+        #visibility fn #name(&self) -> __g::Result<#shared> { #get }
 
         #get_mut
         #rebind
@@ -198,13 +200,14 @@ fn resource_methods(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> T
 fn getter(graph: &Graph<'_>, param: usize, bodies: Bodies) -> TokenStream {
     let (ty, param, condition) = (param_type(graph, param), graph.params[param], cloned(graph));
     let (name, docs) = (&param.name, &param.attributes.docs);
+    let visibility = visibility(graph, &param.attributes);
     let summary = format!(" The value of the param `{name}` in the next launch.");
     let this = receiver(name);
     let get = bodies.of(copy(name, &Source::Field(this.clone())));
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #name(&#this) -> #ty #condition { #get }
+        #visibility fn #name(&#this) -> #ty #condition { #get }
     }
 }
 
@@ -212,6 +215,7 @@ fn getter(graph: &Graph<'_>, param: usize, bodies: Bodies) -> TokenStream {
 pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> TokenStream {
     let (ty, param, condition) = (param_type(graph, param), graph.params[param], cloned(graph));
     let (name, docs) = (&param.name, &param.attributes.docs);
+    let visibility = visibility(graph, &param.attributes);
     let set = Ident::new(&format!("set_{}", name.unraw()), name.span());
     let (this, value) = (receiver(name), value_name(name));
     let summary =
@@ -219,7 +223,7 @@ pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> Toke
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #set(&mut #this, #value: #ty) -> __g::Result<()> #condition { #body }
+        #visibility fn #set(&mut #this, #value: #ty) -> __g::Result<()> #condition { #body }
     }
 }
 
@@ -227,6 +231,7 @@ pub(super) fn setter(graph: &Graph<'_>, param: usize, body: TokenStream) -> Toke
 /// inwards.
 fn handle(graph: &Graph<'_>, index: usize, node: &Node, translated: bool, bodies: Bodies) -> TokenStream {
     let (name, docs) = (&node.name, &node.attributes.docs);
+    let visibility = visibility(graph, &node.attributes);
     let summary = format!(" The node `{name}`.");
     let variables = graph.variables_up_to(graph.draft.loop_around(index));
     let distinct = |(position, variable): (usize, &&Ident)| match variables[..position].contains(variable) {
@@ -246,7 +251,7 @@ fn handle(graph: &Graph<'_>, index: usize, node: &Node, translated: bool, bodies
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #name(&mut self #(, #variables: ::core::primitive::usize)*) -> __g::NodeHandle<'_> { #get }
+        #visibility fn #name(&mut self #(, #variables: ::core::primitive::usize)*) -> __g::NodeHandle<'_> { #get }
     }
 }
 
@@ -269,7 +274,7 @@ fn memory_type(graph: &Graph<'_>) -> TokenStream {
     if host.is_empty() {
         return TokenStream::new();
     }
-    let (visibility, name) = (&item.visibility, memory_name(graph));
+    let (type_visibility, name) = (&item.attributes.visibility, memory_name(graph));
     let lifetime = Lifetime::new("'memory", Span::mixed_site());
     let own = generics(graph);
     let mut generics = own.clone();
@@ -279,15 +284,16 @@ fn memory_type(graph: &Graph<'_>) -> TokenStream {
     let condition = generics.where_clause.take();
     let marker = marker(&own);
     let fields = host.iter().map(|resource| {
-        let (field, shape) = (&resource.name, memory_shape(graph, resource));
+        let (field, lent) = (&resource.name, memory_lent(graph, resource, &lifetime));
+        let visibility = visibility(graph, &resource.attributes);
         let summary = format!(" The host resource `{field}`.");
-        quote!(#[doc = #summary] pub #field: &#lifetime mut #shape,)
+        quote!(#[doc = #summary] #visibility #field: #lent,)
     });
     let summary = format!(" All host memory of a [`{}`], lent at once.", item.name);
     quote! {
         #[doc = #summary]
         #[allow(dead_code, non_snake_case)]
-        #visibility struct #name #generics #condition {
+        #type_visibility struct #name #generics #condition {
             #(#fields)*
             __marker: #marker,
         }
@@ -318,15 +324,19 @@ fn memory_method(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 /// The function that takes one piece of host memory out of a `HostSplit`.
 fn take(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
     match Shape::of(graph, resource) {
+        Shape::Table { .. } if graph.is_expression() => quote!(__p::TableSlot::take),
         _ if graph.is_expression() => quote!(__p::HostSlot::take),
-        Shape::Fixed(_) | Shape::Inferred => quote!(__g::HostSplit::take),
-        Shape::Dynamic { .. } => quote!(__g::HostSplit::take_slice),
+        shape => {
+            let take = shape.function("take", Span::call_site());
+            quote!(__g::HostSplit::#take)
+        }
     }
 }
 
 /// The method that returns the handle of random numbers.
-pub(super) fn rng_handle(resource: &Resource, bodies: Bodies) -> TokenStream {
+pub(super) fn rng_handle(graph: &Graph<'_>, resource: &Resource, bodies: Bodies) -> TokenStream {
     let (name, docs) = (&resource.name, &resource.attributes.docs);
+    let visibility = visibility(graph, &resource.attributes);
     let summary = format!(" The random numbers `{name}`: their seed.");
     let field = unseen(name);
     let get = bodies.of(quote!(__g::Graph::rng(
@@ -336,7 +346,7 @@ pub(super) fn rng_handle(resource: &Resource, bodies: Bodies) -> TokenStream {
     quote! {
         #[doc = #summary]
         #(#docs)*
-        pub fn #name(&mut self) -> __g::RngHandle<'_> { #get }
+        #visibility fn #name(&mut self) -> __g::RngHandle<'_> { #get }
     }
 }
 

@@ -1,6 +1,6 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
-use super::alias::{alias, allowed};
+use super::alias::{allowed, has_generic_kernels, kernel, kernel_at};
 use super::attribute;
 use super::child;
 use super::closure;
@@ -29,8 +29,7 @@ pub(super) fn add(graph: &Graph<'_>, node: &Node, builder: &TokenStream) -> Toke
     match &node.action {
         Action::Kernel(launch) => {
             let function = loaded(node).map(|function| quote!(::core::option::Option::Some(#function)));
-            let dimensions = dimensions(graph, node, launch);
-            let call = call(graph, launch, &alias(node), function);
+            let (dimensions, call) = (dimensions(graph, node, launch), call(graph, node, launch, function));
             quote_spanned!(span=> let _ = __g::GraphBuilder::kernel(#builder, #name, #dimensions, #call);)
         }
         Action::Memcpy { from, to } if from.is_rectangle() || to.is_rectangle() => {
@@ -77,8 +76,7 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
     match &node.action {
         Action::Kernel(launch) => {
             let function = loaded(node).map(|_| loaded_name().to_token_stream());
-            let dimensions = dimensions(graph, node, launch);
-            let call = call(graph, launch, &alias(node), function);
+            let (dimensions, call) = (dimensions(graph, node, launch), call(graph, node, launch, function));
             quote_spanned!(span=> #trait_path::kernel(#target, #index, #name, #dimensions, #call))
         }
         Action::Memset { to, value } => {
@@ -109,8 +107,7 @@ fn dimensions(graph: &Graph<'_>, node: &Node, launch: &Launch) -> TokenStream {
     let (grid, block) = (passed(&launch.grid), passed(&launch.block));
     let dimensions = match (launch.path(), launch.unsafety) {
         (Some(_), None) => {
-            let mut kernel = alias(node);
-            kernel.set_span(span);
+            let kernel = kernel_at(graph, node, span);
             quote_spanned!(span=> __p::launch::<#kernel>(#grid, #block))
         }
         (None, _) | (_, Some(_)) => quote_spanned!(span=> __g::Launch::new(#grid, #block)),
@@ -136,7 +133,7 @@ pub(super) fn loaded(node: &Node) -> Option<TokenStream> {
 
 /// The kernel call of a node, in `unsafe` if the user wrote that. `function` is the function value that is launched, if
 /// the user wrote no path.
-fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident, function: Option<TokenStream>) -> TokenStream {
+fn call(graph: &Graph<'_>, node: &Node, launch: &Launch, function: Option<TokenStream>) -> TokenStream {
     let declared = function.is_none();
     let arguments = launch.arguments.iter().enumerate();
     let arguments = arguments.map(|(index, argument)| match argument {
@@ -144,28 +141,28 @@ fn call(graph: &Graph<'_>, launch: &Launch, kernel: &Ident, function: Option<Tok
             let place = on_device(graph, place, mutable.is_some());
             quote!(#and #mutable #place)
         }
-        Argument::Value(value) if declared => by_value(value, kernel, index),
+        Argument::Value(value) if declared => by_value(value, kernel_at(graph, node, value.span()), index),
         Argument::Value(value) => value.to_token_stream(),
     });
     match function {
         Some(function) => call_of_value(launch, function, arguments),
-        None => call_of_path(launch, kernel, quote!(#(#arguments),*)),
+        None => {
+            let kernel = kernel_at(graph, node, launch.function.span());
+            call_of_path(launch, &kernel, quote!(#(#arguments),*))
+        }
     }
 }
 
 /// The by-value argument of this index of a declared kernel. An integer parameter takes integers of any type, so rustc
 /// does not look at it to find the type of an expression: it takes literals for an `i32`, which not all fit, and where
 /// the expression is of whatever type is expected, the parameter's type must be named.
-fn by_value(value: &Expr, kernel: &Ident, index: usize) -> TokenStream {
+fn by_value(value: &Expr, kernel: TokenStream, index: usize) -> TokenStream {
     let span = value.span();
     if is_large_literal(value) {
         return quote_spanned!(span=> __p::literal(#value));
     }
     if is_of_any_type(value) {
-        let (kernel, function) = (
-            Ident::new(&kernel.to_string(), span),
-            format_ident!("__value{index}", span = span),
-        );
+        let function = format_ident!("__value{index}", span = span);
         return quote_spanned!(span=> #kernel::#function(#value));
     }
     value.to_token_stream()
@@ -192,8 +189,7 @@ fn call_of_value(launch: &Launch, function: TokenStream, arguments: impl Iterato
 }
 
 /// `kernel::__launch(arguments)`
-fn call_of_path(launch: &Launch, kernel: &Ident, arguments: TokenStream) -> TokenStream {
-    let kernel = Ident::new(&kernel.to_string(), launch.function.span());
+fn call_of_path(launch: &Launch, kernel: &TokenStream, arguments: TokenStream) -> TokenStream {
     let mut arguments = proc_macro2::Group::new(proc_macro2::Delimiter::Parenthesis, arguments);
     arguments.set_span(launch.parens);
     // The callee's span reaches from the path to `>>>`, so that rustc suggests to replace only the arguments.
@@ -261,13 +257,19 @@ pub(super) struct Assertions {
 
 /// All assertions about the nodes of a graph.
 pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Assertions {
-    let (generic, plain): (Vec<_>, Vec<_>) = each(graph)
+    let (mut generic, mut plain): (Vec<_>, Vec<_>) = each(graph)
         .into_iter()
-        .partition(|assertion| generic(graph, assertion.tokens.clone()));
-    let plain = plain.into_iter();
-    let plain = plain
-        .chain(unordered_kernels(graph, outcome))
+        .partition(|assertion| self::generic(graph, assertion.tokens.clone()));
+    let generic_kernels = has_generic_kernels(graph);
+    let kernels = unordered_kernels(graph, outcome)
+        .into_iter()
         .chain(first_writes(graph, outcome));
+    for assertion in kernels {
+        match generic_kernels && self::generic(graph, assertion.tokens.clone()) {
+            true => generic.push(assertion),
+            false => plain.push(assertion),
+        }
+    }
     let (allowed, mut numbers) = (allowed(graph), HashMap::<&Ident, usize>::new());
     let item = |Assertion { node, span, tokens }| {
         let number = numbers.entry(&node.name).or_default();
@@ -281,7 +283,7 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Assertions {
     };
     let statement = |Assertion { span, tokens, .. }| quote_spanned!(span=> const { #tokens };);
     Assertions {
-        items: plain.map(item).collect(),
+        items: plain.into_iter().map(item).collect(),
         generic: generic.into_iter().map(statement).collect(),
     }
 }
@@ -309,7 +311,7 @@ fn first_writes<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> 
         let passed =
             |argument: &Argument| matches!(argument, Argument::Borrow { place: passed, .. } if ptr::eq(passed, place));
         let param = launch.arguments.iter().position(passed)?;
-        let (kernel, name, memory) = (alias(node), node.name.to_string(), place.name.to_string());
+        let (kernel, name, memory) = (kernel(graph, node), node.name.to_string(), place.name.to_string());
         let function = quote_spanned!(start=> __p::check_initializes::<#kernel>);
         let tokens = spanned_call(function, quote!(#name, #memory, #param), place.end);
         Some(Assertion {
@@ -336,7 +338,7 @@ fn unordered_kernels<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<
         .collect();
     let assertion = |(first, second): (usize, usize)| {
         let (first, second) = (graph.nodes[launches[first].0], graph.nodes[launches[second].0]);
-        let (kernel, other) = (alias(first), alias(second));
+        let (kernel, other) = (kernel(graph, first), kernel(graph, second));
         let (name, other_name) = (first.name.to_string(), second.name.to_string());
         let function = quote_spanned! {second.name.span()=>
             __p::check_variables::<#kernel, #other>
@@ -402,7 +404,7 @@ struct LaunchAssertion<'a> {
 
 impl LaunchAssertion<'_> {
     fn tokens(&self, graph: &Graph<'_>) -> TokenStream {
-        let (kernel, nodes, operands) = (alias(self.node), &self.nodes, &self.operands);
+        let (kernel, nodes, operands) = (kernel(graph, self.node), &self.nodes, &self.operands);
         let check = match self.node.attributes.node.cluster {
             _ if any_typed(graph, self.node, self.launch) => {
                 quote_spanned!(self.launch.function.span()=> check_dimensions)

@@ -19,7 +19,7 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
                 quote!(__p::PlanResource::scratch(#name, #bytes, #offset))
             }
             (None, Shape::Fixed(shape)) => quote!(__p::plan_resource::<#shape>(#name, __p::Space::#space)),
-            (None, Shape::Dynamic { .. } | Shape::Inferred) => {
+            (None, Shape::Dynamic { .. } | Shape::Table { .. } | Shape::Inferred) => {
                 quote!(__p::PlanResource::new(#name, __p::Space::#space, 0))
             }
         }

@@ -1,7 +1,7 @@
 //! Edges as tokens, and the compile-time assertions about programmatic ones: only constants of the kernels' types tell
 //! whether these order their nodes.
 
-use super::alias::{alias, allowed};
+use super::alias::{allowed, kernel, own_kernel};
 use crate::graph::ast::{Action, Argument, Launch, Node};
 use crate::graph::resolve::Graph;
 use graph_plan::{Access, Code, Edge, Outcome, Shift, Writers};
@@ -92,10 +92,16 @@ fn kernels_of<'a>(graph: &Graph<'a>, index: usize) -> Option<Kernels<'a>> {
 }
 
 /// The types and operands for the functions that tell whether the edge orders its nodes.
-fn order(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, writers: &Writers<'_>, all: &[Ident]) -> TokenStream {
-    let kernel = alias(kernels.after);
+fn order(
+    graph: &Graph<'_>,
+    index: usize,
+    kernels: &Kernels<'_>,
+    writers: &Writers<'_>,
+    all: &[TokenStream],
+) -> TokenStream {
+    let kernel = self::kernel(graph, kernels.after);
     let upstream = if kernels.both {
-        alias(kernels.before)
+        self::kernel(graph, kernels.before)
     } else {
         kernel.clone()
     };
@@ -118,7 +124,7 @@ fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order:
          help: call `cudaTriggerProgrammaticLaunchCompletion()` in it, or write `after {before}`"
     );
     let (ty, edge) = (format_ident!("__Edge{index}"), Ident::new("programmatic_edge", span));
-    let kernel = alias(kernels.before);
+    let kernel = kernel(graph, kernels.before);
     Some(quote! {
         #[allow(dead_code)]
         struct #ty<const WAITS: bool>;
@@ -133,20 +139,20 @@ fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order:
     })
 }
 
-/// The launch of a node whose kernel is declared.
+/// The launch of a node whose kernel is declared, if items beside the type can name it: `build` checks the others.
 fn declared<'a>(graph: &Graph<'a>, node: usize) -> Option<&'a Launch> {
     match &graph.nodes[node].action {
-        Action::Kernel(launch) => launch.path().map(|_| &**launch),
+        Action::Kernel(launch) => own_kernel(graph, launch).map(|_| &**launch),
         _ => None,
     }
 }
 
 /// The kernels of all nodes, each once.
-fn kernels(graph: &Graph<'_>) -> Vec<Ident> {
+fn kernels(graph: &Graph<'_>) -> Vec<TokenStream> {
     let mut known = HashSet::new();
     let kernel = |node: usize| {
         let path = declared(graph, node)?.path()?.to_token_stream().to_string();
-        known.insert(path).then(|| alias(graph.nodes[node]))
+        known.insert(path).then(|| self::kernel(graph, graph.nodes[node]))
     };
     (0..graph.nodes.len()).filter_map(kernel).collect()
 }

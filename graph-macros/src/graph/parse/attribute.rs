@@ -1,5 +1,6 @@
 //! Attributes of graphs and statements: documentation, `#[allow(rule)]`, and those that only nodes have.
 
+use super::base::expected;
 use crate::graph::ast::{Attributes, Extent, NodeAttribute, NodeAttributes};
 use crate::graph::keyword::Keyword;
 use crate::report::{Report, error};
@@ -9,7 +10,7 @@ use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Attribute, Expr, Ident, Meta, Token, parse_quote_spanned};
+use syn::{Attribute, Expr, Ident, Meta, Token, Visibility, parse_quote_spanned};
 
 /// The warnings of a graph.
 const SILENCEABLE: [Code; 5] = [
@@ -20,7 +21,7 @@ const SILENCEABLE: [Code; 5] = [
     Code::ProgrammaticEdge,
 ];
 
-/// Parses all attributes before a graph or a statement; unknown ones are reported.
+/// Parses all attributes before a graph or a statement, and its visibility; unknown attributes are reported.
 pub(super) fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Attributes> {
     let mut found = Attributes::default();
     for attribute in input.call(Attribute::parse_outer)? {
@@ -38,7 +39,24 @@ pub(super) fn attributes(input: ParseStream<'_>, report: &mut Report) -> syn::Re
             },
         }
     }
+    found.visibility = visibility(input)?;
     Ok(found)
+}
+
+/// The visibility before a graph or a statement, if it has one.
+fn visibility(input: ParseStream<'_>) -> syn::Result<Option<Visibility>> {
+    match input.parse()? {
+        Visibility::Inherited => Ok(None),
+        Visibility::Public(_) if input.peek(syn::token::Paren) => Err(expected(
+            input.span(),
+            "`(crate)`, `(self)`, `(super)` or `(in path)` after `pub`",
+        )),
+        _ if input.peek(Token![#]) => Err(syn::Error::new(
+            input.span(),
+            "attributes and documentation come before the visibility",
+        )),
+        visibility => Ok(Some(visibility)),
+    }
 }
 
 fn unknown(attribute: &Attribute, name: &str, report: &mut Report) {

@@ -1,14 +1,14 @@
 //! `Layer::<N>(x: &mut a, lr: 0.5)`: another graph as a node.
 
 use super::base::expected;
+use super::path::path;
 use crate::graph::ast::{Binding, Child};
-use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
-use syn::{Ident, Path, PathArguments, PathSegment, Token, parenthesized};
+use syn::{Ident, Token, parenthesized};
 
 pub(super) fn child(input: ParseStream<'_>) -> syn::Result<Child> {
-    let path = path(input)?;
+    let path = path(input, "the path of a graph")?;
     if !input.peek(syn::token::Paren) {
         return Err(expected(
             input.span(),
@@ -23,37 +23,6 @@ pub(super) fn child(input: ParseStream<'_>) -> syn::Result<Child> {
         parens,
         bindings: bindings.into_iter().collect(),
     })
-}
-
-/// The path of a type. syn's own parser would take bindings for the arguments of `Fn(A)`.
-fn path(input: ParseStream<'_>) -> syn::Result<Path> {
-    let leading_colon = input.parse()?;
-    let mut segments = Punctuated::new();
-    loop {
-        let mut segment = PathSegment::from(segment(input)?);
-        if input.peek(Token![<]) || (input.peek(Token![::]) && input.peek3(Token![<])) {
-            segment.arguments = PathArguments::AngleBracketed(input.parse()?);
-        }
-        segments.push_value(segment);
-        if !input.peek(Token![::]) {
-            return Ok(Path {
-                leading_colon,
-                segments,
-            });
-        }
-        segments.push_punct(input.parse()?);
-    }
-}
-
-/// A name, or one of the keywords that a path may hold.
-fn segment(input: ParseStream<'_>) -> syn::Result<Ident> {
-    let keyword = input.peek(Token![crate]) || input.peek(Token![self]) || input.peek(Token![super]);
-    if keyword {
-        return input.call(Ident::parse_any);
-    }
-    input
-        .parse()
-        .map_err(|error: syn::Error| expected(error.span(), "the path of a graph"))
 }
 
 impl Parse for Binding {

@@ -11,12 +11,11 @@ use proc_macro2::TokenTree;
 use quote::format_ident;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
-use syn::{Generics, Ident, Token, Visibility, braced, parenthesized};
+use syn::{Generics, Ident, Token, braced, parenthesized};
 
 pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Item> {
     let attributes = attributes(input, context.report)?;
     misplaced(&attributes.node, Keyword::Graph, context.report);
-    let visibility: Visibility = input.parse()?;
     let keyword: Option<Ident> = input
         .peek(Ident::peek_any)
         .then(|| input.call(Ident::parse_any))
@@ -43,7 +42,6 @@ pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Re
     let statements = statements(&content, context);
     Ok(Item {
         attributes,
-        visibility,
         name,
         generics,
         arguments,

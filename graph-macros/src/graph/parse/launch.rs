@@ -2,11 +2,12 @@
 
 use super::argument::arguments;
 use super::base::{expected, expression, next_is, starts_statement};
+use super::path::path;
 use crate::graph::ast::{Extent, Function, Launch};
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Expr, ExprParen, Path, Token, braced, parenthesized};
+use syn::{Expr, ExprParen, Path, PathArguments, Token, braced, parenthesized};
 
 /// `unsafe? function<<<grid, block, shared>>>(arguments)`. The tokens between the angle brackets are cut out and parsed
 /// on their own, since Rust's expressions would swallow `>>>`.
@@ -54,10 +55,7 @@ fn function(input: ParseStream<'_>, unsafety: bool) -> syn::Result<Function> {
         ));
     }
     if !input.peek(syn::token::Paren) {
-        let path = input.call(Path::parse_mod_style);
-        return path
-            .map(Function::Path)
-            .map_err(|error| expected(error.span(), "the path of a kernel"));
+        return kernel_path(input).map(Function::Path);
     }
     if !unsafety {
         return Err(expected(
@@ -82,11 +80,24 @@ fn function(input: ParseStream<'_>, unsafety: bool) -> syn::Result<Function> {
 pub(super) fn kernel(input: ParseStream<'_>) -> syn::Result<Path> {
     input.parse::<Option<Token![unsafe]>>()?;
     if !input.peek(syn::token::Brace) {
-        return input.call(Path::parse_mod_style);
+        return kernel_path(input);
     }
     let content;
     braced!(content in input);
-    content.call(Path::parse_mod_style)
+    kernel_path(&content)
+}
+
+/// The path of a kernel, as an expression has it: its generic arguments come after `::`, with or without which they may
+/// be written.
+fn kernel_path(input: ParseStream<'_>) -> syn::Result<Path> {
+    let mut path = path(input, "the path of a kernel")?;
+    for segment in &mut path.segments {
+        if let PathArguments::AngleBracketed(arguments) = &mut segment.arguments {
+            let span = arguments.lt_token.span;
+            arguments.colon2_token.get_or_insert(Token![::](span));
+        }
+    }
+    Ok(path)
 }
 
 /// The error for a launch, from its `<<<` on, that no `>>>` closes.

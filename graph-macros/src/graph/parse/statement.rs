@@ -12,6 +12,7 @@ use crate::span::last_span;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
+use syn::spanned::Spanned;
 use syn::{Expr, Ident, Token, braced, parse_quote};
 
 /// Parses statements up to the end and returns those that could be parsed.
@@ -172,7 +173,6 @@ fn unknown_keyword(input: ParseStream<'_>, keyword: &Ident, name: &mut Option<Id
     let mut text = format!("expected a statement, found `{word}`");
     match word.as_str() {
         "else" => text.push_str(": `else` follows the body of an `if`, before its `;`"),
-        "pub" => text.push_str(": statements have no visibility"),
         _ => {
             if let Some(near) = Keyword::nearest(keyword) {
                 text.push_str(&format!("; did you mean `{near}`?"));
@@ -275,6 +275,10 @@ fn repeat(
     variable: Ident,
     context: &mut Context<'_>,
 ) -> syn::Result<Statement> {
+    if let Some(visibility) = &attributes.visibility {
+        let message = "a `for` has no visibility: the nodes in it have, each of its own";
+        context.report.syntax(visibility.span(), message);
+    }
     input
         .parse::<Token![in]>()
         .map_err(|error| expected(error.span(), &format!("`in range {{ .. }}` after `{variable}`")))?;

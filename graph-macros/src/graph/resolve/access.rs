@@ -141,7 +141,7 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         }
         Some(Entity::Variable) => error(
             Code::UnknownResource,
-            format!("`{name}` is the variable of a loop, not a resource"),
+            format!("`{name}` is the variable of {}, not a resource", variable_of(graph, name)),
         )
         .help(format!("it is passed by value: `{name} as u32` without `&`")),
         None => {
@@ -158,6 +158,15 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         }
     };
     report.push(name.span(), &diagnostic);
+}
+
+/// The loop that a name is the variable of, for messages.
+fn variable_of(graph: &Graph<'_>, name: &Ident) -> &'static str {
+    let own = graph.loops.iter().find(|repeated| repeated.variable() == name);
+    match own.is_some_and(|repeated| repeated.statement.parallel) {
+        true => "an `each`",
+        false => "a `for`",
+    }
 }
 
 /// Reports params in indices and ranges: places are fixed when the graph is built.

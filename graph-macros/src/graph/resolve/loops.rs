@@ -26,6 +26,11 @@ impl<'a> Loop<'a> {
     pub(crate) fn variable(&self) -> &'a Ident {
         &self.statement.variable
     }
+
+    /// The keyword, for messages.
+    pub(crate) fn keyword(&self) -> &'static str {
+        if self.statement.parallel { "each" } else { "for" }
+    }
 }
 
 /// The surroundings of a statement.

@@ -29,13 +29,7 @@ pub(super) fn call(kernel: &Checked) -> TokenStream {
             #[doc = " and that only as it is declared."]
         }
     });
-    function(
-        kernel,
-        quote!(#[doc = #doc] #safety),
-        &signature,
-        TokenStream::new(),
-        argument,
-    )
+    function(kernel, quote!(#[doc = #doc] #safety), &signature, Vec::new(), argument)
 }
 
 /// The same call for expansions of `cuda_graph!`. The bounds on its arguments are traits whose messages name the
@@ -71,10 +65,10 @@ pub(super) fn launch(kernel: &Checked) -> TokenStream {
         let reference = expected::reference(declaration, param, buffer);
         Some(quote!(<#ty as #reference>::Shape: #expected))
     });
+    let shapes = shapes.collect();
     let name = Ident::new("__launch", declaration.ident.span());
     let signature = quote!(#name<#(#generics),*>(#(#inputs),*));
-    let conditions = quote!(where #(#shapes),*);
-    function(kernel, quote!(#[doc(hidden)]), &signature, conditions, |param| {
+    function(kernel, quote!(#[doc(hidden)]), &signature, shapes, |param| {
         let ident = &param.ident;
         match &param.kind {
             Kind::Buffer(buffer) if buffer.mutability.is_some() => {
@@ -108,12 +102,19 @@ fn function(
     kernel: &Checked,
     attributes: TokenStream,
     signature: &TokenStream,
-    conditions: TokenStream,
+    mut conditions: Vec<TokenStream>,
     argument: impl Fn(&Param) -> TokenStream,
 ) -> TokenStream {
     let declaration = &kernel.declaration;
     let params = &declaration.params;
     let count = params.len();
+    // The types of the arguments are those of the facts of the instance: both come from the declaration with one type in
+    // the place of the parameter.
+    conditions.extend(declaration.generic.as_ref().map(|generic| {
+        let param = &generic.param;
+        quote!(#param: ::graph_runtime::Element, Self: ::graph_runtime::Kernel)
+    }));
+    let conditions = (!conditions.is_empty()).then(|| quote!(where #(#conditions),*));
     let unsafety = declaration.safe.is_none().then(|| quote!(unsafe));
     let idents = params.iter().map(|param| &param.ident);
     let body = match params.iter().any(|param| matches!(param.kind, Kind::Invalid)) {

@@ -4,8 +4,8 @@ use crate::kernels::declaration::Declaration;
 use crate::kernels::param::{Buffer, Kind, Param, Value};
 use crate::span::ends;
 use crate::text::text;
-use proc_macro2::{Ident, Span, TokenStream};
-use quote::{format_ident, quote, quote_spanned};
+use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
 
 /// The module of a kernel's traits.
@@ -39,7 +39,14 @@ pub(super) fn shape(declaration: &Declaration, param: &Param, buffer: &Buffer) -
     let span = ends(&buffer.unit).0;
     let name = located(name_of_shape(declaration, param), span);
     let module = located(module(declaration), span);
-    quote_spanned!(span=> #module::__memory::#name)
+    let generics = generics(declaration);
+    quote_spanned!(span=> #module::__memory::#name #generics)
+}
+
+/// `<T>` of the traits of shapes, if the kernel is declared for several types.
+fn generics(declaration: &Declaration) -> Option<TokenStream> {
+    let param = &declaration.generic.as_ref()?.param;
+    Some(quote!(<#param>))
 }
 
 /// The trait of the types that an integer parameter takes.
@@ -86,7 +93,10 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
     let values = integers(declaration).map(|(param, value)| {
         let (ident, message) = (
             name(declaration, param),
-            format!("{}, but this is `{{Self}}`", parameter(declaration, param, &value.ty)),
+            format!(
+                "{}, but this is `{{Self}}`",
+                parameter(declaration, param, &escaped(&value.ty))
+            ),
         );
         quote! {
             #[diagnostic::on_unimplemented(
@@ -100,7 +110,10 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
         }
     });
     let references = buffers(declaration).map(|(param, buffer)| {
-        let (ident, message) = (name(declaration, param), parameter(declaration, param, &buffer.ty));
+        let (ident, message) = (
+            name(declaration, param),
+            parameter(declaration, param, &escaped(&buffer.ty)),
+        );
         let (how, lent) = match buffer.mutability {
             Some(_) => ("&mut ", quote!(LentMut)),
             None => ("&", quote!(Lent)),
@@ -113,22 +126,23 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
             }
         }
     });
+    let generics = generics(declaration);
     let shapes = buffers(declaration).map(|(param, buffer)| {
         let message = format!(
             "{}, but this memory is `{{Self}}`",
-            parameter(declaration, param, &buffer.ty)
+            parameter(declaration, param, &filled(declaration, &buffer.ty))
         );
         let ident = name_of_shape(declaration, param);
         let label = match &buffer.exact {
-            Some(exact) => format!("expected `{}`", escaped(exact)),
+            Some(exact) => format!("expected `{}`", filled(declaration, exact)),
             None => format!(
                 "expected elements of type `{}`: nothing converts them",
-                escaped(&buffer.unit)
+                filled(declaration, &buffer.unit)
             ),
         };
         quote! {
             #[diagnostic::on_unimplemented(message = #message, label = #label)]
-            pub unsafe trait #ident {}
+            pub unsafe trait #ident #generics {}
         }
     });
     Some(quote! {
@@ -143,8 +157,7 @@ pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
 }
 
 /// The beginning of the messages about a parameter.
-fn parameter(declaration: &Declaration, param: &Param, ty: &syn::Type) -> String {
-    let ty = escaped(ty);
+fn parameter(declaration: &Declaration, param: &Param, ty: &str) -> String {
     format!(
         "parameter `{}` of kernel `{}` is `{ty}`",
         param.name(),
@@ -157,9 +170,34 @@ fn escaped(ty: &syn::Type) -> String {
     text(ty).replace('{', "{{").replace('}', "}}")
 }
 
+/// The same, with rustc's placeholder for the type parameter of the declaration.
+fn filled(declaration: &Declaration, ty: &syn::Type) -> String {
+    let Some(generic) = &declaration.generic else {
+        return escaped(ty);
+    };
+    /// A name that no author writes.
+    const PARAM: &str = "__CUDA_KERNELS_PARAM";
+    let marked = renamed(ty.to_token_stream(), &generic.param, PARAM);
+    let text = text(&marked).replace('{', "{{").replace('}', "}}");
+    text.replace(PARAM, &format!("{{{}}}", generic.param))
+}
+
+/// The tokens with another name in the place of one.
+fn renamed(tokens: TokenStream, from: &Ident, to: &str) -> TokenStream {
+    let token = |token| match token {
+        TokenTree::Ident(name) if name == *from => TokenTree::Ident(Ident::new(to, name.span())),
+        TokenTree::Group(group) => TokenTree::Group(Group::new(group.delimiter(), renamed(group.stream(), from, to))),
+        other => other,
+    };
+    tokens.into_iter().map(token).collect()
+}
+
 /// The implementations of the traits.
 pub(super) fn implementations(declaration: &Declaration) -> TokenStream {
     let module = module(declaration);
+    let generics = generics(declaration);
+    let param = declaration.generic.as_ref().map(|generic| &generic.param);
+    let leading = param.map(|param| quote!(#param,));
     let implementation = |(param, buffer): (&Param, &Buffer)| {
         let (ident, ident_of_shape) = (name(declaration, param), name_of_shape(declaration, param));
         let reference = |mutability: TokenStream| {
@@ -177,12 +215,12 @@ pub(super) fn implementations(declaration: &Declaration) -> TokenStream {
         let shape = match &buffer.exact {
             Some(exact) => quote! {
                 #[diagnostic::do_not_recommend]
-                unsafe impl #module::__memory::#ident_of_shape for #exact {}
+                unsafe impl #generics #module::__memory::#ident_of_shape #generics for #exact {}
             },
             None => quote! {
                 #[diagnostic::do_not_recommend]
-                unsafe impl<__Shape: ?::core::marker::Sized + ::graph_runtime::ArrayOf<#unit>>
-                    #module::__memory::#ident_of_shape for __Shape {}
+                unsafe impl<#leading __Shape: ?::core::marker::Sized + ::graph_runtime::ArrayOf<#unit>>
+                    #module::__memory::#ident_of_shape #generics for __Shape {}
             },
         };
         quote!(#shared #mutable #shape)

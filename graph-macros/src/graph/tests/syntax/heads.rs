@@ -56,6 +56,53 @@ fn attributes_of_nodes() {
 }
 
 #[test]
+fn visibilities_of_statements() {
+    let found = body(
+        "pub device a: f32; pub(self) host b: f32; pub(in a::b) param p: f32 = 1.0; #[disabled] pub(crate) memset m = a <- 0;
+         pub(super) rng r = 1, draws 1; join j; if i = c { pub join k; };",
+    );
+    let attributes = |statement: &Statement| match statement {
+        Statement::Resource(resource) => text(&resource.attributes.visibility),
+        Statement::Param(param) => text(&param.attributes.visibility),
+        Statement::Node(node) => text(&node.attributes.visibility),
+        Statement::For(repeated) => text(&repeated.attributes.visibility),
+    };
+    assert_eq!(
+        found.iter().map(attributes).collect::<Vec<_>>(),
+        [
+            "pub",
+            "pub (self)",
+            "pub (in a :: b)",
+            "pub (crate)",
+            "pub (super)",
+            "",
+            ""
+        ]
+    );
+    for (statement, message) in [
+        (
+            "pub(friend) join j;",
+            "expected `(crate)`, `(self)`, `(super)` or `(in path)` after `pub`",
+        ),
+        (
+            "pub() join j;",
+            "expected `(crate)`, `(self)`, `(super)` or `(in path)` after `pub`",
+        ),
+        (
+            "pub for i in 0..2 { join j; }",
+            "a `for` has no visibility: the nodes in it have, each of its own",
+        ),
+        ("pub blah;", "expected a statement, found `blah`"),
+    ] {
+        assert_mistake(statement, message);
+    }
+    assert_mistake(
+        "device a: f32\n pub(crate) join j;",
+        "expected `;` at the end of the statement",
+    );
+}
+
+#[test]
 fn attributes_of_nodes_belong_on_nodes() {
     let kernel = "belongs on a `kernel` node";
     for (attribute, statement, message) in [
