@@ -23,10 +23,7 @@ struct Linear {
 impl Linear {
     fn value(&self, unknowns: &[i128]) -> i128 {
         let terms = self.terms.iter();
-        self.constant
-            + terms
-                .map(|&(unknown, coefficient)| coefficient * unknowns[unknown])
-                .sum::<i128>()
+        self.constant + terms.map(|&(unknown, coefficient)| coefficient * unknowns[unknown]).sum::<i128>()
     }
 }
 
@@ -40,9 +37,7 @@ impl Met {
     /// The value of a loop's variable on one of the two sides.
     pub(crate) fn value(&self, side: usize, number: usize) -> Option<i128> {
         let mut values = self.sides[side].iter();
-        values
-            .find(|(variable, _)| variable.number == number)
-            .map(|(_, value)| *value)
+        values.find(|(variable, _)| variable.number == number).map(|(_, value)| *value)
     }
 }
 
@@ -110,9 +105,7 @@ impl Meeting {
         for (variable, coefficient) in form.terms() {
             let known = |sides: &[Vec<(Arc<Variable>, Linear)>; 2]| {
                 let mut known = sides[side].iter();
-                known
-                    .find(|(known, _)| known.number == variable.number)
-                    .map(|(_, linear)| linear.clone())
+                known.find(|(known, _)| known.number == variable.number).map(|(_, linear)| linear.clone())
             };
             if known(&self.sides).is_none() {
                 self.enter(side, variable);
@@ -120,8 +113,7 @@ impl Meeting {
             let Some(linear) = known(&self.sides) else { continue };
             let coefficient = i128::from(*coefficient);
             sum.constant += coefficient * linear.constant;
-            sum.terms
-                .extend(linear.terms.iter().map(|&(unknown, own)| (unknown, coefficient * own)));
+            sum.terms.extend(linear.terms.iter().map(|&(unknown, own)| (unknown, coefficient * own)));
         }
         sum
     }
@@ -213,9 +205,7 @@ impl Meeting {
         Met {
             sides: self.sides.each_ref().map(|side| {
                 let values = side.iter();
-                values
-                    .map(|(variable, linear)| (Arc::clone(variable), linear.value(unknowns)))
-                    .collect()
+                values.map(|(variable, linear)| (Arc::clone(variable), linear.value(unknowns))).collect()
             }),
         }
     }
