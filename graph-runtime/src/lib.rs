@@ -114,7 +114,8 @@ pub use graph::{Graph, RawGraph};
 /// Declares CUDA graphs as types, or builds one as an expression.
 ///
 /// ```text
-/// input     = graph* | expression
+/// input     = runtime? (graph* | expression)
+/// runtime   = "#![crate = " path "]"                  where another crate re-exports this one
 /// graph     = attribute* visibility "graph" NAME generics? ("(" build-argument,* ")")? where-clause? "{" statement* "}"
 /// expression = device "=>" statement*                 a `&Device`; see below
 /// build-argument = NAME ":" type                      a plain value, fixed when the graph is built
@@ -226,6 +227,8 @@ pub use graph_macros::cuda_graph;
 /// Each becomes a type of its name, which implements [`Kernel`]. Its `name::call(arguments..)`, with a `&Place` for
 /// `&[T]`, a `&mut Place` for `&mut [T]` and values, makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes; of a
 /// kernel that is not `safe` it is `unsafe`.
+///
+/// `crate = path`, after the other arguments, is the path of this crate where another one re-exports it.
 ///
 /// # Kernels for several types
 ///
