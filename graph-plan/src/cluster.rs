@@ -2,7 +2,7 @@
 
 use crate::{KernelLimits, LaunchConfig, Text};
 
-/// Why a launch in clusters is invalid.
+/// The reason why a launch in clusters is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterFault {
     /// More blocks than CUDA or `.maxclusterrank` allows, or none.
@@ -11,7 +11,7 @@ pub enum ClusterFault {
         blocks: u64,
         /// The largest valid number.
         limit: u64,
-        /// Is the limit the kernel's rather than CUDA's?
+        /// Whether the limit is the kernel's rather than CUDA's.
         kernel: bool,
     },
     /// The cluster is not the one that `.reqnctapercluster` requires.

@@ -29,7 +29,7 @@ pub struct Diagnostic {
     pub message: String,
     /// Facts, one line each.
     pub notes: Vec<String>,
-    /// How to mend it.
+    /// A way to mend it.
     pub help: Option<String>,
 }
 

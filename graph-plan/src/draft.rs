@@ -30,7 +30,7 @@ pub enum NodeKind {
     Capture,
     /// Adds nodes by driver calls of its author.
     Raw,
-    /// Does nothing; joins edges.
+    /// Joins edges, and has no other effect.
     Join,
     /// Records an event.
     Record,
@@ -64,7 +64,7 @@ impl NodeKind {
         }
     }
 
-    /// Does a condition in device memory decide what it runs?
+    /// Whether a condition in device memory decides what it runs.
     pub const fn is_conditional(self) -> bool {
         match self {
             NodeKind::If | NodeKind::While | NodeKind::Switch => true,
@@ -73,7 +73,7 @@ impl NodeKind {
         }
     }
 
-    /// Does CUDA allow it in conditional bodies?
+    /// Whether CUDA allows it in conditional bodies.
     pub const fn may_be_conditional(self) -> bool {
         match self {
             NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset | NodeKind::Graph | NodeKind::Join => true,
@@ -84,7 +84,7 @@ impl NodeKind {
     }
 }
 
-/// How a node touches memory.
+/// The way in which a node touches memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Reads only (`&`).
@@ -96,7 +96,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// May the memory change?
+    /// Whether the memory may change.
     pub const fn writes(self) -> bool {
         !matches!(self, Mode::Read)
     }
@@ -170,7 +170,7 @@ pub enum Role {
 }
 
 impl Role {
-    /// Does a condition decide whether, or how often, it runs?
+    /// Whether a condition decides whether, or how often, it runs.
     pub const fn is_conditional(self) -> bool {
         matches!(self, Role::Then | Role::Else | Role::While | Role::Case)
     }
@@ -220,14 +220,14 @@ pub struct Access {
     pub resource: usize,
     /// The part of the resource.
     pub region: Region,
-    /// How the node touches it.
+    /// The way in which the node touches it.
     pub mode: Mode,
     /// The source line, if there is a source.
     pub line: Option<u32>,
 }
 
 impl Access {
-    /// May the node use what was there before?
+    /// Whether the node may use the contents from before.
     pub const fn reads(&self) -> bool {
         !matches!(self.mode, Mode::Write)
     }
@@ -432,7 +432,7 @@ impl Draft {
         edge
     }
 
-    /// Is the edge of this index programmatic?
+    /// Whether the edge of this index is programmatic.
     pub fn is_programmatic(&self, edge: usize) -> bool {
         self.programmatic.binary_search(&edge).is_ok()
     }

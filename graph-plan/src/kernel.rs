@@ -25,7 +25,8 @@ pub struct KernelCode<'a> {
     pub dependency: &'a GridDependency,
 }
 
-/// Where a kernel executes `griddepcontrol`, and what it may do before it has waited. Lines are lines of its PTX.
+/// The lines where a kernel executes `griddepcontrol`, and the accesses that it may make before it has waited. Lines
+/// are lines of its PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GridDependency {
     /// The line of `griddepcontrol.launch_dependents`, which lets kernels after it start.
@@ -63,7 +64,7 @@ pub enum Touched {
 }
 
 impl KernelCode<'_> {
-    /// Is the code of both in one file, so that their variables are the same?
+    /// Whether the code of both is in one file, so that their variables are the same.
     pub(crate) const fn shares_module(&self, other: &KernelCode<'_>) -> bool {
         match (self.file, other.file) {
             (Some(file), Some(other)) => same(file, other),
@@ -72,7 +73,7 @@ impl KernelCode<'_> {
         }
     }
 
-    /// Does it write this variable of its module?
+    /// Whether it writes this variable of its module.
     pub(crate) const fn writes_variable(&self, name: &str) -> bool {
         let mut index = 0;
         while index < self.variables.len() {

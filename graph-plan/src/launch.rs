@@ -43,7 +43,7 @@ impl KernelLimits {
     };
 }
 
-/// Why a launch is invalid.
+/// The reason why a launch is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LaunchFault {
     /// A dimension is below the least valid value: zero or negative.
@@ -70,7 +70,7 @@ pub enum LaunchFault {
         threads: u64,
         /// The largest valid number.
         limit: u64,
-        /// Is the limit the kernel's (`.maxntid`, `__launch_bounds__`) rather than CUDA's?
+        /// Whether the limit is the kernel's (`.maxntid`, `__launch_bounds__`) rather than CUDA's.
         kernel: bool,
     },
     /// The block is not the one that `.reqntid` requires.

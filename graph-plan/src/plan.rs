@@ -96,7 +96,7 @@ pub struct PlanNode {
 pub struct PlanAccess {
     /// The resource.
     pub resource: usize,
-    /// How it is touched.
+    /// The way in which it is touched.
     pub mode: Mode,
 }
 

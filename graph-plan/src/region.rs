@@ -33,7 +33,7 @@ impl Bound {
         Bound::Iteration(Box::new((text.into(), variable)))
     }
 
-    /// Is `self <= other` certain?
+    /// Whether `self <= other` is certain.
     fn certainly_at_most(&self, other: &Bound) -> bool {
         match (self, other) {
             (Bound::Known(a), Bound::Known(b)) => a <= b,
@@ -82,7 +82,7 @@ impl Region {
         Region::Range(Bound::Known(start), Bound::Known(end))
     }
 
-    /// Where it starts, if that is known.
+    /// The start, if it is known.
     pub fn start(&self) -> Option<usize> {
         match self.ends().0 {
             Bound::Known(start) => usize::try_from(start).ok(),
@@ -110,8 +110,8 @@ impl Region {
         }
     }
 
-    /// May the two touch the same memory? Only provably disjoint regions do not: distinct known indices, known ranges
-    /// that do not meet, ranges split at the same symbol, and empty ranges. Two dimensions are disjoint if one of them
+    /// Whether the two may touch the same memory. Only provably disjoint regions do not: distinct known indices, known
+    /// ranges that do not meet, ranges split at the same symbol, and empty ranges. Two dimensions are disjoint if one of them
     /// is. Affine indices and ranges are compared exactly, within one iteration of each loop that both are in.
     pub fn overlaps(&self, other: &Region) -> bool {
         if let (Region::Range(Bound::Known(a), Bound::Known(b)), Region::Range(Bound::Known(c), Bound::Known(d))) =
@@ -147,7 +147,7 @@ impl Region {
         !apart
     }
 
-    /// Is there certainly nothing in it?
+    /// Whether it is certainly empty.
     pub fn is_empty(&self) -> bool {
         match self {
             Region::Parts(parts) => parts.iter().any(Region::is_empty),
@@ -160,7 +160,7 @@ impl Region {
         }
     }
 
-    /// Is every bound one whose value the analysis follows?
+    /// Whether the analysis follows the values of all bounds.
     fn is_known(&self) -> bool {
         match self {
             Region::Whole | Region::Rectangle(_) => true,
@@ -170,7 +170,7 @@ impl Region {
         }
     }
 
-    /// May the two touch the same memory in whatever iterations of the loops around them?
+    /// Whether the two may touch the same memory in any iterations of the loops around them.
     pub fn overlaps_in_some_iterations(&self, other: &Region) -> bool {
         self.by_names(false).overlaps(&other.by_names(false))
             && (!(self.is_affine() || other.is_affine()) || self.meeting(other, false).solve() != Err(Solution::None))
@@ -242,7 +242,7 @@ impl Region {
         })
     }
 
-    /// Does `self` certainly contain all of `other`?
+    /// Whether `self` certainly contains all of `other`.
     pub fn covers(&self, other: &Region) -> bool {
         if matches!(self, Region::Whole) || self == other {
             return true;
@@ -345,7 +345,7 @@ impl Overlap {
         }
     }
 
-    /// Do the two certainly share something?
+    /// Whether the two certainly share memory.
     pub(crate) fn is_certain(&self) -> bool {
         match self {
             Overlap::Same | Overlap::Part | Overlap::Known(_) | Overlap::In(_) => true,

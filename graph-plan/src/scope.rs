@@ -18,9 +18,9 @@ pub(crate) struct Scopes {
 enum Kind {
     /// Runs once whenever the scope around it runs.
     Once,
-    /// May not run.
+    /// It need not run.
     Conditional,
-    /// May run several times, or not at all.
+    /// It may run several times, or not at all.
     Repeated,
 }
 
@@ -74,7 +74,7 @@ impl Scopes {
         self.parallel[scope]
     }
 
-    /// Is the node in this scope, however deep?
+    /// Whether the node is in this scope, however deep.
     pub(crate) fn contains(&self, scope: usize, node: usize) -> bool {
         self.around(node).any(|around| around == scope)
     }
@@ -84,14 +84,14 @@ impl Scopes {
         self.around(node).find(|&outer| self.holds(outer, scope)).unwrap_or(0)
     }
 
-    /// Does a node that comes before `scope` certainly run each time that something in `scope` is reached?
+    /// Whether a node that comes before `scope` certainly runs each time that something in `scope` is reached.
     pub(crate) fn always_before(&self, node: usize, scope: usize) -> bool {
         let mut around = self.around(node);
         let decides = around.find(|&scope| self.kinds[scope] != Kind::Once);
         !self.disabled[node] && decides.is_none_or(|decides| self.holds(decides, scope))
     }
 
-    /// Is the second scope the first, or in it?
+    /// Whether the second scope is the first, or in it.
     fn holds(&self, outer: usize, inner: usize) -> bool {
         std::iter::successors(Some(inner), |&scope| self.parents[scope]).any(|scope| scope == outer)
     }

@@ -287,12 +287,12 @@ pub mod private {
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
         Declare, Owner, child, device, device_slice, device_table, host, host_slice, host_table, iteration_handle,
-        node_handle,
+        node_handle, random_state,
     };
     pub use crate::expansion::expression::{
         AnyTarget, HostSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,
     };
-    pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, by_value, launch, literal};
+    pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, by_value, launch, literal, loaded_call};
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
     pub use crate::expansion::passed::{Passed, passed};
     pub use crate::expansion::plan::{

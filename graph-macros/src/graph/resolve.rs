@@ -11,7 +11,7 @@ mod scalar;
 pub(crate) use loops::Loop;
 pub(crate) use scalar::{Scalar, Value, added, added_scalars, expressions, mentioned, params, scalars};
 
-use super::ast::{Action, Attributes, Dependency, Form, Item, Node, Param, Place, Resource};
+use super::ast::{Attributes, Dependency, Form, Item, Node, Param, Place, Resource};
 use super::constant::{Variables, mentions};
 use crate::report::Report;
 use graph_plan::{Code, Draft};
@@ -120,8 +120,7 @@ impl Graph<'_> {
 
     /// Whether a built graph numbers its nodes otherwise than they are declared.
     pub(crate) fn is_translated(&self) -> bool {
-        let child = |node: &&Node| matches!(node.action, Action::Graph(_));
-        !self.loops.is_empty() || self.nodes.iter().any(child)
+        !self.loops.is_empty() || self.nodes.iter().any(|node| node.action.child().is_some())
     }
 
     /// Whether a warning about a node is silenced: at the node, at a loop around it, or for the whole graph.

@@ -166,7 +166,7 @@ const _: () = {
                         __g::LoadedFunction::loaded(&(functions.first)),
                     );
                     unsafe {
-                        __g::KernelCall::built_with(
+                        __p::loaded_call(
                             function,
                             [
                                 __g::CallArgument::write(
@@ -227,7 +227,7 @@ const _: () = {
                 {
                     let function = function;
                     unsafe {
-                        __g::KernelCall::built_with(
+                        __p::loaded_call(
                             function,
                             [
                                 __g::CallArgument::read(

@@ -122,7 +122,7 @@ fn forbidden(draft: &Draft, node: usize, message: impl FnOnce(&str) -> String) -
     )
 }
 
-/// Is the node the only one in the bodies of the node that it is in?
+/// Whether the node is the only one in the bodies of the node that it is in.
 fn is_alone(draft: &Draft, node: usize) -> bool {
     let owner = |node: usize| draft.bodies[draft.nodes[node].body].node;
     let broken = draft.bodies.iter().any(|body| body.node == owner(node) && body.broken);

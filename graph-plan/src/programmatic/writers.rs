@@ -24,12 +24,13 @@ impl<'a> Writers<'a> {
         }
     }
 
-    /// Does some node write memory that the access touches? The node of the access counts too.
+    /// Whether some node writes memory that the access touches. The node of the access counts too.
     pub fn any(&self, access: &Access) -> bool {
         self.overlapping(access).next().is_some()
     }
 
-    /// Does a node that runs before the node of the access write memory that the access touches? In a loop all nodes
+    /// Whether a node that runs before the node of the access writes memory that the access touches. In a loop all
+    /// nodes
     /// run before it, in the previous iteration.
     pub fn before(&self, access: &Access) -> bool {
         let node = access.node;
@@ -42,7 +43,7 @@ impl<'a> Writers<'a> {
         writers.filter(|writer| writer.region.overlaps_in_some_iterations(&access.region))
     }
 
-    /// Is there a loop that repeats both nodes?
+    /// Whether there is a loop that repeats both nodes.
     fn again(&self, first: usize, second: usize) -> bool {
         let mut repetitions = self.scopes.repetitions(second);
         repetitions.any(|scope| self.scopes.contains(scope, first))

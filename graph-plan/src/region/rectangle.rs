@@ -25,7 +25,7 @@ impl Rectangle {
         self.rows == 0 || self.width == 0
     }
 
-    /// Is some byte from `start` up to `end` in a row?
+    /// Whether some byte from `start` up to `end` is in a row.
     pub(super) fn meets(&self, start: u64, end: u64) -> bool {
         if self.is_empty() || start >= end {
             return false;

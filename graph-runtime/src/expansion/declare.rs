@@ -4,6 +4,7 @@ use crate::builder::{GraphBuilder, LoopKind};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::graph::node::{NodeHandle, NodeId};
+use crate::graph::rng::{Philox, Rng};
 use crate::program::ConditionalKind;
 use crate::shape::iterations::Iterations;
 use crate::shape::place::{OnDevice, OnHost, Place};
@@ -311,6 +312,11 @@ fn of_lengths<T, const D: usize, M>(
 ) -> Place<Table<T, D>, M> {
     builder.require_lengths(&place, lengths);
     place
+}
+
+/// The state of the use `name` of random numbers: a new one if the name has none yet.
+pub fn random_state(rng: &Rng, name: &[usize]) -> Place<Philox, OnDevice> {
+    rng.named(name)
 }
 
 /// The handle of the node of the declaration with this index, in a graph that has one node for each declaration.

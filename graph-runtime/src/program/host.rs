@@ -1,6 +1,7 @@
 //! Host functions of `call` nodes, and the host memory that they get as Rust references.
 
 use crate::error::CudaError;
+use crate::program::tuples::each_tuple;
 use crate::shape::part::Part;
 use crate::shape::place::{DeclaredAccess, OnHost, Place};
 use crate::shape::table::{Table, TableMut, TableRef};
@@ -142,8 +143,8 @@ pub trait HostArguments: sealed::HostArguments {
 
     /// # Safety
     ///
-    /// As for [`HostArgument::reference`]: `memory` has a pointer and a length in bytes for each argument, and `lengths`
-    /// has the lengths of its place.
+    /// As for [`HostArgument::reference`]: `memory` has a pointer and a length in bytes for each argument, and
+    /// `lengths` has the lengths of its place.
     #[doc(hidden)]
     unsafe fn references<'a>(memory: &[(NonNull<u8>, usize)], lengths: &[Lengths]) -> Self::References<'a>;
 }
@@ -181,20 +182,7 @@ macro_rules! tuples {
         }
     )*};
 }
-tuples! {
-    [A 0]
-    [A 0 B 1]
-    [A 0 B 1 C 2]
-    [A 0 B 1 C 2 D 3]
-    [A 0 B 1 C 2 D 3 E 4]
-    [A 0 B 1 C 2 D 3 E 4 F 5]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11]
-}
+each_tuple!(tuples);
 
 type Function = Box<dyn FnMut(&[(NonNull<u8>, usize)]) + Send>;
 

@@ -14,7 +14,7 @@ use super::shape::Shape;
 use super::step;
 use super::types::{arguments, generics, marker, place_type};
 use super::update::update_calls;
-use crate::graph::ast::{Action, Param, Resource, ResourceKind};
+use crate::graph::ast::{Param, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value, params};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote, quote_spanned};
@@ -219,10 +219,8 @@ fn unconditional(graph: &Graph<'_>) -> TokenStream {
         let (name, keyword) = (&*node.name, node.kind.keyword());
         return quote!(::core::option::Option::Some((#name, #keyword)));
     }
-    let children = graph.nodes.iter().filter_map(|node| match &node.action {
-        Action::Graph(child) => Some(child_path(graph, node, child)),
-        _ => None,
-    });
+    let children = graph.nodes.iter();
+    let children = children.filter_map(|node| Some(child_path(graph, node, node.action.child()?)));
     let children: Vec<TokenStream> = children.collect();
     if children.is_empty() {
         return quote!(::core::option::Option::None);

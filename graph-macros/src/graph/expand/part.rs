@@ -4,7 +4,7 @@
 use super::names::local_at;
 use super::rng;
 use super::shape::Shape;
-use crate::graph::ast::{Action, Part, Place, Resource};
+use crate::graph::ast::{Part, Place, Resource};
 use crate::graph::constant::{is_constant, mentions, value};
 use crate::graph::resolve::{Graph, expressions};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
@@ -171,10 +171,8 @@ pub(super) fn generic(graph: &Graph<'_>, tokens: TokenStream) -> bool {
 fn foreign_names(graph: &Graph<'_>) -> Vec<String> {
     let shapes = graph.resources.iter().map(|resource| resource.shape.to_token_stream());
     let nodes = graph.nodes.iter().map(|node| expressions(node));
-    let kernels = graph.nodes.iter().filter_map(|node| match &node.action {
-        Action::Kernel(launch) => Some(launch.generics()),
-        _ => None,
-    });
+    let kernels = graph.nodes.iter();
+    let kernels = kernels.filter_map(|node| Some(node.action.launch()?.generics()));
     let mut names = Vec::new();
     shapes
         .chain(nodes)

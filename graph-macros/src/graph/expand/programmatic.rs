@@ -2,7 +2,7 @@
 //! whether these order their nodes.
 
 use super::alias::{allowed, kernel, own_kernel};
-use crate::graph::ast::{Action, Argument, Launch, Node};
+use crate::graph::ast::{Argument, Launch, Node};
 use crate::graph::resolve::Graph;
 use graph_plan::{Access, Code, Edge, Outcome, Shift, Writers};
 use proc_macro2::{Ident, Literal, TokenStream};
@@ -141,10 +141,8 @@ fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order:
 
 /// The launch of a node whose kernel is declared, if items beside the type can name it: `build` checks the others.
 fn declared<'a>(graph: &Graph<'a>, node: usize) -> Option<&'a Launch> {
-    match &graph.nodes[node].action {
-        Action::Kernel(launch) => own_kernel(graph, launch).map(|_| &**launch),
-        _ => None,
-    }
+    let launch = graph.nodes[node].action.launch()?;
+    own_kernel(graph, launch).map(|_| launch)
 }
 
 /// The kernels of all nodes, each once.

@@ -32,8 +32,8 @@ impl<'a> Shape<'a> {
         }
     }
 
-    /// The type argument in the declaration of memory of this shape: the row, if the number of rows is an expression; the
-    /// element of a table.
+    /// The type argument in the declaration of memory of this shape: the row, if the number of rows is an expression;
+    /// the element of a table.
     pub(super) fn element(&self) -> TokenStream {
         match self {
             Shape::Fixed(shape) => shape.clone(),
