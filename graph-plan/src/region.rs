@@ -111,8 +111,8 @@ impl Region {
     }
 
     /// Whether the two may touch the same memory. Only provably disjoint regions do not: distinct known indices, known
-    /// ranges that do not meet, ranges split at the same symbol, and empty ranges. Two dimensions are disjoint if one of them
-    /// is. Affine indices and ranges are compared exactly, within one iteration of each loop that both are in.
+    /// ranges that do not meet, ranges split at the same symbol, and empty ranges. Two dimensions are disjoint if one
+    /// of them is. Affine indices and ranges are compared exactly, within one iteration of each loop that both are in.
     pub fn overlaps(&self, other: &Region) -> bool {
         if let (Region::Range(Bound::Known(a), Bound::Known(b)), Region::Range(Bound::Known(c), Bound::Known(d))) =
             (self, other)

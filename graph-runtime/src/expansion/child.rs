@@ -267,6 +267,9 @@ const fn listed(mut text: Text, child: &Interface) -> Text {
 }
 
 /// Returns the value that was bound as `name`. (The macro has checked that there is one.)
+///
+/// # Errors
+/// [`Error::Node`] if there is none.
 pub fn bound<T>(slot: Option<T>, graph: &impl Named, name: &str) -> Result<T> {
     slot.ok_or_else(|| Error::Node {
         site: Site::graph(graph.name()),

@@ -23,7 +23,7 @@ pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, rep
                 let subject = Subject::Node(index);
                 report.push(name.span(), &other_body(&graph.draft, before, index, subject));
                 if let Some((_, later)) = siblings(&graph.draft, before, index) {
-                    graph.draft.nodes[later].broken = true; // its order is not what was meant either
+                    graph.draft.nodes[later].broken = true; // its order is wrong too
                 }
             }
             Some(Entity::Broken) => {}
