@@ -151,7 +151,7 @@ pub use graph::{Graph, RawGraph};
 /// number    = VARIABLE (("+" | "-") literal)?         one for each loop around both nodes, from the outermost
 /// argument  = "&" place | "&" "mut" place | value
 /// place     = NAME ("[" index or range "]")*          two at most; columns of several rows are for copies and memsets
-/// shape     = T | "[" shape ";" length "]"            up to four dimensions; the outermost length may be known only at build
+/// shape     = T | "[" shape ";" length "]"            up to four dimensions; lengths may be known only at build
 /// ```
 ///
 /// The order of statements means nothing; only `after` orders nodes, and only nodes of the same body. A condition is
@@ -185,12 +185,13 @@ pub use graph::{Graph, RawGraph};
 ///   `x(i)`;
 /// * and `PLAN`, the graph as static data.
 ///
-/// A shape whose outermost length is a build argument, or an expression of some, is a slice: `x() -> Result<&[Row]>`,
-/// and the length is checked when the graph is built. In the static `PLAN` such memory has 0 bytes.
+/// A shape whose outermost length is a build argument, or an expression of some, is a slice: `x() -> Result<&[Row]>`.
+/// If other lengths are, too, it is a [`Table`]: `x() -> Result<TableRef<T, D>>`, and its rows are slices or tables.
+/// Such lengths are checked when the graph is built. In the static `PLAN` the memory has 0 bytes.
 ///
 /// An expression is a graph of a type without a name. Its value is a `Result` of that type, which has the same methods
 /// except `build` and `PLAN` (`plan()` replaces it). Its statements may mention locals: in launches, values, parts,
-/// initial values of params, and outermost lengths (a name written like a constant, `N`, is taken for a constant). If a
+/// initial values of params, and lengths (a name written like a constant, `N`, is taken for a constant). If a
 /// place is not declared, it is a local that is moved into the graph, as by a `move` closure: a [`DeviceBuffer`],
 /// [`SharedHost`] or [`HostBuffer`]. `into_parts()` waits, and gives them back as the fields of a struct.
 ///
@@ -269,9 +270,9 @@ pub use program::raw::RawNode;
 pub use shape::iterations::Iterations;
 pub use shape::place::{Memory, OnDevice, OnHost, Place};
 pub use shape::rectangle::Rectangle;
-pub use shape::rows::Rows;
+pub use shape::rows::{Rows, Tabular};
 pub use shape::same::SameShape;
-pub use shape::table::{Table, TableMut, TableRef, Tabular};
+pub use shape::table::{Table, TableMut, TableRef};
 pub use shape::{ArrayOf, Element, Extent};
 
 /// The items that expansions of the macros use besides the public ones. They are not part of the interface.
