@@ -141,10 +141,14 @@ pub use graph::{Graph, RawGraph};
 ///           | "if" NAME "=" place "{" node* "}" ("else" "{" node* "}")? after? ";"
 ///           | "while" NAME "=" place "{" node* "}" after? ";"
 ///           | "switch" NAME "=" place "{" ("{" node* "}")+ "}" after? ";"
-///           | "for" NAME "in" range "{" (node | for)* "}"   the same nodes for each number, one iteration after the other
+///           | "for" NAME "in" range "{" (node | loop)* "}"    the same nodes for each number, one iteration after the other
+///           | "each" NAME "in" range "{" (node | loop)* "}"   the same nodes for each number, not ordered
+/// loop      = a `for` or an `each`
 /// kernel    = "unsafe"? path | "unsafe" "(" value ")" a declared kernel, or a `CudaFunction` or a reference to one
 /// after     = "after" edge ("," edge)* ","?
-/// edge      = NAME | "programmatic" "(" NAME ")"      between kernels: the later one starts early, and waits in its own code
+/// edge      = NAME | NAME "(" number ("," number)* ")"    the second in loops: the node of another iteration, `k(i - 1)`
+///           | "programmatic" "(" NAME ")"             between kernels: the later one starts early, and waits in its own code
+/// number    = VARIABLE (("+" | "-") literal)?         one for each loop around both nodes, from the outermost
 /// argument  = "&" place | "&" "mut" place | value
 /// place     = NAME ("[" index or range "]")*          two at most; columns of several rows are for copies and memsets
 /// shape     = T | "[" shape ";" length "]"            up to four dimensions; lengths may be known only at build
@@ -166,8 +170,9 @@ pub use graph::{Graph, RawGraph};
 /// [`Launch::cluster`], [`Launch::cooperative`], [`GraphBuilder::disable`] and, for `programmatic`,
 /// [`GraphBuilder::after_programmatic`].
 ///
-/// The nodes of a `for` may use its variable in all their expressions. A node outside that runs after one of them runs
-/// after its last iteration; a node outside that one of them runs after comes before its first. The type has
+/// The nodes of a loop may use its variable in all their expressions. A node outside that runs after one of them runs
+/// after its last iteration in a `for`, and after all iterations in an `each`; a node outside that one of them runs
+/// after comes before the first, or before all. The type has
 ///
 /// * `build(&Device, arguments..) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
 /// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight;
@@ -176,7 +181,7 @@ pub use graph::{Graph, RawGraph};
 /// * for each memory argument `x`: `x()` and, if it is `mut`, `x_mut()`, which lend shared host memory by guards; and
 ///   `rebind_x(memory)`;
 /// * for each `param x`: `x()` and `set_x(value) -> Result<()>`, which updates exactly the nodes that use it, in place;
-/// * for each node `x`: a method `x()` that returns a [`NodeHandle`]; in a `for`, it takes the number of the iteration,
+/// * for each node `x`: a method `x()` that returns a [`NodeHandle`]; in a loop, it takes the number of the iteration,
 ///   `x(i)`;
 /// * and `PLAN`, the graph as static data.
 ///
@@ -249,8 +254,7 @@ pub use graph_macros::cuda_graph;
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::{
     Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role,
-    Space,
-    Subject,
+    Space, Subject,
 };
 #[doc(inline)]
 pub use kernel::integer::Integer;
