@@ -5,7 +5,9 @@ mod dead;
 mod scratch;
 mod mixed;
 mod unordered;
+mod crossing;
 mod repeat;
+mod shift;
 mod programmatic;
 mod edge;
 mod body;
@@ -78,6 +80,9 @@ pub fn check_errors(draft: &Draft) -> Outcome {
     programmatic::other_nodes(draft, &usable, &mut errors);
     let (order, redundant) = order(draft, &usable, &mut errors, &mut broken);
     repeat::cycles_of_loops(draft, &usable, &order, &mut errors, &mut broken);
+    if !draft.shifts.is_empty() {
+        shift::between_iterations(draft, &order, &mut errors, &mut broken);
+    }
     unordered::unordered(draft, &order, &broken, &mut errors);
     let scratch = scratch::uninitialized(draft, &order, &broken);
     errors.extend(scratch.errors);
@@ -519,6 +524,16 @@ mod tests {
              note: once it has begun, it would never end\n\
              note: `stop` writes it, but is disabled\n\
              help: remove `#[disabled]` from `stop`"
+        );
+        draft.nodes[stop].disabled = false;
+        draft.nodes[stop].partial = true;
+        let text = check(&draft).errors[0].to_string();
+        assert!(
+            text.ends_with(
+                "note: `stop` writes a part that updates choose, perhaps nothing\n\
+                 help: write `flag` in another node of the body, or in `stop` without a `param`"
+            ),
+            "{text}"
         );
         let other = draft.node_in(body, "other", NodeKind::Memset);
         draft.access(other, flag, Region::Whole, Mode::Write);

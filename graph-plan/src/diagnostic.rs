@@ -12,6 +12,8 @@ pub enum Subject {
     Node(usize),
     /// An `after` edge.
     Edge(usize),
+    /// An `after` edge between iterations.
+    Shift(usize),
     /// A node's access to a resource.
     Access(usize),
 }

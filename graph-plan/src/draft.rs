@@ -1,7 +1,8 @@
 //! The graph as its author wrote it, before anything is known to be right.
 
-use crate::Region;
+use crate::{Region, Variable};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The memory that a resource is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -156,12 +157,22 @@ pub struct Node {
     /// Whether it is disabled until an author enables it. Its accesses count as those of any node, but nothing relies
     /// on its writes.
     pub disabled: bool,
+    /// Whether updates choose which parts of its memory it touches, perhaps none. Its accesses say all that it may
+    /// touch, but nothing relies on its writes.
+    pub partial: bool,
     /// Whether a mistake in this node was reported. Mistakes that follow from its edges and accesses are not reported.
     pub broken: bool,
     /// The body it is in, as an index into [`Draft::bodies`].
     pub body: usize,
-    /// The innermost `for` around it in that body, as an index into [`Draft::loops`].
+    /// The innermost loop around it in that body, as an index into [`Draft::loops`].
     pub repeated: Option<usize>,
+}
+
+impl Node {
+    /// Whether each of its runs certainly writes what its accesses say.
+    pub fn is_certain(&self) -> bool {
+        !self.disabled && !self.partial
+    }
 }
 
 /// Nodes that belong together: the graph itself, or a body of a node. Edges join nodes of one body only.
@@ -199,17 +210,39 @@ impl Role {
     }
 }
 
-/// A `for` over nodes of one body. The draft holds its nodes once.
+/// A `for` or an `each` over nodes of one body. The draft holds its nodes once.
 ///
-/// The order of the one copy orders all iterations: an edge into the loop holds for the first iteration, an edge out
-/// of it for the last, and each iteration runs after the previous one. So if the one copy of a node is ordered with a
-/// node outside, all iterations are.
+/// The order of the one copy orders all iterations of a `for`: an edge into the loop holds for the first iteration, an
+/// edge out of it for the last, and each iteration runs after the previous one. So if the one copy of a node is ordered
+/// with a node outside, all iterations are. An edge into or out of an `each` holds for all of its iterations, and only
+/// [`Draft::shifts`] order these with each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// The name of the variable that counts its iterations.
-    pub variable: Cow<'static, str>,
-    /// The `for` around it, be it in the same body or in one around that.
+    /// The variable that counts its iterations.
+    pub variable: Arc<Variable>,
+    /// The loop around it, be it in the same body or in one around that.
     pub parent: Option<usize>,
+    /// Whether its iterations are not ordered: an `each`.
+    pub parallel: bool,
+}
+
+impl Loop {
+    /// The keyword of the statement that declares such a loop.
+    pub const fn keyword(&self) -> &'static str {
+        if self.parallel { "each" } else { "for" }
+    }
+}
+
+/// `to after from(i - 1)`: an edge between two iterations.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shift {
+    /// The node that runs first.
+    pub from: usize,
+    /// The node that runs after it, in each iteration.
+    pub to: usize,
+    /// For each loop that is around both, from the outermost, the number that is added to the iteration of `to` to get
+    /// that of `from`. There is no edge if that is not in the loop's range. One of them is not 0.
+    pub steps: Vec<i64>,
 }
 
 /// A node's access to a resource or a part of it.
@@ -271,10 +304,14 @@ pub struct Draft {
     pub is_text: bool,
     /// All bodies. The first is the graph itself, and each comes after the body that its node is in.
     pub bodies: Vec<Body>,
-    /// All `for`s; each comes after those around it.
+    /// All loops; each comes after those around it.
     pub loops: Vec<Loop>,
-    /// For each node of a graph whose loops are unrolled, the number of iteration numbers that end its name: 2 for
-    /// `block[1][0]`. Nodes after the last entry have none. Texts have none.
+    /// The edges between iterations, in any order, each between nodes of one body.
+    pub shifts: Vec<Shift>,
+    /// The source line of each edge of `shifts`, if it is known. May be shorter than `shifts`.
+    pub shift_lines: Vec<Option<u32>>,
+    /// For each node of a graph whose loops are unrolled, the number of iteration numbers at the end of its name: 2 for
+    /// `block[1][0]`. Nodes after the last entry have 0 such numbers. Empty for the text of a macro.
     pub numbers: Vec<u32>,
 }
 
@@ -302,6 +339,8 @@ impl Draft {
                 broken: false,
             }],
             loops: Vec::new(),
+            shifts: Vec::new(),
+            shift_lines: Vec::new(),
             numbers: Vec::new(),
         }
     }
@@ -336,6 +375,7 @@ impl Draft {
             kind,
             opaque: false,
             disabled: false,
+            partial: false,
             broken: false,
             body,
             repeated: None,
@@ -343,7 +383,7 @@ impl Draft {
         self.nodes.len() - 1
     }
 
-    /// Records that the name of a node ends with so many iteration numbers, each in brackets.
+    /// Records that the name of a node ends with `numbers` iteration numbers, each in brackets.
     pub fn set_numbers(&mut self, node: usize, numbers: usize) {
         if numbers > 0 {
             self.numbers.resize(node, 0);
@@ -351,7 +391,7 @@ impl Draft {
         }
     }
 
-    /// The name of a node without its iteration numbers, and these: `block` and `[1][0]`.
+    /// The name of a node without its iteration numbers, and the numbers: `block` and `[1][0]`.
     pub fn name_and_numbers(&self, node: usize) -> (&str, &str) {
         let name = &*self.nodes[node].name;
         let numbers = self.numbers.get(node).copied().unwrap_or(0);
@@ -372,11 +412,32 @@ impl Draft {
         self.bodies.len() - 1
     }
 
-    /// Declares a `for`, inside another or not, and returns its index.
+    /// Declares a `for` of any range, inside another loop or not, and returns its index.
     pub fn repeat(&mut self, variable: impl Into<Cow<'static, str>>, parent: Option<usize>) -> usize {
-        let variable = variable.into();
-        self.loops.push(Loop { variable, parent });
-        self.loops.len() - 1
+        self.add_loop(variable.into(), parent, false)
+    }
+
+    /// Declares an `each`, as [`Draft::repeat`].
+    pub fn each(&mut self, variable: impl Into<Cow<'static, str>>, parent: Option<usize>) -> usize {
+        self.add_loop(variable.into(), parent, true)
+    }
+
+    fn add_loop(&mut self, variable: Cow<'static, str>, parent: Option<usize>, parallel: bool) -> usize {
+        let number = self.loops.len();
+        self.loops.push(Loop {
+            variable: Arc::new(Variable::new(number, variable)),
+            parent,
+            parallel,
+        });
+        number
+    }
+
+    /// Orders `to` after the node `from` of another iteration, and returns the edge's index in [`Draft::shifts`].
+    /// `steps` are [`Shift::steps`].
+    pub fn shift(&mut self, from: usize, to: usize, steps: impl Into<Vec<i64>>) -> usize {
+        let steps = steps.into();
+        self.shifts.push(Shift { from, to, steps });
+        self.shifts.len() - 1
     }
 
     /// Records that `node` touches `region` of `resource`, and returns the access's index.
@@ -433,12 +494,23 @@ impl Draft {
         std::iter::successors(Some(self.nodes[node].body), |&body| self.enclosing(body))
     }
 
-    /// A `for` and the `for`s around it, from the innermost.
+    /// A loop and the loops around it, from the innermost.
     pub fn loops_around(&self, innermost: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(innermost, |&inner| self.loops[inner].parent)
     }
 
-    /// The innermost `for` around a node, be it in the node's body or in one around that.
+    /// The loops around a node in its own body, from the outermost.
+    pub fn loops_in_body(&self, node: usize) -> Vec<usize> {
+        let outside = self.bodies[self.nodes[node].body]
+            .node
+            .and_then(|owner| self.loop_around(owner));
+        let inner = self.loops_around(self.nodes[node].repeated);
+        let mut found: Vec<usize> = inner.take_while(|&inner| Some(inner) != outside).collect();
+        found.reverse();
+        found
+    }
+
+    /// The innermost loop around a node, be it in the node's body or in one around that.
     pub fn loop_around(&self, node: usize) -> Option<usize> {
         let owner = |&node: &usize| self.bodies[self.nodes[node].body].node;
         std::iter::successors(Some(node), owner).find_map(|node| self.nodes[node].repeated)

@@ -46,6 +46,7 @@ keywords! {
     While = "while",
     Switch = "switch",
     For = "for",
+    Each = "each",
 }
 
 impl Keyword {

@@ -10,11 +10,12 @@ mod scalar;
 mod updates;
 
 pub(crate) use loops::Loop;
-pub(crate) use scalar::{Scalar, Value, added, added_scalars, expressions, mentioned, params, scalars};
+pub(crate) use scalar::{Scalar, Value, added, added_scalars, bounds, expressions, mentioned, params, scalars};
 pub(crate) use updates::Updates;
 
-use super::ast::{Attributes, Form, Item, Node, Param, Place, Resource};
+use super::ast::{Attributes, Dependency, Form, Item, Node, Param, Place, Resource};
 use super::constant::{Variables, mentions};
+use super::sum::Sum;
 use crate::report::Report;
 use graph_plan::{Code, Draft};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -31,7 +32,7 @@ pub(crate) struct Graph<'a> {
     /// Build arguments that are plain values.
     pub(crate) values: Vec<Value<'a>>,
     pub(crate) nodes: Vec<&'a Node>,
-    /// The `for`s, as in the draft.
+    /// The loops, as in the draft.
     pub(crate) loops: Vec<Loop<'a>>,
     /// Nodes whose name an earlier statement has: no handle is emitted for them.
     pub(crate) nameless: Vec<usize>,
@@ -42,6 +43,8 @@ pub(crate) struct Graph<'a> {
     pub(crate) updates: Updates,
     /// For each edge of the draft, the name in `after`.
     pub(crate) edges: Vec<&'a Ident>,
+    /// For each edge between iterations, its text in `after`.
+    pub(crate) shifts: Vec<&'a Dependency>,
     /// The meaning of each name of the one namespace.
     names: HashMap<String, Entity>,
 }
@@ -53,7 +56,7 @@ pub(crate) enum Entity {
     Param(usize),
     Value(usize),
     Node(usize),
-    /// The variable of one or several `for`s.
+    /// The variable of one or several loops.
     Variable,
     /// A statement that could not be parsed, or whose name was taken.
     Broken,
@@ -120,12 +123,17 @@ impl Graph<'_> {
         self.variables().mentioned(length.to_token_stream())
     }
 
+    /// A length or a bound, as a sum of a literal and a name whose value only build knows.
+    pub(crate) fn sum(&self, expr: &Expr) -> Option<Sum> {
+        Sum::of(expr, &|name| self.variables().mentioned(name.to_token_stream()))
+    }
+
     /// Whether a built graph numbers its nodes otherwise than they are declared.
     pub(crate) fn is_translated(&self) -> bool {
         !self.loops.is_empty() || self.nodes.iter().any(|node| node.action.child().is_some())
     }
 
-    /// Whether a warning about a node is silenced: at the node, at a `for` around it, or for the whole graph.
+    /// Whether a warning about a node is silenced: at the node, at a loop around it, or for the whole graph.
     pub(crate) fn allows(&self, node: usize, code: Code) -> bool {
         let around = self.loops_around(node);
         let mut loops = around
@@ -155,6 +163,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
         accesses: Vec::new(),
         updates: Updates::default(),
         edges: Vec::new(),
+        shifts: Vec::new(),
         names: item
             .unparsed
             .iter()

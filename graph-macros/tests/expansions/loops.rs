@@ -302,10 +302,11 @@ const _: () = {
                         ::core::clone::Clone::clone(&factor),
                         layer,
                     )?;
-                    ::core::result::Result::Ok(())
+                    __p::check_reached(update, 0usize)
                 },
             )?;
             Self::__node_3(update, __place_data, ::core::clone::Clone::clone(&factor))?;
+            __p::check_reached(update, 3usize)?;
             ::core::result::Result::Ok(())
         }
         fn __node_0(
@@ -363,7 +364,7 @@ const _: () = {
                                 ::core::clone::Clone::clone(&factor),
                                 layer,
                             )?;
-                            ::core::result::Result::Ok(())
+                            __p::check_reached(update, 0usize)
                         },
                     )?;
                     Self::__node_3(
@@ -371,6 +372,7 @@ const _: () = {
                         __place_data,
                         ::core::clone::Clone::clone(&factor),
                     )?;
+                    __p::check_reached(update, 3usize)?;
                     ::core::result::Result::Ok(())
                 },
             )?;

@@ -2,9 +2,15 @@
 //! must ask for each pair of which one may be atomic and the other not.
 
 use super::access::aliased;
-use super::unordered::race_of;
+use super::body::siblings;
+use super::crossing::{self, Side};
+use super::unordered::{races, racing};
+use crate::parallel::Parallel;
 use crate::{Diagnostic, Draft, Lists, Mode, Nest};
 use std::collections::HashSet;
+
+/// The most pairs that are compared for one memory. Larger graphs are left to the check when they are built.
+const MAX_PAIRS: usize = 1 << 20;
 
 /// The pairs of reads, by index, that are mistakes if exactly one of the two is atomic: of unordered nodes, or of one
 /// node. `classes` has for each access the class that it is of: all of a class are atomic, or none is. Accesses without
@@ -21,6 +27,7 @@ pub fn mixed_reads(draft: &Draft, order: &Nest, classes: &[Option<usize>]) -> Ve
         reads.map(|(index, access)| (access.resource, index))
     };
     let by_resource = Lists::new(draft.resources.len(), reads);
+    let bodies = Bodies::new(draft, order);
     let mut found = Vec::new();
     for resource in (0..draft.resources.len()).filter(|&resource| candidates[resource]) {
         let reads = by_resource.of(resource);
@@ -28,36 +35,115 @@ pub fn mixed_reads(draft: &Draft, order: &Nest, classes: &[Option<usize>]) -> Ve
             continue;
         }
         let mut known = HashSet::new();
-        for (number, &second) in reads.iter().enumerate() {
-            for &first in &reads[..number] {
-                let (one, other) = (class(first), class(second));
-                let pair = (one.min(other), one.max(other));
-                if one != other && !known.contains(&pair) && may_clash(draft, order, first, second) {
-                    known.insert(pair);
-                    found.push((first, second));
-                }
+        let pairs =
+            (0..reads.len()).flat_map(|number| reads[..number].iter().map(move |&first| (first, reads[number])));
+        for (first, second) in pairs.take(MAX_PAIRS) {
+            let (one, other) = (class(first), class(second));
+            let pair = (one.min(other), one.max(other));
+            if one != other && !known.contains(&pair) && bodies.clash(first, second).is_some() {
+                known.insert(pair);
+                found.push((first, second));
             }
         }
     }
     found
 }
 
-/// Are the two accesses of one node or of unordered ones, and of parts that may overlap?
-fn may_clash(draft: &Draft, order: &Nest, first: usize, second: usize) -> bool {
-    let (a, b) = (&draft.accesses[first], &draft.accesses[second]);
-    (a.node == b.node || !order.ordered(a.node, b.node)) && a.region.overlaps(&b.region)
+/// The way in which two accesses clash.
+enum Clash {
+    /// One node gets overlapping memory twice.
+    Alias,
+    /// Nothing orders the two in one iteration.
+    Unordered([Side; 2]),
+    /// Nothing orders the two in different iterations of an `each`, of nodes of this body.
+    Crossing(usize, [Side; 2]),
+}
+
+/// The bodies of a draft, with what their loops repeat.
+struct Bodies<'a> {
+    draft: &'a Draft,
+    order: &'a Nest,
+    /// One for each body; none if no loop is parallel.
+    parallel: Vec<Option<Parallel<'a>>>,
+}
+
+impl<'a> Bodies<'a> {
+    fn new(draft: &'a Draft, order: &'a Nest) -> Self {
+        let bodies = if draft.loops.is_empty() { 0 } else { draft.bodies.len() };
+        Self {
+            draft,
+            order,
+            parallel: (0..bodies).map(|body| Parallel::of(draft, order, body)).collect(),
+        }
+    }
+
+    fn parallel(&self, body: usize) -> Option<&Parallel<'a>> {
+        self.parallel.get(body)?.as_ref()
+    }
+
+    /// Whether and how two accesses of parts that may overlap can meet.
+    fn clash(&self, first: usize, second: usize) -> Option<Clash> {
+        let Self { draft, order, .. } = self;
+        let (a, b) = (&draft.accesses[first], &draft.accesses[second]);
+        let overlap = a.region.overlaps(&b.region);
+        if overlap && a.node == b.node {
+            return Some(Clash::Alias);
+        }
+        let [one, other] = self.nodes_of_one_body(a.node, b.node);
+        let sides =
+            |one: usize, other: usize| [(first, one), (second, other)].map(|(access, node)| Side { access, node });
+        let body = draft.nodes[one].body;
+        let [left, right] = sides(one, other);
+        if overlap && !order.ordered(a.node, b.node) && races(self.parallel(body), &left, &right) {
+            return Some(Clash::Unordered([left, right]));
+        }
+        // In the bodies around, both are accesses of one node.
+        let around = std::iter::successors(draft.bodies[body].node, |&owner| {
+            draft.bodies[draft.nodes[owner].body].node
+        });
+        let levels = std::iter::once((one, other)).chain(around.map(|owner| (owner, owner)));
+        let mut crossings = levels.filter_map(|(one, other)| {
+            let body = draft.nodes[one].body;
+            let meets = self.parallel(body)?.may_meet_across((first, one), (second, other));
+            meets.then(|| Clash::Crossing(body, sides(one, other)))
+        });
+        crossings.next()
+    }
+
+    /// For each of two nodes, the node of their innermost common body that it is or is inside.
+    fn nodes_of_one_body(&self, first: usize, second: usize) -> [usize; 2] {
+        if let Some((one, other)) = siblings(self.draft, first, second) {
+            return [one, other];
+        }
+        // One is around the other, or is the other.
+        let is_around_second = self
+            .draft
+            .bodies_around(second)
+            .any(|body| self.draft.bodies[body].node == Some(first));
+        [if is_around_second { first } else { second }; 2]
+    }
 }
 
 /// The mistake of a pair of [`mixed_reads`] if the accesses were of these modes.
-pub fn clash(draft: &Draft, order: &Nest, pair: [(usize, Mode); 2]) -> Diagnostic {
-    let [first, second] = pair.map(|(access, mode)| {
-        let mut access = draft.accesses[access].clone();
-        access.mode = mode;
-        access
-    });
-    match first.node == second.node {
-        true => aliased(draft, &first, &second, pair[1].0),
-        false => race_of(draft, order, pair),
+pub fn clash(draft: &Draft, order: &Nest, pair: [(usize, Mode); 2]) -> Option<Diagnostic> {
+    let [(first, _), (second, _)] = pair;
+    let clash = Bodies::new(draft, order).clash(first, second)?;
+    let mut draft = draft.clone();
+    for (access, mode) in pair {
+        draft.accesses[access].mode = mode;
+    }
+    match clash {
+        Clash::Alias => {
+            let (a, b) = (&draft.accesses[first], &draft.accesses[second]);
+            Some(aliased(&draft, a, b, second))
+        }
+        Clash::Unordered([one, other]) => Some(racing(&draft, order, &one, &other)),
+        Clash::Crossing(body, sides) => {
+            let parallel = Parallel::of(&draft, order, body)?;
+            crossing::of_body(&draft, &parallel, sides.into_iter(), &[])
+                .into_iter()
+                .next()
+        }
     }
 }
 
@@ -118,12 +204,12 @@ mod tests {
         atomic.accesses.truncate(2);
         atomic.accesses[0].mode = Mode::Atomic;
         assert_eq!(
-            clash(&draft, &order, [(0, Mode::Atomic), (1, Mode::Read)]),
-            check(&atomic).errors[0]
+            clash(&draft, &order, [(0, Mode::Atomic), (1, Mode::Read)]).as_ref(),
+            check(&atomic).errors.first()
         );
         assert_eq!(
-            clash(&draft, &order, [(2, Mode::Atomic), (3, Mode::Read)]).message,
-            "node `c` gets `bins` as `&` of atomics and again as `&`"
+            clash(&draft, &order, [(2, Mode::Atomic), (3, Mode::Read)]).map(|mistake| mistake.message),
+            Some("node `c` gets `bins` as `&` of atomics and again as `&`".to_owned())
         );
     }
 }

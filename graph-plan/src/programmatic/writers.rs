@@ -30,8 +30,7 @@ impl<'a> Writers<'a> {
     }
 
     /// Whether a node that runs before the node of the access writes memory that the access touches. In a loop all
-    /// nodes
-    /// run before it, in the previous iteration.
+    /// nodes run before it, in the previous iteration.
     pub fn before(&self, access: &Access) -> bool {
         let node = access.node;
         self.overlapping(access)
@@ -53,7 +52,7 @@ impl<'a> Writers<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bound, Loop, Mode, NodeKind, Region, Space, check};
+    use crate::{Bound, Mode, NodeKind, Region, Space, check};
 
     #[test]
     fn writers_are_found_by_region_and_order() {
@@ -77,10 +76,7 @@ mod tests {
         assert_eq!((found(low), found(high)), ((true, true), (true, false)));
 
         let mut repeated = draft.clone();
-        repeated.loops.push(Loop {
-            variable: "i".into(),
-            parent: None,
-        });
+        repeated.repeat("i", None);
         repeated.nodes.iter_mut().for_each(|node| node.repeated = Some(0));
         let writers = Writers::new(&repeated, &order);
         assert!(writers.before(&repeated.accesses[high]), "in the iteration before");

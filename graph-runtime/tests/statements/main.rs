@@ -13,4 +13,5 @@ mod host_statements;
 mod integers;
 mod language;
 mod library_statements;
+mod ranges;
 mod update;

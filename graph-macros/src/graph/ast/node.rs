@@ -17,12 +17,22 @@ pub(crate) struct Node {
     pub(crate) after: Vec<Dependency>,
 }
 
-/// `a` or `programmatic(a)` in an `after` list.
+/// `a`, `a(i - 1)` or `programmatic(a)` in an `after` list.
 #[derive(Debug)]
 pub(crate) struct Dependency {
     pub(crate) name: Ident,
+    /// The iteration, if it is named.
+    pub(crate) iteration: Option<Iteration>,
     /// The word `programmatic`.
     pub(crate) programmatic: Option<Ident>,
+}
+
+/// `(i - 1, j)` after the name of a node.
+#[derive(Debug)]
+pub(crate) struct Iteration {
+    pub(crate) numbers: Vec<Expr>,
+    /// The closing parenthesis.
+    pub(crate) end: Span,
 }
 
 /// The action of a node.

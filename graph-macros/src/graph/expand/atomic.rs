@@ -116,7 +116,13 @@ fn clashes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<Assertion> {
             Some(class) => is_atomic(graph, class),
             None => quote!(false),
         });
-        let text = |modes: [Mode; 2]| clash(draft, order, [(first, modes[0]), (second, modes[1])]).to_string();
+        let text = |modes: [Mode; 2]| {
+            let mistake = clash(draft, order, [(first, modes[0]), (second, modes[1])]);
+            mistake.map_or_else(
+                || format!("unordered nodes access memory [{}]", Code::Race),
+                |mistake| mistake.to_string(),
+            )
+        };
         let texts = [text([Mode::Atomic, Mode::Read]), text([Mode::Read, Mode::Atomic])];
         let (place, start) = graph.accesses[second];
         let start = match draft.accesses[first].node == draft.accesses[second].node {

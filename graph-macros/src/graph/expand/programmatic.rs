@@ -6,7 +6,7 @@ use super::atomic;
 use crate::graph::ast::{Argument, Launch, Node};
 use crate::graph::resolve::Graph;
 use crate::report::conditional_warning;
-use graph_plan::{Access, Code, Edge, Outcome, Writers};
+use graph_plan::{Access, Code, Edge, Outcome, Shift, Writers};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -31,9 +31,20 @@ pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
         });
         quote!(__p::Declare::#method(#builder, &[#(#edges),*]);)
     });
+    let indices: Vec<usize> = (0..graph.draft.shifts.len()).collect();
+    let loops = |&shift: &usize| graph.draft.shifts[shift].steps.len();
+    let shifted = indices.chunk_by(|a, b| loops(a) == loops(b)).map(|run| {
+        let edges = run.iter().map(|&shift| {
+            let Shift { from, to, steps } = &graph.draft.shifts[shift];
+            let [from, to] = [*from, *to].map(Literal::usize_unsuffixed);
+            let steps = steps.iter().map(|&step| Literal::i64_unsuffixed(step));
+            quote!((#from, #to, [#(#steps),*]))
+        });
+        quote!(__p::Declare::shifted_edges(#builder, &[#(#edges),*]);)
+    });
     let nodes = Literal::usize_unsuffixed(graph.nodes.len());
     let end = quote!(__p::Declare::end_nodes(#builder, #nodes););
-    [end].into_iter().chain(calls).collect()
+    [end].into_iter().chain(calls).chain(shifted).collect()
 }
 
 /// For each programmatic edge, the assertion that the later kernel waits, and a warning if the earlier one never lets

@@ -5,7 +5,7 @@ use crate::graph::ast::{Action, Argument, CallParameter, Child, Function, Launch
 use crate::graph::constant::mentions;
 use crate::report::{Report, error};
 use crate::span::line;
-use graph_plan::{Bound, Code, Mode, NodeKind, Region};
+use graph_plan::{Bound, Code, Form, Mode, NodeKind, Region};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::Expr;
@@ -127,7 +127,7 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
                 report.push_between(start, place.end, &mistake);
                 return;
             }
-            fixed(graph, place, report);
+            fixed(graph, node, place, report);
             let access = graph.draft.access(node, resource, region(graph, node, place), mode);
             graph.draft.accesses[access].line = line(name.span()).and_then(|line| u32::try_from(line).ok());
             graph.accesses.push((place, start));
@@ -155,7 +155,10 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         }
         Some(Entity::Variable) => error(
             Code::UnknownResource,
-            format!("`{name}` is the variable of a `for`, not a resource"),
+            format!(
+                "`{name}` is the variable of {}, not a resource",
+                variable_of(graph, name)
+            ),
         )
         .help(format!("it is passed by value: `{name} as u32` without `&`")),
         None => {
@@ -174,15 +177,39 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
     report.push(name.span(), &diagnostic);
 }
 
-/// Reports params in indices and ranges: places are fixed when the graph is built.
-fn fixed(graph: &Graph<'_>, place: &Place, report: &mut Report) {
-    if mentions(scalar::bounds(place), &graph.param_names()) {
-        let message = format!("a `param` selects a part of `{}`", place.name);
-        let diagnostic = error(Code::Syntax, message)
-            .note("the memory a node touches is fixed when the graph is built; params change between launches")
-            .help("use a literal, a constant or a const generic");
-        report.push_between(place.name.span(), place.end, &diagnostic);
+/// The loop that a name is the variable of, for messages.
+fn variable_of(graph: &Graph<'_>, name: &Ident) -> &'static str {
+    let own = graph.loops.iter().find(|repeated| repeated.variable() == name);
+    match own.is_some_and(|repeated| repeated.statement.parallel) {
+        true => "an `each`",
+        false => "a `for`",
     }
+}
+
+/// Marks nodes of which params choose the range that they copy or set, and reports all other params in indices and
+/// ranges: places are fixed when the graph is built.
+fn fixed(graph: &mut Graph<'_>, node: usize, place: &Place, report: &mut Report) {
+    let params = graph.param_names();
+    if !mentions(scalar::bounds(place), &params) {
+        return;
+    }
+    let is_index = |part: &Part| matches!(part, Part::Index(index) if mentions(index.to_token_stream(), &params));
+    let of_index = place.parts.iter().any(is_index);
+    let node = &mut graph.draft.nodes[node];
+    if matches!(node.kind, NodeKind::Memcpy | NodeKind::Memset) && !of_index {
+        node.partial = true;
+        return;
+    }
+    let message = format!("a `param` selects a part of `{}`", place.name);
+    let diagnostic = error(Code::Syntax, message)
+        .note("the memory a node touches is fixed when the graph is built; params change between launches")
+        .help(match of_index {
+            true => "use a literal, a constant or a const generic",
+            false => {
+                "use a literal, a constant or a const generic; only copies and memsets take the range of a `param`"
+            }
+        });
+    report.push_between(place.name.span(), place.end, &diagnostic);
 }
 
 /// Reports a param that chooses the function of a launch: that is fixed when the graph is built.
@@ -228,6 +255,10 @@ fn selected(graph: &Graph<'_>, node: usize, part: &Part) -> Region {
             let start = start.as_ref().map_or(Bound::Known(0), |start| bound(start));
             let end = match end.as_ref().map_or(Bound::End, |end| bound(end)) {
                 Bound::Known(last) if *inclusive => Bound::Known(last.saturating_add(1)),
+                Bound::Affine(last) if *inclusive => {
+                    let end = Form::literal(1).and_then(|one| one.plus(&last));
+                    end.map_or(Bound::Unknown, |end| Bound::Affine(Box::new(end)))
+                }
                 Bound::Symbol(_) | Bound::Iteration(..) if *inclusive => Bound::Unknown,
                 end => end,
             };
