@@ -6,7 +6,7 @@ use super::{Element, Extent, Lengths, NO_LENGTHS};
 pub(crate) mod sealed {
     use super::Lengths;
 
-    /// The numbers behind a selection. `lengths` are those of the shape, as its place has them.
+    /// The sizes and lengths from which a selection is computed. `lengths` are those that a place of the shape keeps.
     pub trait Rows {
         /// The size of a row in bytes.
         fn row_bytes(lengths: &Lengths) -> usize;
