@@ -133,12 +133,22 @@ pub struct Node {
     /// Whether it is disabled until an author enables it. Its accesses count as those of any node, but nothing relies
     /// on its writes.
     pub disabled: bool,
+    /// Whether updates choose which parts of its memory it touches, perhaps none. Its accesses say all that it may
+    /// touch, but nothing relies on its writes.
+    pub partial: bool,
     /// Whether a mistake in this node was reported. Mistakes that follow from its edges and accesses are not reported.
     pub broken: bool,
     /// The body it is in, as an index into [`Draft::bodies`].
     pub body: usize,
     /// The innermost loop around it in that body, as an index into [`Draft::loops`].
     pub repeated: Option<usize>,
+}
+
+impl Node {
+    /// Whether each of its runs certainly writes what its accesses say.
+    pub fn is_certain(&self) -> bool {
+        !self.disabled && !self.partial
+    }
 }
 
 /// Nodes that belong together: the graph itself, or a body of a node. Edges join nodes of one body only.
@@ -343,6 +353,7 @@ impl Draft {
             kind,
             opaque: false,
             disabled: false,
+            partial: false,
             broken: false,
             body,
             repeated: None,
@@ -468,7 +479,9 @@ impl Draft {
 
     /// The loops around a node in its own body, from the outermost.
     pub fn loops_in_body(&self, node: usize) -> Vec<usize> {
-        let outside = self.bodies[self.nodes[node].body].node.and_then(|owner| self.loop_around(owner));
+        let outside = self.bodies[self.nodes[node].body]
+            .node
+            .and_then(|owner| self.loop_around(owner));
         let inner = self.loops_around(self.nodes[node].repeated);
         let mut found: Vec<usize> = inner.take_while(|&inner| Some(inner) != outside).collect();
         found.reverse();

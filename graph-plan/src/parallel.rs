@@ -48,7 +48,9 @@ impl<'a> Parallel<'a> {
             return None;
         }
         let owner = draft.bodies[body].node;
-        let mut around: Vec<usize> = draft.loops_around(owner.and_then(|owner| draft.loop_around(owner))).collect();
+        let mut around: Vec<usize> = draft
+            .loops_around(owner.and_then(|owner| draft.loop_around(owner)))
+            .collect();
         around.reverse();
         Some(Self {
             draft,
@@ -96,7 +98,11 @@ impl<'a> Parallel<'a> {
                 let (a, b) = (&groups[a], &groups[b]);
                 if (a.mode.writes() || b.mode.writes()) && self.may_cross(a, b) {
                     for &first in &a.accesses {
-                        for &second in b.accesses.iter().filter(|&&second| second > first || !std::ptr::eq(a, b)) {
+                        for &second in b
+                            .accesses
+                            .iter()
+                            .filter(|&&second| second > first || !std::ptr::eq(a, b))
+                        {
                             left = left.saturating_sub(1);
                             if left > 0 {
                                 self.cross(first, second, &mut told, &mut found);
@@ -135,7 +141,8 @@ impl<'a> Parallel<'a> {
         };
         let common = self.instances.common(first.1, second.1);
         differences(common).any(|signs| {
-            self.meeting(*first, *second, &signs).is_some_and(|meeting| !matches!(meeting.solve(), Err(none) if none.is_none()))
+            self.meeting(*first, *second, &signs)
+                .is_some_and(|meeting| !matches!(meeting.solve(), Err(none) if none.is_none()))
         })
     }
 
@@ -144,7 +151,9 @@ impl<'a> Parallel<'a> {
         let common = self.instances.common(first.1, second.1);
         let loops = &self.instances.loops(first.1)[..common];
         for signs in differences(common) {
-            let Some(outermost) = signs.iter().position(|&sign| sign != 0) else { continue };
+            let Some(outermost) = signs.iter().position(|&sign| sign != 0) else {
+                continue;
+            };
             let own = first == second && signs[outermost] < 0;
             if own || told.contains(&loops[outermost]) || !self.draft.loops[loops[outermost]].parallel {
                 continue;
@@ -190,7 +199,9 @@ impl<'a> Parallel<'a> {
     fn unordered(&self, first: usize, second: usize, met: &Met) -> bool {
         let instance = |node: usize, side: usize| {
             let loops = self.instances.loops(node).iter();
-            let numbers = loops.map(|&around| met.value(side, around).unwrap_or_default()).collect();
+            let numbers = loops
+                .map(|&around| met.value(side, around).unwrap_or_default())
+                .collect();
             (node, numbers)
         };
         let (first, second) = (instance(first, 0), instance(second, 1));
@@ -229,7 +240,9 @@ impl<'a> Parallel<'a> {
 
 /// All ways in which the numbers of this many loops can differ, as one sign for each loop.
 fn differences(loops: usize) -> impl Iterator<Item = Vec<i64>> {
-    let all = 3_usize.checked_pow(u32::try_from(loops).unwrap_or(u32::MAX)).unwrap_or(0);
+    let all = 3_usize
+        .checked_pow(u32::try_from(loops).unwrap_or(u32::MAX))
+        .unwrap_or(0);
     (1..all).map(move |code| {
         let digits = (0..loops).scan(code, |rest, _| {
             let digit = *rest % 3;

@@ -196,6 +196,7 @@ impl<'a> Graph<'a> {
             mentions(expr.to_token_stream(), &[variable])
         };
         match bound(expr) {
+            Bound::Symbol(_) if mentions(expr.to_token_stream(), &self.param_names()) => Bound::Unknown,
             Bound::Symbol(text) => match self.draft.loops_around(self.draft.loop_around(node)).find(mentioned) {
                 Some(repeated) => Bound::iteration(text, repeated),
                 None => Bound::Symbol(text),
