@@ -88,8 +88,8 @@ impl Report {
         }
     }
 
-    /// Adds the entries of another report that are not like one that is known: of one code, at one place. Only wrong
-    /// signatures differ there.
+    /// Adds the entries of another report, but none whose code and place an entry has already. Errors about signatures
+    /// are left out only if their text is the same too.
     pub(crate) fn absorb(&mut self, other: &Report) {
         let lists = [(&mut self.errors, &other.errors), (&mut self.warnings, &other.warnings)];
         for (own, others) in lists {

@@ -1,6 +1,7 @@
 //! A built graph: launching it, waiting for it, and its memory.
 
 pub(crate) mod rng;
+pub(crate) mod parts;
 pub(crate) mod update;
 pub(crate) mod rebind;
 pub(crate) mod edit;
