@@ -407,8 +407,8 @@ impl GraphBuilder {
     /// Adds a parallel loop: for each number of the range, `iteration` adds the nodes of one iteration, which is not
     /// ordered with the others. Returns the results of `iteration`, for example the nodes that others run after.
     ///
-    /// [`GraphBuilder::after_iteration`] orders a node after a node of another iteration, so that chains and wavefronts
-    /// can be said. Loops of both kinds nest. The iteration's number follows the names of its nodes: `scale[3]`.
+    /// [`GraphBuilder::after_iteration`] orders a node after a node of another iteration, for chains and wavefronts.
+    /// Loops of both kinds nest. The iteration's number follows the names of its nodes: `scale[3]`.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder, NodeId};
@@ -448,7 +448,8 @@ impl GraphBuilder {
     /// );
     /// ```
     ///
-    /// More than about a million nodes are refused, when the graph is built.
+    /// If loops make more than about a million nodes, `build` returns
+    /// [`Error::TooManyNodes`](crate::Error::TooManyNodes).
     pub fn each<T>(&mut self, range: impl Iterations, mut iteration: impl FnMut(&mut Self, usize) -> T) -> Vec<T> {
         let mut results = Vec::new();
         self.add_loop(LoopKind::Each, range, |builder, number| {

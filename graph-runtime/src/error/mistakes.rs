@@ -85,7 +85,7 @@ pub(crate) fn unknown_node(draft: &Draft, from: usize, to: usize) -> Diagnostic 
     Diagnostic::new(Code::UnknownNode, Subject::Node(to.min(nodes)), message).note(format!("there are {nodes} nodes"))
 }
 
-/// A node after another iteration of a node that is not in the current iteration of so many loops.
+/// A node that runs after another iteration of `before`, which is not a node of the current iteration of `loops` loops.
 #[cold]
 pub(crate) fn other_iteration(draft: &Draft, node: usize, before: usize, loops: usize) -> Diagnostic {
     let name = |node: usize| {

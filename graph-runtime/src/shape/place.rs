@@ -133,7 +133,7 @@ impl<S: ?Sized, M> Place<S, M> {
 }
 
 impl<S: ?Sized, M> Place<S, M> {
-    /// The place as that of a table, whose lengths only then are compared.
+    /// The place with the shape of a table. The caller compares its lengths.
     pub(crate) fn as_table<T, const D: usize>(&self) -> Place<Table<T, D>, M>
     where
         S: SameShape<Table<T, D>>,

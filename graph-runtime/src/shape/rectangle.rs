@@ -165,7 +165,7 @@ impl Columns {
         Rectangle::new(self.span, <Row<S> as sealed::Rows>::kept(self.lengths))
     }
 
-    /// The rectangle of a single column, of the shape of so many columns.
+    /// The rectangle of a single column. Its shape has no dimension for the columns.
     fn single<S: ?Sized + Rows<Row: Rows>, P: ?Sized, M>(self) -> Rectangle<P, M> {
         let [rows, _, inner @ ..] = self.lengths;
         let lengths = [rows, inner[0], inner[1], 0];

@@ -166,9 +166,9 @@ fn call(graph: &Graph<'_>, node: &Node, launch: &Launch, function: Option<TokenS
     }
 }
 
-/// The by-value argument of this index of a declared kernel. An integer parameter takes integers of any type, so rustc
-/// does not look at it to find the type of an expression: it takes literals for an `i32`, which not all fit, and where
-/// the expression is of whatever type is expected, the parameter's type must be named.
+/// The by-value argument of this index of a declared kernel. An integer parameter takes integers of any type, so it
+/// does not tell rustc the type of an expression. Then rustc takes literals for an `i32`, which not all of them fit,
+/// and an expression that takes the type that is expected of it has none. Both get a type here.
 fn by_value(value: &Expr, kernel: TokenStream, index: usize) -> TokenStream {
     let span = value.span();
     if is_large_literal(value) {
