@@ -46,6 +46,10 @@ pub(super) fn declare(
                 #required
             };
         }
+        ResourceKind::Constant => {
+            let symbol = &resource.symbol;
+            return quote!(let #place = __g::GraphBuilder::constant::<#shape>(#builder, #name, #symbol););
+        }
         ResourceKind::Scratch => {
             let function = function("scratch", "scratch_slice");
             return quote!(let #place = __g::GraphBuilder::#function::<#shape>(#builder, #name #length););
