@@ -98,11 +98,17 @@ impl Constant<'_> {
 
     /// The beginning of messages about a variable that is not as it is declared.
     const fn begin(&self) -> Text {
-        Text::new().str("`").str(self.name).str("` is the variable `").str(self.symbol)
+        Text::new()
+            .str("`")
+            .str(self.name)
+            .str("` is the variable `")
+            .str(self.symbol)
     }
 
     const fn ambiguous(&self, first: &str, second: &str) -> Text {
-        let text = self.begin().str("`, which two modules have [duplicate-name]\nnote: it is in `");
+        let text = self
+            .begin()
+            .str("`, which two modules have [duplicate-name]\nnote: it is in `");
         let text = text.str(first).str("` and in `").str(second);
         text.str("`\nhelp: give one of the two variables another name in its CUDA source")
     }
@@ -110,21 +116,30 @@ impl Constant<'_> {
     const fn other_size(&self, file: &str, bytes: u64) -> Text {
         let text = self.begin().str("`, but is declared with ").int(self.bytes as i128);
         let text = text.str(if self.bytes == 1 { " byte" } else { " bytes" });
-        let text = text.str(" [shape-mismatch]\nnote: the variable has ").int(bytes as i128);
+        let text = text
+            .str(" [shape-mismatch]\nnote: the variable has ")
+            .int(bytes as i128);
         let text = text.str(" in `").str(file);
         text.str("`\nhelp: declare it with the shape that it has in the CUDA source")
     }
 
     const fn other_alignment(&self, file: &str, align: u64) -> Text {
-        let text = self.begin().str("`, but is declared aligned to ").int(self.align as i128);
-        let text = text.str(" bytes [shape-mismatch]\nnote: the variable is aligned to ").int(align as i128);
+        let text = self
+            .begin()
+            .str("`, but is declared aligned to ")
+            .int(self.align as i128);
+        let text = text
+            .str(" bytes [shape-mismatch]\nnote: the variable is aligned to ")
+            .int(align as i128);
         let text = text.str(" in `").str(file);
         text.str("`\nhelp: declare it with the element type that it has in the CUDA source")
     }
 
     /// The text about a variable that no module has. `modules` are those of all kernels.
     pub const fn missing(&self, modules: &[Option<ModuleVariables<'_>>]) -> Text {
-        let mut text = self.begin().str("`, which no kernel of this graph has in its module [unknown-resource]");
+        let mut text = self
+            .begin()
+            .str("`, which no kernel of this graph has in its module [unknown-resource]");
         let mut index = 0;
         while index < modules.len() {
             if let Some(module) = &modules[index]
@@ -162,11 +177,18 @@ impl Constant<'_> {
                 let text = text.str("` can run at the same time and both access `").str(self.name);
                 let text = text.str("` [race]\nnote: `").str(node);
                 let text = text.str(if writes { "` writes `" } else { "` reads `" }).str(self.name);
-                let text = text.str("`, the variable `").str(self.symbol).str("` that kernel `").str(kernel.name);
+                let text = text
+                    .str("`, the variable `")
+                    .str(self.symbol)
+                    .str("` that kernel `")
+                    .str(kernel.name);
                 let text = text.str(if mode.writes() { "` of `" } else { "` reads in `" });
                 let text = text.str(launch).str(if mode.writes() { "` writes" } else { "`" });
                 let text = text.str("\nnote: it ").str(VARIABLE);
-                let text = text.str("\nhelp: write `after ").str(first).str("` before the `;` of `");
+                let text = text
+                    .str("\nhelp: write `after ")
+                    .str(first)
+                    .str("` before the `;` of `");
                 return Some(text.str(second).str("`"));
             }
         }
@@ -196,7 +218,10 @@ const fn list(text: Text, variables: &[ModuleVariable<'_>]) -> Text {
         return text.str("no variables");
     }
     while index < variables.len() && index < MAX_SHOWN {
-        text = text.str(if index == 0 { "`" } else { ", `" }).str(variables[index].name).str("`");
+        text = text
+            .str(if index == 0 { "`" } else { ", `" })
+            .str(variables[index].name)
+            .str("`");
         index += 1;
     }
     text.str(if variables.len() > MAX_SHOWN { ", .." } else { "" })
@@ -209,7 +234,9 @@ pub fn misused_constant(draft: &Draft, node: usize, resource: usize) -> Option<D
     let name = &declared.name;
     let help = match node.kind {
         NodeKind::Memcpy | NodeKind::Memset => return None,
-        NodeKind::Kernel => format!("remove the argument: kernels read and write `{name}` by the name that it has in CUDA"),
+        NodeKind::Kernel => {
+            format!("remove the argument: kernels read and write `{name}` by the name that it has in CUDA")
+        }
         NodeKind::Call => format!("copy it to `host` memory first: `memcpy copy = {name} -> ..;`"),
         NodeKind::Graph
         | NodeKind::Capture
@@ -318,11 +345,17 @@ mod tests {
              help: declare it with the shape that it has in the CUDA source"
         );
         let (code, text) = told(TABLE.find(&[module("a.ptx", &bytes)], false).unwrap_err());
-        assert!(code == Code::ShapeMismatch && text.contains("aligned to 4 bytes"), "{text}");
+        assert!(
+            code == Code::ShapeMismatch && text.contains("aligned to 4 bytes"),
+            "{text}"
+        );
         let others = [module("a.ptx", &[]), module("a.ptx", &[]), module("b.ptx", &small)];
         let (code, text) = told(TABLE.missing(&others));
         assert_eq!(code, Code::UnknownResource);
-        assert!(text.contains("note: `a.ptx` has no variables\nnote: `b.ptx` has `table`"), "{text}");
+        assert!(
+            text.contains("note: `a.ptx` has no variables\nnote: `b.ptx` has `table`"),
+            "{text}"
+        );
     }
 
     #[test]
@@ -359,6 +392,10 @@ mod tests {
         let text = TABLE.race("up", true, "b", &kernel(&reads), true);
         assert_eq!(told(text.expect("a race")).0, Code::Race);
         assert!(TABLE.race("down", false, "b", &kernel(&reads), true).is_none());
-        assert!(TABLE.race("up", true, "b", &kernel(&[("other", Mode::Write)]), true).is_none());
+        assert!(
+            TABLE
+                .race("up", true, "b", &kernel(&[("other", Mode::Write)]), true)
+                .is_none()
+        );
     }
 }

@@ -55,9 +55,7 @@ pub use arena::{ARENA_ALIGNMENT, Arena, is_packing, pack};
 pub use check::{Outcome, check, check_errors, condition_writers, forbidden_capture, other_body, siblings, warnings};
 pub use cluster::ClusterFault;
 pub use code::Code;
-pub use constant::{
-    Constant, ConstantAccess, ModuleVariable, ModuleVariables, misused_constant, unordered_accesses,
-};
+pub use constant::{Constant, ConstantAccess, ModuleVariable, ModuleVariables, misused_constant, unordered_accesses};
 pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};
 pub use cycle::{Cycle, cycles};
 pub use diagnostic::{Diagnostic, Subject};

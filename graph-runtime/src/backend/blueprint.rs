@@ -1,8 +1,8 @@
 //! The checked graph that the backends make an executable graph from.
 
 use crate::backend::shared::SharedResources;
-use crate::program::{ModuleMemory, Program};
 use crate::program::scratch::Arena;
+use crate::program::{ModuleMemory, Program};
 use crate::shape::part::Layout;
 use graph_plan::{Draft, Edge, Lists, Nest};
 use std::collections::HashSet;

@@ -59,8 +59,7 @@ impl GraphBuilder {
         name: impl Into<Cow<'static, str>>,
         symbol: impl Into<Cow<'static, str>>,
     ) -> Place<S, OnDevice> {
-        let place: Place<S, OnDevice> =
-            self.resource(name.into(), Space::Device, size_of::<S>(), align_of::<S>());
+        let place: Place<S, OnDevice> = self.resource(name.into(), Space::Device, size_of::<S>(), align_of::<S>());
         let resource = place.span.resource;
         self.draft.resources[resource].constant = true;
         self.memory.constants.push(DeclaredConstant {
@@ -115,7 +114,9 @@ impl GraphBuilder {
                     continue;
                 }
             };
-            let line = modules[module].as_ref().and_then(|module| module.line(&constant.symbol));
+            let line = modules[module]
+                .as_ref()
+                .and_then(|module| module.line(&constant.symbol));
             found.push(ModuleMemory {
                 resource,
                 module,

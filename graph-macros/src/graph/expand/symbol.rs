@@ -44,10 +44,14 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> (TokenStream, 
 
 /// The nodes that launch declared kernels, with the kernels' paths.
 fn launches(graph: &Graph<'_>) -> Vec<(usize, String)> {
-    let launches = graph.nodes.iter().enumerate().filter_map(|(index, node)| match &node.action {
-        Action::Kernel(launch) => Some((index, launch.path()?.to_token_stream().to_string())),
-        _ => None,
-    });
+    let launches = graph
+        .nodes
+        .iter()
+        .enumerate()
+        .filter_map(|(index, node)| match &node.action {
+            Action::Kernel(launch) => Some((index, launch.path()?.to_token_stream().to_string())),
+            _ => None,
+        });
     launches.collect()
 }
 
@@ -82,10 +86,7 @@ fn races<'a>(
 ) -> Vec<(&'a Ident, Span, TokenStream)> {
     let constant = |resource: usize| declared.iter().position(|(index, ..)| *index == resource);
     let accesses = graph.draft.accesses.iter().filter_map(|access| {
-        let copies = matches!(
-            graph.draft.nodes[access.node].kind,
-            NodeKind::Memcpy | NodeKind::Memset
-        );
+        let copies = matches!(graph.draft.nodes[access.node].kind, NodeKind::Memcpy | NodeKind::Memset);
         let constant = constant(access.resource).filter(|_| copies)?;
         Some(ConstantAccess {
             node: access.node,
@@ -101,7 +102,11 @@ fn races<'a>(
         let kernel = kernel(graph, launched);
         let first = access.node < launch;
         let later = if first { launched } else { node };
-        let (name, node_name, launch_name) = (resource.name.to_string(), node.name.to_string(), launched.name.to_string());
+        let (name, node_name, launch_name) = (
+            resource.name.to_string(),
+            node.name.to_string(),
+            launched.name.to_string(),
+        );
         let (span, writes) = (later.name.span(), access.writes);
         let function = quote_spanned!(span=> __p::check_constant_race::<#kernel>);
         let operands = quote!(#name, #symbol, #node_name, #writes, #launch_name, #first);

@@ -27,10 +27,9 @@ pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
             ResourceKind::Moved(_) => quote!(__p::MovedSlot),
             ResourceKind::Host => quote!(__p::HostSlot),
             ResourceKind::Rng => quote!(::core::borrow::Borrow<__g::Rng>),
-            ResourceKind::Device
-            | ResourceKind::Scratch
-            | ResourceKind::Constant
-            | ResourceKind::Shared { .. } => quote!(__p::Slot),
+            ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Constant | ResourceKind::Shared { .. } => {
+                quote!(__p::Slot)
+            }
         };
         generics.params.push(parse_quote!(#name: #bound));
     }

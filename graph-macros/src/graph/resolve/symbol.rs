@@ -16,7 +16,10 @@ pub(super) fn declared(graph: &Graph<'_>, report: &mut Report) {
         if graph.is_dynamic(resource)
             && let Some(length) = resource.shape.lengths.first()
         {
-            let message = format!("the length of `{}` is known only when the graph is built", resource.name);
+            let message = format!(
+                "the length of `{}` is known only when the graph is built",
+                resource.name
+            );
             let diagnostic = error(Code::Syntax, message)
                 .note("a variable of a module has the length that its PTX declares")
                 .help("write the length as a constant");
@@ -27,7 +30,11 @@ pub(super) fn declared(graph: &Graph<'_>, report: &mut Report) {
         if let Some((first, _)) = constants[..index].iter().find(same) {
             let message = format!("`{}` is the variable `{}` once more", resource.name, symbol.value());
             let diagnostic = error(Code::DuplicateName, message)
-                .note(format!("it is `{}`, declared {}", first.name, on_line(first.name.span())))
+                .note(format!(
+                    "it is `{}`, declared {}",
+                    first.name,
+                    on_line(first.name.span())
+                ))
                 .help(format!("use `{}` in place of `{}`", first.name, resource.name));
             report.push(symbol.span(), &diagnostic);
         }

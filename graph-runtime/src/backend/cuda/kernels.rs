@@ -439,7 +439,8 @@ mod tests {
 
     #[test]
     fn variables_are_made_visible() {
-        let text = ".version 8.4\n.const .align 4 .b8 table[16];\n.visible .global .align 4 .u32 counter;\n.global .u32 own;";
+        let text =
+            ".version 8.4\n.const .align 4 .b8 table[16];\n.visible .global .align 4 .u32 counter;\n.global .u32 own;";
         assert_eq!(
             with_visible(text, &[2, 3]),
             ".version 8.4\n.visible .const .align 4 .b8 table[16];\n.visible .global .align 4 .u32 counter;\n.global .u32 own;"
