@@ -2,7 +2,6 @@
 //! `const fn`s, since only rustc can evaluate the sizes of types.
 
 use crate::text::same;
-use crate::variables::VARIABLE;
 use crate::{Code, Diagnostic, Draft, KernelCode, Nest, NodeKind, Subject, Text};
 use std::collections::HashSet;
 
@@ -177,14 +176,12 @@ impl Constant<'_> {
                 let text = text.str("` can run at the same time and both access `").str(self.name);
                 let text = text.str("` [race]\nnote: `").str(node);
                 let text = text.str(if writes { "` writes `" } else { "` reads `" }).str(self.name);
+                let text = text.str("`, and kernel `").str(kernel.name).str("` of `").str(launch);
+                let text = text.str(if mode.writes() { "` writes it" } else { "` reads it" });
                 let text = text
-                    .str("`, the variable `")
+                    .str(": it is the variable `")
                     .str(self.symbol)
-                    .str("` that kernel `")
-                    .str(kernel.name);
-                let text = text.str(if mode.writes() { "` of `" } else { "` reads in `" });
-                let text = text.str(launch).str(if mode.writes() { "` writes" } else { "`" });
-                let text = text.str("\nnote: it ").str(VARIABLE);
+                    .str("` of its module");
                 let text = text
                     .str("\nhelp: write `after ")
                     .str(first)
@@ -249,8 +246,8 @@ pub fn misused_constant(draft: &Draft, node: usize, resource: usize) -> Option<D
         | NodeKind::Switch => format!("copy it to `device` memory first: `memcpy copy = {name} -> ..;`"),
     };
     declared.constant.then(|| {
-        let (user, node) = (node.kind.keyword(), &node.name);
-        let message = format!("`{name}` is a variable of a module, which {user} node `{node}` cannot be given");
+        let node = &node.name;
+        let message = format!("`{name}` is a variable of a module, which node `{node}` cannot take");
         Diagnostic::new(Code::WrongMemory, Subject::Resource(resource), message)
             .note("only copies and memsets take its address")
             .help(help)
