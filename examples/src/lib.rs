@@ -1,7 +1,10 @@
 //! The code that examples share: kernels, and the lines that they print.
 
-use graph_runtime::cuda_kernels;
+use cudarc::cublas::CudaBlas;
+use cudarc::cublas::sys::{cublasSetWorkspace_v2, is_culib_present};
+use graph_runtime::{BoxError, CaptureStream, Device, cuda_kernels};
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Instant;
 
 #[cuda_kernels("kernels/forward_backward.ptx")]
@@ -52,6 +55,42 @@ pub fn fill(numbers: &mut [f32], file: Option<&Path>) -> Result<(), String> {
         .zip(read.iter().cycle())
         .for_each(|(number, value)| *number = *value);
     Ok(())
+}
+
+/// Fails if `device` is a GPU, and cuBLAS is not on this machine. (The emulator refuses library calls by itself.)
+///
+/// # Errors
+/// The message says how cuBLAS is found.
+pub fn check_cublas(device: &Device) -> Result<(), &'static str> {
+    // SAFETY: loading cuBLAS runs its initialisers, which are made for that.
+    if device.is_emulator() || unsafe { is_culib_present() } {
+        return Ok(());
+    }
+    Err("cuBLAS (libcublas) was not found on this machine; put its folder into LD_LIBRARY_PATH")
+}
+
+/// Returns a handle of cuBLAS for the stream of a `capture` node, with a workspace of its own. The graph keeps both.
+///
+/// # Errors
+/// If the device has too little memory for the workspace, or if cuBLAS refuses.
+///
+/// # Safety
+/// As for [`CaptureStream::cudarc`]: the handle, and the stream in it, queue only work that touches memory that the
+/// node declares, as it declares it.
+pub unsafe fn cublas<K>(stream: &CaptureStream<'_, K>) -> Result<Arc<CudaBlas>, BoxError> {
+    /// The size that NVIDIA recommends for Hopper, in bytes; other devices need less.
+    const WORKSPACE: usize = 32 << 20;
+    let workspace = stream.workspace(WORKSPACE)?;
+    // Creating a handle allocates, and dropping it waits. Neither may happen in the capture, so `prepare` makes the
+    // handle, and the graph keeps it.
+    stream.prepare(|| {
+        // SAFETY: by the caller's promise.
+        let blas = CudaBlas::new(unsafe { stream.cudarc() }.clone())?;
+        // SAFETY: the workspace lives as long as the handle, and nothing else uses it. (Creating the handle has set its
+        // stream; setting it later would take the workspace away.)
+        unsafe { cublasSetWorkspace_v2(*blas.handle(), workspace.address() as *mut _, workspace.bytes()) }.result()?;
+        Ok(blas)
+    })
 }
 
 /// Runs `run` a hundred times and prints the median time of a run.

@@ -6,6 +6,7 @@ mod items;
 mod check;
 mod resolve;
 mod expression;
+mod head;
 mod parse;
 #[expect(dead_code, reason = "the syntax tree keeps what only messages and tests look at")]
 mod ast;
@@ -22,11 +23,13 @@ use proc_macro2::TokenStream;
 /// The whole macro.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
     let mut report = Report::default();
-    match parse::input(input.clone(), &mut report) {
+    let (runtime, input) = head::runtime(input, &mut report);
+    let expansion = match parse::input(input.clone(), &mut report) {
         Some(Input::Items(items)) => declared(items, editor::statements(input), &mut report),
         Some(Input::Expression(graph)) => expression(*graph, editor::expression(input), &mut report),
         None => report.tokens(),
-    }
+    };
+    runtime.apply(expansion)
 }
 
 /// Graphs as items. A graph with mistakes still emits its type and every signature, so that one mistake gives one

@@ -38,5 +38,5 @@ pub(crate) fn expand(attribute: TokenStream, item: TokenStream) -> TokenStream {
         .collect();
     let expansion = expand::block(&block.attributes, &block.unparsed, source.as_ref(), &kernels);
     let messages = expand::messages(&report, &kernels);
-    quote!(#expansion #messages)
+    block.runtime.apply(quote!(#expansion #messages))
 }

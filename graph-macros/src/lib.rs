@@ -7,6 +7,7 @@
 
 mod graph;
 mod kernels;
+mod runtime;
 mod report;
 mod text;
 mod span;

@@ -70,7 +70,7 @@ pub fn pack(sizes: &[usize], apart: &[&[usize]]) -> (Vec<usize>, usize) {
     (offsets, bytes)
 }
 
-/// Are these offsets a packing: aligned, within `bytes`, and no two buffers overlapping that may not?
+/// Whether these offsets are a packing: aligned, within `bytes`, and without overlaps of buffers that must not overlap.
 pub fn is_packing(sizes: &[usize], apart: &[&[usize]], offsets: &[usize], bytes: usize) -> bool {
     let end = |buffer: usize| offsets[buffer].checked_add(aligned(sizes[buffer]));
     let apart_from = |buffer: usize, other: usize| {

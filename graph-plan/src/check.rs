@@ -4,7 +4,9 @@ mod warning;
 mod dead;
 mod scratch;
 mod unordered;
+mod crossing;
 mod repeat;
+mod shift;
 mod programmatic;
 mod edge;
 mod body;
@@ -76,6 +78,9 @@ pub fn check_errors(draft: &Draft) -> Outcome {
     programmatic::other_nodes(draft, &usable, &mut errors);
     let (order, redundant) = order(draft, &usable, &mut errors, &mut broken);
     repeat::cycles_of_loops(draft, &usable, &order, &mut errors, &mut broken);
+    if !draft.shifts.is_empty() {
+        shift::between_iterations(draft, &order, &mut errors, &mut broken);
+    }
     unordered::unordered(draft, &order, &broken, &mut errors);
     let scratch = scratch::uninitialized(draft, &order, &broken);
     errors.extend(scratch.errors);

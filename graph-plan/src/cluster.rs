@@ -2,7 +2,7 @@
 
 use crate::{KernelLimits, LaunchConfig, Text};
 
-/// Why a launch in clusters is invalid.
+/// The reason why a launch in clusters is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterFault {
     /// More blocks than CUDA or `.maxclusterrank` allows, or none.
@@ -11,7 +11,7 @@ pub enum ClusterFault {
         blocks: u64,
         /// The largest valid number.
         limit: u64,
-        /// Is the limit the kernel's rather than CUDA's?
+        /// Whether the limit is the kernel's rather than CUDA's.
         kernel: bool,
     },
     /// The cluster is not the one that `.reqnctapercluster` requires.
@@ -37,8 +37,12 @@ impl LaunchConfig {
     /// "thread block clusters").
     pub const MAX_CLUSTER_BLOCKS: u64 = 16;
 
-    /// Checks a launch in clusters of `cluster` blocks; if the launch says nothing, of the blocks that the kernel
-    /// requires. Returns the cluster that it runs in, if any.
+    /// Checks a launch in clusters of `cluster` blocks or, if it is `None`, of the blocks that the kernel requires.
+    /// Returns the number of blocks of a cluster in x, y and z; `None` if the launch has no clusters.
+    ///
+    /// # Errors
+    /// A [`ClusterFault`] if the cluster is not the one that the kernel requires, has too many blocks, or does not
+    /// divide the grid, and if the kernel demands one but has none.
     pub const fn check_cluster(
         &self,
         cluster: Option<[u32; 3]>,

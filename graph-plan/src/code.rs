@@ -78,7 +78,7 @@ codes! {
 }
 
 impl Code {
-    /// Is this a warning rather than an error?
+    /// Whether this is a warning rather than an error.
     pub const fn is_warning(self) -> bool {
         matches!(
             self,

@@ -311,17 +311,77 @@ const fn split_text(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Does the code load this operand?
+/// The pattern of operations that load an operand.
+macro_rules! operand {
+    () => {
+        Op::Int(_)
+            | Op::Float(_)
+            | Op::Bool(_)
+            | Op::Threads
+            | Op::Grid(_)
+            | Op::Block(_)
+            | Op::Shared
+            | Op::Value(_)
+            | Op::Len(_)
+    };
+}
+
+/// The pattern of operations with one operand.
+macro_rules! unary {
+    () => {
+        Op::Cast { .. } | Op::Neg | Op::Not | Op::IsPowerOfTwo
+    };
+}
+
+/// The pattern of operations on two numbers whose result is a number.
+macro_rules! arithmetic {
+    () => {
+        Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem | Op::Min | Op::Max
+    };
+}
+
+/// The pattern of comparisons that need an order.
+macro_rules! ordering {
+    () => {
+        Op::Lt | Op::Le | Op::Gt | Op::Ge
+    };
+}
+
+/// The pattern of operations on two integers only.
+macro_rules! of_integers {
+    () => {
+        Op::Shl | Op::Shr | Op::DivCeil | Op::IsMultipleOf
+    };
+}
+
+/// The pattern of all operations with two operands.
+macro_rules! binary {
+    () => {
+        arithmetic!()
+            | ordering!()
+            | of_integers!()
+            | Op::BitAnd
+            | Op::BitOr
+            | Op::BitXor
+            | Op::Eq
+            | Op::Ne
+            | Op::And
+            | Op::Or
+    };
+}
+
+/// Whether the code loads this operand.
 const fn mentions(code: &[Op], wanted: Op) -> bool {
     let mut index = 0;
     while index < code.len() {
-        let found = match (code[index], wanted) {
-            (Op::Threads, Op::Threads) | (Op::Shared, Op::Shared) => true,
-            (Op::Grid(a), Op::Grid(b))
-            | (Op::Block(a), Op::Block(b))
-            | (Op::Value(a), Op::Value(b))
-            | (Op::Len(a), Op::Len(b)) => a == b,
-            _ => false,
+        let found = match code[index] {
+            Op::Threads => matches!(wanted, Op::Threads),
+            Op::Shared => matches!(wanted, Op::Shared),
+            Op::Grid(axis) => matches!(wanted, Op::Grid(other) if axis == other),
+            Op::Block(axis) => matches!(wanted, Op::Block(other) if axis == other),
+            Op::Value(param) => matches!(wanted, Op::Value(other) if param == other),
+            Op::Len(param) => matches!(wanted, Op::Len(other) if param == other),
+            Op::Int(_) | Op::Float(_) | Op::Bool(_) | unary!() | binary!() => false,
         };
         if found {
             return true;
@@ -334,13 +394,9 @@ const fn mentions(code: &[Op], wanted: Op) -> bool {
 impl Op {
     const fn operands(self) -> usize {
         match self {
-            Op::Int(_) | Op::Float(_) | Op::Bool(_) | Op::Threads | Op::Grid(_) | Op::Block(_) | Op::Shared => 0,
-            Op::Value(_) | Op::Len(_) => 0,
-            Op::Cast { .. } | Op::Neg | Op::Not | Op::IsPowerOfTwo => 1,
-            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Rem => 2,
-            Op::Shl | Op::Shr | Op::BitAnd | Op::BitOr | Op::BitXor => 2,
-            Op::Eq | Op::Ne | Op::Lt | Op::Le | Op::Gt | Op::Ge | Op::And | Op::Or => 2,
-            Op::Min | Op::Max | Op::DivCeil | Op::IsMultipleOf => 2,
+            operand!() => 0,
+            unary!() => 1,
+            binary!() => 2,
         }
     }
 
@@ -368,7 +424,7 @@ impl Op {
                 (Argument::Float(value), _) => Value::Float(value),
                 _ => Value::Unknown,
             },
-            _ => Value::Undefined,
+            unary!() | binary!() => Value::Undefined,
         }
     }
 
@@ -380,7 +436,7 @@ impl Op {
             (Op::Neg, Value::Float(value)) => Value::Float(-value),
             (Op::Not, Value::Bool(value)) => Value::Bool(!value),
             (Op::IsPowerOfTwo, Value::Int(value)) => Value::Bool(value > 0 && (value as u128).is_power_of_two()),
-            _ => Value::Undefined,
+            (operand!() | unary!() | binary!(), _) => Value::Undefined,
         }
     }
 
@@ -405,7 +461,9 @@ impl Op {
             Op::Ne | Op::BitXor => Value::Bool(left != right),
             Op::BitAnd => Value::Bool(left && right),
             Op::BitOr => Value::Bool(left || right),
-            _ => Value::Undefined,
+            // `binary` has evaluated `&&` and `||`.
+            Op::And | Op::Or => Value::Undefined,
+            arithmetic!() | ordering!() | of_integers!() | operand!() | unary!() => Value::Undefined,
         }
     }
 
@@ -437,7 +495,7 @@ impl Op {
                 Some(rest) => Value::Bool(rest == 0),
                 None => Value::Undefined,
             },
-            _ => Value::Undefined,
+            of_integers!() | Op::And | Op::Or | operand!() | unary!() => Value::Undefined,
         }
     }
 
@@ -456,7 +514,8 @@ impl Op {
             Op::Ge => Value::Bool(left >= right),
             Op::Min => Value::Float(left.min(right)),
             Op::Max => Value::Float(left.max(right)),
-            _ => Value::Undefined,
+            Op::BitAnd | Op::BitOr | Op::BitXor => Value::Undefined,
+            of_integers!() | Op::And | Op::Or | operand!() | unary!() => Value::Undefined,
         }
     }
 
@@ -470,7 +529,8 @@ impl Op {
             Op::Shared => text.str("shared"),
             Op::Value(param) if (param as usize) < params.len() => text.str(params[param as usize].name),
             Op::Len(param) if (param as usize) < params.len() => text.str(params[param as usize].name).str(".len()"),
-            _ => text.str("?"),
+            Op::Value(_) | Op::Len(_) => text.str("?"),
+            Op::Int(_) | Op::Float(_) | Op::Bool(_) | unary!() | binary!() => text.str("?"),
         }
     }
 }

@@ -12,6 +12,8 @@ pub enum Subject {
     Node(usize),
     /// An `after` edge.
     Edge(usize),
+    /// An `after` edge between iterations.
+    Shift(usize),
     /// A node's access to a resource.
     Access(usize),
 }
@@ -27,7 +29,7 @@ pub struct Diagnostic {
     pub message: String,
     /// Facts, one line each.
     pub notes: Vec<String>,
-    /// How to mend it.
+    /// A way to mend it.
     pub help: Option<String>,
 }
 

@@ -1,7 +1,8 @@
 //! The graph as its author wrote it, before anything is known to be right.
 
-use crate::Region;
+use crate::{Region, Variable};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// The memory that a resource is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +30,7 @@ pub enum NodeKind {
     Capture,
     /// Adds nodes by driver calls of its author.
     Raw,
-    /// Does nothing; joins edges.
+    /// Joins edges, and has no other effect.
     Join,
     /// Records an event.
     Record,
@@ -63,7 +64,7 @@ impl NodeKind {
         }
     }
 
-    /// Does a condition in device memory decide what it runs?
+    /// Whether a condition in device memory decides what it runs.
     pub const fn is_conditional(self) -> bool {
         match self {
             NodeKind::If | NodeKind::While | NodeKind::Switch => true,
@@ -72,7 +73,7 @@ impl NodeKind {
         }
     }
 
-    /// Does CUDA allow it in conditional bodies?
+    /// Whether CUDA allows it in conditional bodies.
     pub const fn may_be_conditional(self) -> bool {
         match self {
             NodeKind::Kernel | NodeKind::Memcpy | NodeKind::Memset | NodeKind::Graph | NodeKind::Join => true,
@@ -83,7 +84,7 @@ impl NodeKind {
     }
 }
 
-/// How a node touches memory.
+/// The way in which a node touches memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
     /// Reads only (`&`).
@@ -95,7 +96,7 @@ pub enum Mode {
 }
 
 impl Mode {
-    /// May the memory change?
+    /// Whether the memory may change.
     pub const fn writes(self) -> bool {
         !matches!(self, Mode::Read)
     }
@@ -138,7 +139,7 @@ pub struct Node {
     pub broken: bool,
     /// The body it is in, as an index into [`Draft::bodies`].
     pub body: usize,
-    /// The innermost `for` around it in that body, as an index into [`Draft::loops`].
+    /// The innermost loop around it in that body, as an index into [`Draft::loops`].
     pub repeated: Option<usize>,
 }
 
@@ -171,23 +172,45 @@ pub enum Role {
 }
 
 impl Role {
-    /// Does a condition decide whether, or how often, it runs?
+    /// Whether a condition decides whether, or how often, it runs.
     pub const fn is_conditional(self) -> bool {
         matches!(self, Role::Then | Role::Else | Role::While | Role::Case)
     }
 }
 
-/// A `for` over nodes of one body. The draft holds its nodes once.
+/// A `for` or an `each` over nodes of one body. The draft holds its nodes once.
 ///
-/// The order of the one copy orders all iterations: an edge into the loop holds for the first iteration, an edge out
-/// of it for the last, and each iteration runs after the previous one. So if the one copy of a node is ordered with a
-/// node outside, all iterations are.
+/// The order of the one copy orders all iterations of a `for`: an edge into the loop holds for the first iteration, an
+/// edge out of it for the last, and each iteration runs after the previous one. So if the one copy of a node is ordered
+/// with a node outside, all iterations are. An edge into or out of an `each` holds for all of its iterations, and only
+/// [`Draft::shifts`] order these with each other.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Loop {
-    /// The name of the variable that counts its iterations.
-    pub variable: Cow<'static, str>,
-    /// The `for` around it, be it in the same body or in one around that.
+    /// The variable that counts its iterations.
+    pub variable: Arc<Variable>,
+    /// The loop around it, be it in the same body or in one around that.
     pub parent: Option<usize>,
+    /// Whether its iterations are not ordered: an `each`.
+    pub parallel: bool,
+}
+
+impl Loop {
+    /// The keyword of the statement that declares such a loop.
+    pub const fn keyword(&self) -> &'static str {
+        if self.parallel { "each" } else { "for" }
+    }
+}
+
+/// `to after from(i - 1)`: an edge between two iterations.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Shift {
+    /// The node that runs first.
+    pub from: usize,
+    /// The node that runs after it, in each iteration.
+    pub to: usize,
+    /// For each loop that is around both, from the outermost, the number that is added to the iteration of `to` to get
+    /// that of `from`. There is no edge if that is not in the loop's range. One of them is not 0.
+    pub steps: Vec<i64>,
 }
 
 /// A node's access to a resource or a part of it.
@@ -199,14 +222,14 @@ pub struct Access {
     pub resource: usize,
     /// The part of the resource.
     pub region: Region,
-    /// How the node touches it.
+    /// The way in which the node touches it.
     pub mode: Mode,
     /// The source line, if there is a source.
     pub line: Option<u32>,
 }
 
 impl Access {
-    /// May the node use what was there before?
+    /// Whether the node may use the contents from before.
     pub const fn reads(&self) -> bool {
         !matches!(self.mode, Mode::Write)
     }
@@ -251,8 +274,12 @@ pub struct Draft {
     pub is_text: bool,
     /// All bodies. The first is the graph itself, and each comes after the body that its node is in.
     pub bodies: Vec<Body>,
-    /// All `for`s; each comes after those around it.
+    /// All loops; each comes after those around it.
     pub loops: Vec<Loop>,
+    /// The edges between iterations, in any order, each between nodes of one body.
+    pub shifts: Vec<Shift>,
+    /// The source line of each of these, if it is known. May be shorter than `shifts`.
+    pub shift_lines: Vec<Option<u32>>,
     /// For each node of a graph whose loops are unrolled, the number of iteration numbers that end its name: 2 for
     /// `block[1][0]`. Nodes after the last entry have none. Texts have none.
     pub numbers: Vec<u32>,
@@ -282,6 +309,8 @@ impl Draft {
                 broken: false,
             }],
             loops: Vec::new(),
+            shifts: Vec::new(),
+            shift_lines: Vec::new(),
             numbers: Vec::new(),
         }
     }
@@ -353,11 +382,32 @@ impl Draft {
         self.bodies.len() - 1
     }
 
-    /// Declares a `for`, inside another or not, and returns its index.
+    /// Declares a `for` of any range, inside another loop or not, and returns its index.
     pub fn repeat(&mut self, variable: impl Into<Cow<'static, str>>, parent: Option<usize>) -> usize {
-        let variable = variable.into();
-        self.loops.push(Loop { variable, parent });
-        self.loops.len() - 1
+        self.add_loop(variable.into(), parent, false)
+    }
+
+    /// Declares an `each`, as [`Draft::repeat`].
+    pub fn each(&mut self, variable: impl Into<Cow<'static, str>>, parent: Option<usize>) -> usize {
+        self.add_loop(variable.into(), parent, true)
+    }
+
+    fn add_loop(&mut self, variable: Cow<'static, str>, parent: Option<usize>, parallel: bool) -> usize {
+        let number = self.loops.len();
+        self.loops.push(Loop {
+            variable: Arc::new(Variable::new(number, variable)),
+            parent,
+            parallel,
+        });
+        number
+    }
+
+    /// Orders `to` after the node `from` of another iteration, and returns the index in [`Draft::shifts`]. `steps` are
+    /// those of a [`Shift`].
+    pub fn shift(&mut self, from: usize, to: usize, steps: impl Into<Vec<i64>>) -> usize {
+        let steps = steps.into();
+        self.shifts.push(Shift { from, to, steps });
+        self.shifts.len() - 1
     }
 
     /// Records that `node` touches `region` of `resource`, and returns the access's index.
@@ -385,7 +435,7 @@ impl Draft {
         edge
     }
 
-    /// Is the edge of this index programmatic?
+    /// Whether the edge of this index is programmatic.
     pub fn is_programmatic(&self, edge: usize) -> bool {
         self.programmatic.binary_search(&edge).is_ok()
     }
@@ -414,12 +464,21 @@ impl Draft {
         std::iter::successors(Some(self.nodes[node].body), |&body| self.enclosing(body))
     }
 
-    /// A `for` and the `for`s around it, from the innermost.
+    /// A loop and the loops around it, from the innermost.
     pub fn loops_around(&self, innermost: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(innermost, |&inner| self.loops[inner].parent)
     }
 
-    /// The innermost `for` around a node, be it in the node's body or in one around that.
+    /// The loops around a node in its own body, from the outermost.
+    pub fn loops_in_body(&self, node: usize) -> Vec<usize> {
+        let outside = self.bodies[self.nodes[node].body].node.and_then(|owner| self.loop_around(owner));
+        let inner = self.loops_around(self.nodes[node].repeated);
+        let mut found: Vec<usize> = inner.take_while(|&inner| Some(inner) != outside).collect();
+        found.reverse();
+        found
+    }
+
+    /// The innermost loop around a node, be it in the node's body or in one around that.
     pub fn loop_around(&self, node: usize) -> Option<usize> {
         let owner = |&node: &usize| self.bodies[self.nodes[node].body].node;
         std::iter::successors(Some(node), owner).find_map(|node| self.nodes[node].repeated)

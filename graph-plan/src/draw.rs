@@ -85,7 +85,8 @@ impl Plan {
             let index = match item {
                 Item::Node(index) => index,
                 Item::For(repeated, inner) => {
-                    let label = format!("for {}", self.loops[repeated].variable);
+                    let keyword = if self.loops[repeated].parallel { "each" } else { "for" };
+                    let label = format!("{keyword} {}", self.loops[repeated].variable);
                     group(out, &format!("{of_loop}{repeated}"), &label, &inner)?;
                     continue;
                 }

@@ -25,7 +25,8 @@ pub struct KernelCode<'a> {
     pub dependency: &'a GridDependency,
 }
 
-/// Where a kernel executes `griddepcontrol`, and what it may do before it has waited. Lines are lines of its PTX.
+/// The lines where a kernel executes `griddepcontrol`, and the accesses that it may make before it has waited. Lines
+/// are lines of its PTX.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GridDependency {
     /// The line of `griddepcontrol.launch_dependents`, which lets kernels after it start.
@@ -63,7 +64,7 @@ pub enum Touched {
 }
 
 impl KernelCode<'_> {
-    /// Is the code of both in one file, so that their variables are the same?
+    /// Whether the code of both is in one file, so that their variables are the same.
     pub(crate) const fn shares_module(&self, other: &KernelCode<'_>) -> bool {
         match (self.file, other.file) {
             (Some(file), Some(other)) => same(file, other),
@@ -72,7 +73,7 @@ impl KernelCode<'_> {
         }
     }
 
-    /// Does it write this variable of its module?
+    /// Whether it writes this variable of its module.
     pub(crate) const fn writes_variable(&self, name: &str) -> bool {
         let mut index = 0;
         while index < self.variables.len() {
@@ -141,9 +142,11 @@ impl LaunchRequest {
 }
 
 impl KernelCode<'_> {
-    /// The dimensions of a launch, if they are valid. All `nodes` launch the kernel in this way. Otherwise a text about
-    /// the first of them that says why, which [`Diagnostic::parse`](crate::Diagnostic::parse) reads. If all is known
-    /// (`strict`), a contract that cannot be decided fails.
+    /// Checks a launch against CUDA's limits, and the kernel's limits and contracts, and returns its dimensions. All
+    /// `nodes` launch the kernel in this way. If all is known (`strict`), a contract that cannot be decided fails.
+    ///
+    /// # Errors
+    /// A message about the first of `nodes`, which [`Diagnostic::parse`](crate::Diagnostic::parse) reads.
     #[expect(
         clippy::result_large_err,
         reason = "a `const fn` cannot allocate, and the text is made only once, on failure"

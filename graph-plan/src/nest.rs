@@ -2,7 +2,7 @@
 
 use crate::{Draft, Order, Role};
 
-/// Which node runs before which, in the graph itself and in all bodies.
+/// The order of nodes, in the graph itself and in all bodies.
 ///
 /// Two nodes of different bodies are ordered like the nodes of their innermost common body that they are in.
 #[derive(Clone, Debug)]
@@ -53,7 +53,7 @@ impl Nest {
         }
     }
 
-    /// Does `first` always end before `second` starts? For nodes of two bodies, the nodes around them decide.
+    /// Whether `first` always ends before `second` starts. For nodes of two bodies, the nodes around them decide.
     pub fn before(&self, first: usize, second: usize) -> bool {
         if self.places.is_empty() {
             return self.orders[0].before(first, second);
@@ -62,8 +62,8 @@ impl Nest {
         self.orders[body].before(first, second)
     }
 
-    /// Can the two never run at the same time? Also true of a node and itself, of a node and the nodes in its bodies,
-    /// and of nodes of which a launch runs only one.
+    /// Whether the two can never run at the same time. This is also true of a node and itself, of a node and the nodes
+    /// in its bodies, and of nodes if a launch runs only one of them.
     pub fn ordered(&self, first: usize, second: usize) -> bool {
         if self.places.is_empty() {
             return self.orders[0].ordered(first, second);
@@ -72,7 +72,7 @@ impl Nest {
         self.orders[body].ordered(first, second)
     }
 
-    /// Are the two in different bodies of one node, of which only one runs each time?
+    /// Whether the two are in different bodies of one node, of which only one runs each time.
     pub fn exclusive(&self, first: usize, second: usize) -> bool {
         if self.places.is_empty() {
             return false;

@@ -1,4 +1,4 @@
-//! Which node runs before which: a topological order, all ancestors of every node, and the transitive reduction.
+//! The order of nodes: a topological order, all ancestors of every node, and the transitive reduction.
 
 use crate::{Edge, Lists};
 use petgraph::algo::toposort;
@@ -83,13 +83,13 @@ impl Order {
         self.redundant.sort_unstable();
     }
 
-    /// Does a path lead from `first` to `second`?
+    /// Whether a path leads from `first` to `second`.
     pub fn before(&self, first: usize, second: usize) -> bool {
         let (from, place) = (self.position[first], self.position[second]);
         from < place && self.ancestors.contain(place, from)
     }
 
-    /// Does a path lead from one to the other, or are they the same?
+    /// Whether a path leads from one to the other, or they are the same.
     pub fn ordered(&self, first: usize, second: usize) -> bool {
         first == second || self.before(first, second) || self.before(second, first)
     }
@@ -153,7 +153,7 @@ impl Ancestors {
         true
     }
 
-    /// Is position `from` in the row of the later position `place`?
+    /// Whether position `from` is in the row of the later position `place`.
     fn contain(&self, place: usize, from: usize) -> bool {
         match self {
             Ancestors::Bits(bits) => bits[row_start(place) + from / 64] & (1 << (from % 64)) != 0,
@@ -191,7 +191,7 @@ fn chains(sequence: &[usize], position: &[usize], edges: &[Edge], incoming: &Lis
     (chains, links)
 }
 
-/// Where the row of position `place` starts: all rows before it have one bit for each earlier position, rounded up to
+/// The start of the row of position `place`: all rows before it have one bit for each earlier position, rounded up to
 /// words.
 fn row_start(place: usize) -> usize {
     // Sum of ceil(p / 64) for p in 0..place: full groups of 64 positions use 1, 2, 3, ... words each.

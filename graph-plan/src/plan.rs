@@ -15,8 +15,10 @@ pub struct Plan {
     pub nodes: Cow<'static, [PlanNode]>,
     /// The bodies; the first is the graph itself.
     pub bodies: Cow<'static, [PlanBody]>,
-    /// The `for`s; each comes after those around it. The nodes of a `for` are in the plan once.
+    /// The loops; each comes after those around it. The nodes of a loop are in the plan once.
     pub loops: Cow<'static, [PlanLoop]>,
+    /// The edges between iterations, as written.
+    pub shifts: Cow<'static, [PlanShift]>,
     /// The least size of the arena in bytes. In static data, child graphs have scratch memory that is no resource of
     /// this plan.
     pub least_arena: usize,
@@ -31,13 +33,27 @@ pub struct PlanBody {
     pub node: Option<usize>,
 }
 
-/// A `for` of a [`Plan`].
+/// A `for` or an `each` of a [`Plan`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanLoop {
     /// The name of the variable that counts its iterations.
     pub variable: Cow<'static, str>,
-    /// The `for` around it, be it in the same body or in one around that.
+    /// The loop around it, be it in the same body or in one around that.
     pub parent: Option<usize>,
+    /// Whether its iterations are not ordered: an `each`.
+    pub parallel: bool,
+}
+
+/// An edge of a [`Plan`] between two iterations: `to after from(i - 1)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanShift {
+    /// The node that runs first.
+    pub from: usize,
+    /// The node that runs after it.
+    pub to: usize,
+    /// For each loop around both, from the outermost, the number that is added to the iteration of `to` to get that of
+    /// `from`.
+    pub steps: Cow<'static, [i64]>,
 }
 
 /// A resource of a [`Plan`].
@@ -71,7 +87,7 @@ pub struct PlanNode {
     pub level: usize,
     /// The body it is in, as an index into [`Plan::bodies`].
     pub body: usize,
-    /// The innermost `for` around it in that body, as an index into [`Plan::loops`].
+    /// The innermost loop around it in that body, as an index into [`Plan::loops`].
     pub repeated: Option<usize>,
 }
 
@@ -80,7 +96,7 @@ pub struct PlanNode {
 pub struct PlanAccess {
     /// The resource.
     pub resource: usize,
-    /// How it is touched.
+    /// The way in which it is touched.
     pub mode: Mode,
 }
 
@@ -103,6 +119,25 @@ impl PlanLoop {
         Self {
             variable: Cow::Borrowed(variable),
             parent,
+            parallel: false,
+        }
+    }
+
+    /// An `each`.
+    pub const fn parallel(variable: &'static str, parent: Option<usize>) -> Self {
+        let mut parallel = Self::new(variable, parent);
+        parallel.parallel = true;
+        parallel
+    }
+}
+
+impl PlanShift {
+    /// An edge between iterations.
+    pub const fn new(from: usize, to: usize, steps: &'static [i64]) -> Self {
+        Self {
+            from,
+            to,
+            steps: Cow::Borrowed(steps),
         }
     }
 }
@@ -166,7 +201,7 @@ impl PlanNode {
         self
     }
 
-    /// The node, in a `for`.
+    /// The node, in a loop.
     pub const fn in_loop(mut self, repeated: usize) -> Self {
         self.repeated = Some(repeated);
         self
@@ -174,12 +209,12 @@ impl PlanNode {
 }
 
 impl Plan {
-    /// A plan of static data, without bodies and `for`s.
+    /// A plan of static data, without bodies and loops.
     pub const fn new(name: &'static str, resources: &'static [PlanResource], nodes: &'static [PlanNode]) -> Self {
         Self::nested(name, resources, nodes, &[PlanBody::GRAPH], &[])
     }
 
-    /// A plan of static data with bodies and `for`s.
+    /// A plan of static data with bodies and loops.
     pub const fn nested(
         name: &'static str,
         resources: &'static [PlanResource],
@@ -193,6 +228,7 @@ impl Plan {
             nodes: Cow::Borrowed(nodes),
             bodies: Cow::Borrowed(bodies),
             loops: Cow::Borrowed(loops),
+            shifts: Cow::Borrowed(&[]),
             least_arena: 0,
         }
     }
@@ -200,6 +236,12 @@ impl Plan {
     /// The plan, with an arena of at least `bytes` bytes.
     pub const fn with_least_arena(mut self, bytes: usize) -> Self {
         self.least_arena = bytes;
+        self
+    }
+
+    /// The plan, with edges between iterations.
+    pub const fn with_shifts(mut self, shifts: &'static [PlanShift]) -> Self {
+        std::mem::forget(std::mem::replace(&mut self.shifts, Cow::Borrowed(shifts)));
         self
     }
 
@@ -252,8 +294,14 @@ impl Plan {
             node: body.node,
         });
         let loops = draft.loops.iter().map(|repeated| PlanLoop {
-            variable: repeated.variable.clone(),
+            variable: repeated.variable.name.clone(),
             parent: repeated.parent,
+            parallel: repeated.parallel,
+        });
+        let shifts = draft.shifts.iter().map(|shift| PlanShift {
+            from: shift.from,
+            to: shift.to,
+            steps: shift.steps.clone().into(),
         });
         Self {
             name: draft.name.clone(),
@@ -261,6 +309,7 @@ impl Plan {
             nodes: nodes.collect(),
             bodies: bodies.collect(),
             loops: loops.collect(),
+            shifts: shifts.collect(),
             least_arena: 0,
         }
     }
@@ -302,7 +351,7 @@ impl Plan {
         (0..self.bodies.len()).filter(move |&body| self.bodies[body].node == Some(node))
     }
 
-    /// The innermost `for` around a node, be it in the node's body or in one around that.
+    /// The innermost loop around a node, be it in the node's body or in one around that.
     pub fn loop_around(&self, node: usize) -> Option<usize> {
         let owner = |&node: &usize| self.bodies[self.nodes[node].body].node;
         std::iter::successors(Some(node), owner).find_map(|node| self.nodes[node].repeated)

@@ -100,7 +100,7 @@ const fn first_variable(accesses: &[(Touched, u32)], writer: &KernelCode<'_>) ->
     None
 }
 
-/// May a node write what a parameter points to? If nothing is said about the parameter, one may.
+/// Whether a node may write the memory that a parameter points to. True if nothing is known about the parameter.
 const fn is_written(memory: &[SharedParam], param: usize, ancestors: bool) -> bool {
     let (mut index, mut said) = (0, false);
     while index < memory.len() {

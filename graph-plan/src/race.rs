@@ -108,7 +108,7 @@ pub(crate) fn roots(draft: &Draft, order: &Order, all: &[Race]) -> Vec<Race> {
     kept
 }
 
-/// Does a path lead from `from` to `to` over the order and the extra edges?
+/// Whether a path leads from `from` to `to` over the order and the extra edges.
 fn path(order: &Order, extra: &[(usize, usize)], from: usize, to: usize) -> bool {
     let reaches = |a: usize, b: usize| a == b || order.before(a, b);
     let mut seen = vec![false; extra.len()];
@@ -127,13 +127,13 @@ fn path(order: &Order, extra: &[(usize, usize)], from: usize, to: usize) -> bool
     false
 }
 
-/// May the two accesses disturb each other if nothing orders their nodes?
+/// Whether the two accesses may disturb each other if nothing orders their nodes.
 fn conflict(a: &Access, b: &Access) -> bool {
     a.node != b.node && (a.mode.writes() || b.mode.writes()) && a.region.overlaps(&b.region)
 }
 
-/// Is there no race at all? Takes almost linear time for graphs without mistakes, so that builds are fast: an access is
-/// compared only with those that are near in memory.
+/// Whether there is no race at all. Takes almost linear time for graphs without mistakes, so that builds are fast: an
+/// access is compared only with those that are near in memory.
 ///
 /// Nodes are visited in topological order, and each resource keeps its live accesses. An access is dropped once a later
 /// access, ordered after it, covers it and is in conflict with everything that it is in conflict with. No race is

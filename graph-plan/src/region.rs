@@ -1,7 +1,11 @@
 //! Parts of a resource, and when two of them cannot overlap.
 
+mod meeting;
 mod rectangle;
 
+use crate::form::Form;
+use crate::linear::Solution;
+pub(crate) use meeting::{Meeting, Met};
 pub use rectangle::Rectangle;
 use std::fmt;
 
@@ -15,6 +19,8 @@ pub enum Bound {
     /// An expression of the variable of a `for`, with the index of the `for`: equal text means equal value within one
     /// iteration. Boxed because it is rare, and graphs have very many bounds.
     Iteration(Box<(String, usize)>),
+    /// A sum of variables of loops with literal coefficients. Boxed likewise.
+    Affine(Box<Form>),
     /// An expression whose value the analysis does not follow.
     Unknown,
     /// The end of the resource.
@@ -27,12 +33,16 @@ impl Bound {
         Bound::Iteration(Box::new((text.into(), variable)))
     }
 
-    /// Is `self <= other` certain?
+    /// Whether `self <= other` is certain.
     fn certainly_at_most(&self, other: &Bound) -> bool {
         match (self, other) {
             (Bound::Known(a), Bound::Known(b)) => a <= b,
             (Bound::Known(0), _) | (_, Bound::End) => true,
             (Bound::Symbol(_) | Bound::Iteration(..), _) => self == other,
+            (Bound::Affine(_), _) | (_, Bound::Affine(_)) => {
+                let mut greater = Meeting::default();
+                self == other || greater.greater(self, other) && greater.solve() == Err(Solution::None)
+            }
             _ => false,
         }
     }
@@ -44,6 +54,7 @@ impl fmt::Display for Bound {
             Bound::Known(value) => write!(f, "{value}"),
             Bound::Symbol(text) => f.write_str(text),
             Bound::Iteration(iteration) => f.write_str(&iteration.0),
+            Bound::Affine(form) => form.fmt(f),
             Bound::Unknown => f.write_str("_"),
             Bound::End => Ok(()),
         }
@@ -71,7 +82,7 @@ impl Region {
         Region::Range(Bound::Known(start), Bound::Known(end))
     }
 
-    /// Where it starts, if that is known.
+    /// The start, if it is known.
     pub fn start(&self) -> Option<usize> {
         match self.ends().0 {
             Bound::Known(start) => usize::try_from(start).ok(),
@@ -84,6 +95,11 @@ impl Region {
         match self {
             Region::Whole => (Bound::Known(0), Bound::End),
             Region::Index(Bound::Known(index)) => (Bound::Known(*index), Bound::Known(index.saturating_add(1))),
+            Region::Index(Bound::Affine(index)) => {
+                let next = Form::literal(1).and_then(|one| one.plus(index));
+                let next = next.map_or(Bound::Unknown, |next| Bound::Affine(Box::new(next)));
+                (Bound::Affine(index.clone()), next)
+            }
             Region::Index(bound) => (bound.clone(), Bound::Unknown),
             Region::Range(start, end) => (start.clone(), end.clone()),
             Region::Parts(parts) => parts[0].ends(),
@@ -94,14 +110,17 @@ impl Region {
         }
     }
 
-    /// May the two touch the same memory? Only provably disjoint regions do not: distinct known indices, known ranges
-    /// that do not meet, ranges split at the same symbol, and empty ranges. Two dimensions are disjoint if one of them
-    /// is.
+    /// Whether the two may touch the same memory. Only provably disjoint regions do not: distinct known indices, known
+    /// ranges that do not meet, ranges split at the same symbol, and empty ranges. Two dimensions are disjoint if one
+    /// of them is. Affine indices and ranges are compared exactly, within one iteration of each loop that both are in.
     pub fn overlaps(&self, other: &Region) -> bool {
         if let (Region::Range(Bound::Known(a), Bound::Known(b)), Region::Range(Bound::Known(c), Bound::Known(d))) =
             (self, other)
         {
             return a.max(c) < b.min(d);
+        }
+        if self.is_affine() || other.is_affine() {
+            return self.by_names(true).overlaps(&other.by_names(true)) && self.meeting(other, true).solve() != Err(Solution::None);
         }
         match (self, other) {
             (Region::Whole, Region::Whole) => return true,
@@ -128,20 +147,20 @@ impl Region {
         !apart
     }
 
-    /// Is there certainly nothing in it?
+    /// Whether it is certainly empty.
     pub fn is_empty(&self) -> bool {
         match self {
             Region::Parts(parts) => parts.iter().any(Region::is_empty),
             Region::Rectangle(rows) => rows.is_empty(),
             Region::Whole | Region::Index(_) | Region::Range(..) => match self.ends() {
                 (Bound::Known(start), Bound::Known(end)) => start >= end,
-                (start @ (Bound::Symbol(_) | Bound::Iteration(..)), end) => start == end,
+                (start @ (Bound::Symbol(_) | Bound::Iteration(..) | Bound::Affine(_)), end) => start == end,
                 _ => false,
             },
         }
     }
 
-    /// Is every bound one whose value the analysis follows?
+    /// Whether the analysis follows the values of all bounds.
     fn is_known(&self) -> bool {
         match self {
             Region::Whole | Region::Rectangle(_) => true,
@@ -151,27 +170,79 @@ impl Region {
         }
     }
 
-    /// May the two touch the same memory in whatever iterations of the `for`s around them?
+    /// Whether the two may touch the same memory in any iterations of the loops around them.
     pub fn overlaps_in_some_iterations(&self, other: &Region) -> bool {
-        self.in_any_iteration().overlaps(&other.in_any_iteration())
+        self.by_names(false).overlaps(&other.by_names(false))
+            && (!(self.is_affine() || other.is_affine()) || self.meeting(other, false).solve() != Err(Solution::None))
     }
 
-    /// The region with bounds unknown that are known within one iteration only.
-    fn in_any_iteration(&self) -> Region {
-        let any = |bound: &Bound| match bound {
-            Bound::Iteration(..) => Bound::Unknown,
+    /// The inequalities that hold where the two meet: in one iteration of the loops that both are in, or in any two.
+    pub(crate) fn meeting(&self, other: &Region, in_one: bool) -> Meeting {
+        let mut meeting = Meeting::default();
+        meeting.touch((self, 0), (other, usize::from(!in_one)));
+        meeting
+    }
+
+    /// Is one of its bounds affine?
+    pub(crate) fn is_affine(&self) -> bool {
+        self.any_bound(&|bound| matches!(bound, Bound::Affine(_)))
+    }
+
+    /// Does one of its bounds fulfil the condition?
+    fn any_bound(&self, condition: &dyn Fn(&Bound) -> bool) -> bool {
+        match self {
+            Region::Whole | Region::Rectangle(_) => false,
+            Region::Index(index) => condition(index),
+            Region::Range(start, end) => condition(start) || condition(end),
+            Region::Parts(parts) => parts.iter().any(|part| part.any_bound(condition)),
+        }
+    }
+
+    /// The region with all affine bounds unknown and, unless `in_one` iteration, with those unknown that are known
+    /// within one iteration only.
+    fn by_names(&self, in_one: bool) -> Region {
+        self.map(&|bound| match bound {
+            Bound::Affine(_) => Bound::Unknown,
+            Bound::Iteration(..) if !in_one => Bound::Unknown,
             bound => bound.clone(),
-        };
+        })
+    }
+
+    /// The region with expressions unknown that mention the variables of loops, other than those that `keep` names.
+    pub(crate) fn in_iterations_of(&self, keep: impl Fn(usize) -> bool) -> Region {
+        self.map(&|bound| match bound {
+            Bound::Iteration(iteration) if !keep(iteration.1) => Bound::Unknown,
+            bound => bound.clone(),
+        })
+    }
+
+    /// May the two overlap, as far as their names tell?
+    pub(crate) fn overlaps_by_names(&self, other: &Region) -> bool {
+        self.by_names(true).overlaps(&other.by_names(true))
+    }
+
+    fn map(&self, to: &dyn Fn(&Bound) -> Bound) -> Region {
         match self {
             Region::Whole => Region::Whole,
-            Region::Index(index) => Region::Index(any(index)),
-            Region::Range(start, end) => Region::Range(any(start), any(end)),
-            Region::Parts(parts) => Region::Parts(Box::new(parts.each_ref().map(Region::in_any_iteration))),
+            Region::Index(index) => Region::Index(to(index)),
+            Region::Range(start, end) => Region::Range(to(start), to(end)),
+            Region::Parts(parts) => Region::Parts(Box::new(parts.each_ref().map(|part| part.map(to)))),
             Region::Rectangle(rows) => Region::Rectangle(*rows),
         }
     }
 
-    /// Does `self` certainly contain all of `other`?
+    /// The region with numbers for the variables of loops.
+    pub(crate) fn evaluated(&self, of: &dyn Fn(usize) -> Option<i128>) -> Region {
+        self.map(&|bound| match bound {
+            Bound::Affine(form) if form.terms().iter().all(|(variable, _)| of(variable.number).is_some()) => {
+                let value = form.evaluate(|variable| of(variable.number).unwrap_or_default());
+                u64::try_from(value).map_or(Bound::Unknown, Bound::Known)
+            }
+            bound => bound.clone(),
+        })
+    }
+
+    /// Whether `self` certainly contains all of `other`.
     pub fn covers(&self, other: &Region) -> bool {
         if matches!(self, Region::Whole) || self == other {
             return true;
@@ -195,6 +266,8 @@ pub(crate) enum Overlap {
     Part,
     /// The two share this region.
     Known(Region),
+    /// The two meet in these iterations of the loops around.
+    In(Met),
     /// The two may be apart, since an end of one and the beginning of the other are not compared: their texts, if they
     /// have any.
     Uncompared(Option<(String, String)>),
@@ -208,6 +281,16 @@ impl Overlap {
                 Overlap::Same
             } else {
                 Overlap::Uncompared(None)
+            };
+        }
+        if a.is_affine() || b.is_affine() {
+            let named = |region: &Region| {
+                region.any_bound(&|bound| matches!(bound, Bound::Symbol(_) | Bound::Iteration(_) | Bound::Unknown))
+            };
+            return match a.meeting(b, true).solve() {
+                _ if a.covers(b) || b.covers(a) => Overlap::Part,
+                Ok(met) if !named(a) && !named(b) => Overlap::In(met),
+                Ok(_) | Err(_) => Overlap::Uncompared(None),
             };
         }
         if let (Region::Parts(a), Region::Parts(b)) = (a, b) {
@@ -258,14 +341,14 @@ impl Overlap {
     fn within_parts(self) -> Self {
         match self {
             Overlap::Known(_) => Overlap::Part,
-            Overlap::Same | Overlap::Part | Overlap::Uncompared(_) => self,
+            Overlap::Same | Overlap::Part | Overlap::In(_) | Overlap::Uncompared(_) => self,
         }
     }
 
-    /// Do the two certainly share something?
+    /// Whether the two certainly share memory.
     pub(crate) fn is_certain(&self) -> bool {
         match self {
-            Overlap::Same | Overlap::Part | Overlap::Known(_) => true,
+            Overlap::Same | Overlap::Part | Overlap::Known(_) | Overlap::In(_) => true,
             Overlap::Uncompared(_) => false,
         }
     }

@@ -7,6 +7,8 @@ pub(crate) struct Scopes {
     /// For each scope, the scope directly around it.
     parents: Vec<Option<usize>>,
     kinds: Vec<Kind>,
+    /// Whether each scope is an `each`.
+    parallel: Vec<bool>,
     /// The innermost scope of each node.
     of_nodes: Vec<usize>,
     disabled: Vec<bool>,
@@ -16,9 +18,9 @@ pub(crate) struct Scopes {
 enum Kind {
     /// Runs once whenever the scope around it runs.
     Once,
-    /// May not run.
+    /// It need not run.
     Conditional,
-    /// May run several times, or not at all.
+    /// It may run several times, or not at all.
     Repeated,
 }
 
@@ -46,6 +48,7 @@ impl Scopes {
         Self {
             parents,
             kinds,
+            parallel: std::iter::repeat_n(false, bodies).chain(draft.loops.iter().map(|repeated| repeated.parallel)).collect(),
             of_nodes: (0..draft.nodes.len()).map(of_node).collect(),
             disabled: draft.nodes.iter().map(|node| node.disabled).collect(),
         }
@@ -66,7 +69,12 @@ impl Scopes {
         self.around(node).filter(|&scope| self.kinds[scope] == Kind::Repeated)
     }
 
-    /// Is the node in this scope, however deep?
+    /// Is it an `each`, whose iterations are not ordered?
+    pub(crate) fn is_parallel(&self, scope: usize) -> bool {
+        self.parallel[scope]
+    }
+
+    /// Whether the node is in this scope, however deep.
     pub(crate) fn contains(&self, scope: usize, node: usize) -> bool {
         self.around(node).any(|around| around == scope)
     }
@@ -76,14 +84,14 @@ impl Scopes {
         self.around(node).find(|&outer| self.holds(outer, scope)).unwrap_or(0)
     }
 
-    /// Does a node that comes before `scope` certainly run each time that something in `scope` is reached?
+    /// Whether a node that comes before `scope` certainly runs each time that something in `scope` is reached.
     pub(crate) fn always_before(&self, node: usize, scope: usize) -> bool {
         let mut around = self.around(node);
         let decides = around.find(|&scope| self.kinds[scope] != Kind::Once);
         !self.disabled[node] && decides.is_none_or(|decides| self.holds(decides, scope))
     }
 
-    /// Is the second scope the first, or in it?
+    /// Whether the second scope is the first, or in it.
     fn holds(&self, outer: usize, inner: usize) -> bool {
         std::iter::successors(Some(inner), |&scope| self.parents[scope]).any(|scope| scope == outer)
     }

@@ -14,7 +14,8 @@ use crate::{Access, Draft, Mode, Nest, Region};
 /// 1. of each range of one and each of the other, all accesses of one come before all of the other; accesses of which
 ///    a launch makes only one (`then` and `else`) count as ordered; and
 /// 2. for each repetition (the body of a `while`, a `for`) that has accesses of both: every range of either resource
-///    that has accesses in the repetition lies wholly in it, and begins with an access that renews.
+///    that has accesses in the repetition lies wholly in it, and begins with an access that renews; and
+/// 3. no `each` has accesses of both: its iterations are not ordered.
 ///
 /// A `while` also reads its condition at the end of each iteration. Nothing in its body shares addresses with the
 /// condition: the node and its body are not ordered.
@@ -36,6 +37,9 @@ use crate::{Access, Draft, Mode, Nest, Region};
 /// *In a repetition that has `w` and `r` but not `x`.* The two may be of different ranges, since `r` may read in one
 /// iteration what `w` wrote in the one before. But `x` comes before all of the repetition or after all of it: anything
 /// outside a repetition that is ordered with something inside is ordered with all of it.
+///
+/// *In an `each`.* By 3, `x` is outside an `each` that has `w` or `r`. The order of its nodes, without edges between
+/// iterations, orders all iterations with what is outside, so the argument is that without repetitions.
 ///
 /// Memory that shares addresses is never touched by unordered nodes, by 1, so sharing creates no races and needs no
 /// edges.
@@ -206,11 +210,12 @@ fn keep_first(order: &Nest, first: &mut Vec<usize>, node: usize) {
 
 impl Life {
     /// Records, for each repetition that a range with accesses at `nodes` is in, whether the range lies wholly in it
-    /// and begins with an access that renews.
+    /// and begins with an access that renews. In an `each`, none counts as such.
     fn repeat(&mut self, scopes: &Scopes, nodes: &[usize], renewed: bool) {
         for &node in nodes {
             for scope in scopes.repetitions(node) {
-                let fresh = renewed && nodes.iter().all(|&node| scopes.contains(scope, node));
+                let inside = nodes.iter().all(|&node| scopes.contains(scope, node));
+                let fresh = renewed && inside && !scopes.is_parallel(scope);
                 match self.repetitions.iter_mut().find(|known| known.0 == scope) {
                     Some(known) => known.1 &= fresh,
                     None => self.repetitions.push((scope, fresh)),

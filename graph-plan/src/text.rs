@@ -84,7 +84,7 @@ impl Default for Text {
     }
 }
 
-/// Are the two texts equal?
+/// Whether the two texts are equal.
 pub const fn same(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     let mut index = 0;

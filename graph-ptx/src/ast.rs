@@ -83,7 +83,7 @@ impl Type {
 pub struct Variable {
     /// Its name, unique within its scope.
     pub name: String,
-    /// Where it lives.
+    /// The state space that it is in.
     pub space: Space,
     /// The element type.
     pub ty: Type,

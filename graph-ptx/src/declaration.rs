@@ -79,7 +79,7 @@ pub struct Mistake {
     pub message: String,
     /// Facts, one line each.
     pub notes: Vec<String>,
-    /// How to mend it.
+    /// A way to mend it.
     pub help: Option<String>,
 }
 

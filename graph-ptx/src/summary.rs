@@ -235,7 +235,7 @@ fn kernel(program: &Program<'_>, name: &str) -> Option<usize> {
     (function.entry && function.body.is_some()).then_some(index)
 }
 
-/// Which parameters of a kernel look like pointers.
+/// The parameters of a kernel that look like pointers.
 fn infer_at(program: &mut Program<'_>, index: usize) -> Vec<bool> {
     let bytes = u64::from(program.module.address_size / 8);
     let Some(summary) = summarize_at(program, index, &[]) else {

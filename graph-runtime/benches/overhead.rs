@@ -1,14 +1,10 @@
 //! The costs of this crate over the bare driver calls: of launching a graph, and of building one of 10,000 nodes.
 //!
 //! Both sides run in one process, in turns, on the same executable graph (launching) or the same nodes and edges
-//! (building). Numbers are CPU times: medians over rounds, and the quarter below and above them.
+//! (building). Numbers are CPU times: medians over rounds, and the first and third quartiles.
 
 use graph_runtime::cudarc::driver::sys;
-use graph_runtime::kernel::{GridDependency, KernelFacts, Source};
-use graph_runtime::private::plan::{Contract, KernelLimits, Op, Param, ParamKind, Scalar};
-use graph_runtime::{
-    CallArgument, Device, Graph, GraphBuilder, Kernel, KernelCall, Launch, NodeId, OnDevice, Place, Ptx, Result,
-};
+use graph_runtime::{Device, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, cuda_kernels};
 use std::ffi::{CString, c_void};
 use std::hint::black_box;
 use std::ptr;
@@ -21,64 +17,14 @@ const BUILD_ROUNDS: usize = 15;
 const NODES: usize = 10_000;
 const THREADS: u32 = 8;
 
-static PTX: Ptx = Ptx {
-    path: "benches/overhead.rs",
-    text: "
-        .version 6.0
-        .target sm_70
-        .address_size 64
-        .visible .entry bump(.param .u64 data, .param .u32 by) {
-            .reg .b32 %r<5>;
-            .reg .b64 %rd<4>;
-            ld.param.u64 %rd1, [data];
-            ld.param.u32 %r1, [by];
-            cvta.to.global.u64 %rd1, %rd1;
-            mov.u32 %r2, %tid.x;
-            mul.wide.u32 %rd2, %r2, 4;
-            add.s64 %rd3, %rd1, %rd2;
-            ld.global.u32 %r3, [%rd3];
-            add.u32 %r3, %r3, %r1;
-            st.global.u32 [%rd3], %r3;
-            ret;
-        }",
-};
+/// The PTX of the kernel, for the side without this crate.
+const PTX: &str = include_str!("overhead.ptx");
 
-/// `data[i] += by`, one thread for each element.
-enum Bump {}
-
-// SAFETY: the facts are those of the text above.
-unsafe impl Kernel for Bump {
-    const FACTS: &'static KernelFacts = &KernelFacts {
-        name: "bump",
-        entry: "bump",
-        source: Source::Ptx(&PTX),
-        params: &[
-            Param {
-                name: "data",
-                kind: ParamKind::Buffer { unit: 4, mutable: true },
-            },
-            Param {
-                name: "by",
-                kind: ParamKind::Value(Scalar::U32),
-            },
-        ],
-        limits: KernelLimits::NONE,
-        static_shared: 0,
-        target: "sm_70",
-        contracts: &[Contract {
-            text: "threads <= data.len()",
-            code: &[Op::Threads, Op::Len(0), Op::Le],
-        }],
-        variables: &[],
-        loads: &[(0, 0)],
-        dependency: GridDependency::NONE,
-    };
-}
-
-fn bump(data: &mut Place<[u32; THREADS as usize], OnDevice>) -> KernelCall<2> {
-    let arguments = [CallArgument::write(data), CallArgument::value(1_u32)];
-    // SAFETY: a buffer of `u32` to write, and a `u32`.
-    unsafe { KernelCall::new::<Bump>(arguments) }
+#[cuda_kernels("benches/overhead.ptx")]
+unsafe extern "C" {
+    /// `data[i] += by`, one thread for each element
+    #[requires(threads <= data.len())]
+    safe fn bump(data: &mut [u32], by: u32);
 }
 
 /// A bare driver call, as a program without this crate would make it.
@@ -143,7 +89,7 @@ fn launching(device: &Device, kernels: usize) -> Result<()> {
     }
     let (mut times, mut bares) = (Vec::new(), Vec::new());
     for round in 0..LAUNCH_ROUNDS {
-        // The second finds warmer caches, so they take turns.
+        // The second to run finds warmer caches, so the two take turns.
         if round % 2 == 0 {
             bares.push(bare());
             times.push(ours());
@@ -156,7 +102,7 @@ fn launching(device: &Device, kernels: usize) -> Result<()> {
     Ok(())
 }
 
-/// `GraphBuilder` against the driver calls it makes.
+/// `GraphBuilder` against the driver calls that it makes.
 fn building(device: &Device, chains: usize) -> Result<()> {
     let context = device.context().expect("a CUDA device").cu_ctx();
     let ours = |nodes: usize| -> Result<f64> {
@@ -210,11 +156,12 @@ fn names(nodes: usize) -> Vec<String> {
 fn build(device: &Device, nodes: usize, chains: usize, names: Vec<String>) -> Result<Graph> {
     let mut builder = GraphBuilder::new(device, "Chains");
     builder.reserve(nodes);
-    let mut buffers: Vec<_> = (0..chains)
+    let mut buffers: Vec<Place<[u32; THREADS as usize], OnDevice>> = (0..chains)
         .map(|chain| builder.device(format!("data_{chain}")))
         .collect();
     for (index, name) in (0..nodes).zip(names) {
-        let node = builder.kernel(name, Launch::new(1, THREADS), bump(&mut buffers[index % chains]));
+        let call = bump::call(&mut buffers[index % chains], 1);
+        let node = builder.kernel(name, Launch::new(1, THREADS), call);
         if let Some(before) = index.checked_sub(chains) {
             builder.after(node, &[NodeId::new(before)]);
         }
@@ -222,7 +169,7 @@ fn build(device: &Device, nodes: usize, chains: usize, names: Vec<String>) -> Re
     builder.build()
 }
 
-/// This graph, made by hand.
+/// The same graph, made by bare driver calls.
 struct Bare {
     module: sys::CUmodule,
     stream: sys::CUstream,
@@ -240,7 +187,7 @@ impl Bare {
             exec: ptr::null_mut(),
             buffers: vec![0; chains],
         };
-        let image = CString::new(PTX.text).expect("no zero bytes");
+        let image = CString::new(PTX).expect("no zero bytes");
         check(unsafe_call!(cuStreamCreate(&mut bare.stream, 1)));
         for buffer in &mut bare.buffers {
             let bytes = 4 * THREADS as usize;
@@ -319,7 +266,7 @@ fn check(result: sys::CUresult) {
     assert_eq!(result, sys::CUresult::CUDA_SUCCESS);
 }
 
-/// First quartile, median, third quartile.
+/// The first quartile, the median and the third quartile.
 fn quartiles(times: &[f64]) -> [f64; 3] {
     let mut sorted = times.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

@@ -10,6 +10,7 @@ use crate::memory::{DeviceBuffer, HostBuffer};
 use crate::program::event::Event;
 use crate::shape::Element;
 use crate::shape::part::Layout;
+use crate::shape::table::{Table, Tabular, bytes_of, padded};
 use cudarc::driver::CudaContext;
 use std::fmt;
 use std::sync::Arc;
@@ -128,6 +129,19 @@ impl Device {
         self.device_memory(bytes).map(|memory| DeviceBuffer::new(memory, bytes))
     }
 
+    /// Zeroed device memory of these lengths, two to four of them, outside any graph: see [`Table`].
+    ///
+    /// # Errors
+    /// As [`Device::alloc`].
+    pub fn alloc_table<T: Element, const D: usize>(&self, lengths: [usize; D]) -> Result<DeviceBuffer<Table<T, D>>>
+    where
+        Table<T, D>: Tabular,
+    {
+        let bytes = bytes_of::<T>(&lengths);
+        self.device_memory(bytes)
+            .map(|memory| DeviceBuffer::with_lengths(memory, bytes, padded(lengths)))
+    }
+
     /// Allocates zeroed host memory of shape `S`, page-locked on CUDA, outside any graph. [`HostBuffer::share`] makes
     /// it memory that graphs can share.
     ///
@@ -145,6 +159,18 @@ impl Device {
         let bytes = len.saturating_mul(size_of::<T>());
         self.host_memory(bytes, align_of::<T>())
             .map(|memory| HostBuffer::slice(memory, len))
+    }
+
+    /// Zeroed host memory of these lengths, two to four of them, page-locked on CUDA, outside any graph: see [`Table`].
+    ///
+    /// # Errors
+    /// As [`Device::alloc`].
+    pub fn alloc_host_table<T: Element, const D: usize>(&self, lengths: [usize; D]) -> Result<HostBuffer<Table<T, D>>>
+    where
+        Table<T, D>: Tabular,
+    {
+        self.host_memory(bytes_of::<T>(&lengths), align_of::<T>())
+            .map(|memory| HostBuffer::table(memory, lengths))
     }
 
     /// Makes an event for `record` and `wait` nodes, which has not been recorded yet.

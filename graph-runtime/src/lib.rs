@@ -67,7 +67,9 @@
 //!   that lend it, [`DeviceRef`] and [`DeviceMut`].
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
 //!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`].
-//! * Shapes: [`Element`], [`Rows`], [`Table`], [`Extent`], [`ArrayOf`], [`SameShape`]; and the [`Iterations`] of loops.
+//! * Shapes: [`Element`] (plain data: `Pod` of the re-exported [`bytemuck`]), [`Rows`], [`Extent`], [`ArrayOf`],
+//!   [`SameShape`]; a [`Tabular`] [`Table`], which the host sees as a [`TableRef`] or [`TableMut`]; and the
+//!   [`Iterations`] of loops.
 //! * Random numbers: [`Rng`], [`Philox`], [`RngHandle`].
 //! * Host functions: [`HostArguments`] of [`HostArgument`]s. Library calls: [`CaptureStream`] with [`CaptureSlice`] and
 //!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
@@ -76,7 +78,7 @@
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
 //!   [`Subject`].
 //! * The graph as data: a [`Plan`] of [`PlanNode`]s, [`PlanAccess`]es, [`PlanResource`]s, [`PlanBody`]s and
-//!   [`PlanLoop`]s, with [`NodeKind`], [`Mode`], [`Role`] and [`Space`].
+//!   [`PlanLoop`]s, [`PlanShift`]s, with [`NodeKind`], [`Mode`], [`Role`] and [`Space`].
 //!
 //! # Layers
 //!
@@ -114,7 +116,8 @@ pub use graph::{Graph, RawGraph};
 /// Declares CUDA graphs as types, or builds one as an expression.
 ///
 /// ```text
-/// input     = graph* | expression
+/// input     = runtime? (graph* | expression)
+/// runtime   = "#![crate = " path "]"                  where another crate re-exports this one
 /// graph     = attribute* visibility "graph" NAME generics? ("(" build-argument,* ")")? where-clause? "{" statement* "}"
 /// expression = device "=>" statement*                 a `&Device`; see below
 /// build-argument = NAME ":" type                      a plain value, fixed when the graph is built
@@ -222,6 +225,8 @@ pub use graph_macros::cuda_graph;
 /// `&[T]`, a `&mut Place` for `&mut [T]` and values, makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes; of a
 /// kernel that is not `safe` it is `unsafe`.
 ///
+/// `crate = path`, after the other arguments, is the path of this crate where another one re-exports it.
+///
 /// # Kernels for several types
 ///
 /// `#[for_each(T = f32 => "scale_f32", f64 => "scale_f64")] safe fn scale<T>(data: &mut [T], factor: T);` declares one
@@ -242,7 +247,8 @@ pub use graph_macros::cuda_graph;
 /// kept if options name headers (`-I`, `-include`), since these may change.
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::{
-    Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space,
+    Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role,
+    Space,
     Subject,
 };
 #[doc(inline)]
@@ -259,7 +265,10 @@ pub use program::raw::RawNode;
 pub use shape::iterations::Iterations;
 pub use shape::place::{Memory, OnDevice, OnHost, Place};
 pub use shape::rectangle::Rectangle;
-pub use shape::{ArrayOf, Element, Extent, Rows, SameShape, Table};
+pub use shape::rows::Rows;
+pub use shape::same::SameShape;
+pub use shape::table::{Table, TableMut, TableRef, Tabular};
+pub use shape::{ArrayOf, Element, Extent};
 
 /// The items that expansions of the macros use besides the public ones. They are not part of the interface.
 #[doc(hidden)]
@@ -276,26 +285,29 @@ pub mod private {
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
-        Declare, Owner, child, device, device_slice, host, host_slice, iteration_handle, node_handle,
+        Declare, Owner, child, device, device_slice, device_table, host, host_slice, host_table, iteration_handle,
+        node_handle, random_state,
     };
     pub use crate::expansion::expression::{
-        AnyTarget, HostSlot, Nodes, Numbers, Slot, add, changing, element_of, on_device, stub,
+        AnyTarget, HostSlot, Nodes, Numbers, Slot, TableSlot, add, changing, element_of, on_device, stub,
     };
-    pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, by_value, launch, literal};
+    pub use crate::expansion::launch::{Lent, LentMut, SafeKernel, by_value, launch, literal, loaded_call};
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
     pub use crate::expansion::passed::{Passed, passed};
     pub use crate::expansion::plan::{
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
     pub use crate::expansion::target::NodeTarget;
-    pub use crate::expansion::update::{each, own, own_rng, own_slice};
+    pub use crate::expansion::update::{check_reached, each, own, own_rng, own_slice, own_table};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};
     pub use crate::shape::Condition;
     pub use graph_plan as plan;
     pub use graph_plan::SharedParam as Sharing;
-    pub use graph_plan::{Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, Role, Space};
+    pub use graph_plan::{
+        Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role, Space,
+    };
 
     /// The traits of [`Passed`], for `use` beside the user's tokens.
     pub mod constants {

@@ -5,9 +5,8 @@
 //! emulator the program says what is missing, and ends. Conditional nodes need a driver of CUDA 12.3.
 
 use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
-use cudarc::cublas::sys::{cublasSetWorkspace_v2, is_culib_present};
-use cudarc::cublas::{CudaBlas, Gemm, GemmConfig};
-use examples::{log, time};
+use cudarc::cublas::{Gemm, GemmConfig};
+use examples::{check_cublas, cublas, log, time};
 use graph_runtime::{BoxError, CaptureStream, Device, Error, OnDevice, Pointer, PointerMut, cuda_graph};
 
 /// Rows and columns of the matrix.
@@ -16,8 +15,6 @@ const N: usize = 64;
 const VECTORS: usize = 4;
 /// The most rounds in one launch.
 const MAX_ROUNDS: usize = 16;
-/// The size that NVIDIA recommends for cuBLAS on Hopper, in bytes; other devices need less.
-const WORKSPACE: usize = 32 << 20;
 
 type Matrix = [[f32; N]; N];
 type Vectors = [[f32; N]; VECTORS];
@@ -55,14 +52,8 @@ fn gemm<'n, K>(
     x: &Pointer<'n, Vectors, OnDevice>,
     out: &PointerMut<'n, Vectors, OnDevice>,
 ) -> Result<(), BoxError> {
-    let workspace = stream.workspace(WORKSPACE)?;
-    let blas = stream.prepare(|| {
-        // SAFETY: the handle, which the graph keeps, queues nothing on the stream but the product below.
-        let blas = CudaBlas::new(unsafe { stream.cudarc() }.clone())?;
-        // SAFETY: the workspace lives as long as the handle, and nothing else uses it.
-        unsafe { cublasSetWorkspace_v2(*blas.handle(), workspace.address() as *mut _, workspace.bytes()) }.result()?;
-        Ok(blas)
-    })?;
+    // SAFETY: the handle queues nothing but the product below.
+    let blas = unsafe { cublas(stream) }?;
     let size = N as i32;
     // cuBLAS counts by columns: each row of `a` is a column of its matrix, and each vector a column of `x` and `out`.
     let config = GemmConfig {
@@ -92,10 +83,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     log();
     let device = Device::any()?;
     println!("device:  {}", device.name());
-    // SAFETY: loading cuBLAS runs its initialisers, which are made for that.
-    if !device.is_emulator() && !unsafe { is_culib_present() } {
-        return Err("cuBLAS (libcublas) was not found on this machine; put its folder into LD_LIBRARY_PATH".into());
-    }
+    check_cublas(&device)?;
     let mut graph = match MatrixPower::build(&device) {
         Err(error @ Error::Unsupported { .. }) if device.is_emulator() => {
             println!("nothing was run: {error}");

@@ -4,15 +4,12 @@
 //! emulator the program shows the graph's structure, says what is missing, and ends.
 
 use cudarc::cublas::sys::cublasOperation_t::CUBLAS_OP_N;
-use cudarc::cublas::sys::{cublasSetWorkspace_v2, is_culib_present};
-use cudarc::cublas::{CudaBlas, Gemm, GemmConfig};
-use examples::{log, time};
+use cudarc::cublas::{Gemm, GemmConfig};
+use examples::{check_cublas, cublas, log, time};
 use graph_runtime::{BoxError, CaptureStream, Device, Error, OnDevice, Pointer, PointerMut, cuda_graph};
 
 /// Rows and columns.
 const N: usize = 256;
-/// The size that NVIDIA recommends for cuBLAS on Hopper, in bytes; other devices need less.
-const WORKSPACE: usize = 32 << 20;
 
 type Matrix = [[f32; N]; N];
 
@@ -44,18 +41,8 @@ fn gemm<'n, K>(
     b: &Pointer<'n, Matrix, OnDevice>,
     out: &PointerMut<'n, Matrix, OnDevice>,
 ) -> Result<(), BoxError> {
-    let workspace = stream.workspace(WORKSPACE)?;
-    // Creating a handle allocates, and dropping it waits. Neither may happen in the capture, so the graph keeps the
-    // handle.
-    let blas = stream.prepare(|| {
-        // SAFETY: the handle, which the graph keeps, queues nothing on the stream but the product below.
-        let blas = CudaBlas::new(unsafe { stream.cudarc() }.clone())?;
-        // SAFETY: the workspace lives as long as the handle, and nothing else uses it. (Creating the handle has set its
-        // stream; setting it later would take the workspace away.)
-        unsafe { cublasSetWorkspace_v2(*blas.handle(), workspace.address() as *mut _, workspace.bytes()) }.result()?;
-        Ok(blas)
-    })?;
-
+    // SAFETY: the handle queues nothing but the product below.
+    let blas = unsafe { cublas(stream) }?;
     let size = N as i32;
     let config = GemmConfig {
         transa: CUBLAS_OP_N,
@@ -88,10 +75,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let device = Device::any()?;
     println!("device:  {}", device.name());
     show_levels();
-    // SAFETY: loading cuBLAS runs its initialisers, which are made for that.
-    if !device.is_emulator() && !unsafe { is_culib_present() } {
-        return Err("cuBLAS (libcublas) was not found on this machine; put its folder into LD_LIBRARY_PATH".into());
-    }
+    check_cublas(&device)?;
     let mut graph = match ParallelGemms::build(&device) {
         Err(error @ Error::Unsupported { .. }) if device.is_emulator() => {
             println!("nothing was run: {error}");

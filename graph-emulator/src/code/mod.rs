@@ -261,7 +261,38 @@ impl Op {
         match self {
             Op::Branch(target) => *target = to(*target),
             Op::BranchIndexed { targets, .. } => *targets = targets.iter().map(|&target| to(target)).collect(),
-            _ => debug_assert!(self.targets().is_none_or(<[u32]>::is_empty), "{self:?} has targets"),
+            Op::Return | Op::Exit | Op::Trap => {}
+            Op::Nop
+            | Op::Integer(_)
+            | Op::Multiply(_)
+            | Op::Shift(_)
+            | Op::Bits(_)
+            | Op::Carry(_)
+            | Op::Video(_)
+            | Op::Float(_)
+            | Op::Math(_)
+            | Op::Compare(_)
+            | Op::Test(_)
+            | Op::Select(_)
+            | Op::Move(_)
+            | Op::Predicate(_)
+            | Op::Convert(_)
+            | Op::Narrow(_)
+            | Op::Load(_)
+            | Op::Store(_)
+            | Op::Atomic(_)
+            | Op::Sequence(_)
+            | Op::AsyncCopy(_)
+            | Op::LocalAddress { .. }
+            | Op::IsSpace { .. }
+            | Op::Fence
+            | Op::Clock { .. }
+            | Op::Call(_)
+            | Op::NanoSleep
+            | Op::Barrier(_)
+            | Op::Collective(_)
+            | Op::Matrix(_)
+            | Op::ActiveMask { .. } => {}
         }
     }
 }

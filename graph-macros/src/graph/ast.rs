@@ -3,7 +3,8 @@
 mod node;
 
 pub(crate) use node::{
-    Action, Argument, Binding, Body, Call, CallParameter, Capture, Child, Dependency, Extent, Function, If, Launch,
+    Action, Argument, Binding, Body, Call, CallParameter, Capture, Child, Dependency, Extent, Function, If, Iteration,
+    Launch,
     Node, Raw, Switch, While,
 };
 
@@ -151,7 +152,7 @@ pub(crate) enum Statement {
 }
 
 impl Statement {
-    /// The name that the statement declares; of a `for`, its variable.
+    /// The name that the statement declares; of a loop, its variable.
     pub(crate) fn name(&self) -> &Ident {
         match self {
             Statement::Resource(resource) => &resource.name,
@@ -241,11 +242,13 @@ pub(crate) struct Param {
     pub(crate) initial: Expr,
 }
 
-/// `for i in range { .. }`: nodes and further `for`s. Its names that could not be parsed are in the list of the whole
-/// graph, since nodes of a `for` can be named from outside.
+/// `for i in range { .. }` or `each i in range { .. }`: nodes and further loops. Its names that could not be parsed are
+/// in the list of the whole graph, since nodes of a loop can be named from outside.
 #[derive(Debug)]
 pub(crate) struct For {
     pub(crate) attributes: Attributes,
+    /// Whether its iterations are not ordered: an `each`.
+    pub(crate) parallel: bool,
     pub(crate) keyword: Span,
     pub(crate) variable: Ident,
     pub(crate) range: Expr,

@@ -22,7 +22,7 @@ pub(crate) fn starts_statement(tokens: impl IntoIterator<Item = TokenTree>) -> b
     }
     match keyword {
         // Keywords of Rust also occur inside expressions.
-        Keyword::For => matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "in"),
+        Keyword::For | Keyword::Each => matches!(tokens.next(), Some(TokenTree::Ident(word)) if word == "in"),
         Keyword::If | Keyword::While => is_assignment(&mut tokens),
         Keyword::Host
         | Keyword::Device
@@ -120,6 +120,7 @@ mod tests {
             "device x [f32; 4]",
             "join j after k",
             "for i in 0..4 {}",
+            "each i in 0..4 {}",
             "if c = flag {}",
             "while w = x {}",
             "#[allow(dead_node)]",

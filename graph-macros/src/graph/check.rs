@@ -77,6 +77,7 @@ fn allowed(graph: &Graph<'_>, diagnostic: &Diagnostic) -> bool {
         }
         Subject::Node(index) => index,
         Subject::Edge(index) => graph.draft.edges[index].to,
+        Subject::Shift(index) => graph.draft.shifts[index].to,
         Subject::Access(index) => graph.draft.accesses[index].node,
     };
     graph.allows(node, diagnostic.code)
@@ -88,6 +89,11 @@ fn place(graph: &Graph<'_>, diagnostic: &Diagnostic, report: &mut Report) {
         Subject::Resource(index) => report.push(graph.resources[index].name.span(), diagnostic),
         Subject::Node(index) => report.push(graph.nodes[index].name.span(), diagnostic),
         Subject::Edge(index) => report.push(graph.edges[index].span(), diagnostic),
+        Subject::Shift(index) => {
+            let written = graph.shifts[index];
+            let end = written.iteration.as_ref().map_or(written.name.span(), |iteration| iteration.end);
+            report.push_between(written.name.span(), end, diagnostic);
+        }
         Subject::Access(index) => {
             let (place, start) = graph.accesses[index];
             let first = (diagnostic.code == Code::AliasedArgument).then(|| first_alias(graph, index));

@@ -1,6 +1,6 @@
 //! Rules about the graphs of one macro call: each has a name of its own, and none contains itself.
 
-use super::ast::{Action, Item, Statement};
+use super::ast::{Item, Statement};
 use crate::report::{Report, error};
 use crate::span::on_line;
 use graph_plan::Code;
@@ -100,9 +100,7 @@ fn collect<'a>(statements: &'a [Statement], found: &mut Vec<&'a Path>) {
     for statement in statements {
         match statement {
             Statement::Node(node) => {
-                if let Action::Graph(child) = &node.action {
-                    found.push(&child.path);
-                }
+                found.extend(node.action.child().map(|child| &child.path));
                 node.action
                     .bodies()
                     .into_iter()

@@ -47,6 +47,7 @@ keywords! {
     While = "while",
     Switch = "switch",
     For = "for",
+    Each = "each",
 }
 
 impl Keyword {

@@ -12,7 +12,7 @@ mod scalar;
 pub(crate) use loops::Loop;
 pub(crate) use scalar::{Scalar, Value, added, added_scalars, expressions, mentioned, params, scalars};
 
-use super::ast::{Action, Attributes, Form, Item, Node, Param, Place, Resource};
+use super::ast::{Attributes, Dependency, Form, Item, Node, Param, Place, Resource};
 use super::constant::{Variables, mentions};
 use crate::report::Report;
 use graph_plan::{Code, Draft};
@@ -30,7 +30,7 @@ pub(crate) struct Graph<'a> {
     /// Build arguments that are plain values.
     pub(crate) values: Vec<Value<'a>>,
     pub(crate) nodes: Vec<&'a Node>,
-    /// The `for`s, as in the draft.
+    /// The loops, as in the draft.
     pub(crate) loops: Vec<Loop<'a>>,
     /// Nodes whose name an earlier statement has: no handle is emitted for them.
     pub(crate) nameless: Vec<usize>,
@@ -39,6 +39,8 @@ pub(crate) struct Graph<'a> {
     pub(crate) accesses: Vec<(&'a Place, Span)>,
     /// For each edge of the draft, the name in `after`.
     pub(crate) edges: Vec<&'a Ident>,
+    /// For each edge between iterations, its text in `after`.
+    pub(crate) shifts: Vec<&'a Dependency>,
     /// The meaning of each name of the one namespace.
     names: HashMap<String, Entity>,
 }
@@ -50,7 +52,7 @@ pub(crate) enum Entity {
     Param(usize),
     Value(usize),
     Node(usize),
-    /// The variable of one or several `for`s.
+    /// The variable of one or several loops.
     Variable,
     /// A statement that could not be parsed, or whose name was taken.
     Broken,
@@ -99,10 +101,17 @@ impl Graph<'_> {
         }
     }
 
-    /// Whether the outermost length of the resource is known only when the graph is built.
+    /// Whether a length of the resource is known only when the graph is built.
     pub(crate) fn is_dynamic(&self, resource: &Resource) -> bool {
-        let length = resource.shape.lengths.first();
-        length.is_some_and(|length| self.is_variable(length))
+        self.variable_lengths(resource) > 0
+    }
+
+    /// The number of outer dimensions of the resource up to the last whose length is known only when the graph is
+    /// built.
+    pub(crate) fn variable_lengths(&self, resource: &Resource) -> usize {
+        let variable = |length: &Expr| self.is_variable(length);
+        let last = resource.shape.lengths.iter().rposition(variable);
+        last.map_or(0, |last| last + 1)
     }
 
     /// Whether the value of a length is known only when the graph is built.
@@ -112,11 +121,10 @@ impl Graph<'_> {
 
     /// Whether a built graph numbers its nodes otherwise than they are declared.
     pub(crate) fn is_translated(&self) -> bool {
-        let child = |node: &&Node| matches!(node.action, Action::Graph(_));
-        !self.loops.is_empty() || self.nodes.iter().any(child)
+        !self.loops.is_empty() || self.nodes.iter().any(|node| node.action.child().is_some())
     }
 
-    /// Whether a warning about a node is silenced: at the node, at a `for` around it, or for the whole graph.
+    /// Whether a warning about a node is silenced: at the node, at a loop around it, or for the whole graph.
     pub(crate) fn allows(&self, node: usize, code: Code) -> bool {
         let around = self.loops_around(node);
         let mut loops = around
@@ -145,6 +153,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
         draft: Draft::new(item.name.to_string()),
         accesses: Vec::new(),
         edges: Vec::new(),
+        shifts: Vec::new(),
         names: item
             .unparsed
             .iter()

@@ -385,7 +385,7 @@ fn of_a_graph_with_mistakes_rustc_compiles_what_has_none() {
         kernel e = f<<<1, 1>>>(&mut y, C);
         kernel g = f<<<1, 1>>>(&z);";
     assert_eq!(intact(&format!("{right}{wrong}")), (vec![0], vec![0, 1, 2, 4]));
-    // What cannot be parsed has no value that others could mention.
+    // Text that cannot be parsed has no value that others could mention.
     let wrong = "param q: f32 = ;
         param r: f32 = q * 2.0;
         memset d = y <- q;

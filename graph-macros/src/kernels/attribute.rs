@@ -4,9 +4,10 @@ use crate::report::{Report, error};
 use crate::span::ends;
 use graph_plan::Code;
 use proc_macro2::{Span, TokenStream};
+use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::punctuated::Punctuated;
-use syn::{Ident, LitStr, Token, bracketed};
+use syn::{Ident, LitStr, Path, Token, bracketed};
 
 /// The file with the kernels.
 pub(super) enum File {
@@ -16,18 +17,25 @@ pub(super) enum File {
     Cuda { path: LitStr, options: Vec<LitStr> },
 }
 
+/// The arguments of the attribute.
+pub(super) struct Arguments {
+    pub(super) file: File,
+    /// The path of the runtime, if one is given.
+    pub(super) runtime: Option<Path>,
+}
+
 const FORMS: &str = "write `#[cuda_kernels(\"kernels.ptx\")]`, or `#[cuda_kernels(cuda = \"kernels.cu\", options = [\"--use_fast_math\"])]`";
 
 /// Reads the arguments; `None` if a mistake was reported. If there are no arguments, that is reported at `attribute`.
-pub(super) fn parse(arguments: TokenStream, attribute: Span, report: &mut Report) -> Option<File> {
+pub(super) fn parse(arguments: TokenStream, attribute: Span, report: &mut Report) -> Option<Arguments> {
     if arguments.is_empty() {
         let message = "expected the path of a PTX file, in quotes";
         report.push(attribute, &error(Code::Syntax, message).help(FORMS));
         return None;
     }
     let (first, last) = ends(&arguments);
-    match file.parse2(arguments) {
-        Ok(file) => Some(file),
+    match all.parse2(arguments) {
+        Ok(all) => Some(all),
         Err(fault) => {
             let text = fault.to_string();
             // An error of syn at the end of the tokens has no token of its own.
@@ -42,49 +50,63 @@ pub(super) fn parse(arguments: TokenStream, attribute: Span, report: &mut Report
     }
 }
 
-fn file(input: ParseStream<'_>) -> syn::Result<File> {
+fn all(input: ParseStream<'_>) -> syn::Result<Arguments> {
     if input.peek(LitStr) {
         let path = input.parse()?;
         input.parse::<Option<Token![,]>>()?;
+        let mut runtime = None;
+        if input.peek(Token![crate]) {
+            if let Argument::Runtime(_, path) = argument(input)? {
+                runtime = Some(path);
+            }
+            input.parse::<Option<Token![,]>>()?;
+        }
+        let file = File::Ptx(path);
         return match input.is_empty() {
-            true => Ok(File::Ptx(path)),
+            true => Ok(Arguments { file, runtime }),
             false => Err(input.error("a PTX file is the only source of its kernels, and has no options")),
         };
     }
-    if !input.peek(Ident) {
+    if !input.peek(Ident::peek_any) {
         return Err(input.error("expected the path of a PTX file, in quotes"));
     }
-    let (mut path, mut options) = (None, None);
+    let (mut path, mut options, mut runtime) = (None, None, None);
     for argument in Punctuated::<Argument, Token![,]>::parse_terminated_with(input, argument)? {
         let twice = |name: &Ident| syn::Error::new(name.span(), format!("`{name}` is given twice"));
         match argument {
             Argument::Cuda(name, _) if path.is_some() => return Err(twice(&name)),
             Argument::Options(name, _) if options.is_some() => return Err(twice(&name)),
+            Argument::Runtime(name, _) if runtime.is_some() => return Err(twice(&name)),
+            Argument::Runtime(_, path) => runtime = Some(path),
             Argument::Cuda(_, value) => path = Some(value),
             Argument::Options(name, values) => options = Some((name, values)),
         }
     }
     match (path, options) {
-        (Some(path), options) => Ok(File::Cuda {
-            path,
-            options: options.map_or_else(Vec::new, |(_, values)| values),
+        (Some(path), options) => Ok(Arguments {
+            file: File::Cuda {
+                path,
+                options: options.map_or_else(Vec::new, |(_, values)| values),
+            },
+            runtime,
         }),
         (None, Some((name, _))) => Err(syn::Error::new(name.span(), "`options` are for a CUDA source")),
         (None, None) => Err(input.error("expected the path of a PTX file, in quotes")),
     }
 }
 
-/// `cuda = "x.cu"` or `options = [..]`
+/// `cuda = "x.cu"`, `options = [..]` or `crate = path`
 enum Argument {
     Cuda(Ident, LitStr),
     Options(Ident, Vec<LitStr>),
+    Runtime(Ident, Path),
 }
 
 fn argument(input: ParseStream<'_>) -> syn::Result<Argument> {
     if input.peek(LitStr) {
         return Err(input.error("a block of kernels has one source: a PTX file or a CUDA file"));
     }
-    let name: Ident = input.parse()?;
+    let name = input.call(Ident::parse_any)?;
     match name.to_string().as_str() {
         "cuda" => {
             input.parse::<Token![=]>()?;
@@ -97,9 +119,16 @@ fn argument(input: ParseStream<'_>) -> syn::Result<Argument> {
             let options = Punctuated::<LitStr, Token![,]>::parse_terminated(&list)?;
             Ok(Argument::Options(name, options.into_iter().collect()))
         }
+        "crate" => {
+            input.parse::<Token![=]>()?;
+            match input.peek(LitStr) {
+                true => Err(input.error("expected the path of `graph_runtime`, without quotes")),
+                false => Ok(Argument::Runtime(name, input.call(Path::parse_mod_style)?)),
+            }
+        }
         _ => Err(syn::Error::new(
             name.span(),
-            format!("expected `cuda` or `options`, found `{name}`"),
+            format!("expected `cuda`, `options` or `crate`, found `{name}`"),
         )),
     }
 }

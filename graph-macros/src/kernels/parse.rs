@@ -1,10 +1,11 @@
 //! Parses the attributed block into [`Declaration`]s. A declaration that cannot be parsed does not affect the others.
 
-use super::attribute::{self, File};
+use super::attribute::{self, Arguments, File};
 use super::declaration::Declaration;
 use super::for_each;
 use super::param::push;
 use crate::report::{Report, error};
+use crate::runtime::Runtime;
 use crate::span::{ends, on_line};
 use graph_plan::Code;
 use proc_macro2::{TokenStream, TokenTree};
@@ -18,6 +19,8 @@ use syn::{Abi, Attribute, ForeignItem, Token, braced};
 pub(super) struct Block {
     /// The file with the kernels; `None` if a mistake was reported.
     pub(super) file: Option<File>,
+    /// The path of the runtime.
+    pub(super) runtime: Runtime,
     /// The block's other attributes, without documentation.
     pub(super) attributes: Vec<Attribute>,
     pub(super) kernels: Vec<Declaration>,
@@ -38,7 +41,12 @@ pub(super) fn block(attribute: TokenStream, item: TokenStream, report: &mut Repo
             return None;
         }
     };
-    block.file = attribute::parse(attribute, start, report);
+    let arguments = attribute::parse(attribute, start, report);
+    let given = arguments.and_then(|Arguments { file, runtime }| {
+        block.file = Some(file);
+        runtime
+    });
+    block.runtime = given.map_or_else(Runtime::found, Runtime::Given);
     drop_repetitions(&mut block, report);
     Some(block)
 }
@@ -56,6 +64,7 @@ fn contents(input: ParseStream<'_>, report: &mut Report) -> syn::Result<Block> {
     }
     let mut block = Block {
         file: None,
+        runtime: Runtime::Usual,
         attributes,
         kernels: Vec::new(),
         unparsed: TokenStream::new(),

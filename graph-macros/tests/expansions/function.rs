@@ -166,7 +166,7 @@ const _: () = {
                         __g::LoadedFunction::loaded(&(functions.first)),
                     );
                     unsafe {
-                        __g::KernelCall::built_with(
+                        __p::loaded_call(
                             function,
                             [
                                 __g::CallArgument::write(
@@ -211,6 +211,7 @@ const _: () = {
                 ::core::clone::Clone::clone(&factor),
                 ::core::option::Option::None,
             )?;
+            __p::check_reached(update, 1usize)?;
             ::core::result::Result::Ok(())
         }
         fn __node_1(
@@ -227,7 +228,7 @@ const _: () = {
                 {
                     let function = function;
                     unsafe {
-                        __g::KernelCall::built_with(
+                        __p::loaded_call(
                             function,
                             [
                                 __g::CallArgument::read(
@@ -254,6 +255,7 @@ const _: () = {
                         ::core::clone::Clone::clone(&factor),
                         ::core::option::Option::None,
                     )?;
+                    __p::check_reached(update, 1usize)?;
                     ::core::result::Result::Ok(())
                 },
             )?;

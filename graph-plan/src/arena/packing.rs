@@ -89,7 +89,7 @@ impl Packing<'_> {
         bound
     }
 
-    /// May `buffer` overlap none of the first `count` of `near`?
+    /// Whether `buffer` may overlap none of the first `count` of `near`.
     const fn is_near_all(&mut self, buffer: usize, count: usize) -> bool {
         let mut index = 0;
         while index < count {
@@ -238,7 +238,7 @@ impl Packing<'_> {
     }
 }
 
-/// Is `wanted` in `sorted`, which is ascending?
+/// Whether `wanted` is in `sorted`, which is ascending.
 const fn contains(sorted: &[usize], wanted: usize) -> bool {
     let (mut low, mut high) = (0, sorted.len());
     while low < high {

@@ -1,6 +1,6 @@
 //! Helps about `after` that say what to write and where, and lines of the source.
 
-use crate::{Draft, NodeKind};
+use crate::{Draft, NodeKind, Shift};
 
 /// The help to make `later` run after `earlier`.
 pub(super) fn run_after(draft: &Draft, earlier: usize, later: usize) -> String {
@@ -10,7 +10,7 @@ pub(super) fn run_after(draft: &Draft, earlier: usize, later: usize) -> String {
 /// The help to make `later` run after the node that is named `earlier`, which need not exist yet.
 pub(super) fn name_in_after(draft: &Draft, earlier: &str, later: usize) -> String {
     let node = &draft.nodes[later];
-    if !draft.is_text || draft.edges.iter().any(|edge| edge.to == later) {
+    if !draft.is_text || edges_into(draft, later) > 0 {
         return format!("add `{earlier}` to the `after` list of `{}`", node.name);
     }
     let place = match node.kind {
@@ -32,11 +32,49 @@ pub(super) fn name_in_after(draft: &Draft, earlier: &str, later: usize) -> Strin
 /// The help to remove the edge by which `later` runs after `earlier`.
 pub(super) fn not_after(draft: &Draft, earlier: usize, later: usize) -> String {
     let (earlier, name) = (&draft.nodes[earlier].name, &draft.nodes[later].name);
-    let others = draft.edges.iter().filter(|edge| edge.to == later).count() > 1;
+    let others = edges_into(draft, later) > 1;
     match draft.is_text && !others {
         true => format!("remove `after {earlier}` from `{name}`"),
         false => format!("remove `{earlier}` from the `after` list of `{name}`"),
     }
+}
+
+/// The help to remove an edge between iterations.
+pub(super) fn not_after_iteration(draft: &Draft, shift: &Shift) -> String {
+    let (earlier, name) = (spelled(draft, shift), &draft.nodes[shift.to].name);
+    match draft.is_text && edges_into(draft, shift.to) == 1 {
+        true => format!("remove `after {earlier}` from `{name}`"),
+        false => format!("remove `{earlier}` from the `after` list of `{name}`"),
+    }
+}
+
+/// The node of another iteration that an edge begins at, as it is written: `k(i - 1)`.
+pub(super) fn spelled(draft: &Draft, shift: &Shift) -> String {
+    let mut around: Vec<usize> = draft.loops_around(draft.loop_around(shift.to)).collect();
+    around.reverse();
+    iteration(draft, shift.from, around.iter().copied().zip(shift.steps.iter().copied()))
+}
+
+/// A node of another iteration, as it is written in `after`: `k(i - 1)`. Each loop comes with the number that is added
+/// to its variable.
+pub(super) fn iteration(draft: &Draft, node: usize, steps: impl Iterator<Item = (usize, i64)>) -> String {
+    let numbers: Vec<String> = steps
+        .map(|(around, step)| {
+            let variable = &draft.loops[around].variable.name;
+            match step {
+                0 => variable.to_string(),
+                1.. => format!("{variable} + {step}"),
+                _ => format!("{variable} - {}", step.unsigned_abs()),
+            }
+        })
+        .collect();
+    format!("{}({})", draft.nodes[node].name, numbers.join(", "))
+}
+
+/// The number of names in the `after` list of a node.
+fn edges_into(draft: &Draft, node: usize) -> usize {
+    let shifted = draft.shifts.iter().filter(|shift| shift.to == node).count();
+    draft.edges.iter().filter(|edge| edge.to == node).count() + shifted
 }
 
 /// A line in parentheses, if it is known.
@@ -47,4 +85,9 @@ pub(super) fn on_line(line: Option<u32>) -> String {
 /// The line of an edge in parentheses, if it is known.
 pub(super) fn line_of_edge(draft: &Draft, edge: usize) -> String {
     on_line(draft.edge_lines.get(edge).copied().flatten())
+}
+
+/// The line of an edge between iterations in parentheses, if it is known.
+pub(super) fn line_of_shift(draft: &Draft, shift: usize) -> String {
+    on_line(draft.shift_lines.get(shift).copied().flatten())
 }

@@ -122,7 +122,7 @@ fn forbidden(draft: &Draft, node: usize, message: impl FnOnce(&str) -> String) -
     )
 }
 
-/// Is the node the only one in the bodies of the node that it is in?
+/// Whether the node is the only one in the bodies of the node that it is in.
 fn is_alone(draft: &Draft, node: usize) -> bool {
     let owner = |node: usize| draft.bodies[draft.nodes[node].body].node;
     let broken = draft.bodies.iter().any(|body| body.node == owner(node) && body.broken);
@@ -162,7 +162,7 @@ pub(super) fn endless_whiles(draft: &Draft, errors: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Was a mistake reported in a body, however deep, that may change what the body writes?
+/// Whether a mistake was reported in a body, however deep, that may change what the body writes.
 fn doubtful(draft: &Draft, body: usize) -> bool {
     let around = |inner: usize| std::iter::successors(Some(inner), |&inner| draft.enclosing(inner));
     let inside = |inner: usize| around(inner).any(|around| around == body);

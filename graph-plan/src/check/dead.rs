@@ -59,7 +59,7 @@ pub(super) fn dead_nodes(draft: &Draft, order: &Nest) -> Vec<Diagnostic> {
     candidates.iter().filter_map(of_node).collect()
 }
 
-/// May `reader` run after `write`, be it in the next iteration of a loop?
+/// Whether `reader` may run after `write`, perhaps in the next iteration of a loop.
 fn may_follow(order: &Nest, scopes: &Scopes, write: &Access, reader: &Access) -> bool {
     let again = || {
         scopes

@@ -33,16 +33,11 @@ pub(super) fn cycles_of_loops(
 }
 
 /// The `for`s around a node in its body, from the outermost, and then the node itself, as numbers: `for`s are numbered
-/// after the nodes.
+/// after the nodes. An `each` is no place of its own: nodes outside may run between its nodes.
 fn around(draft: &Draft, node: usize) -> Vec<usize> {
-    let body = draft.nodes[node].body;
-    let outside = draft.bodies[body].node.and_then(|owner| draft.loop_around(owner));
-    let inner = draft.loops_around(draft.nodes[node].repeated);
-    let inner = inner.take_while(|&inner| Some(inner) != outside);
-    let mut found: Vec<usize> = inner.map(|inner| draft.nodes.len() + inner).collect();
-    found.reverse();
-    found.push(node);
-    found
+    let loops = draft.loops_in_body(node).into_iter();
+    let ordered = loops.filter(|&around| !draft.loops[around].parallel);
+    ordered.map(|around| draft.nodes.len() + around).chain([node]).collect()
 }
 
 /// The edge lifted to the innermost place around both nodes: it joins the node or `for` that each of them is, or is
@@ -59,7 +54,7 @@ fn cyclic(draft: &Draft, shortest: &[usize], lifted: &[(usize, Edge)]) -> Diagno
     let name = |node: usize| &draft.nodes[node].name;
     let nodes = draft.nodes.len();
     let spelled = |item: usize| match item.checked_sub(nodes) {
-        Some(repeated) => format!("`for {}`", draft.loops[repeated].variable),
+        Some(repeated) => format!("`for {}`", draft.loops[repeated].variable.name),
         None => format!("`{}`", name(item)),
     };
     let all: Vec<String> = shortest

@@ -57,7 +57,7 @@ struct Memory<'a> {
 }
 
 impl Memory<'_> {
-    /// Has an earlier node certainly written some of the memory that the access touches?
+    /// Whether an earlier node has certainly written some of the memory that the access touches.
     fn is_written(&self, index: usize) -> bool {
         let access = &self.draft.accesses[index];
         self.writers.iter().any(|writer| {
@@ -95,7 +95,7 @@ impl Memory<'_> {
             .collect()
     }
 
-    /// Is the only mistake that nothing orders the read with a write? That is reported as a race.
+    /// Whether the only mistake is that nothing orders the read with a write. That is reported as a race.
     fn is_race(&self, index: usize) -> bool {
         let access = &self.draft.accesses[index];
         self.writers.iter().any(|writer| {

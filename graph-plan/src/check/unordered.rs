@@ -1,57 +1,90 @@
 //! Races in each body, between its nodes. A node counts with all nodes in its bodies.
 
-use super::advice::{on_line, run_after};
+use super::advice::run_after;
+use super::crossing::{self, Side};
 use crate::region::Overlap;
 use crate::variables::VARIABLE;
-use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, NodeKind, Order, Region, Subject, race, races};
+use crate::parallel::Parallel;
+use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, NodeKind, Order, Region, Subject, race};
 use std::collections::BTreeSet;
 
 /// Reports races between nodes whose order is what the author meant.
 pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &mut Vec<Diagnostic>) {
     if draft.bodies.len() == 1 {
-        let found = of_body(draft, order.order(0), broken);
         let side = |access: usize| Side {
             access,
             node: draft.accesses[access].node,
         };
-        errors.extend(
-            found
-                .into_iter()
-                .map(|(first, second)| racing(draft, order, &side(first), &side(second))),
-        );
+        let parallel = Parallel::of(draft, order, 0);
+        let uncertain = uncertain(order.order(0), broken);
+        let found = of_body(draft, order.order(0), &uncertain, |first, second| {
+            let (first, second) = (side(first), side(second));
+            races(parallel.as_ref(), &first, &second)
+        });
+        let found: Vec<(Side, Side)> = found.into_iter().map(|(first, second)| (side(first), side(second))).collect();
+        errors.extend(found.iter().map(|(first, second)| racing(draft, order, first, second)));
+        if let Some(parallel) = parallel {
+            let sides = (0..draft.accesses.len()).map(side).filter(|side| !uncertain[side.node]);
+            errors.extend(crossing::of_body(draft, &parallel, sides, &found));
+        }
         return;
     }
     let inner = inner_accesses(draft);
     for body in 0..order.bodies() {
         let scope = Scope::new(draft, order, body, &inner);
+        let parallel = Parallel::of(draft, order, body);
         let broken: Vec<bool> = scope.nodes.iter().map(|&node| broken[node]).collect();
-        let found = of_body(&scope.draft, order.order(body), &broken);
-        errors.extend(
-            found
-                .into_iter()
-                .map(|(first, second)| racing(draft, order, &scope.side(first), &scope.side(second))),
-        );
+        let uncertain = uncertain(order.order(body), &broken);
+        let found = of_body(&scope.draft, order.order(body), &uncertain, |first, second| {
+            races(parallel.as_ref(), &scope.side(first), &scope.side(second))
+        });
+        let found: Vec<(Side, Side)> =
+            found.into_iter().map(|(first, second)| (scope.side(first), scope.side(second))).collect();
+        errors.extend(found.iter().map(|(first, second)| racing(draft, order, first, second)));
+        if let Some(parallel) = parallel {
+            let certain = |access: &usize| !uncertain[scope.draft.accesses[*access].node];
+            let sides = (0..scope.accesses.len()).filter(certain).map(|access| scope.side(access));
+            errors.extend(crossing::of_body(draft, &parallel, sides, &found));
+        }
     }
 }
 
-/// Pairs of accesses of one body's nodes, without those that follow from others, or from nodes that are wrong.
-fn of_body(draft: &Draft, order: &Order, broken: &[bool]) -> Vec<(usize, usize)> {
-    let all = races(draft, order);
+/// Do two accesses of unordered nodes meet? Edges between iterations may order nodes that have no path of other edges.
+fn races(parallel: Option<&Parallel<'_>>, first: &Side, second: &Side) -> bool {
+    parallel.is_none_or(|parallel| {
+        !parallel.concerns(first.node, second.node)
+            || parallel.race_in_one_iteration((first.access, first.node), (second.access, second.node))
+    })
+}
+
+/// The nodes whose order is not what the author meant: those that are wrong, and all after them.
+fn uncertain(order: &Order, broken: &[bool]) -> Vec<bool> {
+    if !broken.contains(&true) {
+        return vec![false; broken.len()];
+    }
+    let culprits: Vec<usize> = (0..broken.len()).filter(|&node| broken[node]).collect();
+    (0..broken.len())
+        .map(|node| broken[node] || culprits.iter().any(|&culprit| order.before(culprit, node)))
+        .collect()
+}
+
+/// Pairs of accesses of one body's nodes for which `is_race` holds, without those that follow from others, or from
+/// nodes whose order is uncertain.
+fn of_body(
+    draft: &Draft,
+    order: &Order,
+    uncertain: &[bool],
+    is_race: impl Fn(usize, usize) -> bool,
+) -> Vec<(usize, usize)> {
+    let all = crate::races(draft, order);
     if all.is_empty() {
         return Vec::new();
     }
-    let uncertain: Vec<bool> = if broken.contains(&true) {
-        let culprits: Vec<usize> = (0..broken.len()).filter(|&node| broken[node]).collect();
-        (0..broken.len())
-            .map(|node| broken[node] || culprits.iter().any(|&culprit| order.before(culprit, node)))
-            .collect()
-    } else {
-        vec![false; broken.len()]
-    };
     let node = |access: usize| draft.accesses[access].node;
     let certain: Vec<_> = all
         .into_iter()
         .filter(|race| !uncertain[node(race.first)] && !uncertain[node(race.second)])
+        .filter(|race| is_race(race.first, race.second))
         .collect();
     race::roots(draft, order, &certain)
         .iter()
@@ -140,13 +173,6 @@ impl Scope {
     }
 }
 
-/// One of the two sides of a race.
-struct Side {
-    /// The access.
-    access: usize,
-    /// The node that is unordered with the other side: the node of the access, or one that it is in a body of.
-    node: usize,
-}
 
 fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnostic {
     let name = |node: usize| &draft.nodes[node].name;
@@ -166,17 +192,7 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
             resource.name
         ),
     };
-    let touch = |side: &Side, access: &Access, what: &str| {
-        let place = if access.node == side.node {
-            String::new()
-        } else if draft.nodes[side.node].kind.is_conditional() {
-            format!(", in the body of `{}`,", name(side.node))
-        } else {
-            format!(", in the graph of `{}`,", name(side.node))
-        };
-        let line = on_line(access.line);
-        format!("`{}`{place} {} {what}{line}", name(access.node), access.mode.verb())
-    };
+    let touch = |side: &Side, access: &Access, what: &str| crossing::touch(draft, side, access, what);
     let what = format!("`{}{}`", resource.name, a.region);
     let again = match a.region == b.region {
         true => "it".to_owned(),
@@ -210,6 +226,20 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
             Overlap::Known(shared) => {
                 diagnostic = diagnostic.note(format!("both have `{}{shared}`", resource.name));
                 helps.push("make the parts disjoint".to_owned());
+            }
+            Overlap::In(met) => {
+                let helped = match crossing::two_loops(draft, met) {
+                    Some(variable) => {
+                        let note = format!("the two `{variable}` belong to different `for`s, so the parts may overlap");
+                        diagnostic = diagnostic.note(note);
+                        "split both at the same constant"
+                    }
+                    None => {
+                        diagnostic = diagnostic.note(format!("the parts overlap where {}", crossing::iterations(met)));
+                        "make the parts disjoint"
+                    }
+                };
+                helps.push(helped.to_owned());
             }
             Overlap::Uncompared(Some((end, start))) => {
                 diagnostic = diagnostic.note(match end == start {

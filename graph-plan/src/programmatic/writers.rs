@@ -24,13 +24,13 @@ impl<'a> Writers<'a> {
         }
     }
 
-    /// Does some node write memory that the access touches? The node of the access counts too.
+    /// Whether some node writes memory that the access touches. The node of the access counts too.
     pub fn any(&self, access: &Access) -> bool {
         self.overlapping(access).next().is_some()
     }
 
-    /// Does a node that runs before the node of the access write memory that the access touches? In a loop all nodes
-    /// run before it, in the previous iteration.
+    /// Whether a node that runs before the node of the access writes memory that the access touches. In a loop all
+    /// nodes run before it, in the previous iteration.
     pub fn before(&self, access: &Access) -> bool {
         let node = access.node;
         self.overlapping(access)
@@ -42,7 +42,7 @@ impl<'a> Writers<'a> {
         writers.filter(|writer| writer.region.overlaps_in_some_iterations(&access.region))
     }
 
-    /// Is there a loop that repeats both nodes?
+    /// Whether there is a loop that repeats both nodes.
     fn again(&self, first: usize, second: usize) -> bool {
         let mut repetitions = self.scopes.repetitions(second);
         repetitions.any(|scope| self.scopes.contains(scope, first))
@@ -52,7 +52,7 @@ impl<'a> Writers<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Bound, Loop, Mode, NodeKind, Region, Space, check};
+    use crate::{Bound, Mode, NodeKind, Region, Space, check};
 
     #[test]
     fn writers_are_found_by_region_and_order() {
@@ -76,10 +76,7 @@ mod tests {
         assert_eq!((found(low), found(high)), ((true, true), (true, false)));
 
         let mut repeated = draft.clone();
-        repeated.loops.push(Loop {
-            variable: "i".into(),
-            parent: None,
-        });
+        repeated.repeat("i", None);
         repeated.nodes.iter_mut().for_each(|node| node.repeated = Some(0));
         let writers = Writers::new(&repeated, &order);
         assert!(writers.before(&repeated.accesses[high]), "in the iteration before");

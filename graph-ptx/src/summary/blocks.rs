@@ -14,7 +14,7 @@ pub(super) struct Blocks {
     predecessors: Vec<Vec<usize>>,
 }
 
-/// Where control goes after an instruction.
+/// The instructions that may follow an instruction.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Exit {
     /// To the next instruction only.

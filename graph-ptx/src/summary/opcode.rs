@@ -23,7 +23,7 @@ pub(super) enum Action {
     Unknown,
 }
 
-/// How the destination of an instruction follows from its sources.
+/// The way in which the destination of an instruction follows from its sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Computation {
     /// One of the sources, unchanged.

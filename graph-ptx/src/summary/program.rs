@@ -27,7 +27,7 @@ pub(super) struct Prepared<'m> {
     /// The code with registers split into webs.
     pub(super) body: Body,
     pub(super) actions: Vec<Action>,
-    /// Where control goes after each instruction.
+    /// The instructions that may follow each instruction.
     pub(super) exits: Vec<Exit>,
     pub(super) symbols: HashMap<&'m str, Symbol>,
     /// The slots of parameters and of results.

@@ -49,7 +49,7 @@ fn program(functions: usize, waits: u32) -> impl Strategy<Value = Vec<Vec<Line>>
     prop::collection::vec(function, 1..=functions)
 }
 
-/// Where an index among the instructions of a function leads: one of them, or its end.
+/// The position that an index among the instructions of a function means: one of them, or its end.
 fn place(index: &Index, code: &[Line]) -> usize {
     index.index(code.len() + 1)
 }

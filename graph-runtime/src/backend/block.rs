@@ -6,6 +6,8 @@ use crate::backend::launches::Access;
 use crate::backend::memory::{DeviceMemory, HostMemory};
 use crate::backend::uses::{Claim, ClaimKind, Refused, Uses};
 use crate::error::{Error, Result, Site};
+use crate::shape::Lengths;
+use crate::shape::place::Selected;
 use std::mem::ManuallyDrop;
 use std::ops::{Deref, Range};
 use std::sync::Arc;
@@ -75,25 +77,29 @@ pub(crate) struct Piece<M> {
     pub(crate) start: usize,
     /// The length in bytes.
     pub(crate) bytes: usize,
+    /// The lengths that the shape of the handle does not tell.
+    pub(crate) lengths: Lengths,
 }
 
 impl<M> Piece<M> {
     /// Makes a block of `bytes` bytes, and returns a handle to all of it.
-    pub(crate) fn new(memory: M, bytes: usize) -> Self {
+    pub(crate) fn new(memory: M, bytes: usize, lengths: Lengths) -> Self {
         Self {
             block: Arc::new(Block::new(memory)),
             start: 0,
             bytes,
+            lengths,
         }
     }
 
-    /// A handle to the `bytes` bytes from `start` on. The caller has checked that they are in this piece.
-    pub(crate) fn part(&self, start: usize, bytes: usize) -> Self {
-        debug_assert!(start + bytes <= self.bytes);
+    /// A handle to a part. The caller has checked that it is in this piece.
+    pub(crate) fn part(&self, part: &Selected) -> Self {
+        debug_assert!(part.start + part.bytes <= self.bytes);
         Self {
             block: self.block.clone(),
-            start: self.start + start,
-            bytes,
+            start: self.start + part.start,
+            bytes: part.bytes,
+            lengths: part.lengths,
         }
     }
 
@@ -140,6 +146,14 @@ impl SharedMemory {
         match self {
             Self::Host(piece) => piece.bytes,
             Self::Device(piece) => piece.bytes,
+        }
+    }
+
+    /// The lengths that the shape of its handle does not tell.
+    pub(crate) fn lengths(&self) -> &Lengths {
+        match self {
+            Self::Host(piece) => &piece.lengths,
+            Self::Device(piece) => &piece.lengths,
         }
     }
 

@@ -8,6 +8,7 @@ use super::shared::DeclaredShared;
 use crate::shape::Element;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Span};
+use crate::shape::table::{Table, Tabular, bytes_of, padded};
 use graph_plan::Space;
 use std::borrow::Cow;
 
@@ -59,6 +60,56 @@ impl GraphBuilder {
     pub fn device_slice<T: Element>(&mut self, name: impl Into<Cow<'static, str>>, len: usize) -> Place<[T], OnDevice> {
         let bytes = len.saturating_mul(size_of::<T>());
         self.resource(name.into(), Space::Device, bytes, align_of::<T>())
+    }
+
+    /// Declares host memory of these lengths, two to four of them: see [`Table`].
+    pub fn host_table<T: Element, const D: usize>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        lengths: [usize; D],
+    ) -> Place<Table<T, D>, OnHost>
+    where
+        Table<T, D>: Tabular,
+    {
+        self.table(name.into(), Space::Host, lengths)
+    }
+
+    /// Declares device memory of these lengths, two to four of them: see [`Table`].
+    ///
+    /// ```
+    /// use graph_runtime::{Device, GraphBuilder};
+    ///
+    /// let (n, d) = (3, 4);                            // known only now
+    /// let mut builder = GraphBuilder::new(&Device::emulator(), "Rows");
+    /// let w = builder.device_table::<f32, 2>("w", [n, d]);
+    /// for i in 0..n {
+    ///     builder.memset(format!("row{i}"), &mut w.row(i), i as f32);
+    /// }
+    ///
+    /// let mut graph = builder.build()?;
+    /// graph.launch()?;
+    /// assert_eq!(graph.device(&w)?.row(2)?.read_vec()?, [2.0; 4]);
+    /// # Ok::<(), graph_runtime::Error>(())
+    /// ```
+    pub fn device_table<T: Element, const D: usize>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        lengths: [usize; D],
+    ) -> Place<Table<T, D>, OnDevice>
+    where
+        Table<T, D>: Tabular,
+    {
+        self.table(name.into(), Space::Device, lengths)
+    }
+
+    pub(super) fn table<T, const D: usize, M>(
+        &mut self,
+        name: Cow<'static, str>,
+        space: Space,
+        lengths: [usize; D],
+    ) -> Place<Table<T, D>, M> {
+        let place: Place<Table<T, D>, M> = self.resource(name, space, bytes_of::<T>(&lengths), align_of::<T>());
+        Place::with_lengths(place.span, padded(lengths))
     }
 
     pub(super) fn resource<S: ?Sized, M>(

@@ -32,9 +32,10 @@ use crate::program::raw::{RawCall, RawNode};
 use crate::program::{Op, Program};
 use crate::shape::iterations::Iterations;
 use crate::shape::part::Part;
-use crate::shape::place::{Memory, OnDevice, Place, Span};
+use crate::shape::place::{Memory, OnDevice, Place};
 use crate::shape::rectangle::{Rectangle, RectangleSpan};
-use crate::shape::{ArrayOf, Element, SameShape};
+use crate::shape::same::{SameShape, difference};
+use crate::shape::{ArrayOf, Element};
 use attribute::Attribute;
 use cudarc::driver::sys::CUgraphNode;
 use findings::Findings;
@@ -174,10 +175,10 @@ impl GraphBuilder {
         let node = self.node(name, NodeKind::Memcpy);
         let read = self.touch(node, from.span, Mode::Read);
         let written = self.touch(node, to.span, Mode::Write);
-        if read && written && from.span.bytes != to.span.bytes {
-            let side = |span: Span| (span.resource, span.bytes);
-            let mistake = mistakes::other_length(&self.draft, node, side(from.span), side(to.span));
-            self.findings.mistake(mistake);
+        if read && written {
+            let sides = ((from.span.bytes, &from.lengths), (to.span.bytes, &to.lengths));
+            let differs = difference::<A, B>(sides.0, sides.1);
+            self.compare(node, (from.span, to.span), differs);
         }
         self.push(Op::Memcpy {
             from: Part::of(from.span).into(),
@@ -219,6 +220,8 @@ impl GraphBuilder {
         M2: Memory,
     {
         let node = self.node(name, NodeKind::Memcpy);
+        let sides = ((from.span.all.bytes, &from.lengths), (to.span.all.bytes, &to.lengths));
+        let differs = difference::<A, B>(sides.0, sides.1);
         let (from, to) = (from.span, to.span);
         let read = self.touch_rectangle(node, from, Mode::Read);
         let written = self.touch_rectangle(node, to, Mode::Write);
@@ -226,6 +229,8 @@ impl GraphBuilder {
             let side = |span: RectangleSpan| [span.all.resource, span.rows(), span.width];
             let mistake = mistakes::other_shape(&self.draft, node, side(from), side(to));
             self.findings.mistake(mistake);
+        } else if read && written {
+            self.compare(node, (from.all, to.all), differs);
         }
         let (from, to) = match (from.in_one_piece(), to.in_one_piece()) {
             (Some(from), Some(to)) => (Part::of(from).into(), Part::of(to).into()),
@@ -471,7 +476,9 @@ impl GraphBuilder {
         buffer: &B,
         mutable: bool,
     ) -> Place<B::Shape, B::Memory> {
-        self.share(name.into(), SharedMemory::of(buffer), mutable)
+        let memory = SharedMemory::of(buffer);
+        let lengths = *memory.lengths();
+        self.share(name.into(), memory, lengths, mutable)
     }
 }
 

@@ -5,8 +5,10 @@ use crate::error::mistakes;
 use crate::error::{Error, Site};
 use crate::graph::node::NodeId;
 use crate::program::Op;
+use crate::shape::Lengths;
 use crate::shape::place::{DeclaredAccess, Span};
 use crate::shape::rectangle::RectangleSpan;
+use crate::shape::table::text;
 use graph_plan::{Edge, Mode, NodeKind, Region, Subject};
 use std::borrow::Cow;
 
@@ -137,11 +139,27 @@ impl GraphBuilder {
         }
     }
 
+    /// Reports a copy between places whose lengths differ.
+    pub(super) fn compare(&mut self, node: usize, (from, to): (Span, Span), lengths: Option<(Lengths, Lengths)>) {
+        let mistake = match lengths {
+            Some((source, destination)) => {
+                let (source, destination) = (text(&source), text(&destination));
+                mistakes::other_lengths(&self.draft, node, (from.resource, &source), (to.resource, &destination))
+            }
+            None if from.bytes != to.bytes => {
+                let side = |span: Span| (span.resource, span.bytes);
+                mistakes::other_length(&self.draft, node, side(from), side(to))
+            }
+            None => return,
+        };
+        self.findings.mistake(mistake);
+    }
+
     /// Declares a node of the user's own code, which may do more than its accesses tell.
     pub(super) fn foreign_node(&mut self, name: Cow<'static, str>, kind: NodeKind, declared: Vec<DeclaredAccess>) {
         let node = self.node(name, kind);
         self.draft.nodes[node].opaque = true;
-        for DeclaredAccess { span, mode } in declared {
+        for DeclaredAccess { span, mode, .. } in declared {
             self.touch(node, span, mode);
         }
     }

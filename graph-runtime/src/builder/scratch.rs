@@ -5,6 +5,7 @@ use crate::program::scratch::{Arena, Packed};
 use crate::shape::Element;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, Place};
+use crate::shape::table::{Table, Tabular};
 use graph_plan::{Draft, Nest, Sharing, Space};
 use std::borrow::Cow;
 
@@ -70,6 +71,20 @@ impl GraphBuilder {
     ) -> Place<[T], OnDevice> {
         let bytes = len.saturating_mul(size_of::<T>());
         let place = self.resource(name.into(), Space::Device, bytes, align_of::<T>());
+        self.draft.resources[place.span.resource].scratch = true;
+        place
+    }
+
+    /// Declares scratch memory of these lengths, two to four of them. See [`GraphBuilder::scratch`].
+    pub fn scratch_table<T: Element, const D: usize>(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        lengths: [usize; D],
+    ) -> Place<Table<T, D>, OnDevice>
+    where
+        Table<T, D>: Tabular,
+    {
+        let place = self.table(name.into(), Space::Device, lengths);
         self.draft.resources[place.span.resource].scratch = true;
         place
     }

@@ -3,8 +3,9 @@
 use super::GraphBuilder;
 use crate::backend::block::SharedMemory;
 use crate::error::mistakes;
-use crate::shape::Rows;
+use crate::shape::Lengths;
 use crate::shape::place::{Place, Span};
+use crate::shape::table::{Table, padded, text};
 use std::borrow::Cow;
 
 /// A shared resource.
@@ -16,30 +17,44 @@ pub(super) struct DeclaredShared {
 }
 
 impl GraphBuilder {
-    /// Declares shared memory of shape `S` in memory `M`. Its length is not checked here.
+    /// Declares shared memory of shape `S`, with the lengths that `S` does not tell, in memory `M`. Its length is not
+    /// checked here.
     pub(crate) fn share<S: ?Sized, M>(
         &mut self,
         name: Cow<'static, str>,
         memory: SharedMemory,
+        lengths: Lengths,
         mutable: bool,
     ) -> Place<S, M> {
         let (space, _) = memory.addresses();
-        let place = self.resource(name, space, memory.bytes(), 1);
+        let place: Place<S, M> = self.resource(name, space, memory.bytes(), 1);
         self.memory.shared.push(DeclaredShared {
             resource: place.span.resource,
             memory,
             mutable,
         });
-        place
+        Place::with_lengths(place.span, lengths)
     }
 
     /// Makes `build` fail (`shape-mismatch`) unless this shared memory has `len` elements in its outermost dimension.
-    pub fn require_len<T, M>(&mut self, place: &Place<[T], M>, len: usize)
-    where
-        [T]: Rows<Row = T>,
-    {
+    pub fn require_len<T, M>(&mut self, place: &Place<[T], M>, len: usize) {
         let has = place.span.bytes.checked_div(size_of::<T>()).unwrap_or(len);
         self.require(place.span, has, len, "rows");
+    }
+
+    /// Makes `build` fail unless this shared memory has these lengths.
+    pub fn require_lengths<T, const D: usize, M>(&mut self, place: &Place<Table<T, D>, M>, lengths: [usize; D]) {
+        let (has, expected) = (&place.lengths, &padded(lengths));
+        self.require_same(place.span, (has != expected).then_some((*has, *expected)));
+    }
+
+    /// Reports shared memory of other lengths, `has`, than expected.
+    pub(crate) fn require_same(&mut self, span: Span, differs: Option<(Lengths, Lengths)>) {
+        if let Some((has, expected)) = differs.filter(|_| span.graph == self.id) {
+            let name = &self.draft.resources[span.resource].name;
+            let mistake = mistakes::wrong_lengths(span.resource, name, &text(&has), &text(&expected));
+            self.findings.mistake(mistake);
+        }
     }
 
     /// Makes `build` fail unless this shared memory has `bytes` bytes.

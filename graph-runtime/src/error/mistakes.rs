@@ -50,6 +50,13 @@ pub(crate) fn wrong_length(resource: usize, name: &str, has: usize, expected: us
     Diagnostic::new(Code::ShapeMismatch, Subject::Resource(resource), message)
 }
 
+/// Memory of other lengths, in words, than it was declared with.
+#[cold]
+pub(crate) fn wrong_lengths(resource: usize, name: &str, has: &str, expected: &str) -> Diagnostic {
+    let message = format!("`{name}` has lengths {expected}, but the memory shared as `{name}` has {has}");
+    Diagnostic::new(Code::ShapeMismatch, Subject::Resource(resource), message)
+}
+
 /// An edge from or to a node that does not exist.
 #[cold]
 pub(crate) fn unknown_node(draft: &Draft, from: usize, to: usize) -> Diagnostic {
@@ -86,6 +93,18 @@ pub(crate) fn other_length(draft: &Draft, node: usize, from: (usize, usize), to:
     let name = &draft.nodes[node].name;
     let message = format!("node `{name}` copies {} to {}", side(from), side(to));
     Diagnostic::new(Code::ShapeMismatch, Subject::Node(node), message).help("copy between places of one length")
+}
+
+/// A copy between places of different lengths. Both sides are given as a resource and its lengths, in words.
+#[cold]
+pub(crate) fn other_lengths(draft: &Draft, node: usize, from: (usize, &str), to: (usize, &str)) -> Diagnostic {
+    let (source, destination) = (&draft.resources[from.0].name, &draft.resources[to.0].name);
+    let name = &draft.nodes[node].name;
+    let message = format!(
+        "node `{name}` copies {} elements of `{source}` to {} of `{destination}`",
+        from.1, to.1
+    );
+    Diagnostic::new(Code::ShapeMismatch, Subject::Node(node), message).help("copy between places of one shape")
 }
 
 /// A copy between rectangles of different shapes. Each side is a resource, the number of rows, and the bytes of a row.

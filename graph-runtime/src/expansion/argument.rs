@@ -6,14 +6,22 @@ use crate::error::Result;
 use crate::graph::Graph;
 use crate::memory::{DeviceBuffer, HostBuffer, SharedHost};
 use crate::shape::place::{OnDevice, OnHost, Place};
-use crate::shape::{Extent, SameShape};
+use crate::shape::same::{SameShape, difference};
+use crate::shape::{Extent, Lengths};
 
 /// Seals the traits of memory arguments, so that only handles whose shape fits are arguments. (Using a place is sound
 /// since the shape in its type is right.)
 mod sealed {
-    use super::SharedMemory;
+    use super::{Lengths, SharedMemory};
 
-    pub struct Argument(pub(super) SharedMemory);
+    /// Memory that is passed for memory of some shape.
+    pub struct Argument {
+        pub(super) memory: SharedMemory,
+        /// The lengths that the shape does not tell.
+        pub(super) lengths: Lengths,
+        /// The lengths of the memory and of the shape, if they differ.
+        pub(super) differs: Option<(Lengths, Lengths)>,
+    }
 
     pub trait DeviceShare<S: ?Sized> {
         fn memory(self) -> Argument;
@@ -24,8 +32,8 @@ mod sealed {
     }
 }
 
-/// Device memory of shape `S` that a graph shares: a [`DeviceBuffer`], or a reference to one. If the types leave only
-/// its outermost length open, `build` compares that.
+/// Device memory of shape `S` that a graph shares: a [`DeviceBuffer`], or a reference to one. `build` compares
+/// lengths that the types do not tell.
 #[diagnostic::on_unimplemented(
     message = "expected device memory of shape `{S}`, found `{Self}` [shape-mismatch]",
     label = "not device memory of shape `{S}`",
@@ -34,7 +42,7 @@ mod sealed {
 pub trait DeviceShare<S: ?Sized>: sealed::DeviceShare<S> {}
 
 /// Host memory of shape `S` that a graph shares: a [`SharedHost`], a reference to one, or a [`HostBuffer`], which the
-/// graph then owns. If the types leave only its outermost length open, `build` compares that.
+/// graph then owns. `build` compares lengths that the types do not tell.
 #[diagnostic::on_unimplemented(
     message = "expected host memory of shape `{S}`, found `{Self}` [shape-mismatch]",
     label = "not host memory of shape `{S}`",
@@ -47,7 +55,7 @@ macro_rules! arguments {
         impl<S: ?Sized, B: ?Sized + SameShape<S>> sealed::$argument<S> for $ty {
             fn memory(self) -> sealed::Argument {
                 let $value = self;
-                sealed::Argument($memory)
+                passed::<B, S>($memory)
             }
         }
 
@@ -61,6 +69,17 @@ arguments! {
     HostShare: SharedHost<B> = |shared| SharedMemory::of(&shared);
     HostShare: &SharedHost<B> = |shared| SharedMemory::of(shared);
     HostShare: HostBuffer<B> = |buffer| SharedMemory::of(&buffer.share());
+}
+
+/// Memory of shape `B`, passed for memory of shape `S`.
+fn passed<B: ?Sized + SameShape<S>, S: ?Sized>(memory: SharedMemory) -> sealed::Argument {
+    let (bytes, own) = (memory.bytes(), *memory.lengths());
+    let lengths = B::converted(bytes, &own);
+    sealed::Argument {
+        memory,
+        lengths,
+        differs: difference::<B, S>((bytes, &own), (bytes, &lengths)),
+    }
 }
 
 /// Declares device memory that a graph takes when it is built.
@@ -90,23 +109,36 @@ fn argument<S: ?Sized + Extent, M>(
     argument: sealed::Argument,
     mutable: bool,
 ) -> Place<S, M> {
-    let place = builder.share(name.into(), argument.0, mutable);
-    if let Some(bytes) = S::BYTES {
-        builder.require_bytes(&place, bytes);
+    let place = builder.share(name.into(), argument.memory, argument.lengths, mutable);
+    match (S::BYTES, argument.differs) {
+        (Some(bytes), None) => builder.require_bytes(&place, bytes),
+        (_, differs) => builder.require_same(place.span, differs),
     }
     place
 }
 
 /// Replaces shared device memory by other device memory: see [`Graph::rebind`].
+///
+/// # Errors
+/// As [`Graph::rebind`].
 pub fn rebind_device<S: ?Sized>(
     graph: &mut Graph,
     place: &Place<S, OnDevice>,
     memory: impl DeviceShare<S>,
 ) -> Result<()> {
-    graph.rebind_memory(place.span, memory.memory().0)
+    rebind(graph, place, memory.memory())
 }
 
 /// Replaces shared host memory by other host memory: see [`Graph::rebind`].
+///
+/// # Errors
+/// As [`Graph::rebind`].
 pub fn rebind_host<S: ?Sized>(graph: &mut Graph, place: &Place<S, OnHost>, memory: impl HostShare<S>) -> Result<()> {
-    graph.rebind_memory(place.span, memory.memory().0)
+    rebind(graph, place, memory.memory())
+}
+
+fn rebind<S: ?Sized, M>(graph: &mut Graph, place: &Place<S, M>, argument: sealed::Argument) -> Result<()> {
+    let has = argument.differs.map_or(argument.lengths, |(has, _)| has);
+    let expected = argument.differs.map_or(place.lengths, |(_, expected)| expected);
+    graph.rebind_memory(place.span, argument.memory, (has, expected))
 }

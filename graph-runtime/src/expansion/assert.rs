@@ -35,8 +35,8 @@ pub const fn check_clusters<K: Kernel>(
     check::<K>(nodes, memory, grid, block, shared, arguments, cluster);
 }
 
-/// The same of nodes with dimensions that may be of any type: grid, block and, for nodes that say in which clusters
-/// their blocks run, cluster. If one is unknown, only `build` checks the launch.
+/// As [`check_launch`], for nodes with dimensions that may be of any type: grid, block and, for nodes with
+/// `#[cluster(..)]`, cluster. If one is unknown, only `build` checks the launch.
 #[track_caller]
 pub const fn check_dimensions<K: Kernel>(
     nodes: &[&str],

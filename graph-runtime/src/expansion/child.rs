@@ -4,6 +4,7 @@ use crate::builder::GraphBuilder;
 use crate::error::{Error, Result, Site};
 use crate::graph::update::Update;
 use crate::shape::place::Place;
+use crate::shape::table::Table;
 use graph_plan::{Text, same};
 
 /// The names that a parent binds in a graph, and other facts that a parent needs.
@@ -88,6 +89,29 @@ impl<T, const N: usize, M> BindTo<Place<[T], M>> for Place<[T; N], M> {
     fn bind(&self) -> Place<[T], M> {
         Place::new(self.span)
     }
+}
+
+/// Other memory of as many dimensions, where the child takes all lengths as build arguments.
+macro_rules! bind_tables {
+    ($([$($length:ident)*] $shape:ty => $dimensions:literal;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T, M, $(const $length: usize),*> BindTo<Place<Table<T, $dimensions>, M>> for Place<$shape, M> {
+            fn bind(&self) -> Place<Table<T, $dimensions>, M> {
+                self.as_table()
+            }
+        }
+    )*};
+}
+bind_tables! {
+    [A B] [[T; B]; A] => 2;
+    [B] [[T; B]] => 2;
+    [A B C] [[[T; C]; B]; A] => 3;
+    [B C] [[[T; C]; B]] => 3;
+    [C] Table<[T; C], 2> => 3;
+    [A B C D] [[[[T; D]; C]; B]; A] => 4;
+    [B C D] [[[[T; D]; C]; B]] => 4;
+    [D] Table<[T; D], 3> => 4;
+    [C D] Table<[[T; D]; C], 2> => 4;
 }
 
 /// The form of the value in a binding, `name: value`.
@@ -243,6 +267,9 @@ const fn listed(mut text: Text, child: &Interface) -> Text {
 }
 
 /// Returns the value that was bound as `name`. (The macro has checked that there is one.)
+///
+/// # Errors
+/// [`Error::Node`] if there is none.
 pub fn bound<T>(slot: Option<T>, graph: &impl Named, name: &str) -> Result<T> {
     slot.ok_or_else(|| Error::Node {
         site: Site::graph(graph.name()),

@@ -4,9 +4,11 @@ use crate::builder::{GraphBuilder, LoopKind};
 use crate::error::Result;
 use crate::graph::Graph;
 use crate::graph::node::{NodeHandle, NodeId};
+use crate::graph::rng::{Philox, Rng};
 use crate::program::ConditionalKind;
 use crate::shape::iterations::Iterations;
 use crate::shape::place::{OnDevice, OnHost, Place};
+use crate::shape::table::{Table, Tabular};
 use crate::shape::{Condition, Element};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -276,6 +278,52 @@ pub fn device_slice<T: Element>(
 fn of_length<T, M>(builder: &mut GraphBuilder, place: Place<[T], M>, len: usize) -> Place<[T], M> {
     builder.require_bytes(&place, len.saturating_mul(size_of::<T>()));
     place
+}
+
+/// Host memory of these lengths, as [`host`]. `build` fails if a parent has bound memory of other lengths.
+pub fn host_table<T: Element, const D: usize>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    bound: Option<Place<Table<T, D>, OnHost>>,
+    lengths: [usize; D],
+) -> Place<Table<T, D>, OnHost>
+where
+    Table<T, D>: Tabular,
+{
+    match bound {
+        Some(place) => of_lengths(builder, place, lengths),
+        None => builder.host_table(name, lengths),
+    }
+}
+
+/// Device memory of these lengths, as [`device`]. `build` fails if a parent has bound memory of other lengths.
+pub fn device_table<T: Element, const D: usize>(
+    builder: &mut GraphBuilder,
+    name: &'static str,
+    bound: Option<Place<Table<T, D>, OnDevice>>,
+    lengths: [usize; D],
+) -> Place<Table<T, D>, OnDevice>
+where
+    Table<T, D>: Tabular,
+{
+    match bound {
+        Some(place) => of_lengths(builder, place, lengths),
+        None => builder.device_table(name, lengths),
+    }
+}
+
+fn of_lengths<T, const D: usize, M>(
+    builder: &mut GraphBuilder,
+    place: Place<Table<T, D>, M>,
+    lengths: [usize; D],
+) -> Place<Table<T, D>, M> {
+    builder.require_lengths(&place, lengths);
+    place
+}
+
+/// The state of the use `name` of random numbers: a new one if the name has none yet.
+pub fn random_state(rng: &Rng, name: &[usize]) -> Place<Philox, OnDevice> {
+    rng.named(name)
 }
 
 /// The handle of the node of the declaration with this index, in a graph that has one node for each declaration.

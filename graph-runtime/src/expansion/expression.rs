@@ -12,6 +12,7 @@ use crate::kernel::{KernelCall, Launch};
 use crate::memory::{DeviceMut, DeviceRef};
 use crate::shape::place::{OnDevice, OnHost, Place};
 use crate::shape::rectangle::Rectangle;
+use crate::shape::table::{Table, TableMut, TableRef};
 use crate::shape::{ArrayOf, Element};
 use cudarc::driver::CudaFunction;
 
@@ -88,6 +89,42 @@ macro_rules! host_slots {
 host_slots! {
     [S] S: host, host_mut, take;
     [T: Element] [T]: host_slice, host_slice_mut, take_slice;
+}
+
+/// Host memory of the graph's own that is a table.
+pub trait TableSlot: Slot {
+    /// A view of it, to write.
+    type View<'g>;
+
+    /// Lends it to write, together with others.
+    fn take<'g>(split: &mut HostSplit<'g>, place: &Self) -> Result<Self::View<'g>>;
+}
+
+impl<T: Element, const D: usize> Slot for Place<Table<T, D>, OnHost> {
+    type Ref<'g>
+        = TableRef<'g, T, D>
+    where
+        Self: 'g;
+    type Mut<'g>
+        = TableMut<'g, T, D>
+    where
+        Self: 'g;
+
+    fn lend<'g>(&'g self, graph: &'g Graph) -> Result<TableRef<'g, T, D>> {
+        graph.host_table(self)
+    }
+
+    fn lend_mut<'g>(&'g mut self, graph: &'g mut Graph) -> Result<TableMut<'g, T, D>> {
+        graph.host_table_mut(self)
+    }
+}
+
+impl<T: Element, const D: usize> TableSlot for Place<Table<T, D>, OnHost> {
+    type View<'g> = TableMut<'g, T, D>;
+
+    fn take<'g>(split: &mut HostSplit<'g>, place: &Self) -> Result<TableMut<'g, T, D>> {
+        split.take_table(place)
+    }
 }
 
 /// The target of the nodes that mention params.
@@ -218,6 +255,10 @@ impl<T: Numbers> Numbers for [T] {
     type Number = T::Number;
 }
 
+impl<T: Numbers, const D: usize> Numbers for Table<T, D> {
+    type Number = T::Number;
+}
+
 /// Returns the value that a memset of captured memory sets. This gives it the type of the memory's elements.
 pub fn element_of<S: ?Sized + Numbers, M>(_place: &Place<S, M>, value: S::Number) -> S::Number {
     value
@@ -235,5 +276,5 @@ impl DeviceMemory for OnDevice {}
 
 /// Asserts that a place in captured memory is device memory.
 pub fn on_device<S: ?Sized, M: DeviceMemory>(place: Place<S, M>) -> Place<S, OnDevice> {
-    Place::new(place.span)
+    Place::with_lengths(place.span, place.lengths)
 }

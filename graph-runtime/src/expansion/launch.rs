@@ -2,8 +2,9 @@
 //! wrong.
 
 use crate::kernel::integer::Integer;
-use crate::kernel::{CallArgument, Dimensions, Launch};
+use crate::kernel::{CallArgument, Callee, Dimensions, KernelCall, Launch};
 use crate::shape::place::{OnDevice, Place};
+use cudarc::driver::CudaFunction;
 
 /// A kernel that is declared `safe`.
 #[diagnostic::on_unimplemented(
@@ -27,6 +28,22 @@ pub fn by_value<T: Integer>(value: impl Integer) -> CallArgument {
 /// A literal that no `i32` can hold, which rustc would else take it for.
 pub const fn literal(value: i128) -> i128 {
     value
+}
+
+/// A call of a loaded function. In an update, `function` is `None`: the node keeps the function with which it was
+/// built.
+///
+/// # Safety
+///
+/// As for [`KernelCall::loaded`].
+pub unsafe fn loaded_call<const N: usize>(
+    function: Option<CudaFunction>,
+    arguments: [CallArgument; N],
+) -> KernelCall<N> {
+    KernelCall {
+        callee: function.map_or(Callee::Unchanged, Callee::Loaded),
+        arguments,
+    }
 }
 
 /// Memory that is lent to a kernel.

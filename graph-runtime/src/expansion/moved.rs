@@ -96,8 +96,9 @@ impl<H: sealed::Movable> Moved<H> {
     fn new(builder: &mut GraphBuilder, name: &'static str, handle: H) -> Self {
         let kept = handle.keep();
         let memory = H::handle(&kept).0;
+        let lengths = *memory.lengths();
         Self {
-            place: builder.share(name.into(), memory, true),
+            place: builder.share(name.into(), memory, lengths, true),
             kept,
         }
     }

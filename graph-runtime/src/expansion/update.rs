@@ -5,6 +5,7 @@ use crate::graph::rng::Rng;
 use crate::graph::update::Update;
 use crate::shape::Element;
 use crate::shape::place::{OnDevice, Place, Span};
+use crate::shape::table::{Table, bytes_of, padded};
 
 impl Update<'_> {
     /// Runs `change` in the child of the declaration with this index. In `change`, indices of declarations and names of
@@ -14,6 +15,7 @@ impl Update<'_> {
         let (around, current) = (self.child.replace(child), self.current.take());
         let changed = change(self);
         (self.child, self.current) = (around, current);
+        self.declared(declared); // the child itself, after its nodes
         changed
     }
 
@@ -63,8 +65,19 @@ impl Update<'_> {
     }
 }
 
+/// Checks that the function of a declaration's node, which was just called, got to the node.
+///
+/// # Errors
+/// [`Error::Invalid`] with the name of the node.
+pub fn check_reached(update: &Update<'_>, declared: usize) -> Result<()> {
+    update.check_reached(declared)
+}
+
 /// Changes each node of a declaration. `change` gets the numbers of the node's iterations, from the outermost loop
 /// inwards.
+///
+/// # Errors
+/// The errors of `change`.
 pub fn each<'g, const DEPTH: usize>(
     update: &mut Update<'g>,
     declared: usize,
@@ -89,6 +102,20 @@ pub fn own<S: Element>(update: &Update<'_>, name: &str) -> Result<Place<S, OnDev
 pub fn own_slice<T: Element>(update: &Update<'_>, name: &str) -> Result<Place<[T], OnDevice>> {
     let whole = |bytes: usize| bytes.checked_rem(size_of::<T>()).unwrap_or(bytes) == 0;
     update.own_memory(name, whole).map(Place::new)
+}
+
+/// Scratch memory that the current child has declared for itself, with lengths that were fixed when the graph was
+/// built.
+///
+/// # Errors
+/// As [`own`].
+pub fn own_table<T: Element, const D: usize>(
+    update: &Update<'_>,
+    name: &str,
+    lengths: [usize; D],
+) -> Result<Place<Table<T, D>, OnDevice>> {
+    let span = update.own_memory(name, |bytes| bytes == bytes_of::<T>(&lengths))?;
+    Ok(Place::with_lengths(span, padded(lengths)))
 }
 
 /// The random numbers of the name `name` that the current child has declared.

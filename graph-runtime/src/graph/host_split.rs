@@ -6,6 +6,7 @@ use crate::error::{Error, Result, Site};
 use crate::graph::Graph;
 use crate::shape::Element;
 use crate::shape::place::{OnHost, Place, Span};
+use crate::shape::table::{Table, TableMut};
 use std::ptr::NonNull;
 
 /// The host memory of a graph, of which several pieces can be borrowed at the same time: see [`Graph::split_host`].
@@ -43,8 +44,24 @@ impl<'g> HostSplit<'g> {
     /// # Errors
     /// As [`HostSplit::take`].
     pub fn take_slice<T: Element>(&mut self, place: &Place<[T], OnHost>) -> Result<&'g mut [T]> {
-        let pointer = self.claim(place.span)?.cast::<T>();
-        let len = place.span.bytes.checked_div(size_of::<T>()).unwrap_or(0);
+        self.elements(place.span)
+    }
+
+    /// Lends host memory whose lengths were fixed when the graph was built.
+    ///
+    /// # Errors
+    /// As [`HostSplit::take`].
+    pub fn take_table<T: Element, const D: usize>(
+        &mut self,
+        place: &Place<Table<T, D>, OnHost>,
+    ) -> Result<TableMut<'g, T, D>> {
+        Ok(TableMut::new(self.elements(place.span)?, &place.lengths))
+    }
+
+    /// Lends a span that was issued for a slice or a table of `T`s.
+    fn elements<T: Element>(&mut self, span: Span) -> Result<&'g mut [T]> {
+        let pointer = self.claim(span)?.cast::<T>();
+        let len = span.bytes.checked_div(size_of::<T>()).unwrap_or(0);
         let mut slice = NonNull::slice_from_raw_parts(pointer, len);
         // SAFETY: as in `take`; the span is a whole number of elements.
         Ok(unsafe { slice.as_mut() })

@@ -25,6 +25,7 @@ use crate::program::declared::AllDeclaredNodes;
 use crate::program::scratch::Arena;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Span};
+use crate::shape::table::{Table, TableMut, TableRef};
 use crate::shape::{Element, Extent};
 use cudarc::driver::{CudaStream, sys};
 use graph_plan::{Access, Draft, Plan};
@@ -234,6 +235,32 @@ impl Graph {
         Ok(unsafe { pointer.as_mut() })
     }
 
+    /// Waits, and lends host memory whose lengths were fixed when the graph was built.
+    ///
+    /// # Errors
+    /// As [`Graph::host`].
+    pub fn host_table<T: Element, const D: usize>(
+        &self,
+        place: &Place<Table<T, D>, OnHost>,
+    ) -> Result<TableRef<'_, T, D>> {
+        let pointer = self.host_slice_pointer::<T>(place.span)?;
+        // SAFETY: as in `host_slice`.
+        Ok(TableRef::new(unsafe { pointer.as_ref() }, &place.lengths))
+    }
+
+    /// Waits, and lends host memory to write whose lengths were fixed when the graph was built.
+    ///
+    /// # Errors
+    /// As [`Graph::host`].
+    pub fn host_table_mut<T: Element, const D: usize>(
+        &mut self,
+        place: &Place<Table<T, D>, OnHost>,
+    ) -> Result<TableMut<'_, T, D>> {
+        let mut pointer = self.host_slice_pointer::<T>(place.span)?;
+        // SAFETY: as in `host_slice_mut`.
+        Ok(TableMut::new(unsafe { pointer.as_mut() }, &place.lengths))
+    }
+
     /// Waits for all launches, and lends host memory that the graph shares, to read, by a guard: see
     /// [`SharedHost::read`](crate::SharedHost::read).
     ///
@@ -244,7 +271,7 @@ impl Graph {
     /// * [`Error::Unsupported`] for a part of the memory, and for memory that the graph owns.
     pub fn shared_host<S: ?Sized + Extent>(&self, place: &Place<S, OnHost>) -> Result<HostRef<'_, S>> {
         let (piece, site) = self.shared_piece(place.span)?;
-        HostRef::of(piece, || site)
+        HostRef::of(piece, place.lengths, || site)
     }
 
     /// Waits for all launches, and lends host memory that the graph shares, to read and write, by a guard: see
@@ -254,7 +281,7 @@ impl Graph {
     /// As [`Graph::shared_host`]; [`Error::InUse`] while any other guard lends it.
     pub fn shared_host_mut<S: ?Sized + Extent>(&mut self, place: &Place<S, OnHost>) -> Result<HostMut<'_, S>> {
         let (piece, site) = self.shared_piece(place.span)?;
-        HostMut::of(piece, || site)
+        HostMut::of(piece, place.lengths, || site)
     }
 
     /// Waits for all launches, and lends several pieces of host memory to read and write at the same time.
@@ -275,8 +302,10 @@ impl Graph {
         self.synchronize()?;
         let Span { start, bytes, .. } = place.span;
         match &self.executable.storage()[place.span.resource] {
-            Storage::Device(memory) => Ok(DeviceRef::new(memory, start, bytes, site)),
-            Storage::Shared(SharedMemory::Device(piece)) => Ok(DeviceRef::shared(piece, start, bytes, site)),
+            Storage::Device(memory) => Ok(DeviceRef::new(memory, start, bytes, site).with_lengths(place.lengths)),
+            Storage::Shared(SharedMemory::Device(piece)) => {
+                Ok(DeviceRef::shared(piece, start, bytes, site).with_lengths(place.lengths))
+            }
             Storage::Scratch(_) => Err(Error::Unsupported {
                 site,
                 message: "scratch memory keeps nothing after a launch; what is to be looked at then must be declared as `device`",

@@ -13,7 +13,6 @@ pub struct NodeId(usize);
 
 impl NodeId {
     /// The node with this index in order of declaration, from 0. If there is none, using the id is an error.
-    #[doc(hidden)]
     pub const fn new(index: usize) -> Self {
         Self(index)
     }

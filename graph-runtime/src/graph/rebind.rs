@@ -7,7 +7,9 @@ use crate::error::{Error, Result};
 use crate::graph::Graph;
 use crate::graph::edit::Edit;
 use crate::program::Op;
+use crate::shape::Lengths;
 use crate::shape::place::{Place, Span};
+use crate::shape::table::text;
 use graph_plan::Diagnostic;
 
 impl Graph {
@@ -34,17 +36,25 @@ impl Graph {
     /// After [`Error::Cuda`], since the driver refuses a change, [`Graph::launch`] fails until the same memory has been
     /// rebound.
     pub fn rebind<B: Shareable>(&mut self, place: &Place<B::Shape, B::Memory>, buffer: &B) -> Result<()> {
-        self.rebind_memory(place.span, SharedMemory::of(buffer))
+        let memory = SharedMemory::of(buffer);
+        let lengths = (*memory.lengths(), place.lengths);
+        self.rebind_memory(place.span, memory, lengths)
     }
 
-    /// As [`Graph::rebind`], without types. If the lengths are equal, the memory has the shape of the place.
-    pub(crate) fn rebind_memory(&mut self, span: Span, memory: SharedMemory) -> Result<()> {
-        rebind(self, span, memory)
+    /// The memory has the shape of the place, if lengths are equal: its size, and these lengths of the memory and of
+    /// the place, which their types do not tell.
+    pub(crate) fn rebind_memory(
+        &mut self,
+        span: Span,
+        memory: SharedMemory,
+        lengths: (Lengths, Lengths),
+    ) -> Result<()> {
+        rebind(self, span, memory, lengths)
     }
 }
 
-fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory) -> Result<()> {
-    let shared = check(graph, span, &memory)?;
+fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory, lengths: (Lengths, Lengths)) -> Result<()> {
+    let shared = check(graph, span, &memory, lengths)?;
     let resource = span.resource;
     let mut nodes: Vec<usize> = Vec::new();
     let accesses = graph.draft.accesses.iter();
@@ -64,7 +74,12 @@ fn rebind(graph: &mut Graph, span: Span, memory: SharedMemory) -> Result<()> {
 }
 
 /// Checks a rebinding, and returns the memory that the graph will share after it.
-fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<SharedResources> {
+fn check(
+    graph: &Graph,
+    span: Span,
+    memory: &SharedMemory,
+    (has, expected): (Lengths, Lengths),
+) -> Result<SharedResources> {
     let site = graph.check_place(span)?;
     let unsupported = |message| Error::Unsupported {
         site: site.clone(),
@@ -77,6 +92,11 @@ fn check(graph: &Graph, span: Span, memory: &SharedMemory) -> Result<SharedResou
     let bytes = share.memory.bytes();
     if (span.start, span.bytes) != (0, bytes) {
         return Err(unsupported("a part of shared memory cannot be rebound"));
+    }
+    if has != expected {
+        let name = &graph.draft.resources[resource].name;
+        let mistake = mistakes::wrong_lengths(resource, name, &text(&has), &text(&expected));
+        return Err(invalid(graph, vec![mistake]));
     }
     if memory.bytes() != bytes {
         let name = &graph.draft.resources[resource].name;
@@ -143,7 +163,8 @@ mod tests {
             "an update of that name is something else"
         );
         let other = device.alloc_slice::<f32>(4)?;
-        assert!(rebind(&mut graph, place.span, SharedMemory::of(&other.rows(1..)?)).is_err());
+        let (shorter, lengths) = (SharedMemory::of(&other.rows(1..)?), (place.lengths, place.lengths));
+        assert!(rebind(&mut graph, place.span, shorter, lengths).is_err());
         assert!(matches!(graph.launch(), Err(Error::HalfRebound { .. })));
         graph.rebind(&place, &data)?;
         graph.launch()?;

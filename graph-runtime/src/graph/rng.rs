@@ -104,8 +104,7 @@ impl Rng {
     }
 
     /// The state of the use of this name: a new one if the name has none yet.
-    #[doc(hidden)]
-    pub fn named(&self, name: &[usize]) -> Place<Philox, OnDevice> {
+    pub(crate) fn named(&self, name: &[usize]) -> Place<Philox, OnDevice> {
         let mut uses = self.uses.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(&state) = uses.named.get(name) {
             return state;

@@ -2,7 +2,8 @@
 
 use crate::shape::Element;
 
-/// Only Rust's own integers are integers: a kernel gets the value that a program has written.
+/// Seals [`Integer`]: only Rust's own integers are integers, so that a kernel gets the value that a program has
+/// written.
 mod sealed {
     pub trait Integer {}
 }
@@ -14,7 +15,7 @@ mod sealed {
     note = "integers of every type convert where their value fits; floats, `bool` and `char` do not"
 )]
 pub trait Integer: Element + sealed::Integer {
-    /// Can it be negative?
+    /// Whether it has negative values.
     #[doc(hidden)]
     const SIGNED: bool;
 

@@ -206,12 +206,12 @@ impl Value {
 }
 
 impl<const N: usize> KernelCall<N> {
-    /// A call of `K`. Only `#[cuda_kernels]` makes calls: it has checked the arguments' types against the PTX.
+    /// A call of `K`. The calls that `#[cuda_kernels]` generates use it, after it has compared the arguments' types
+    /// with the PTX. Otherwise only the author of an `unsafe impl` of [`Kernel`] needs it.
     ///
     /// # Safety
     ///
     /// The arguments are those of `K::FACTS`, in number, kind, element type and access.
-    #[doc(hidden)]
     pub unsafe fn new<K: Kernel>(arguments: [CallArgument; N]) -> Self {
         Self {
             callee: Callee::Declared(K::FACTS),
@@ -234,19 +234,6 @@ impl<const N: usize> KernelCall<N> {
     pub unsafe fn loaded(function: impl LoadedFunction, arguments: [CallArgument; N]) -> Self {
         Self {
             callee: Callee::Loaded(function.loaded()),
-            arguments,
-        }
-    }
-
-    /// A call of a loaded function, for nodes of `cuda_graph!`. In an update it is `None`: the node keeps its function.
-    ///
-    /// # Safety
-    ///
-    /// As for [`KernelCall::loaded`].
-    #[doc(hidden)]
-    pub unsafe fn built_with(function: Option<CudaFunction>, arguments: [CallArgument; N]) -> Self {
-        Self {
-            callee: function.map_or(Callee::Unchanged, Callee::Loaded),
             arguments,
         }
     }

@@ -7,7 +7,9 @@ use crate::backend::memory::DeviceMemory;
 use crate::backend::uses::ClaimKind;
 use crate::error::{Result, Site};
 use crate::shape::place::{OnDevice, Place, select};
-use crate::shape::{Element, Rows};
+use crate::shape::rows::Rows;
+use crate::shape::table::{Table, unpadded};
+use crate::shape::{Element, Lengths, NO_LENGTHS};
 use cudarc::driver::CudaSlice;
 use std::fmt;
 use std::marker::PhantomData;
@@ -48,8 +50,14 @@ pub struct DeviceBuffer<S: ?Sized> {
 }
 
 impl<S: ?Sized> DeviceBuffer<S> {
+    /// Memory of a shape that is no table.
     pub(crate) fn new(memory: DeviceMemory, bytes: usize) -> Self {
-        Self::of(Piece::new(memory, bytes))
+        Self::with_lengths(memory, bytes, NO_LENGTHS)
+    }
+
+    /// Memory of a shape that does not tell these lengths.
+    pub(crate) fn with_lengths(memory: DeviceMemory, bytes: usize, lengths: Lengths) -> Self {
+        Self::of(Piece::new(memory, bytes, lengths))
     }
 
     fn of(piece: Piece<DeviceMemory>) -> Self {
@@ -72,8 +80,7 @@ impl<S: ?Sized> DeviceBuffer<S> {
     where
         S: Rows,
     {
-        let (start, bytes) = select(self.bytes(), |all: Place<S, OnDevice>| all.row(index).span)?;
-        Ok(DeviceBuffer::of(self.piece.part(start, bytes)))
+        self.part(|all| all.row(index))
     }
 
     /// Returns a handle to the elements `range` of the outermost dimension. Parts that do not overlap can be used at
@@ -81,16 +88,20 @@ impl<S: ?Sized> DeviceBuffer<S> {
     ///
     /// # Errors
     /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) if the range reaches outside.
-    pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<DeviceBuffer<[S::Row]>>
+    pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<DeviceBuffer<S::Several>>
     where
         S: Rows,
     {
-        let (start, bytes) = select(self.bytes(), |all: Place<S, OnDevice>| all.rows(range).span)?;
-        Ok(DeviceBuffer::of(self.piece.part(start, bytes)))
+        self.part(|all| all.rows(range))
+    }
+
+    fn part<P: ?Sized>(&self, f: impl FnOnce(Place<S, OnDevice>) -> Place<P, OnDevice>) -> Result<DeviceBuffer<P>> {
+        let part = select(self.bytes(), self.piece.lengths, Site::buffer, f)?;
+        Ok(DeviceBuffer::of(self.piece.part(&part)))
     }
 
     fn view(&self) -> DeviceRef<'_, S> {
-        DeviceRef::shared(&self.piece, 0, self.piece.bytes, Site::buffer())
+        DeviceRef::shared(&self.piece, 0, self.piece.bytes, Site::buffer()).with_lengths(self.piece.lengths)
     }
 }
 
@@ -122,6 +133,49 @@ impl<S: Element> DeviceBuffer<S> {
     }
 }
 
+impl<T, const D: usize> DeviceBuffer<Table<T, D>> {
+    /// The lengths of the table, outermost first.
+    pub fn lengths(&self) -> [usize; D] {
+        unpadded(&self.piece.lengths)
+    }
+}
+
+/// Copies in and out of memory whose elements the host has in slices.
+macro_rules! flat {
+    ($([$($generics:tt)*] $shape:ty;)*) => {$(
+        impl<$($generics)*> DeviceBuffer<$shape> {
+            /// Waits for launches that write the memory, and returns a copy of the contents: all elements, row by row.
+            ///
+            /// # Errors
+            /// As [`DeviceBuffer::read`].
+            pub fn read_vec(&self) -> Result<Vec<T>> {
+                self.view().read_vec()
+            }
+
+            /// Waits for launches that use the memory, and replaces the contents. `slice` has all elements, row by row.
+            ///
+            /// # Errors
+            /// [`Error::Length`](crate::Error::Length) if the lengths differ, and as [`DeviceBuffer::read_vec`].
+            pub fn copy_from(&self, slice: &[T]) -> Result<()> {
+                self.view().write(bytemuck::cast_slice(slice))
+            }
+
+            /// Waits for launches that write the memory, and copies the contents to `slice`, which has as many elements
+            /// as the memory.
+            ///
+            /// # Errors
+            /// As [`DeviceBuffer::copy_from`].
+            pub fn copy_to(&self, slice: &mut [T]) -> Result<()> {
+                self.view().copy_to(slice)
+            }
+        }
+    )*};
+}
+flat! {
+    [T: Element] [T];
+    [T: Element, const D: usize] Table<T, D>;
+}
+
 impl<T: Element> DeviceBuffer<[T]> {
     /// The number of elements.
     pub fn len(&self) -> usize {
@@ -131,31 +185,6 @@ impl<T: Element> DeviceBuffer<[T]> {
     /// Whether it has no elements.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
-    }
-
-    /// Waits for launches that write the memory, and returns a copy of the contents.
-    ///
-    /// # Errors
-    /// As [`DeviceBuffer::read`].
-    pub fn read_vec(&self) -> Result<Vec<T>> {
-        self.view().read_vec()
-    }
-
-    /// Waits for launches that use the memory, and replaces the contents. `slice` must have the length of the memory.
-    ///
-    /// # Errors
-    /// [`Error::Length`](crate::Error::Length) if the lengths differ, and as [`DeviceBuffer::read_vec`].
-    pub fn copy_from(&self, slice: &[T]) -> Result<()> {
-        self.view().write(bytemuck::cast_slice(slice))
-    }
-
-    /// Waits for launches that write the memory, and copies the contents to `slice`, which must have the length of the
-    /// memory.
-    ///
-    /// # Errors
-    /// As [`DeviceBuffer::copy_from`].
-    pub fn copy_to(&self, slice: &mut [T]) -> Result<()> {
-        self.view().copy_to(slice)
     }
 
     /// Waits for launches that write the memory, and lends it as a slice of cudarc's, to be read there. While the slice

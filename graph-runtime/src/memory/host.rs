@@ -2,7 +2,8 @@
 
 use crate::backend::block::Piece;
 use crate::backend::memory::HostMemory;
-use crate::shape::Element;
+use crate::shape::table::{Table, TableMut, TableRef, bytes_of, padded, unpadded};
+use crate::shape::{Element, Extent, Lengths, NO_LENGTHS};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::ptr::NonNull;
@@ -30,7 +31,7 @@ impl<S: Element> HostBuffer<S> {
     pub(crate) fn sized(memory: HostMemory) -> Self {
         Self {
             pointer: memory.pointer().cast(),
-            piece: whole(memory),
+            piece: whole(memory, NO_LENGTHS),
         }
     }
 }
@@ -40,14 +41,40 @@ impl<T: Element> HostBuffer<[T]> {
     pub(crate) fn slice(memory: HostMemory, len: usize) -> Self {
         Self {
             pointer: NonNull::slice_from_raw_parts(memory.pointer().cast(), len),
-            piece: whole(memory),
+            piece: whole(memory, NO_LENGTHS),
         }
     }
 }
 
-fn whole(memory: HostMemory) -> Piece<HostMemory> {
+impl<T: Element, const D: usize> HostBuffer<Table<T, D>> {
+    /// The memory has the size and alignment of a table of these lengths.
+    pub(crate) fn table(memory: HostMemory, lengths: [usize; D]) -> Self {
+        Self {
+            pointer: Table::at(memory.pointer(), bytes_of::<T>(&lengths)),
+            piece: whole(memory, padded(lengths)),
+        }
+    }
+
+    /// The lengths of the table, outermost first.
+    pub fn lengths(&self) -> [usize; D] {
+        unpadded(&self.piece.lengths)
+    }
+
+    /// The contents with their lengths.
+    pub fn view(&self) -> TableRef<'_, T, D> {
+        TableRef::new(self.as_flattened(), &self.piece.lengths)
+    }
+
+    /// The contents with their lengths, to write.
+    pub fn view_mut(&mut self) -> TableMut<'_, T, D> {
+        let lengths = self.piece.lengths;
+        TableMut::new(self.as_flattened_mut(), &lengths)
+    }
+}
+
+fn whole(memory: HostMemory, lengths: Lengths) -> Piece<HostMemory> {
     let bytes = memory.bytes();
-    Piece::new(memory, bytes)
+    Piece::new(memory, bytes, lengths)
 }
 
 impl<S: ?Sized> HostBuffer<S> {
@@ -66,9 +93,9 @@ impl<S: ?Sized> Deref for HostBuffer<S> {
     type Target = S;
 
     fn deref(&self) -> &S {
-        // SAFETY: only `sized` and `slice` make such pointers, of zeroed memory with the size and alignment of `S`. Any
-        // bytes are a valid `S: Pod`, also those that graphs have written. The memory lives as long as `self`, and only
-        // `self` leads to it.
+        // SAFETY: only `sized`, `slice` and `table` make such pointers, of zeroed memory with the size and alignment of
+        // `S`. Any bytes are a valid `S: Pod`, also those that graphs have written. The memory lives as long as `self`,
+        // and only `self` leads to it.
         unsafe { self.pointer.as_ref() }
     }
 }

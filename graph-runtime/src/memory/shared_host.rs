@@ -7,7 +7,9 @@ use crate::backend::memory::HostMemory;
 use crate::backend::uses::{Claim, ClaimKind};
 use crate::error::{Result, Site};
 use crate::shape::place::{OnHost, Place, select};
-use crate::shape::{Element, Extent, Rows};
+use crate::shape::rows::Rows;
+use crate::shape::table::{Table, TableMut, TableRef, unpadded};
+use crate::shape::{Element, Extent, Lengths};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, RangeBounds};
@@ -95,6 +97,7 @@ impl<S: ?Sized> SharedHost<S> {
     pub fn read(&self) -> Result<HostRef<'_, S>> {
         Ok(HostRef {
             pointer: self.pointer,
+            lengths: self.piece.lengths,
             claim: self.piece.hold(false, ClaimKind::Guard, Site::buffer)?,
             marker: PhantomData,
         })
@@ -108,6 +111,7 @@ impl<S: ?Sized> SharedHost<S> {
     pub fn write(&self) -> Result<HostMut<'_, S>> {
         Ok(HostMut {
             pointer: self.pointer,
+            lengths: self.piece.lengths,
             claim: self.piece.hold(true, ClaimKind::Guard, Site::buffer)?,
             marker: PhantomData,
         })
@@ -130,12 +134,13 @@ impl<S: ?Sized> SharedHost<S> {
         }
     }
 
-    fn part<P>(&self, f: impl FnOnce(Place<S, OnHost>) -> Place<P, OnHost>) -> Result<Piece<HostMemory>>
+    fn part<P>(&self, f: impl FnOnce(Place<S, OnHost>) -> Place<P, OnHost>) -> Result<SharedHost<P>>
     where
-        P: ?Sized,
+        P: ?Sized + Extent,
     {
-        let (start, bytes) = select(self.bytes(), |all| f(all).span)?;
-        Ok(self.piece.part(start, bytes))
+        let part = select(self.bytes(), self.piece.lengths, Site::buffer, f)?;
+        let piece = self.piece.part(&part);
+        Ok(SharedHost::new(P::at(first(&piece), piece.bytes), piece))
     }
 
     /// Returns a handle to the element `index` of the outermost dimension.
@@ -146,8 +151,7 @@ impl<S: ?Sized> SharedHost<S> {
     where
         S: Rows,
     {
-        let piece = self.part(|all| all.row(index))?;
-        Ok(SharedHost::new(first(&piece), piece))
+        self.part(|all| all.row(index))
     }
 
     /// Returns a handle to the elements `range` of the outermost dimension. Parts that do not overlap can be lent and
@@ -155,23 +159,25 @@ impl<S: ?Sized> SharedHost<S> {
     ///
     /// # Errors
     /// [`Error::OutOfBounds`](crate::Error::OutOfBounds) if the range reaches outside.
-    pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<SharedHost<[S::Row]>>
+    pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<SharedHost<S::Several>>
     where
         S: Rows,
     {
-        let piece = self.part(|all| all.rows(range))?;
-        let len = piece.bytes.checked_div(size_of::<S::Row>()).unwrap_or(0);
-        Ok(SharedHost::new(
-            NonNull::slice_from_raw_parts(first(&piece), len),
-            piece,
-        ))
+        self.part(|all| all.rows(range))
     }
 }
 
 /// The address of the first byte of a piece.
-fn first<T>(piece: &Piece<HostMemory>) -> NonNull<T> {
+fn first(piece: &Piece<HostMemory>) -> NonNull<u8> {
     // SAFETY: pieces lie within their block.
-    unsafe { piece.block.pointer().add(piece.start) }.cast()
+    unsafe { piece.block.pointer().add(piece.start) }
+}
+
+impl<T, const D: usize> SharedHost<Table<T, D>> {
+    /// The lengths of the table, outermost first.
+    pub fn lengths(&self) -> [usize; D] {
+        unpadded(&self.piece.lengths)
+    }
 }
 
 impl<T: Element> SharedHost<[T]> {
@@ -227,6 +233,8 @@ impl<S: ?Sized> fmt::Debug for SharedHost<S> {
 pub struct HostRef<'b, S: ?Sized> {
     /// A pointer, since a reference would have to be valid even after the claim ends, when the guard is dropped.
     pointer: NonNull<S>,
+    /// The lengths that `S` does not tell.
+    lengths: Lengths,
     #[expect(dead_code, reason = "it keeps others off until it is dropped")]
     claim: Claim<'b, LaunchEvent>,
     marker: PhantomData<&'b S>,
@@ -236,16 +244,19 @@ pub struct HostRef<'b, S: ?Sized> {
 pub struct HostMut<'b, S: ?Sized> {
     /// A pointer, since a reference would have to be valid even after the claim ends, when the guard is dropped.
     pointer: NonNull<S>,
+    /// The lengths that `S` does not tell.
+    lengths: Lengths,
     #[expect(dead_code, reason = "it keeps others off until it is dropped")]
     claim: Claim<'b, LaunchEvent>,
     marker: PhantomData<&'b mut S>,
 }
 
 impl<'b, S: ?Sized + Extent> HostRef<'b, S> {
-    /// Lends a piece, which the caller has checked to be an `S`.
-    pub(crate) fn of(piece: &'b Piece<HostMemory>, site: impl FnOnce() -> Site) -> Result<Self> {
+    /// Lends a piece, which the caller has checked to be an `S` of these lengths.
+    pub(crate) fn of(piece: &'b Piece<HostMemory>, lengths: Lengths, site: impl FnOnce() -> Site) -> Result<Self> {
         Ok(Self {
             pointer: S::at(first(piece), piece.bytes),
+            lengths,
             claim: piece.hold(false, ClaimKind::Guard, site)?,
             marker: PhantomData,
         })
@@ -253,10 +264,11 @@ impl<'b, S: ?Sized + Extent> HostRef<'b, S> {
 }
 
 impl<'b, S: ?Sized + Extent> HostMut<'b, S> {
-    /// Lends a piece, which the caller has checked to be an `S`.
-    pub(crate) fn of(piece: &'b Piece<HostMemory>, site: impl FnOnce() -> Site) -> Result<Self> {
+    /// Lends a piece, which the caller has checked to be an `S` of these lengths.
+    pub(crate) fn of(piece: &'b Piece<HostMemory>, lengths: Lengths, site: impl FnOnce() -> Site) -> Result<Self> {
         Ok(Self {
             pointer: S::at(first(piece), piece.bytes),
+            lengths,
             claim: piece.hold(true, ClaimKind::Guard, site)?,
             marker: PhantomData,
         })
@@ -277,8 +289,8 @@ impl<S: ?Sized> Deref for HostRef<'_, S> {
 
     fn deref(&self) -> &S {
         // SAFETY: the memory has the size and alignment of this shape, and any bytes are a value of it
-        // (`HostBuffer::sized`, `slice`). Nobody writes it while the claim lives (facts 1 and 3 of `Uses`), and it
-        // outlives the claim, which borrows the block.
+        // (`HostBuffer::sized`, `slice`, `table`). Nobody writes it while the claim lives (facts 1 and 3 of `Uses`),
+        // and it outlives the claim, which borrows the block.
         unsafe { self.pointer.as_ref() }
     }
 }
@@ -297,6 +309,26 @@ impl<S: ?Sized> DerefMut for HostMut<'_, S> {
         // SAFETY: as for `HostRef`; the claim is to write, so nobody else touches the memory, and `self` is borrowed
         // exclusively.
         unsafe { self.pointer.as_mut() }
+    }
+}
+
+impl<T, const D: usize> HostRef<'_, Table<T, D>> {
+    /// The contents with their lengths.
+    pub fn view(&self) -> TableRef<'_, T, D> {
+        TableRef::new(self.as_flattened(), &self.lengths)
+    }
+}
+
+impl<T, const D: usize> HostMut<'_, Table<T, D>> {
+    /// The contents with their lengths.
+    pub fn view(&self) -> TableRef<'_, T, D> {
+        TableRef::new(self.as_flattened(), &self.lengths)
+    }
+
+    /// The contents with their lengths, to write.
+    pub fn view_mut(&mut self) -> TableMut<'_, T, D> {
+        let lengths = self.lengths;
+        TableMut::new(self.as_flattened_mut(), &lengths)
     }
 }
 

@@ -6,10 +6,13 @@ use crate::backend::launches::Access;
 use crate::backend::memory::DeviceMemory;
 use crate::backend::uses::{Claim, ClaimKind, Uses};
 use crate::error::{Error, Result, Site};
-use crate::shape::Element;
+use crate::shape::place::{OnDevice, Place, Selected, select};
+use crate::shape::rows::Rows;
+use crate::shape::table::{Table, unpadded};
+use crate::shape::{Element, Lengths, NO_LENGTHS};
 use bytemuck::allocation::{zeroed_box, zeroed_vec};
 use std::marker::PhantomData;
-use std::ops::Deref;
+use std::ops::{Deref, RangeBounds};
 
 /// A borrowed view of a graph's device memory, to be read. While it lives, the graph cannot be launched.
 pub struct DeviceRef<'g, S: ?Sized> {
@@ -18,6 +21,8 @@ pub struct DeviceRef<'g, S: ?Sized> {
     uses: Option<&'g Uses<LaunchEvent>>,
     start: usize,
     bytes: usize,
+    /// The lengths that `S` does not tell.
+    lengths: Lengths,
     site: Site,
     shape: PhantomData<fn(&S)>,
 }
@@ -30,9 +35,15 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
             uses: None,
             start,
             bytes,
+            lengths: NO_LENGTHS,
             site,
             shape: PhantomData,
         }
+    }
+
+    /// The view, of memory with these lengths, which `S` does not tell.
+    pub(crate) fn with_lengths(self, lengths: Lengths) -> Self {
+        Self { lengths, ..self }
     }
 
     /// A view of shared memory. The caller has checked that the bytes are in the piece.
@@ -46,6 +57,41 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
     /// The size in bytes.
     pub fn bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// The element `index` of the outermost dimension.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`] where there is none.
+    pub fn row(&self, index: usize) -> Result<DeviceRef<'g, S::Row>>
+    where
+        S: Rows,
+    {
+        self.part(|all| all.row(index))
+    }
+
+    /// The elements `range` of the outermost dimension.
+    ///
+    /// # Errors
+    /// [`Error::OutOfBounds`] where they are not all there.
+    pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<DeviceRef<'g, S::Several>>
+    where
+        S: Rows,
+    {
+        self.part(|all| all.rows(range))
+    }
+
+    fn part<P: ?Sized>(&self, f: impl FnOnce(Place<S, OnDevice>) -> Place<P, OnDevice>) -> Result<DeviceRef<'g, P>> {
+        let Selected { start, bytes, lengths } = select(self.bytes, self.lengths, || self.site.clone(), f)?;
+        Ok(DeviceRef {
+            memory: self.memory,
+            uses: self.uses,
+            start: self.start + start,
+            bytes,
+            lengths,
+            site: self.site.clone(),
+            shape: PhantomData,
+        })
     }
 
     fn check(&self, given: usize) -> Result<()> {
@@ -99,24 +145,52 @@ impl<S: Element> DeviceRef<'_, S> {
     }
 }
 
-impl<T: Element> DeviceRef<'_, [T]> {
-    /// Returns a copy of the contents. Blocks until it is made.
-    ///
-    /// # Errors
-    /// [`Error::Cuda`] if the copy failed; [`Error::InUse`] as [`DeviceBuffer::read`](crate::DeviceBuffer::read).
-    pub fn read_vec(&self) -> Result<Vec<T>> {
-        let mut values = zeroed_vec(self.bytes.checked_div(size_of::<T>()).unwrap_or(0));
-        self.copy_to(&mut values)?;
-        Ok(values)
+impl<T, const D: usize> DeviceRef<'_, Table<T, D>> {
+    /// The lengths of the table, outermost first.
+    pub fn lengths(&self) -> [usize; D] {
+        unpadded(&self.lengths)
     }
+}
 
-    /// Copies the contents to `slice`, which must have the length of the memory. Blocks until the copy is made.
-    ///
-    /// # Errors
-    /// [`Error::Length`] if the lengths differ, and as [`DeviceRef::read_vec`].
-    pub fn copy_to(&self, slice: &mut [T]) -> Result<()> {
-        self.get(bytemuck::cast_slice_mut(slice))
-    }
+/// Copies in and out of memory whose elements the host has in slices.
+macro_rules! flat {
+    ($([$($generics:tt)*] $shape:ty;)*) => {$(
+        impl<$($generics)*> DeviceRef<'_, $shape> {
+            /// Returns a copy of the contents: all elements, row by row. Blocks until it is made.
+            ///
+            /// # Errors
+            /// [`Error::Cuda`] if the copy failed; [`Error::InUse`] as
+            /// [`DeviceBuffer::read`](crate::DeviceBuffer::read).
+            pub fn read_vec(&self) -> Result<Vec<T>> {
+                let mut values = zeroed_vec(self.bytes.checked_div(size_of::<T>()).unwrap_or(0));
+                self.copy_to(&mut values)?;
+                Ok(values)
+            }
+
+            /// Copies the contents to `slice`, which has as many elements as the memory. Blocks until the copy is made.
+            ///
+            /// # Errors
+            /// [`Error::Length`] if the lengths differ, and as [`DeviceRef::read_vec`].
+            pub fn copy_to(&self, slice: &mut [T]) -> Result<()> {
+                self.get(bytemuck::cast_slice_mut(slice))
+            }
+        }
+
+        impl<$($generics)*> DeviceMut<'_, $shape> {
+            /// Replaces the contents. `slice` has all elements, row by row. Blocks until the copy is made.
+            ///
+            /// # Errors
+            /// [`Error::Length`] if the lengths differ; [`Error::Cuda`] if the copy failed; [`Error::InUse`] as
+            /// [`DeviceBuffer::read`](crate::DeviceBuffer::read).
+            pub fn copy_from(&mut self, slice: &[T]) -> Result<()> {
+                self.0.write(bytemuck::cast_slice(slice))
+            }
+        }
+    )*};
+}
+flat! {
+    [T: Element] [T];
+    [T: Element, const D: usize] Table<T, D>;
 }
 
 /// A borrowed view of a graph's device memory, to be read and written. While it lives, the graph cannot be launched.
@@ -142,13 +216,20 @@ impl<S: Element> DeviceMut<'_, S> {
     }
 }
 
-impl<T: Element> DeviceMut<'_, [T]> {
-    /// Replaces the contents. `slice` must have the length of the memory. Blocks until the copy is made.
+impl<S: ?Sized + Rows> DeviceMut<'_, S> {
+    /// The element `index` of the outermost dimension, to write.
     ///
     /// # Errors
-    /// [`Error::Length`] if the lengths differ; [`Error::Cuda`] if the copy failed; [`Error::InUse`] as
-    /// [`DeviceBuffer::read`](crate::DeviceBuffer::read).
-    pub fn copy_from(&mut self, slice: &[T]) -> Result<()> {
-        self.0.write(bytemuck::cast_slice(slice))
+    /// As [`DeviceRef::row`].
+    pub fn row_mut(&mut self, index: usize) -> Result<DeviceMut<'_, S::Row>> {
+        self.0.row(index).map(DeviceMut)
+    }
+
+    /// The elements `range` of the outermost dimension, to write.
+    ///
+    /// # Errors
+    /// As [`DeviceRef::rows`].
+    pub fn rows_mut(&mut self, range: impl RangeBounds<usize>) -> Result<DeviceMut<'_, S::Several>> {
+        self.0.rows(range).map(DeviceMut)
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::error::Result;
 use crate::program::pointer::{Addresses, Kept, Pointer, PointerMut};
-use crate::shape::ArrayOf;
 use crate::shape::place::OnDevice;
+use crate::shape::{ArrayOf, NO_LENGTHS};
 use cudarc::driver::sys::{CUdeviceptr, CUstream};
 use cudarc::driver::{CudaContext, CudaStream, DevicePtr, DevicePtrMut, DeviceSlice, SyncOnDrop};
 use std::any::Any;
@@ -80,7 +80,7 @@ impl<'n, K> CaptureStream<'n, K> {
     /// # Errors
     /// [`Error::Cuda`](crate::Error::Cuda) if the device has too little memory.
     pub fn workspace(&self, bytes: usize) -> Result<PointerMut<'n, [u8], OnDevice>> {
-        Ok(PointerMut::new(self.session.workspace(bytes)?, bytes))
+        Ok(PointerMut::new(self.session.workspace(bytes)?, bytes, NO_LENGTHS))
     }
 
     /// Runs `make` outside the capture, before anything is captured. `make` may allocate, free and wait; work that it

@@ -1,9 +1,11 @@
 //! Host functions of `call` nodes, and the host memory that they get as Rust references.
 
 use crate::error::CudaError;
-use crate::shape::Element;
+use crate::program::tuples::each_tuple;
 use crate::shape::part::Part;
 use crate::shape::place::{DeclaredAccess, OnHost, Place};
+use crate::shape::table::{Table, TableMut, TableRef};
+use crate::shape::{Element, Lengths};
 use graph_plan::Mode;
 use std::any::Any;
 use std::cell::Cell;
@@ -26,7 +28,7 @@ mod sealed {
     note = "copy device memory to a `host` resource first, and borrow that"
 )]
 pub trait HostArgument: sealed::HostArgument {
-    /// The argument that the function gets: `&S` or `&mut S`, if the memory has shape `S`.
+    /// The argument that the function gets: `&S` or `&mut S`, if the memory has shape `S`; for a table, a view.
     type Reference<'a>;
 
     #[doc(hidden)]
@@ -35,9 +37,10 @@ pub trait HostArgument: sealed::HostArgument {
     /// # Safety
     ///
     /// From `pointer` on there are `bytes` bytes of the memory that the place was issued for, aligned for it. During
-    /// `'a` nobody else writes them; if this borrows mutably, nobody else touches them.
+    /// `'a` nobody else writes them; if this borrows mutably, nobody else touches them. `lengths` are those of the
+    /// place.
     #[doc(hidden)]
-    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> Self::Reference<'a>;
+    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, lengths: &Lengths) -> Self::Reference<'a>;
 }
 
 impl<S: ?Sized> sealed::HostArgument for &Place<S, OnHost> {}
@@ -47,10 +50,10 @@ impl<S: Element> HostArgument for &Place<S, OnHost> {
     type Reference<'a> = &'a S;
 
     fn declared(&self) -> DeclaredAccess {
-        DeclaredAccess::new(self.span, Mode::Read)
+        DeclaredAccess::new(self, Mode::Read)
     }
 
-    unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize) -> &'a S {
+    unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize, _lengths: &Lengths) -> &'a S {
         // SAFETY: by the caller's promise; any bytes are an `S: Element`.
         unsafe { pointer.cast().as_ref() }
     }
@@ -60,10 +63,10 @@ impl<S: Element> HostArgument for &mut Place<S, OnHost> {
     type Reference<'a> = &'a mut S;
 
     fn declared(&self) -> DeclaredAccess {
-        DeclaredAccess::new(self.span, Mode::ReadWrite)
+        DeclaredAccess::new(self, Mode::ReadWrite)
     }
 
-    unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize) -> &'a mut S {
+    unsafe fn reference<'a>(pointer: NonNull<u8>, _bytes: usize, _lengths: &Lengths) -> &'a mut S {
         // SAFETY: by the caller's promise; any bytes are an `S: Element`.
         unsafe { pointer.cast().as_mut() }
     }
@@ -73,10 +76,10 @@ impl<T: Element> HostArgument for &Place<[T], OnHost> {
     type Reference<'a> = &'a [T];
 
     fn declared(&self) -> DeclaredAccess {
-        DeclaredAccess::new(self.span, Mode::Read)
+        DeclaredAccess::new(self, Mode::Read)
     }
 
-    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> &'a [T] {
+    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, _lengths: &Lengths) -> &'a [T] {
         // SAFETY: by the caller's promise; any bytes are `T: Element`s.
         unsafe { slice::<T>(pointer, bytes).as_ref() }
     }
@@ -86,12 +89,38 @@ impl<T: Element> HostArgument for &mut Place<[T], OnHost> {
     type Reference<'a> = &'a mut [T];
 
     fn declared(&self) -> DeclaredAccess {
-        DeclaredAccess::new(self.span, Mode::ReadWrite)
+        DeclaredAccess::new(self, Mode::ReadWrite)
     }
 
-    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize) -> &'a mut [T] {
+    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, _lengths: &Lengths) -> &'a mut [T] {
         // SAFETY: by the caller's promise; any bytes are `T: Element`s.
         unsafe { slice::<T>(pointer, bytes).as_mut() }
+    }
+}
+
+impl<T: Element, const D: usize> HostArgument for &Place<Table<T, D>, OnHost> {
+    type Reference<'a> = TableRef<'a, T, D>;
+
+    fn declared(&self) -> DeclaredAccess {
+        DeclaredAccess::new(self, Mode::Read)
+    }
+
+    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, lengths: &Lengths) -> TableRef<'a, T, D> {
+        // SAFETY: by the caller's promise; any bytes are `T: Element`s.
+        TableRef::new(unsafe { slice::<T>(pointer, bytes).as_ref() }, lengths)
+    }
+}
+
+impl<T: Element, const D: usize> HostArgument for &mut Place<Table<T, D>, OnHost> {
+    type Reference<'a> = TableMut<'a, T, D>;
+
+    fn declared(&self) -> DeclaredAccess {
+        DeclaredAccess::new(self, Mode::ReadWrite)
+    }
+
+    unsafe fn reference<'a>(pointer: NonNull<u8>, bytes: usize, lengths: &Lengths) -> TableMut<'a, T, D> {
+        // SAFETY: by the caller's promise; any bytes are `T: Element`s.
+        TableMut::new(unsafe { slice::<T>(pointer, bytes).as_mut() }, lengths)
     }
 }
 
@@ -114,9 +143,10 @@ pub trait HostArguments: sealed::HostArguments {
 
     /// # Safety
     ///
-    /// As for [`HostArgument::reference`]: `memory` has a pointer and a length in bytes for each argument.
+    /// As for [`HostArgument::reference`]: `memory` has a pointer and a length in bytes for each argument, and
+    /// `lengths` has the lengths of its place.
     #[doc(hidden)]
-    unsafe fn references<'a>(memory: &[(NonNull<u8>, usize)]) -> Self::References<'a>;
+    unsafe fn references<'a>(memory: &[(NonNull<u8>, usize)], lengths: &[Lengths]) -> Self::References<'a>;
 }
 
 impl sealed::HostArguments for () {}
@@ -128,7 +158,7 @@ impl HostArguments for () {
         Vec::new()
     }
 
-    unsafe fn references<'a>(_memory: &[(NonNull<u8>, usize)]) -> Self::References<'a> {}
+    unsafe fn references<'a>(_memory: &[(NonNull<u8>, usize)], _lengths: &[Lengths]) -> Self::References<'a> {}
 }
 
 macro_rules! tuples {
@@ -142,30 +172,17 @@ macro_rules! tuples {
                 vec![$(self.$index.declared()),*]
             }
 
-            unsafe fn references<'a>(memory: &[(NonNull<u8>, usize)]) -> Self::References<'a> {
+            unsafe fn references<'a>(memory: &[(NonNull<u8>, usize)], lengths: &[Lengths]) -> Self::References<'a> {
                 ($({
                     let (pointer, bytes) = memory[$index];
                     // SAFETY: by the caller's promise about this argument.
-                    unsafe { $argument::reference(pointer, bytes) }
+                    unsafe { $argument::reference(pointer, bytes, &lengths[$index]) }
                 },)*)
             }
         }
     )*};
 }
-tuples! {
-    [A 0]
-    [A 0 B 1]
-    [A 0 B 1 C 2]
-    [A 0 B 1 C 2 D 3]
-    [A 0 B 1 C 2 D 3 E 4]
-    [A 0 B 1 C 2 D 3 E 4 F 5]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11]
-}
+each_tuple!(tuples);
 
 type Function = Box<dyn FnMut(&[(NonNull<u8>, usize)]) + Send>;
 
@@ -185,14 +202,16 @@ impl HostCall {
         A: HostArguments,
         F: for<'a> FnMut(A::References<'a>) + Send + 'static,
     {
-        let declared = arguments.declared().into_iter();
+        let declared = arguments.declared();
+        let lengths: Vec<Lengths> = declared.iter().map(|declared| declared.lengths).collect();
         Self {
             declared: declared
+                .into_iter()
                 .map(|declared| (Part::of(declared.span), declared.mode))
                 .collect(),
             function: Mutex::new(Box::new(move |memory| {
                 // SAFETY: `run`, the only caller, was promised this; the references end with the call.
-                function(unsafe { A::references(memory) });
+                function(unsafe { A::references(memory, &lengths) });
             })),
         }
     }

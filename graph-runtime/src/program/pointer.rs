@@ -1,7 +1,9 @@
 //! The arguments of `capture` and `raw` nodes: addresses with a shape, and a lifetime that ends with the closure.
 
-use crate::shape::ArrayOf;
+use crate::program::tuples::each_tuple;
 use crate::shape::place::{DeclaredAccess, Memory, OnDevice, OnHost, Place, Span};
+use crate::shape::table::{Table, unpadded};
+use crate::shape::{ArrayOf, Lengths};
 use cudarc::driver::sys::CUdeviceptr;
 use graph_plan::Mode;
 use std::fmt;
@@ -15,6 +17,8 @@ pub struct Pointer<'n, S: ?Sized, M> {
     /// The first byte. In device memory, this is an address without provenance.
     first: *mut u8,
     bytes: usize,
+    /// The lengths that `S` does not tell.
+    lengths: Lengths,
     marker: PointerMarker<'n, S, M>,
 }
 
@@ -22,10 +26,11 @@ pub struct Pointer<'n, S: ?Sized, M> {
 type PointerMarker<'n, S, M> = PhantomData<(&'n (), fn() -> M, fn(&S))>;
 
 impl<S: ?Sized, M> Pointer<'_, S, M> {
-    pub(crate) fn new(first: *mut u8, bytes: usize) -> Self {
+    pub(crate) fn new(first: *mut u8, bytes: usize, lengths: Lengths) -> Self {
         Self {
             first,
             bytes,
+            lengths,
             marker: PhantomData,
         }
     }
@@ -41,6 +46,13 @@ impl<S: ?Sized, M> Pointer<'_, S, M> {
         S: ArrayOf<T>,
     {
         self.bytes.checked_div(size_of::<T>()).unwrap_or(0)
+    }
+}
+
+impl<T, const D: usize, M> Pointer<'_, Table<T, D>, M> {
+    /// The lengths of the table, outermost first.
+    pub fn lengths(&self) -> [usize; D] {
+        unpadded(&self.lengths)
     }
 }
 
@@ -79,8 +91,8 @@ impl<S: ?Sized, M> fmt::Debug for Pointer<'_, S, M> {
 pub struct PointerMut<'n, S: ?Sized, M>(Pointer<'n, S, M>);
 
 impl<S: ?Sized, M> PointerMut<'_, S, M> {
-    pub(crate) fn new(first: *mut u8, bytes: usize) -> Self {
-        Self(Pointer::new(first, bytes))
+    pub(crate) fn new(first: *mut u8, bytes: usize, lengths: Lengths) -> Self {
+        Self(Pointer::new(first, bytes, lengths))
     }
 }
 
@@ -173,7 +185,7 @@ impl<S: ?Sized + 'static, M: Memory + 'static> NodeArgument for &Place<S, M> {
     type Kept = Read<S, M>;
 
     fn keep(self) -> (Option<DeclaredAccess>, Read<S, M>) {
-        (Some(DeclaredAccess::new(self.span, Mode::Read)), Read(*self))
+        (Some(DeclaredAccess::new(self, Mode::Read)), Read(*self))
     }
 }
 
@@ -181,7 +193,7 @@ impl<S: ?Sized + 'static, M: Memory + 'static> NodeArgument for &mut Place<S, M>
     type Kept = Write<S, M>;
 
     fn keep(self) -> (Option<DeclaredAccess>, Write<S, M>) {
-        (Some(DeclaredAccess::new(self.span, Mode::ReadWrite)), Write(*self))
+        (Some(DeclaredAccess::new(self, Mode::ReadWrite)), Write(*self))
     }
 }
 
@@ -189,7 +201,7 @@ impl<S: ?Sized + 'static, M: Memory + 'static> Kept for Read<S, M> {
     type Given<'n> = Pointer<'n, S, M>;
 
     fn give<'n>(&self, addresses: &'n Addresses) -> Pointer<'n, S, M> {
-        Pointer::new(addresses.of(self.0.span), self.0.span.bytes)
+        Pointer::new(addresses.of(self.0.span), self.0.span.bytes, self.0.lengths)
     }
 }
 
@@ -197,7 +209,7 @@ impl<S: ?Sized + 'static, M: Memory + 'static> Kept for Write<S, M> {
     type Given<'n> = PointerMut<'n, S, M>;
 
     fn give<'n>(&self, addresses: &'n Addresses) -> PointerMut<'n, S, M> {
-        PointerMut::new(addresses.of(self.0.span), self.0.span.bytes)
+        PointerMut::new(addresses.of(self.0.span), self.0.span.bytes, self.0.lengths)
     }
 }
 
@@ -281,17 +293,4 @@ macro_rules! tuples {
         }
     )*};
 }
-tuples! {
-    [A 0]
-    [A 0 B 1]
-    [A 0 B 1 C 2]
-    [A 0 B 1 C 2 D 3]
-    [A 0 B 1 C 2 D 3 E 4]
-    [A 0 B 1 C 2 D 3 E 4 F 5]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10]
-    [A 0 B 1 C 2 D 3 E 4 F 5 G 6 H 7 I 8 J 9 K 10 L 11]
-}
+each_tuple!(tuples);

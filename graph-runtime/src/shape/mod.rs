@@ -1,23 +1,24 @@
 //! Shapes: the Rust types that describe memory, and the relations between them.
 //!
-//! A buffer's shape is a Rust type: `[[f32; 1024]; 64]` is 64 rows of 1024 elements, `f32` is a single element, and
-//! `[f32]` has a length that is known when the graph is built. Nothing here depends on a device.
+//! A buffer's shape is a Rust type: `[[f32; 1024]; 64]` is 64 rows of 1024 elements, `f32` is a single element, `[f32]`
+//! has a length that is known when the graph is built, and `Table<f32, 2>` has two of them. Nothing here depends on a
+//! device.
 
 pub(crate) mod rectangle;
 pub(crate) mod part;
 pub(crate) mod place;
+pub(crate) mod same;
+pub(crate) mod rows;
+pub(crate) mod table;
 pub(crate) mod iterations;
 
 use bytemuck::Pod;
-use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 /// Seals the relations between shapes. The type of a place says its elements, their size and their alignment; that
 /// makes it sound to lend references into it and to pass it to kernels.
 mod sealed {
     pub trait ArrayOf<T> {}
-    pub trait SameShape<Destination: ?Sized> {}
-    pub trait Rows {}
     pub trait Condition {}
     pub trait Extent {}
 }
@@ -36,6 +37,16 @@ pub trait Element: Pod + Send + Sync {}
 
 #[diagnostic::do_not_recommend]
 impl<T: Pod + Send + Sync> Element for T {}
+
+/// The maximum number of dimensions of a shape.
+pub(crate) const MAX_DIMENSIONS: usize = 4;
+
+/// The lengths of a shape that its type does not tell, outermost first: those of a [`Table`](table::Table). Of all other
+/// shapes, and past the dimensions of a table, they are 0.
+pub(crate) type Lengths = [usize; MAX_DIMENSIONS];
+
+/// The [`Lengths`] of shapes that are no tables.
+pub(crate) const NO_LENGTHS: Lengths = [0; MAX_DIMENSIONS];
 
 /// An array of up to four dimensions whose innermost elements are `T`, or `T` itself.
 ///
@@ -66,67 +77,6 @@ arrays_of! {
     [[[[T; D]; C]; B]], [B C D];
 }
 
-/// The shape of a rectangle whose number of rows, and of elements `T` in each row, are known when the graph is built.
-#[derive(Debug)]
-pub struct Table<T> {
-    rows: PhantomData<T>,
-}
-
-macro_rules! tables_of {
-    ($($element:ty, [$($length:ident)*];)*) => {$(
-        impl<T, $(const $length: usize),*> sealed::ArrayOf<T> for Table<$element> {}
-        #[diagnostic::do_not_recommend]
-        impl<T, $(const $length: usize),*> ArrayOf<T> for Table<$element> {}
-    )*};
-}
-tables_of! {
-    T, [];
-    [T; A], [A];
-    [[T; B]; A], [A B];
-}
-
-/// The relation between the two sides of a memcpy: they have the same shape. If the outermost length of one is known
-/// only when the graph is built, the lengths are compared then.
-#[diagnostic::on_unimplemented(
-    message = "a memcpy from `{Self}` to `{Destination}` changes the shape [shape-mismatch]",
-    label = "has shape `{Self}`",
-    note = "copy between resources of one shape, or between ranges of one length"
-)]
-pub trait SameShape<Destination: ?Sized>: sealed::SameShape<Destination> {}
-
-impl<S: ?Sized> sealed::SameShape<S> for S {}
-impl<R, const N: usize> sealed::SameShape<[R]> for [R; N] {}
-impl<R, const N: usize> sealed::SameShape<[R; N]> for [R] {}
-impl<T, const N: usize, const M: usize> sealed::SameShape<Table<T>> for [[T; N]; M] {}
-impl<T, const N: usize, const M: usize> sealed::SameShape<[[T; N]; M]> for Table<T> {}
-impl<T, const N: usize> sealed::SameShape<Table<T>> for [[T; N]] {}
-impl<T, const N: usize> sealed::SameShape<[[T; N]]> for Table<T> {}
-
-#[diagnostic::do_not_recommend]
-impl<S: ?Sized> SameShape<S> for S {}
-#[diagnostic::do_not_recommend]
-impl<R, const N: usize> SameShape<[R]> for [R; N] {}
-#[diagnostic::do_not_recommend]
-impl<R, const N: usize> SameShape<[R; N]> for [R] {}
-#[diagnostic::do_not_recommend]
-impl<T, const N: usize, const M: usize> SameShape<Table<T>> for [[T; N]; M] {}
-#[diagnostic::do_not_recommend]
-impl<T, const N: usize, const M: usize> SameShape<[[T; N]; M]> for Table<T> {}
-#[diagnostic::do_not_recommend]
-impl<T, const N: usize> SameShape<Table<T>> for [[T; N]] {}
-#[diagnostic::do_not_recommend]
-impl<T, const N: usize> SameShape<[[T; N]]> for Table<T> {}
-
-/// A shape with an outermost dimension, from which an index or a range selects: `[T; N]` or `[T]`.
-#[diagnostic::on_unimplemented(
-    message = "memory of shape `{Self}` has no dimension to select from [out-of-bounds]",
-    label = "not an array"
-)]
-pub trait Rows: sealed::Rows {
-    /// One element of the outermost dimension.
-    type Row: Element;
-}
-
 /// The layout of a shape in memory: a type whose size is known, or a slice.
 pub trait Extent: sealed::Extent {
     /// The size in bytes; `None` for a slice.
@@ -155,20 +105,6 @@ impl<T> Extent for [T] {
         let len = bytes.checked_div(size_of::<T>()).unwrap_or(0);
         NonNull::slice_from_raw_parts(address.cast(), len)
     }
-}
-
-impl<R, const N: usize> sealed::Rows for [R; N] {}
-impl<R> sealed::Rows for [R] {}
-
-impl<R: Element, const N: usize> Rows for [R; N]
-where
-    [R; N]: Element,
-{
-    type Row = R;
-}
-
-impl<R: Element> Rows for [R] {
-    type Row = R;
 }
 
 /// The shape of the memory that an `if`, a `while` or a `switch` reads: one `u32`.

@@ -1,8 +1,9 @@
 //! Columns of a matrix: rows of memory that lie apart. Copies and memsets take them; kernels do not.
 
+use crate::shape::Lengths;
 use crate::shape::part::{ByteRectangle, Part};
 use crate::shape::place::{Marker, Place, Span};
-use crate::shape::{Rows, Table};
+use crate::shape::rows::{Rows, sealed};
 use graph_plan::Region;
 use std::fmt;
 use std::marker::PhantomData;
@@ -15,6 +16,8 @@ use std::ops::RangeBounds;
 /// rectangle, by `Rectangle::from`.
 pub struct Rectangle<S: ?Sized, M> {
     pub(crate) span: RectangleSpan,
+    /// The lengths that `S` does not tell.
+    pub(crate) lengths: Lengths,
     marker: Marker<S, M>,
 }
 
@@ -29,16 +32,24 @@ pub(crate) struct RectangleSpan {
     pub(crate) pitch: usize,
 }
 
-/// The elements of the rows of a shape.
-type Inner<S> = <<S as Rows>::Row as Rows>::Row;
+/// The shape of one row.
+type Row<S> = <S as Rows>::Row;
 
 impl<S: ?Sized, M> Rectangle<S, M> {
-    fn new(span: RectangleSpan) -> Self {
+    fn new(span: RectangleSpan, lengths: Lengths) -> Self {
         Self {
             span,
+            lengths,
             marker: PhantomData,
         }
     }
+}
+
+/// Some columns of some rows.
+struct Columns {
+    span: RectangleSpan,
+    /// The numbers of rows and columns, and the inner lengths of a column that its shape does not tell.
+    lengths: Lengths,
 }
 
 impl<S: ?Sized, M> Place<S, M> {
@@ -64,11 +75,12 @@ impl<S: ?Sized, M> Place<S, M> {
         &self,
         row: usize,
         column: usize,
-    ) -> Rectangle<[[Inner<S>; C]; R], M>
+    ) -> Rectangle<<Row<S> as Rows>::StackExactly<R, C>, M>
     where
         S: Rows<Row: Rows>,
     {
-        Rectangle::new(self.select(row..row.saturating_add(R), column..column.saturating_add(C)))
+        self.columns(row..row.saturating_add(R), column..column.saturating_add(C))
+            .exact::<S, _, _>()
     }
 
     /// The rows `rows`, and of each row `C` elements from `column` on. As [`Place::rectangle`], for a number of rows
@@ -77,11 +89,11 @@ impl<S: ?Sized, M> Place<S, M> {
         &self,
         rows: impl RangeBounds<usize>,
         column: usize,
-    ) -> Rectangle<[[Inner<S>; C]], M>
+    ) -> Rectangle<<Row<S> as Rows>::StackOf<C>, M>
     where
         S: Rows<Row: Rows>,
     {
-        Rectangle::new(self.select(rows, column..column.saturating_add(C)))
+        self.columns(rows, column..column.saturating_add(C)).exact::<S, _, _>()
     }
 
     /// The columns `columns` of the rows `rows`. As [`Place::rectangle`], for lengths that are known only when the
@@ -90,41 +102,46 @@ impl<S: ?Sized, M> Place<S, M> {
         &self,
         rows: impl RangeBounds<usize>,
         columns: impl RangeBounds<usize>,
-    ) -> Rectangle<Table<Inner<S>>, M>
+    ) -> Rectangle<<Row<S> as Rows>::Stack, M>
     where
         S: Rows<Row: Rows>,
     {
-        Rectangle::new(self.select(rows, columns))
+        let Columns { span, lengths } = self.columns(rows, columns);
+        Rectangle::new(span, lengths)
     }
 
     /// The element `column` of each of `R` rows from `row` on: `x[row..row + R][column]`.
-    pub fn column<const R: usize>(&self, row: usize, column: usize) -> Rectangle<[Inner<S>; R], M>
+    pub fn column<const R: usize>(&self, row: usize, column: usize) -> Rectangle<<Row<S> as Rows>::Exactly<R>, M>
     where
         S: Rows<Row: Rows>,
     {
-        Rectangle::new(self.select(row..row.saturating_add(R), column..column.saturating_add(1)))
+        self.columns(row..row.saturating_add(R), column..column.saturating_add(1))
+            .single::<S, _, _>()
     }
 
     /// The element `column` of each of `rows`. As [`Place::column`], for a number of rows that is known only when the
     /// graph is built.
-    pub fn column_rows(&self, rows: impl RangeBounds<usize>, column: usize) -> Rectangle<[Inner<S>], M>
+    pub fn column_rows(&self, rows: impl RangeBounds<usize>, column: usize) -> Rectangle<<Row<S> as Rows>::Several, M>
     where
         S: Rows<Row: Rows>,
     {
-        Rectangle::new(self.select(rows, column..column.saturating_add(1)))
+        self.columns(rows, column..column.saturating_add(1)).single::<S, _, _>()
     }
 
     /// Some columns of some rows.
-    fn select(&self, rows: impl RangeBounds<usize>, columns: impl RangeBounds<usize>) -> RectangleSpan
+    fn columns(&self, rows: impl RangeBounds<usize>, columns: impl RangeBounds<usize>) -> Columns
     where
         S: Rows<Row: Rows>,
     {
-        let (rows, pitch) = (self.rows(rows).span, size_of::<S::Row>());
+        let (start, end) = self.bounds(rows);
+        let (rows, pitch) = (self.rows(start..end).span, S::row_bytes(&self.lengths));
         // The columns are selected from the first row, even if there are no rows, so that they are checked.
-        let first = Place::<S::Row, M>::new(Span { bytes: pitch, ..rows });
-        let columns = first.rows(columns).span;
+        let own = S::row_lengths(&self.lengths);
+        let first = Place::<S::Row, M>::with_lengths(Span { bytes: pitch, ..rows }, own);
+        let (left, right) = first.bounds(columns);
+        let columns = first.rows(left..right).span;
         let count = rows.bytes.checked_div(pitch).unwrap_or(0);
-        RectangleSpan {
+        let span = RectangleSpan {
             all: Span {
                 // If there are no rows, the rectangle may be at the end of memory, where no column begins.
                 start: if count == 0 { rows.start } else { columns.start },
@@ -133,19 +150,38 @@ impl<S: ?Sized, M> Place<S, M> {
             },
             width: columns.bytes,
             pitch,
+        };
+        Columns {
+            span,
+            lengths: [end.saturating_sub(start), right.saturating_sub(left), own[1], own[2]],
         }
+    }
+}
+
+impl Columns {
+    /// The rectangle, of a shape whose type tells the number of columns.
+    fn exact<S: ?Sized + Rows<Row: Rows>, P: ?Sized, M>(self) -> Rectangle<P, M> {
+        Rectangle::new(self.span, <Row<S> as sealed::Rows>::kept(self.lengths))
+    }
+
+    /// The rectangle of a single column, of the shape of so many columns.
+    fn single<S: ?Sized + Rows<Row: Rows>, P: ?Sized, M>(self) -> Rectangle<P, M> {
+        let [rows, _, inner @ ..] = self.lengths;
+        let lengths = [rows, inner[0], inner[1], 0];
+        Rectangle::new(self.span, <Row<S> as sealed::Rows>::kept(lengths))
     }
 }
 
 /// Takes all of a place, row by row.
 impl<S: ?Sized + Rows, M> From<Place<S, M>> for Rectangle<S, M> {
     fn from(place: Place<S, M>) -> Self {
-        let width = size_of::<S::Row>();
-        Self::new(RectangleSpan {
+        let width = S::row_bytes(&place.lengths);
+        let span = RectangleSpan {
             all: place.span,
             width,
             pitch: width,
-        })
+        };
+        Self::new(span, place.lengths)
     }
 }
 
@@ -207,6 +243,7 @@ impl<S: ?Sized, M> fmt::Debug for Rectangle<S, M> {
 mod tests {
     use super::*;
     use crate::shape::place::OnDevice;
+    use crate::shape::table::Table;
 
     fn matrix() -> Place<[[f32; 8]; 4], OnDevice> {
         Place::new(Span {
@@ -247,6 +284,25 @@ mod tests {
             Some(matrix.rows(1..3).span)
         );
         assert_eq!(matrix.rectangle::<2, 7>(1, 0).span.in_one_piece(), None);
+    }
+
+    #[test]
+    fn rectangles_of_tables_have_their_lengths() {
+        let span = matrix().span;
+        let table = Place::<Table<f32, 2>, OnDevice>::with_lengths(span, [4, 8, 0, 0]);
+        let some = table.rectangle_of(1..=2, 5..);
+        assert_eq!((numbers(some), some.lengths), (Some([308, 12, 32, 2]), [2, 3, 0, 0]));
+        assert_eq!(table.rectangle::<2, 3>(1, 5).lengths, [0; 4], "its type tells");
+        assert_eq!(numbers(table.column::<4>(0, 7)), Some([256 + 28, 4, 32, 4]));
+        assert_eq!(numbers(table.rectangle_of(.., 9..)), None);
+        let cube = Place::<Table<f32, 3>, OnDevice>::with_lengths(span, [2, 4, 4, 0]);
+        let some = cube.rectangle_of(.., 1..3);
+        assert_eq!(
+            (numbers(some), some.lengths),
+            (Some([256 + 16, 32, 64, 2]), [2, 2, 4, 0])
+        );
+        assert_eq!(cube.rectangle::<2, 2>(0, 1).lengths, [2, 2, 4, 0]);
+        assert_eq!(cube.column::<2>(0, 3).lengths, [2, 4, 0, 0]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What only a CUDA device has: streams and contexts of the user's, captures, limits of the device. On the emulator
+//! Features of CUDA devices only: streams and contexts of the user's, captures, limits of the device. On the emulator
 //! every test says that it is skipped.
 
 use crate::common::*;

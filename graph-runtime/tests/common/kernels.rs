@@ -138,11 +138,11 @@ macro_rules! false_declarations {
 }
 
 false_declarations! {
-    /// Is not in its file.
+    /// A kernel that is not in its file.
     Missing = { name: "missing", entry: "missing" } of count;
-    /// Is compiled for a device that is not there yet.
+    /// A kernel that is compiled for a device that does not exist yet.
     Future = { target: "sm_999" } of count;
-    /// Is in a file that does not load.
+    /// A kernel in a file that does not load.
     Broken = { name: "broken", entry: "broken", source: Source::Ptx(&BROKEN), params: &[] } of slow;
     /// Says that it only reads what it writes.
     LyingFill = {

@@ -32,7 +32,7 @@ pub(crate) fn shuffling(seed: u64) -> Device {
     })
 }
 
-/// Is every node delayed? On CUDA it is two nodes then.
+/// Whether every node is delayed. On CUDA it is two nodes then.
 pub(crate) fn delayed() -> bool {
     std::env::var_os("CUDA_GRAPH_TEST_DELAYS").is_some()
 }

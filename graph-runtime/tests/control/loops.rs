@@ -3,7 +3,7 @@
 use crate::common::{add_to, device, mix, shuffling};
 use graph_runtime::{Device, Error, GraphBuilder, Launch, PlanLoop, PlanNode, Result, cuda_graph};
 
-/// Does to `to` what the kernel [`mix`] does.
+/// Changes `to` as the kernel [`mix`] does.
 pub(crate) fn mixed<const N: usize>(from: [u32; N], to: &mut [u32; N]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to = to.wrapping_mul(31).wrapping_add(from).wrapping_add(1);

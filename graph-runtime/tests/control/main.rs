@@ -8,6 +8,7 @@ mod children_memory;
 mod children_params;
 mod conditional_calls;
 mod conditionals;
+mod each;
 mod each_calls;
 mod exits;
 mod loop_bodies;

@@ -22,7 +22,7 @@ fn atomics_32() {
     unsigned[1] = u32::MAX;
     let mut trial = Trial::new("atomics_32");
     let input = trial.input("in", input);
-    // Which thread exchanged last is left open: cells 7 and 8 add up to all.
+    // The thread that exchanged last is left open: cells 7 and 8 add up to all.
     let mut out = trial.input("out", out);
     let fixed = out.rows(..7);
     trial.compare("fixed", fixed, Bound::Bits);

@@ -1,8 +1,8 @@
-//! How near a result must come to the recorded one.
+//! The difference that a result may have from the recorded one.
 
 use graph_runtime::bytemuck::{Pod, Zeroable};
 
-/// How much a number may differ from the recorded one.
+/// The difference that a number may have from the recorded one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Bound {
     /// In no bit: integers, and what IEEE 754 and PTX define, NaNs included.
@@ -23,7 +23,7 @@ pub(crate) enum Bound {
 pub(crate) trait Number: graph_runtime::Element + std::fmt::Debug + PartialEq {
     /// The value, `None` for integers, which are compared by their bits.
     fn value(self) -> Option<f64>;
-    /// How many numbers of this format lie between two: the bits as integers that are ordered as the numbers are.
+    /// The number of steps between two numbers of this format: their bits are integers with the same order.
     fn ordered(self) -> i64;
 }
 

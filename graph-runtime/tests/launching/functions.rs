@@ -94,7 +94,7 @@ fn builders_take_them_too() -> Result<()> {
     Ok(())
 }
 
-/// Why a graph with one launch of `scale` is not built.
+/// The error of building a graph with one launch of `scale`.
 fn refusal<const N: usize>(device: &Device, function: &CudaFunction, arguments: [CallArgument; N]) -> Error {
     let mut builder = GraphBuilder::new(device, "Loaded");
     let mut data = builder.device::<[f32; 64]>("data");

@@ -1,4 +1,4 @@
-//! How kernels run: where they come from, how they are launched, what they wait for, and their random numbers.
+//! Running kernels: their sources, launches, programmatic edges and random numbers.
 
 #[path = "../common/mod.rs"]
 mod common;

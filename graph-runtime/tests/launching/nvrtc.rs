@@ -96,7 +96,7 @@ fn run(device: &Device) -> Result<()> {
 /// Set for the processes that the tests start: the name of the test.
 const CHILD: &str = "CUDA_GRAPH_TEST_CHILD";
 
-/// Is this a process that the test `name` has started?
+/// Whether this is a process that the test `name` has started.
 fn is_child(name: &str) -> bool {
     env::var_os(CHILD).is_some_and(|child| child == name)
 }

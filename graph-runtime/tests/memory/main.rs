@@ -11,3 +11,4 @@ mod scratch;
 mod scratch_statements;
 mod shared;
 mod shared_cuda;
+mod tables;

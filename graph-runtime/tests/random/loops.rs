@@ -91,7 +91,7 @@ fn build(
     }
 }
 
-/// Is the graph right as one copy of its nodes says, and is it when all nodes are there?
+/// Whether the graph is right, judged by one copy of its nodes, and judged by all its nodes.
 fn is_right(seed: u64, fewest: usize) -> (bool, bool) {
     let random = &mut Random(seed);
     let declared = declarations(random, 0, fewest);

@@ -14,7 +14,7 @@ const STEPS: usize = 60;
 struct Adder {
     graph: Graph,
     places: [Place<[f32; 32], OnDevice>; 3],
-    /// Which buffers they are now.
+    /// The buffers that they are now.
     bound: [usize; 3],
 }
 

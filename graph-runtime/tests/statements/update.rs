@@ -1,7 +1,7 @@
 //! Changing nodes of a built graph.
 
 use crate::common::*;
-use graph_runtime::{CallArgument, Error, Graph, GraphBuilder, KernelCall, Launch, NodeId, OnDevice, Place, Result};
+use graph_runtime::{CallArgument, Error, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, private};
 
 struct Scaled {
     graph: Graph,
@@ -56,7 +56,7 @@ fn an_update_does_not_make_a_reader_a_writer() -> Result<()> {
     let mut graph = builder.build()?;
     // SAFETY: these are the kernel's parameters, and it writes the last buffer only.
     let call = |x: CallArgument, y: CallArgument| unsafe {
-        KernelCall::built_with(None, [CallArgument::value(2.0_f32), x, y, CallArgument::value(64_u32)])
+        private::loaded_call(None, [CallArgument::value(2.0_f32), x, y, CallArgument::value(64_u32)])
     };
     let writes_both = call(CallArgument::write(&mut x), CallArgument::write(&mut y));
     let text = "graph `Reader`, node `saxpy`: an update cannot change whether a node writes its memory";

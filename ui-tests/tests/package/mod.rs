@@ -4,6 +4,11 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{fs, io};
 
+/// The usual dependencies of a package.
+#[allow(dead_code, reason = "not every test program has a package with these")]
+pub(crate) const DEPENDENCIES: &str =
+    "graph-runtime = { path = 'WORKSPACE/graph-runtime' }\nui-tests = { path = 'WORKSPACE/ui-tests' }";
+
 /// A package with one source file. All such packages share the workspace's target folder, so that what they depend on
 /// is compiled once.
 pub(crate) struct Package {
@@ -11,16 +16,18 @@ pub(crate) struct Package {
 }
 
 impl Package {
-    /// Makes the package, with an empty `src` folder.
-    pub(crate) fn new(name: &str) -> io::Result<Self> {
+    /// Makes the package, with an empty `src` folder. Its dependencies are these lines and further tables; in them,
+    /// `WORKSPACE` stands for the folder of this workspace.
+    pub(crate) fn new(name: &str, dependencies: &str) -> io::Result<Self> {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::create_dir_all(folder.join("src"))?;
-        let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-        let workspace = here.parent().expect("a package of the workspace");
+        let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
+            .parent()
+            .expect("a package of the workspace");
+        let dependencies = dependencies.replace("WORKSPACE", &workspace.display().to_string());
         let manifest = format!(
-            "[workspace]\n\n[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
-             [dependencies]\ngraph-runtime = {{ path = {:?} }}\nui-tests = {{ path = {here:?} }}\n",
-            workspace.join("graph-runtime"),
+            "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
+             [workspace]\n\n[dependencies]\n{dependencies}\n",
         );
         fs::write(folder.join("Cargo.toml"), manifest)?;
         fs::copy(workspace.join("Cargo.lock"), folder.join("Cargo.lock"))?;

@@ -98,7 +98,36 @@ impl Warp {
             Op::Collective(op) => *self.registers.get32(op.members()),
             // Only these two families wait for other lanes.
             Op::Matrix(op) => *self.registers.get32(op.mask),
-            _ => [0; LANES],
+            Op::Branch(_) | Op::BranchIndexed { .. } | Op::Return | Op::Exit | Op::Trap => [0; LANES],
+            Op::Nop
+            | Op::Integer(_)
+            | Op::Multiply(_)
+            | Op::Shift(_)
+            | Op::Bits(_)
+            | Op::Carry(_)
+            | Op::Video(_)
+            | Op::Float(_)
+            | Op::Math(_)
+            | Op::Compare(_)
+            | Op::Test(_)
+            | Op::Select(_)
+            | Op::Move(_)
+            | Op::Predicate(_)
+            | Op::Convert(_)
+            | Op::Narrow(_)
+            | Op::Load(_)
+            | Op::Store(_)
+            | Op::Atomic(_)
+            | Op::Sequence(_)
+            | Op::AsyncCopy(_)
+            | Op::LocalAddress { .. }
+            | Op::IsSpace { .. }
+            | Op::Fence
+            | Op::Clock { .. }
+            | Op::Call(_)
+            | Op::NanoSleep
+            | Op::Barrier(_)
+            | Op::ActiveMask { .. } => [0; LANES],
         }
     }
 

@@ -17,12 +17,22 @@ pub(crate) struct Node {
     pub(crate) after: Vec<Dependency>,
 }
 
-/// `a` or `programmatic(a)` in an `after` list.
+/// `a`, `a(i - 1)` or `programmatic(a)` in an `after` list.
 #[derive(Debug)]
 pub(crate) struct Dependency {
     pub(crate) name: Ident,
+    /// The iteration, if it is named.
+    pub(crate) iteration: Option<Iteration>,
     /// The word `programmatic`.
     pub(crate) programmatic: Option<Ident>,
+}
+
+/// `(i - 1, j)` after the name of a node.
+#[derive(Debug)]
+pub(crate) struct Iteration {
+    pub(crate) numbers: Vec<Expr>,
+    /// The closing parenthesis.
+    pub(crate) end: Span,
 }
 
 /// The action of a node.
@@ -211,6 +221,49 @@ pub(crate) struct Switch {
 }
 
 impl Action {
+    /// The launch of a kernel node.
+    pub(crate) fn launch(&self) -> Option<&Launch> {
+        match self {
+            Action::Kernel(launch) => Some(launch),
+            Action::Memcpy { .. }
+            | Action::Memset { .. }
+            | Action::Call(_)
+            | Action::Graph(_)
+            | Action::Capture(_)
+            | Action::Raw(_)
+            | Action::Join
+            | Action::Record(_)
+            | Action::Wait(_)
+            | Action::If(_)
+            | Action::While(_)
+            | Action::Switch(_) => None,
+        }
+    }
+
+    /// The path of the declared kernel that the node launches.
+    pub(crate) fn kernel(&self) -> Option<&Path> {
+        self.launch().and_then(Launch::path)
+    }
+
+    /// The child graph that the node is.
+    pub(crate) fn child(&self) -> Option<&Child> {
+        match self {
+            Action::Graph(child) => Some(child),
+            Action::Memcpy { .. }
+            | Action::Memset { .. }
+            | Action::Call(_)
+            | Action::Kernel(_)
+            | Action::Capture(_)
+            | Action::Raw(_)
+            | Action::Join
+            | Action::Record(_)
+            | Action::Wait(_)
+            | Action::If(_)
+            | Action::While(_)
+            | Action::Switch(_) => None,
+        }
+    }
+
     /// The condition of an `if`, a `while` or a `switch`.
     pub(crate) fn condition(&self) -> Option<&Place> {
         match self {

@@ -3,7 +3,7 @@
 use super::piece;
 use crate::graph::ast::{Part, Place, Shape};
 use crate::graph::constant::{is_number, mentions, value, value_with};
-use crate::graph::resolve::Graph;
+use crate::graph::resolve::{Graph, Loop};
 use crate::report::{Report, error};
 use crate::text::plain;
 use graph_plan::{Code, Diagnostic};
@@ -52,7 +52,7 @@ fn bounds_of(place: &Place) -> impl Iterator<Item = &Expr> {
         .flatten()
 }
 
-/// The first iteration of the `for`s in which the place leaves its memory. `known` has the variables of the `for`s
+/// The first iteration of the loops in which the place leaves its memory. `known` has the variables of the loops
 /// around them, with their values.
 fn search<'a>(
     graph: &Graph<'a>,
@@ -64,7 +64,9 @@ fn search<'a>(
     let Some((&outermost, inner)) = loops.split_first() else {
         let found = outside(graph, place, known)?;
         return Some(known.iter().fold(found, |found, (variable, value)| {
-            found.note(format!("`{variable}` is {value} in an iteration of the `for`"))
+            let of = graph.loops.iter().find(|repeated| std::ptr::eq(repeated.variable(), *variable));
+            let keyword = of.map_or("for", Loop::keyword);
+            found.note(format!("`{variable}` is {value} in an iteration of the `{keyword}`"))
         }));
     };
     let Expr::Range(range) = &graph.loops[outermost].statement.range else {

@@ -163,7 +163,7 @@ impl<'a> Visit<'a> for Exits<'a> {
     fn visit_expr_async(&mut self, _: &'a ExprAsync) {}
 
     fn visit_item(&mut self, item: &'a Item) {
-        // Of items, only macros are no scope of their own.
+        // Macros are the only items that are no scope of their own.
         if let Item::Macro(item) = item {
             self.tokens(item.mac.tokens.clone());
         }

@@ -24,7 +24,14 @@ struct Statement<'t> {
 #[derive(Default)]
 struct Order {
     nodes: Vec<TokenStream>,
-    lists: Vec<TokenStream>,
+    lists: Vec<AfterList>,
+}
+
+/// An `after` list as Rust.
+struct AfterList {
+    tokens: TokenStream,
+    /// Whether it has numbers of iterations.
+    numbered: bool,
 }
 
 /// The statements of a body. Nodes are variables in `after` lists only, so that expressions do not know them.
@@ -32,6 +39,7 @@ pub(super) fn body(tokens: TokenStream, around: &[Memory]) -> TokenStream {
     let mut order = Order::default();
     let statements = statements(tokens, around, &mut order);
     let Order { nodes, lists } = order;
+    let lists = lists.into_iter().map(|list| list.tokens).collect::<Vec<_>>();
     let order = (!lists.is_empty()).then(|| {
         quote!({
             #(let #nodes: ::graph_runtime::NodeId;)*
@@ -69,12 +77,13 @@ pub(super) fn place(space: &TokenTree, name: &TokenTree, shape: &[TokenTree]) ->
     Some((ty, Memory { name, shape }))
 }
 
-/// The tokens of each statement. A statement ends at a `;`, at the next statement, or after the body of a `for`.
+/// The tokens of each statement. A statement ends at a `;`, at the next statement, or after the body of a loop.
 fn split(tokens: &[TokenTree]) -> Vec<&[TokenTree]> {
     let (mut parts, mut start) = (Vec::new(), 0);
     for (index, token) in tokens.iter().enumerate() {
         let ends = is_punct(token, ';');
-        let loops = is_group(token, Delimiter::Brace) && is_word(&tokens[start], "for");
+        let is_loop = ["for", "each"].iter().any(|word| is_word(&tokens[start], word));
+        let loops = is_group(token, Delimiter::Brace) && is_loop;
         let goes_on = is_visibility(&tokens[start..index]);
         if ends || !goes_on && starts_statement(tokens[index..].iter().cloned()) {
             parts.push(&tokens[start..index]);
@@ -148,7 +157,8 @@ impl<'t> Statement<'t> {
             | Keyword::If
             | Keyword::While
             | Keyword::Switch
-            | Keyword::For => TokenStream::new(),
+            | Keyword::For
+            | Keyword::Each => TokenStream::new(),
         }
     }
 
@@ -159,7 +169,7 @@ impl<'t> Statement<'t> {
             Keyword::Host | Keyword::Device | Keyword::Scratch | Keyword::Constant | Keyword::Param => {
                 return TokenStream::new();
             }
-            Keyword::For => return self.iterations(action, memory, order),
+            Keyword::For | Keyword::Each => return self.iterations(action, memory, order),
             Keyword::Kernel => launch(action),
             Keyword::Memcpy => pair(action, "->"),
             Keyword::Memset => pair(action, "<-"),
@@ -170,7 +180,7 @@ impl<'t> Statement<'t> {
             Keyword::Rng | Keyword::Join | Keyword::Record | Keyword::Wait => list(action, "draws"),
         };
         order.nodes.push(self.name.to_token_stream());
-        order.lists.extend(after.map(|after| list(after, "programmatic")));
+        order.lists.extend(after.map(after_list));
         uses
     }
 
@@ -192,14 +202,19 @@ impl<'t> Statement<'t> {
         quote!(let _ = &(#head); #bodies)
     }
 
-    /// A `for`, with the statements of its body. Its nodes are nodes of the body around it.
+    /// A loop, with the statements of its body. Its nodes are nodes of the body around it.
     fn iterations(&self, action: &[TokenTree], memory: &[Memory], order: &mut Order) -> TokenStream {
-        let (head, bodies) = split_at_braces(action);
+        let ((head, bodies), outside) = (split_at_braces(action), order.lists.len());
         let body = match bodies.first() {
             Some(TokenTree::Group(group)) => statements(group.stream(), memory, order),
             _ => TokenStream::new(),
         };
         let (head, name) = (stream(head), self.name);
+        // Numbers of iterations mention the variables of the loops around.
+        for list in order.lists[outside..].iter_mut().filter(|list| list.numbered) {
+            let tokens = &list.tokens;
+            list.tokens = quote!(for #name in (#head) { #tokens });
+        }
         quote!(for #name in (#head) { #body })
     }
 }
@@ -219,6 +234,25 @@ fn lengths(shape: TokenStream) -> TokenStream {
     let (inner, length) = split_at_puncts(&dimension, ";");
     let (inner, length) = (lengths(stream(inner)), stream(length));
     quote!(#inner let _: usize = #length;)
+}
+
+/// An `after` list. The numbers of an iteration become values beside the name of the node.
+fn after_list(tokens: &[TokenTree]) -> AfterList {
+    let mut separated = TokenStream::new();
+    let mut numbered = false;
+    for (index, token) in tokens.iter().enumerate() {
+        let before = index.checked_sub(1).map(|before| &tokens[before]);
+        let numbers = is_group(token, Delimiter::Parenthesis)
+            && before.is_some_and(|before| matches!(before, TokenTree::Ident(_)) && !is_word(before, "programmatic"));
+        if numbers {
+            separated.extend(quote!(,));
+            numbered = true;
+        }
+        separated.extend([token.clone()]);
+    }
+    let separated: Vec<TokenTree> = separated.into_iter().collect();
+    let tokens = list(&separated, "programmatic");
+    AfterList { tokens, numbered }
 }
 
 /// Splits the tokens before the first braces.

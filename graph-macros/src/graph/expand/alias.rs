@@ -1,7 +1,7 @@
 //! The names under which expansions mention kernels and child graphs.
 
 use super::part::generic;
-use crate::graph::ast::{Action, Child, Launch, Node};
+use crate::graph::ast::{Child, Launch, Node};
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
@@ -16,7 +16,7 @@ pub(super) fn kernel(graph: &Graph<'_>, node: &Node) -> TokenStream {
 
 /// The same type, with the alias at another place.
 pub(super) fn kernel_at(graph: &Graph<'_>, node: &Node, span: Span) -> TokenStream {
-    if let Action::Kernel(launch) = &node.action
+    if let Some(launch) = node.action.launch()
         && own_kernel(graph, launch).is_none()
     {
         return launch.path().to_token_stream();
@@ -38,13 +38,10 @@ pub(super) fn own_kernel<'a>(graph: &Graph<'_>, launch: &'a Launch) -> Option<&'
         .filter(|_| generics.is_empty() || !generic(graph, generics))
 }
 
-/// Does the graph launch a kernel that items beside the type cannot name?
+/// Whether the graph launches a kernel that items beside the type cannot name.
 pub(super) fn has_generic_kernels(graph: &Graph<'_>) -> bool {
-    let is_generic = |node: &&Node| match &node.action {
-        Action::Kernel(launch) => launch.path().is_some() && own_kernel(graph, launch).is_none(),
-        _ => false,
-    };
-    graph.nodes.iter().any(is_generic)
+    let mut launches = graph.nodes.iter().filter_map(|node| node.action.launch());
+    launches.any(|launch| launch.path().is_some() && own_kernel(graph, launch).is_none())
 }
 
 /// The lints that items with names of the user's may break. (Beside a type, the constant around all items allows them.)
@@ -57,20 +54,9 @@ pub(super) fn allowed(graph: &Graph<'_>) -> Option<TokenStream> {
 pub(super) fn aliases(graph: &Graph<'_>) -> TokenStream {
     let allowed = allowed(graph);
     let declare = |node: &&Node| {
-        let (alias, path) = match &node.action {
-            Action::Kernel(launch) => (kernel_alias(node), own_kernel(graph, launch)?),
-            Action::Graph(child) => (own_alias(graph, node, child)?, &child.path),
-            Action::Memcpy { .. }
-            | Action::Memset { .. }
-            | Action::Call(_)
-            | Action::Capture(_)
-            | Action::Raw(_)
-            | Action::Join
-            | Action::Record(_)
-            | Action::Wait(_)
-            | Action::If(_)
-            | Action::While(_)
-            | Action::Switch(_) => return None,
+        let (alias, path) = match node.action.child() {
+            Some(child) => (own_alias(graph, node, child)?, &child.path),
+            None => (kernel_alias(node), own_kernel(graph, node.action.launch()?)?),
         };
         Some(quote!(#allowed type #alias = #path;))
     };

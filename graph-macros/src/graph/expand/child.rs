@@ -3,7 +3,7 @@
 use super::alias::{child_alias, child_path};
 use super::names::hidden;
 use super::part::{borrow, generic, spanned_call};
-use crate::graph::ast::{Action, Argument, Binding, Child, Node};
+use crate::graph::ast::{Argument, Binding, Child, Node};
 use crate::graph::constant::mentions;
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -72,7 +72,7 @@ fn fill(graph: &Graph<'_>, node: &Node, child: &Child, slots: &Ident) -> TokenSt
 
 /// The assertions about a node's bindings, each with the span that it is about.
 pub(super) fn assertions(graph: &Graph<'_>, node: &Node) -> Vec<(Span, TokenStream)> {
-    let Action::Graph(child) = &node.action else {
+    let Some(child) = node.action.child() else {
         return Vec::new();
     };
     let (path, name) = (child_path(graph, node, child), node.name.to_string());

@@ -3,10 +3,10 @@
 use super::argument::kept;
 use super::part::borrow;
 use super::shape::Shape;
-use crate::graph::ast::{Call, Node};
+use crate::graph::ast::{Call, CallParameter, Node};
 use crate::graph::resolve::{Graph, Scalar, added_scalars};
 use proc_macro2::{Ident, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::Expr;
 
 /// The call that adds a host function. Its parameters have the names and the shapes of the resources that it borrows.
@@ -24,13 +24,32 @@ pub(super) fn call(graph: &Graph<'_>, node: &Node, call: &Call, builder: &TokenS
         let resource = graph.resource(&parameter.place);
         let shape = resource.map(|resource| Shape::of(graph, graph.resources[resource]));
         let (and, mutable) = (&parameter.and, &parameter.mutable);
-        quote!(#and #mutable #shape,)
+        match shape {
+            Some(table @ Shape::Table { .. }) => {
+                let view = table.lent(mutable.is_some());
+                quote!(#view,)
+            }
+            shape => quote!(#and #mutable #shape,),
+        }
     });
     let (clones, body) = (clones(graph, node), &call.body);
+    let views = call.parameters.iter().filter_map(|parameter| view(graph, parameter));
+    let views: TokenStream = views.collect();
+    let body = match views.is_empty() {
+        true => body.to_token_stream(),
+        false => quote!({ #views #body }),
+    };
     let function = quote_spanned!(span=> move |(#(#names)*): (#(#types)*)| #body);
     quote_spanned! {span=>
         { #clones let _ = __g::GraphBuilder::call(#builder, #name, (#(#places)*), #function); }
     }
+}
+
+/// Returns the statement that makes the view of a written table mutable: the closure gets that view by value.
+fn view(graph: &Graph<'_>, parameter: &CallParameter) -> Option<TokenStream> {
+    let (name, resource) = (&parameter.place.name, graph.resource(&parameter.place)?);
+    let table = matches!(Shape::of(graph, graph.resources[resource]), Shape::Table { .. });
+    (table && parameter.mutable.is_some()).then(|| quote!(#[allow(unused_mut)] let mut #name = #name;))
 }
 
 /// The call that adds a node about an event: `method` is `record` or `wait`.

@@ -4,7 +4,7 @@
 
 use super::interface::implementation;
 use super::names::hidden;
-use super::node::{add, places};
+use super::node::add;
 use super::operands::{Operands, operands, operands_of};
 use crate::graph::ast::{Action, Node, Param, Statement};
 use crate::graph::resolve::{Entity, Graph, added, mentioned};
@@ -50,7 +50,12 @@ impl<'a> Intact<'a> {
     }
 
     fn nodes(&self) -> impl Iterator<Item = (usize, &'a Node)> {
-        let resolved = |node: &Node| places(node).iter().all(|place| self.graph.resource(place).is_some());
+        let resolved = |node: &Node| {
+            node.action
+                .places()
+                .iter()
+                .all(|place| self.graph.resource(place).is_some())
+        };
         let nodes = self.graph.nodes.iter().copied().enumerate();
         nodes.filter(move |(_, node)| {
             !matches!(node.action, Action::Join) && resolved(node) && self.is(&node.name, added(node))

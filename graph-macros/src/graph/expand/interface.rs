@@ -4,7 +4,7 @@ use super::argument::{argument_type, kept};
 use super::names::{Source, copy, receiver, unseen, value_name};
 use super::shape::Shape;
 use super::types::{
-    Lent, arguments, cloned, generics, lent, marker, memory_shape, nodes_field, param_type, place_type_at,
+    Lent, arguments, cloned, generics, lent, marker, memory_lent, nodes_field, param_type, place_type_at,
 };
 use super::visibility::visibility;
 use crate::graph::ast::{Node, Resource, ResourceKind};
@@ -284,10 +284,10 @@ fn memory_type(graph: &Graph<'_>) -> TokenStream {
     let condition = generics.where_clause.take();
     let marker = marker(&own);
     let fields = host.iter().map(|resource| {
-        let (field, shape) = (&resource.name, memory_shape(graph, resource));
+        let (field, lent) = (&resource.name, memory_lent(graph, resource, &lifetime));
         let visibility = visibility(graph, &resource.attributes);
         let summary = format!(" The host resource `{field}`.");
-        quote!(#[doc = #summary] #visibility #field: &#lifetime mut #shape,)
+        quote!(#[doc = #summary] #visibility #field: #lent,)
     });
     let summary = format!(" All host memory of a [`{}`], lent at once.", item.name);
     quote! {
@@ -324,9 +324,12 @@ fn memory_method(graph: &Graph<'_>, bodies: Bodies) -> TokenStream {
 /// The function that takes one piece of host memory out of a `HostSplit`.
 fn take(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
     match Shape::of(graph, resource) {
+        Shape::Table { .. } if graph.is_expression() => quote!(__p::TableSlot::take),
         _ if graph.is_expression() => quote!(__p::HostSlot::take),
-        Shape::Fixed(_) | Shape::Inferred => quote!(__g::HostSplit::take),
-        Shape::Dynamic { .. } => quote!(__g::HostSplit::take_slice),
+        shape => {
+            let take = shape.function("take", Span::call_site());
+            quote!(__g::HostSplit::#take)
+        }
     }
 }
 

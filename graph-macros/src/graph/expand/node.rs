@@ -122,10 +122,7 @@ fn dimensions(graph: &Graph<'_>, node: &Node, launch: &Launch) -> TokenStream {
 
 /// The function value that a node launches, as an expression of type `CudaFunction`.
 pub(super) fn loaded(node: &Node) -> Option<TokenStream> {
-    let Action::Kernel(launch) = &node.action else {
-        return None;
-    };
-    let Function::Value(value) = &launch.function else {
+    let Function::Value(value) = &node.action.launch()?.function else {
         return None;
     };
     let (span, expr) = (value.span(), &value.expr);
@@ -169,7 +166,7 @@ fn by_value(value: &Expr, kernel: TokenStream, index: usize) -> TokenStream {
     value.to_token_stream()
 }
 
-/// `KernelCall::built_with(function, [arguments])`. If the user wrote no `unsafe`, rustc reports that at the function.
+/// `loaded_call(function, [arguments])`. If the user wrote no `unsafe`, rustc reports that at the function.
 fn call_of_value(launch: &Launch, function: TokenStream, arguments: impl Iterator<Item = TokenStream>) -> TokenStream {
     let arguments = launch.arguments.iter().zip(arguments).map(|(argument, tokens)| {
         let (constructor, span) = match argument {
@@ -181,7 +178,7 @@ fn call_of_value(launch: &Launch, function: TokenStream, arguments: impl Iterato
         quote_spanned!(span=> __g::CallArgument::#constructor(#tokens))
     });
     let (span, name) = (launch.function.span(), loaded_name());
-    let call = quote_spanned!(span=> __g::KernelCall::built_with(#name, [#(#arguments),*]));
+    let call = quote_spanned!(span=> __p::loaded_call(#name, [#(#arguments),*]));
     let call = match launch.unsafety {
         Some(unsafety) => quote_spanned!(unsafety.span=> #unsafety { #call }),
         None => call,
@@ -223,29 +220,6 @@ fn element(graph: &Graph<'_>, place: &Place) -> TokenStream {
         return inner(resource, place.parts.len());
     }
     resource.shape.element.to_token_stream()
-}
-
-/// The places that a node touches.
-pub(super) fn places(node: &Node) -> Vec<&Place> {
-    match &node.action {
-        Action::Kernel(launch) => borrowed(&launch.arguments),
-        Action::Capture(capture) => borrowed(&capture.arguments),
-        Action::Raw(raw) => borrowed(&raw.arguments),
-        Action::Memcpy { from, to } => vec![from, to],
-        Action::Memset { to, .. } => vec![to],
-        Action::Call(call) => call.parameters.iter().map(|parameter| &parameter.place).collect(),
-        Action::Graph(child) => borrowed(child.bindings.iter().map(|binding| &binding.argument)),
-        Action::If(_) | Action::While(_) | Action::Switch(_) => node.action.condition().into_iter().collect(),
-        Action::Join | Action::Record(_) | Action::Wait(_) => Vec::new(),
-    }
-}
-
-fn borrowed<'a>(arguments: impl IntoIterator<Item = &'a Argument>) -> Vec<&'a Place> {
-    let places = arguments.into_iter().filter_map(|argument| match argument {
-        Argument::Borrow { place, .. } => Some(place),
-        Argument::Value(_) => None,
-    });
-    places.collect()
 }
 
 /// The assertions that are made at compile time.
@@ -309,9 +283,7 @@ fn first_writes<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> 
     let assertion = |&access: &usize| {
         let (place, start) = graph.accesses[access];
         let node = graph.nodes[graph.draft.accesses[access].node];
-        let Action::Kernel(launch) = &node.action else {
-            return None;
-        };
+        let launch = node.action.launch()?;
         launch.path()?;
         let passed =
             |argument: &Argument| matches!(argument, Argument::Borrow { place: passed, .. } if ptr::eq(passed, place));
@@ -331,10 +303,7 @@ fn first_writes<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> 
 /// For each two kernels with nodes that can run at the same time, the assertion that they share no module-scope
 /// variable that one of them writes. Only constants of the kernels' types tell which variables they touch.
 fn unordered_kernels<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<'a>> {
-    let path = |node: &Node| match &node.action {
-        Action::Kernel(launch) => launch.path().map(|path| path.to_token_stream().to_string()),
-        _ => None,
-    };
+    let path = |node: &Node| node.action.kernel().map(|path| path.to_token_stream().to_string());
     let launches: Vec<(usize, String)> = graph
         .nodes
         .iter()
@@ -366,13 +335,13 @@ fn each<'a>(graph: &Graph<'a>) -> Vec<Assertion<'a>> {
     let mut launches: Vec<LaunchAssertion<'_>> = Vec::new();
     let mut known: HashMap<String, usize> = HashMap::new();
     for &node in &graph.nodes {
-        for place in places(node) {
+        for place in node.action.places() {
             let (assertions, span) = (bounds_assertions(graph, place).into_iter(), place.name.span());
             found.extend(assertions.map(|tokens| Assertion { node, span, tokens }));
         }
         let children = child::assertions(graph, node).into_iter();
         found.extend(children.map(|(span, tokens)| Assertion { node, span, tokens }));
-        let Action::Kernel(launch) = &node.action else { continue };
+        let Some(launch) = node.action.launch() else { continue };
         let (Some(path), Some(operands)) = (launch.path(), operands(graph, node, launch)) else {
             continue;
         };

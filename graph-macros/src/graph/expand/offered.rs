@@ -14,7 +14,7 @@ use super::shape::Shape;
 use super::step;
 use super::types::{arguments, generics, marker, place_type};
 use super::update::update_calls;
-use crate::graph::ast::{Action, Param, Resource, ResourceKind};
+use crate::graph::ast::{Param, Resource, ResourceKind};
 use crate::graph::resolve::{Graph, Value, params};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, TokenStreamExt, quote, quote_spanned};
@@ -222,10 +222,8 @@ fn unconditional(graph: &Graph<'_>) -> TokenStream {
         let (name, keyword) = (&*node.name, node.kind.keyword());
         return quote!(::core::option::Option::Some((#name, #keyword)));
     }
-    let children = graph.nodes.iter().filter_map(|node| match &node.action {
-        Action::Graph(child) => Some(child_path(graph, node, child)),
-        _ => None,
-    });
+    let children = graph.nodes.iter();
+    let children = children.filter_map(|node| Some(child_path(graph, node, node.action.child()?)));
     let children: Vec<TokenStream> = children.collect();
     if children.is_empty() {
         return quote!(::core::option::Option::None);
@@ -403,7 +401,10 @@ fn update(graph: &Graph<'_>, slots: &[Slot<'_>], bound_type: &TokenStream, bodie
             }
             _ if resource.random.is_some() => quote!(own_rng),
             Shape::Dynamic { row, .. } => quote!(own_slice::<#row>),
-            shape => quote!(own::<#shape>),
+            Shape::Table { element, lengths } => {
+                return quote!(let #place = __p::own_table::<#element, _>(#update, #name, [#(#lengths),*])?;);
+            }
+            shape @ (Shape::Fixed(_) | Shape::Inferred) => quote!(own::<#shape>),
         };
         quote!(let #place = __p::#found(#update, #name)?;)
     });

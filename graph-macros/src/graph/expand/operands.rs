@@ -1,7 +1,6 @@
 //! The operands of the functions of nodes: places, scalars, and the variables of loops.
 
 use super::names::{Source, copy, local};
-use super::node::places;
 use super::types::place_type;
 use crate::graph::ast::Resource;
 use crate::graph::resolve::{Graph, Scalar, Value, added_scalars};
@@ -79,7 +78,7 @@ pub(super) fn operands(graph: &Graph<'_>, operands: &Operands) -> TokenStream {
 
 /// The resources that the nodes touch, each once, in order of declaration.
 pub(super) fn resources_of<'a>(graph: &Graph<'a>, nodes: &[usize]) -> impl Iterator<Item = &'a Resource> + use<'a> {
-    let touched = nodes.iter().flat_map(|&node| places(graph.nodes[node]));
+    let touched = nodes.iter().flat_map(|&node| graph.nodes[node].action.places());
     let mut indices: Vec<usize> = touched.filter_map(|place| graph.resource(place)).collect();
     indices.sort_unstable();
     indices.dedup();

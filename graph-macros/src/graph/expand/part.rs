@@ -4,7 +4,7 @@
 use super::names::local_at;
 use super::rng;
 use super::shape::Shape;
-use crate::graph::ast::{Action, Part, Place, Resource};
+use crate::graph::ast::{Part, Place, Resource};
 use crate::graph::constant::{is_constant, mentions, value};
 use crate::graph::resolve::{Graph, expressions};
 use proc_macro2::{Delimiter, Group, Ident, Literal, Span, TokenStream, TokenTree};
@@ -79,7 +79,7 @@ pub(super) fn range<'a>(
 /// The length of a dimension, if it is part of the resource's type and the text tells it.
 fn length_of<'a>(graph: &Graph<'_>, resource: &'a Resource, dimension: usize) -> Option<&'a Expr> {
     let length = resource.shape.lengths.get(dimension)?;
-    (dimension > 0 || !graph.is_dynamic(resource)).then_some(length)
+    (!graph.is_variable(length)).then_some(length)
 }
 
 /// The expression of a place, of type `Place<shape of the part, memory>`; if `mutable`, a value that `&mut` may borrow.
@@ -171,10 +171,8 @@ pub(super) fn generic(graph: &Graph<'_>, tokens: TokenStream) -> bool {
 fn foreign_names(graph: &Graph<'_>) -> Vec<String> {
     let shapes = graph.resources.iter().map(|resource| resource.shape.to_token_stream());
     let nodes = graph.nodes.iter().map(|node| expressions(node));
-    let kernels = graph.nodes.iter().filter_map(|node| match &node.action {
-        Action::Kernel(launch) => Some(launch.generics()),
-        _ => None,
-    });
+    let kernels = graph.nodes.iter();
+    let kernels = kernels.filter_map(|node| Some(node.action.launch()?.generics()));
     let mut names = Vec::new();
     shapes
         .chain(nodes)
@@ -217,9 +215,12 @@ pub(super) fn buffer(graph: &Graph<'_>, place: &Place) -> Option<TokenStream> {
     let Some(last) = place.parts.last() else {
         return match Shape::of(graph, resource) {
             Shape::Fixed(shape) => Some(quote!(__p::buffer::<#shape>())),
-            Shape::Dynamic { .. } | Shape::Inferred => None,
+            Shape::Dynamic { .. } | Shape::Table { .. } | Shape::Inferred => None,
         };
     };
+    if graph.variable_lengths(resource) > place.parts.len() {
+        return None; // a row has lengths that only build knows
+    }
     let row = inner(resource, place.parts.len());
     let Some(range) = range(graph, resource, place.parts.len() - 1, last) else {
         return Some(quote!(__p::buffer::<#row>()));

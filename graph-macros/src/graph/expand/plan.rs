@@ -19,7 +19,7 @@ pub(super) fn plan(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
                 quote!(__p::PlanResource::scratch(#name, #bytes, #offset))
             }
             (None, Shape::Fixed(shape)) => quote!(__p::plan_resource::<#shape>(#name, __p::Space::#space)),
-            (None, Shape::Dynamic { .. } | Shape::Inferred) => {
+            (None, Shape::Dynamic { .. } | Shape::Table { .. } | Shape::Inferred) => {
                 quote!(__p::PlanResource::new(#name, __p::Space::#space, 0))
             }
         }
@@ -112,8 +112,11 @@ fn bodies(graph: &Graph<'_>) -> (TokenStream, TokenStream) {
         Some(quote!(__p::PlanBody::new(#node, __p::Role::#role)))
     });
     let loops = graph.draft.loops.iter().map(|repeated| {
-        let (variable, parent) = (&*repeated.variable, optional(repeated.parent));
-        quote!(__p::PlanLoop::new(#variable, #parent))
+        let (variable, parent) = (&*repeated.variable.name, optional(repeated.parent));
+        match repeated.parallel {
+            true => quote!(__p::PlanLoop::parallel(#variable, #parent)),
+            false => quote!(__p::PlanLoop::new(#variable, #parent)),
+        }
     });
     if graph.draft.bodies.len() == 1 && graph.draft.loops.is_empty() {
         return (TokenStream::new(), quote!(new(#name, Self::__RESOURCES, Self::__NODES)));
@@ -123,7 +126,16 @@ fn bodies(graph: &Graph<'_>) -> (TokenStream, TokenStream) {
         const __LOOPS: &'static [__p::PlanLoop] = &[#(#loops),*];
     };
     let call = quote!(nested(#name, Self::__RESOURCES, Self::__NODES, Self::__BODIES, Self::__LOOPS));
-    (declared, call)
+    let shifts = graph.draft.shifts.iter().map(|shift| {
+        let ([from, to], steps) = ([shift.from, shift.to].map(number), &shift.steps);
+        let steps = steps.iter().map(|&step| Literal::i64_unsuffixed(step));
+        quote!(__p::PlanShift::new(#from, #to, &[#(#steps),*]))
+    });
+    if graph.draft.shifts.is_empty() {
+        return (declared, call);
+    }
+    let declared = quote!(#declared const __SHIFTS: &'static [__p::PlanShift] = &[#(#shifts),*];);
+    (declared, quote!(#call.with_shifts(Self::__SHIFTS)))
 }
 
 /// An `Option` as tokens.

@@ -2,9 +2,9 @@
 //! whether these order their nodes.
 
 use super::alias::{allowed, kernel, own_kernel};
-use crate::graph::ast::{Action, Argument, Launch, Node};
+use crate::graph::ast::{Argument, Launch, Node};
 use crate::graph::resolve::Graph;
-use graph_plan::{Access, Code, Edge, Outcome, Writers};
+use graph_plan::{Access, Code, Edge, Outcome, Shift, Writers};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use std::collections::HashSet;
@@ -30,9 +30,20 @@ pub(super) fn edges(graph: &Graph<'_>, builder: &impl ToTokens) -> TokenStream {
         });
         quote!(__p::Declare::#method(#builder, &[#(#edges),*]);)
     });
+    let indices: Vec<usize> = (0..graph.draft.shifts.len()).collect();
+    let loops = |&shift: &usize| graph.draft.shifts[shift].steps.len();
+    let shifted = indices.chunk_by(|a, b| loops(a) == loops(b)).map(|run| {
+        let edges = run.iter().map(|&shift| {
+            let Shift { from, to, steps } = &graph.draft.shifts[shift];
+            let [from, to] = [*from, *to].map(Literal::usize_unsuffixed);
+            let steps = steps.iter().map(|&step| Literal::i64_unsuffixed(step));
+            quote!((#from, #to, [#(#steps),*]))
+        });
+        quote!(__p::Declare::shifted_edges(#builder, &[#(#edges),*]);)
+    });
     let nodes = Literal::usize_unsuffixed(graph.nodes.len());
     let end = quote!(__p::Declare::end_nodes(#builder, #nodes););
-    [end].into_iter().chain(calls).collect()
+    [end].into_iter().chain(calls).chain(shifted).collect()
 }
 
 /// For each programmatic edge, the assertion that the later kernel waits, and a warning if the earlier one never lets
@@ -130,10 +141,8 @@ fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order:
 
 /// The launch of a node whose kernel is declared, if items beside the type can name it: `build` checks the others.
 fn declared<'a>(graph: &Graph<'a>, node: usize) -> Option<&'a Launch> {
-    match &graph.nodes[node].action {
-        Action::Kernel(launch) => own_kernel(graph, launch).map(|_| &**launch),
-        _ => None,
-    }
+    let launch = graph.nodes[node].action.launch()?;
+    own_kernel(graph, launch).map(|_| launch)
 }
 
 /// The kernels of all nodes, each once.

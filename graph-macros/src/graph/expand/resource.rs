@@ -21,18 +21,13 @@ pub(super) fn declare(
         Some(bound) => quote!(#bound.#field),
         None => quote!(::core::option::Option::None),
     };
-    let length = match Shape::of(graph, resource) {
-        Shape::Dynamic { length, .. } => Some(length),
-        Shape::Fixed(_) | Shape::Inferred => None,
+    let shape = Shape::of(graph, resource);
+    let function = |fixed: &str| shape.function(fixed, resource.name.span());
+    let length = shape.lengths().map(|lengths| quote!(, #lengths));
+    let element = match &shape {
+        Shape::Table { element, .. } => quote!(#element, _),
+        Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => shape.element(),
     };
-    let function = |fixed: &str, dynamic: &str| {
-        let function = if length.is_some() { dynamic } else { fixed };
-        Ident::new(function, resource.name.span())
-    };
-    let (shape, length) = (
-        Shape::of(graph, resource).element(),
-        length.map(|length| quote!(, #length)),
-    );
     let function = match resource.kind {
         ResourceKind::Moved(_) => return TokenStream::new(), // moved locals are not declared
         ResourceKind::Rng => {
@@ -40,7 +35,11 @@ pub(super) fn declare(
             return quote!(let #place = #rng;);
         }
         ResourceKind::Shared { .. } => {
-            let required = length.map(|length| quote!(__g::GraphBuilder::require_len(#builder, &#place #length);));
+            let require = match &shape {
+                Shape::Table { .. } => quote!(require_lengths),
+                Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => quote!(require_len),
+            };
+            let required = length.map(|length| quote!(__g::GraphBuilder::#require(#builder, &#place #length);));
             return quote! {
                 let #place = __p::bound(#bound, #builder, #name)?;
                 #required
@@ -51,13 +50,13 @@ pub(super) fn declare(
             return quote!(let #place = __g::GraphBuilder::constant::<#shape>(#builder, #name, #symbol););
         }
         ResourceKind::Scratch => {
-            let function = function("scratch", "scratch_slice");
-            return quote!(let #place = __g::GraphBuilder::#function::<#shape>(#builder, #name #length););
+            let function = function("scratch");
+            return quote!(let #place = __g::GraphBuilder::#function::<#element>(#builder, #name #length););
         }
-        ResourceKind::Host => function("host", "host_slice"),
-        ResourceKind::Device => function("device", "device_slice"),
+        ResourceKind::Host => function("host"),
+        ResourceKind::Device => function("device"),
     };
-    quote!(let #place = __p::#function::<#shape>(#builder, #name, #bound #length);)
+    quote!(let #place = __p::#function::<#element>(#builder, #name, #bound #length);)
 }
 
 /// The params, as local variables with their initial values.

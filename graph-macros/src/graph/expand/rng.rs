@@ -23,5 +23,5 @@ pub(super) fn state(graph: &Graph<'_>, place: &Place, local: &Ident) -> TokenStr
     let number = number.unwrap_or_default();
     let node = graph.draft.accesses[number].node;
     let iteration = graph.variables_up_to(graph.draft.loop_around(node));
-    quote_spanned!(place.end=> __g::Rng::named(&#local, &[#number #(, #iteration)*]))
+    quote_spanned!(place.end=> __p::random_state(&#local, &[#number #(, #iteration)*]))
 }

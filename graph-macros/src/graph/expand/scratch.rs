@@ -3,7 +3,7 @@
 
 use super::child;
 use super::shape::Shape;
-use crate::graph::ast::{Action, Child, Node, Resource, ResourceKind};
+use crate::graph::ast::{Child, Node, Resource, ResourceKind};
 use crate::graph::resolve::Graph;
 use graph_plan::{Draft, Mode, Outcome, Region, Sharing};
 use proc_macro2::{Ident, TokenStream};
@@ -18,10 +18,7 @@ fn scratch<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = &'a Resource> {
 /// The nodes that are child graphs. The scratch memory of each is one piece here.
 fn children<'a>(graph: &'a Graph<'_>) -> impl Iterator<Item = (usize, &'a Node, &'a Child)> {
     let nodes = graph.nodes.iter().enumerate();
-    nodes.filter_map(|(index, &node)| match &node.action {
-        Action::Graph(child) => Some((index, node, &**child)),
-        _ => None,
-    })
+    nodes.filter_map(|(index, &node)| Some((index, node, node.action.child()?)))
 }
 
 /// Whether rustc computes the arena: there is scratch memory, and the sizes of the graph's own are constants. Otherwise

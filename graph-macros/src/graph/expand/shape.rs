@@ -1,10 +1,11 @@
-//! Shapes as types. A shape whose outermost length is known only when the graph is built is a slice.
+//! Shapes as types. A shape whose outermost length is known only when the graph is built is a slice. If other lengths
+//! are, too, it is a table.
 
 use crate::graph::ast::Resource;
 use crate::graph::resolve::Graph;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, Literal, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::Expr;
+use syn::{Expr, Lifetime};
 
 /// The shape of a resource.
 pub(super) enum Shape<'a> {
@@ -12,6 +13,8 @@ pub(super) enum Shape<'a> {
     Fixed(TokenStream),
     /// Rows, whose number is the value of an expression when the graph is built.
     Dynamic { row: TokenStream, length: &'a Expr },
+    /// Elements in two to four dimensions, whose lengths are values of expressions when the graph is built.
+    Table { element: TokenStream, lengths: &'a [Expr] },
     /// The shape of a moved local.
     Inferred,
 }
@@ -21,36 +24,79 @@ impl<'a> Shape<'a> {
         if resource.is_moved() {
             return Shape::Inferred;
         }
-        if resource
-            .shape
-            .lengths
-            .iter()
-            .skip(1)
-            .any(|length| graph.is_variable(length))
-        {
-            let element = &resource.shape.element; // a mistake, which is reported once
-            return Shape::Fixed(quote!([#element; 0]));
-        }
-        match (resource.shape.row(), resource.shape.lengths.first()) {
-            (Some(row), Some(length)) if graph.is_dynamic(resource) => Shape::Dynamic { row, length },
-            _ => Shape::Fixed(resource.shape.to_token_stream()),
+        let (shape, dimensions) = (&resource.shape, graph.variable_lengths(resource));
+        match (shape.inner(dimensions), shape.lengths.get(..dimensions)) {
+            (Some(row), Some([length])) => Shape::Dynamic { row, length },
+            (Some(element), Some(lengths @ [_, _, ..])) => Shape::Table { element, lengths },
+            _ => Shape::Fixed(shape.to_token_stream()),
         }
     }
 
-    /// The type argument in the declaration of memory of this shape: the row, if the number of rows is an expression.
+    /// The type argument in the declaration of memory of this shape: the row, if the number of rows is an expression;
+    /// the element of a table.
     pub(super) fn element(&self) -> TokenStream {
         match self {
             Shape::Fixed(shape) => shape.clone(),
             Shape::Dynamic { row, .. } => row.clone(),
+            Shape::Table { element, .. } => element.clone(),
             Shape::Inferred => quote!(_),
         }
+    }
+
+    /// The lengths that the type does not tell, as an argument: one, or the array of all that a table has.
+    pub(super) fn lengths(&self) -> Option<TokenStream> {
+        match self {
+            Shape::Dynamic { length, .. } => Some(length.to_token_stream()),
+            Shape::Table { lengths, .. } => Some(quote!([#(#lengths),*])),
+            Shape::Fixed(_) | Shape::Inferred => None,
+        }
+    }
+
+    /// The function of the library for memory of this shape.
+    pub(super) fn function(&self, fixed: &str, span: Span) -> Ident {
+        let suffix = match self {
+            Shape::Fixed(_) | Shape::Inferred => "",
+            Shape::Dynamic { .. } => "_slice",
+            Shape::Table { .. } => "_table",
+        };
+        Ident::new(&format!("{fixed}{suffix}"), span)
+    }
+
+    /// The shape as a type, where the runtime has this name.
+    pub(super) fn at(&self, runtime: &TokenStream) -> TokenStream {
+        match self {
+            Shape::Fixed(shape) => shape.clone(),
+            Shape::Dynamic { row, .. } => quote!([#row]),
+            Shape::Table { element, lengths } => {
+                let dimensions = Literal::usize_unsuffixed(lengths.len());
+                quote!(#runtime::Table<#element, #dimensions>)
+            }
+            Shape::Inferred => quote!(_),
+        }
+    }
+
+    /// The type that accessors of host memory and closures of `call` nodes get: a reference, or the view of a table.
+    pub(super) fn lent(&self, mutable: bool) -> TokenStream {
+        self.lent_at(&quote!(__g), None, mutable)
+    }
+
+    /// The same type for a lifetime, where the runtime has this name.
+    pub(super) fn lent_at(&self, runtime: &TokenStream, lifetime: Option<&Lifetime>, mutable: bool) -> TokenStream {
+        let Shape::Table { element, lengths } = self else {
+            let (shape, mutability) = (self.at(runtime), mutable.then(|| quote!(mut)));
+            return quote!(&#lifetime #mutability #shape);
+        };
+        let dimensions = Literal::usize_unsuffixed(lengths.len());
+        let view = Ident::new(if mutable { "TableMut" } else { "TableRef" }, Span::call_site());
+        let lifetime = lifetime.map_or_else(|| quote!('_), ToTokens::to_token_stream);
+        quote!(#runtime::#view<#lifetime, #element, #dimensions>)
     }
 
     /// The size in bytes, of type `usize`, if it is a constant.
     pub(super) fn bytes(&self) -> Option<TokenStream> {
         match self {
             Shape::Fixed(shape) => Some(quote!(::core::mem::size_of::<#shape>())),
-            Shape::Dynamic { .. } | Shape::Inferred => None,
+            Shape::Dynamic { .. } | Shape::Table { .. } | Shape::Inferred => None,
         }
     }
 }
@@ -58,10 +104,6 @@ impl<'a> Shape<'a> {
 /// Writes the shape as the type argument of places, views and references.
 impl ToTokens for Shape<'_> {
     fn to_tokens(&self, tokens: &mut TokenStream) {
-        tokens.extend(match self {
-            Shape::Fixed(shape) => shape.clone(),
-            Shape::Dynamic { row, .. } => quote!([#row]),
-            Shape::Inferred => quote!(_),
-        });
+        tokens.extend(self.at(&quote!(__g)));
     }
 }

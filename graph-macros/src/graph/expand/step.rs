@@ -103,7 +103,10 @@ impl<'g, 'a> Steps<'g, 'a> {
             quote!((#name, #depth))
         });
         let steps = self.tokens_of(steps, builder);
-        let begin = quote_spanned!(range.span()=> __p::Declare::begin_loop);
+        let begin = match self.graph.loops[repeated].statement.parallel {
+            true => quote_spanned!(range.span()=> __p::Declare::begin_each),
+            false => quote_spanned!(range.span()=> __p::Declare::begin_loop),
+        };
         quote! {
             for #variable in #begin(#builder, &[#(#nodes),*], #range) {
                 __p::Declare::begin_iteration(#builder, #variable);

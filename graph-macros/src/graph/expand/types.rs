@@ -6,9 +6,9 @@ use super::shape::Shape;
 use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::resolve::{Entity, Graph, params};
 use graph_plan::Space;
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote};
-use syn::{GenericParam, Generics, parse_quote};
+use syn::{GenericParam, Generics, Lifetime, parse_quote};
 
 /// The generics of the type: those of the item, or those made for an expression.
 pub(super) fn generics(graph: &Graph<'_>) -> Generics {
@@ -25,7 +25,10 @@ pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
         let name = resource_type(graph, resource);
         let bound = match resource.kind {
             ResourceKind::Moved(_) => quote!(__p::MovedSlot),
-            ResourceKind::Host => quote!(__p::HostSlot),
+            ResourceKind::Host => match Shape::of(graph, resource) {
+                Shape::Table { .. } => quote!(__p::TableSlot),
+                Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => quote!(__p::HostSlot),
+            },
             ResourceKind::Rng => quote!(::core::borrow::Borrow<__g::Rng>),
             ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Constant | ResourceKind::Shared { .. } => {
                 quote!(__p::Slot)
@@ -94,7 +97,7 @@ pub(super) fn place_type_at(graph: &Graph<'_>, resource: &Resource, runtime: &To
     if resource.random.is_some() {
         return quote!(#runtime::Rng);
     }
-    let shape = Shape::of(graph, resource);
+    let shape = Shape::of(graph, resource).at(runtime);
     match resource.space() {
         Space::Host => quote!(#runtime::Place<#shape, #runtime::OnHost>),
         Space::Device => quote!(#runtime::Place<#shape, #runtime::OnDevice>),
@@ -130,15 +133,11 @@ pub(super) fn lent(graph: &Graph<'_>, resource: &Resource) -> Lent {
             quote!(shared_host),
             quote!(shared_host_mut),
         ),
-        (Space::Host, Shape::Fixed(_) | Shape::Inferred) => {
-            (quote!(&#shape), quote!(&mut #shape), quote!(host), quote!(host_mut))
+        (Space::Host, _) => {
+            let read = shape.function("host", Span::call_site());
+            let write = format_ident!("{read}_mut");
+            (shape.lent(false), shape.lent(true), quote!(#read), quote!(#write))
         }
-        (Space::Host, Shape::Dynamic { .. }) => (
-            quote!(&#shape),
-            quote!(&mut #shape),
-            quote!(host_slice),
-            quote!(host_slice_mut),
-        ),
         (Space::Device, _) => (
             quote!(__g::DeviceRef<'_, #shape>),
             quote!(__g::DeviceMut<'_, #shape>),
@@ -167,13 +166,19 @@ pub(super) fn lent_by_slot(graph: &Graph<'_>, resource: &Resource) -> Lent {
     }
 }
 
-/// The shape of host memory in the interface.
-pub(super) fn memory_shape(graph: &Graph<'_>, resource: &Resource) -> TokenStream {
-    if graph.is_expression() {
-        let ty = resource_type(graph, resource);
-        return quote!(<#ty as __p::HostSlot>::Shape);
+/// The type of host memory that is lent together with others, to write.
+pub(super) fn memory_lent(graph: &Graph<'_>, resource: &Resource, lifetime: &Lifetime) -> TokenStream {
+    let shape = Shape::of(graph, resource);
+    if !graph.is_expression() {
+        return shape.lent_at(&quote!(::graph_runtime), Some(lifetime), true);
     }
-    Shape::of(graph, resource).to_token_stream()
+    let ty = resource_type(graph, resource);
+    match shape {
+        Shape::Table { .. } => quote!(<#ty as __p::TableSlot>::View<#lifetime>),
+        Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => {
+            quote!(&#lifetime mut <#ty as __p::HostSlot>::Shape)
+        }
+    }
 }
 
 /// A type that uses every type and lifetime parameter, even if no resource does.

@@ -14,6 +14,10 @@ use syn::parse::ParseStream;
 use syn::{Generics, Ident, Token, braced, parenthesized};
 
 pub(super) fn item(input: ParseStream<'_>, context: &mut Context<'_>) -> syn::Result<Item> {
+    if input.peek(Token![#]) && input.peek2(Token![!]) {
+        let message = "expected a graph: it is documented by `///` before it, and only `#![crate = path]` may come first in the macro";
+        return Err(syn::Error::new(input.span(), message));
+    }
     let attributes = attributes(input, context.report)?;
     misplaced(&attributes.node, Keyword::Graph, context.report);
     let keyword: Option<Ident> = input

@@ -6,14 +6,15 @@ use super::child::child;
 use super::closure::{call, capture, raw};
 use super::conditional::{conditional, loop_while, switch};
 use super::launch::{kernel, launch};
-use crate::graph::ast::{Action, Attributes, Dependency, Node, Place, Statement};
+use crate::graph::ast::{Action, Attributes, Dependency, Iteration, Node, Place, Statement};
 use crate::graph::keyword::Keyword;
 use crate::span::last_span;
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
+use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Ident, Token, parenthesized};
+use syn::{Expr, Ident, Token, parenthesized};
 
 /// A node from after its name.
 pub(super) fn node(
@@ -150,7 +151,7 @@ fn after(input: ParseStream<'_>, found: &mut Vec<(Dependency, Span)>) -> syn::Re
         present(input, last, NAME)?;
         let ended = input.is_empty() || input.peek(Token![;]);
         if let Some((_, end)) = found.last_mut().filter(|_| ended) {
-            *end = last; // of a comma at the end of the list
+            *end = last; // the comma that ends the list
             return Ok(());
         }
         found.push(dependency(input)?);
@@ -170,24 +171,14 @@ fn after(input: ParseStream<'_>, found: &mut Vec<(Dependency, Span)>) -> syn::Re
 fn dependency(input: ParseStream<'_>) -> syn::Result<(Dependency, Span)> {
     let name: Ident = input.parse().map_err(|error| expected(error.span(), NAME))?;
     if name != "programmatic" || !input.peek(syn::token::Paren) {
-        let end = name.span();
-        if input.peek(syn::token::Paren) {
-            let message = format!("`{name}(..)` is no edge: there is `programmatic(..)`");
-            return Err(syn::Error::new(end, message));
-        }
-        if input.peek(syn::token::Bracket) {
-            let message =
-                format!("a node of a `for` is named without an index: `after {name}` is after its last iteration");
-            return Err(syn::Error::new(input.span(), message));
-        }
-        let programmatic = None;
-        return Ok((Dependency { name, programmatic }, end));
+        return named(input, name, None);
     }
     let content;
     let end = parenthesized!(content in input).span.close();
     let upstream: Ident = content
         .parse()
         .map_err(|error| expected(error.span(), "the name of a node in `programmatic(..)`"))?;
+    let (dependency, _) = named(&content, upstream, Some(name))?;
     last_comma(&content)?;
     if !content.is_empty() {
         return Err(expected(
@@ -195,9 +186,32 @@ fn dependency(input: ParseStream<'_>) -> syn::Result<(Dependency, Span)> {
             "`)`: each edge has a `programmatic(..)` of its own",
         ));
     }
+    Ok((dependency, end))
+}
+
+/// A node that was named, with the numbers of its iteration if they follow: `k(i - 1, j)`.
+fn named(input: ParseStream<'_>, name: Ident, programmatic: Option<Ident>) -> syn::Result<(Dependency, Span)> {
+    if input.peek(syn::token::Bracket) {
+        let message = format!(
+            "a node of another iteration of an `each` is named with parentheses: `after {name}(i - 1)`; outside of the \
+             loop, `after {name}` is after all of its iterations"
+        );
+        return Err(syn::Error::new(input.span(), message));
+    }
+    let (mut end, mut iteration) = (name.span(), None);
+    if input.peek(syn::token::Paren) {
+        let content;
+        end = parenthesized!(content in input).span.close();
+        let numbers = Punctuated::<Expr, Token![,]>::parse_terminated(&content)?;
+        iteration = Some(Iteration {
+            numbers: numbers.into_iter().collect(),
+            end,
+        });
+    }
     let dependency = Dependency {
-        name: upstream,
-        programmatic: Some(name),
+        name,
+        iteration,
+        programmatic,
     };
     Ok((dependency, end))
 }

@@ -86,7 +86,7 @@ fn statement_of(
     *name = Some(declared.clone());
     let (statement, end) = match Kind::of(keyword) {
         Kind::Node(form) => return node(input, attributes, keyword, form, declared, context).map(Some),
-        Kind::For => return for_loop(input, attributes, span, declared, context).map(Some),
+        Kind::Loop => return repeat(input, attributes, keyword, span, declared, context).map(Some),
         Kind::Memory(kind) => resource(input, attributes, span, kind, declared),
         Kind::Constant => constant(input, attributes, span, declared),
         Kind::Param => param(input, attributes, declared),
@@ -108,13 +108,13 @@ fn statement_of(
     }
 }
 
-/// The form of a statement. Bodies hold nodes and `for`s only.
+/// The form of a statement. Bodies hold nodes and loops only.
 enum Kind {
     Memory(ResourceKind),
     Constant,
     Param,
     Rng,
-    For,
+    Loop,
     Node(Form),
 }
 
@@ -127,7 +127,7 @@ impl Kind {
             Keyword::Constant => Self::Constant,
             Keyword::Param => Self::Param,
             Keyword::Rng => Self::Rng,
-            Keyword::For => Self::For,
+            Keyword::For | Keyword::Each => Self::Loop,
             Keyword::Kernel => Self::Node(node::KERNEL),
             Keyword::Memcpy => Self::Node(node::MEMCPY),
             Keyword::Memset => Self::Node(node::MEMSET),
@@ -293,11 +293,12 @@ fn rng(input: ParseStream<'_>, attributes: Attributes, keyword: Span, name: Iden
     Ok((Statement::Resource(resource), end))
 }
 
-/// `for variable in range { .. }`, from `in` on.
-fn for_loop(
+/// `for variable in range { .. }` or `each variable in range { .. }`, from `in` on.
+fn repeat(
     input: ParseStream<'_>,
     mut attributes: Attributes,
-    keyword: Span,
+    keyword: Keyword,
+    span: Span,
     variable: Ident,
     context: &mut Context<'_>,
 ) -> syn::Result<Statement> {
@@ -317,17 +318,22 @@ fn for_loop(
     }
     let content;
     braced!(content in input);
-    let statements = context.body(&content, Keyword::For);
+    let statements = context.body(&content, keyword);
     if next_is(input, "after") {
         attributes.astray = true;
-        let error = syn::Error::new(input.span(), "a `for` has no `after`: its nodes have");
+        let message = match keyword {
+            Keyword::Each => "an `each` has no `after`: its nodes have".to_owned(),
+            _ => format!("a `{keyword}` has no `after`: its nodes have"),
+        };
+        let error = syn::Error::new(input.span(), message);
         unfinished(input, &error, context);
     } else {
         input.parse::<Option<Token![;]>>()?;
     }
     Ok(Statement::For(Box::new(For {
         attributes,
-        keyword,
+        parallel: keyword == Keyword::Each,
+        keyword: span,
         variable,
         range,
         statements,

@@ -5,7 +5,7 @@ use crate::graph::ast::{Action, Argument, CallParameter, Child, Function, Launch
 use crate::graph::constant::mentions;
 use crate::report::{Report, error};
 use crate::span::line;
-use graph_plan::{Bound, Code, Mode, NodeKind, Region};
+use graph_plan::{Bound, Code, Form, Mode, NodeKind, Region};
 use proc_macro2::{Ident, Span};
 use quote::ToTokens;
 use syn::Expr;
@@ -143,7 +143,7 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         }
         Some(Entity::Variable) => error(
             Code::UnknownResource,
-            format!("`{name}` is the variable of a `for`, not a resource"),
+            format!("`{name}` is the variable of {}, not a resource", variable_of(graph, name)),
         )
         .help(format!("it is passed by value: `{name} as u32` without `&`")),
         None => {
@@ -160,6 +160,15 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         }
     };
     report.push(name.span(), &diagnostic);
+}
+
+/// The loop that a name is the variable of, for messages.
+fn variable_of(graph: &Graph<'_>, name: &Ident) -> &'static str {
+    let own = graph.loops.iter().find(|repeated| repeated.variable() == name);
+    match own.is_some_and(|repeated| repeated.statement.parallel) {
+        true => "an `each`",
+        false => "a `for`",
+    }
 }
 
 /// Reports params in indices and ranges: places are fixed when the graph is built.
@@ -216,6 +225,10 @@ fn selected(graph: &Graph<'_>, node: usize, part: &Part) -> Region {
             let start = start.as_ref().map_or(Bound::Known(0), |start| bound(start));
             let end = match end.as_ref().map_or(Bound::End, |end| bound(end)) {
                 Bound::Known(last) if *inclusive => Bound::Known(last.saturating_add(1)),
+                Bound::Affine(last) if *inclusive => {
+                    let end = Form::literal(1).and_then(|one| one.plus(&last));
+                    end.map_or(Bound::Unknown, |end| Bound::Affine(Box::new(end)))
+                }
                 Bound::Symbol(_) | Bound::Iteration(..) if *inclusive => Bound::Unknown,
                 end => end,
             };

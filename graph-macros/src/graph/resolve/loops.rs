@@ -1,19 +1,20 @@
-//! `for`s: their variables and their nodes.
+//! Loops: their variables, the numbers that these count over, and expressions of them.
 
 use super::owner::{Declared, Owner, Owners, VARIABLE, enter};
 use super::{Entity, Graph};
 use crate::graph::ast::For;
-use crate::graph::constant::{bound, mentions};
+use crate::graph::constant::{bound, mentions, value};
 use crate::report::{Report, error};
 use crate::span::last_span;
-use graph_plan::{Bound, Code};
+use graph_plan::{Bound, Code, Form};
 use proc_macro2::Ident;
 use quote::ToTokens;
-use syn::Expr;
+use std::sync::Arc;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
+use syn::{BinOp, Expr, RangeLimits, UnOp};
 
-/// A `for`.
+/// A `for` or an `each`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Loop<'a> {
     pub(crate) statement: &'a For,
@@ -25,13 +26,18 @@ impl<'a> Loop<'a> {
     pub(crate) fn variable(&self) -> &'a Ident {
         &self.statement.variable
     }
+
+    /// The keyword, for messages.
+    pub(crate) fn keyword(&self) -> &'static str {
+        if self.statement.parallel { "each" } else { "for" }
+    }
 }
 
 /// The surroundings of a statement.
 #[derive(Clone, Copy)]
 pub(super) struct Around {
     pub(super) body: usize,
-    /// The innermost `for` in that body.
+    /// The innermost loop in that body.
     pub(super) innermost: Option<usize>,
     /// Whether a mistake makes it unknown which nodes the statements around it run after.
     pub(super) astray: bool,
@@ -45,8 +51,8 @@ impl Around {
     };
 }
 
-/// Enters a `for` and its variable, and returns the surroundings of its statements. `for`s that are not nested may
-/// share a variable.
+/// Enters a loop and its variable, and returns the surroundings of its statements. Loops that are not nested may share
+/// a variable.
 pub(super) fn declare<'a>(
     graph: &mut Graph<'a>,
     statement: &'a For,
@@ -57,7 +63,11 @@ pub(super) fn declare<'a>(
     let name = &statement.variable;
     let owner = graph.draft.bodies[around.body].node;
     let parent = around.innermost.or_else(|| graph.draft.loop_around(owner?));
-    let index = graph.draft.repeat(name.to_string(), parent);
+    let index = match statement.parallel {
+        true => graph.draft.each(name.to_string(), parent),
+        false => graph.draft.repeat(name.to_string(), parent),
+    };
+    count(graph, index, parent, &statement.range);
     graph.loops.push(Loop {
         statement,
         body: around.body,
@@ -79,6 +89,34 @@ pub(super) fn declare<'a>(
     }
 }
 
+/// Enters the numbers that a loop counts over, as far as the text tells.
+fn count(graph: &mut Graph<'_>, index: usize, parent: Option<usize>, range: &Expr) {
+    let ends = match bare(range) {
+        Expr::Range(range) => [&range.start, &range.end].map(|end| graph.form(parent, end.as_deref()?)),
+        _ => [None, None],
+    };
+    let [first, end] = ends;
+    let last = match bare(range) {
+        Expr::Range(range) if matches!(range.limits, RangeLimits::HalfOpen(_)) => {
+            end.and_then(|end| end.plus(&Form::literal(-1)?))
+        }
+        _ => end,
+    };
+    let outer: Vec<String> = graph.variables_up_to(parent).into_iter().map(Ident::to_string).collect();
+    let ragged = (first.is_none() || last.is_none()) && mentions(range.to_token_stream(), &outer);
+    let variable = Arc::make_mut(&mut graph.draft.loops[index].variable);
+    (variable.first, variable.last, variable.ragged) = (first, last, ragged);
+}
+
+/// An expression without the parentheses around it.
+fn bare(expr: &Expr) -> &Expr {
+    match expr {
+        Expr::Paren(inner) => bare(&inner.expr),
+        Expr::Group(inner) => bare(&inner.expr),
+        other => other,
+    }
+}
+
 /// Reports params in ranges: the nodes of a graph are fixed when it is built.
 pub(super) fn fixed_ranges(graph: &Graph<'_>, report: &mut Report) {
     for repeated in &graph.loops {
@@ -94,27 +132,58 @@ pub(super) fn fixed_ranges(graph: &Graph<'_>, report: &mut Report) {
 }
 
 impl<'a> Graph<'a> {
-    /// The `for`s around a node, in its body and in those around that, from the outermost.
+    /// The loops around a node, in its body and in those around that, from the outermost.
     pub(crate) fn loops_around(&self, node: usize) -> Vec<usize> {
         self.loops_up_to(self.draft.loop_around(node))
     }
 
-    /// A `for` and those around it, from the outermost.
+    /// A loop and those around it, from the outermost.
     pub(crate) fn loops_up_to(&self, innermost: Option<usize>) -> Vec<usize> {
         let mut found: Vec<usize> = self.draft.loops_around(innermost).collect();
         found.reverse();
         found
     }
 
-    /// The variables of a `for` and of those around it, from the outermost.
+    /// The variables of a loop and of those around it, from the outermost.
     pub(crate) fn variables_up_to(&self, innermost: Option<usize>) -> Vec<&'a Ident> {
         let loops = self.loops_up_to(innermost).into_iter();
         loops.map(|repeated| self.loops[repeated].variable()).collect()
     }
 
-    /// An end of a range or an index of a node's place. An expression that mentions the variable of a `for` has
-    /// another value in another `for`.
+    /// An expression of literals and variables of loops: of this loop and those around it. `None` if it is another one.
+    pub(super) fn form(&self, innermost: Option<usize>, expr: &Expr) -> Option<Form> {
+        let form = |expr: &Expr| self.form(innermost, expr);
+        let factor = |expr: &Expr| i64::try_from(value(expr)?).ok();
+        match expr {
+            Expr::Paren(inner) => form(&inner.expr),
+            Expr::Group(inner) => form(&inner.expr),
+            Expr::Path(path) => {
+                let name = path.path.get_ident()?;
+                let mut around = self.draft.loops_around(innermost);
+                let own = around.find(|&around| *self.loops[around].variable() == *name)?;
+                Some(Form::variable(&self.draft.loops[own].variable))
+            }
+            Expr::Unary(unary) if matches!(unary.op, UnOp::Neg(_)) => form(&unary.expr)?.times(-1),
+            Expr::Binary(binary) => match binary.op {
+                BinOp::Add(_) => form(&binary.left)?.plus(&form(&binary.right)?),
+                BinOp::Sub(_) => form(&binary.left)?.plus(&form(&binary.right)?.times(-1)?),
+                BinOp::Mul(_) => match (factor(&binary.left), factor(&binary.right)) {
+                    (_, Some(factor)) => form(&binary.left)?.times(factor),
+                    (Some(factor), None) => form(&binary.right)?.times(factor),
+                    (None, None) => None,
+                },
+                _ => Form::literal(value(expr)?),
+            },
+            _ => Form::literal(value(expr)?),
+        }
+    }
+
+    /// An end of a range or an index of a node's place. An expression that mentions the variable of a loop has another
+    /// value in another loop.
     pub(super) fn bound(&self, node: usize, expr: &Expr) -> Bound {
+        if let Some(form) = self.form(self.draft.loop_around(node), expr).filter(|form| form.value().is_none()) {
+            return Bound::Affine(Box::new(form));
+        }
         let mentioned = |&repeated: &usize| {
             let variable = self.loops[repeated].variable().to_string();
             mentions(expr.to_token_stream(), &[variable])

@@ -1,31 +1,29 @@
 //! The `after` lists of nodes: the edges of the draft.
 
 use super::{Entity, Graph};
-use crate::graph::ast::{Dependency, Node};
+use crate::graph::ast::{Dependency, Iteration, Node};
 use crate::report::{Report, error};
 use crate::span::line;
-use graph_plan::{Code, Diagnostic, Subject, nearest, other_body, siblings};
-use proc_macro2::Ident;
+use crate::text::plain;
+use graph_plan::{Code, Diagnostic, Form, Subject, nearest, other_body, siblings};
+use proc_macro2::{Ident, Span};
+use syn::Expr;
 
 /// Enters the edges of a node into the draft.
 pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, report: &mut Report) {
-    for Dependency { name, programmatic } in &node.after {
+    for dependency in &node.after {
+        let name = &dependency.name;
         match graph.entity(name) {
             Some(Entity::Node(before)) if graph.draft.nodes[before].body == graph.draft.nodes[index].body => {
-                match programmatic {
-                    Some(_) => graph.draft.programmatic_edge(before, index),
-                    None => graph.draft.edge(before, index),
-                };
-                let line = line(name.span()).and_then(|line| u32::try_from(line).ok());
-                graph.draft.edge_lines.push(line);
-                graph.edges.push(name);
-                continue;
+                if edge(graph, before, index, dependency, report) {
+                    continue;
+                }
             }
             Some(Entity::Node(before)) => {
                 let subject = Subject::Node(index);
                 report.push(name.span(), &other_body(&graph.draft, before, index, subject));
                 if let Some((_, later)) = siblings(&graph.draft, before, index) {
-                    graph.draft.nodes[later].broken = true; // its order is not what was meant either
+                    graph.draft.nodes[later].broken = true; // its order is wrong too
                 }
             }
             Some(Entity::Broken) => {}
@@ -55,6 +53,131 @@ pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, rep
         }
         graph.draft.nodes[index].broken = true;
     }
+}
+
+/// Enters the edge from `before`, which is in the node's body; false if its iteration is none, which is reported.
+fn edge<'a>(
+    graph: &mut Graph<'a>,
+    before: usize,
+    node: usize,
+    dependency: &'a Dependency,
+    report: &mut Report,
+) -> bool {
+    let (name, programmatic) = (&dependency.name, dependency.programmatic.is_some());
+    let steps = match &dependency.iteration {
+        None => Vec::new(),
+        Some(iteration) => match steps(graph, before, node, name, iteration) {
+            Ok(steps) => steps,
+            Err((span, diagnostic)) => {
+                report.push_between(span, iteration.end, &diagnostic);
+                return false;
+            }
+        },
+    };
+    let line = line(name.span()).and_then(|line| u32::try_from(line).ok());
+    if steps.iter().all(|&step| step == 0) {
+        match programmatic {
+            true => graph.draft.programmatic_edge(before, node),
+            false => graph.draft.edge(before, node),
+        };
+        graph.draft.edge_lines.push(line);
+        graph.edges.push(name);
+        return true;
+    }
+    if let (Some(word), Some(iteration)) = (&dependency.programmatic, &dependency.iteration) {
+        let message = format!("`{}` has a programmatic edge from another iteration of `{name}`", graph.nodes[node].name);
+        let diagnostic = error(Code::ProgrammaticEdge, message);
+        let help = format!("write `{name}({})`, without `programmatic`", plain_list(&iteration.numbers));
+        report.push_between(word.span(), iteration.end, &diagnostic.help(help));
+        return false;
+    }
+    graph.draft.shift(before, node, steps);
+    graph.draft.shift_lines.push(line);
+    graph.shifts.push(dependency);
+    true
+}
+
+/// The numbers that are added to those of a node's iteration to get the iteration of `before` that it names; or the
+/// mistake, and where it begins.
+fn steps(
+    graph: &Graph<'_>,
+    before: usize,
+    node: usize,
+    name: &Ident,
+    iteration: &Iteration,
+) -> Result<Vec<i64>, (Span, Diagnostic)> {
+    let both = graph.loops_around(before).into_iter().zip(graph.loops_around(node));
+    let loops: Vec<usize> = both.take_while(|(a, b)| a == b).map(|(around, _)| around).collect();
+    let variables: Vec<String> = loops.iter().map(|&around| graph.loops[around].variable().to_string()).collect();
+    let later = &graph.nodes[node].name;
+    if loops.is_empty() {
+        let meant = match &iteration.numbers[..] {
+            [Expr::Path(path)] if path.path.get_ident().is_some_and(|inner| matches!(graph.entity(inner), Some(Entity::Node(_)))) => {
+                format!("write `programmatic({})` if an early start was meant", plain(path))
+            }
+            _ => format!("write `after {name}`: it runs after all iterations of `{name}`, if there are several"),
+        };
+        let message = format!("`{name}` and `{later}` are not in one loop, so `{later}` cannot name an iteration of `{name}`");
+        return Err((name.span(), error(Code::UnknownNode, message).help(meant)));
+    }
+    let own = graph.draft.bodies[graph.draft.nodes[node].body].node.and_then(|owner| graph.draft.loop_around(owner));
+    let outside = graph.loops_up_to(own);
+    let previous = |step: &str| {
+        let mut numbers = variables.clone();
+        if let Some(last) = numbers.iter_mut().zip(&loops).rfind(|(_, around)| !outside.contains(around)) {
+            last.0.push_str(step);
+        }
+        format!("{name}({})", numbers.join(", "))
+    };
+    if iteration.numbers.len() != loops.len() {
+        let number = |count: usize| match count {
+            1 => "1 number".to_owned(),
+            count => format!("{count} numbers"),
+        };
+        let around: Vec<String> = variables.iter().map(|variable| format!("`{variable}`")).collect();
+        let message = format!(
+            "`{name}(..)` has {}, but `{name}` and `{later}` are both in {} {}",
+            number(iteration.numbers.len()),
+            match loops.len() {
+                1 => "the loop".to_owned(),
+                count => format!("{count} loops:"),
+            },
+            around.join(", ")
+        );
+        let help = format!("write a number for each of these loops, for example `{}`", previous(" - 1"));
+        return Err((name.span(), error(Code::Syntax, message).help(help)));
+    }
+    let mut steps = Vec::new();
+    for ((expr, &around), variable) in iteration.numbers.iter().zip(&loops).zip(&variables) {
+        let own = Form::variable(&graph.draft.loops[around].variable).times(-1);
+        let step = graph.form(Some(around), expr).zip(own).and_then(|(form, own)| form.plus(&own)?.value());
+        let Some(step) = step else {
+            let message = format!("`{}` is not `{variable}`, plus or minus a literal", plain(expr));
+            let help = format!(
+                "name an iteration that is a fixed number of steps away, such as `{}`; outside of the loop, `after \
+                 {name}` is after all of its iterations",
+                previous(" - 1")
+            );
+            return Err((name.span(), error(Code::Syntax, message).help(help)));
+        };
+        if step != 0 && outside.contains(&around) {
+            let message = format!("`{later}` cannot run after `{name}({})`, which is in another body", plain_list(&iteration.numbers));
+            let note = format!("each iteration of `{variable}` has a body of its own, and `after` orders nodes of one body");
+            let owner = graph.draft.bodies[graph.draft.nodes[node].body].node.map(|owner| &graph.nodes[owner].name);
+            let help = match owner {
+                Some(owner) => format!("order the iterations of `{owner}`, in whose body they are"),
+                None => format!("write `{variable}`"),
+            };
+            return Err((name.span(), error(Code::UnknownNode, message).note(note).help(help)));
+        }
+        steps.push(step);
+    }
+    Ok(steps)
+}
+
+/// Expressions as they are written, with commas between.
+fn plain_list(all: &[Expr]) -> String {
+    all.iter().map(|expr| plain(expr)).collect::<Vec<_>>().join(", ")
 }
 
 /// Adds a help with the name that may have been meant, or a note with the names that there are.

@@ -101,7 +101,14 @@ impl<'a> Compiler<'a> {
                     )
                 }
                 Scalar::F32 | Scalar::F64 => self.load(quote!(Value(#index)), Sort::Float),
-                _ => self.load(quote!(Value(#index)), Sort::Int),
+                Scalar::U8
+                | Scalar::U16
+                | Scalar::U32
+                | Scalar::U64
+                | Scalar::I8
+                | Scalar::I16
+                | Scalar::I32
+                | Scalar::I64 => self.load(quote!(Value(#index)), Sort::Int),
             },
         }
     }

@@ -108,8 +108,8 @@ fn function(
     let declaration = &kernel.declaration;
     let params = &declaration.params;
     let count = params.len();
-    // The types of the arguments are those of the facts of the instance: both come from the declaration with one type in
-    // the place of the parameter.
+    // The types of the arguments are those of the facts of the instance: both come from the declaration with one type
+    // in the place of the parameter.
     conditions.extend(declaration.generic.as_ref().map(|generic| {
         let param = &generic.param;
         quote!(#param: ::graph_runtime::Element, Self: ::graph_runtime::Kernel)

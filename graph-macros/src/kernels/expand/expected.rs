@@ -84,7 +84,7 @@ fn integers(declaration: &Declaration) -> impl Iterator<Item = (&Param, &Value)>
 /// The module of the traits: for each parameter that is memory one of references and one, in `__memory`, of shapes; for
 /// each integer one of the types that it takes.
 ///
-/// Those of memory are unsafe, since a call trusts that nothing else implements them.
+/// The traits of memory are unsafe, since a call trusts that nothing else implements them.
 pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {
     if buffers(declaration).next().is_none() && integers(declaration).next().is_none() {
         return None;

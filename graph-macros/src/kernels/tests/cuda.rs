@@ -91,12 +91,24 @@ fn a_missing_file_is_one_error_and_the_kernels_are_there() {
 }
 
 #[test]
+fn the_runtime_may_have_another_path() {
+    for attribute in [
+        "cuda = \"no/such.cu\", crate = a::rt",
+        "\"no/such.ptx\", crate = a::rt,",
+    ] {
+        let text = squeezed(&attributed(attribute, BLOCK));
+        assert!(text.contains("unsafeimpla::rt::Kernelforf"), "{text}");
+        assert!(!text.contains("graph_runtime::"), "{text}");
+    }
+}
+
+#[test]
 fn a_block_has_one_source() {
     let first = |attribute: &str| firsts(attributed(attribute, BLOCK));
     for (attribute, message) in [
         ("", "expected the path of a PTX file, in quotes"),
         ("42", "expected the path of a PTX file, in quotes"),
-        ("path = \"x\"", "expected `cuda` or `options`, found `path`"),
+        ("path = \"x\"", "expected `cuda`, `options` or `crate`, found `path`"),
         (
             "\"x.ptx\", cuda = \"x.cu\"",
             "a PTX file is the only source of its kernels, and has no options",
@@ -111,6 +123,16 @@ fn a_block_has_one_source() {
         ("cuda = \"x.cu\", options = \"-G\"", "expected square brackets"),
         ("cuda = \"x.cu\", options = [fast]", "expected string literal"),
         ("cuda =", "expected string literal"),
+        (
+            "cuda = \"x.cu\", crate = \"rt\"",
+            "expected the path of `graph_runtime`, without quotes",
+        ),
+        ("cuda = \"x.cu\", crate = a, crate = b", "`crate` is given twice"),
+        (
+            "\"x.ptx\", crate = a, crate = b",
+            "a PTX file is the only source of its kernels, and has no options",
+        ),
+        ("crate = a", "expected the path of a PTX file, in quotes"),
     ] {
         assert_eq!(first(attribute), [format!("{message} [syntax]")], "{attribute}");
     }

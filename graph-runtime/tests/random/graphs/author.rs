@@ -15,8 +15,8 @@ const MOST: usize = 100;
 
 struct Author {
     random: Random,
-    /// How many of a hundred areas of scratch memory are all of it, and how many nodes run after the one before: where
-    /// both are many, much of it shares addresses.
+    /// The percentage of areas of scratch memory that are all of it, and of nodes that run after the previous one. If
+    /// it is large, much scratch memory shares addresses.
     whole: usize,
     nodes: usize,
     bodies: usize,
@@ -34,7 +34,7 @@ struct Author {
 #[derive(Clone, Copy)]
 struct At<'a> {
     depth: usize,
-    /// Is it in a conditional body, however deep?
+    /// Whether it is in a conditional body, however deep.
     conditional: bool,
     place: &'a [Iteration],
 }

@@ -8,12 +8,12 @@ use graph_runtime::private::Declare as _;
 use graph_runtime::{Device, Error, Event, Graph, GraphBuilder, Launch, NodeId, Result, Rng, Update};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a program is built.
+/// The way in which a program is built.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Options {
-    /// Does every scratch resource get memory of its own?
+    /// Whether every scratch resource gets memory of its own.
     pub(crate) apart: bool,
-    /// Is it built as for the oldest driver with conditionals?
+    /// Whether it is built as for the oldest driver with conditionals.
     pub(crate) old: bool,
     /// The edge that is left out, by the number of its body and its index there.
     pub(crate) without: Option<(usize, usize)>,

@@ -189,14 +189,14 @@ fn philox(seed: u64, offset: u64) -> u32 {
     counter[(offset % 4) as usize]
 }
 
-/// Is all that enabled nodes read of scratch memory written before, by nodes that are enabled and certain to run?
+/// Whether all scratch memory that enabled nodes read is written before, by nodes that are enabled and certain to run.
 pub(crate) fn is_initialised(program: &Program) -> bool {
     reads_written(program, |reader, written, read| {
         !reader.enabled || written & read == read
     })
 }
 
-/// Is some of what any node reads? That is what a graph is refused for when it is built.
+/// Whether some of the scratch memory that each node reads is written before. If not, building the graph fails.
 pub(crate) fn is_somewhat_initialised(program: &Program) -> bool {
     reads_written(program, |_, written, read| written & read != 0 || read == 0)
 }

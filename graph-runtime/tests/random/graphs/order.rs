@@ -1,4 +1,4 @@
-//! Which nodes must be ordered, which are, and edges that order them.
+//! The pairs of nodes that must be ordered, and edges that order them.
 
 use super::program::{Action, Body, Edge, MEMORIES, Node};
 use crate::common::random::Random;
@@ -30,7 +30,7 @@ impl Touched {
         }
     }
 
-    /// Does it matter which of the two runs first?
+    /// Whether it matters which of the two runs first.
     fn conflicts(&self, other: &Self) -> bool {
         (0..MEMORIES.len()).any(|memory| {
             self.writes[memory] & (other.reads[memory] | other.writes[memory]) != 0
@@ -48,14 +48,14 @@ pub(crate) fn conflicts(body: &Body) -> Vec<(usize, usize)> {
         .collect()
 }
 
-/// Does each iteration of a `for` end before that of the other begins?
+/// Whether each iteration of a `for` ends before that of the other begins.
 fn in_turn(from: &Node, to: &Node) -> bool {
     let mut places = from.place.iter().zip(&to.place);
     let different = places.find(|(from, to)| from != to);
     different.is_some_and(|(from, to)| from.of == to.of && !from.parallel)
 }
 
-/// Are the two in different iterations of one `each`?
+/// Whether the two are in different iterations of one `each`.
 pub(crate) fn are_in_iterations(from: &Node, to: &Node) -> bool {
     let mut places = from.place.iter().zip(&to.place);
     let different = places.find(|(from, to)| from != to);
@@ -76,7 +76,7 @@ pub(crate) fn before(body: &Body, edges: &[Edge]) -> Vec<u128> {
     before
 }
 
-/// Are all pairs ordered?
+/// Whether all pairs are ordered.
 pub(crate) fn all_ordered(body: &Body, edges: &[Edge], conflicts: &[(usize, usize)]) -> bool {
     let before = before(body, edges);
     conflicts.iter().all(|&(from, to)| before[to] >> from & 1 == 1)

@@ -65,7 +65,7 @@ impl Pair {
         Ok(())
     }
 
-    /// Is all memory as the model says?
+    /// Whether all memory is as the model says.
     fn compare(&self, what: &str) -> Result<()> {
         for (graph, built) in self.built.iter().enumerate() {
             built.graph.synchronize()?;

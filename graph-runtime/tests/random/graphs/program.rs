@@ -117,7 +117,7 @@ impl Action {
         }
     }
 
-    /// Does it launch a kernel?
+    /// Whether it launches a kernel.
     pub(crate) fn is_kernel(&self) -> bool {
         use Action::*;
         let waits = self.waits_by_itself();
@@ -128,7 +128,7 @@ impl Action {
             )
     }
 
-    /// May programmatic edges lead to it?
+    /// Whether programmatic edges may lead to it.
     pub(crate) fn waits_by_itself(&self) -> bool {
         match self {
             Action::Step { .. } | Action::Bump { .. } => true,
@@ -137,7 +137,7 @@ impl Action {
         }
     }
 
-    /// May it be disabled? Without a decrement a `while` would not end.
+    /// Whether it may be disabled. Without a decrement a `while` would not end.
     pub(crate) fn can_be_disabled(&self) -> bool {
         let copies = matches!(self, Action::Copy { .. } | Action::Set { .. });
         copies || self.is_kernel() && !matches!(self, Action::Decrement { .. })
@@ -162,7 +162,7 @@ pub(crate) struct Iteration {
     /// The number of the loop in the program.
     pub(crate) of: usize,
     pub(crate) index: usize,
-    /// Is the loop an `each`?
+    /// Whether the loop is an `each`.
     pub(crate) parallel: bool,
 }
 
@@ -218,6 +218,6 @@ impl Body {
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) body: Body,
-    /// How often each `rng` is used.
+    /// The number of uses of each `rng`.
     pub(crate) uses: [usize; RNGS.len()],
 }

@@ -1,4 +1,4 @@
-//! What is passed has the shape that the graph declares.
+//! Memory that is passed to `build` has the shape that the graph declares.
 use graph_runtime::{Device, cuda_graph};
 
 cuda_graph! {

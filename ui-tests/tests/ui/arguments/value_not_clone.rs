@@ -1,4 +1,4 @@
-//! What a setter needs again is kept, and cloned for it.
+//! A value that a setter needs again is kept, and cloned for it.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

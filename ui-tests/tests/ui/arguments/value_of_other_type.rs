@@ -1,4 +1,4 @@
-//! What is passed has the type that the graph declares.
+//! A value that is passed to `build` has the type that the graph declares.
 use graph_runtime::{Device, cuda_graph};
 
 cuda_graph! {

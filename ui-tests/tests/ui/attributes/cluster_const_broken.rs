@@ -1,4 +1,4 @@
-//! The same, where rustc knows the numbers.
+//! A grid that is not made of whole clusters, which only rustc knows.
 use graph_runtime::cuda_graph;
 use ui_tests::*;
 

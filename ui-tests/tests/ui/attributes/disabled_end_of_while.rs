@@ -1,4 +1,4 @@
-//! What is disabled ends nothing.
+//! A disabled node does not end a `while`.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

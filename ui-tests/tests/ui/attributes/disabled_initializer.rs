@@ -1,4 +1,4 @@
-//! What is disabled writes nothing.
+//! A disabled node does not initialize memory.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

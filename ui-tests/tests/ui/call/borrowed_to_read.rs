@@ -1,4 +1,4 @@
-//! What is borrowed with `&` is read.
+//! A function only reads memory that it borrows with `&`.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

@@ -1,4 +1,4 @@
-//! What a function borrows it gives back.
+//! A function cannot keep a reference that it borrows.
 use graph_runtime::cuda_graph;
 use std::sync::Mutex;
 

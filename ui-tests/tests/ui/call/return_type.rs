@@ -1,4 +1,4 @@
-//! What a host function returns is known.
+//! The result of a closure is known, so a return type is not written.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

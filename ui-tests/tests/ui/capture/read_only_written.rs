@@ -1,4 +1,4 @@
-//! What is declared with `&` is read.
+//! The calls of a `capture` only read memory that is declared with `&`.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

@@ -1,4 +1,4 @@
-//! What follows waits for the whole conditional.
+//! A node after a conditional waits for all of it.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

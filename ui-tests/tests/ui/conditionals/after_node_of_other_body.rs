@@ -1,4 +1,4 @@
-//! Of two bodies one runs at most.
+//! At most one of two bodies runs.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

@@ -1,4 +1,4 @@
-//! What a condition names must be declared.
+//! The memory of a condition must be declared.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

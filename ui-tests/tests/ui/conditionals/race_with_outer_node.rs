@@ -1,4 +1,4 @@
-//! What a body touches, its node touches.
+//! A conditional touches the memory that its bodies touch.
 use graph_runtime::cuda_graph;
 use ui_tests::{read, write};
 

@@ -1,4 +1,4 @@
-//! What rustc says better is left to rustc.
+//! rustc itself reports an unknown kernel in a body.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

@@ -1,4 +1,4 @@
-//! What rustc says better is left to rustc.
+//! rustc itself reports a wrong argument in a body.
 use graph_runtime::cuda_graph;
 use ui_tests::read;
 

@@ -1,4 +1,4 @@
-//! What a declaration says is checked at compile time also where the PTX comes later.
+//! Contracts are checked at compile time, even if the PTX is known only later.
 use graph_runtime::{cuda_graph, cuda_kernels};
 
 #[cuda_kernels(cuda = "../../../kernels/ui.cu")]

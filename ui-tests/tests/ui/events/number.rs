@@ -1,4 +1,4 @@
-//! What is recorded is an event.
+//! A `record` records an event.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

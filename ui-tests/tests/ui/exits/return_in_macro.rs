@@ -1,4 +1,4 @@
-//! What a macro makes of its tokens is not known.
+//! A `return` in a macro's tokens is reported, since it is not known what the macro makes of them.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

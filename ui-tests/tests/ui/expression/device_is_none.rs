@@ -1,4 +1,4 @@
-//! What stands in front of `=>` is a reference to a device.
+//! The expression before `=>` is a reference to a device.
 use graph_runtime::{Device, Result, cuda_graph};
 
 fn run(device: Device) -> Result<()> {

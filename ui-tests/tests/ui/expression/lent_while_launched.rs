@@ -1,4 +1,4 @@
-//! What a graph lends borrows it, also if it is memory that it has captured.
+//! Memory that a graph lends borrows the graph, even if the graph has captured it.
 use graph_runtime::{Device, Result, cuda_graph};
 
 fn run(device: &Device) -> Result<()> {

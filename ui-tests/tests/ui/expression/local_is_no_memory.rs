@@ -1,4 +1,4 @@
-//! What is captured is memory.
+//! A local that is captured is memory.
 use graph_runtime::{Device, Result, cuda_graph};
 
 fn run(device: &Device) -> Result<()> {

@@ -1,4 +1,4 @@
-//! What depends on const generics is checked where the graph is used, by `cargo build`.
+//! A launch that depends on const generics is checked where the graph is used, by `cargo build`.
 use graph_runtime::{Device, cuda_graph};
 use ui_tests::write;
 

@@ -1,4 +1,4 @@
-//! What a kernel may write is declared `&mut`.
+//! Parameters that the kernel may write are declared `&mut`.
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("../../../kernels/odd.ptx")]

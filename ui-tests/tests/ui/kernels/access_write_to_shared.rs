@@ -1,4 +1,4 @@
-//! What a kernel writes is declared `&mut`.
+//! A parameter that the kernel writes is declared `&mut`.
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("../../../kernels/ui.ptx")]

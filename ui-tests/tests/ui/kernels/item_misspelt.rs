@@ -1,4 +1,4 @@
-//! What cannot be parsed costs no other kernel.
+//! A declaration that cannot be parsed does not affect other kernels.
 use graph_runtime::cuda_kernels;
 
 #[cuda_kernels("../../../kernels/ui.ptx")]

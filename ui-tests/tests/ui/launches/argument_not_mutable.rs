@@ -1,4 +1,4 @@
-//! What a kernel writes is passed as `&mut`.
+//! Memory that a kernel writes is passed as `&mut`.
 use graph_runtime::cuda_graph;
 use ui_tests::write;
 

@@ -1,4 +1,4 @@
-//! What a kernel `#[requires]` holds at every launch.
+//! Every launch keeps the kernel's `#[requires]`.
 use graph_runtime::cuda_graph;
 use ui_tests::write;
 

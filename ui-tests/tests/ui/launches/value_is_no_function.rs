@@ -1,4 +1,4 @@
-//! What is launched is a `CudaFunction`, or a reference to one.
+//! A value that is launched is a `CudaFunction`, or a reference to one.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

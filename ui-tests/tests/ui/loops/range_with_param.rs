@@ -1,4 +1,4 @@
-//! How many nodes there are is fixed when the graph is built.
+//! The number of nodes is fixed when the graph is built, so the range of a `for` takes no param.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

@@ -1,4 +1,4 @@
-//! What rustc says, it says once.
+//! rustc reports a wrong argument in a loop once.
 use graph_runtime::cuda_graph;
 use ui_tests::scaled;
 

@@ -1,4 +1,4 @@
-//! What memory holds is not known when the graph is built.
+//! The contents of memory are not known when the graph is built.
 use graph_runtime::cuda_graph;
 use ui_tests::scaled;
 

@@ -1,4 +1,4 @@
-//! What a node made is in a resource; nodes hold no memory.
+//! The data that a node makes is in a resource; nodes hold no memory.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

@@ -1,5 +1,5 @@
-//! What the grammar allows and few write: trailing commas, expressions of all kinds, attributes and documentation
-//! everywhere.
+//! Spellings that the grammar allows and few authors use: trailing commas, expressions of all kinds, attributes and
+//! documentation everywhere.
 #![deny(warnings)]
 use graph_runtime::{Device, bytemuck, cuda_graph};
 use ui_tests as kernels;

@@ -1,4 +1,4 @@
-//! What the last kernel reads early is written two edges before, by a kernel that may still run.
+//! The last kernel reads early what a kernel two edges before writes, which may still run.
 use graph_runtime::cuda_graph;
 use ui_tests::*;
 

@@ -1,4 +1,4 @@
-//! What only warnings can be is allowed; mistakes are not.
+//! `#[allow(..)]` silences warnings, not mistakes.
 use graph_runtime::cuda_graph;
 use ui_tests::*;
 

@@ -1,4 +1,4 @@
-//! What a raw node is nobody knows, so it is in no conditional body.
+//! Nobody knows what nodes a `raw` node adds, so it is in no conditional body.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

@@ -1,4 +1,4 @@
-//! The same where rustc knows the numbers.
+//! Columns out of bounds, which only rustc knows.
 use graph_runtime::cuda_graph;
 
 const END: usize = 9;

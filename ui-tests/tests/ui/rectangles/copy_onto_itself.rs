@@ -1,4 +1,4 @@
-//! What is read is also written.
+//! A copy reads columns that it also writes.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

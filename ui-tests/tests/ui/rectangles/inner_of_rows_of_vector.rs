@@ -1,4 +1,4 @@
-//! The same of a range.
+//! Elements of a vector have no columns: an index after a range.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

@@ -1,4 +1,4 @@
-//! The same in a generic graph, at `cargo check`.
+//! The first kernel of scratch memory loads from it, in a generic graph; `cargo check` reports it.
 use graph_runtime::cuda_graph;
 use ui_tests::scaled;
 

@@ -1,4 +1,4 @@
-//! What is written only afterwards comes too late.
+//! A node that writes scratch memory after the read comes too late.
 use graph_runtime::cuda_graph;
 use ui_tests::{read, write};
 

@@ -1,4 +1,4 @@
-//! What is written in a body that need not run is not written.
+//! A body need not run, so it does not initialize memory for nodes after it.
 use graph_runtime::cuda_graph;
 use ui_tests::read;
 

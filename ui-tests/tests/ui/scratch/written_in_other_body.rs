@@ -1,4 +1,4 @@
-//! Of two bodies one runs, so neither writes for the other.
+//! Only one of two bodies runs, so neither initializes memory for the other.
 use graph_runtime::cuda_graph;
 use ui_tests::read;
 

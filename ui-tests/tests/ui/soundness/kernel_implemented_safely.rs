@@ -1,6 +1,6 @@
-//! What a kernel does is vouched for by `unsafe`: only `#[cuda_kernels]` implements `Kernel` without the user's own.
-use graph_runtime::{Kernel};
-use graph_runtime::kernel::{KernelFacts};
+//! Implementing `Kernel` by hand needs `unsafe`, which vouches for what the kernel does.
+use graph_runtime::Kernel;
+use graph_runtime::kernel::KernelFacts;
 
 enum Mine {}
 

@@ -1,4 +1,4 @@
-//! What `memory_mut` lends is lent like the rest.
+//! The memory that `memory_mut` lends borrows the graph, like memory that is lent alone.
 use graph_runtime::{Device, Result, cuda_graph};
 
 cuda_graph! {

@@ -1,4 +1,4 @@
-//! What a place's type says of its parts cannot be changed from outside: references into memory rest on it.
+//! Users cannot implement `Rows`: references into memory rely on what a place's type says of its parts.
 use graph_runtime::Rows;
 
 struct Bytes([u8; 9]);

@@ -1,4 +1,4 @@
-//! What may be meant to order a node leaves its order open: no race is told.
+//! A misspelt `after` may order the node, so no race is reported.
 use graph_runtime::cuda_graph;
 use ui_tests::write;
 

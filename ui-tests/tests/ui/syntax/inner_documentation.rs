@@ -1,4 +1,4 @@
-//! What documents a graph stands in front of it.
+//! The documentation of a graph comes before it.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

@@ -1,4 +1,4 @@
-//! What a node launches is fixed when the graph is built.
+//! The function that a node launches is fixed when the graph is built, so it takes no param.
 use graph_runtime::cuda_graph;
 use graph_runtime::cudarc::driver::CudaFunction;
 

@@ -1,4 +1,4 @@
-//! Of a function value nothing is known, so that whoever launches it vouches for it.
+//! Nothing is known about a function value, so its launch needs `unsafe`.
 use graph_runtime::cuda_graph;
 use graph_runtime::cudarc::driver::CudaFunction;
 

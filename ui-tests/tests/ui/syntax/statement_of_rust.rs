@@ -1,4 +1,4 @@
-//! What no statement begins with: the name behind it is known all the same.
+//! A word that begins no statement is reported, and the name after it counts as declared.
 use graph_runtime::cuda_graph;
 
 cuda_graph! {

@@ -2,6 +2,7 @@
 
 use super::{assert_mistake, body, item, items, parsed, text};
 use crate::graph::ast::{BuildArgument, Input, NodeAttribute, Statement};
+use crate::graph::expand;
 
 #[test]
 fn attributes_of_nodes() {
@@ -133,6 +134,49 @@ fn attributes_of_nodes_belong_on_nodes() {
     assert_eq!(
         messages,
         [format!("`#[cooperative]` {kernel}, not on a `graph` [syntax]")]
+    );
+}
+
+#[test]
+fn the_runtime_may_have_another_path() {
+    let expanded = |text: &str| {
+        let text = expand(text.parse().unwrap()).to_string();
+        text.split_whitespace().collect::<String>()
+    };
+    for path in ["facade::rt", "crate::rt", "::gpu", "self::rt", "super::rt"] {
+        let found = expanded(&format!(
+            "#![crate = {path}] graph A {{ rng r = 1, draws 1; device x: [f32; 4]; }}"
+        ));
+        assert!(
+            found.contains(&format!("use{path}::{{selfas__g,privateas__p}};")),
+            "{found}"
+        );
+        assert!(!found.contains("::graph_runtime"), "{found}");
+        let found = expanded(&format!(
+            "#![crate = {path}] &device => host x: f32; memset m = x <- 1.0;"
+        ));
+        assert!(!found.contains("::graph_runtime"), "{found}");
+    }
+    let form =
+        "expected `#![crate = path]`, with the path of `graph_runtime` or of a module that has its items [syntax]";
+    for wrong in [
+        "#![crate]",
+        "#![crate = \"rt\"]",
+        "#![crate = 3]",
+        "#![crate = a b]",
+        "#![crate(rt)]",
+    ] {
+        let found = expanded(&format!("{wrong} graph A {{ }}"));
+        let form: String = form.split_whitespace().collect();
+        assert!(found.contains(&form) && found.contains("structA"), "{found}");
+    }
+    let (input, messages) = parsed("graph A {} #![crate = rt] graph B {}");
+    assert_eq!(items(input).len(), 2);
+    assert_eq!(
+        messages,
+        [
+            "expected a graph: it is documented by `///` before it, and only `#![crate = path]` may come first in the macro [syntax]"
+        ]
     );
 }
 

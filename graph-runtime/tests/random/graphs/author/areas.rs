@@ -1,4 +1,4 @@
-//! Which memory nodes touch.
+//! The memory that nodes touch.
 
 use super::super::program::{Area, COLUMNS, CONSTANT, FLAGS, ROWS, SCRATCH, SHARED};
 use super::Author;

@@ -1,0 +1,219 @@
+//! The path of the crate `graph_runtime` in the crate that is being compiled.
+//!
+//! All expansions mention `::graph_runtime`. Where the runtime has another path, because the dependency is renamed or
+//! because another crate re-exports it, [`Runtime::apply`] puts that path in the place of each mention.
+
+mod manifest;
+mod toml;
+
+use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
+use quote::{ToTokens, quote};
+use std::env;
+use std::path::PathBuf;
+use syn::Path;
+
+/// The name of the runtime, unless its users rename it.
+const NAME: &str = "graph_runtime";
+
+/// The path of the runtime.
+#[derive(Clone, Debug)]
+pub(crate) enum Runtime {
+    /// `::graph_runtime`
+    Usual,
+    /// Another name of the dependency.
+    Renamed(String),
+    /// The path that the user gave, as it is written in the module around the macro.
+    Given(Path),
+}
+
+impl Runtime {
+    /// The runtime by its name in the manifest of the crate that is being compiled.
+    pub(crate) fn found() -> Self {
+        let folder = env::var_os("CARGO_MANIFEST_DIR").map(PathBuf::from);
+        match folder.and_then(|folder| manifest::name(&folder)) {
+            Some(name) if name != NAME && syn::parse_str::<Ident>(&name).is_ok() => Self::Renamed(name),
+            _ => Self::Usual,
+        }
+    }
+
+    /// The expansion with this path in the place of each `::graph_runtime`. A mention of the user's own is replaced,
+    /// too: it means the same crate.
+    pub(crate) fn apply(&self, expansion: TokenStream) -> TokenStream {
+        match self {
+            Self::Usual => expansion,
+            Self::Renamed(_) | Self::Given(_) => self.replaced(expansion),
+        }
+    }
+
+    fn replaced(&self, tokens: TokenStream) -> TokenStream {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut found = TokenStream::new();
+        let mut index = 0;
+        while index < tokens.len() {
+            if let Some(span) = mention(&tokens, index) {
+                found.extend(self.tokens(span));
+                index += 3;
+                continue;
+            }
+            found.extend([match &tokens[index] {
+                TokenTree::Group(group) => {
+                    let inside = match is_module(&tokens[..index]) && group.delimiter() == Delimiter::Brace {
+                        true => self.in_module(group.stream()),
+                        false => self.replaced(group.stream()),
+                    };
+                    let mut replaced = Group::new(group.delimiter(), inside);
+                    replaced.set_span(group.span());
+                    replaced.into()
+                }
+                other => other.clone(),
+            }]);
+            index += 1;
+        }
+        found
+    }
+
+    /// The content of a module that the expansion makes: relative paths begin one module further in.
+    fn in_module(&self, content: TokenStream) -> TokenStream {
+        let Self::Given(path) = self else {
+            return self.replaced(content);
+        };
+        let mut inner = path.clone();
+        let first = path.segments[0].ident.to_string();
+        let mut outer = path.segments[0].clone();
+        outer.ident = Ident::new("super", outer.ident.span());
+        let mut names = TokenStream::new();
+        match first.as_str() {
+            _ if path.leading_colon.is_some() => {}
+            "crate" | "$crate" => {}
+            "self" => inner.segments[0] = outer,
+            "super" => inner.segments.insert(0, outer),
+            // The name of a crate, or of something in the module around.
+            _ => {
+                names = quote!(
+                    #[allow(unused_imports, clippy::wildcard_imports)]
+                    use super::*;
+                )
+            }
+        }
+        let content = Self::Given(inner).replaced(content);
+        quote!(#names #content)
+    }
+
+    /// The path at these tokens of an expansion. A path that the user gave keeps its place where the expansion has none
+    /// of the user's tokens, so that rustc tells once that it is wrong.
+    fn tokens(&self, span: Span) -> TokenStream {
+        match self {
+            Self::Usual => absolute(NAME, span),
+            Self::Renamed(name) => absolute(name, span),
+            Self::Given(path) if is_call_site(span) => path.to_token_stream(),
+            Self::Given(path) => located(path.to_token_stream(), span),
+        }
+    }
+}
+
+/// `::name`
+fn absolute(name: &str, span: Span) -> TokenStream {
+    let colon = |spacing| {
+        let mut colon = Punct::new(':', spacing);
+        colon.set_span(span);
+        TokenTree::Punct(colon)
+    };
+    let name = Ident::new(name, span);
+    [colon(Spacing::Joint), colon(Spacing::Alone), name.into()]
+        .into_iter()
+        .collect()
+}
+
+/// The tokens at another place, with the same meaning.
+fn located(tokens: TokenStream, place: Span) -> TokenStream {
+    let located = |mut token: TokenTree| {
+        token.set_span(token.span().located_at(place));
+        token
+    };
+    tokens.into_iter().map(located).collect()
+}
+
+fn is_call_site(span: Span) -> bool {
+    format!("{span:?}") == format!("{:?}", Span::call_site())
+}
+
+/// The span of the name if `::graph_runtime` is at this index, and not as the rest of a longer path.
+fn mention(tokens: &[TokenTree], index: usize) -> Option<Span> {
+    let is_colon = |token: &TokenTree| matches!(token, TokenTree::Punct(punct) if punct.as_char() == ':');
+    let [first, second, TokenTree::Ident(name), ..] = &tokens[index..] else {
+        return None;
+    };
+    let found = is_colon(first) && is_colon(second) && name == NAME;
+    let before = index.checked_sub(1).map(|before| &tokens[before]);
+    let continues = matches!(before, Some(TokenTree::Ident(before)) if ends_path(before));
+    (found && !continues).then(|| name.span())
+}
+
+/// Whether a path may go on after the word: all but the keywords that come before types and expressions.
+fn ends_path(word: &Ident) -> bool {
+    let segments = ["self", "super", "crate", "Self"];
+    segments.iter().any(|segment| word == segment) || syn::parse2::<Ident>(word.to_token_stream()).is_ok()
+}
+
+/// Whether the tokens end with `mod __name`, as only expansions write it.
+fn is_module(before: &[TokenTree]) -> bool {
+    match before {
+        [.., TokenTree::Ident(word), TokenTree::Ident(name)] => word == "mod" && name.to_string().starts_with("__"),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Runtime;
+
+    fn applied(runtime: &Runtime, text: &str) -> String {
+        let tokens = runtime.apply(text.parse().unwrap());
+        tokens.to_string().split_whitespace().collect()
+    }
+
+    fn given(path: &str) -> Runtime {
+        Runtime::Given(syn::parse_str(path).unwrap())
+    }
+
+    fn assert_applied(runtime: &Runtime, text: &str, expected: &str) {
+        let expected: String = expected.split_whitespace().collect();
+        assert_eq!(applied(runtime, text), expected, "{text}");
+    }
+
+    #[test]
+    fn each_mention_is_replaced() {
+        let text = "use ::graph_runtime::{self as __g}; fn f(x: &::graph_runtime::A) -> ::graph_runtime::B<::graph_runtime::C> {}
+                    impl ::graph_runtime::D for x { ::a::graph_runtime::b(graph_runtime::c, self::graph_runtime) }";
+        let expected = text
+            .replace("::a::graph_runtime", "KEPT")
+            .replace("self::graph_runtime", "SELF");
+        let expected = |path: &str| {
+            let replaced = expected.replace("::graph_runtime", path);
+            replaced
+                .replace("KEPT", "::a::graph_runtime")
+                .replace("SELF", "self::graph_runtime")
+        };
+        assert_applied(&Runtime::Usual, text, text);
+        assert_applied(&Runtime::Renamed("gpu".to_owned()), text, &expected("::gpu"));
+        assert_applied(&given("facade::rt"), text, &expected("facade::rt"));
+    }
+
+    #[test]
+    fn relative_paths_go_on_in_modules() {
+        let text = "mod __a { use ::graph_runtime::b; pub mod __b { use ::graph_runtime::b; } } mod user { ::graph_runtime::x }";
+        let names = "#[allow(unused_imports, clippy::wildcard_imports)] use super::*;";
+        for (path, first, second, names) in [
+            ("::rt", "::rt", "::rt", ""),
+            ("crate::rt", "crate::rt", "crate::rt", ""),
+            ("self::rt", "super::rt", "super::super::rt", ""),
+            ("super::rt", "super::super::rt", "super::super::super::rt", ""),
+            ("rt", "rt", "rt", names),
+        ] {
+            let expected = format!(
+                "mod __a {{ {names} use {first}::b; pub mod __b {{ {names} use {second}::b; }} }} mod user {{ {path}::x }}"
+            );
+            assert_applied(&given(path), text, &expected);
+        }
+    }
+}

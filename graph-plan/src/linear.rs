@@ -1,0 +1,314 @@
+//! Systems of linear inequalities over integers: whether they have a solution, and which.
+
+/// The greatest value of a variable that has no other bound. Iterations are counted by `usize`s; the products of all
+/// coefficients with it fit into 128 bits.
+pub(crate) const MAX_VALUE: i128 = 1 << 62;
+
+/// The most values of variables that one search tries.
+const MAX_TRIALS: usize = 1 << 13;
+
+/// The most rounds in which bounds are narrowed before the search takes the next variable.
+const MAX_ROUNDS: usize = 16;
+
+/// A system of linear inequalities. Its variables are numbered from 0.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct System {
+    /// The least and the greatest value of each variable.
+    ranges: Vec<(i128, i128)>,
+    /// The variables that change first in [`System::solve_with`].
+    first: Vec<usize>,
+    constraints: Vec<Constraint>,
+    /// Whether two inequalities contradict each other.
+    contradiction: bool,
+}
+
+/// `low <= sum of terms <= high`
+#[derive(Clone, Debug)]
+struct Constraint {
+    /// Variables, ascending, with coefficients that are not 0, the first of which is positive.
+    terms: Vec<(usize, i128)>,
+    low: i128,
+    high: i128,
+}
+
+/// The result of a search.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Solution {
+    /// The values of the variables.
+    Found(Vec<i128>),
+    /// There is none.
+    None,
+    /// The search was given up.
+    Unknown,
+}
+
+impl Solution {
+    /// Is there no solution for certain?
+    pub(crate) fn is_none(&self) -> bool {
+        *self == Solution::None
+    }
+}
+
+impl System {
+    /// Adds a variable and returns its number.
+    pub(crate) fn variable(&mut self, low: i128, high: i128) -> usize {
+        self.ranges.push((low, high));
+        self.contradiction |= low > high;
+        self.ranges.len() - 1
+    }
+
+    /// Adds a variable that changes first in [`System::solve_with`], and returns its number.
+    pub(crate) fn changing(&mut self, low: i128, high: i128) -> usize {
+        let variable = self.variable(low, high);
+        self.first.push(variable);
+        variable
+    }
+
+    /// Adds the inequality that the sum of terms, in any order, is at least `low`.
+    pub(crate) fn at_least(&mut self, terms: impl IntoIterator<Item = (usize, i128)>, low: i128) {
+        let mut collected: Vec<(usize, i128)> = Vec::new();
+        for (variable, coefficient) in terms {
+            match collected.iter_mut().find(|(other, _)| *other == variable) {
+                Some((_, sum)) => *sum += coefficient,
+                None => collected.push((variable, coefficient)),
+            }
+        }
+        collected.retain(|(_, coefficient)| *coefficient != 0);
+        collected.sort_unstable();
+        let Some(&(_, first)) = collected.first() else {
+            self.contradiction |= low > 0;
+            return;
+        };
+        let divisor = collected.iter().fold(0, |divisor, (_, next)| gcd(divisor, *next));
+        // The sum is a multiple of the divisor, so the bound moves to the next one.
+        let low = low.div_euclid(divisor) + i128::from(low.rem_euclid(divisor) != 0);
+        let sign = first.signum();
+        let terms: Vec<_> = collected.iter().map(|(variable, next)| (*variable, sign * next / divisor)).collect();
+        let index = self.constraints.iter().position(|known| known.terms == terms);
+        let index = index.unwrap_or_else(|| {
+            self.constraints.push(Constraint {
+                terms,
+                low: i128::MIN,
+                high: i128::MAX,
+            });
+            self.constraints.len() - 1
+        });
+        let known = &mut self.constraints[index];
+        match sign {
+            1 => known.low = known.low.max(low),
+            _ => known.high = known.high.min(-low),
+        }
+        self.contradiction |= known.low > known.high;
+    }
+
+    /// Searches a solution, in small values first.
+    pub(crate) fn solve(&self) -> Solution {
+        self.search(false, &mut |_| true)
+    }
+
+    /// Searches a solution that `accept` accepts.
+    pub(crate) fn solve_with(&self, accept: &mut dyn FnMut(&[i128]) -> bool) -> Solution {
+        match self.solve() {
+            Solution::Found(_) | Solution::Unknown => self.search(true, accept),
+            Solution::None => Solution::None,
+        }
+    }
+
+    fn search(&self, in_order: bool, accept: &mut dyn FnMut(&[i128]) -> bool) -> Solution {
+        if self.contradiction {
+            return Solution::None;
+        }
+        let mut search = Search {
+            system: self,
+            in_order,
+            accept,
+            left: MAX_TRIALS,
+        };
+        match search.branch(self.ranges.clone()) {
+            Some(found) => Solution::Found(found),
+            None if search.left == 0 => Solution::Unknown,
+            None => Solution::None,
+        }
+    }
+}
+
+struct Search<'a> {
+    system: &'a System,
+    /// Whether the variables are tried in order, rather than the one with the fewest values first.
+    in_order: bool,
+    accept: &'a mut dyn FnMut(&[i128]) -> bool,
+    left: usize,
+}
+
+impl Search<'_> {
+    /// A solution within these ranges.
+    fn branch(&mut self, mut ranges: Vec<(i128, i128)>) -> Option<Vec<i128>> {
+        if !self.narrow(&mut ranges) {
+            return None;
+        }
+        let open = (0..ranges.len()).filter(|&variable| ranges[variable].0 != ranges[variable].1);
+        let next = match self.in_order {
+            true => open.min_by_key(|variable| self.system.first.contains(variable)),
+            false => open.min_by_key(|&variable| ranges[variable].1 - ranges[variable].0),
+        };
+        let Some(variable) = next else {
+            let values: Vec<i128> = ranges.iter().map(|(value, _)| *value).collect();
+            return (self.accept)(&values).then_some(values);
+        };
+        let (low, high) = ranges[variable];
+        for value in low..=high {
+            self.left = self.left.checked_sub(1)?;
+            let mut chosen = ranges.clone();
+            chosen[variable] = (value, value);
+            let found = self.branch(chosen);
+            if found.is_some() || self.left == 0 {
+                return found;
+            }
+        }
+        None
+    }
+
+    /// Narrows the ranges by the inequalities; false if one cannot hold.
+    fn narrow(&self, ranges: &mut [(i128, i128)]) -> bool {
+        for _ in 0..MAX_ROUNDS {
+            let mut changed = false;
+            for constraint in &self.system.constraints {
+                match constraint.narrow(ranges) {
+                    Some(narrowed) => changed |= narrowed,
+                    None => return false,
+                }
+            }
+            if !changed {
+                break;
+            }
+        }
+        true
+    }
+}
+
+impl Constraint {
+    /// Narrows the ranges of its variables, and returns whether one has changed; `None` if it cannot hold.
+    fn narrow(&self, ranges: &mut [(i128, i128)]) -> Option<bool> {
+        let ends = |&(variable, coefficient): &(usize, i128), ranges: &[(i128, i128)]| {
+            let (low, high) = ranges[variable];
+            match coefficient > 0 {
+                true => (coefficient * low, coefficient * high),
+                false => (coefficient * high, coefficient * low),
+            }
+        };
+        let (mut least, mut most) = (0, 0);
+        for term in &self.terms {
+            let (low, high) = ends(term, ranges);
+            (least, most) = (least + low, most + high);
+        }
+        if least > self.high || most < self.low {
+            return None;
+        }
+        if least >= self.low && most <= self.high {
+            return Some(false);
+        }
+        let mut changed = false;
+        for term in &self.terms {
+            let &(variable, coefficient) = term;
+            let (low, high) = ends(term, ranges);
+            // The other terms are at least `least - low` and at most `most - high`.
+            let (min, max) = (
+                self.low.saturating_sub(most - high),
+                self.high.saturating_sub(least - low),
+            );
+            let (from, to) = match coefficient > 0 {
+                true => (ceil(min, coefficient), max.div_euclid(coefficient)),
+                false => (ceil(-max.max(-i128::MAX), -coefficient), (-min.max(-i128::MAX)).div_euclid(-coefficient)),
+            };
+            let range = &mut ranges[variable];
+            let narrowed = (range.0.max(from), range.1.min(to));
+            if narrowed.0 > narrowed.1 {
+                return None;
+            }
+            if narrowed != *range {
+                *range = narrowed;
+                changed = true;
+                (least, most) = (0, 0);
+                for term in &self.terms {
+                    let (low, high) = ends(term, ranges);
+                    (least, most) = (least + low, most + high);
+                }
+            }
+        }
+        Some(changed)
+    }
+}
+
+/// The quotient, rounded up. `divisor` is positive.
+fn ceil(value: i128, divisor: i128) -> i128 {
+    value.div_euclid(divisor) + i128::from(value.rem_euclid(divisor) != 0)
+}
+
+/// The greatest common divisor, which is positive unless both are 0.
+fn gcd(mut a: i128, mut b: i128) -> i128 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a.abs()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn inequalities() -> impl Strategy<Value = Vec<([i128; 3], i128)>> {
+        let coefficient = || -4_i128..5;
+        prop::collection::vec(([coefficient(), coefficient(), coefficient()], -9_i128..10), 0..5)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(512))]
+        #[test]
+        fn solutions_equal_the_oracle(inequalities in inequalities(), ends in [0_i128..5, 0_i128..5, 0_i128..5]) {
+            let mut system = System::default();
+            for end in ends {
+                system.variable(0, end);
+            }
+            for (terms, low) in &inequalities {
+                system.at_least(terms.iter().copied().enumerate(), *low);
+            }
+            let holds = |values: &[i128]| inequalities.iter().all(|(terms, low)| {
+                terms.iter().zip(values).map(|(term, value)| term * value).sum::<i128>() >= *low
+            });
+            let any = (0..=ends[0]).any(|a| (0..=ends[1]).any(|b| (0..=ends[2]).any(|c| holds(&[a, b, c]))));
+            match system.solve() {
+                Solution::Found(values) => prop_assert!(holds(&values)),
+                Solution::None => prop_assert!(!any),
+                Solution::Unknown => prop_assert!(false, "the ranges are small"),
+            }
+            let mut tried = 0;
+            let refused = system.solve_with(&mut |values| {
+                assert!(holds(values));
+                tried += 1;
+                false
+            });
+            prop_assert_eq!(refused, Solution::None);
+            prop_assert_eq!(tried > 0, any);
+        }
+    }
+
+    #[test]
+    fn ranges_without_an_end_are_decided_where_a_divisor_or_a_bound_tells() {
+        let mut even_is_odd = System::default();
+        let [a, b] = [0, 1].map(|_| even_is_odd.variable(0, MAX_VALUE));
+        even_is_odd.at_least([(a, 2), (b, -2)], 1);
+        even_is_odd.at_least([(a, -2), (b, 2)], -1);
+        assert_eq!(even_is_odd.solve(), Solution::None);
+        let mut blocks = System::default();
+        let (block, inside) = (blocks.variable(1, MAX_VALUE), blocks.variable(-63, 63));
+        blocks.at_least([(block, 64), (inside, 1)], 0);
+        blocks.at_least([(block, -64), (inside, -1)], 0);
+        assert_eq!(blocks.solve(), Solution::None);
+        let mut twice = System::default();
+        let [a, b] = [1, 0].map(|low| twice.variable(low, MAX_VALUE));
+        twice.at_least([(a, 2), (b, -3)], 1);
+        twice.at_least([(a, -2), (b, 3)], -1);
+        assert_eq!(twice.solve(), Solution::Found(vec![2, 1]));
+    }
+}

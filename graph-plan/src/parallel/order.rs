@@ -1,0 +1,381 @@
+//! The order of nodes of one body in different iterations of the loops around them.
+//!
+//! An *instance* is a node with a number for each loop of the body around it. An edge joins instances that have equal
+//! numbers, or for a [`Shift`](crate::Shift) numbers that differ by its steps, in the loops around both nodes, and any
+//! numbers in other loops. Iterations of a `for` are ordered, so that it has such edges from each of its instances to
+//! all instances of the next iteration.
+
+use crate::{Draft, Nest};
+use std::cell::RefCell;
+use std::collections::{HashMap, HashSet, VecDeque};
+
+/// The most instances that one search visits.
+const MAX_INSTANCES: usize = 1 << 14;
+
+/// The order of one body's instances.
+pub(super) struct Instances<'a> {
+    draft: &'a Draft,
+    order: &'a Nest,
+    /// The loops of the body around each node, from the outermost; empty for nodes of other bodies.
+    loops: Vec<Vec<usize>>,
+    after: Vec<Vec<Step>>,
+    before: Vec<Vec<Step>>,
+    /// The nodes in each loop.
+    members: HashMap<usize, Vec<usize>>,
+    reached: RefCell<HashMap<usize, Vec<bool>>>,
+    certain: RefCell<HashMap<(usize, usize, Vec<i64>), bool>>,
+}
+
+/// An edge to or from another node.
+struct Step {
+    node: usize,
+    /// For each loop around both nodes, the number of the other instance minus that of this one.
+    by: Vec<i64>,
+}
+
+/// A node with a number for each loop of the body around it.
+type Instance = (usize, Vec<i128>);
+
+/// The order of two nodes in all iterations that differ in one way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Certainty {
+    /// All such instances are ordered.
+    Ordered,
+    /// None are.
+    Unordered,
+    /// Some may be.
+    Open,
+}
+
+impl<'a> Instances<'a> {
+    pub(super) fn new(draft: &'a Draft, order: &'a Nest, body: usize) -> Self {
+        let nodes = draft.nodes.len();
+        let inside = |node: usize| draft.nodes[node].body == body;
+        let loops: Vec<Vec<usize>> = (0..nodes)
+            .map(|node| if inside(node) { draft.loops_in_body(node) } else { Vec::new() })
+            .collect();
+        let mut found = Self {
+            draft,
+            order,
+            after: (0..nodes).map(|_| Vec::new()).collect(),
+            before: (0..nodes).map(|_| Vec::new()).collect(),
+            members: HashMap::new(),
+            reached: RefCell::default(),
+            certain: RefCell::default(),
+            loops,
+        };
+        for (node, loops) in found.loops.iter().enumerate() {
+            for &around in loops {
+                found.members.entry(around).or_default().push(node);
+            }
+        }
+        for edge in &draft.edges {
+            if inside(edge.from) && order.before(edge.from, edge.to) {
+                let common = found.common(edge.from, edge.to);
+                found.add(edge.from, edge.to, vec![0; common]);
+            }
+        }
+        for shift in &draft.shifts {
+            if inside(shift.from) && inside(shift.to) {
+                let common = found.common(shift.from, shift.to).min(shift.steps.len());
+                let steps = &shift.steps[shift.steps.len() - common..];
+                found.add(shift.from, shift.to, steps.iter().map(|step| -step).collect());
+            }
+        }
+        found
+    }
+
+    fn add(&mut self, from: usize, to: usize, by: Vec<i64>) {
+        let back = by.iter().map(|step| -step).collect();
+        self.after[from].push(Step { node: to, by });
+        self.before[to].push(Step { node: from, by: back });
+    }
+
+    /// The loops of the body around a node, from the outermost.
+    pub(super) fn loops(&self, node: usize) -> &[usize] {
+        &self.loops[node]
+    }
+
+    /// The number of loops of the body that are around both nodes.
+    pub(super) fn common(&self, first: usize, second: usize) -> usize {
+        let both = self.loops[first].iter().zip(&self.loops[second]);
+        both.take_while(|(a, b)| a == b).count()
+    }
+
+    /// Is a node in an `each` of the body?
+    pub(super) fn is_parallel(&self, node: usize) -> bool {
+        self.loops[node].iter().any(|&around| self.draft.loops[around].parallel)
+    }
+
+    /// The order of two nodes in all iterations whose numbers in the loops around both differ by these signs: those of
+    /// `second` minus those of `first`.
+    pub(super) fn certainty(&self, first: usize, second: usize, signs: &[i64]) -> Certainty {
+        let differing = signs.iter().position(|&sign| sign != 0);
+        let ordered = match differing {
+            Some(depth) if !self.draft.loops[self.loops[first][depth]].parallel => true,
+            Some(_) => {
+                let back: Vec<i64> = signs.iter().map(|sign| -sign).collect();
+                self.is_certain(first, second, signs) || self.is_certain(second, first, &back)
+            }
+            None => self.order.ordered(first, second),
+        };
+        if ordered {
+            Certainty::Ordered
+        } else if !self.reaches(first, second) && !self.reaches(second, first) {
+            Certainty::Unordered
+        } else {
+            Certainty::Open
+        }
+    }
+
+    /// Does a path lead from one node to the other, in whatever iterations?
+    fn reaches(&self, first: usize, second: usize) -> bool {
+        let mut known = self.reached.borrow_mut();
+        let reached = known.entry(first).or_insert_with(|| {
+            let mut reached = vec![false; self.loops.len()];
+            let mut stack = vec![first];
+            while let Some(node) = stack.pop() {
+                let next = self.after[node].iter().map(|step| step.node);
+                let ordered = self.loops[node].iter().filter(|&&around| !self.draft.loops[around].parallel);
+                for next in next.chain(ordered.flat_map(|around| self.members[around].iter().copied())) {
+                    if !std::mem::replace(&mut reached[next], true) {
+                        stack.push(next);
+                    }
+                }
+            }
+            reached
+        });
+        reached[second]
+    }
+
+    /// Does a path certainly lead from each instance of `first` to all instances of `second` whose numbers in the loops
+    /// around both differ by these signs?
+    ///
+    /// There are such paths if one leads from `first` to `second` over some node, where the numbers differ by 1 for
+    /// each sign that is not 0, and for each of these loops one of the three nodes has a path to itself in the next
+    /// iteration, or is outside the loop: the path is repeated as often as it takes. All numbers on the way lie between
+    /// those of the two ends. So all instances on the way exist if the loops have the same range in all iterations of
+    /// others, or if the ends differ in one loop only, since ranges with affine ends are convex.
+    fn is_certain(&self, first: usize, second: usize, signs: &[i64]) -> bool {
+        let key = (first, second, signs.to_vec());
+        if let Some(&known) = self.certain.borrow().get(&key) {
+            return known;
+        }
+        let around = &self.loops[first][..signs.len()];
+        let differing: Vec<usize> = (0..signs.len()).filter(|&depth| signs[depth] != 0).collect();
+        let is_rectangular = |&around: &usize| self.draft.loops[around].variable.is_rectangular();
+        let ragged = |around: &usize| self.draft.loops[*around].variable.ragged;
+        let mut both = self.loops[first].iter().chain(&self.loops[second]);
+        let is_convex = differing.len() == 1 || around.iter().all(is_rectangular);
+        let certain = is_convex && !both.any(ragged) && {
+            let zero = vec![0; signs.len()];
+            let forward = self.box_reach((first, zero), around, signs, &self.after, 1);
+            let back = self.box_reach((second, signs.to_vec()), around, signs, &self.before, -1);
+            let direct = forward.contains(&(second, signs.to_vec()));
+            let repeats = |node: usize, depth: usize| self.repeats(node, around, depth, signs[depth]);
+            let at_ends = |depth: &usize| repeats(first, *depth) || repeats(second, *depth);
+            let open: Vec<usize> = differing.into_iter().filter(|depth| !at_ends(depth)).collect();
+            let over = |(node, _): &&(usize, Vec<i64>)| open.iter().all(|&depth| repeats(*node, depth));
+            direct && open.is_empty() || forward.intersection(&back).any(|instance| over(&instance))
+        };
+        self.certain.borrow_mut().insert(key, certain);
+        certain
+    }
+
+    /// Does a path lead from a node to itself in the next iteration of a loop, or the previous one, or is the node
+    /// outside that loop?
+    fn repeats(&self, node: usize, around: &[usize], depth: usize, sign: i64) -> bool {
+        let inside = self.loops[node].iter().zip(around).take_while(|(a, b)| a == b).count();
+        if depth >= inside {
+            return true;
+        }
+        let mut signs = vec![0; inside];
+        signs[depth] = sign;
+        self.box_reach((node, vec![0; inside]), &around[..inside], &signs, &self.after, 1)
+            .contains(&(node, signs))
+    }
+
+    /// The nodes that paths from one node certainly reach, with their numbers in the loops `around`, counted from those
+    /// of the node, where each number is 0 or the sign of its loop. `direction` is 1 along the edges, else -1.
+    fn box_reach(
+        &self,
+        from: (usize, Vec<i64>),
+        around: &[usize],
+        signs: &[i64],
+        edges: &[Vec<Step>],
+        direction: i64,
+    ) -> HashSet<(usize, Vec<i64>)> {
+        let inside = |node: usize| self.loops[node].iter().zip(around).take_while(|(a, b)| a == b).count();
+        let usable = |node: usize| !self.loops[node].iter().any(|&around| self.draft.loops[around].variable.ragged);
+        let mut reached = HashSet::from([from.clone()]);
+        let mut queue = VecDeque::from([from]);
+        let mut found = Vec::new();
+        while let Some((node, numbers)) = queue.pop_front() {
+            for step in &edges[node] {
+                let kept = inside(node).min(inside(step.node)).min(step.by.len());
+                if step.by[kept..].iter().all(|&by| by == 0) {
+                    found.push((step.node, numbers[..kept].to_vec(), step.by[..kept].to_vec()));
+                }
+            }
+            for (depth, loop_around) in self.loops[node].iter().enumerate().take(inside(node)) {
+                if !self.draft.loops[*loop_around].parallel {
+                    let mut by = vec![0; depth + 1];
+                    by[depth] = direction;
+                    let members = self.members[loop_around].iter();
+                    found.extend(members.map(|&next| (next, numbers[..=depth].to_vec(), by.clone())));
+                }
+            }
+            for (next, mut numbers, by) in found.drain(..).filter(|(next, ..)| usable(*next)) {
+                let mut moved = numbers.iter_mut().zip(&by).zip(signs);
+                if !moved.all(|((number, by), sign)| {
+                    *number += by;
+                    *number == 0 || *number == *sign
+                }) {
+                    continue;
+                }
+                let mut all = vec![numbers];
+                for &sign in &signs[all[0].len().min(inside(next))..inside(next)] {
+                    let with = |value: i64| {
+                        all.iter().map(move |numbers| numbers.iter().copied().chain([value]).collect::<Vec<i64>>())
+                    };
+                    all = match sign {
+                        0 => with(0).collect(),
+                        sign => with(0).chain(with(sign)).collect(),
+                    };
+                }
+                for numbers in all {
+                    if reached.insert((next, numbers.clone())) {
+                        queue.push_back((next, numbers));
+                    }
+                }
+            }
+        }
+        reached
+    }
+
+    /// Does a path certainly lead from one instance to the other? `outer` has the numbers of the loops around the body.
+    ///
+    /// Loops have their own ranges as far as these are known. Else any range is possible, and so is the one that ends
+    /// at the numbers of the two instances: only paths between these count.
+    pub(super) fn is_before(&self, from: &Instance, to: &Instance, outer: &dyn Fn(usize) -> Option<i128>) -> bool {
+        if !self.reaches(from.0, to.0) {
+            return false;
+        }
+        let search = |tight| Search {
+            instances: self,
+            from,
+            to,
+            outer,
+            tight,
+        };
+        search(true).succeeds() || search(false).succeeds()
+    }
+}
+
+/// A search for a path between two instances.
+struct Search<'s, 'a> {
+    instances: &'s Instances<'a>,
+    from: &'s Instance,
+    to: &'s Instance,
+    outer: &'s dyn Fn(usize) -> Option<i128>,
+    /// Whether all numbers are between those of the two instances.
+    tight: bool,
+}
+
+impl Search<'_, '_> {
+    fn succeeds(&self) -> bool {
+        let mut seen = HashSet::from([self.from.clone()]);
+        let mut queue = VecDeque::from([self.from.clone()]);
+        while let Some(instance) = queue.pop_front() {
+            let mut next = Vec::new();
+            self.next(&instance, &mut next);
+            for instance in next {
+                if instance == *self.to || seen.len() > MAX_INSTANCES {
+                    return true; // the graph is checked again when it is built
+                }
+                if seen.insert(instance.clone()) {
+                    queue.push_back(instance);
+                }
+            }
+        }
+        false
+    }
+
+    fn next(&self, (node, numbers): &Instance, found: &mut Vec<Instance>) {
+        let instances = self.instances;
+        for step in &instances.after[*node] {
+            let by = step.by.iter().map(|&by| i128::from(by));
+            let moved = numbers.iter().zip(by).map(|(number, by)| number + by).collect();
+            self.complete(step.node, moved, found);
+        }
+        for (depth, around) in instances.loops[*node].iter().enumerate() {
+            if !instances.draft.loops[*around].parallel {
+                let mut moved = numbers[..=depth].to_vec();
+                moved[depth] += 1;
+                for &member in &instances.members[around] {
+                    self.complete(member, moved.clone(), found);
+                }
+            }
+        }
+    }
+
+    /// Adds the instances of a node whose outermost numbers are given and in range.
+    fn complete(&self, node: usize, given: Vec<i128>, found: &mut Vec<Instance>) {
+        let loops = &self.instances.loops[node];
+        let mut all = vec![Vec::new()];
+        for (depth, &around) in loops.iter().enumerate() {
+            let mut longer = Vec::new();
+            for numbers in all {
+                let (low, high) = self.range(&loops[..depth], &numbers, around);
+                let values = match given.get(depth) {
+                    Some(&value) => value.max(low)..=value.min(high),
+                    None => low..=high.min(low.saturating_add(MAX_INSTANCES as i128)),
+                };
+                for value in values {
+                    let mut next: Vec<i128> = numbers.clone();
+                    next.push(value);
+                    if self.exists(&loops[..=depth], &next, around) {
+                        longer.push(next);
+                    }
+                }
+            }
+            all = longer;
+        }
+        found.extend(all.into_iter().map(|numbers| (node, numbers)));
+    }
+
+    /// Does an iteration of a loop certainly exist? If its range differs between iterations of others in an unknown
+    /// way, only those of the two instances do.
+    fn exists(&self, loops: &[usize], numbers: &[i128], around: usize) -> bool {
+        let is_of = |(node, own): &Instance| {
+            self.instances.loops[*node].starts_with(loops) && own.starts_with(numbers)
+        };
+        !self.instances.draft.loops[around].variable.ragged || is_of(self.from) || is_of(self.to)
+    }
+
+    /// The range of a loop's numbers, inside iterations of the loops around.
+    fn range(&self, loops: &[usize], numbers: &[i128], around: usize) -> (i128, i128) {
+        let variable = &self.instances.draft.loops[around].variable;
+        let own = |(node, numbers): &Instance| {
+            let loops = self.instances.loops[*node].iter();
+            loops.zip(numbers).find(|(other, _)| **other == around).map(|(_, number)| *number)
+        };
+        let given = || own(self.from).into_iter().chain(own(self.to));
+        let (least, most) = (given().min(), given().max());
+        let of = |loop_of: usize| {
+            let inner = loops.iter().zip(numbers).find(|(other, _)| **other == loop_of);
+            inner.map(|(_, number)| *number).or_else(|| (self.outer)(loop_of))
+        };
+        let end = |form: &Option<crate::Form>| {
+            form.as_ref().map(|form| form.evaluate(|variable| of(variable.number).unwrap_or_default()))
+        };
+        let (first, last) = (end(&variable.first), end(&variable.last));
+        let (first_known, last_known) = match self.tight && least.is_some() {
+            true => (first.max(least), [last, most].into_iter().flatten().min()),
+            false => (first, last),
+        };
+        let low = first_known.or(least).or(last).unwrap_or(0);
+        let high = last_known.or(most).unwrap_or(low);
+        (low, high.max(low))
+    }
+}
