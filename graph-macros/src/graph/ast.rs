@@ -4,8 +4,7 @@ mod node;
 
 pub(crate) use node::{
     Action, Argument, Binding, Body, Call, CallParameter, Capture, Child, Dependency, Extent, Function, If, Iteration,
-    Launch,
-    Node, Raw, Switch, While,
+    Launch, Node, Raw, Switch, While,
 };
 
 use graph_plan::Space;
@@ -256,7 +255,7 @@ pub(crate) struct For {
 }
 
 /// A resource or a part of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) name: Ident,
     /// Empty for the whole resource, else one part for each of the outermost dimensions, at most two. `[..]` is listed
@@ -274,7 +273,7 @@ impl Place {
 }
 
 /// `[index]` or `[start..end]`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Part {
     Index(Box<Expr>),
     Range {

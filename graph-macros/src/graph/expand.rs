@@ -19,6 +19,7 @@ mod symbol;
 mod child;
 mod library;
 mod closure;
+mod chosen;
 mod rectangle;
 mod attribute;
 mod extent;

@@ -8,7 +8,8 @@ use super::shared::DeclaredShared;
 use crate::shape::Element;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Span};
-use crate::shape::table::{Table, Tabular, bytes_of, padded};
+use crate::shape::rows::Tabular;
+use crate::shape::table::{Table, bytes_of, padded};
 use graph_plan::Space;
 use std::borrow::Cow;
 
@@ -62,7 +63,8 @@ impl GraphBuilder {
         self.resource(name.into(), Space::Device, bytes, align_of::<T>())
     }
 
-    /// Declares host memory of these lengths, two to four of them: see [`Table`].
+    /// Declares host memory of two to four dimensions. `lengths` begin with the outermost dimension and count elements:
+    /// see [`Table`].
     pub fn host_table<T: Element, const D: usize>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -74,7 +76,8 @@ impl GraphBuilder {
         self.table(name.into(), Space::Host, lengths)
     }
 
-    /// Declares device memory of these lengths, two to four of them: see [`Table`].
+    /// Declares device memory of two to four dimensions. `lengths` begin with the outermost dimension and count
+    /// elements: see [`Table`].
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};

@@ -69,7 +69,7 @@ impl<T> NoGraph for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is bound as `{P}` [shape-mismatch]",
     label = "another shape",
-    note = "a child's memory of a length that is a build argument takes arrays of its elements, of any length"
+    note = "memory whose lengths the child takes as build arguments is bound to memory of as many dimensions, with its elements"
 )]
 pub trait BindTo<P> {
     /// The place that the child uses.
@@ -91,7 +91,7 @@ impl<T, const N: usize, M> BindTo<Place<[T], M>> for Place<[T; N], M> {
     }
 }
 
-/// Other memory of as many dimensions, where the child takes all lengths as build arguments.
+/// Memory of other shapes with the same number of dimensions, for a child that takes all lengths as build arguments.
 macro_rules! bind_tables {
     ($([$($length:ident)*] $shape:ty => $dimensions:literal;)*) => {$(
         #[diagnostic::do_not_recommend]

@@ -94,7 +94,7 @@ impl CudaExecutable {
                 }
                 Op::Memset { to, .. } => {
                     let is_variable = draft.resources[to.part().resource as usize].constant;
-                    self.prepare_fill(draft, Fill::of(op), is_variable, site)?;
+                    self.prepare_fill(draft, Fill::of_node(program, node, op), is_variable, site)?;
                 }
                 Op::Conditional(_) => {
                     conditional::check_driver(blueprint, site)?;
