@@ -44,7 +44,7 @@ impl Author {
             }
             12..=14 => {
                 let (to, value) = (self.settable(), self.random.below(1 << 30) as u32);
-                // Of rows of one type, so not of a table.
+                // The pattern is a row whose type is known, so the memory is no table.
                 let fits = to.columns == COLUMNS && MEMORIES[to.memory].size == 4 && !TABLES.contains(&to.memory);
                 let pattern = fits && self.random.chance(30);
                 Action::Set { to, value, pattern }
