@@ -33,6 +33,7 @@ mod check;
 mod race;
 mod parallel;
 mod live;
+mod constant;
 mod variables;
 mod programmatic;
 mod kernel;
@@ -60,6 +61,7 @@ pub use check::{
 };
 pub use cluster::ClusterFault;
 pub use code::Code;
+pub use constant::{Constant, ConstantAccess, ModuleVariable, ModuleVariables, misused_constant, unordered_accesses};
 pub use contract::{Argument, Contract, Op, Param, ParamKind, Scalar, Verdict};
 pub use cycle::{Cycle, cycles};
 pub use diagnostic::{Diagnostic, Subject};

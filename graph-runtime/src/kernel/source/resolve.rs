@@ -207,6 +207,8 @@ pub(crate) fn with_summary(facts: &KernelFacts, summary: &KernelSummary, ptx: &'
     };
     let params = facts.params.iter().enumerate();
     let loads = params.filter(|(_, param)| uses_old(param));
+    let variables = summary.variables.iter().map(variable);
+    let constants = summary.constants.iter().map(|name| (forever(name), Mode::Read));
     KernelFacts {
         source: Source::Ptx(ptx),
         limits: KernelLimits {
@@ -219,7 +221,7 @@ pub(crate) fn with_summary(facts: &KernelFacts, summary: &KernelSummary, ptx: &'
         },
         static_shared: summary.static_shared,
         target: forever(&summary.target),
-        variables: summary.variables.iter().map(variable).collect::<Vec<_>>().leak(),
+        variables: variables.chain(constants).collect::<Vec<_>>().leak(),
         loads: loads
             .filter_map(|(index, _)| Some((index, summary.load_through(index)?)))
             .collect::<Vec<_>>()
