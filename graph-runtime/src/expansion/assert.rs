@@ -49,9 +49,9 @@ pub const fn check_dimensions<K: Kernel>(
     shared: i128,
     arguments: &[Argument],
 ) {
-    match dimensions {
-        &[Some(grid), Some(block)] => check::<K>(nodes, memory, grid, block, shared, arguments, None),
-        &[Some(grid), Some(block), Some(cluster)] => {
+    match *dimensions {
+        [Some(grid), Some(block)] => check::<K>(nodes, memory, grid, block, shared, arguments, None),
+        [Some(grid), Some(block), Some(cluster)] => {
             check::<K>(nodes, memory, grid, block, shared, arguments, Some(cluster));
         }
         _ => {}
