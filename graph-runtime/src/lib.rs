@@ -149,7 +149,7 @@ pub use graph::{Graph, RawGraph};
 /// edge      = NAME | NAME "(" number ("," number)* ")"    the second in loops: the node of another iteration, `k(i - 1)`
 ///           | "programmatic" "(" NAME ")"             between kernels: the later one starts early, and waits in its own code
 /// number    = VARIABLE (("+" | "-") literal)?         one for each loop around both nodes, from the outermost
-/// argument  = "&" place | "&" "mut" place | value
+/// argument  = "&" place | "&" "mut" place | value      `&` also of memory that a kernel updates atomically
 /// place     = NAME ("[" index or range "]")*          two at most; columns of several rows, and ranges of params, are for copies and memsets
 /// shape     = T | "[" shape ";" length "]"            up to four dimensions; lengths may be known only at build
 /// ```
@@ -223,7 +223,9 @@ pub use graph_macros::cuda_graph;
 /// Each declaration is compared with its `.entry`: the number, sizes and alignment of the parameters, and the stores
 /// through them. `safe fn` asserts that the kernel is sound for every argument and launch for which its
 /// `#[requires(..)]` hold; any other `fn` is launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take
-/// any buffer of `T`s, and `&[[T; C]; R]` takes exactly that shape. `T` is passed by value; an integer `T` takes an
+/// any buffer of `T`s, and `&[[T; C]; R]` takes exactly that shape. `&[Atomic<T>]` is memory that the kernel accesses by
+/// atomic operations alone, see [`Atomic`], and `&mut [MaybeUninit<T>]` memory of which it writes each element that is
+/// read later before it reads it. `T` is passed by value; an integer `T` takes an
 /// integer of any type if its value fits. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`,
 /// the scalar arguments and the `.len()` of the others. It is checked at compile time if all of it is constant, else at
 /// build and at each update.
