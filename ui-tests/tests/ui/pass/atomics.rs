@@ -60,8 +60,8 @@ cuda_graph! {
             kernel look_at = look<<<1, 4>>>(&bins, &mut out[i]) after update;
         }
         each _i in 0..3 {
-            kernel more = count<<<1, 4>>>(&bins);
-        } after look_at;
+            kernel more = count<<<1, 4>>>(&bins) after look_at;
+        }
     }
 
     graph Unsafe {
