@@ -118,7 +118,7 @@ rows_of_tables! {
     4: Table<T, 3>, Self; // nothing has rows of this shape
 }
 
-/// A table of two to four dimensions.
+/// A [`Table`] of two to four dimensions.
 #[diagnostic::on_unimplemented(
     message = "a table has two to four dimensions, but this is `{Self}`",
     label = "neither two nor three nor four lengths"
