@@ -152,7 +152,10 @@ fn race_free(draft: &Draft, order: &Order) -> bool {
                 let is_before = order.before(other.node, node);
                 is_free &= is_before || !conflict(other, access);
                 let as_strict = access.mode.writes() || !other.mode.writes();
-                !(as_strict && (other.node == node || is_before) && access.region.covers(&other.region))
+                // Where a loop has no iterations, its affine regions conflict with nothing.
+                let is_there = !access.region.is_affine() || access.region == other.region;
+                let follows = other.node == node || is_before;
+                !(as_strict && follows && is_there && access.region.covers(&other.region))
             });
             if !is_free {
                 return false;
