@@ -139,10 +139,13 @@ pub use graph::{Graph, RawGraph};
 ///           | "if" NAME "=" place "{" node* "}" ("else" "{" node* "}")? after? ";"
 ///           | "while" NAME "=" place "{" node* "}" after? ";"
 ///           | "switch" NAME "=" place "{" ("{" node* "}")+ "}" after? ";"
-///           | "for" NAME "in" range "{" (node | for)* "}"   the same nodes for each number, one iteration after the other
+///           | "for" NAME "in" range "{" (node | loop)* "}"   the same nodes for each number, one iteration after the other
+///           | "each" NAME "in" range "{" (node | loop)* "}"   the same, in no order but that of `after`
 /// kernel    = "unsafe"? path | "unsafe" "(" value ")" a declared kernel, or a `CudaFunction` or a reference to one
 /// after     = "after" edge ("," edge)* ","?
-/// edge      = NAME | "programmatic" "(" NAME ")"      between kernels: the later one starts early, and waits in its own code
+/// edge      = NAME iteration?
+///           | "programmatic" "(" NAME ")"             between kernels: the later one starts early, and waits in its own code
+/// iteration = "(" number ("," number)* ","? ")"       `i - 1`: for each loop around both nodes, its variable plus or minus a literal
 /// argument  = "&" place | "&" "mut" place | value
 /// place     = NAME ("[" index or range "]")*          two at most; columns of several rows are for copies and memsets
 /// shape     = T | "[" shape ";" length "]"            up to four dimensions; the outermost length may be known only at build
@@ -165,7 +168,9 @@ pub use graph::{Graph, RawGraph};
 /// [`GraphBuilder::after_programmatic`].
 ///
 /// The nodes of a `for` may use its variable in all their expressions. A node outside that runs after one of them runs
-/// after its last iteration; a node outside that one of them runs after comes before its first. The type has
+/// after its last iteration; a node outside that one of them runs after comes before its first. The iterations of an
+/// `each` are not ordered: what two of them touch is apart, or `after k(i - 1)` orders a node after the node `k` of the
+/// previous iteration, if there is one. A node outside runs after or before all iterations. The type has
 ///
 /// * `build(&Device, arguments..) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
 /// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight;
@@ -174,7 +179,7 @@ pub use graph::{Graph, RawGraph};
 /// * for each memory argument `x`: `x()` and, if it is `mut`, `x_mut()`, which lend shared host memory by guards; and
 ///   `rebind_x(memory)`;
 /// * for each `param x`: `x()` and `set_x(value) -> Result<()>`, which updates exactly the nodes that use it, in place;
-/// * for each node `x`: a method `x()` that returns a [`NodeHandle`]; in a `for`, it takes the number of the iteration,
+/// * for each node `x`: a method `x()` that returns a [`NodeHandle`]; in a loop, it takes the number of the iteration,
 ///   `x(i)`;
 /// * and `PLAN`, the graph as static data.
 ///

@@ -235,7 +235,7 @@ fn found(sketch: &Sketch, parallel: &Parallel<'_>, first: (usize, usize), second
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
     #[test]
     fn races_equal_those_of_unrolled_loops(sketch in sketches()) {
         let draft = sketch.draft(true);
