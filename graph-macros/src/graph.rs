@@ -12,6 +12,7 @@ mod parse;
 mod ast;
 mod boundary;
 mod keyword;
+mod sum;
 mod constant;
 #[cfg(test)]
 mod tests;

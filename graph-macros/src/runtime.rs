@@ -124,7 +124,7 @@ fn absolute(name: &str, span: Span) -> TokenStream {
         .collect()
 }
 
-/// The tokens at another place. What they mean stays.
+/// The tokens at another place, with the same meaning.
 fn located(tokens: TokenStream, place: Span) -> TokenStream {
     let located = |mut token: TokenTree| {
         token.set_span(token.span().located_at(place));

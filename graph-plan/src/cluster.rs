@@ -37,8 +37,12 @@ impl LaunchConfig {
     /// "thread block clusters").
     pub const MAX_CLUSTER_BLOCKS: u64 = 16;
 
-    /// Checks a launch in clusters of `cluster` blocks; if the launch says nothing, of the blocks that the kernel
-    /// requires. Returns the cluster that it runs in, if any.
+    /// Checks a launch in clusters of `cluster` blocks or, if it is `None`, of the blocks that the kernel requires.
+    /// Returns the number of blocks of a cluster in x, y and z; `None` if the launch has no clusters.
+    ///
+    /// # Errors
+    /// A [`ClusterFault`] if the cluster is not the one that the kernel requires, has too many blocks, or does not
+    /// divide the grid, and if the kernel demands one but has none.
     pub const fn check_cluster(
         &self,
         cluster: Option<[u32; 3]>,

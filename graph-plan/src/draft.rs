@@ -276,10 +276,10 @@ pub struct Draft {
     pub loops: Vec<Loop>,
     /// The edges between iterations, in any order, each between nodes of one body.
     pub shifts: Vec<Shift>,
-    /// The source line of each of these, if it is known. May be shorter than `shifts`.
+    /// The source line of each edge of `shifts`, if it is known. May be shorter than `shifts`.
     pub shift_lines: Vec<Option<u32>>,
-    /// For each node of a graph whose loops are unrolled, the number of iteration numbers that end its name: 2 for
-    /// `block[1][0]`. Nodes after the last entry have none. Texts have none.
+    /// For each node of a graph whose loops are unrolled, the number of iteration numbers at the end of its name: 2 for
+    /// `block[1][0]`. Nodes after the last entry have 0 such numbers. Empty for the text of a macro.
     pub numbers: Vec<u32>,
 }
 
@@ -350,7 +350,7 @@ impl Draft {
         self.nodes.len() - 1
     }
 
-    /// Records that the name of a node ends with so many iteration numbers, each in brackets.
+    /// Records that the name of a node ends with `numbers` iteration numbers, each in brackets.
     pub fn set_numbers(&mut self, node: usize, numbers: usize) {
         if numbers > 0 {
             self.numbers.resize(node, 0);
@@ -358,7 +358,7 @@ impl Draft {
         }
     }
 
-    /// The name of a node without its iteration numbers, and these: `block` and `[1][0]`.
+    /// The name of a node without its iteration numbers, and the numbers: `block` and `[1][0]`.
     pub fn name_and_numbers(&self, node: usize) -> (&str, &str) {
         let name = &*self.nodes[node].name;
         let numbers = self.numbers.get(node).copied().unwrap_or(0);
@@ -399,8 +399,8 @@ impl Draft {
         number
     }
 
-    /// Orders `to` after the node `from` of another iteration, and returns the index in [`Draft::shifts`]. `steps` are
-    /// those of a [`Shift`].
+    /// Orders `to` after the node `from` of another iteration, and returns the edge's index in [`Draft::shifts`].
+    /// `steps` are [`Shift::steps`].
     pub fn shift(&mut self, from: usize, to: usize, steps: impl Into<Vec<i64>>) -> usize {
         let steps = steps.into();
         self.shifts.push(Shift { from, to, steps });

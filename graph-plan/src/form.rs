@@ -34,7 +34,7 @@ impl Variable {
         }
     }
 
-    /// Are both ends the same in all iterations of the loops around?
+    /// Whether both ends are the same in all iterations of the loops around, as far as they are known.
     pub(crate) fn is_rectangular(&self) -> bool {
         [&self.first, &self.last].into_iter().flatten().all(|form| form.terms.is_empty())
     }
@@ -49,7 +49,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// A literal. `None` if it is too large, as for all operations.
+    /// A literal; `None` if it is too large. All operations return `None` if a number of the result is too large.
     pub fn literal(value: i128) -> Option<Self> {
         let constant = i64::try_from(value).ok()?;
         Self {
@@ -79,7 +79,7 @@ impl Form {
         self.limited()
     }
 
-    /// The form, times a literal.
+    /// The form times a literal.
     pub fn times(mut self, factor: i64) -> Option<Self> {
         self.constant = self.constant.checked_mul(factor)?;
         for (_, coefficient) in &mut self.terms {
@@ -88,7 +88,7 @@ impl Form {
         self.limited()
     }
 
-    /// The value of a form without variables.
+    /// The value of a form without variables; `None` if it has variables.
     pub fn value(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }

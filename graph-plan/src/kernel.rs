@@ -142,9 +142,11 @@ impl LaunchRequest {
 }
 
 impl KernelCode<'_> {
-    /// The dimensions of a launch, if they are valid. All `nodes` launch the kernel in this way. Otherwise a text about
-    /// the first of them that says why, which [`Diagnostic::parse`](crate::Diagnostic::parse) reads. If all is known
-    /// (`strict`), a contract that cannot be decided fails.
+    /// Checks a launch against CUDA's limits, and the kernel's limits and contracts, and returns its dimensions. All
+    /// `nodes` launch the kernel in this way. If all is known (`strict`), a contract that cannot be decided fails.
+    ///
+    /// # Errors
+    /// A message about the first of `nodes`, which [`Diagnostic::parse`](crate::Diagnostic::parse) reads.
     #[expect(
         clippy::result_large_err,
         reason = "a `const fn` cannot allocate, and the text is made only once, on failure"

@@ -92,7 +92,11 @@ impl LaunchConfig {
     pub const MAX_BLOCK_THREADS: u64 = 1024;
 
     /// Checks the dimensions against the limits that hold on every CUDA device (CUDA C++ programming guide, "technical
-    /// specifications per compute capability").
+    /// specifications per compute capability"). `grid` is in blocks, `block` in threads, both in x, y and z; `shared`
+    /// is the dynamic shared memory of a block in bytes.
+    ///
+    /// # Errors
+    /// A [`LaunchFault`] about the first dimension that is out of range.
     pub const fn new(grid: [i128; 3], block: [i128; 3], shared: i128) -> Result<Self, LaunchFault> {
         let grid = match extents(grid, &GRID) {
             Ok(grid) => grid,
@@ -132,7 +136,10 @@ impl LaunchConfig {
         Ok(config)
     }
 
-    /// Checks the block against what the kernel's PTX demands.
+    /// Checks the block against the limits in the kernel's PTX.
+    ///
+    /// # Errors
+    /// A [`LaunchFault`] if the block is not the one that the kernel requires, or has more threads than it allows.
     pub const fn check_kernel(&self, limits: &KernelLimits) -> Result<(), LaunchFault> {
         if limits.grid_of_clusters {
             return Err(LaunchFault::GridOfClusters);

@@ -43,7 +43,7 @@ pub(crate) enum Solution {
 }
 
 impl Solution {
-    /// Is there no solution for certain?
+    /// Whether there is certainly no solution.
     pub(crate) fn is_none(&self) -> bool {
         *self == Solution::None
     }
@@ -101,12 +101,12 @@ impl System {
         self.contradiction |= known.low > known.high;
     }
 
-    /// Searches a solution, in small values first.
+    /// Searches for a solution, in small values first.
     pub(crate) fn solve(&self) -> Solution {
         self.search(false, &mut |_| true)
     }
 
-    /// Searches a solution that `accept` accepts.
+    /// Searches for a solution that `accept` accepts.
     pub(crate) fn solve_with(&self, accept: &mut dyn FnMut(&[i128]) -> bool) -> Solution {
         match self.solve() {
             Solution::Found(_) | Solution::Unknown => self.search(true, accept),
@@ -168,7 +168,7 @@ impl Search<'_> {
         None
     }
 
-    /// Narrows the ranges by the inequalities; false if one cannot hold.
+    /// Narrows the ranges by the inequalities. Returns false if one of these cannot hold.
     fn narrow(&self, ranges: &mut [(i128, i128)]) -> bool {
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
@@ -187,7 +187,7 @@ impl Search<'_> {
 }
 
 impl Constraint {
-    /// Narrows the ranges of its variables, and returns whether one has changed; `None` if it cannot hold.
+    /// Narrows the ranges of its variables. Returns whether one has changed, and `None` if the inequality cannot hold.
     fn narrow(&self, ranges: &mut [(i128, i128)]) -> Option<bool> {
         let ends = |&(variable, coefficient): &(usize, i128), ranges: &[(i128, i128)]| {
             let (low, high) = ranges[variable];

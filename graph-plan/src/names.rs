@@ -91,8 +91,7 @@ pub fn duplicate_names(draft: &Draft) -> Vec<Diagnostic> {
 }
 
 /// Whether all names are certainly different. There are at most `count` of them. Their hashes go into a table that is
-/// at most
-/// half full, each to the first free place: a table of the names themselves would slow the build of many nodes.
+/// at most half full, each to the first free place: a table of the names themselves would slow the build of many nodes.
 fn all_differ<'a>(names: impl Iterator<Item = &'a str>, count: usize) -> bool {
     let mut table = vec![0_u64; (2 * count + 1).next_power_of_two()];
     let mask = table.len() - 1;

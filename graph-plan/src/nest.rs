@@ -62,9 +62,8 @@ impl Nest {
         self.orders[body].before(first, second)
     }
 
-    /// Whether the two can never run at the same time. Also true of a node and itself, of a node and the nodes in its
-    /// bodies,
-    /// and of nodes of which a launch runs only one.
+    /// Whether the two can never run at the same time. This is also true of a node and itself, of a node and the nodes
+    /// in its bodies, and of nodes if a launch runs only one of them.
     pub fn ordered(&self, first: usize, second: usize) -> bool {
         if self.places.is_empty() {
             return self.orders[0].ordered(first, second);

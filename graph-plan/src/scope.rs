@@ -69,7 +69,7 @@ impl Scopes {
         self.around(node).filter(|&scope| self.kinds[scope] == Kind::Repeated)
     }
 
-    /// Is it an `each`, whose iterations are not ordered?
+    /// Whether the scope is an `each`, whose iterations are not ordered.
     pub(crate) fn is_parallel(&self, scope: usize) -> bool {
         self.parallel[scope]
     }

@@ -67,7 +67,9 @@
 //!   that lend it, [`DeviceRef`] and [`DeviceMut`].
 //! * Memory outside of graphs, which is [`Shareable`]: [`DeviceBuffer`], [`HostBuffer`], [`SharedHost`], with the
 //!   guards [`HostRef`] and [`HostMut`]; [`CudarcSlice`], [`DeviceShare`], [`HostShare`].
-//! * Shapes: [`Element`], [`Rows`], [`Table`], [`Extent`], [`ArrayOf`], [`SameShape`]; and the [`Iterations`] of loops.
+//! * Shapes: [`Element`] (plain data: `Pod` of the re-exported [`bytemuck`]), [`Rows`], [`Extent`], [`ArrayOf`],
+//!   [`SameShape`]; a [`Tabular`] [`Table`], which the host sees as a [`TableRef`] or [`TableMut`]; and the
+//!   [`Iterations`] of loops.
 //! * Random numbers: [`Rng`], [`Philox`], [`RngHandle`].
 //! * Host functions: [`HostArguments`] of [`HostArgument`]s. Library calls: [`CaptureStream`] with [`CaptureSlice`] and
 //!   [`CaptureSliceMut`], [`RawNode`], and [`NodeArguments`] of [`NodeArgument`]s: [`Pointer`], [`PointerMut`],
@@ -139,16 +141,17 @@ pub use graph::{Graph, RawGraph};
 ///           | "if" NAME "=" place "{" node* "}" ("else" "{" node* "}")? after? ";"
 ///           | "while" NAME "=" place "{" node* "}" after? ";"
 ///           | "switch" NAME "=" place "{" ("{" node* "}")+ "}" after? ";"
-///           | "for" NAME "in" range "{" (node | loop)* "}"   the same nodes for each number, one iteration after the other
-///           | "each" NAME "in" range "{" (node | loop)* "}"   the same, in no order but that of `after`
+///           | "for" NAME "in" range "{" (node | loop)* "}"    the same nodes for each number, one iteration after the other
+///           | "each" NAME "in" range "{" (node | loop)* "}"   the same nodes for each number, not ordered
+/// loop      = a `for` or an `each`
 /// kernel    = "unsafe"? path | "unsafe" "(" value ")" a declared kernel, or a `CudaFunction` or a reference to one
 /// after     = "after" edge ("," edge)* ","?
-/// edge      = NAME iteration?
+/// edge      = NAME | NAME "(" number ("," number)* ")"    the second in loops: the node of another iteration, `k(i - 1)`
 ///           | "programmatic" "(" NAME ")"             between kernels: the later one starts early, and waits in its own code
-/// iteration = "(" number ("," number)* ","? ")"       `i - 1`: for each loop around both nodes, its variable plus or minus a literal
+/// number    = VARIABLE (("+" | "-") literal)?         one for each loop around both nodes, from the outermost
 /// argument  = "&" place | "&" "mut" place | value
 /// place     = NAME ("[" index or range "]")*          two at most; columns of several rows are for copies and memsets
-/// shape     = T | "[" shape ";" length "]"            up to four dimensions; the outermost length may be known only at build
+/// shape     = T | "[" shape ";" length "]"            up to four dimensions; lengths may be known only at build
 /// ```
 ///
 /// The order of statements means nothing; only `after` orders nodes, and only nodes of the same body. A condition is
@@ -167,10 +170,9 @@ pub use graph::{Graph, RawGraph};
 /// [`Launch::cluster`], [`Launch::cooperative`], [`GraphBuilder::disable`] and, for `programmatic`,
 /// [`GraphBuilder::after_programmatic`].
 ///
-/// The nodes of a `for` may use its variable in all their expressions. A node outside that runs after one of them runs
-/// after its last iteration; a node outside that one of them runs after comes before its first. The iterations of an
-/// `each` are not ordered: what two of them touch is apart, or `after k(i - 1)` orders a node after the node `k` of the
-/// previous iteration, if there is one. A node outside runs after or before all iterations. The type has
+/// The nodes of a loop may use its variable in all their expressions. A node outside that runs after one of them runs
+/// after its last iteration in a `for`, and after all iterations in an `each`; a node outside that one of them runs
+/// after comes before the first, or before all. The type has
 ///
 /// * `build(&Device, arguments..) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
 /// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight;
@@ -183,12 +185,13 @@ pub use graph::{Graph, RawGraph};
 ///   `x(i)`;
 /// * and `PLAN`, the graph as static data.
 ///
-/// A shape whose outermost length is a build argument, or an expression of some, is a slice: `x() -> Result<&[Row]>`,
-/// and the length is checked when the graph is built. In the static `PLAN` such memory has 0 bytes.
+/// A shape whose outermost length is a build argument, or an expression of some, is a slice: `x() -> Result<&[Row]>`.
+/// If other lengths are, too, it is a [`Table`]: `x() -> Result<TableRef<T, D>>`, and its rows are slices or tables.
+/// Such lengths are checked when the graph is built. In the static `PLAN` the memory has 0 bytes.
 ///
 /// An expression is a graph of a type without a name. Its value is a `Result` of that type, which has the same methods
 /// except `build` and `PLAN` (`plan()` replaces it). Its statements may mention locals: in launches, values, parts,
-/// initial values of params, and outermost lengths (a name written like a constant, `N`, is taken for a constant). If a
+/// initial values of params, and lengths (a name written like a constant, `N`, is taken for a constant). If a
 /// place is not declared, it is a local that is moved into the graph, as by a `move` closure: a [`DeviceBuffer`],
 /// [`SharedHost`] or [`HostBuffer`]. `into_parts()` waits, and gives them back as the fields of a struct.
 ///
@@ -251,8 +254,7 @@ pub use graph_macros::cuda_graph;
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::{
     Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role,
-    Space,
-    Subject,
+    Space, Subject,
 };
 #[doc(inline)]
 pub use kernel::integer::Integer;
@@ -268,9 +270,9 @@ pub use program::raw::RawNode;
 pub use shape::iterations::Iterations;
 pub use shape::place::{Memory, OnDevice, OnHost, Place};
 pub use shape::rectangle::Rectangle;
-pub use shape::rows::Rows;
+pub use shape::rows::{Rows, Tabular};
 pub use shape::same::SameShape;
-pub use shape::table::{Table, TableMut, TableRef, Tabular};
+pub use shape::table::{Table, TableMut, TableRef};
 pub use shape::{ArrayOf, Element, Extent};
 
 /// The items that expansions of the macros use besides the public ones. They are not part of the interface.
@@ -300,7 +302,7 @@ pub mod private {
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
     pub use crate::expansion::target::NodeTarget;
-    pub use crate::expansion::update::{each, own, own_rng, own_slice, own_table};
+    pub use crate::expansion::update::{check_reached, each, own, own_rng, own_slice, own_table};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;
     pub use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized, triggers};

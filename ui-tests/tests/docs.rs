@@ -89,6 +89,7 @@ fn links_lead_somewhere() {
         "docs/architecture.md",
         "docs/language.md",
         "docs/diagnostics.md",
+        "examples/README.md",
     ] {
         let text = read(page);
         let inline = text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap());
@@ -123,7 +124,7 @@ fn the_message_in_the_readme_counts_lines_of_the_sample() {
     assert!(text.contains(&format!("--> src/main.rs:{forward}:52\n   |\n{forward} | ")));
 }
 
-/// Does some heading of the page have this anchor, as GitHub makes it?
+/// Whether some heading of the page has this anchor, as GitHub makes it.
 fn has_heading(page: &str, anchor: &str) -> bool {
     let headings = page.lines().filter(|line| line.starts_with('#'));
     let anchors = headings.map(|line| {

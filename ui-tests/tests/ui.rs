@@ -56,7 +56,7 @@ fn compile_fail(tests: &TestCases, family: &Path) {
     }
 }
 
-/// Does part of a message come from rustc rather than from the macros? Every version words such parts anew.
+/// Whether part of a message comes from rustc rather than from the macros. Every version words such parts anew.
 fn has_words_of_rustc(stderr: &Path) -> bool {
     fs::read_to_string(stderr).is_ok_and(|text| text.contains("error[E") || text.contains("lint level"))
 }

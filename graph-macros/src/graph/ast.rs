@@ -4,8 +4,7 @@ mod node;
 
 pub(crate) use node::{
     Action, Argument, Binding, Body, Call, CallParameter, Capture, Child, Dependency, Extent, Function, If, Iteration,
-    Launch,
-    Node, Raw, Switch, While,
+    Launch, Node, Raw, Switch, While,
 };
 
 use graph_plan::Space;

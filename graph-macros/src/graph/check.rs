@@ -91,7 +91,10 @@ fn place(graph: &Graph<'_>, diagnostic: &Diagnostic, report: &mut Report) {
         Subject::Edge(index) => report.push(graph.edges[index].span(), diagnostic),
         Subject::Shift(index) => {
             let written = graph.shifts[index];
-            let end = written.iteration.as_ref().map_or(written.name.span(), |iteration| iteration.end);
+            let end = written
+                .iteration
+                .as_ref()
+                .map_or(written.name.span(), |iteration| iteration.end);
             report.push_between(written.name.span(), end, diagnostic);
         }
         Subject::Access(index) => {

@@ -13,6 +13,7 @@ pub(crate) use scalar::{Scalar, Value, added, added_scalars, expressions, mentio
 
 use super::ast::{Attributes, Dependency, Form, Item, Node, Param, Place, Resource};
 use super::constant::{Variables, mentions};
+use super::sum::Sum;
 use crate::report::Report;
 use graph_plan::{Code, Draft};
 use proc_macro2::{Ident, Span, TokenStream};
@@ -116,6 +117,11 @@ impl Graph<'_> {
     /// Whether the value of a length is known only when the graph is built.
     pub(crate) fn is_variable(&self, length: &Expr) -> bool {
         self.variables().mentioned(length.to_token_stream())
+    }
+
+    /// A length or a bound, as a sum of a literal and a name whose value only build knows.
+    pub(crate) fn sum(&self, expr: &Expr) -> Option<Sum> {
+        Sum::of(expr, &|name| self.variables().mentioned(name.to_token_stream()))
     }
 
     /// Whether a built graph numbers its nodes otherwise than they are declared.

@@ -1,6 +1,6 @@
 //! The name of the runtime in a manifest, where a dependency may be renamed: `gpu = { package = "graph-runtime" }`.
 //!
-//! The crate `proc-macro-crate` finds it as well, but with four crates more for every user to compile.
+//! The crate `proc-macro-crate` finds it too, but every user would compile four crates more.
 
 use super::toml::{Entry, entries};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use std::path::Path;
 /// The package that is looked for.
 const PACKAGE: &str = "graph-runtime";
 
-/// The tables of dependencies. What a library may name is in the first.
+/// The tables of dependencies. A library may name only crates in the first, so it comes first.
 const TABLES: [&str; 3] = ["dependencies", "dev-dependencies", "build-dependencies"];
 
 /// The name by which the crate with the manifest in `folder` knows the runtime; `None` if it does not depend on it.

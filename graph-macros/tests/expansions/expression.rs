@@ -168,12 +168,15 @@ fn main() {
                             &mut self.__graph,
                             "factor",
                             |update| {
-                                nodes(
-                                    &mut __p::AnyTarget::Update(update),
-                                    0usize,
-                                    ::core::option::Option::None,
-                                    ::core::clone::Clone::clone(&values),
-                                )?;
+                                {
+                                    nodes(
+                                        &mut __p::AnyTarget::Update(update),
+                                        0usize,
+                                        ::core::option::Option::None,
+                                        ::core::clone::Clone::clone(&values),
+                                    )?;
+                                    __p::check_reached(update, 0usize)
+                                }?;
                                 ::core::result::Result::Ok(())
                             },
                         )?;

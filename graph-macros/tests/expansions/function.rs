@@ -211,6 +211,7 @@ const _: () = {
                 ::core::clone::Clone::clone(&factor),
                 ::core::option::Option::None,
             )?;
+            __p::check_reached(update, 1usize)?;
             ::core::result::Result::Ok(())
         }
         fn __node_1(
@@ -254,6 +255,7 @@ const _: () = {
                         ::core::clone::Clone::clone(&factor),
                         ::core::option::Option::None,
                     )?;
+                    __p::check_reached(update, 1usize)?;
                     ::core::result::Result::Ok(())
                 },
             )?;

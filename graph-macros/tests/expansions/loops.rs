@@ -294,10 +294,11 @@ const _: () = {
                         ::core::clone::Clone::clone(&factor),
                         layer,
                     )?;
-                    ::core::result::Result::Ok(())
+                    __p::check_reached(update, 0usize)
                 },
             )?;
             Self::__node_3(update, __place_data, ::core::clone::Clone::clone(&factor))?;
+            __p::check_reached(update, 3usize)?;
             ::core::result::Result::Ok(())
         }
         fn __node_0(
@@ -355,7 +356,7 @@ const _: () = {
                                 ::core::clone::Clone::clone(&factor),
                                 layer,
                             )?;
-                            ::core::result::Result::Ok(())
+                            __p::check_reached(update, 0usize)
                         },
                     )?;
                     Self::__node_3(
@@ -363,6 +364,7 @@ const _: () = {
                         __place_data,
                         ::core::clone::Clone::clone(&factor),
                     )?;
+                    __p::check_reached(update, 3usize)?;
                     ::core::result::Result::Ok(())
                 },
             )?;

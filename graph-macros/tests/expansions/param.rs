@@ -171,6 +171,7 @@ const _: () = {
             let (factor,) = Self::__scalars(&mut bound, update)?;
             let __place_data = __p::bound(bound.data, update, "data")?;
             Self::__node_1(update, __place_data, ::core::clone::Clone::clone(&factor))?;
+            __p::check_reached(update, 1usize)?;
             ::core::result::Result::Ok(())
         }
         fn __node_1(
@@ -207,6 +208,7 @@ const _: () = {
                         __place_data,
                         ::core::clone::Clone::clone(&factor),
                     )?;
+                    __p::check_reached(update, 1usize)?;
                     ::core::result::Result::Ok(())
                 },
             )?;

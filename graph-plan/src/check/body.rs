@@ -162,7 +162,7 @@ pub(super) fn endless_whiles(draft: &Draft, errors: &mut Vec<Diagnostic>) {
     }
 }
 
-/// Was a mistake reported in a body, however deep, that may change what the body writes?
+/// Whether a mistake was reported in a body, however deep, that may change what the body writes.
 fn doubtful(draft: &Draft, body: usize) -> bool {
     let around = |inner: usize| std::iter::successors(Some(inner), |&inner| draft.enclosing(inner));
     let inside = |inner: usize| around(inner).any(|around| around == body);

@@ -128,7 +128,7 @@ fn racing(draft: &Draft, crossing: &Crossing) -> Diagnostic {
     ))
 }
 
-/// How a side touches memory: `` `k` writes `x[i]` (line 3)``.
+/// The way in which a side touches memory, in words: `` `k` writes `x[i]` (line 3)``.
 pub(super) fn touch(draft: &Draft, side: &Side, access: &Access, what: &str) -> String {
     let name = |node: usize| &draft.nodes[node].name;
     let place = if access.node == side.node {

@@ -89,12 +89,14 @@ impl Reduced {
         Self { items: loops.len(), loops, edges }
     }
 
-    /// Items that may run in a cycle: along some of these edges, a walk leads from one of them back to it, in the same
-    /// iteration of all loops around. In the loops `done`, all cycles along these edges do so.
+    /// Items that may run in a cycle: some of these edges form a walk from an item back to itself, in the same
+    /// iteration of all loops around. In the loops `done`, every walk back along these edges ends in the same
+    /// iteration.
     ///
-    /// If the numbers of an item's walk back to itself are never negative in one loop (or in a sum of loops with
-    /// factors), then a walk to the same iteration has none that is positive. By potentials, its edges are then those
-    /// that are tight. So other edges are left out, and the search goes on with less.
+    /// The *weight* of a walk is the number by which its iteration changes in one loop, or a sum of these numbers with
+    /// factors. If no walk from an item back to itself has a negative weight, a walk that ends in the same iteration,
+    /// whose weight is 0, uses tight edges only (see [`Reduced::tight`]). So the search goes on without the other
+    /// edges.
     fn cycle(&self, edges: &[usize], done: &[usize]) -> Option<Vec<usize>> {
         let plain: Vec<crate::Edge> = edges
             .iter()
@@ -116,7 +118,7 @@ impl Reduced {
         None
     }
 
-    /// As [`Reduced::cycle`], where the edges lead from each item to all others.
+    /// As [`Reduced::cycle`], where paths along the edges lead from each item to all others.
     fn cycle_in(&self, component: &[usize], edges: &[usize], done: &[usize]) -> Option<Vec<usize>> {
         let mut around = self.loops[component[0]].clone();
         for &item in component {
@@ -146,8 +148,8 @@ impl Reduced {
         Some(component.to_vec())
     }
 
-    /// The edges on walks of weight 0 from an item back to it; `None` if some walk back to an item has a negative
-    /// weight.
+    /// The edges that a walk of weight 0 from an item back to itself can use; `None` if some walk back to an item has a
+    /// negative weight.
     fn tight(&self, component: &[usize], edges: &[usize], weight: impl Fn(usize) -> i64) -> Option<Vec<usize>> {
         let mut potential = vec![0_i64; self.items];
         for _ in 0..=component.len() {
@@ -172,7 +174,7 @@ impl Reduced {
     }
 }
 
-/// Factors of several loops: first those that count one loop only.
+/// Lists of factors, one factor for each loop. Those that count one loop only come first.
 fn factors(loops: usize) -> Vec<Vec<i64>> {
     let choices = 2 * MAX_FACTOR + 1;
     let count = u32::try_from(loops).ok().and_then(|loops| choices.checked_pow(loops)).unwrap_or(0).min(625);

@@ -49,7 +49,8 @@ pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &m
     }
 }
 
-/// Do two accesses of unordered nodes meet? Edges between iterations may order nodes that have no path of other edges.
+/// Whether two accesses of unordered nodes meet. Edges between iterations may order nodes that no path of other edges
+/// orders.
 fn races(parallel: Option<&Parallel<'_>>, first: &Side, second: &Side) -> bool {
     parallel.is_none_or(|parallel| {
         !parallel.concerns(first.node, second.node)

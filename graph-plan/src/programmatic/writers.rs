@@ -30,8 +30,7 @@ impl<'a> Writers<'a> {
     }
 
     /// Whether a node that runs before the node of the access writes memory that the access touches. In a loop all
-    /// nodes
-    /// run before it, in the previous iteration.
+    /// nodes run before it, in the previous iteration.
     pub fn before(&self, access: &Access) -> bool {
         let node = access.node;
         self.overlapping(access)

@@ -42,7 +42,7 @@ impl Met {
 }
 
 impl Meeting {
-    /// Both instances are in the same iteration of a loop.
+    /// Adds that both instances are in the same iteration of a loop.
     pub(crate) fn share(&mut self, variable: &Arc<Variable>) {
         let unknown = self.system.variable(0, MAX_VALUE);
         let linear = Linear {
@@ -58,7 +58,7 @@ impl Meeting {
         }
     }
 
-    /// The second instance is in a later iteration of a loop than the first, or in an earlier one.
+    /// Adds that the second instance is in a later iteration of a loop than the first, or in an earlier one.
     pub(crate) fn apart(&mut self, variable: &Arc<Variable>, later: bool) {
         let (unknown, distance) = (self.system.variable(0, MAX_VALUE), self.system.changing(1, MAX_VALUE));
         let sign = if later { 1 } else { -1 };
@@ -70,7 +70,7 @@ impl Meeting {
         self.limit(1, variable);
     }
 
-    /// An instance is in some iteration of a loop.
+    /// Adds that an instance is in some iteration of a loop.
     pub(crate) fn enter(&mut self, side: usize, variable: &Arc<Variable>) {
         let unknown = self.system.variable(0, MAX_VALUE);
         let linear = Linear {
@@ -96,7 +96,8 @@ impl Meeting {
         }
     }
 
-    /// The value of a form for one of the instances. A loop that is not known yet is entered.
+    /// The value of a form for one of the instances. Enters loops that the form mentions and the instance is not in
+    /// yet.
     fn linear(&mut self, side: usize, form: &Form) -> Linear {
         let mut sum = Linear {
             terms: Vec::new(),
@@ -125,8 +126,8 @@ impl Meeting {
         self.system.at_least(terms, distance + a.constant - b.constant);
     }
 
-    /// Adds that the region `a` of one instance and the region `b` of another have something in common, as far as
-    /// their ends are numbers.
+    /// Adds that the region `a` of one instance and the region `b` of another have something in common. Ends that are
+    /// not numbers are left out.
     pub(crate) fn touch(&mut self, (a, side): (&Region, usize), (b, other): (&Region, usize)) {
         let (a, b) = (dimensions(a), dimensions(b));
         for dimension in 0..a.len().max(b.len()) {
@@ -147,7 +148,7 @@ impl Meeting {
         }
     }
 
-    /// Adds that the end `a` of one instance is greater than `b` of it.
+    /// Adds that the end `a` of one instance is greater than its end `b`. Returns false if one of them is not a number.
     pub(super) fn greater(&mut self, a: &Bound, b: &Bound) -> bool {
         match (self.number(a, 0), self.number(b, 0)) {
             (Some(a), Some(b)) => {
@@ -185,7 +186,7 @@ impl Meeting {
         }
     }
 
-    /// Searches iterations in which all that was added holds.
+    /// Searches for iterations in which all that was added holds.
     pub(crate) fn solve(&self) -> Result<Met, Solution> {
         match self.system.solve() {
             Solution::Found(unknowns) => Ok(self.met(&unknowns)),
@@ -193,7 +194,7 @@ impl Meeting {
         }
     }
 
-    /// Searches iterations, likewise, that `accept` accepts.
+    /// Searches for iterations in which all that was added holds and that `accept` accepts.
     pub(crate) fn solve_with(&self, mut accept: impl FnMut(&Met) -> bool) -> Result<Met, Solution> {
         match self.system.solve_with(&mut |unknowns| accept(&self.met(unknowns))) {
             Solution::Found(unknowns) => Ok(self.met(&unknowns)),

@@ -41,7 +41,7 @@ impl Rectangle {
         first.max(0) <= last.min(i128::from(self.rows) - 1)
     }
 
-    /// Have the two a byte in common?
+    /// Whether the two have a byte in common.
     pub(super) fn overlaps(&self, other: &Rectangle) -> bool {
         if self.is_empty() || other.is_empty() {
             return false;
@@ -60,7 +60,7 @@ impl Rectangle {
         })
     }
 
-    /// Have the two a byte in common, if both have one pitch? Then only the distance of two rows counts.
+    /// Whether two of the same pitch have a byte in common: only the distance of two rows counts.
     fn overlaps_in_step(&self, other: &Rectangle) -> bool {
         let pitch = i128::from(self.pitch.max(1));
         let offset = i128::from(other.start) - i128::from(self.start);

@@ -57,7 +57,7 @@ impl<E> Launches<E> {
     }
 
     /// The events of conflicting launches for which a new launch must wait explicitly: they are neither on the same
-    /// `stream`, nor of the same graph, which records `event`.
+    /// `stream`, nor launches of the same graph that `event` stands for.
     pub(super) fn elsewhere(&self, access: Access, stream: Option<u64>, event: &Arc<E>) -> Vec<Arc<E>> {
         let elsewhere = |launch: &&GraphLaunch<E>| launch.stream != stream || stream.is_none();
         let launches = self.0.iter().filter(|launch| launch.access.conflicts(&access));

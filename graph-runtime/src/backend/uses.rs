@@ -175,7 +175,8 @@ impl<E: Awaited> Claim<'_, E> {
     }
 
     /// The events of conflicting launches for which a launch on `stream` must wait explicitly: they are neither on that
-    /// stream nor of the same graph. `event` is the event of the graph about to be launched.
+    /// stream, nor launches of the same graph that `event` stands for. `event` is that of the graph about to be
+    /// launched.
     pub(crate) fn launches_elsewhere(&self, stream: Option<u64>, event: &Arc<E>) -> Vec<Arc<E>> {
         self.uses.lock().launches.elsewhere(self.access, stream, event)
     }

@@ -7,7 +7,8 @@ use super::shared::DeclaredShared;
 use crate::shape::Element;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, OnHost, Place, Span};
-use crate::shape::table::{Table, Tabular, bytes_of, padded};
+use crate::shape::rows::Tabular;
+use crate::shape::table::{Table, bytes_of, padded};
 use graph_plan::Space;
 use std::borrow::Cow;
 

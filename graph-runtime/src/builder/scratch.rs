@@ -5,7 +5,8 @@ use crate::program::scratch::{Arena, Packed};
 use crate::shape::Element;
 use crate::shape::part::Layout;
 use crate::shape::place::{OnDevice, Place};
-use crate::shape::table::{Table, Tabular};
+use crate::shape::rows::Tabular;
+use crate::shape::table::Table;
 use graph_plan::{Draft, Nest, Sharing, Space};
 use std::borrow::Cow;
 

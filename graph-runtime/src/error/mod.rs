@@ -138,7 +138,7 @@ pub enum Error {
     InUse {
         /// The memory.
         site: Site,
-        /// Who uses it.
+        /// Who uses it, as the rest of a sentence about the memory.
         message: &'static str,
     },
     /// Memory of another device cannot be used here.

@@ -118,6 +118,9 @@ fn argument<S: ?Sized + Extent, M>(
 }
 
 /// Replaces shared device memory by other device memory: see [`Graph::rebind`].
+///
+/// # Errors
+/// As [`Graph::rebind`].
 pub fn rebind_device<S: ?Sized>(
     graph: &mut Graph,
     place: &Place<S, OnDevice>,
@@ -127,6 +130,9 @@ pub fn rebind_device<S: ?Sized>(
 }
 
 /// Replaces shared host memory by other host memory: see [`Graph::rebind`].
+///
+/// # Errors
+/// As [`Graph::rebind`].
 pub fn rebind_host<S: ?Sized>(graph: &mut Graph, place: &Place<S, OnHost>, memory: impl HostShare<S>) -> Result<()> {
     rebind(graph, place, memory.memory())
 }

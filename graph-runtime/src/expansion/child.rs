@@ -69,7 +69,7 @@ impl<T> NoGraph for T {}
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is bound as `{P}` [shape-mismatch]",
     label = "another shape",
-    note = "a child's memory of a length that is a build argument takes arrays of its elements, of any length"
+    note = "memory whose lengths the child takes as build arguments is bound to memory of as many dimensions, with its elements"
 )]
 pub trait BindTo<P> {
     /// The place that the child uses.
@@ -267,6 +267,9 @@ const fn listed(mut text: Text, child: &Interface) -> Text {
 }
 
 /// Returns the value that was bound as `name`. (The macro has checked that there is one.)
+///
+/// # Errors
+/// [`Error::Node`] if there is none.
 pub fn bound<T>(slot: Option<T>, graph: &impl Named, name: &str) -> Result<T> {
     slot.ok_or_else(|| Error::Node {
         site: Site::graph(graph.name()),

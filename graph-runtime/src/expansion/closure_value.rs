@@ -28,6 +28,9 @@ impl<E: Into<BoxError>> CaptureValue for Result<(), E> {
 }
 
 /// Turns the result of library calls into a `Result`.
+///
+/// # Errors
+/// The error of the closure.
 pub fn captured<R: CaptureValue>(value: R) -> Result<(), BoxError> {
     value.result()
 }
@@ -57,6 +60,9 @@ impl<E: Into<BoxError>> RawValue for Result<CUgraphNode, E> {
 }
 
 /// Turns the result of adding nodes by hand into a `Result`.
+///
+/// # Errors
+/// The error of the closure.
 pub fn added<R: RawValue>(value: R) -> Result<CUgraphNode, BoxError> {
     value.result()
 }

@@ -8,7 +8,8 @@ use crate::graph::rng::{Philox, Rng};
 use crate::program::ConditionalKind;
 use crate::shape::iterations::Iterations;
 use crate::shape::place::{OnDevice, OnHost, Place};
-use crate::shape::table::{Table, Tabular};
+use crate::shape::rows::Tabular;
+use crate::shape::table::Table;
 use crate::shape::{Condition, Element};
 use std::borrow::Cow;
 use std::ops::RangeInclusive;
@@ -74,9 +75,6 @@ pub trait Declare {
     /// In each iteration of these loops `to` runs after `from` in the iteration whose numbers are larger by `steps`:
     /// `after k(i - 1)` is `[-1]`. An iteration that does not exist is no edge.
     fn shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]);
-
-    /// Adds programmatic edges between iterations, as [`Declare::shifted_edges`].
-    fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]);
 
     /// Gives the offsets of the scratch resources in the arena, in order of declaration, and the size of the arena, in
     /// bytes. `build` checks them, and packs again if they are wrong.
@@ -158,11 +156,7 @@ impl Declare for GraphBuilder {
     }
 
     fn shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
-        self.add_shifted_edges(edges, false);
-    }
-
-    fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
-        self.add_shifted_edges(edges, true);
+        self.add_shifted_edges(edges);
     }
 
     fn arena(&mut self, offsets: &[usize], bytes: usize) {

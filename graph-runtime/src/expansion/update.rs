@@ -15,6 +15,7 @@ impl Update<'_> {
         let (around, current) = (self.child.replace(child), self.current.take());
         let changed = change(self);
         (self.child, self.current) = (around, current);
+        self.declared(declared); // the child itself, after its nodes
         changed
     }
 
@@ -61,8 +62,19 @@ impl Update<'_> {
     }
 }
 
+/// Checks that the function of a declaration's node, which was just called, got to the node.
+///
+/// # Errors
+/// [`Error::Invalid`] with the name of the node.
+pub fn check_reached(update: &Update<'_>, declared: usize) -> Result<()> {
+    update.check_reached(declared)
+}
+
 /// Changes each node of a declaration. `change` gets the numbers of the node's iterations, from the outermost loop
 /// inwards.
+///
+/// # Errors
+/// The errors of `change`.
 pub fn each<'g, const DEPTH: usize>(
     update: &mut Update<'g>,
     declared: usize,

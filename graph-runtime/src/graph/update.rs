@@ -11,6 +11,8 @@ use crate::shape::part::{ByteRectangle, Part};
 use crate::shape::place::{OnDevice, Place, Span};
 use crate::shape::rectangle::Rectangle;
 use crate::shape::{ArrayOf, Element};
+use graph_plan::{Code, Diagnostic, Subject};
+use std::cell::Cell;
 
 /// Changes to nodes, which are checked one by one and made together: see [`Graph::update`].
 #[derive(Debug)]
@@ -21,6 +23,8 @@ pub struct Update<'g> {
     pub(crate) current: Option<(usize, &'g [usize])>,
     /// The node of the child to which indices of declarations refer; `None` for the graph itself.
     pub(crate) child: Option<usize>,
+    /// The declaration whose node was asked for last, until [`Update::check_reached`] has seen it.
+    reached: Cell<Option<usize>>,
 }
 
 /// The new work of a node.
@@ -232,9 +236,32 @@ impl Update<'_> {
 
     /// In [`Update::each`], the current node; else the only node of the declaration.
     pub(crate) fn declared(&self, declared: usize) -> NodeId {
+        self.reached.set(Some(declared));
+        self.node_of(declared)
+    }
+
+    fn node_of(&self, declared: usize) -> NodeId {
         let current = self.current.map(|(node, _)| node);
         let node = current.or_else(|| self.graph.declared_nodes.find(self.child, declared, &[]));
         NodeId::new(node.unwrap_or(usize::MAX))
+    }
+
+    /// Fails unless the node of this declaration was asked for since the last call. An expression that is left by a
+    /// hidden `return` ends the node's function before it gets there.
+    pub(crate) fn check_reached(&self, declared: usize) -> Result<()> {
+        if self.reached.take() == Some(declared) {
+            return Ok(());
+        }
+        let draft = &self.graph.draft;
+        let (index, _) = self.find(self.node_of(declared))?;
+        let text = format!("node `{}` is left out of the change", draft.nodes[index].name);
+        let diagnostic = Diagnostic::new(Code::Syntax, Subject::Node(index), text)
+            .note("an expression was left before its node was complete: by `return` in a macro")
+            .help("end the change with an error by `?`, or choose between values by `if`");
+        Err(Error::Invalid {
+            graph: draft.name.as_ref().into(),
+            diagnostics: vec![diagnostic],
+        })
     }
 
     /// The number of the current iteration of the `for` that has `depth` others around it.
@@ -296,6 +323,7 @@ pub(crate) fn update(
         changes: Vec::new(),
         current: None,
         child: None,
+        reached: Cell::new(None),
     };
     f(&mut update)?;
     let changes = update.changes;

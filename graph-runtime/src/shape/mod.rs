@@ -41,8 +41,8 @@ impl<T: Pod + Send + Sync> Element for T {}
 /// The maximum number of dimensions of a shape.
 pub(crate) const MAX_DIMENSIONS: usize = 4;
 
-/// The lengths of a shape that its type does not tell, outermost first: those of a [`Table`](table::Table). Of all other
-/// shapes, and past the dimensions of a table, they are 0.
+/// The lengths of a shape that its type does not tell, outermost first: those of a [`Table`](table::Table). For all
+/// other shapes, and past the dimensions of a table, they are 0.
 pub(crate) type Lengths = [usize; MAX_DIMENSIONS];
 
 /// The [`Lengths`] of shapes that are no tables.

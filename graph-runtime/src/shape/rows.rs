@@ -117,3 +117,17 @@ rows_of_tables! {
     3: Table<T, 2>, Table<T, 4>;
     4: Table<T, 3>, Self; // nothing has rows of this shape
 }
+
+/// A table of two to four dimensions.
+#[diagnostic::on_unimplemented(
+    message = "a table has two to four dimensions, but this is `{Self}`",
+    label = "neither two nor three nor four lengths"
+)]
+pub trait Tabular: Rows {}
+
+#[diagnostic::do_not_recommend]
+impl<T: Element> Tabular for Table<T, 2> {}
+#[diagnostic::do_not_recommend]
+impl<T: Element> Tabular for Table<T, 3> {}
+#[diagnostic::do_not_recommend]
+impl<T: Element> Tabular for Table<T, 4> {}

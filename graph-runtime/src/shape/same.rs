@@ -25,8 +25,8 @@ pub(crate) mod sealed {
     }
 }
 
-/// The relation between the two sides of a memcpy: they have the same shape. If lengths are known only when the graph is
-/// built, they are compared then.
+/// The relation between the two sides of a memcpy: they have the same shape. If lengths are known only when the graph
+/// is built, they are compared then.
 #[diagnostic::on_unimplemented(
     message = "a memcpy from `{Self}` to `{Destination}` changes the shape [shape-mismatch]",
     label = "has shape `{Self}`",

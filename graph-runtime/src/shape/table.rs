@@ -19,17 +19,6 @@ pub struct Table<T, const D: usize = 2> {
     elements: [T],
 }
 
-/// A table of two to four dimensions.
-#[diagnostic::on_unimplemented(
-    message = "a table has two to four dimensions, but this is `{Self}`",
-    label = "neither two nor three nor four lengths"
-)]
-pub trait Tabular: super::rows::Rows {}
-
-impl<T: super::Element> Tabular for Table<T, 2> {}
-impl<T: super::Element> Tabular for Table<T, 3> {}
-impl<T: super::Element> Tabular for Table<T, 4> {}
-
 impl<T, const D: usize> Table<T, D> {
     /// All elements, row by row.
     pub fn as_flattened(&self) -> &[T] {

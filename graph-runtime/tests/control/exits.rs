@@ -64,6 +64,29 @@ cuda_graph! {
         graph left = Left(data: &mut data, leaves: leaves);
     }
 
+    /// It leaves the function of a node only if `value` is large, so it can be built.
+    graph LeftBySetter {
+        device data: [u32; 4];
+        param value: u32 = 5;
+        memset first = data <- 1;
+        memset second = data <- if value > 5 { leave!() } else { value } after first;
+        memset third = data[3] <- value + 1 after second;
+    }
+
+    graph LeftBySetterInLoop {
+        device data: [u32; 4];
+        param value: u32 = 5;
+        for i in 0..4 {
+            memset set = data[i] <- if value > 5 && i == 2 { leave!() } else { value };
+        }
+    }
+
+    graph ParentOfLeft {
+        device data: [u32; 4];
+        param outer: u32 = 5;
+        graph left = LeftBySetter(data: &mut data, value: if outer == 7 { leave!() } else { outer });
+    }
+
     graph Failing(text: &str) {
         device data: [u32; 4];
         memset first = data <- 1;
@@ -134,6 +157,52 @@ fn hidden_return_of_a_nodes_function() -> Result<()> {
         "{built}"
     );
     Ok(())
+}
+
+#[test]
+fn hidden_return_of_a_nodes_function_in_a_setter() -> Result<()> {
+    let mut graph = LeftBySetter::build(&device())?;
+    let error = message(graph.set_value(6));
+    assert!(
+        error.contains("`LeftBySetter`") && error.contains("node `second` is left out"),
+        "{error}"
+    );
+    assert_eq!(graph.value(), 5);
+    graph.launch()?;
+    assert_eq!(*graph.data()?.read()?, [5, 5, 5, 6], "nothing is changed");
+    graph.set_value(4)?;
+    graph.launch()?;
+    assert_eq!(*graph.data()?.read()?, [4, 4, 4, 5]);
+
+    let mut graph = LeftBySetterInLoop::build(&device())?;
+    let error = message(graph.set_value(6));
+    assert!(error.contains("node `set[2]` is left out"), "{error}");
+    graph.set_value(4)?;
+
+    let mut graph = ParentOfLeft::build(&device())?;
+    let error = message(graph.set_outer(6));
+    assert!(error.contains("node `left.second` is left out"), "{error}");
+    let error = message(graph.set_outer(7));
+    assert!(error.contains("node `left` is left out"), "{error}");
+    assert_eq!(graph.outer(), 5);
+    graph.set_outer(4)?;
+    graph.launch()?;
+    assert_eq!(*graph.data()?.read()?, [4, 4, 4, 5]);
+
+    let mut graph = cuda_graph! { &device() =>
+        device data: [u32; 4];
+        param value: u32 = 5;
+        memset first = data <- if value > 5 { leave!() } else { value };
+        for i in 0..3 {
+            memset second = data[i] <- if value == 3 && i == 1 { leave!() } else { value } after first;
+        }
+    }?;
+    let error = message(graph.set_value(6));
+    assert!(error.contains("node `first` is left out"), "{error}");
+    let error = message(graph.set_value(3));
+    assert!(error.contains("node `second[1]` is left out"), "{error}");
+    assert_eq!(graph.value(), 5);
+    graph.set_value(4)
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use super::piece;
 use crate::graph::ast::{Part, Place, Shape};
-use crate::graph::constant::{is_number, mentions, value, value_with};
+use crate::graph::constant::{is_number, mentions, value_with};
 use crate::graph::resolve::{Graph, Loop};
+use crate::graph::sum::Sum;
 use crate::report::{Report, error};
 use crate::text::plain;
 use graph_plan::{Code, Diagnostic};
@@ -64,7 +65,10 @@ fn search<'a>(
     let Some((&outermost, inner)) = loops.split_first() else {
         let found = outside(graph, place, known)?;
         return Some(known.iter().fold(found, |found, (variable, value)| {
-            let of = graph.loops.iter().find(|repeated| std::ptr::eq(repeated.variable(), *variable));
+            let of = graph
+                .loops
+                .iter()
+                .find(|repeated| std::ptr::eq(repeated.variable(), *variable));
             let keyword = of.map_or("for", Loop::keyword);
             found.note(format!("`{variable}` is {value} in an iteration of the `{keyword}`"))
         }));
@@ -99,7 +103,8 @@ fn in_iteration(expr: &Expr, known: &[(&Ident, i128)]) -> Option<i128> {
     })
 }
 
-/// The mistake about the first index or range of literals that exceeds a literal length.
+/// The mistake about the first index or range that certainly exceeds its length: literals, or sums of one name and a
+/// literal.
 fn outside(graph: &Graph<'_>, place: &Place, known: &[(&Ident, i128)]) -> Option<Diagnostic> {
     let resource = graph.resources[graph.resource(place)?];
     let mut name = place.name.to_string();
@@ -107,7 +112,7 @@ fn outside(graph: &Graph<'_>, place: &Place, known: &[(&Ident, i128)]) -> Option
         let Some(length) = resource.shape.lengths.get(dimension) else {
             return is_number(&resource.shape.element).then(|| selected_from_scalar(&name, &resource.shape, dimension));
         };
-        let found = outside_dimension(&name, part, value(length), known);
+        let found = outside_dimension(graph, &name, part, length, known);
         if found.is_some() {
             return found;
         }
@@ -119,22 +124,36 @@ fn outside(graph: &Graph<'_>, place: &Place, known: &[(&Ident, i128)]) -> Option
     None
 }
 
-fn outside_dimension(name: &str, part: &Part, length: Option<i128>, known: &[(&Ident, i128)]) -> Option<Diagnostic> {
+fn outside_dimension(
+    graph: &Graph<'_>,
+    name: &str,
+    part: &Part,
+    length: &Expr,
+    known: &[(&Ident, i128)],
+) -> Option<Diagnostic> {
     let value = |expr: &Expr| in_iteration(expr, known);
+    let sum = |expr: &Expr| value(expr).map(Sum::number).or_else(|| graph.sum(expr));
+    let length = graph.sum(length);
+    let exceeds = |sum: &Sum| length.as_ref().and_then(|length| sum.exceeds(length));
+    let negative = |sum: &Sum| sum.known().is_some_and(|number| number < 0);
     let fault = match part {
         Part::Index(index) => {
-            let index = value(index)?;
-            (index < 0 || length.is_some_and(|length| index >= length)).then(|| format!("index {index}"))
+            let index = sum(index)?;
+            (negative(&index) || exceeds(&index).is_some_and(|number| number >= 0)).then(|| format!("index {index}"))
         }
         Part::Range { start, end, inclusive } => {
-            let first = start.as_ref().map_or(Some(0), |start| value(start));
+            let first = start.as_ref().map_or(Some(Sum::number(0)), |start| sum(start));
             let past_last = match end {
-                Some(end) => value(end).map(|end| end + i128::from(*inclusive)),
-                None => length,
+                Some(end) => sum(end).and_then(|end| end.minus(&Sum::number(-i128::from(*inclusive)))),
+                None => length.clone(),
             };
-            let reversed = first.zip(past_last).is_some_and(|(start, end)| start > end);
-            let past = |bound: Option<i128>| {
-                bound.is_some_and(|bound| bound < 0 || length.is_some_and(|length| bound > length))
+            let reversed = (first.as_ref().zip(past_last.as_ref()))
+                .and_then(|(start, end)| start.exceeds(end))
+                .is_some_and(|number| number > 0);
+            let past = |bound: &Option<Sum>| {
+                bound
+                    .as_ref()
+                    .is_some_and(|bound| negative(bound) || exceeds(bound).is_some_and(|number| number > 0))
             };
             let text = || {
                 let bound = |bound: &Option<Box<Expr>>| match bound {
@@ -145,17 +164,18 @@ fn outside_dimension(name: &str, part: &Part, length: Option<i128>, known: &[(&I
                 let dots = if *inclusive { "..=" } else { ".." };
                 format!("range {}{dots}{}", bound(start), bound(end))
             };
-            (reversed || past(first) || past(past_last)).then(text)
+            (reversed || past(&first) || past(&past_last)).then(text)
         }
     }?;
-    let message = match length {
+    let message = match &length {
         Some(length) => format!("{fault} is out of bounds of `{name}`, which has {length} elements"),
         None => format!("{fault} is invalid for `{name}`"),
     };
     let diagnostic = error(Code::OutOfBounds, message);
     Some(match length {
-        Some(length) if matches!(part, Part::Index(_)) && length > 0 => {
-            diagnostic.help(format!("use an index from 0 to {}", length - 1))
+        Some(length) if matches!(part, Part::Index(_)) && length.known() != Some(0) => {
+            let last = length.minus(&Sum::number(1)).unwrap_or(length);
+            diagnostic.help(format!("use an index from 0 to {last}"))
         }
         Some(length) => diagnostic.help(format!("use a range within 0..{length}")),
         None => diagnostic.help("use a range whose start is not after its end"),

@@ -1,13 +1,16 @@
 //! The two sides of a copy, which must have one shape, as far as the text tells.
 
 use crate::graph::ast::{Part, Place, Shape};
-use crate::graph::constant::{is_number, value};
+use crate::graph::constant::is_number;
 use crate::graph::resolve::Graph;
+use crate::graph::sum::Sum;
 use crate::report::{Report, error};
 use crate::text::plain;
 use graph_plan::Code;
+use syn::Expr;
 
-/// Reports a copy between shapes that certainly differ: in rank, in literal lengths, or in numbers of different types.
+/// Reports a copy between shapes that certainly differ: in rank, in lengths that are literals or sums of one name and a
+/// literal, or in numbers of different types.
 pub(super) fn shapes(graph: &Graph<'_>, from: &Place, to: &Place, report: &mut Report) {
     let (Some(source), Some(destination)) = (selected(graph, from), selected(graph, to)) else {
         return;
@@ -32,7 +35,8 @@ pub(super) fn shapes(graph: &Graph<'_>, from: &Place, to: &Place, report: &mut R
     }
     let ranks_differ = source.lengths.len() != destination.lengths.len();
     let mut lengths = source.lengths.iter().zip(&destination.lengths);
-    let lengths_differ = lengths.any(|(a, b)| matches!((a, b), (Some(a), Some(b)) if a != b));
+    let differ = |a: &Sum, b: &Sum| a.exceeds(b).is_some_and(|number| number != 0);
+    let lengths_differ = lengths.any(|(a, b)| matches!((a, b), (Some(a), Some(b)) if differ(a, b)));
     if !(ranks_differ || lengths_differ) {
         return;
     }
@@ -55,18 +59,16 @@ pub(super) fn shapes(graph: &Graph<'_>, from: &Place, to: &Place, report: &mut R
 /// The shape of a place, as far as the text tells.
 struct Selected<'a> {
     element: &'a syn::Type,
-    /// The lengths; `None` for a length that is no literal.
-    lengths: Vec<Option<i128>>,
+    /// The lengths; `None` for a length that is no sum.
+    lengths: Vec<Option<Sum>>,
     text: String,
 }
 
 fn selected<'a>(graph: &Graph<'a>, place: &Place) -> Option<Selected<'a>> {
     let shape: &Shape = &graph.resources[graph.resource(place)?].shape;
-    let mut lengths: Vec<(Option<i128>, String)> = shape
-        .lengths
-        .iter()
-        .map(|length| (value(length), plain(length)))
-        .collect();
+    let sum = |expr: &Expr| graph.sum(expr);
+    let lengths = shape.lengths.iter();
+    let mut lengths: Vec<(Option<Sum>, String)> = lengths.map(|length| (sum(length), plain(length))).collect();
     let mut dimension = 0;
     for part in &place.parts {
         let (whole, _) = lengths.get(dimension)?;
@@ -76,15 +78,14 @@ fn selected<'a>(graph: &Graph<'a>, place: &Place) -> Option<Selected<'a>> {
                 start: None, end: None, ..
             } => dimension += 1,
             Part::Range { start, end, inclusive } => {
-                let start = start.as_ref().map_or(Some(0), |start| value(start));
-                let end = end
-                    .as_ref()
-                    .map_or(*whole, |end| value(end).map(|end| end + i128::from(*inclusive)));
-                let length = start.zip(end).map(|(start, end)| end - start);
-                lengths[dimension] = (
-                    length,
-                    length.map_or_else(|| "_".to_owned(), |length| length.to_string()),
-                );
+                let start = start.as_ref().map_or(Some(Sum::number(0)), |start| sum(start));
+                let end = match end {
+                    Some(end) => sum(end).and_then(|end| end.minus(&Sum::number(-i128::from(*inclusive)))),
+                    None => whole.clone(),
+                };
+                let length = start.zip(end).and_then(|(start, end)| end.minus(&start));
+                let text = length.as_ref().map_or_else(|| "_".to_owned(), Sum::to_string);
+                lengths[dimension] = (length, text);
                 dimension += 1;
             }
         }

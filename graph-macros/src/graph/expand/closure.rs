@@ -45,7 +45,7 @@ pub(super) fn call(graph: &Graph<'_>, node: &Node, call: &Call, builder: &TokenS
     }
 }
 
-/// Of a table that is written, the closure gets a view by value, which must be mutable itself.
+/// Returns the statement that makes the view of a written table mutable: the closure gets that view by value.
 fn view(graph: &Graph<'_>, parameter: &CallParameter) -> Option<TokenStream> {
     let (name, resource) = (&parameter.place.name, graph.resource(&parameter.place)?);
     let table = matches!(Shape::of(graph, graph.resources[resource]), Shape::Table { .. });

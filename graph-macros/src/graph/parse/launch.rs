@@ -87,8 +87,8 @@ pub(super) fn kernel(input: ParseStream<'_>) -> syn::Result<Path> {
     kernel_path(&content)
 }
 
-/// The path of a kernel, as an expression has it: its generic arguments come after `::`, with or without which they may
-/// be written.
+/// The path of a kernel, as an expression has it, with `::` before generic arguments. The author may leave that `::`
+/// out.
 fn kernel_path(input: ParseStream<'_>) -> syn::Result<Path> {
     let mut path = path(input, "the path of a kernel")?;
     for segment in &mut path.segments {

@@ -151,7 +151,7 @@ fn after(input: ParseStream<'_>, found: &mut Vec<(Dependency, Span)>) -> syn::Re
         present(input, last, NAME)?;
         let ended = input.is_empty() || input.peek(Token![;]);
         if let Some((_, end)) = found.last_mut().filter(|_| ended) {
-            *end = last; // of a comma at the end of the list
+            *end = last; // the comma that ends the list
             return Ok(());
         }
         found.push(dependency(input)?);

@@ -141,7 +141,10 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
         }
         Some(Entity::Variable) => error(
             Code::UnknownResource,
-            format!("`{name}` is the variable of {}, not a resource", variable_of(graph, name)),
+            format!(
+                "`{name}` is the variable of {}, not a resource",
+                variable_of(graph, name)
+            ),
         )
         .help(format!("it is passed by value: `{name} as u32` without `&`")),
         None => {

@@ -102,7 +102,11 @@ fn count(graph: &mut Graph<'_>, index: usize, parent: Option<usize>, range: &Exp
         }
         _ => end,
     };
-    let outer: Vec<String> = graph.variables_up_to(parent).into_iter().map(Ident::to_string).collect();
+    let outer: Vec<String> = graph
+        .variables_up_to(parent)
+        .into_iter()
+        .map(Ident::to_string)
+        .collect();
     let ragged = (first.is_none() || last.is_none()) && mentions(range.to_token_stream(), &outer);
     let variable = Arc::make_mut(&mut graph.draft.loops[index].variable);
     (variable.first, variable.last, variable.ragged) = (first, last, ragged);
@@ -181,7 +185,10 @@ impl<'a> Graph<'a> {
     /// An end of a range or an index of a node's place. An expression that mentions the variable of a loop has another
     /// value in another loop.
     pub(super) fn bound(&self, node: usize, expr: &Expr) -> Bound {
-        if let Some(form) = self.form(self.draft.loop_around(node), expr).filter(|form| form.value().is_none()) {
+        if let Some(form) = self
+            .form(self.draft.loop_around(node), expr)
+            .filter(|form| form.value().is_none())
+        {
             return Bound::Affine(Box::new(form));
         }
         let mentioned = |&repeated: &usize| {

@@ -23,7 +23,7 @@ pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, rep
                 let subject = Subject::Node(index);
                 report.push(name.span(), &other_body(&graph.draft, before, index, subject));
                 if let Some((_, later)) = siblings(&graph.draft, before, index) {
-                    graph.draft.nodes[later].broken = true; // its order is not what was meant either
+                    graph.draft.nodes[later].broken = true; // its order is wrong too
                 }
             }
             Some(Entity::Broken) => {}
@@ -85,9 +85,15 @@ fn edge<'a>(
         return true;
     }
     if let (Some(word), Some(iteration)) = (&dependency.programmatic, &dependency.iteration) {
-        let message = format!("`{}` has a programmatic edge from another iteration of `{name}`", graph.nodes[node].name);
+        let message = format!(
+            "`{}` has a programmatic edge from another iteration of `{name}`",
+            graph.nodes[node].name
+        );
         let diagnostic = error(Code::ProgrammaticEdge, message);
-        let help = format!("write `{name}({})`, without `programmatic`", plain_list(&iteration.numbers));
+        let help = format!(
+            "write `{name}({})`, without `programmatic`",
+            plain_list(&iteration.numbers)
+        );
         report.push_between(word.span(), iteration.end, &diagnostic.help(help));
         return false;
     }
@@ -108,23 +114,38 @@ fn steps(
 ) -> Result<Vec<i64>, (Span, Diagnostic)> {
     let both = graph.loops_around(before).into_iter().zip(graph.loops_around(node));
     let loops: Vec<usize> = both.take_while(|(a, b)| a == b).map(|(around, _)| around).collect();
-    let variables: Vec<String> = loops.iter().map(|&around| graph.loops[around].variable().to_string()).collect();
+    let variables: Vec<String> = loops
+        .iter()
+        .map(|&around| graph.loops[around].variable().to_string())
+        .collect();
     let later = &graph.nodes[node].name;
     if loops.is_empty() {
         let meant = match &iteration.numbers[..] {
-            [Expr::Path(path)] if path.path.get_ident().is_some_and(|inner| matches!(graph.entity(inner), Some(Entity::Node(_)))) => {
+            [Expr::Path(path)]
+                if path
+                    .path
+                    .get_ident()
+                    .is_some_and(|inner| matches!(graph.entity(inner), Some(Entity::Node(_)))) =>
+            {
                 format!("write `programmatic({})` if an early start was meant", plain(path))
             }
             _ => format!("write `after {name}`: it runs after all iterations of `{name}`, if there are several"),
         };
-        let message = format!("`{name}` and `{later}` are not in one loop, so `{later}` cannot name an iteration of `{name}`");
+        let message =
+            format!("`{name}` and `{later}` are not in one loop, so `{later}` cannot name an iteration of `{name}`");
         return Err((name.span(), error(Code::UnknownNode, message).help(meant)));
     }
-    let own = graph.draft.bodies[graph.draft.nodes[node].body].node.and_then(|owner| graph.draft.loop_around(owner));
+    let own = graph.draft.bodies[graph.draft.nodes[node].body]
+        .node
+        .and_then(|owner| graph.draft.loop_around(owner));
     let outside = graph.loops_up_to(own);
     let previous = |step: &str| {
         let mut numbers = variables.clone();
-        if let Some(last) = numbers.iter_mut().zip(&loops).rfind(|(_, around)| !outside.contains(around)) {
+        if let Some(last) = numbers
+            .iter_mut()
+            .zip(&loops)
+            .rfind(|(_, around)| !outside.contains(around))
+        {
             last.0.push_str(step);
         }
         format!("{name}({})", numbers.join(", "))
@@ -144,13 +165,19 @@ fn steps(
             },
             around.join(", ")
         );
-        let help = format!("write a number for each of these loops, for example `{}`", previous(" - 1"));
+        let help = format!(
+            "write a number for each of these loops, for example `{}`",
+            previous(" - 1")
+        );
         return Err((name.span(), error(Code::Syntax, message).help(help)));
     }
     let mut steps = Vec::new();
     for ((expr, &around), variable) in iteration.numbers.iter().zip(&loops).zip(&variables) {
         let own = Form::variable(&graph.draft.loops[around].variable).times(-1);
-        let step = graph.form(Some(around), expr).zip(own).and_then(|(form, own)| form.plus(&own)?.value());
+        let step = graph
+            .form(Some(around), expr)
+            .zip(own)
+            .and_then(|(form, own)| form.plus(&own)?.value());
         let Some(step) = step else {
             let message = format!("`{}` is not `{variable}`, plus or minus a literal", plain(expr));
             let help = format!(
@@ -161,9 +188,15 @@ fn steps(
             return Err((name.span(), error(Code::Syntax, message).help(help)));
         };
         if step != 0 && outside.contains(&around) {
-            let message = format!("`{later}` cannot run after `{name}({})`, which is in another body", plain_list(&iteration.numbers));
-            let note = format!("each iteration of `{variable}` has a body of its own, and `after` orders nodes of one body");
-            let owner = graph.draft.bodies[graph.draft.nodes[node].body].node.map(|owner| &graph.nodes[owner].name);
+            let message = format!(
+                "`{later}` cannot run after `{name}({})`, which is in another body",
+                plain_list(&iteration.numbers)
+            );
+            let note =
+                format!("each iteration of `{variable}` has a body of its own, and `after` orders nodes of one body");
+            let owner = graph.draft.bodies[graph.draft.nodes[node].body]
+                .node
+                .map(|owner| &graph.nodes[owner].name);
             let help = match owner {
                 Some(owner) => format!("order the iterations of `{owner}`, in whose body they are"),
                 None => format!("write `{variable}`"),

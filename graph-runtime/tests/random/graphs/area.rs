@@ -44,6 +44,8 @@ pub(crate) const FLAGS: [usize; 2] = [17, 18];
 /// Nothing writes it, so kernels may read it before they have waited for others.
 pub(crate) const CONSTANT: usize = 19;
 pub(crate) const SHARED: [usize; 2] = [20, 21];
+/// The memories whose lengths their types do not tell.
+pub(crate) const TABLES: [usize; 7] = [4, 6, HOST, 13, 15, 16, SHARED[0]];
 /// The variable of the kernel that counts its launches, which no node names.
 pub(crate) const VARIABLE: usize = 22;
 

@@ -1,6 +1,6 @@
 //! The memory of a random graph in a `GraphBuilder`, and what it holds.
 
-use super::program::{Area, COLUMNS, MEMORIES, ROWS, SCRATCH, SHARED, Space};
+use super::program::{Area, COLUMNS, MEMORIES, ROWS, SCRATCH, SHARED, Space, TABLES};
 use graph_runtime::{
     Device, DeviceBuffer, Element, Graph, GraphBuilder, NodeId, OnDevice, OnHost, Place, Rectangle, Result, SharedHost,
     Table, Update, bytemuck,
@@ -8,11 +8,43 @@ use graph_runtime::{
 
 type Grid<T> = [[T; COLUMNS]; ROWS];
 
+/// The place of a memory: of constant lengths, or of lengths that its type does not tell.
+enum Whole<T, M> {
+    Grid(Place<Grid<T>, M>),
+    Table(Place<Table<T>, M>),
+}
+
+impl<T, M> Clone for Whole<T, M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T, M> Copy for Whole<T, M> {}
+
+impl<T: Element, M> Whole<T, M> {
+    /// A part of a row.
+    fn part(self, area: &Area) -> Place<[T], M> {
+        match self {
+            Self::Grid(place) => place.row(area.row).rows(columns(area)),
+            Self::Table(place) => place.row(area.row).rows(columns(area)),
+        }
+    }
+
+    fn rectangle(self, area: &Area) -> Rectangle<Table<T>, M> {
+        let rows = area.row..area.row + area.rows;
+        match self {
+            Self::Grid(place) => place.rectangle_of(rows, columns(area)),
+            Self::Table(place) => place.rectangle_of(rows, columns(area)),
+        }
+    }
+}
+
 /// A memory of elements of one type.
 #[derive(Clone, Copy)]
 enum Side<T> {
-    Device(Place<Grid<T>, OnDevice>),
-    Host(Place<Grid<T>, OnHost>),
+    Device(Whole<T, OnDevice>),
+    Host(Whole<T, OnHost>),
 }
 
 /// A memory.
@@ -25,14 +57,14 @@ enum Handle {
 
 /// The memory that two graphs share.
 pub(crate) struct Shared {
-    device: DeviceBuffer<Grid<u32>>,
+    device: DeviceBuffer<Table<u32>>,
     host: SharedHost<Grid<u32>>,
 }
 
 impl Shared {
     pub(crate) fn new(device: &Device) -> Result<Self> {
         Ok(Self {
-            device: device.alloc()?,
+            device: device.alloc_table([ROWS, COLUMNS])?,
             host: device.alloc_host::<Grid<u32>>()?.share(),
         })
     }
@@ -45,10 +77,12 @@ impl Handles {
     pub(crate) fn declare(builder: &mut GraphBuilder, shared: &Shared) -> Self {
         let declare = |memory: usize| match (memory, MEMORIES[memory].size) {
             (memory, _) if memory == SHARED[0] => {
-                Handle::Words(Side::Device(builder.shared("shared", &shared.device, true)))
+                let place = builder.shared("shared", &shared.device, true);
+                Handle::Words(Side::Device(Whole::Table(place)))
             }
             (memory, _) if memory == SHARED[1] => {
-                Handle::Words(Side::Host(builder.shared("shared_host", &shared.host, true)))
+                let place = builder.shared("shared_host", &shared.host, true);
+                Handle::Words(Side::Host(Whole::Grid(place)))
             }
             (_, 1) => Handle::Bytes(side(builder, memory)),
             (_, 2) => Handle::Halves(side(builder, memory)),
@@ -62,7 +96,7 @@ impl Handles {
         let (Handle::Words(Side::Device(place)), 1) = (self.0[area.memory], area.rows) else {
             panic!("{area:?} is no row of words on the device");
         };
-        place.row(area.row).rows(columns(area))
+        place.part(area)
     }
 
     /// As above, on the host.
@@ -70,7 +104,7 @@ impl Handles {
         let (Handle::Words(Side::Host(place)), 1) = (self.0[area.memory], area.rows) else {
             panic!("{area:?} is no row of words on the host");
         };
-        place.row(area.row).rows(columns(area))
+        place.part(area)
     }
 
     /// The flag that a condition reads.
@@ -106,7 +140,7 @@ impl Handles {
 
     /// Rows of words on the device.
     fn rows(&self, area: &Area) -> Place<[[u32; COLUMNS]], OnDevice> {
-        let (Handle::Words(Side::Device(place)), COLUMNS) = (self.0[area.memory], area.columns) else {
+        let (Handle::Words(Side::Device(Whole::Grid(place))), COLUMNS) = (self.0[area.memory], area.columns) else {
             panic!("{area:?} is not made of rows of words on the device");
         };
         place.rows(area.row..area.row + area.rows)
@@ -123,7 +157,7 @@ impl Handles {
     /// Gives a memory that outlasts launches its contents.
     pub(crate) fn write(&self, graph: &mut Graph, shared: &Shared, memory: usize, bytes: &[u8]) -> Result<()> {
         if memory == SHARED[0] {
-            return shared.device.copy_from(&grid(bytes));
+            return shared.device.copy_from(&bytemuck::pod_collect_to_vec(bytes));
         }
         if memory == SHARED[1] {
             *shared.host.write()? = grid(bytes);
@@ -139,7 +173,7 @@ impl Handles {
     /// Its contents.
     pub(crate) fn read(&self, graph: &Graph, shared: &Shared, memory: usize) -> Result<Vec<u8>> {
         if memory == SHARED[0] {
-            return Ok(bytemuck::bytes_of(&*shared.device.read()?).to_vec());
+            return Ok(bytemuck::cast_slice(&shared.device.read_vec()?).to_vec());
         }
         if memory == SHARED[1] {
             return Ok(bytemuck::bytes_of(&*shared.host.read()?).to_vec());
@@ -167,20 +201,24 @@ fn grid<T: Element>(bytes: &[u8]) -> Grid<T> {
 
 fn side<T: Element>(builder: &mut GraphBuilder, memory: usize) -> Side<T> {
     let name = format!("m{memory}");
-    match MEMORIES[memory].space {
-        Space::Device => Side::Device(builder.device(name)),
-        // Some are the middle of larger ones.
-        Space::Scratch if memory.is_multiple_of(3) && SCRATCH.contains(&memory) => {
+    // Some are the middle of larger ones.
+    let middle = memory.is_multiple_of(3) && SCRATCH.contains(&memory);
+    match (MEMORIES[memory].space, TABLES.contains(&memory)) {
+        (Space::Device, false) => Side::Device(Whole::Grid(builder.device(name))),
+        (Space::Device, true) => Side::Device(Whole::Table(builder.device_table(name, [ROWS, COLUMNS]))),
+        (Space::Scratch, false) if middle => {
             let larger = builder.scratch::<[[T; COLUMNS]; 3 * ROWS]>(name);
-            Side::Device(larger.rows_from::<ROWS>(ROWS))
+            Side::Device(Whole::Grid(larger.rows_from::<ROWS>(ROWS)))
         }
-        Space::Scratch => Side::Device(builder.scratch(name)),
-        Space::Host => Side::Host(builder.host(name)),
+        (Space::Scratch, true) if middle => {
+            let larger = builder.scratch_table(name, [3, ROWS, COLUMNS]);
+            Side::Device(Whole::Table(larger.row(1)))
+        }
+        (Space::Scratch, false) => Side::Device(Whole::Grid(builder.scratch(name))),
+        (Space::Scratch, true) => Side::Device(Whole::Table(builder.scratch_table(name, [ROWS, COLUMNS]))),
+        (Space::Host, false) => Side::Host(Whole::Grid(builder.host(name))),
+        (Space::Host, true) => Side::Host(Whole::Table(builder.host_table(name, [ROWS, COLUMNS]))),
     }
-}
-
-fn rectangle<T: Element, M>(place: Place<Grid<T>, M>, area: &Area) -> Rectangle<Table<T>, M> {
-    place.rectangle_of(area.row..area.row + area.rows, columns(area))
 }
 
 /// Parts of a row are copied as such, all else as rectangles.
@@ -193,11 +231,9 @@ fn copy<T: Element>(
     macro_rules! between {
         ($from:expr, $to:expr) => {
             if from_area.rows == 1 {
-                let from = $from.row(from_area.row).rows(columns(from_area));
-                let mut to = $to.row(to_area.row).rows(columns(to_area));
-                builder.memcpy(name, &from, &mut to)
+                builder.memcpy(name, &$from.part(from_area), &mut $to.part(to_area))
             } else {
-                builder.memcpy_2d(name, &rectangle($from, from_area), &mut rectangle($to, to_area))
+                builder.memcpy_2d(name, &$from.rectangle(from_area), &mut $to.rectangle(to_area))
             }
         };
     }
@@ -209,7 +245,7 @@ fn copy<T: Element>(
     }
 }
 
-fn on_device<T>(place: Side<T>) -> Place<Grid<T>, OnDevice> {
+fn on_device<T>(place: Side<T>) -> Whole<T, OnDevice> {
     match place {
         Side::Device(place) => place,
         Side::Host(_) => panic!("memsets are on the device"),
@@ -219,23 +255,34 @@ fn on_device<T>(place: Side<T>) -> Place<Grid<T>, OnDevice> {
 fn set<T: Element>(builder: &mut GraphBuilder, name: String, place: Side<T>, to: &Area, value: T) -> NodeId {
     let place = on_device(place);
     if to.rows == 1 {
-        return builder.memset(name, &mut place.row(to.row).rows(columns(to)), value);
+        return builder.memset(name, &mut place.part(to), value);
     }
-    builder.memset_2d(name, &mut rectangle(place, to), value)
+    builder.memset_2d(name, &mut place.rectangle(to), value)
 }
 
 fn reset<T: Element>(update: &mut Update<'_>, node: NodeId, place: Side<T>, to: &Area, value: T) -> Result<()> {
     let place = on_device(place);
     if to.rows == 1 {
-        return update.memset(node, &place.row(to.row).rows(columns(to)), value);
+        return update.memset(node, &place.part(to), value);
     }
-    update.memset_2d(node, &rectangle(place, to), value)
+    update.memset_2d(node, &place.rectangle(to), value)
 }
 
 fn write<T: Element>(graph: &mut Graph, place: Side<T>, bytes: &[u8]) -> Result<()> {
     match place {
-        Side::Device(place) => graph.device_mut(&place)?.copy_from(&grid(bytes))?,
-        Side::Host(place) => *graph.host_mut(&place)? = grid(bytes),
+        Side::Device(Whole::Grid(place)) => graph.device_mut(&place)?.copy_from(&grid(bytes))?,
+        Side::Host(Whole::Grid(place)) => *graph.host_mut(&place)? = grid(bytes),
+        Side::Device(Whole::Table(place)) => {
+            let elements: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
+            graph.device_mut(&place)?.copy_from(&elements)?;
+        }
+        Side::Host(Whole::Table(place)) => {
+            let elements: Vec<T> = bytemuck::pod_collect_to_vec(bytes);
+            graph
+                .host_table_mut(&place)?
+                .as_flattened_mut()
+                .copy_from_slice(&elements);
+        }
     }
     Ok(())
 }
@@ -243,7 +290,9 @@ fn write<T: Element>(graph: &mut Graph, place: Side<T>, bytes: &[u8]) -> Result<
 fn read<T: Element>(graph: &Graph, place: Side<T>) -> Result<Vec<u8>> {
     let bytes = |grid: &Grid<T>| grid.iter().flat_map(|row| bytemuck::cast_slice(row)).copied().collect();
     Ok(match place {
-        Side::Device(place) => bytes(&*graph.device(&place)?.read()?),
-        Side::Host(place) => bytes(graph.host(&place)?),
+        Side::Device(Whole::Grid(place)) => bytes(&*graph.device(&place)?.read()?),
+        Side::Host(Whole::Grid(place)) => bytes(graph.host(&place)?),
+        Side::Device(Whole::Table(place)) => bytemuck::cast_slice(&graph.device(&place)?.read_vec()?).to_vec(),
+        Side::Host(Whole::Table(place)) => bytemuck::cast_slice(graph.host_table(&place)?.as_flattened()).to_vec(),
     })
 }

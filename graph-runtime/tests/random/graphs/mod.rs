@@ -89,6 +89,12 @@ fn every_statement_is_tried() {
                     count("in both", usize::from(loops(false) > 0 && loops(true) > 0));
                     count("deep in fors", usize::from(loops(false) > 1));
                     count("deep in eaches", usize::from(loops(true) > 1));
+                    let (reads, write) = node.action.areas();
+                    let mut areas = reads.iter().chain(&write);
+                    count(
+                        "of a table",
+                        usize::from(areas.any(|area| program::TABLES.contains(&area.memory))),
+                    );
                     if let Action::Set { pattern: true, .. } = node.action {
                         count("pattern", 1);
                     }
@@ -132,6 +138,7 @@ fn every_statement_is_tried() {
     ];
     let others = [
         "pattern",
+        "of a table",
         "disabled",
         "in a for",
         "in an each",

@@ -55,7 +55,7 @@ fn in_turn(from: &Node, to: &Node) -> bool {
     different.is_some_and(|(from, to)| from.of == to.of && !from.parallel)
 }
 
-/// Are the two in different iterations of one `each`?
+/// Whether the two are in different iterations of one `each`.
 pub(crate) fn are_in_iterations(from: &Node, to: &Node) -> bool {
     let mut places = from.place.iter().zip(&to.place);
     let different = places.find(|(from, to)| from != to);

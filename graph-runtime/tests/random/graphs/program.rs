@@ -162,7 +162,7 @@ pub(crate) struct Iteration {
     /// The number of the loop in the program.
     pub(crate) of: usize,
     pub(crate) index: usize,
-    /// Is the loop an `each`?
+    /// Whether the loop is an `each`.
     pub(crate) parallel: bool,
 }
 

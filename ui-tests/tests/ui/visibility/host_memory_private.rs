@@ -1,4 +1,4 @@
-//! What `memory_mut` lends has the visibility of the memory's statement.
+//! Memory that `memory_mut` lends has the visibility of the statement that declares it.
 mod graphs {
     use graph_runtime::cuda_graph;
 

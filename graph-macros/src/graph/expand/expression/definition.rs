@@ -100,9 +100,13 @@ fn set(graph: &Graph<'_>, param: usize) -> TokenStream {
                 ::core::clone::Clone::clone(&#values_name),
             )
         };
+        let checked = quote!({
+            #change?;
+            __p::check_reached(#update, #node)
+        });
         match graph.loops_around(node).len() {
-            0 => quote!(#change?;),
-            depth => quote!(__p::each(#update, #node, |#update, _: [_; #depth]| #change)?;),
+            0 => quote!(#checked?;),
+            depth => quote!(__p::each(#update, #node, |#update, _: [_; #depth]| #checked)?;),
         }
     });
     let update = (!affected.is_empty()).then(|| {

@@ -1,6 +1,6 @@
 //! Nodes without bodies.
 
-use super::super::program::{Action, Area, COLUMNS, CONSTANT, HOST, MEMORIES, RNGS, ROWS, SHARED};
+use super::super::program::{Action, Area, COLUMNS, CONSTANT, HOST, MEMORIES, RNGS, ROWS, SHARED, TABLES};
 use super::Author;
 
 impl Author {
@@ -44,7 +44,8 @@ impl Author {
             }
             12..=14 => {
                 let (to, value) = (self.settable(), self.random.below(1 << 30) as u32);
-                let fits = to.columns == COLUMNS && MEMORIES[to.memory].size == 4;
+                // Of rows of one type, so not of a table.
+                let fits = to.columns == COLUMNS && MEMORIES[to.memory].size == 4 && !TABLES.contains(&to.memory);
                 let pattern = fits && self.random.chance(30);
                 Action::Set { to, value, pattern }
             }

@@ -1,0 +1,12 @@
+//! A row is no table.
+use graph_runtime::cuda_graph;
+
+cuda_graph! {
+    graph Test(n: usize, d: usize) {
+        host input: [[f32; d]; n];
+        device data: [f32; d];
+        memcpy upload = input -> data;
+    }
+}
+
+fn main() {}
