@@ -468,7 +468,9 @@ impl Draft {
 
     /// The loops around a node in its own body, from the outermost.
     pub fn loops_in_body(&self, node: usize) -> Vec<usize> {
-        let outside = self.bodies[self.nodes[node].body].node.and_then(|owner| self.loop_around(owner));
+        let outside = self.bodies[self.nodes[node].body]
+            .node
+            .and_then(|owner| self.loop_around(owner));
         let inner = self.loops_around(self.nodes[node].repeated);
         let mut found: Vec<usize> = inner.take_while(|&inner| Some(inner) != outside).collect();
         found.reverse();

@@ -32,7 +32,10 @@ impl Plan {
             }
             for shift in self.shifts.iter() {
                 let (from, to, label) = (shift.from, shift.to, escape(&self.iteration(shift)));
-                writeln!(out, "    n{from} -> n{to} [style=dashed, label=\"{label}\", constraint=false];")?;
+                writeln!(
+                    out,
+                    "    n{from} -> n{to} [style=dashed, label=\"{label}\", constraint=false];"
+                )?;
             }
             writeln!(out, "}}")
         };

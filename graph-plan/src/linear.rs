@@ -83,7 +83,10 @@ impl System {
         // The sum is a multiple of the divisor, so the bound moves to the next one.
         let low = low.div_euclid(divisor) + i128::from(low.rem_euclid(divisor) != 0);
         let sign = first.signum();
-        let terms: Vec<_> = collected.iter().map(|(variable, next)| (*variable, sign * next / divisor)).collect();
+        let terms: Vec<_> = collected
+            .iter()
+            .map(|(variable, next)| (*variable, sign * next / divisor))
+            .collect();
         let index = self.constraints.iter().position(|known| known.terms == terms);
         let index = index.unwrap_or_else(|| {
             self.constraints.push(Constraint {
@@ -218,7 +221,10 @@ impl Constraint {
             );
             let (from, to) = match coefficient > 0 {
                 true => (ceil(min, coefficient), max.div_euclid(coefficient)),
-                false => (ceil(-max.max(-i128::MAX), -coefficient), (-min.max(-i128::MAX)).div_euclid(-coefficient)),
+                false => (
+                    ceil(-max.max(-i128::MAX), -coefficient),
+                    (-min.max(-i128::MAX)).div_euclid(-coefficient),
+                ),
             };
             let range = &mut ranges[variable];
             let narrowed = (range.0.max(from), range.1.min(to));

@@ -49,7 +49,9 @@ impl<'a> Parallel<'a> {
             return None;
         }
         let owner = draft.bodies[body].node;
-        let mut around: Vec<usize> = draft.loops_around(owner.and_then(|owner| draft.loop_around(owner))).collect();
+        let mut around: Vec<usize> = draft
+            .loops_around(owner.and_then(|owner| draft.loop_around(owner)))
+            .collect();
         around.reverse();
         Some(Self {
             draft,
@@ -98,7 +100,11 @@ impl<'a> Parallel<'a> {
                 let (a, b) = (&groups[a], &groups[b]);
                 if (a.mode.writes() || b.mode.writes()) && self.may_cross(a, b) {
                     for &first in &a.accesses {
-                        for &second in b.accesses.iter().filter(|&&second| second > first || !std::ptr::eq(a, b)) {
+                        for &second in b
+                            .accesses
+                            .iter()
+                            .filter(|&&second| second > first || !std::ptr::eq(a, b))
+                        {
                             left = left.saturating_sub(1);
                             if left > 0 {
                                 self.cross(first, second, &mut told, &mut found);
@@ -137,7 +143,8 @@ impl<'a> Parallel<'a> {
         };
         let common = self.instances.common(first.1, second.1);
         differences(common).any(|signs| {
-            self.meeting(*first, *second, &signs).is_some_and(|meeting| !matches!(meeting.solve(), Err(none) if none.is_none()))
+            self.meeting(*first, *second, &signs)
+                .is_some_and(|meeting| !matches!(meeting.solve(), Err(none) if none.is_none()))
         })
     }
 
@@ -146,7 +153,9 @@ impl<'a> Parallel<'a> {
         let common = self.instances.common(first.1, second.1);
         let loops = &self.instances.loops(first.1)[..common];
         for signs in differences(common) {
-            let Some(outermost) = signs.iter().position(|&sign| sign != 0) else { continue };
+            let Some(outermost) = signs.iter().position(|&sign| sign != 0) else {
+                continue;
+            };
             let own = first == second && signs[outermost] < 0;
             if own || told.contains(&loops[outermost]) || !self.draft.loops[loops[outermost]].parallel {
                 continue;
@@ -172,7 +181,8 @@ impl<'a> Parallel<'a> {
     /// the body. The nodes may be in bodies of nodes of this body.
     pub(crate) fn are_unordered(&self, first: usize, second: usize) -> bool {
         let owner = |node: usize| {
-            let mut around = std::iter::successors(Some(node), |&node| self.draft.bodies[self.draft.nodes[node].body].node);
+            let mut around =
+                std::iter::successors(Some(node), |&node| self.draft.bodies[self.draft.nodes[node].body].node);
             around.find(|&node| self.draft.nodes[node].body == self.body)
         };
         let Some((first, second)) = owner(first).zip(owner(second)) else {
@@ -212,7 +222,9 @@ impl<'a> Parallel<'a> {
     fn unordered(&self, first: usize, second: usize, met: &Met) -> bool {
         let instance = |node: usize, side: usize| {
             let loops = self.instances.loops(node).iter();
-            let numbers = loops.map(|&around| met.value(side, around).unwrap_or_default()).collect();
+            let numbers = loops
+                .map(|&around| met.value(side, around).unwrap_or_default())
+                .collect();
             (node, numbers)
         };
         let (first, second) = (instance(first, 0), instance(second, 1));
@@ -258,7 +270,9 @@ impl<'a> Parallel<'a> {
 
 /// All ways in which the numbers of this many loops can differ, as one sign for each loop.
 fn differences(loops: usize) -> impl Iterator<Item = Vec<i64>> {
-    let all = 3_usize.checked_pow(u32::try_from(loops).unwrap_or(u32::MAX)).unwrap_or(0);
+    let all = 3_usize
+        .checked_pow(u32::try_from(loops).unwrap_or(u32::MAX))
+        .unwrap_or(0);
     (1..all).map(move |code| {
         let digits = (0..loops).scan(code, |rest, _| {
             let digit = *rest % 3;

@@ -120,7 +120,8 @@ impl Region {
             return a.max(c) < b.min(d);
         }
         if self.is_affine() || other.is_affine() {
-            return self.by_names(true).overlaps(&other.by_names(true)) && self.meeting(other, true).solve() != Err(Solution::None);
+            return self.by_names(true).overlaps(&other.by_names(true))
+                && self.meeting(other, true).solve() != Err(Solution::None);
         }
         match (self, other) {
             (Region::Whole, Region::Whole) => return true,

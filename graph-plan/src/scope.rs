@@ -48,7 +48,9 @@ impl Scopes {
         Self {
             parents,
             kinds,
-            parallel: std::iter::repeat_n(false, bodies).chain(draft.loops.iter().map(|repeated| repeated.parallel)).collect(),
+            parallel: std::iter::repeat_n(false, bodies)
+                .chain(draft.loops.iter().map(|repeated| repeated.parallel))
+                .collect(),
             of_nodes: (0..draft.nodes.len()).map(of_node).collect(),
             disabled: draft.nodes.iter().map(|node| node.disabled).collect(),
         }

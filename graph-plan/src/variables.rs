@@ -1,7 +1,7 @@
 //! Races on module-scope variables, which all kernels of one module share. The facts about two kernels decide.
 
-use crate::text::same;
 use crate::parallel::Parallel;
+use crate::text::same;
 use crate::{Draft, KernelCode, Nest, Text};
 use std::collections::HashMap;
 
@@ -18,9 +18,19 @@ pub const fn variable_race(first: &str, a: &KernelCode<'_>, second: &str, b: &Ke
         index += 1;
         if same(name, other) && (mode.writes() || other_mode.writes()) {
             if same(first, second) {
-                let text = Text::new().str("iterations of `").str(first).str("` can run at the same time and access `");
-                let text = text.str(name).str("` [race]\nnote: `").str(name).str("` ").str(VARIABLE);
-                let text = text.str("\nhelp: order the iterations, for example by `after ").str(first);
+                let text = Text::new()
+                    .str("iterations of `")
+                    .str(first)
+                    .str("` can run at the same time and access `");
+                let text = text
+                    .str(name)
+                    .str("` [race]\nnote: `")
+                    .str(name)
+                    .str("` ")
+                    .str(VARIABLE);
+                let text = text
+                    .str("\nhelp: order the iterations, for example by `after ")
+                    .str(first);
                 return Some(text.str("(i - 1)`, where `i` is the variable of the `each`"));
             }
             let text = Text::new().str("nodes `").str(first).str("` and `").str(second);
@@ -39,11 +49,7 @@ pub(crate) const VARIABLE: &str = "is a module-scope variable of their kernels, 
 /// The pairs that [`variable_race`] must look at: for each two kernels, the first two nodes that launch them and can
 /// run at the same time, or a node of which two iterations can. `launches` has nodes with the kernels that they launch, in order; a pair has two indices into
 /// it.
-pub fn unordered_launches(
-    draft: &Draft,
-    order: &Nest,
-    launches: &[(usize, impl AsRef<str>)],
-) -> Vec<(usize, usize)> {
+pub fn unordered_launches(draft: &Draft, order: &Nest, launches: &[(usize, impl AsRef<str>)]) -> Vec<(usize, usize)> {
     let has_parallel = draft.loops.iter().any(|repeated| repeated.parallel);
     let bodies = (0..draft.bodies.len()).filter(|_| has_parallel);
     let parallel: Vec<Parallel<'_>> = bodies.filter_map(|body| Parallel::of(draft, order, body)).collect();

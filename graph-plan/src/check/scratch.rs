@@ -158,7 +158,7 @@ impl Memory<'_> {
         } else if self.writes_earlier(writer.node, access.node) {
             (
                 format!(
-                    "`{}` writes it in another iteration, which not every iteration has before it",
+                    "`{reader}` runs after the `{}` of another iteration, which some iteration does not have",
                     name(writer.node)
                 ),
                 format!("write `{memory}` also before the loop, for example by a `memset` that `{reader}` runs after"),

@@ -57,21 +57,43 @@ impl Reduced {
     fn new(draft: &Draft, order: &Nest, body: usize) -> Self {
         let nodes = draft.nodes.len();
         let inside = |node: usize| draft.nodes[node].body == body;
-        let of_node = |node| if inside(node) { draft.loops_in_body(node) } else { Vec::new() };
+        let of_node = |node| {
+            if inside(node) {
+                draft.loops_in_body(node)
+            } else {
+                Vec::new()
+            }
+        };
         let mut loops: Vec<Vec<usize>> = (0..nodes).map(of_node).collect();
         let common = |loops: &[Vec<usize>], a: usize, b: usize| {
             loops[a].iter().zip(&loops[b]).take_while(|(a, b)| a == b).count()
         };
         let mut edges = Vec::new();
-        for edge in draft.edges.iter().filter(|edge| inside(edge.from) && order.before(edge.from, edge.to)) {
+        for edge in draft
+            .edges
+            .iter()
+            .filter(|edge| inside(edge.from) && order.before(edge.from, edge.to))
+        {
             let by = vec![0; common(&loops, edge.from, edge.to)];
-            edges.push(Apart { from: edge.from, to: edge.to, by });
+            edges.push(Apart {
+                from: edge.from,
+                to: edge.to,
+                by,
+            });
         }
-        for shift in draft.shifts.iter().filter(|shift| inside(shift.from) && inside(shift.to)) {
+        for shift in draft
+            .shifts
+            .iter()
+            .filter(|shift| inside(shift.from) && inside(shift.to))
+        {
             let common = common(&loops, shift.from, shift.to).min(shift.steps.len());
             let steps = &shift.steps[shift.steps.len() - common..];
             let by = steps.iter().map(|step| -step).collect();
-            edges.push(Apart { from: shift.from, to: shift.to, by });
+            edges.push(Apart {
+                from: shift.from,
+                to: shift.to,
+                by,
+            });
         }
         for (number, repeated) in draft.loops.iter().enumerate() {
             let mut around = Vec::new();
@@ -79,14 +101,26 @@ impl Reduced {
                 if let Some(depth) = loops[node].iter().position(|&other| other == number) {
                     around = loops[node][..=depth].to_vec();
                     let mut by = vec![0; depth + 1];
-                    edges.push(Apart { from: node, to: nodes + number, by: by.clone() });
+                    edges.push(Apart {
+                        from: node,
+                        to: nodes + number,
+                        by: by.clone(),
+                    });
                     by[depth] = 1;
-                    edges.push(Apart { from: nodes + number, to: node, by });
+                    edges.push(Apart {
+                        from: nodes + number,
+                        to: node,
+                        by,
+                    });
                 }
             }
             loops.push(around);
         }
-        Self { items: loops.len(), loops, edges }
+        Self {
+            items: loops.len(),
+            loops,
+            edges,
+        }
     }
 
     /// Items that may run in a cycle: some of these edges form a walk from an item back to itself, in the same
@@ -100,7 +134,10 @@ impl Reduced {
     fn cycle(&self, edges: &[usize], done: &[usize]) -> Option<Vec<usize>> {
         let plain: Vec<crate::Edge> = edges
             .iter()
-            .map(|&edge| crate::Edge { from: self.edges[edge].from, to: self.edges[edge].to })
+            .map(|&edge| crate::Edge {
+                from: self.edges[edge].from,
+                to: self.edges[edge].to,
+            })
             .collect();
         for component in tarjan_scc(&petgraph(self.items, &plain)) {
             let component: Vec<usize> = component.into_iter().map(|item| item.index()).collect();
@@ -125,7 +162,9 @@ impl Reduced {
             let common = around.iter().zip(&self.loops[item]).take_while(|(a, b)| a == b).count();
             around.truncate(common);
         }
-        let open: Vec<usize> = (0..around.len()).filter(|&depth| !done.contains(&around[depth])).collect();
+        let open: Vec<usize> = (0..around.len())
+            .filter(|&depth| !done.contains(&around[depth]))
+            .collect();
         if open.is_empty() {
             return Some(component.to_vec());
         }
@@ -133,13 +172,22 @@ impl Reduced {
             let weight = |edge: usize| {
                 let by = &self.edges[edge].by;
                 let terms = open.iter().zip(&factors);
-                terms.map(|(&depth, factor)| factor * by.get(depth).copied().unwrap_or(0)).sum::<i64>()
+                terms
+                    .map(|(&depth, factor)| factor * by.get(depth).copied().unwrap_or(0))
+                    .sum::<i64>()
             };
-            let Some(tight) = self.tight(component, edges, weight) else { continue };
+            let Some(tight) = self.tight(component, edges, weight) else {
+                continue;
+            };
             let single = factors.iter().filter(|&&factor| factor != 0).count() == 1;
             let mut done = done.to_vec();
             if single {
-                done.extend(factors.iter().position(|&factor| factor != 0).map(|place| around[open[place]]));
+                done.extend(
+                    factors
+                        .iter()
+                        .position(|&factor| factor != 0)
+                        .map(|place| around[open[place]]),
+                );
             } else if tight.len() == edges.len() {
                 continue;
             }
@@ -177,9 +225,19 @@ impl Reduced {
 /// Lists of factors, one factor for each loop. Those that count one loop only come first.
 fn factors(loops: usize) -> Vec<Vec<i64>> {
     let choices = 2 * MAX_FACTOR + 1;
-    let count = u32::try_from(loops).ok().and_then(|loops| choices.checked_pow(loops)).unwrap_or(0).min(625);
+    let count = u32::try_from(loops)
+        .ok()
+        .and_then(|loops| choices.checked_pow(loops))
+        .unwrap_or(0)
+        .min(625);
     let mut all: Vec<Vec<i64>> = (0..count)
-        .map(|code| (0..loops).scan(code, |rest, _| Some(std::mem::replace(rest, *rest / choices) % choices - MAX_FACTOR)).collect())
+        .map(|code| {
+            (0..loops)
+                .scan(code, |rest, _| {
+                    Some(std::mem::replace(rest, *rest / choices) % choices - MAX_FACTOR)
+                })
+                .collect()
+        })
         .collect();
     for place in 0..loops {
         for sign in [-1, 1] {
@@ -195,22 +253,42 @@ fn factors(loops: usize) -> Vec<Vec<i64>> {
 
 fn cyclic(draft: &Draft, component: &[usize]) -> Diagnostic {
     let name = |node: usize| format!("`{}`", draft.nodes[node].name);
-    let mut nodes: Vec<usize> = component.iter().copied().filter(|&item| item < draft.nodes.len()).collect();
+    let mut nodes: Vec<usize> = component
+        .iter()
+        .copied()
+        .filter(|&item| item < draft.nodes.len())
+        .collect();
     nodes.sort_unstable();
     let names: Vec<String> = nodes.iter().map(|&node| name(node)).collect();
     let message = match &names[..] {
         [only] => format!("iterations of {only} run after each other in a cycle"),
-        [others @ .., last] => format!("iterations of {} and {last} run after each other in a cycle", others.join(", ")),
+        [others @ .., last] => format!(
+            "iterations of {} and {last} run after each other in a cycle",
+            others.join(", ")
+        ),
         [] => "iterations run after each other in a cycle".to_owned(),
     };
     let inside = |shift: &&Shift| nodes.contains(&shift.from) && nodes.contains(&shift.to);
     let last = draft.shifts.iter().rposition(|shift| inside(&shift));
     let subject = last.map_or(Subject::Node(nodes.first().copied().unwrap_or(0)), Subject::Shift);
-    let plain = draft.edges.iter().filter(|edge| nodes.contains(&edge.from) && nodes.contains(&edge.to));
+    let plain = draft
+        .edges
+        .iter()
+        .filter(|edge| nodes.contains(&edge.from) && nodes.contains(&edge.to));
     let plain = plain.map(|edge| format!("{} runs after {}", name(edge.to), name(edge.from)));
-    let shifted = draft.shifts.iter().enumerate().filter(|(_, shift)| inside(shift)).map(|(index, shift)| {
-        format!("{} runs after `{}`{}", name(shift.to), spelled(draft, shift), line_of_shift(draft, index))
-    });
+    let shifted = draft
+        .shifts
+        .iter()
+        .enumerate()
+        .filter(|(_, shift)| inside(shift))
+        .map(|(index, shift)| {
+            format!(
+                "{} runs after `{}`{}",
+                name(shift.to),
+                spelled(draft, shift),
+                line_of_shift(draft, index)
+            )
+        });
     let edges: Vec<String> = plain.chain(shifted).collect();
     let diagnostic = Diagnostic::new(Code::Cycle, subject, message)
         .note(edges.join(", "))
@@ -256,8 +334,15 @@ mod tests {
         let one = |shifts: &[(usize, usize, [i64; 2])]| is_cyclic(&draft(&["a"], &[], shifts));
         assert!(!one(&[(0, 0, [-1, 0]), (0, 0, [0, -1])]));
         assert!(!one(&[(0, 0, [-1, 1]), (0, 0, [0, -1])]), "skewed");
-        assert!(!one(&[(0, 0, [1, -1]), (0, 0, [0, -1]), (0, 0, [-1, -1])]), "the inner loop is time");
-        assert!(!one(&[(0, 0, [-1, 2]), (0, 0, [2, -1])].map(|(a, b, [i, j])| (a, b, [i - 1, j - 1]))));
+        assert!(
+            !one(&[(0, 0, [1, -1]), (0, 0, [0, -1]), (0, 0, [-1, -1])]),
+            "the inner loop is time"
+        );
+        assert!(!one(&[(0, 0, [-1, 2]), (0, 0, [2, -1])].map(|(a, b, [i, j])| (
+            a,
+            b,
+            [i - 1, j - 1]
+        ))));
         assert!(one(&[(0, 0, [-1, 0]), (0, 0, [1, 0])]));
         assert!(one(&[(0, 0, [-2, 0]), (0, 0, [3, 0])]));
         assert!(one(&[(0, 0, [-1, 1]), (0, 0, [1, 0]), (0, 0, [0, -1])]));
@@ -299,7 +384,13 @@ mod tests {
         let draft = draft(&["a"], &[], &[(0, 0, [-1, 0]), (0, 0, [-1, 0])]);
         let errors = check(&draft).errors;
         assert_eq!(errors.len(), 1);
-        assert_eq!((errors[0].code, errors[0].subject), (Code::DuplicateDependency, Subject::Shift(1)));
-        assert_eq!(errors[0].message, "node `a` names `a(i - 1, j)` twice in its `after` list");
+        assert_eq!(
+            (errors[0].code, errors[0].subject),
+            (Code::DuplicateDependency, Subject::Shift(1))
+        );
+        assert_eq!(
+            errors[0].message,
+            "node `a` names `a(i - 1, j)` twice in its `after` list"
+        );
     }
 }

@@ -105,7 +105,10 @@ fn edges_between_iterations_are_dashed_and_named() {
     draft.shift(block, block, [-1, 0]);
     let plan = Plan::of(&draft, &check(&draft), |_| 4);
     let (dot, mermaid) = (plan.to_dot(), plan.to_mermaid());
-    assert!(dot.contains("label=\"each i\"") && mermaid.contains("\"each j\""), "{dot}{mermaid}");
+    assert!(
+        dot.contains("label=\"each i\"") && mermaid.contains("\"each j\""),
+        "{dot}{mermaid}"
+    );
     let arrow = "    n0 -> n0 [style=dashed, label=\"i - 1, j\", constraint=false];\n";
     assert!(dot.contains(arrow), "{dot}");
     assert!(mermaid.contains("    n0 -. \"i - 1, j\" .-> n0\n"), "{mermaid}");

@@ -52,7 +52,13 @@ impl<'a> Instances<'a> {
         let nodes = draft.nodes.len();
         let inside = |node: usize| draft.nodes[node].body == body;
         let loops: Vec<Vec<usize>> = (0..nodes)
-            .map(|node| if inside(node) { draft.loops_in_body(node) } else { Vec::new() })
+            .map(|node| {
+                if inside(node) {
+                    draft.loops_in_body(node)
+                } else {
+                    Vec::new()
+                }
+            })
             .collect();
         let mut found = Self {
             draft,
@@ -136,7 +142,9 @@ impl<'a> Instances<'a> {
             let mut stack = vec![first];
             while let Some(node) = stack.pop() {
                 let next = self.after[node].iter().map(|step| step.node);
-                let ordered = self.loops[node].iter().filter(|&&around| !self.draft.loops[around].parallel);
+                let ordered = self.loops[node]
+                    .iter()
+                    .filter(|&&around| !self.draft.loops[around].parallel);
                 for next in next.chain(ordered.flat_map(|around| self.members[around].iter().copied())) {
                     if !std::mem::replace(&mut reached[next], true) {
                         stack.push(next);
@@ -208,7 +216,11 @@ impl<'a> Instances<'a> {
         direction: i64,
     ) -> HashSet<(usize, Vec<i64>)> {
         let inside = |node: usize| self.loops[node].iter().zip(around).take_while(|(a, b)| a == b).count();
-        let usable = |node: usize| !self.loops[node].iter().any(|&around| self.draft.loops[around].variable.ragged);
+        let usable = |node: usize| {
+            !self.loops[node]
+                .iter()
+                .any(|&around| self.draft.loops[around].variable.ragged)
+        };
         let mut reached = HashSet::from([from.clone()]);
         let mut queue = VecDeque::from([from]);
         let mut found = Vec::new();
@@ -238,7 +250,8 @@ impl<'a> Instances<'a> {
                 let mut all = vec![numbers];
                 for &sign in &signs[all[0].len().min(inside(next))..inside(next)] {
                     let with = |value: i64| {
-                        all.iter().map(move |numbers| numbers.iter().copied().chain([value]).collect::<Vec<i64>>())
+                        all.iter()
+                            .map(move |numbers| numbers.iter().copied().chain([value]).collect::<Vec<i64>>())
                     };
                     all = match sign {
                         0 => with(0).collect(),
@@ -350,9 +363,7 @@ impl Search<'_, '_> {
     /// Whether an iteration of a loop certainly exists. If the loop's range differs between iterations of others in an
     /// unknown way, only the iterations of the two instances do.
     fn exists(&self, loops: &[usize], numbers: &[i128], around: usize) -> bool {
-        let is_of = |(node, own): &Instance| {
-            self.instances.loops[*node].starts_with(loops) && own.starts_with(numbers)
-        };
+        let is_of = |(node, own): &Instance| self.instances.loops[*node].starts_with(loops) && own.starts_with(numbers);
         !self.instances.draft.loops[around].variable.ragged || is_of(self.from) || is_of(self.to)
     }
 
@@ -361,7 +372,10 @@ impl Search<'_, '_> {
         let variable = &self.instances.draft.loops[around].variable;
         let own = |(node, numbers): &Instance| {
             let loops = self.instances.loops[*node].iter();
-            loops.zip(numbers).find(|(other, _)| **other == around).map(|(_, number)| *number)
+            loops
+                .zip(numbers)
+                .find(|(other, _)| **other == around)
+                .map(|(_, number)| *number)
         };
         let given = || own(self.from).into_iter().chain(own(self.to));
         let (least, most) = (given().min(), given().max());
@@ -370,7 +384,8 @@ impl Search<'_, '_> {
             inner.map(|(_, number)| *number).or_else(|| (self.outer)(loop_of))
         };
         let end = |form: &Option<crate::Form>| {
-            form.as_ref().map(|form| form.evaluate(|variable| of(variable.number).unwrap_or_default()))
+            form.as_ref()
+                .map(|form| form.evaluate(|variable| of(variable.number).unwrap_or_default()))
         };
         let (first, last) = (end(&variable.first), end(&variable.last));
         let (first_known, last_known) = match self.tight && least.is_some() {

@@ -23,7 +23,10 @@ struct Linear {
 impl Linear {
     fn value(&self, unknowns: &[i128]) -> i128 {
         let terms = self.terms.iter();
-        self.constant + terms.map(|&(unknown, coefficient)| coefficient * unknowns[unknown]).sum::<i128>()
+        self.constant
+            + terms
+                .map(|&(unknown, coefficient)| coefficient * unknowns[unknown])
+                .sum::<i128>()
     }
 }
 
@@ -37,7 +40,9 @@ impl Met {
     /// The value of a loop's variable on one of the two sides.
     pub(crate) fn value(&self, side: usize, number: usize) -> Option<i128> {
         let mut values = self.sides[side].iter();
-        values.find(|(variable, _)| variable.number == number).map(|(_, value)| *value)
+        values
+            .find(|(variable, _)| variable.number == number)
+            .map(|(_, value)| *value)
     }
 }
 
@@ -106,7 +111,9 @@ impl Meeting {
         for (variable, coefficient) in form.terms() {
             let known = |sides: &[Vec<(Arc<Variable>, Linear)>; 2]| {
                 let mut known = sides[side].iter();
-                known.find(|(known, _)| known.number == variable.number).map(|(_, linear)| linear.clone())
+                known
+                    .find(|(known, _)| known.number == variable.number)
+                    .map(|(_, linear)| linear.clone())
             };
             if known(&self.sides).is_none() {
                 self.enter(side, variable);
@@ -114,7 +121,8 @@ impl Meeting {
             let Some(linear) = known(&self.sides) else { continue };
             let coefficient = i128::from(*coefficient);
             sum.constant += coefficient * linear.constant;
-            sum.terms.extend(linear.terms.iter().map(|&(unknown, own)| (unknown, coefficient * own)));
+            sum.terms
+                .extend(linear.terms.iter().map(|&(unknown, own)| (unknown, coefficient * own)));
         }
         sum
     }
@@ -206,7 +214,9 @@ impl Meeting {
         Met {
             sides: self.sides.each_ref().map(|side| {
                 let values = side.iter();
-                values.map(|(variable, linear)| (Arc::clone(variable), linear.value(unknowns))).collect()
+                values
+                    .map(|(variable, linear)| (Arc::clone(variable), linear.value(unknowns)))
+                    .collect()
             }),
         }
     }
