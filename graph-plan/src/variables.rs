@@ -47,8 +47,8 @@ pub const fn variable_race(first: &str, a: &KernelCode<'_>, second: &str, b: &Ke
 pub(crate) const VARIABLE: &str = "is a module-scope variable of their kernels, which all nodes of a graph share";
 
 /// The pairs that [`variable_race`] must look at: for each two kernels, the first two nodes that launch them and can
-/// run at the same time, or a node of which two iterations can. `launches` has nodes with the kernels that they launch, in order; a pair has two indices into
-/// it.
+/// run at the same time, or the first node whose iterations can. `launches` has nodes with the kernels that they
+/// launch, in order; a pair has two indices into it, which are equal for iterations of one node.
 pub fn unordered_launches(draft: &Draft, order: &Nest, launches: &[(usize, impl AsRef<str>)]) -> Vec<(usize, usize)> {
     let has_parallel = draft.loops.iter().any(|repeated| repeated.parallel);
     let bodies = (0..draft.bodies.len()).filter(|_| has_parallel);

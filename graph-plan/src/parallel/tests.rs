@@ -17,11 +17,14 @@ type LoopSketch = (Option<usize>, bool, i64, bool, i64);
 /// whole resource.
 type PartSketch = Option<([i64; 3], i64, u64)>;
 
+/// A part, and whether it is written.
+type AccessSketch = (PartSketch, bool);
+
 #[derive(Clone, Debug)]
 struct Sketch {
     loops: Vec<LoopSketch>,
-    /// The loop around each node, and its accesses: the part, and whether it writes.
-    nodes: Vec<(Option<usize>, Vec<(PartSketch, bool)>)>,
+    /// The loop around each node, and its accesses.
+    nodes: Vec<(Option<usize>, Vec<AccessSketch>)>,
     edges: Vec<(usize, usize)>,
     shifts: Vec<(usize, usize, [i64; 3])>,
 }
