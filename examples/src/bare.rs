@@ -15,7 +15,7 @@ pub struct BareChains {
     data: sys::CUdeviceptr,
 }
 
-/// A driver call. `?` is an error of it.
+/// A driver call, as a `Result`.
 macro_rules! driver {
     ($function:ident($($argument:expr),* $(,)?)) => {
         // SAFETY: the context of the device is current. Every handle is one that an earlier call made, which `drop`
@@ -28,7 +28,7 @@ impl BareChains {
     /// Builds the graph; `None` if the device is the emulator.
     ///
     /// # Errors
-    /// The driver's.
+    /// The error of the driver call that failed.
     pub fn new(
         device: &Device,
         ptx: &str,
@@ -106,7 +106,7 @@ impl BareChains {
     /// Launches the graph.
     ///
     /// # Errors
-    /// The driver's.
+    /// The error of the driver call that failed.
     pub fn launch(&mut self) -> Result<(), DriverError> {
         driver!(cuGraphLaunch(self.exec, self.stream))
     }
@@ -114,7 +114,7 @@ impl BareChains {
     /// Waits for all launches.
     ///
     /// # Errors
-    /// The driver's.
+    /// The error of the driver call that failed.
     pub fn synchronize(&mut self) -> Result<(), DriverError> {
         driver!(cuStreamSynchronize(self.stream))
     }

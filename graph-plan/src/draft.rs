@@ -116,6 +116,8 @@ pub struct Resource {
     pub space: Space,
     /// Whether it is a module-scope variable of kernels, which no author declares.
     pub implicit: bool,
+    /// Whether it is a variable of the kernels' module that the author declares as memory.
+    pub constant: bool,
     /// Whether its contents last at most one launch, so that it may share addresses with resources that never live at
     /// the same time.
     pub scratch: bool,
@@ -133,12 +135,22 @@ pub struct Node {
     /// Whether it is disabled until an author enables it. Its accesses count as those of any node, but nothing relies
     /// on its writes.
     pub disabled: bool,
+    /// Whether updates choose which parts of its memory it touches, perhaps none. Its accesses say all that it may
+    /// touch, but nothing relies on its writes.
+    pub partial: bool,
     /// Whether a mistake in this node was reported. Mistakes that follow from its edges and accesses are not reported.
     pub broken: bool,
     /// The body it is in, as an index into [`Draft::bodies`].
     pub body: usize,
     /// The innermost loop around it in that body, as an index into [`Draft::loops`].
     pub repeated: Option<usize>,
+}
+
+impl Node {
+    /// Whether each of its runs certainly writes what its accesses say.
+    pub fn is_certain(&self) -> bool {
+        !self.disabled && !self.partial
+    }
 }
 
 /// Nodes that belong together: the graph itself, or a body of a node. Edges join nodes of one body only.
@@ -319,6 +331,7 @@ impl Draft {
             name: name.into(),
             space,
             implicit: false,
+            constant: false,
             scratch: false,
         });
         self.resources.len() - 1
@@ -343,6 +356,7 @@ impl Draft {
             kind,
             opaque: false,
             disabled: false,
+            partial: false,
             broken: false,
             body,
             repeated: None,

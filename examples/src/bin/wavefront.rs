@@ -11,7 +11,7 @@ use std::error::Error;
 const SIDE: usize = 16;
 /// Blocks in a row and in a column.
 const BLOCKS: usize = 64;
-/// The same, with the blocks of the margin, whose letters are none.
+/// Blocks in a row and in a column, with the margin: its blocks belong to no letters.
 const WIDTH: usize = BLOCKS + 1;
 /// Letters of each text.
 const LETTERS: usize = BLOCKS * SIDE;
@@ -66,7 +66,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let [a, b] = [7, 11].map(text);
     graph.text_a_mut()?.as_flattened_mut().copy_from_slice(&a);
     graph.text_b_mut()?.as_flattened_mut().copy_from_slice(&b);
-    // The distance between no letters and some is their number.
+    // The distance between an empty text and another is the other's length.
     for (block, rows) in graph.top_mut()?.iter_mut().enumerate() {
         for (column, cell) in rows[SIDE - 1].iter_mut().enumerate() {
             *cell = before(block, column);

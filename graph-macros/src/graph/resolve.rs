@@ -6,10 +6,11 @@ mod owner;
 mod access;
 mod order;
 mod rng;
+mod symbol;
 mod scalar;
 
 pub(crate) use loops::Loop;
-pub(crate) use scalar::{Scalar, Value, added, added_scalars, expressions, mentioned, params, scalars};
+pub(crate) use scalar::{Scalar, Value, added, added_scalars, bounds, expressions, mentioned, params, scalars};
 
 use super::ast::{Attributes, Dependency, Form, Item, Node, Param, Place, Resource};
 use super::constant::{Variables, mentions};
@@ -172,6 +173,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
         .resources
         .iter()
         .for_each(|resource| rng::fixed(&graph, resource, report));
+    symbol::declared(&graph, report);
     for index in 0..graph.nodes.len() {
         let node = graph.nodes[index];
         order::after(&mut graph, index, node, report);

@@ -156,15 +156,16 @@ impl Meeting {
         }
     }
 
-    /// Adds that the end `a` of one instance is greater than its end `b`. Returns false if one of them is not a number.
-    pub(super) fn greater(&mut self, a: &Bound, b: &Bound) -> bool {
-        match (self.number(a, 0), self.number(b, 0)) {
-            (Some(a), Some(b)) => {
-                self.at_most(&b, &a, 1);
-                true
-            }
-            _ => false,
-        }
+    /// Whether the end `a` of an instance is at most `b` of it in each iteration, of which there is one.
+    pub(super) fn is_at_most(a: &Bound, b: &Bound) -> bool {
+        let (mut at_most, mut greater) = (Self::default(), Self::default());
+        let numbers = |meeting: &mut Self| Some((meeting.number(a, 0)?, meeting.number(b, 0)?));
+        let (Some(ends), Some(others)) = (numbers(&mut at_most), numbers(&mut greater)) else {
+            return false;
+        };
+        at_most.at_most(&ends.0, &ends.1, 0);
+        greater.at_most(&others.1, &others.0, 1);
+        greater.solve() == Err(Solution::None) && at_most.solve().is_ok()
     }
 
     fn number(&mut self, bound: &Bound, side: usize) -> Option<Linear> {

@@ -1,6 +1,7 @@
 //! Declaring the graph's own memory.
 
 use super::GraphBuilder;
+use super::constant::DeclaredConstant;
 use super::rng::DeclaredRng;
 use super::scratch::ScratchPlacement;
 use super::shared::DeclaredShared;
@@ -20,6 +21,7 @@ pub(super) struct DeclaredMemory {
     /// The shared resources, in order of declaration.
     pub(super) shared: Vec<DeclaredShared>,
     pub(super) rngs: Vec<DeclaredRng>,
+    pub(super) constants: Vec<DeclaredConstant>,
     pub(super) scratch: ScratchPlacement,
 }
 
@@ -61,7 +63,8 @@ impl GraphBuilder {
         self.resource(name.into(), Space::Device, bytes, align_of::<T>())
     }
 
-    /// Declares host memory of these lengths, two to four of them: see [`Table`].
+    /// Declares host memory of two to four dimensions. `lengths` begin with the outermost dimension and count elements:
+    /// see [`Table`].
     pub fn host_table<T: Element, const D: usize>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -73,7 +76,8 @@ impl GraphBuilder {
         self.table(name.into(), Space::Host, lengths)
     }
 
-    /// Declares device memory of these lengths, two to four of them: see [`Table`].
+    /// Declares device memory of two to four dimensions. `lengths` begin with the outermost dimension and count
+    /// elements: see [`Table`].
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};

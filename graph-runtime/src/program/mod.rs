@@ -1,5 +1,6 @@
 //! The work of a graph's nodes as plain data. The builder writes it, and the backends carry it out.
 
+pub(crate) mod reach;
 pub(crate) mod scratch;
 pub(crate) mod declared;
 pub(crate) mod raw;
@@ -15,11 +16,13 @@ use crate::program::capture::CaptureCall;
 use crate::program::event::Event;
 use crate::program::host::HostCall;
 use crate::program::raw::RawCall;
+use crate::program::reach::Reach;
 use crate::shape::part::{ByteRectangle, Part};
 use crate::shape::place::Span;
 use cudarc::driver::CudaFunction;
 use graph_plan::{LaunchConfig, Mode, NodeKind};
-use std::collections::HashMap;
+use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
@@ -250,6 +253,19 @@ pub(crate) enum Code {
     Loaded(CudaFunction),
 }
 
+/// A variable of a module that is memory of the graph.
+#[derive(Clone, Debug)]
+pub(crate) struct ModuleMemory {
+    /// The index of the resource.
+    pub(crate) resource: usize,
+    /// The index into [`Program::modules`].
+    pub(crate) module: usize,
+    /// The name in the PTX.
+    pub(crate) symbol: Cow<'static, str>,
+    /// The line of its declaration in the PTX, from 1.
+    pub(crate) line: u32,
+}
+
 impl Function {
     /// The index of its module in [`Program::modules`]; `None` if the user has loaded it.
     pub(crate) fn module(&self) -> Option<usize> {
@@ -272,6 +288,8 @@ pub(crate) struct Program {
     /// The PTX texts of the kernels, each once.
     pub(crate) modules: Vec<&'static Ptx>,
     pub(crate) enabled: Vec<bool>,
+    /// The memory in which updates choose the parts that nodes touch, by node. Almost always empty.
+    pub(crate) reaches: BTreeMap<usize, Reach>,
     /// The function of each `KernelFacts` seen so far, by the address of the facts.
     known: HashMap<usize, u32>,
     /// The last lookup in `known`, since neighbours often launch the same kernel.

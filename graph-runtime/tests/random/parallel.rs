@@ -142,7 +142,7 @@ fn build(builder: &mut GraphBuilder, declared: &[Declared], memory: &mut Memory,
     }
 }
 
-/// Is the graph right as one copy of its nodes says, and is it when all nodes are there?
+/// Whether the graph is right by the analysis of one copy of its nodes, and whether it is right with all nodes.
 fn is_right(seed: u64, fewest: usize) -> (bool, bool) {
     let random = &mut Random(seed);
     let declared = declarations(random, 0, fewest);

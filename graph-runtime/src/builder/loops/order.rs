@@ -7,7 +7,7 @@ use crate::program::declared::DeclaredNodes;
 use graph_plan::{Draft, Edge, Lists, NodeKind};
 use std::ops::Range;
 
-/// The maximum number of edges from some nodes to others, all of which run after all of the first; if there are more, a
+/// The maximum number of edges that make each of some nodes run after each of some others. If there would be more, a
 /// join is put between.
 const MAX_DIRECT_EDGES: usize = 256;
 
@@ -110,7 +110,7 @@ impl GraphBuilder {
         }
     }
 
-    /// Makes an iteration, which begins with `after`, run after one that ends with `before`.
+    /// Makes an iteration that begins with the nodes `after` run after one that ends with the nodes `before`.
     fn order(&mut self, body: usize, before: &[usize], after: &[usize], ends: &Ends) {
         if before.len() * after.len() > MAX_DIRECT_EDGES {
             let name = format!("before {}", self.draft.nodes[after[0]].name);
