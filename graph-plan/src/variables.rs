@@ -16,7 +16,7 @@ pub const fn variable_race(first: &str, a: &KernelCode<'_>, second: &str, b: &Ke
         let (name, mode) = a.variables[index / b.variables.len()];
         let (other, other_mode) = b.variables[index % b.variables.len()];
         index += 1;
-        if same(name, other) && (mode.writes() || other_mode.writes()) {
+        if same(name, other) && mode.conflicts(other_mode) {
             if same(first, second) {
                 let text = Text::new()
                     .str("iterations of `")

@@ -234,7 +234,7 @@ impl Sketch {
         }
     }
 
-    /// Whether two accesses race in some iterations? Each is a node and the number of an access of it.
+    /// Whether two accesses race in some iterations. Each is a node and the number of an access of it.
     fn races(
         &self,
         given: Option<&[(i128, i128)]>,

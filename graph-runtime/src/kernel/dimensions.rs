@@ -100,10 +100,11 @@ impl<D> Layout<D> {
             if let Part::Integer { offset, size, signed } = parts[index] {
                 let (mut bytes, mut byte) = ([0; 16], 0);
                 while byte < size {
+                    let address = start.wrapping_add(offset + byte);
                     // SAFETY: an integer of `value` begins at `offset` and has `size` bytes (fact 1 on `Layout`), and
                     // `byte` is below `size`. So the address is in `value`, which is borrowed, and that byte is
                     // initialised.
-                    bytes[byte] = unsafe { start.add(offset + byte).read() };
+                    bytes[byte] = unsafe { address.read() };
                     byte += 1;
                 }
                 values[index] = widened(bytes, size, signed);
