@@ -1,5 +1,7 @@
 //! The code that examples share: kernels, and the lines that they print.
 
+pub mod bare;
+
 use cudarc::cublas::CudaBlas;
 use cudarc::cublas::sys::{cublasSetWorkspace_v2, is_culib_present};
 use graph_runtime::{BoxError, CaptureStream, Device, cuda_kernels};

@@ -5,13 +5,15 @@ use std::path::Path;
 use std::process::Command;
 
 /// The examples and their executables.
-const EXAMPLES: [(&str, &str); 6] = [
+const EXAMPLES: [(&str, &str); 8] = [
+    ("chains", env!("CARGO_BIN_EXE_chains")),
     ("forward_backward", env!("CARGO_BIN_EXE_forward_backward")),
     ("forward_backward_eager", env!("CARGO_BIN_EXE_forward_backward_eager")),
     ("matrix_power", env!("CARGO_BIN_EXE_matrix_power")),
     ("mlp", env!("CARGO_BIN_EXE_mlp")),
     ("parallel_gemms", env!("CARGO_BIN_EXE_parallel_gemms")),
     ("roots", env!("CARGO_BIN_EXE_roots")),
+    ("wavefront", env!("CARGO_BIN_EXE_wavefront")),
 ];
 
 #[test]

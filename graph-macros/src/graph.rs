@@ -23,7 +23,7 @@ use proc_macro2::TokenStream;
 
 /// The whole macro.
 pub(crate) fn expand(input: TokenStream) -> TokenStream {
-    let mut report = Report::default();
+    let mut report = Report::of(&input);
     let (runtime, input) = head::runtime(input, &mut report);
     let expansion = match parse::input(input.clone(), &mut report) {
         Some(Input::Items(items)) => declared(items, editor::statements(input), &mut report),

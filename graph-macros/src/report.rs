@@ -1,8 +1,9 @@
 //! Mistakes and warnings as tokens: `compile_error!`s, and uses of deprecated items, since stable proc macros have no
 //! warnings of their own.
 
+use crate::span::is_call_site;
 use graph_plan::{Code, Diagnostic, Subject};
-use proc_macro2::{Ident, LineColumn, Span, TokenStream};
+use proc_macro2::{Ident, LineColumn, Span, TokenStream, TokenTree};
 use quote::{quote, quote_spanned};
 
 /// The mistakes and warnings of one macro call.
@@ -10,6 +11,8 @@ use quote::{quote, quote_spanned};
 pub(crate) struct Report {
     errors: Vec<Entry>,
     warnings: Vec<Entry>,
+    /// The last token of the input, where mistakes at the end of the input are shown.
+    end: Option<Span>,
 }
 
 /// One mistake and the user's tokens it is about: from the first span to the second.
@@ -24,6 +27,19 @@ struct Entry {
 }
 
 impl Report {
+    /// The report of an input.
+    pub(crate) fn of(input: &TokenStream) -> Self {
+        let last = input.clone().into_iter().last();
+        let end = last.map(|last| match last {
+            TokenTree::Group(group) => group.span_close(),
+            other => other.span(),
+        });
+        Self {
+            end,
+            ..Self::default()
+        }
+    }
+
     /// Adds an error (or, for a warning's code, a warning) at one token.
     pub(crate) fn push(&mut self, span: Span, diagnostic: &Diagnostic) {
         self.push_between(span, span, diagnostic);
@@ -32,8 +48,8 @@ impl Report {
     /// Adds an error or a warning at the tokens from `start` to `end`.
     pub(crate) fn push_between(&mut self, start: Span, end: Span, diagnostic: &Diagnostic) {
         let entry = Entry {
-            start,
-            end,
+            start: self.placed(start),
+            end: self.placed(end),
             code: diagnostic.code,
             text: diagnostic.to_string(),
             aside: false,
@@ -43,6 +59,12 @@ impl Report {
         } else {
             self.errors.push(entry)
         }
+    }
+
+    /// The place of a mistake. What is missing at the end of the input has no token: rustc would underline all of it.
+    fn placed(&self, span: Span) -> Span {
+        let end = self.end.filter(|_| is_call_site(span));
+        end.unwrap_or(span)
     }
 
     /// Adds a `syntax` error: what was expected, in rustc's style.
@@ -66,8 +88,8 @@ impl Report {
         }
     }
 
-    /// Adds the entries of another report that are not like one that is known: of one code, at one place. Only wrong
-    /// signatures differ there.
+    /// Adds the entries of another report, but none whose code and place an entry has already. Errors about signatures
+    /// are left out only if their text is the same too.
     pub(crate) fn absorb(&mut self, other: &Report) {
         let lists = [(&mut self.errors, &other.errors), (&mut self.warnings, &other.warnings)];
         for (own, others) in lists {
@@ -94,6 +116,12 @@ impl Report {
             .iter()
             .filter(|entry| codes.contains(&entry.code) && !entry.aside);
         errors.map(|entry| entry.start.start())
+    }
+
+    /// The first tokens that the errors are about.
+    #[cfg(test)]
+    pub(crate) fn starts(&self) -> Vec<Span> {
+        self.errors.iter().map(|entry| entry.start).collect()
     }
 
     /// The messages that [`Report::tokens`] shows, in source order.

@@ -6,6 +6,7 @@
 mod manifest;
 mod toml;
 
+use crate::span::is_call_site;
 use proc_macro2::{Delimiter, Group, Ident, Punct, Spacing, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
 use std::env;
@@ -131,10 +132,6 @@ fn located(tokens: TokenStream, place: Span) -> TokenStream {
         token
     };
     tokens.into_iter().map(located).collect()
-}
-
-fn is_call_site(span: Span) -> bool {
-    format!("{span:?}") == format!("{:?}", Span::call_site())
 }
 
 /// The span of the name if `::graph_runtime` is at this index, and not as the rest of a longer path.

@@ -15,6 +15,11 @@ pub(crate) fn ends(tokens: &impl ToTokens) -> (Span, Span) {
     (first, spans.last().unwrap_or(first))
 }
 
+/// Whether the span is that of the whole macro call: tokens that the expansion makes have it, and the end of the input.
+pub(crate) fn is_call_site(span: Span) -> bool {
+    format!("{span:?}") == format!("{:?}", Span::call_site())
+}
+
 /// The line of a span; `None` in rust-analyzer, where every span says the first line.
 pub(crate) fn line(span: Span) -> Option<usize> {
     Some(span.start().line).filter(|&line| line > 1)

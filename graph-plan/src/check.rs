@@ -508,6 +508,16 @@ mod tests {
              note: `stop` writes it, but is disabled\n\
              help: remove `#[disabled]` from `stop`"
         );
+        draft.nodes[stop].disabled = false;
+        draft.nodes[stop].partial = true;
+        let text = check(&draft).errors[0].to_string();
+        assert!(
+            text.ends_with(
+                "note: `stop` writes a part that updates choose, perhaps nothing\n\
+                 help: write `flag` in another node of the body, or in `stop` without a `param`"
+            ),
+            "{text}"
+        );
         let other = draft.node_in(body, "other", NodeKind::Memset);
         draft.access(other, flag, Region::Whole, Mode::Write);
         draft.edge(stop, other);

@@ -133,12 +133,22 @@ pub struct Node {
     /// Whether it is disabled until an author enables it. Its accesses count as those of any node, but nothing relies
     /// on its writes.
     pub disabled: bool,
+    /// Whether updates choose which parts of its memory it touches, perhaps none. Its accesses say all that it may
+    /// touch, but nothing relies on its writes.
+    pub partial: bool,
     /// Whether a mistake in this node was reported. Mistakes that follow from its edges and accesses are not reported.
     pub broken: bool,
     /// The body it is in, as an index into [`Draft::bodies`].
     pub body: usize,
     /// The innermost loop around it in that body, as an index into [`Draft::loops`].
     pub repeated: Option<usize>,
+}
+
+impl Node {
+    /// Whether each of its runs certainly writes what its accesses say.
+    pub fn is_certain(&self) -> bool {
+        !self.disabled && !self.partial
+    }
 }
 
 /// Nodes that belong together: the graph itself, or a body of a node. Edges join nodes of one body only.
@@ -276,10 +286,10 @@ pub struct Draft {
     pub loops: Vec<Loop>,
     /// The edges between iterations, in any order, each between nodes of one body.
     pub shifts: Vec<Shift>,
-    /// The source line of each of these, if it is known. May be shorter than `shifts`.
+    /// The source line of each edge of `shifts`, if it is known. May be shorter than `shifts`.
     pub shift_lines: Vec<Option<u32>>,
-    /// For each node of a graph whose loops are unrolled, the number of iteration numbers that end its name: 2 for
-    /// `block[1][0]`. Nodes after the last entry have none. Texts have none.
+    /// For each node of a graph whose loops are unrolled, the number of iteration numbers at the end of its name: 2 for
+    /// `block[1][0]`. Nodes after the last entry have 0 such numbers. Empty for the text of a macro.
     pub numbers: Vec<u32>,
 }
 
@@ -343,6 +353,7 @@ impl Draft {
             kind,
             opaque: false,
             disabled: false,
+            partial: false,
             broken: false,
             body,
             repeated: None,
@@ -350,7 +361,7 @@ impl Draft {
         self.nodes.len() - 1
     }
 
-    /// Records that the name of a node ends with so many iteration numbers, each in brackets.
+    /// Records that the name of a node ends with `numbers` iteration numbers, each in brackets.
     pub fn set_numbers(&mut self, node: usize, numbers: usize) {
         if numbers > 0 {
             self.numbers.resize(node, 0);
@@ -358,7 +369,7 @@ impl Draft {
         }
     }
 
-    /// The name of a node without its iteration numbers, and these: `block` and `[1][0]`.
+    /// The name of a node without its iteration numbers, and the numbers: `block` and `[1][0]`.
     pub fn name_and_numbers(&self, node: usize) -> (&str, &str) {
         let name = &*self.nodes[node].name;
         let numbers = self.numbers.get(node).copied().unwrap_or(0);
@@ -399,8 +410,8 @@ impl Draft {
         number
     }
 
-    /// Orders `to` after the node `from` of another iteration, and returns the index in [`Draft::shifts`]. `steps` are
-    /// those of a [`Shift`].
+    /// Orders `to` after the node `from` of another iteration, and returns the edge's index in [`Draft::shifts`].
+    /// `steps` are [`Shift::steps`].
     pub fn shift(&mut self, from: usize, to: usize, steps: impl Into<Vec<i64>>) -> usize {
         let steps = steps.into();
         self.shifts.push(Shift { from, to, steps });
@@ -468,7 +479,9 @@ impl Draft {
 
     /// The loops around a node in its own body, from the outermost.
     pub fn loops_in_body(&self, node: usize) -> Vec<usize> {
-        let outside = self.bodies[self.nodes[node].body].node.and_then(|owner| self.loop_around(owner));
+        let outside = self.bodies[self.nodes[node].body]
+            .node
+            .and_then(|owner| self.loop_around(owner));
         let inner = self.loops_around(self.nodes[node].repeated);
         let mut found: Vec<usize> = inner.take_while(|&inner| Some(inner) != outside).collect();
         found.reverse();

@@ -34,9 +34,12 @@ impl Variable {
         }
     }
 
-    /// Are both ends the same in all iterations of the loops around?
+    /// Whether both ends are the same in all iterations of the loops around, as far as they are known.
     pub(crate) fn is_rectangular(&self) -> bool {
-        [&self.first, &self.last].into_iter().flatten().all(|form| form.terms.is_empty())
+        [&self.first, &self.last]
+            .into_iter()
+            .flatten()
+            .all(|form| form.terms.is_empty())
     }
 }
 
@@ -49,7 +52,7 @@ pub struct Form {
 }
 
 impl Form {
-    /// A literal. `None` if it is too large, as for all operations.
+    /// A literal; `None` if it is too large. All operations return `None` if a number of the result is too large.
     pub fn literal(value: i128) -> Option<Self> {
         let constant = i64::try_from(value).ok()?;
         Self {
@@ -79,7 +82,7 @@ impl Form {
         self.limited()
     }
 
-    /// The form, times a literal.
+    /// The form times a literal.
     pub fn times(mut self, factor: i64) -> Option<Self> {
         self.constant = self.constant.checked_mul(factor)?;
         for (_, coefficient) in &mut self.terms {
@@ -88,7 +91,7 @@ impl Form {
         self.limited()
     }
 
-    /// The value of a form without variables.
+    /// The value of a form without variables; `None` if it has variables.
     pub fn value(&self) -> Option<i64> {
         self.terms.is_empty().then_some(self.constant)
     }
@@ -113,7 +116,11 @@ impl Form {
     fn limited(mut self) -> Option<Self> {
         self.terms.retain(|(_, coefficient)| *coefficient != 0);
         self.terms.sort_by_key(|(variable, _)| variable.number);
-        let mut all = self.terms.iter().map(|(_, coefficient)| *coefficient).chain([self.constant]);
+        let mut all = self
+            .terms
+            .iter()
+            .map(|(_, coefficient)| *coefficient)
+            .chain([self.constant]);
         all.all(|number| number.checked_abs().is_some_and(|size| size <= MAX_COEFFICIENT))
             .then_some(self)
     }
@@ -155,11 +162,24 @@ mod tests {
     fn forms_are_written_as_sums() {
         let [i, j] = [(0, "i"), (1, "j")].map(|(number, name)| Form::variable(&Arc::new(Variable::new(number, name))));
         let literal = |value| Form::literal(value).unwrap();
-        let sum = i.clone().times(4).unwrap().plus(&j).unwrap().plus(&literal(-1)).unwrap();
+        let sum = i
+            .clone()
+            .times(4)
+            .unwrap()
+            .plus(&j)
+            .unwrap()
+            .plus(&literal(-1))
+            .unwrap();
         assert_eq!(sum.to_string(), "4 * i + j - 1");
         assert_eq!(j.clone().plus(&i).unwrap().to_string(), "i + j");
-        assert_eq!(i.clone().times(-1).unwrap().plus(&literal(3)).unwrap().to_string(), "-i + 3");
-        assert_eq!((literal(0).to_string(), i.times(0).unwrap().value()), ("0".into(), Some(0)));
+        assert_eq!(
+            i.clone().times(-1).unwrap().plus(&literal(3)).unwrap().to_string(),
+            "-i + 3"
+        );
+        assert_eq!(
+            (literal(0).to_string(), i.times(0).unwrap().value()),
+            ("0".into(), Some(0))
+        );
         assert_eq!(Form::literal(1 << 41), None);
         assert_eq!(j.times(i64::MAX), None);
     }

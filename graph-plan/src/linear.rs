@@ -43,7 +43,7 @@ pub(crate) enum Solution {
 }
 
 impl Solution {
-    /// Is there no solution for certain?
+    /// Whether there is certainly no solution.
     pub(crate) fn is_none(&self) -> bool {
         *self == Solution::None
     }
@@ -83,7 +83,10 @@ impl System {
         // The sum is a multiple of the divisor, so the bound moves to the next one.
         let low = low.div_euclid(divisor) + i128::from(low.rem_euclid(divisor) != 0);
         let sign = first.signum();
-        let terms: Vec<_> = collected.iter().map(|(variable, next)| (*variable, sign * next / divisor)).collect();
+        let terms: Vec<_> = collected
+            .iter()
+            .map(|(variable, next)| (*variable, sign * next / divisor))
+            .collect();
         let index = self.constraints.iter().position(|known| known.terms == terms);
         let index = index.unwrap_or_else(|| {
             self.constraints.push(Constraint {
@@ -101,12 +104,12 @@ impl System {
         self.contradiction |= known.low > known.high;
     }
 
-    /// Searches a solution, in small values first.
+    /// Searches for a solution, in small values first.
     pub(crate) fn solve(&self) -> Solution {
         self.search(false, &mut |_| true)
     }
 
-    /// Searches a solution that `accept` accepts.
+    /// Searches for a solution that `accept` accepts.
     pub(crate) fn solve_with(&self, accept: &mut dyn FnMut(&[i128]) -> bool) -> Solution {
         match self.solve() {
             Solution::Found(_) | Solution::Unknown => self.search(true, accept),
@@ -168,7 +171,7 @@ impl Search<'_> {
         None
     }
 
-    /// Narrows the ranges by the inequalities; false if one cannot hold.
+    /// Narrows the ranges by the inequalities. Returns false if one of these cannot hold.
     fn narrow(&self, ranges: &mut [(i128, i128)]) -> bool {
         for _ in 0..MAX_ROUNDS {
             let mut changed = false;
@@ -187,7 +190,7 @@ impl Search<'_> {
 }
 
 impl Constraint {
-    /// Narrows the ranges of its variables, and returns whether one has changed; `None` if it cannot hold.
+    /// Narrows the ranges of its variables. Returns whether one has changed, and `None` if the inequality cannot hold.
     fn narrow(&self, ranges: &mut [(i128, i128)]) -> Option<bool> {
         let ends = |&(variable, coefficient): &(usize, i128), ranges: &[(i128, i128)]| {
             let (low, high) = ranges[variable];
@@ -218,7 +221,10 @@ impl Constraint {
             );
             let (from, to) = match coefficient > 0 {
                 true => (ceil(min, coefficient), max.div_euclid(coefficient)),
-                false => (ceil(-max.max(-i128::MAX), -coefficient), (-min.max(-i128::MAX)).div_euclid(-coefficient)),
+                false => (
+                    ceil(-max.max(-i128::MAX), -coefficient),
+                    (-min.max(-i128::MAX)).div_euclid(-coefficient),
+                ),
             };
             let range = &mut ranges[variable];
             let narrowed = (range.0.max(from), range.1.min(to));

@@ -41,14 +41,16 @@ struct Group<'a> {
 }
 
 impl<'a> Parallel<'a> {
-    /// A body; `None` if none of its nodes is in a loop of the body.
+    /// The analysis of a body; `None` if none of its nodes is in a loop of the body.
     pub(crate) fn of(draft: &'a Draft, order: &'a Nest, body: usize) -> Option<Self> {
         let in_loop = |node: usize| draft.nodes[node].body == body && !draft.loops_in_body(node).is_empty();
         if draft.loops.is_empty() || !(0..draft.nodes.len()).any(in_loop) {
             return None;
         }
         let owner = draft.bodies[body].node;
-        let mut around: Vec<usize> = draft.loops_around(owner.and_then(|owner| draft.loop_around(owner))).collect();
+        let mut around: Vec<usize> = draft
+            .loops_around(owner.and_then(|owner| draft.loop_around(owner)))
+            .collect();
         around.reverse();
         Some(Self {
             draft,
@@ -57,13 +59,13 @@ impl<'a> Parallel<'a> {
         })
     }
 
-    /// Is one of the two nodes in a loop?
+    /// Whether one of the two nodes is in a loop.
     pub(crate) fn concerns(&self, first: usize, second: usize) -> bool {
         !self.instances.loops(first).is_empty() || !self.instances.loops(second).is_empty()
     }
 
-    /// Do two accesses of different nodes meet in one iteration of all loops around both, where no path orders them?
-    /// Each access comes with its node in the body.
+    /// Whether two accesses of different nodes meet in one iteration of all loops around both where no path orders
+    /// them. Each access comes with its node in the body.
     pub(crate) fn race_in_one_iteration(&self, first: (usize, usize), second: (usize, usize)) -> bool {
         let common = self.instances.common(first.1, second.1);
         self.meet(first, second, &vec![0; common]).is_some()
@@ -96,7 +98,11 @@ impl<'a> Parallel<'a> {
                 let (a, b) = (&groups[a], &groups[b]);
                 if (a.mode.writes() || b.mode.writes()) && self.may_cross(a, b) {
                     for &first in &a.accesses {
-                        for &second in b.accesses.iter().filter(|&&second| second > first || !std::ptr::eq(a, b)) {
+                        for &second in b
+                            .accesses
+                            .iter()
+                            .filter(|&&second| second > first || !std::ptr::eq(a, b))
+                        {
                             left = left.saturating_sub(1);
                             if left > 0 {
                                 self.cross(first, second, &mut told, &mut found);
@@ -128,23 +134,26 @@ impl<'a> Parallel<'a> {
         groups
     }
 
-    /// May accesses of the two groups meet in different iterations?
+    /// Whether accesses of the two groups may meet in different iterations.
     fn may_cross(&self, a: &Group<'_>, b: &Group<'_>) -> bool {
         let (Some(first), Some(second)) = (a.accesses.first(), b.accesses.first()) else {
             return false;
         };
         let common = self.instances.common(first.1, second.1);
         differences(common).any(|signs| {
-            self.meeting(*first, *second, &signs).is_some_and(|meeting| !matches!(meeting.solve(), Err(none) if none.is_none()))
+            self.meeting(*first, *second, &signs)
+                .is_some_and(|meeting| !matches!(meeting.solve(), Err(none) if none.is_none()))
         })
     }
 
-    /// Records how two accesses cross, unless that was told of their loop.
+    /// Records how two accesses cross, unless a crossing in their loop was recorded before.
     fn cross(&self, first: (usize, usize), second: (usize, usize), told: &mut Vec<usize>, found: &mut Vec<Crossing>) {
         let common = self.instances.common(first.1, second.1);
         let loops = &self.instances.loops(first.1)[..common];
         for signs in differences(common) {
-            let Some(outermost) = signs.iter().position(|&sign| sign != 0) else { continue };
+            let Some(outermost) = signs.iter().position(|&sign| sign != 0) else {
+                continue;
+            };
             let own = first == second && signs[outermost] < 0;
             if own || told.contains(&loops[outermost]) || !self.draft.loops[loops[outermost]].parallel {
                 continue;
@@ -161,7 +170,7 @@ impl<'a> Parallel<'a> {
     }
 
     /// Iterations in which two accesses meet and no path orders their nodes, where the numbers of the loops around both
-    /// differ by these signs. The inner option is empty if the search was given up.
+    /// differ by these signs. `None` if there are none, and `Some(None)` if the search was given up.
     fn meet(&self, first: (usize, usize), second: (usize, usize), signs: &[i64]) -> Option<Option<Met>> {
         let meeting = self.meeting(first, second, signs)?;
         if meeting.solve().is_err_and(|none| none.is_none()) {
@@ -180,17 +189,19 @@ impl<'a> Parallel<'a> {
         };
         match (result, certainty) {
             (Ok(met), Certainty::Unordered) => Some(Some(met)),
-            // After so many iterations that are ordered, the others are, too: the order is periodic.
+            // If so many iterations are ordered, all others are too: the order is periodic.
             (Ok(met), _) => found.then_some(Some(met)),
             (Err(none), _) => (!none.is_none() && searches == 0).then_some(None),
         }
     }
 
-    /// Does no path order the two instances?
+    /// Whether no path orders the two instances.
     fn unordered(&self, first: usize, second: usize, met: &Met) -> bool {
         let instance = |node: usize, side: usize| {
             let loops = self.instances.loops(node).iter();
-            let numbers = loops.map(|&around| met.value(side, around).unwrap_or_default()).collect();
+            let numbers = loops
+                .map(|&around| met.value(side, around).unwrap_or_default())
+                .collect();
             (node, numbers)
         };
         let (first, second) = (instance(first, 0), instance(second, 1));
@@ -202,7 +213,7 @@ impl<'a> Parallel<'a> {
     fn meeting(&self, first: (usize, usize), second: (usize, usize), signs: &[i64]) -> Option<Meeting> {
         let region = |access: usize| &self.draft.accesses[access].region;
         let loops = self.instances.loops(first.1);
-        // An expression has one value for both where the numbers of all loops that it may mention are equal.
+        // An expression has the same value for both if the numbers of all loops that it may mention are equal.
         let equal = signs.iter().take_while(|&&sign| sign == 0).count();
         let same = |around: usize| self.around.contains(&around) || loops[..equal].contains(&around);
         let [a, b] = [first.0, second.0].map(|access| region(access).in_iterations_of(same));
@@ -227,9 +238,11 @@ impl<'a> Parallel<'a> {
     }
 }
 
-/// All ways in which numbers of so many loops can differ, by their signs.
+/// All ways in which the numbers of this many loops can differ, as one sign for each loop.
 fn differences(loops: usize) -> impl Iterator<Item = Vec<i64>> {
-    let all = 3_usize.checked_pow(u32::try_from(loops).unwrap_or(u32::MAX)).unwrap_or(0);
+    let all = 3_usize
+        .checked_pow(u32::try_from(loops).unwrap_or(u32::MAX))
+        .unwrap_or(0);
     (1..all).map(move |code| {
         let digits = (0..loops).scan(code, |rest, _| {
             let digit = *rest % 3;

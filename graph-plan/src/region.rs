@@ -40,8 +40,9 @@ impl Bound {
             (Bound::Known(0), _) | (_, Bound::End) => true,
             (Bound::Symbol(_) | Bound::Iteration(..), _) => self == other,
             (Bound::Affine(_), _) | (_, Bound::Affine(_)) => {
-                let mut greater = Meeting::default();
-                self == other || greater.greater(self, other) && greater.solve() == Err(Solution::None)
+                // Where there are no iterations, nothing is contained in anything, so that a region which contains
+                // another one meets all that the other one meets.
+                self == other || Meeting::is_at_most(self, other)
             }
             _ => false,
         }
@@ -120,7 +121,8 @@ impl Region {
             return a.max(c) < b.min(d);
         }
         if self.is_affine() || other.is_affine() {
-            return self.by_names(true).overlaps(&other.by_names(true)) && self.meeting(other, true).solve() != Err(Solution::None);
+            return self.by_names(true).overlaps(&other.by_names(true))
+                && self.meeting(other, true).solve() != Err(Solution::None);
         }
         match (self, other) {
             (Region::Whole, Region::Whole) => return true,
@@ -176,19 +178,20 @@ impl Region {
             && (!(self.is_affine() || other.is_affine()) || self.meeting(other, false).solve() != Err(Solution::None))
     }
 
-    /// The inequalities that hold where the two meet: in one iteration of the loops that both are in, or in any two.
+    /// The inequalities that hold where the two meet, `in_one` iteration of the loops that both are in or else in any
+    /// two iterations.
     pub(crate) fn meeting(&self, other: &Region, in_one: bool) -> Meeting {
         let mut meeting = Meeting::default();
         meeting.touch((self, 0), (other, usize::from(!in_one)));
         meeting
     }
 
-    /// Is one of its bounds affine?
+    /// Whether one of its bounds is affine.
     pub(crate) fn is_affine(&self) -> bool {
         self.any_bound(&|bound| matches!(bound, Bound::Affine(_)))
     }
 
-    /// Does one of its bounds fulfil the condition?
+    /// Whether one of its bounds fulfils the condition.
     fn any_bound(&self, condition: &dyn Fn(&Bound) -> bool) -> bool {
         match self {
             Region::Whole | Region::Rectangle(_) => false,
@@ -198,8 +201,8 @@ impl Region {
         }
     }
 
-    /// The region with all affine bounds unknown and, unless `in_one` iteration, with those unknown that are known
-    /// within one iteration only.
+    /// The region with all affine bounds replaced by unknown ones. Unless both regions are `in_one` iteration, bounds
+    /// that are known within one iteration only are replaced too.
     fn by_names(&self, in_one: bool) -> Region {
         self.map(&|bound| match bound {
             Bound::Affine(_) => Bound::Unknown,
@@ -208,7 +211,8 @@ impl Region {
         })
     }
 
-    /// The region with expressions unknown that mention the variables of loops, other than those that `keep` names.
+    /// The region with unknown bounds in place of expressions of a loop's variable, unless `keep` is true for that
+    /// loop.
     pub(crate) fn in_iterations_of(&self, keep: impl Fn(usize) -> bool) -> Region {
         self.map(&|bound| match bound {
             Bound::Iteration(iteration) if !keep(iteration.1) => Bound::Unknown,
@@ -216,7 +220,7 @@ impl Region {
         })
     }
 
-    /// May the two overlap, as far as their names tell?
+    /// Whether the two may overlap, as far as the texts of their bounds tell: affine bounds count as unknown.
     pub(crate) fn overlaps_by_names(&self, other: &Region) -> bool {
         self.by_names(true).overlaps(&other.by_names(true))
     }
@@ -231,7 +235,7 @@ impl Region {
         }
     }
 
-    /// The region with numbers for the variables of loops.
+    /// The region with the value of each affine bound, where `of` gives the numbers of all loops that it mentions.
     pub(crate) fn evaluated(&self, of: &dyn Fn(usize) -> Option<i128>) -> Region {
         self.map(&|bound| match bound {
             Bound::Affine(form) if form.terms().iter().all(|(variable, _)| of(variable.number).is_some()) => {

@@ -11,7 +11,8 @@ pub(crate) struct Scopes {
     parallel: Vec<bool>,
     /// The innermost scope of each node.
     of_nodes: Vec<usize>,
-    disabled: Vec<bool>,
+    /// The nodes whose writes nothing relies on.
+    uncertain: Vec<bool>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -48,9 +49,11 @@ impl Scopes {
         Self {
             parents,
             kinds,
-            parallel: std::iter::repeat_n(false, bodies).chain(draft.loops.iter().map(|repeated| repeated.parallel)).collect(),
+            parallel: std::iter::repeat_n(false, bodies)
+                .chain(draft.loops.iter().map(|repeated| repeated.parallel))
+                .collect(),
             of_nodes: (0..draft.nodes.len()).map(of_node).collect(),
-            disabled: draft.nodes.iter().map(|node| node.disabled).collect(),
+            uncertain: draft.nodes.iter().map(|node| !node.is_certain()).collect(),
         }
     }
 
@@ -69,7 +72,7 @@ impl Scopes {
         self.around(node).filter(|&scope| self.kinds[scope] == Kind::Repeated)
     }
 
-    /// Is it an `each`, whose iterations are not ordered?
+    /// Whether the scope is an `each`, whose iterations are not ordered.
     pub(crate) fn is_parallel(&self, scope: usize) -> bool {
         self.parallel[scope]
     }
@@ -88,7 +91,7 @@ impl Scopes {
     pub(crate) fn always_before(&self, node: usize, scope: usize) -> bool {
         let mut around = self.around(node);
         let decides = around.find(|&scope| self.kinds[scope] != Kind::Once);
-        !self.disabled[node] && decides.is_none_or(|decides| self.holds(decides, scope))
+        !self.uncertain[node] && decides.is_none_or(|decides| self.holds(decides, scope))
     }
 
     /// Whether the second scope is the first, or in it.

@@ -130,7 +130,8 @@ impl Device {
         self.device_memory(bytes).map(|memory| DeviceBuffer::new(memory, bytes))
     }
 
-    /// Zeroed device memory of these lengths, two to four of them, outside any graph: see [`Table`].
+    /// Allocates zeroed device memory of two to four dimensions, outside any graph; graphs can share it. `lengths`
+    /// begin with the outermost dimension and count elements: see [`Table`]. Waits until it is zeroed.
     ///
     /// # Errors
     /// As [`Device::alloc`].
@@ -162,10 +163,11 @@ impl Device {
             .map(|memory| HostBuffer::slice(memory, len))
     }
 
-    /// Zeroed host memory of these lengths, two to four of them, page-locked on CUDA, outside any graph: see [`Table`].
+    /// Allocates zeroed host memory of two to four dimensions, page-locked on CUDA, outside any graph. `lengths` begin
+    /// with the outermost dimension and count elements: see [`Table`].
     ///
     /// # Errors
-    /// As [`Device::alloc`].
+    /// As [`Device::alloc_host`].
     pub fn alloc_host_table<T: Element, const D: usize>(&self, lengths: [usize; D]) -> Result<HostBuffer<Table<T, D>>>
     where
         Table<T, D>: Tabular,

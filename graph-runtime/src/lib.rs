@@ -77,8 +77,8 @@
 //! * Devices: [`Device`], [`EmulatorOptions`].
 //! * Errors: [`Error`], [`Result`], the [`Site`] of an error, [`CudaError`]; a [`Diagnostic`] with its [`Code`] and
 //!   [`Subject`].
-//! * The graph as data: a [`Plan`] of [`PlanNode`]s, [`PlanAccess`]es, [`PlanResource`]s, [`PlanBody`]s and
-//!   [`PlanLoop`]s, [`PlanShift`]s, with [`NodeKind`], [`Mode`], [`Role`] and [`Space`].
+//! * The graph as data: a [`Plan`] of [`PlanNode`]s, [`PlanAccess`]es, [`PlanResource`]s, [`PlanBody`]s, [`PlanLoop`]s
+//!   and [`PlanShift`]s, with [`NodeKind`], [`Mode`], [`Role`] and [`Space`].
 //!
 //! # Layers
 //!
@@ -122,7 +122,7 @@ pub use graph::{Graph, RawGraph};
 /// expression = device "=>" statement*                 a `&Device`; see below
 /// build-argument = NAME ":" type                      a plain value, fixed when the graph is built
 ///           | NAME ":" "mut"? ("device" | "host") shape   memory that the graph shares
-/// statement = attribute* visibility declaration      of the accessors and handles that are made for it
+/// statement = attribute* visibility declaration      the visibility of its accessors and handles
 /// declaration = "host" NAME ":" shape ";"             page-locked host memory, owned by the graph
 ///           | "device" NAME ":" shape ";"             device memory, zeroed at build, kept between launches
 ///           | "scratch" NAME ":" shape ";"            device memory whose contents last one launch at most
@@ -141,12 +141,16 @@ pub use graph::{Graph, RawGraph};
 ///           | "if" NAME "=" place "{" node* "}" ("else" "{" node* "}")? after? ";"
 ///           | "while" NAME "=" place "{" node* "}" after? ";"
 ///           | "switch" NAME "=" place "{" ("{" node* "}")+ "}" after? ";"
-///           | "for" NAME "in" range "{" (node | for)* "}"   the same nodes for each number, one iteration after the other
+///           | "for" NAME "in" range "{" (node | loop)* "}"    the same nodes for each number, one iteration after the other
+///           | "each" NAME "in" range "{" (node | loop)* "}"   the same nodes for each number, not ordered
+/// loop      = a `for` or an `each`
 /// kernel    = "unsafe"? path | "unsafe" "(" value ")" a declared kernel, or a `CudaFunction` or a reference to one
 /// after     = "after" edge ("," edge)* ","?
-/// edge      = NAME | "programmatic" "(" NAME ")"      between kernels: the later one starts early, and waits in its own code
+/// edge      = NAME | NAME "(" number ("," number)* ")"    the second in loops: the node of another iteration, `k(i - 1)`
+///           | "programmatic" "(" NAME ")"             between kernels: the later one starts early, and waits in its own code
+/// number    = VARIABLE (("+" | "-") literal)?         one for each loop around both nodes, from the outermost
 /// argument  = "&" place | "&" "mut" place | value
-/// place     = NAME ("[" index or range "]")*          two at most; columns of several rows are for copies and memsets
+/// place     = NAME ("[" index or range "]")*          two at most; columns of several rows, and ranges of params, are for copies and memsets
 /// shape     = T | "[" shape ";" length "]"            up to four dimensions; lengths may be known only at build
 /// ```
 ///
@@ -166,8 +170,10 @@ pub use graph::{Graph, RawGraph};
 /// [`Launch::cluster`], [`Launch::cooperative`], [`GraphBuilder::disable`] and, for `programmatic`,
 /// [`GraphBuilder::after_programmatic`].
 ///
-/// The nodes of a `for` may use its variable in all their expressions. A node outside that runs after one of them runs
-/// after its last iteration; a node outside that one of them runs after comes before its first. The type has
+/// The nodes of a loop may use its variable in all their expressions. If a node outside the loop runs after one of
+/// them, it runs after the last iteration of a `for`, or after all iterations of an `each`. If one of them runs after a
+/// node outside the loop, that node runs before the first iteration of a `for`, or before all iterations of an `each`.
+/// The type of a graph has
 ///
 /// * `build(&Device, arguments..) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
 /// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight;
@@ -176,13 +182,13 @@ pub use graph::{Graph, RawGraph};
 /// * for each memory argument `x`: `x()` and, if it is `mut`, `x_mut()`, which lend shared host memory by guards; and
 ///   `rebind_x(memory)`;
 /// * for each `param x`: `x()` and `set_x(value) -> Result<()>`, which updates exactly the nodes that use it, in place;
-/// * for each node `x`: a method `x()` that returns a [`NodeHandle`]; in a `for`, it takes the number of the iteration,
+/// * for each node `x`: a method `x()` that returns a [`NodeHandle`]; in a loop, it takes the number of the iteration,
 ///   `x(i)`;
 /// * and `PLAN`, the graph as static data.
 ///
-/// A shape whose outermost length is a build argument, or an expression of some, is a slice: `x() -> Result<&[Row]>`.
-/// If other lengths are, too, it is a [`Table`]: `x() -> Result<TableRef<T, D>>`, and its rows are slices or tables.
-/// Such lengths are checked when the graph is built. In the static `PLAN` the memory has 0 bytes.
+/// A shape whose outermost length is a build argument, or an expression of build arguments, is a slice:
+/// `x() -> Result<&[Row]>`. If other lengths are too, it is a [`Table`]: `x() -> Result<TableRef<T, D>>`, and its rows
+/// are slices or tables. Such lengths are checked when the graph is built. In the static `PLAN` the memory has 0 bytes.
 ///
 /// An expression is a graph of a type without a name. Its value is a `Result` of that type, which has the same methods
 /// except `build` and `PLAN` (`plan()` replaces it). Its statements may mention locals: in launches, values, parts,
@@ -214,25 +220,25 @@ pub use graph::{Graph, RawGraph};
 pub use graph_macros::cuda_graph;
 /// Declares the kernels of a PTX file, or of a CUDA source, on an `unsafe extern "C"` block; see the crate's example.
 ///
-/// Each declaration is held against its `.entry`: the parameters' number, sizes and alignment, and what is stored
+/// Each declaration is compared with its `.entry`: the number, sizes and alignment of the parameters, and the stores
 /// through them. `safe fn` asserts that the kernel is sound for every argument and launch for which its
 /// `#[requires(..)]` hold; any other `fn` is launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take
-/// any buffer of `T`s, `&[[T; C]; R]` exactly that shape, `T` is passed by value; an integer `T` takes an integer of
-/// any type, if its value fits. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`, the
-/// scalar arguments and the `.len()` of the others; it is checked at compile time where all of it is constant, else at
+/// any buffer of `T`s, and `&[[T; C]; R]` takes exactly that shape. `T` is passed by value; an integer `T` takes an
+/// integer of any type if its value fits. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`,
+/// the scalar arguments and the `.len()` of the others. It is checked at compile time if all of it is constant, else at
 /// build and at each update.
 ///
-/// Each becomes a type of its name, which implements [`Kernel`]. Its `name::call(arguments..)`, with a `&Place` for
-/// `&[T]`, a `&mut Place` for `&mut [T]` and values, makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes; of a
-/// kernel that is not `safe` it is `unsafe`.
+/// Each declaration becomes a type of its name, which implements [`Kernel`]. Its function `name::call(arguments..)`
+/// makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes. The arguments are a `&Place` for `&[T]`, a
+/// `&mut Place` for `&mut [T]`, and values. The function is `unsafe` unless the kernel is `safe`.
 ///
 /// `crate = path`, after the other arguments, is the path of this crate where another one re-exports it.
 ///
 /// # Kernels for several types
 ///
 /// `#[for_each(T = f32 => "scale_f32", f64 => "scale_f64")] safe fn scale<T>(data: &mut [T], factor: T);` declares one
-/// kernel for each listed type, by the name of its `.entry`. The type that it becomes is generic: `scale::<f32>` is a
-/// [`Kernel`], and code that is generic over the type says `where scale<T>: Kernel`.
+/// kernel for each listed type, by the name of its `.entry`. The declaration becomes a generic type: `scale::<f32>` is
+/// a [`Kernel`], and code that is generic over the type says `where scale<T>: Kernel`.
 ///
 /// # CUDA sources
 ///
@@ -249,8 +255,7 @@ pub use graph_macros::cuda_graph;
 pub use graph_macros::cuda_kernels;
 pub use graph_plan::{
     Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role,
-    Space,
-    Subject,
+    Space, Subject,
 };
 #[doc(inline)]
 pub use kernel::integer::Integer;
@@ -297,7 +302,7 @@ pub mod private {
     pub use crate::expansion::plan::{
         accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
     };
-    pub use crate::expansion::target::NodeTarget;
+    pub use crate::expansion::target::{NodeTarget, after, check_part, chosen, inner_length, length};
     pub use crate::expansion::update::{check_reached, each, own, own_rng, own_slice, own_table};
     pub use crate::kernel::CallArgument;
     pub use crate::kernel::dimensions::extent;

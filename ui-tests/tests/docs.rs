@@ -89,6 +89,7 @@ fn links_lead_somewhere() {
         "docs/architecture.md",
         "docs/language.md",
         "docs/diagnostics.md",
+        "examples/README.md",
     ] {
         let text = read(page);
         let inline = text.split("](").skip(1).map(|rest| rest.split(')').next().unwrap());

@@ -251,7 +251,7 @@ pub(crate) struct For {
 }
 
 /// A resource or a part of it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Place {
     pub(crate) name: Ident,
     /// Empty for the whole resource, else one part for each of the outermost dimensions, at most two. `[..]` is listed
@@ -269,7 +269,7 @@ impl Place {
 }
 
 /// `[index]` or `[start..end]`.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum Part {
     Index(Box<Expr>),
     Range {

@@ -18,6 +18,7 @@ mod node;
 mod child;
 mod library;
 mod closure;
+mod chosen;
 mod rectangle;
 mod attribute;
 mod extent;

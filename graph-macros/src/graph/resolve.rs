@@ -9,7 +9,7 @@ mod rng;
 mod scalar;
 
 pub(crate) use loops::Loop;
-pub(crate) use scalar::{Scalar, Value, added, added_scalars, expressions, mentioned, params, scalars};
+pub(crate) use scalar::{Scalar, Value, added, added_scalars, bounds, expressions, mentioned, params, scalars};
 
 use super::ast::{Attributes, Dependency, Form, Item, Node, Param, Place, Resource};
 use super::constant::{Variables, mentions};

@@ -24,7 +24,8 @@ impl Sum {
         }
     }
 
-    /// The expression as a sum. `is_variable` tells the names that have one value, which only build knows.
+    /// The expression as a sum; `None` if it is not one. `is_variable` is true for names that have one value, which
+    /// only build knows.
     pub(crate) fn of(expr: &Expr, is_variable: &dyn Fn(&Ident) -> bool) -> Option<Self> {
         if let Some(number) = value(expr) {
             return Some(Self::number(number));
@@ -61,7 +62,7 @@ impl Sum {
         Some(Self { name, number })
     }
 
-    /// The difference, if it is a sum, too.
+    /// The difference; `None` if it is not a sum.
     pub(crate) fn minus(&self, other: &Self) -> Option<Self> {
         let number = self.number.checked_sub(other.number)?;
         match (&self.name, &other.name) {
@@ -74,7 +75,7 @@ impl Sum {
         }
     }
 
-    /// The number by which it certainly exceeds the other.
+    /// The number by which this sum is greater than the other, negative if it is less; `None` if that is not certain.
     pub(crate) fn exceeds(&self, other: &Self) -> Option<i128> {
         self.minus(other)?.known()
     }

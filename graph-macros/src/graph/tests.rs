@@ -203,7 +203,7 @@ fn resources_and_params_are_not_mixed_up() {
         ],
     );
     assert_heads(
-        "device data: [f32; 8]; param n: usize = 1; memset m = data[..n] <- 0.0;",
+        "device data: [f32; 8]; param n: usize = 1; memset m = data[n] <- 0.0;",
         &["a `param` selects a part of `data` [syntax]"],
     );
 }

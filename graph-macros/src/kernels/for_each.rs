@@ -207,7 +207,8 @@ fn instance(function: &ForeignItemFn, param: &Ident, ty: &Type) -> syn::Result<F
     syn::parse2(replace(instance.to_token_stream(), param, &ty.to_token_stream()))
 }
 
-/// The tokens with others in the place of a name, at the name's place in the source. A name after `::` is another one.
+/// The tokens with `by` in the place of each `name`, at the name's place in the source. After `::`, the word means
+/// something else and stays.
 fn replace(tokens: TokenStream, name: &Ident, by: &TokenStream) -> TokenStream {
     let mut replaced = TokenStream::new();
     let mut colons = 0;

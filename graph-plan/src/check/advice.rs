@@ -52,7 +52,11 @@ pub(super) fn not_after_iteration(draft: &Draft, shift: &Shift) -> String {
 pub(super) fn spelled(draft: &Draft, shift: &Shift) -> String {
     let mut around: Vec<usize> = draft.loops_around(draft.loop_around(shift.to)).collect();
     around.reverse();
-    iteration(draft, shift.from, around.iter().copied().zip(shift.steps.iter().copied()))
+    iteration(
+        draft,
+        shift.from,
+        around.iter().copied().zip(shift.steps.iter().copied()),
+    )
 }
 
 /// A node of another iteration, as it is written in `after`: `k(i - 1)`. Each loop comes with the number that is added

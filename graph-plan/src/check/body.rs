@@ -139,8 +139,8 @@ pub(super) fn endless_whiles(draft: &Draft, errors: &mut Vec<Diagnostic>) {
             continue; // its name is wrong, which is told elsewhere
         };
         let mut writers = condition_writers(draft, body).peekable();
-        let disabled = writers.peek().copied();
-        if doubtful(draft, body) || writers.any(|writer| !draft.nodes[writer].disabled) {
+        let uncertain = writers.peek().copied();
+        if doubtful(draft, body) || writers.any(|writer| draft.nodes[writer].is_certain()) {
             continue;
         }
         let name = &draft.nodes[node].name;
@@ -148,11 +148,18 @@ pub(super) fn endless_whiles(draft: &Draft, errors: &mut Vec<Diagnostic>) {
         let message = format!("no node in the body of `{name}` writes its condition `{flag}`");
         let error = Diagnostic::new(Code::EndlessWhile, Subject::Node(node), message)
             .note("once it has begun, it would never end");
-        errors.push(match disabled {
+        errors.push(match uncertain {
             None => error.help(format!(
                 "let a kernel, a copy or a memset of the body write `{flag}`, where 0 ends the loop, for example \
                  `memset stop = {flag} <- 0;`; or use `if` to run the body once"
             )),
+            Some(writer) if draft.nodes[writer].partial => {
+                let writer = &draft.nodes[writer].name;
+                let error = error.note(format!("`{writer}` writes a part that updates choose, perhaps nothing"));
+                error.help(format!(
+                    "write `{flag}` in another node of the body, or in `{writer}` without a `param`"
+                ))
+            }
             Some(writer) => {
                 let writer = &draft.nodes[writer].name;
                 let error = error.note(format!("`{writer}` writes it, but is disabled"));

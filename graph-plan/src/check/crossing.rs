@@ -35,7 +35,11 @@ pub(super) fn of_body(
                 && (own.contains(&first.node) || own.contains(&second.node))
         })
     };
-    crossings.iter().filter(|crossing| is_new(crossing)).map(|crossing| racing(draft, crossing)).collect()
+    crossings
+        .iter()
+        .filter(|crossing| is_new(crossing))
+        .map(|crossing| racing(draft, crossing))
+        .collect()
 }
 
 fn racing(draft: &Draft, crossing: &Crossing) -> Diagnostic {
@@ -63,7 +67,9 @@ fn racing(draft: &Draft, crossing: &Crossing) -> Diagnostic {
     };
     let numbers = |side: usize| -> Vec<i128> {
         let loops = crossing.loops.iter();
-        loops.map(|&around| met.value(side, around).unwrap_or_default()).collect()
+        loops
+            .map(|&around| met.value(side, around).unwrap_or_default())
+            .collect()
     };
     let mut order = [0, 1];
     if numbers(1) < numbers(0) {
@@ -72,7 +78,10 @@ fn racing(draft: &Draft, crossing: &Crossing) -> Diagnostic {
     }
     let spelled = |side: usize| match &numbers(order[side])[..] {
         [number] => number.to_string(),
-        all => format!("({})", all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")),
+        all => format!(
+            "({})",
+            all.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        ),
     };
     let [first, second] = sides;
     let message = match first.node == second.node {
@@ -100,8 +109,16 @@ fn racing(draft: &Draft, crossing: &Crossing) -> Diagnostic {
     let both = match a.region == b.region && a.mode == b.mode {
         true => format!("{} in each iteration", touch(draft, &first, a, &written(a))),
         false => {
-            let again = if a.region == b.region { "it".to_owned() } else { written(b) };
-            format!("{}, {}", touch(draft, &first, a, &written(a)), touch(draft, &second, b, &again))
+            let again = if a.region == b.region {
+                "it".to_owned()
+            } else {
+                written(b)
+            };
+            format!(
+                "{}, {}",
+                touch(draft, &first, a, &written(a)),
+                touch(draft, &second, b, &again)
+            )
         }
     };
     diagnostic = diagnostic.note(both);
@@ -112,12 +129,15 @@ fn racing(draft: &Draft, crossing: &Crossing) -> Diagnostic {
             false => format!("that is {one} in the first, and {other} in the second"),
         });
     } else if a.region != crate::Region::Whole && b.region != crate::Region::Whole {
-        diagnostic = diagnostic.note("indices are compared if they are sums of loop variables times literals, such as `2 * i + 1`");
+        diagnostic = diagnostic
+            .note("indices are compared if they are sums of loop variables times literals, such as `2 * i + 1`");
     }
     let (from, to) = (numbers(order[0]), numbers(order[1]));
     let steps = crossing.loops.iter().zip(from.iter().zip(&to));
     let steps = steps.map(|(&around, (from, to))| (around, i64::try_from(from - to).unwrap_or_default()));
-    let outside = draft.bodies[draft.nodes[first.node].body].node.and_then(|owner| draft.loop_around(owner));
+    let outside = draft.bodies[draft.nodes[first.node].body]
+        .node
+        .and_then(|owner| draft.loop_around(owner));
     let mut around: Vec<usize> = draft.loops_around(outside).collect();
     around.reverse();
     let all = around.into_iter().map(|around| (around, 0)).chain(steps);
@@ -128,7 +148,7 @@ fn racing(draft: &Draft, crossing: &Crossing) -> Diagnostic {
     ))
 }
 
-/// How a side touches memory: `` `k` writes `x[i]` (line 3)``.
+/// The way in which a side touches memory, in words: `` `k` writes `x[i]` (line 3)``.
 pub(super) fn touch(draft: &Draft, side: &Side, access: &Access, what: &str) -> String {
     let name = |node: usize| &draft.nodes[node].name;
     let place = if access.node == side.node {
@@ -145,7 +165,9 @@ pub(super) fn touch(draft: &Draft, side: &Side, access: &Access, what: &str) -> 
 /// The iterations in which two regions meet: "`i` is 0 and `j` is 2".
 pub(super) fn iterations(met: &Met) -> String {
     let values = met.sides.iter().flatten();
-    let values: Vec<String> = values.map(|(variable, value)| format!("`{}` is {value}", variable.name)).collect();
+    let values: Vec<String> = values
+        .map(|(variable, value)| format!("`{}` is {value}", variable.name))
+        .collect();
     values.join(" and ")
 }
 
@@ -153,7 +175,9 @@ pub(super) fn iterations(met: &Met) -> String {
 pub(super) fn two_loops<'a>(draft: &Draft, met: &'a Met) -> Option<&'a str> {
     let variables: Vec<_> = met.sides.iter().flatten().map(|(variable, _)| variable).collect();
     let again = variables.iter().enumerate().find(|(index, variable)| {
-        variables[..*index].iter().any(|other| other.name == variable.name && !draft.loops[other.number].parallel)
+        variables[..*index]
+            .iter()
+            .any(|other| other.name == variable.name && !draft.loops[other.number].parallel)
     });
     again.map(|(_, variable)| &*variable.name)
 }

@@ -62,7 +62,7 @@ impl Memory<'_> {
         let access = &self.draft.accesses[index];
         self.writers.iter().any(|writer| {
             writer.region.overlaps_in_some_iterations(&access.region)
-                && !self.draft.nodes[writer.node].disabled
+                && self.draft.nodes[writer.node].is_certain()
                 && self.order.before(writer.node, access.node)
                 && self.condition(writer.node, access.node).is_none()
         })
@@ -145,6 +145,16 @@ impl Memory<'_> {
                 format!(
                     "write `{memory}` also in a node that `{}` names in its `after` list, for example a `memset`",
                     name(condition)
+                ),
+            )
+        } else if self.order.before(writer.node, access.node) && self.draft.nodes[writer.node].partial {
+            (
+                format!(
+                    "`{}` writes a part of it that updates choose, perhaps nothing",
+                    name(writer.node)
+                ),
+                format!(
+                    "write `{memory}` also in another node that `{reader}` names in its `after` list, for example a `memset`"
                 ),
             )
         } else if self.order.before(writer.node, access.node) {
@@ -296,6 +306,22 @@ mod tests {
         draft.nodes[choice].kind = NodeKind::Graph;
         draft.bodies[then].role = Role::Child;
         assert_eq!(found(&draft), [], "a child graph runs");
+    }
+
+    #[test]
+    fn a_part_that_updates_choose_initialises_nothing() {
+        let mut draft = row(&[("fill", Mode::Write), ("use", Mode::Read)]);
+        draft.nodes[0].partial = true;
+        assert_eq!(found(&draft), [(Code::Uninitialized, Subject::Access(1))]);
+        let error = &check(&draft).errors[0];
+        assert_eq!(
+            error.notes,
+            ["`fill` writes a part of it that updates choose, perhaps nothing"]
+        );
+        assert_eq!(
+            error.help.as_deref(),
+            Some("write `tmp` also in another node that `use` names in its `after` list, for example a `memset`")
+        );
     }
 
     #[test]

@@ -57,21 +57,43 @@ impl Reduced {
     fn new(draft: &Draft, order: &Nest, body: usize) -> Self {
         let nodes = draft.nodes.len();
         let inside = |node: usize| draft.nodes[node].body == body;
-        let of_node = |node| if inside(node) { draft.loops_in_body(node) } else { Vec::new() };
+        let of_node = |node| {
+            if inside(node) {
+                draft.loops_in_body(node)
+            } else {
+                Vec::new()
+            }
+        };
         let mut loops: Vec<Vec<usize>> = (0..nodes).map(of_node).collect();
         let common = |loops: &[Vec<usize>], a: usize, b: usize| {
             loops[a].iter().zip(&loops[b]).take_while(|(a, b)| a == b).count()
         };
         let mut edges = Vec::new();
-        for edge in draft.edges.iter().filter(|edge| inside(edge.from) && order.before(edge.from, edge.to)) {
+        for edge in draft
+            .edges
+            .iter()
+            .filter(|edge| inside(edge.from) && order.before(edge.from, edge.to))
+        {
             let by = vec![0; common(&loops, edge.from, edge.to)];
-            edges.push(Apart { from: edge.from, to: edge.to, by });
+            edges.push(Apart {
+                from: edge.from,
+                to: edge.to,
+                by,
+            });
         }
-        for shift in draft.shifts.iter().filter(|shift| inside(shift.from) && inside(shift.to)) {
+        for shift in draft
+            .shifts
+            .iter()
+            .filter(|shift| inside(shift.from) && inside(shift.to))
+        {
             let common = common(&loops, shift.from, shift.to).min(shift.steps.len());
             let steps = &shift.steps[shift.steps.len() - common..];
             let by = steps.iter().map(|step| -step).collect();
-            edges.push(Apart { from: shift.from, to: shift.to, by });
+            edges.push(Apart {
+                from: shift.from,
+                to: shift.to,
+                by,
+            });
         }
         for (number, repeated) in draft.loops.iter().enumerate() {
             let mut around = Vec::new();
@@ -79,26 +101,43 @@ impl Reduced {
                 if let Some(depth) = loops[node].iter().position(|&other| other == number) {
                     around = loops[node][..=depth].to_vec();
                     let mut by = vec![0; depth + 1];
-                    edges.push(Apart { from: node, to: nodes + number, by: by.clone() });
+                    edges.push(Apart {
+                        from: node,
+                        to: nodes + number,
+                        by: by.clone(),
+                    });
                     by[depth] = 1;
-                    edges.push(Apart { from: nodes + number, to: node, by });
+                    edges.push(Apart {
+                        from: nodes + number,
+                        to: node,
+                        by,
+                    });
                 }
             }
             loops.push(around);
         }
-        Self { items: loops.len(), loops, edges }
+        Self {
+            items: loops.len(),
+            loops,
+            edges,
+        }
     }
 
-    /// Items that may run in a cycle: along some of these edges, a walk leads from one of them back to it, in the same
-    /// iteration of all loops around. In the loops `done`, all cycles along these edges do so.
+    /// Items that may run in a cycle: some of these edges form a walk from an item back to itself, in the same
+    /// iteration of all loops around. In the loops `done`, every walk back along these edges ends in the same
+    /// iteration.
     ///
-    /// If the numbers of an item's walk back to itself are never negative in one loop (or in a sum of loops with
-    /// factors), then a walk to the same iteration has none that is positive. By potentials, its edges are then those
-    /// that are tight. So other edges are left out, and the search goes on with less.
+    /// The *weight* of a walk is the number by which its iteration changes in one loop, or a sum of these numbers with
+    /// factors. If no walk from an item back to itself has a negative weight, a walk that ends in the same iteration,
+    /// whose weight is 0, uses tight edges only (see [`Reduced::tight`]). So the search goes on without the other
+    /// edges.
     fn cycle(&self, edges: &[usize], done: &[usize]) -> Option<Vec<usize>> {
         let plain: Vec<crate::Edge> = edges
             .iter()
-            .map(|&edge| crate::Edge { from: self.edges[edge].from, to: self.edges[edge].to })
+            .map(|&edge| crate::Edge {
+                from: self.edges[edge].from,
+                to: self.edges[edge].to,
+            })
             .collect();
         for component in tarjan_scc(&petgraph(self.items, &plain)) {
             let component: Vec<usize> = component.into_iter().map(|item| item.index()).collect();
@@ -116,14 +155,16 @@ impl Reduced {
         None
     }
 
-    /// As [`Reduced::cycle`], where the edges lead from each item to all others.
+    /// As [`Reduced::cycle`], where paths along the edges lead from each item to all others.
     fn cycle_in(&self, component: &[usize], edges: &[usize], done: &[usize]) -> Option<Vec<usize>> {
         let mut around = self.loops[component[0]].clone();
         for &item in component {
             let common = around.iter().zip(&self.loops[item]).take_while(|(a, b)| a == b).count();
             around.truncate(common);
         }
-        let open: Vec<usize> = (0..around.len()).filter(|&depth| !done.contains(&around[depth])).collect();
+        let open: Vec<usize> = (0..around.len())
+            .filter(|&depth| !done.contains(&around[depth]))
+            .collect();
         if open.is_empty() {
             return Some(component.to_vec());
         }
@@ -131,13 +172,22 @@ impl Reduced {
             let weight = |edge: usize| {
                 let by = &self.edges[edge].by;
                 let terms = open.iter().zip(&factors);
-                terms.map(|(&depth, factor)| factor * by.get(depth).copied().unwrap_or(0)).sum::<i64>()
+                terms
+                    .map(|(&depth, factor)| factor * by.get(depth).copied().unwrap_or(0))
+                    .sum::<i64>()
             };
-            let Some(tight) = self.tight(component, edges, weight) else { continue };
+            let Some(tight) = self.tight(component, edges, weight) else {
+                continue;
+            };
             let single = factors.iter().filter(|&&factor| factor != 0).count() == 1;
             let mut done = done.to_vec();
             if single {
-                done.extend(factors.iter().position(|&factor| factor != 0).map(|place| around[open[place]]));
+                done.extend(
+                    factors
+                        .iter()
+                        .position(|&factor| factor != 0)
+                        .map(|place| around[open[place]]),
+                );
             } else if tight.len() == edges.len() {
                 continue;
             }
@@ -146,8 +196,8 @@ impl Reduced {
         Some(component.to_vec())
     }
 
-    /// The edges on walks of weight 0 from an item back to it; `None` if some walk back to an item has a negative
-    /// weight.
+    /// The edges that a walk of weight 0 from an item back to itself can use; `None` if some walk back to an item has a
+    /// negative weight.
     fn tight(&self, component: &[usize], edges: &[usize], weight: impl Fn(usize) -> i64) -> Option<Vec<usize>> {
         let mut potential = vec![0_i64; self.items];
         for _ in 0..=component.len() {
@@ -172,12 +222,22 @@ impl Reduced {
     }
 }
 
-/// Factors of several loops: first those that count one loop only.
+/// Lists of factors, one factor for each loop. Those that count one loop only come first.
 fn factors(loops: usize) -> Vec<Vec<i64>> {
     let choices = 2 * MAX_FACTOR + 1;
-    let count = u32::try_from(loops).ok().and_then(|loops| choices.checked_pow(loops)).unwrap_or(0).min(625);
+    let count = u32::try_from(loops)
+        .ok()
+        .and_then(|loops| choices.checked_pow(loops))
+        .unwrap_or(0)
+        .min(625);
     let mut all: Vec<Vec<i64>> = (0..count)
-        .map(|code| (0..loops).scan(code, |rest, _| Some(std::mem::replace(rest, *rest / choices) % choices - MAX_FACTOR)).collect())
+        .map(|code| {
+            (0..loops)
+                .scan(code, |rest, _| {
+                    Some(std::mem::replace(rest, *rest / choices) % choices - MAX_FACTOR)
+                })
+                .collect()
+        })
         .collect();
     for place in 0..loops {
         for sign in [-1, 1] {
@@ -193,22 +253,42 @@ fn factors(loops: usize) -> Vec<Vec<i64>> {
 
 fn cyclic(draft: &Draft, component: &[usize]) -> Diagnostic {
     let name = |node: usize| format!("`{}`", draft.nodes[node].name);
-    let mut nodes: Vec<usize> = component.iter().copied().filter(|&item| item < draft.nodes.len()).collect();
+    let mut nodes: Vec<usize> = component
+        .iter()
+        .copied()
+        .filter(|&item| item < draft.nodes.len())
+        .collect();
     nodes.sort_unstable();
     let names: Vec<String> = nodes.iter().map(|&node| name(node)).collect();
     let message = match &names[..] {
         [only] => format!("iterations of {only} run after each other in a cycle"),
-        [others @ .., last] => format!("iterations of {} and {last} run after each other in a cycle", others.join(", ")),
+        [others @ .., last] => format!(
+            "iterations of {} and {last} run after each other in a cycle",
+            others.join(", ")
+        ),
         [] => "iterations run after each other in a cycle".to_owned(),
     };
     let inside = |shift: &&Shift| nodes.contains(&shift.from) && nodes.contains(&shift.to);
     let last = draft.shifts.iter().rposition(|shift| inside(&shift));
     let subject = last.map_or(Subject::Node(nodes.first().copied().unwrap_or(0)), Subject::Shift);
-    let plain = draft.edges.iter().filter(|edge| nodes.contains(&edge.from) && nodes.contains(&edge.to));
+    let plain = draft
+        .edges
+        .iter()
+        .filter(|edge| nodes.contains(&edge.from) && nodes.contains(&edge.to));
     let plain = plain.map(|edge| format!("{} runs after {}", name(edge.to), name(edge.from)));
-    let shifted = draft.shifts.iter().enumerate().filter(|(_, shift)| inside(shift)).map(|(index, shift)| {
-        format!("{} runs after `{}`{}", name(shift.to), spelled(draft, shift), line_of_shift(draft, index))
-    });
+    let shifted = draft
+        .shifts
+        .iter()
+        .enumerate()
+        .filter(|(_, shift)| inside(shift))
+        .map(|(index, shift)| {
+            format!(
+                "{} runs after `{}`{}",
+                name(shift.to),
+                spelled(draft, shift),
+                line_of_shift(draft, index)
+            )
+        });
     let edges: Vec<String> = plain.chain(shifted).collect();
     let diagnostic = Diagnostic::new(Code::Cycle, subject, message)
         .note(edges.join(", "))
@@ -254,8 +334,15 @@ mod tests {
         let one = |shifts: &[(usize, usize, [i64; 2])]| is_cyclic(&draft(&["a"], &[], shifts));
         assert!(!one(&[(0, 0, [-1, 0]), (0, 0, [0, -1])]));
         assert!(!one(&[(0, 0, [-1, 1]), (0, 0, [0, -1])]), "skewed");
-        assert!(!one(&[(0, 0, [1, -1]), (0, 0, [0, -1]), (0, 0, [-1, -1])]), "the inner loop is time");
-        assert!(!one(&[(0, 0, [-1, 2]), (0, 0, [2, -1])].map(|(a, b, [i, j])| (a, b, [i - 1, j - 1]))));
+        assert!(
+            !one(&[(0, 0, [1, -1]), (0, 0, [0, -1]), (0, 0, [-1, -1])]),
+            "the inner loop is time"
+        );
+        assert!(!one(&[(0, 0, [-1, 2]), (0, 0, [2, -1])].map(|(a, b, [i, j])| (
+            a,
+            b,
+            [i - 1, j - 1]
+        ))));
         assert!(one(&[(0, 0, [-1, 0]), (0, 0, [1, 0])]));
         assert!(one(&[(0, 0, [-2, 0]), (0, 0, [3, 0])]));
         assert!(one(&[(0, 0, [-1, 1]), (0, 0, [1, 0]), (0, 0, [0, -1])]));
@@ -297,7 +384,13 @@ mod tests {
         let draft = draft(&["a"], &[], &[(0, 0, [-1, 0]), (0, 0, [-1, 0])]);
         let errors = check(&draft).errors;
         assert_eq!(errors.len(), 1);
-        assert_eq!((errors[0].code, errors[0].subject), (Code::DuplicateDependency, Subject::Shift(1)));
-        assert_eq!(errors[0].message, "node `a` names `a(i - 1, j)` twice in its `after` list");
+        assert_eq!(
+            (errors[0].code, errors[0].subject),
+            (Code::DuplicateDependency, Subject::Shift(1))
+        );
+        assert_eq!(
+            errors[0].message,
+            "node `a` names `a(i - 1, j)` twice in its `after` list"
+        );
     }
 }

@@ -2,9 +2,9 @@
 
 use super::advice::run_after;
 use super::crossing::{self, Side};
+use crate::parallel::Parallel;
 use crate::region::Overlap;
 use crate::variables::VARIABLE;
-use crate::parallel::Parallel;
 use crate::{Access, Code, Diagnostic, Draft, Mode, Nest, NodeKind, Order, Region, Subject, race};
 use std::collections::BTreeSet;
 
@@ -21,7 +21,10 @@ pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &m
             let (first, second) = (side(first), side(second));
             races(parallel.as_ref(), &first, &second)
         });
-        let found: Vec<(Side, Side)> = found.into_iter().map(|(first, second)| (side(first), side(second))).collect();
+        let found: Vec<(Side, Side)> = found
+            .into_iter()
+            .map(|(first, second)| (side(first), side(second)))
+            .collect();
         errors.extend(found.iter().map(|(first, second)| racing(draft, order, first, second)));
         if let Some(parallel) = parallel {
             let sides = (0..draft.accesses.len()).map(side).filter(|side| !uncertain[side.node]);
@@ -38,18 +41,23 @@ pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &m
         let found = of_body(&scope.draft, order.order(body), &uncertain, |first, second| {
             races(parallel.as_ref(), &scope.side(first), &scope.side(second))
         });
-        let found: Vec<(Side, Side)> =
-            found.into_iter().map(|(first, second)| (scope.side(first), scope.side(second))).collect();
+        let found: Vec<(Side, Side)> = found
+            .into_iter()
+            .map(|(first, second)| (scope.side(first), scope.side(second)))
+            .collect();
         errors.extend(found.iter().map(|(first, second)| racing(draft, order, first, second)));
         if let Some(parallel) = parallel {
             let certain = |access: &usize| !uncertain[scope.draft.accesses[*access].node];
-            let sides = (0..scope.accesses.len()).filter(certain).map(|access| scope.side(access));
+            let sides = (0..scope.accesses.len())
+                .filter(certain)
+                .map(|access| scope.side(access));
             errors.extend(crossing::of_body(draft, &parallel, sides, &found));
         }
     }
 }
 
-/// Do two accesses of unordered nodes meet? Edges between iterations may order nodes that have no path of other edges.
+/// Whether two accesses of unordered nodes meet. Edges between iterations may order nodes that no path of other edges
+/// orders.
 fn races(parallel: Option<&Parallel<'_>>, first: &Side, second: &Side) -> bool {
     parallel.is_none_or(|parallel| {
         !parallel.concerns(first.node, second.node)
@@ -172,7 +180,6 @@ impl Scope {
         }
     }
 }
-
 
 fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnostic {
     let name = |node: usize| &draft.nodes[node].name;

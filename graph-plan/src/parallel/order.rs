@@ -1,9 +1,9 @@
 //! The order of nodes of one body in different iterations of the loops around them.
 //!
 //! An *instance* is a node with a number for each loop of the body around it. An edge joins instances that have equal
-//! numbers, or for a [`Shift`](crate::Shift) numbers that differ by its steps, in the loops around both nodes, and any
-//! numbers in other loops. Iterations of a `for` are ordered, so that it has such edges from each of its instances to
-//! all instances of the next iteration.
+//! numbers in the loops around both nodes, and any numbers in other loops. For a [`Shift`](crate::Shift), the numbers
+//! in the loops around both nodes differ by its steps. Iterations of a `for` are ordered: there are edges from each
+//! instance in it to all instances of the next iteration.
 
 use crate::{Draft, Nest};
 use std::cell::RefCell;
@@ -36,14 +36,14 @@ struct Step {
 /// A node with a number for each loop of the body around it.
 type Instance = (usize, Vec<i128>);
 
-/// The order of two nodes in all iterations that differ in one way.
+/// The order of the instances of two nodes in all iterations that differ in one way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Certainty {
     /// All such instances are ordered.
     Ordered,
-    /// None are.
+    /// None of them are ordered.
     Unordered,
-    /// Some may be.
+    /// Some of them may be ordered.
     Open,
 }
 
@@ -52,7 +52,13 @@ impl<'a> Instances<'a> {
         let nodes = draft.nodes.len();
         let inside = |node: usize| draft.nodes[node].body == body;
         let loops: Vec<Vec<usize>> = (0..nodes)
-            .map(|node| if inside(node) { draft.loops_in_body(node) } else { Vec::new() })
+            .map(|node| {
+                if inside(node) {
+                    draft.loops_in_body(node)
+                } else {
+                    Vec::new()
+                }
+            })
             .collect();
         let mut found = Self {
             draft,
@@ -102,13 +108,13 @@ impl<'a> Instances<'a> {
         both.take_while(|(a, b)| a == b).count()
     }
 
-    /// Is a node in an `each` of the body?
+    /// Whether a node is in an `each` of the body.
     pub(super) fn is_parallel(&self, node: usize) -> bool {
         self.loops[node].iter().any(|&around| self.draft.loops[around].parallel)
     }
 
-    /// The order of two nodes in all iterations whose numbers in the loops around both differ by these signs: those of
-    /// `second` minus those of `first`.
+    /// The order of two nodes in all iterations whose numbers in the loops around both, those of `second` minus those
+    /// of `first`, have these signs.
     pub(super) fn certainty(&self, first: usize, second: usize, signs: &[i64]) -> Certainty {
         let differing = signs.iter().position(|&sign| sign != 0);
         let ordered = match differing {
@@ -128,7 +134,7 @@ impl<'a> Instances<'a> {
         }
     }
 
-    /// Does a path lead from one node to the other, in whatever iterations?
+    /// Whether a path leads from one node to the other in any iterations.
     fn reaches(&self, first: usize, second: usize) -> bool {
         let mut known = self.reached.borrow_mut();
         let reached = known.entry(first).or_insert_with(|| {
@@ -136,7 +142,9 @@ impl<'a> Instances<'a> {
             let mut stack = vec![first];
             while let Some(node) = stack.pop() {
                 let next = self.after[node].iter().map(|step| step.node);
-                let ordered = self.loops[node].iter().filter(|&&around| !self.draft.loops[around].parallel);
+                let ordered = self.loops[node]
+                    .iter()
+                    .filter(|&&around| !self.draft.loops[around].parallel);
                 for next in next.chain(ordered.flat_map(|around| self.members[around].iter().copied())) {
                     if !std::mem::replace(&mut reached[next], true) {
                         stack.push(next);
@@ -148,14 +156,15 @@ impl<'a> Instances<'a> {
         reached[second]
     }
 
-    /// Does a path certainly lead from each instance of `first` to all instances of `second` whose numbers in the loops
-    /// around both differ by these signs?
+    /// Whether a path certainly leads from each instance of `first` to all instances of `second` whose numbers in the
+    /// loops around both differ by these signs.
     ///
-    /// There are such paths if one leads from `first` to `second` over some node, where the numbers differ by 1 for
-    /// each sign that is not 0, and for each of these loops one of the three nodes has a path to itself in the next
-    /// iteration, or is outside the loop: the path is repeated as often as it takes. All numbers on the way lie between
-    /// those of the two ends. So all instances on the way exist if the loops have the same range in all iterations of
-    /// others, or if the ends differ in one loop only, since ranges with affine ends are convex.
+    /// There are such paths if two conditions hold. A path leads from `first` to `second` over some node, where the
+    /// numbers of the ends differ by 1 for each sign that is not 0. And for each of these loops, one of the three nodes
+    /// has a path to itself in the next iteration, or is outside the loop: that path is repeated as often as it takes.
+    /// All numbers on the way lie between those of the two ends. So all instances on the way exist if the loops have
+    /// the same range in all iterations of others, or if the ends differ in one loop only, since ranges with affine
+    /// ends are convex.
     fn is_certain(&self, first: usize, second: usize, signs: &[i64]) -> bool {
         let key = (first, second, signs.to_vec());
         if let Some(&known) = self.certain.borrow().get(&key) {
@@ -182,8 +191,8 @@ impl<'a> Instances<'a> {
         certain
     }
 
-    /// Does a path lead from a node to itself in the next iteration of a loop, or the previous one, or is the node
-    /// outside that loop?
+    /// Whether a path leads from a node to itself in the next iteration of a loop, or in the previous one if `sign` is
+    /// -1. Also true if the node is outside that loop.
     fn repeats(&self, node: usize, around: &[usize], depth: usize, sign: i64) -> bool {
         let inside = self.loops[node].iter().zip(around).take_while(|(a, b)| a == b).count();
         if depth >= inside {
@@ -195,8 +204,9 @@ impl<'a> Instances<'a> {
             .contains(&(node, signs))
     }
 
-    /// The nodes that paths from one node certainly reach, with their numbers in the loops `around`, counted from those
-    /// of the node, where each number is 0 or the sign of its loop. `direction` is 1 along the edges, else -1.
+    /// The nodes that paths from one node certainly reach, with their numbers in the loops `around` minus those of that
+    /// node. Only paths count on which each of these differences is 0 or the sign of its loop. `direction` is 1 to
+    /// follow the edges forward and -1 to follow them back.
     fn box_reach(
         &self,
         from: (usize, Vec<i64>),
@@ -206,7 +216,11 @@ impl<'a> Instances<'a> {
         direction: i64,
     ) -> HashSet<(usize, Vec<i64>)> {
         let inside = |node: usize| self.loops[node].iter().zip(around).take_while(|(a, b)| a == b).count();
-        let usable = |node: usize| !self.loops[node].iter().any(|&around| self.draft.loops[around].variable.ragged);
+        let usable = |node: usize| {
+            !self.loops[node]
+                .iter()
+                .any(|&around| self.draft.loops[around].variable.ragged)
+        };
         let mut reached = HashSet::from([from.clone()]);
         let mut queue = VecDeque::from([from]);
         let mut found = Vec::new();
@@ -236,7 +250,8 @@ impl<'a> Instances<'a> {
                 let mut all = vec![numbers];
                 for &sign in &signs[all[0].len().min(inside(next))..inside(next)] {
                     let with = |value: i64| {
-                        all.iter().map(move |numbers| numbers.iter().copied().chain([value]).collect::<Vec<i64>>())
+                        all.iter()
+                            .map(move |numbers| numbers.iter().copied().chain([value]).collect::<Vec<i64>>())
                     };
                     all = match sign {
                         0 => with(0).collect(),
@@ -253,10 +268,11 @@ impl<'a> Instances<'a> {
         reached
     }
 
-    /// Does a path certainly lead from one instance to the other? `outer` has the numbers of the loops around the body.
+    /// Whether a path certainly leads from one instance to the other. `outer` has the numbers of the loops around the
+    /// body.
     ///
-    /// Loops have their own ranges as far as these are known. Else any range is possible, and so is the one that ends
-    /// at the numbers of the two instances: only paths between these count.
+    /// Loops have their own ranges as far as these are known. An unknown range may end at the numbers of the two
+    /// instances, so only paths between these numbers count there.
     pub(super) fn is_before(&self, from: &Instance, to: &Instance, outer: &dyn Fn(usize) -> Option<i128>) -> bool {
         if !self.reaches(from.0, to.0) {
             return false;
@@ -291,7 +307,7 @@ impl Search<'_, '_> {
             self.next(&instance, &mut next);
             for instance in next {
                 if instance == *self.to || seen.len() > MAX_INSTANCES {
-                    return true; // the graph is checked again when it is built
+                    return true; // no race is reported: the graph is checked again when it is built
                 }
                 if seen.insert(instance.clone()) {
                     queue.push_back(instance);
@@ -319,7 +335,7 @@ impl Search<'_, '_> {
         }
     }
 
-    /// Adds the instances of a node whose outermost numbers are given and in range.
+    /// Adds the instances of a node whose outermost numbers are the given ones and whose numbers are all in range.
     fn complete(&self, node: usize, given: Vec<i128>, found: &mut Vec<Instance>) {
         let loops = &self.instances.loops[node];
         let mut all = vec![Vec::new()];
@@ -344,21 +360,22 @@ impl Search<'_, '_> {
         found.extend(all.into_iter().map(|numbers| (node, numbers)));
     }
 
-    /// Does an iteration of a loop certainly exist? If its range differs between iterations of others in an unknown
-    /// way, only those of the two instances do.
+    /// Whether an iteration of a loop certainly exists. If the loop's range differs between iterations of others in an
+    /// unknown way, only the iterations of the two instances do.
     fn exists(&self, loops: &[usize], numbers: &[i128], around: usize) -> bool {
-        let is_of = |(node, own): &Instance| {
-            self.instances.loops[*node].starts_with(loops) && own.starts_with(numbers)
-        };
+        let is_of = |(node, own): &Instance| self.instances.loops[*node].starts_with(loops) && own.starts_with(numbers);
         !self.instances.draft.loops[around].variable.ragged || is_of(self.from) || is_of(self.to)
     }
 
-    /// The range of a loop's numbers, inside iterations of the loops around.
+    /// The range of a loop's numbers in the iterations `numbers` of the loops around.
     fn range(&self, loops: &[usize], numbers: &[i128], around: usize) -> (i128, i128) {
         let variable = &self.instances.draft.loops[around].variable;
         let own = |(node, numbers): &Instance| {
             let loops = self.instances.loops[*node].iter();
-            loops.zip(numbers).find(|(other, _)| **other == around).map(|(_, number)| *number)
+            loops
+                .zip(numbers)
+                .find(|(other, _)| **other == around)
+                .map(|(_, number)| *number)
         };
         let given = || own(self.from).into_iter().chain(own(self.to));
         let (least, most) = (given().min(), given().max());
@@ -367,7 +384,8 @@ impl Search<'_, '_> {
             inner.map(|(_, number)| *number).or_else(|| (self.outer)(loop_of))
         };
         let end = |form: &Option<crate::Form>| {
-            form.as_ref().map(|form| form.evaluate(|variable| of(variable.number).unwrap_or_default()))
+            form.as_ref()
+                .map(|form| form.evaluate(|variable| of(variable.number).unwrap_or_default()))
         };
         let (first, last) = (end(&variable.first), end(&variable.last));
         let (first_known, last_known) = match self.tight && least.is_some() {

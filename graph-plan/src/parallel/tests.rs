@@ -9,10 +9,12 @@ use std::sync::Arc;
 /// A node with the numbers of the loops around it.
 type Instance = (usize, Vec<i128>);
 
-/// A loop: its parent, whether it is an `each`, its first number, whether that of the loop around is added, its length.
+/// A loop: its parent, whether it is an `each`, its first number, whether the number of the loop around is added to
+/// that, and its length.
 type LoopSketch = (Option<usize>, bool, i64, bool, i64);
 
-/// The ends of a part: coefficients of up to three loops around, a constant, and a length; none for all of it.
+/// A part: the coefficients of up to three loops around and the constant of its start, and its length; `None` for the
+/// whole resource.
 type PartSketch = Option<([i64; 3], i64, u64)>;
 
 #[derive(Clone, Debug)]
@@ -67,7 +69,7 @@ impl Sketch {
         self.around(a).iter().zip(self.around(b)).take_while(|(a, b)| **a == *b).count()
     }
 
-    /// The range of a loop: given, or its own.
+    /// The range of a loop: the given one, or else its own.
     fn range(&self, number: usize, outer: &[i128], given: Option<&[(i128, i128)]>) -> (i128, i128) {
         if let Some(given) = given {
             return given[number];
@@ -188,7 +190,7 @@ impl Sketch {
         }
     }
 
-    /// Do two accesses race in some iterations? Each is a node and the number of an access of it.
+    /// Whether two accesses race in some iterations. Each is a node and the number of an access of it.
     fn races(&self, instances: &[Instance], reach: &[Vec<bool>], first: (usize, usize), second: (usize, usize)) -> bool {
         let writes = |(node, access): (usize, usize)| self.nodes[node].1[access].1;
         let of = |node: usize| (0..instances.len()).filter(move |&instance| instances[instance].0 == node);
@@ -212,7 +214,7 @@ impl Sketch {
     }
 }
 
-/// Does the analysis find that two accesses race?
+/// Whether the analysis finds that two accesses race.
 fn found(sketch: &Sketch, parallel: &Parallel<'_>, first: (usize, usize), second: (usize, usize)) -> bool {
     let writes = |(node, access): (usize, usize)| sketch.nodes[node].1[access].1;
     let (a, b) = ((sketch.access(first), first.0), (sketch.access(second), second.0));

@@ -23,7 +23,10 @@ struct Linear {
 impl Linear {
     fn value(&self, unknowns: &[i128]) -> i128 {
         let terms = self.terms.iter();
-        self.constant + terms.map(|&(unknown, coefficient)| coefficient * unknowns[unknown]).sum::<i128>()
+        self.constant
+            + terms
+                .map(|&(unknown, coefficient)| coefficient * unknowns[unknown])
+                .sum::<i128>()
     }
 }
 
@@ -37,12 +40,14 @@ impl Met {
     /// The value of a loop's variable on one of the two sides.
     pub(crate) fn value(&self, side: usize, number: usize) -> Option<i128> {
         let mut values = self.sides[side].iter();
-        values.find(|(variable, _)| variable.number == number).map(|(_, value)| *value)
+        values
+            .find(|(variable, _)| variable.number == number)
+            .map(|(_, value)| *value)
     }
 }
 
 impl Meeting {
-    /// Both instances are in the same iteration of a loop.
+    /// Adds that both instances are in the same iteration of a loop.
     pub(crate) fn share(&mut self, variable: &Arc<Variable>) {
         let unknown = self.system.variable(0, MAX_VALUE);
         let linear = Linear {
@@ -58,7 +63,7 @@ impl Meeting {
         }
     }
 
-    /// The second instance is in a later iteration of a loop than the first, or in an earlier one.
+    /// Adds that the second instance is in a later iteration of a loop than the first, or in an earlier one.
     pub(crate) fn apart(&mut self, variable: &Arc<Variable>, later: bool) {
         let (unknown, distance) = (self.system.variable(0, MAX_VALUE), self.system.changing(1, MAX_VALUE));
         let sign = if later { 1 } else { -1 };
@@ -70,7 +75,7 @@ impl Meeting {
         self.limit(1, variable);
     }
 
-    /// An instance is in some iteration of a loop.
+    /// Adds that an instance is in some iteration of a loop.
     pub(crate) fn enter(&mut self, side: usize, variable: &Arc<Variable>) {
         let unknown = self.system.variable(0, MAX_VALUE);
         let linear = Linear {
@@ -96,7 +101,8 @@ impl Meeting {
         }
     }
 
-    /// The value of a form for one of the instances. A loop that is not known yet is entered.
+    /// The value of a form for one of the instances. Enters loops that the form mentions and the instance is not in
+    /// yet.
     fn linear(&mut self, side: usize, form: &Form) -> Linear {
         let mut sum = Linear {
             terms: Vec::new(),
@@ -105,7 +111,9 @@ impl Meeting {
         for (variable, coefficient) in form.terms() {
             let known = |sides: &[Vec<(Arc<Variable>, Linear)>; 2]| {
                 let mut known = sides[side].iter();
-                known.find(|(known, _)| known.number == variable.number).map(|(_, linear)| linear.clone())
+                known
+                    .find(|(known, _)| known.number == variable.number)
+                    .map(|(_, linear)| linear.clone())
             };
             if known(&self.sides).is_none() {
                 self.enter(side, variable);
@@ -113,7 +121,8 @@ impl Meeting {
             let Some(linear) = known(&self.sides) else { continue };
             let coefficient = i128::from(*coefficient);
             sum.constant += coefficient * linear.constant;
-            sum.terms.extend(linear.terms.iter().map(|&(unknown, own)| (unknown, coefficient * own)));
+            sum.terms
+                .extend(linear.terms.iter().map(|&(unknown, own)| (unknown, coefficient * own)));
         }
         sum
     }
@@ -125,8 +134,8 @@ impl Meeting {
         self.system.at_least(terms, distance + a.constant - b.constant);
     }
 
-    /// Adds that the region `a` of one instance and the region `b` of another have something in common, as far as
-    /// their ends are numbers.
+    /// Adds that the region `a` of one instance and the region `b` of another have something in common. Ends that are
+    /// not numbers are left out.
     pub(crate) fn touch(&mut self, (a, side): (&Region, usize), (b, other): (&Region, usize)) {
         let (a, b) = (dimensions(a), dimensions(b));
         for dimension in 0..a.len().max(b.len()) {
@@ -147,15 +156,16 @@ impl Meeting {
         }
     }
 
-    /// Adds that the end `a` of one instance is greater than `b` of it.
-    pub(super) fn greater(&mut self, a: &Bound, b: &Bound) -> bool {
-        match (self.number(a, 0), self.number(b, 0)) {
-            (Some(a), Some(b)) => {
-                self.at_most(&b, &a, 1);
-                true
-            }
-            _ => false,
-        }
+    /// Whether the end `a` of an instance is at most `b` of it in each iteration, of which there is one.
+    pub(super) fn is_at_most(a: &Bound, b: &Bound) -> bool {
+        let (mut at_most, mut greater) = (Self::default(), Self::default());
+        let numbers = |meeting: &mut Self| Some((meeting.number(a, 0)?, meeting.number(b, 0)?));
+        let (Some(ends), Some(others)) = (numbers(&mut at_most), numbers(&mut greater)) else {
+            return false;
+        };
+        at_most.at_most(&ends.0, &ends.1, 0);
+        greater.at_most(&others.1, &others.0, 1);
+        greater.solve() == Err(Solution::None) && at_most.solve().is_ok()
     }
 
     fn number(&mut self, bound: &Bound, side: usize) -> Option<Linear> {
@@ -185,7 +195,7 @@ impl Meeting {
         }
     }
 
-    /// Searches iterations in which all that was added holds.
+    /// Searches for iterations in which all that was added holds.
     pub(crate) fn solve(&self) -> Result<Met, Solution> {
         match self.system.solve() {
             Solution::Found(unknowns) => Ok(self.met(&unknowns)),
@@ -193,7 +203,7 @@ impl Meeting {
         }
     }
 
-    /// Searches iterations, likewise, that `accept` accepts.
+    /// Searches for iterations in which all that was added holds and that `accept` accepts.
     pub(crate) fn solve_with(&self, mut accept: impl FnMut(&Met) -> bool) -> Result<Met, Solution> {
         match self.system.solve_with(&mut |unknowns| accept(&self.met(unknowns))) {
             Solution::Found(unknowns) => Ok(self.met(&unknowns)),
@@ -205,7 +215,9 @@ impl Meeting {
         Met {
             sides: self.sides.each_ref().map(|side| {
                 let values = side.iter();
-                values.map(|(variable, linear)| (Arc::clone(variable), linear.value(unknowns))).collect()
+                values
+                    .map(|(variable, linear)| (Arc::clone(variable), linear.value(unknowns)))
+                    .collect()
             }),
         }
     }

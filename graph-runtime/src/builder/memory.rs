@@ -61,7 +61,8 @@ impl GraphBuilder {
         self.resource(name.into(), Space::Device, bytes, align_of::<T>())
     }
 
-    /// Declares host memory of these lengths, two to four of them: see [`Table`].
+    /// Declares host memory of two to four dimensions. `lengths` begin with the outermost dimension and count elements:
+    /// see [`Table`].
     pub fn host_table<T: Element, const D: usize>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -73,7 +74,8 @@ impl GraphBuilder {
         self.table(name.into(), Space::Host, lengths)
     }
 
-    /// Declares device memory of these lengths, two to four of them: see [`Table`].
+    /// Declares device memory of two to four dimensions. `lengths` begin with the outermost dimension and count
+    /// elements: see [`Table`].
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder};

@@ -12,6 +12,7 @@ mod memory;
 mod rng;
 mod scratch;
 mod shared;
+mod within;
 mod attribute;
 mod record;
 mod position;
@@ -20,7 +21,6 @@ mod findings;
 
 use crate::backend::block::{Shareable, SharedMemory};
 use crate::device::Device;
-use crate::error::mistakes;
 use crate::graph::node::NodeId;
 use crate::kernel::Value;
 use crate::program::capture::{BoxError, CaptureCall, CaptureStream};
@@ -224,17 +224,11 @@ impl GraphBuilder {
         let (from, to) = (from.span, to.span);
         let read = self.touch_rectangle(node, from, Mode::Read);
         let written = self.touch_rectangle(node, to, Mode::Write);
-        if read && written && (from.rows(), from.all.bytes) != (to.rows(), to.all.bytes) {
-            let side = |span: RectangleSpan| [span.all.resource, span.rows(), span.width];
-            let mistake = mistakes::other_shape(&self.draft, node, side(from), side(to));
-            self.findings.mistake(mistake);
-        } else if read && written {
-            self.compare(node, (from.all, to.all), differs);
+        if read && written {
+            let mistake = from.shape_mistake(&self.draft, node, to, differs);
+            self.findings.mistakes(mistake);
         }
-        let (from, to) = match (from.in_one_piece(), to.in_one_piece()) {
-            (Some(from), Some(to)) => (Part::of(from).into(), Part::of(to).into()),
-            _ => (from.rows_of_bytes(), to.rows_of_bytes()),
-        };
+        let (from, to) = RectangleSpan::sides([from, to]);
         self.push(Op::Memcpy { from, to })
     }
 
@@ -413,8 +407,8 @@ impl GraphBuilder {
     /// Adds a parallel loop: for each number of the range, `iteration` adds the nodes of one iteration, which is not
     /// ordered with the others. Returns the results of `iteration`, for example the nodes that others run after.
     ///
-    /// [`GraphBuilder::after_iteration`] orders a node after a node of another iteration, so that chains and wavefronts
-    /// can be said. Loops of both kinds nest. The iteration's number follows the names of its nodes: `scale[3]`.
+    /// [`GraphBuilder::after_iteration`] orders a node after a node of another iteration, for chains and wavefronts.
+    /// Loops of both kinds nest. The iteration's number follows the names of its nodes: `scale[3]`.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder, NodeId};
@@ -454,7 +448,8 @@ impl GraphBuilder {
     /// );
     /// ```
     ///
-    /// More than about a million nodes are refused, when the graph is built.
+    /// If loops make more than about a million nodes, `build` returns
+    /// [`Error::TooManyNodes`](crate::Error::TooManyNodes).
     pub fn each<T>(&mut self, range: impl Iterations, mut iteration: impl FnMut(&mut Self, usize) -> T) -> Vec<T> {
         let mut results = Vec::new();
         self.add_loop(LoopKind::Each, range, |builder, number| {

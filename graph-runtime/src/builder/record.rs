@@ -8,7 +8,6 @@ use crate::program::Op;
 use crate::shape::Lengths;
 use crate::shape::place::{DeclaredAccess, Span};
 use crate::shape::rectangle::RectangleSpan;
-use crate::shape::table::text;
 use graph_plan::{Edge, Mode, NodeKind, Region, Subject};
 use std::borrow::Cow;
 
@@ -135,18 +134,8 @@ impl GraphBuilder {
 
     /// Reports a copy between places whose lengths differ.
     pub(super) fn compare(&mut self, node: usize, (from, to): (Span, Span), lengths: Option<(Lengths, Lengths)>) {
-        let mistake = match lengths {
-            Some((source, destination)) => {
-                let (source, destination) = (text(&source), text(&destination));
-                mistakes::other_lengths(&self.draft, node, (from.resource, &source), (to.resource, &destination))
-            }
-            None if from.bytes != to.bytes => {
-                let side = |span: Span| (span.resource, span.bytes);
-                mistakes::other_length(&self.draft, node, side(from), side(to))
-            }
-            None => return,
-        };
-        self.findings.mistake(mistake);
+        self.findings
+            .mistakes(from.length_mistake(&self.draft, node, to, lengths));
     }
 
     /// Declares a node of the user's own code, which may do more than its accesses tell.

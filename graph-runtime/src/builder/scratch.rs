@@ -76,7 +76,8 @@ impl GraphBuilder {
         place
     }
 
-    /// Declares scratch memory of these lengths, two to four of them. See [`GraphBuilder::scratch`].
+    /// Declares scratch memory of two to four dimensions, as [`GraphBuilder::scratch`]. `lengths` begin with the
+    /// outermost dimension and count elements: see [`Table`].
     pub fn scratch_table<T: Element, const D: usize>(
         &mut self,
         name: impl Into<Cow<'static, str>>,

@@ -36,6 +36,23 @@ pub(crate) fn outside(node: usize, name: &str, memory: &str, bytes: usize) -> Di
     Diagnostic::new(Code::OutOfBounds, Subject::Node(node), message).note(format!("`{memory}` has {bytes} bytes"))
 }
 
+/// A part of memory that is not in the memory that it is chosen from.
+#[cold]
+pub(crate) fn beyond(node: usize, name: &str, memory: &str) -> Diagnostic {
+    let message = format!("node `{name}` uses a part of `{memory}` outside the memory that updates choose from");
+    Diagnostic::new(Code::OutOfBounds, Subject::Node(node), message)
+        .help("declare the node within all of the memory that it may touch")
+}
+
+/// A range that leaves memory of `len` elements.
+#[cold]
+pub(crate) fn outside_range(node: usize, name: &str, memory: &str, range: (usize, usize), len: usize) -> Diagnostic {
+    let (start, end) = range;
+    let message =
+        format!("node `{name}`: range {start}..{end} is out of bounds of `{memory}`, which has {len} elements");
+    Diagnostic::new(Code::OutOfBounds, Subject::Node(node), message).help(format!("use a range within 0..{len}"))
+}
+
 /// A node that writes memory which is shared without `mut`.
 #[cold]
 pub(crate) fn read_only(node: usize, name: &str, memory: &str) -> Diagnostic {
@@ -68,7 +85,7 @@ pub(crate) fn unknown_node(draft: &Draft, from: usize, to: usize) -> Diagnostic 
     Diagnostic::new(Code::UnknownNode, Subject::Node(to.min(nodes)), message).note(format!("there are {nodes} nodes"))
 }
 
-/// A node after another iteration of a node that is not in the current iteration of so many loops.
+/// A node that runs after another iteration of `before`, which is not a node of the current iteration of `loops` loops.
 #[cold]
 pub(crate) fn other_iteration(draft: &Draft, node: usize, before: usize, loops: usize) -> Diagnostic {
     let name = |node: usize| {

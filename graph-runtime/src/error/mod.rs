@@ -148,7 +148,7 @@ pub enum Error {
     },
     /// The graph has no such node.
     UnknownNode {
-        /// The graph; and the node, if it is one of a loop that has no such iteration.
+        /// The graph, and the node if the mistake is that a loop around it has no such iteration.
         site: Site,
         /// The index asked for, or the number of the iteration.
         index: usize,

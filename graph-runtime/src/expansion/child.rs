@@ -91,7 +91,7 @@ impl<T, const N: usize, M> BindTo<Place<[T], M>> for Place<[T; N], M> {
     }
 }
 
-/// Other memory of as many dimensions, where the child takes all lengths as build arguments.
+/// Memory of other shapes with the same number of dimensions, for a child that takes all lengths as build arguments.
 macro_rules! bind_tables {
     ($([$($length:ident)*] $shape:ty => $dimensions:literal;)*) => {$(
         #[diagnostic::do_not_recommend]

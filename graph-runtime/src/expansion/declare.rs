@@ -60,24 +60,22 @@ pub trait Declare {
     /// Ends the child that was begun last, with the result of declaring it.
     fn end_child(&mut self, declared: Result<()>);
 
-    /// Says how many nodes the graph, or the current child, has declared, each of a loop once. `build` fails if others
-    /// were added, since indices of declarations would then be those of other nodes.
+    /// Says how many nodes the graph, or the current child, has declared; nodes of loops count once. `build` fails if
+    /// another number was added, since indices of declarations would then be those of other nodes.
     fn end_nodes(&mut self, declarations: usize);
 
-    /// Adds edges between declarations: `[from, to]`, or `[from, to, common]` where `common` loops are around both. Of
-    /// a further `for`, its last (of `from`) or first (of `to`) iteration is meant, of a further `each` all iterations.
+    /// Adds edges between declarations: `[from, to]`, or `[from, to, common]` if `common` loops are around both. In
+    /// further loops around `from`, an edge begins at the last iteration of a `for` and at all iterations of an `each`.
+    /// In further loops around `to`, it ends at the first iteration of a `for` and at all iterations of an `each`.
     fn edges<const K: usize>(&mut self, edges: &[[usize; K]]);
 
     /// Adds programmatic edges between declarations, as [`Declare::edges`].
     fn programmatic_edges<const K: usize>(&mut self, edges: &[[usize; K]]);
 
     /// Adds edges between iterations: `(from, to, steps)`, with a number for each loop around both, from the outermost.
-    /// In each iteration of these loops `to` runs after `from` in the iteration whose numbers are larger by `steps`:
-    /// `after k(i - 1)` is `[-1]`. An iteration that does not exist is no edge.
+    /// In each iteration of these loops, `to` runs after `from` in the iteration whose numbers are larger by `steps`:
+    /// `after k(i - 1)` is `[-1]`. If there is no such iteration, there is no edge.
     fn shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]);
-
-    /// Adds programmatic edges between iterations, as [`Declare::shifted_edges`].
-    fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]);
 
     /// Gives the offsets of the scratch resources in the arena, in order of declaration, and the size of the arena, in
     /// bytes. `build` checks them, and packs again if they are wrong.
@@ -159,11 +157,7 @@ impl Declare for GraphBuilder {
     }
 
     fn shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
-        self.add_shifted_edges(edges, false);
-    }
-
-    fn programmatic_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
-        self.add_shifted_edges(edges, true);
+        self.add_shifted_edges(edges);
     }
 
     fn arena(&mut self, offsets: &[usize], bytes: usize) {

@@ -3,15 +3,16 @@
 
 use crate::builder::GraphBuilder;
 use crate::device::Device;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expansion::target::NodeTarget;
 use crate::graph::Graph;
 use crate::graph::host_split::HostSplit;
 use crate::graph::update::Update;
 use crate::kernel::{KernelCall, Launch};
 use crate::memory::{DeviceMut, DeviceRef};
-use crate::shape::place::{OnDevice, OnHost, Place};
+use crate::shape::place::{Memory, OnDevice, OnHost, Place};
 use crate::shape::rectangle::Rectangle;
+use crate::shape::same::SameShape;
 use crate::shape::table::{Table, TableMut, TableRef};
 use crate::shape::{ArrayOf, Element};
 use cudarc::driver::CudaFunction;
@@ -173,6 +174,85 @@ impl NodeTarget for AnyTarget<'_, '_> {
         match self {
             AnyTarget::Builder(builder) => NodeTarget::memset_2d(*builder, index, name, to, value),
             AnyTarget::Update(update) => NodeTarget::memset_2d(*update, index, name, to, value),
+        }
+    }
+
+    fn memcpy<A, B, R, W, M1, M2>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        from: &Place<A, M1>,
+        to: &mut Place<B, M2>,
+        within: (&Place<R, M1>, &Place<W, M2>),
+    ) -> Result<()>
+    where
+        A: ?Sized + SameShape<B>,
+        B: ?Sized,
+        R: ?Sized,
+        W: ?Sized,
+        M1: Memory,
+        M2: Memory,
+    {
+        match self {
+            AnyTarget::Builder(builder) => NodeTarget::memcpy(*builder, index, name, from, to, within),
+            AnyTarget::Update(update) => NodeTarget::memcpy(*update, index, name, from, to, within),
+        }
+    }
+
+    fn memcpy_2d<A, B, R, W, M1, M2>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        from: &Rectangle<A, M1>,
+        to: &mut Rectangle<B, M2>,
+        within: (&Rectangle<R, M1>, &Rectangle<W, M2>),
+    ) -> Result<()>
+    where
+        A: ?Sized + SameShape<B>,
+        B: ?Sized,
+        R: ?Sized,
+        W: ?Sized,
+        M1: Memory,
+        M2: Memory,
+    {
+        match self {
+            AnyTarget::Builder(builder) => NodeTarget::memcpy_2d(*builder, index, name, from, to, within),
+            AnyTarget::Update(update) => NodeTarget::memcpy_2d(*update, index, name, from, to, within),
+        }
+    }
+
+    fn memset_within<S: ?Sized + ArrayOf<T>, T: Element, W: ?Sized>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        to: &mut Place<S, OnDevice>,
+        value: T,
+        within: &Place<W, OnDevice>,
+    ) -> Result<()> {
+        match self {
+            AnyTarget::Builder(builder) => NodeTarget::memset_within(*builder, index, name, to, value, within),
+            AnyTarget::Update(update) => NodeTarget::memset_within(*update, index, name, to, value, within),
+        }
+    }
+
+    fn memset_2d_within<S: ?Sized + ArrayOf<T>, T: Element, W: ?Sized>(
+        &mut self,
+        index: usize,
+        name: &'static str,
+        to: &mut Rectangle<S, OnDevice>,
+        value: T,
+        within: &Rectangle<W, OnDevice>,
+    ) -> Result<()> {
+        match self {
+            AnyTarget::Builder(builder) => NodeTarget::memset_2d_within(*builder, index, name, to, value, within),
+            AnyTarget::Update(update) => NodeTarget::memset_2d_within(*update, index, name, to, value, within),
+        }
+    }
+
+    fn outside(&self, index: usize, name: &'static str, memory: &str, range: (usize, usize), len: usize) -> Error {
+        match self {
+            AnyTarget::Builder(builder) => NodeTarget::outside(*builder, index, name, memory, range, len),
+            AnyTarget::Update(update) => NodeTarget::outside(*update, index, name, memory, range, len),
         }
     }
 

@@ -25,7 +25,7 @@ pub fn by_value<T: Integer>(value: impl Integer) -> CallArgument {
     CallArgument::integer::<T>(value)
 }
 
-/// A literal that no `i32` can hold, which rustc would else take it for.
+/// A literal that no `i32` can hold. Without this function, rustc would take it for an `i32`.
 pub const fn literal(value: i128) -> i128 {
     value
 }

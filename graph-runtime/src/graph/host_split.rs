@@ -47,7 +47,7 @@ impl<'g> HostSplit<'g> {
         self.elements(place.span)
     }
 
-    /// Lends host memory whose lengths were fixed when the graph was built.
+    /// Lends host memory to read and write, whose lengths were fixed when the graph was built.
     ///
     /// # Errors
     /// As [`HostSplit::take`].

@@ -1,6 +1,7 @@
 //! A built graph: launching it, waiting for it, and its memory.
 
 pub(crate) mod rng;
+pub(crate) mod parts;
 pub(crate) mod update;
 pub(crate) mod rebind;
 pub(crate) mod edit;
@@ -235,7 +236,7 @@ impl Graph {
         Ok(unsafe { pointer.as_mut() })
     }
 
-    /// Waits, and lends host memory whose lengths were fixed when the graph was built.
+    /// Waits for all launches, and lends host memory to read, whose lengths were fixed when the graph was built.
     ///
     /// # Errors
     /// As [`Graph::host`].
@@ -248,7 +249,8 @@ impl Graph {
         Ok(TableRef::new(unsafe { pointer.as_ref() }, &place.lengths))
     }
 
-    /// Waits, and lends host memory to write whose lengths were fixed when the graph was built.
+    /// Waits for all launches, and lends host memory to read and write, whose lengths were fixed when the graph was
+    /// built.
     ///
     /// # Errors
     /// As [`Graph::host`].

@@ -126,7 +126,8 @@ fn ends_a_while_alone(graph: &Graph, node: usize) -> bool {
     let alone = |body: usize| {
         let writers: Vec<usize> = graph_plan::condition_writers(draft, body).collect();
         let others = writers.iter().filter(|&&writer| writer != node);
-        writers.contains(&node) && others.clone().all(|&other| !graph.program.enabled[other])
+        let ends = |&other: &usize| graph.program.enabled[other] && !draft.nodes[other].partial;
+        writers.contains(&node) && !others.clone().any(ends)
     };
     let whiles = |&body: &usize| draft.bodies[body].role == Role::While;
     draft.bodies_around(node).filter(whiles).any(alone)

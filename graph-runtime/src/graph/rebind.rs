@@ -41,8 +41,8 @@ impl Graph {
         self.rebind_memory(place.span, memory, lengths)
     }
 
-    /// The memory has the shape of the place, if lengths are equal: its size, and these lengths of the memory and of
-    /// the place, which their types do not tell.
+    /// Rebinds memory whose type fits the place. `lengths` are the lengths of the memory and of the place that their
+    /// types do not tell. They are compared here, and so are the sizes.
     pub(crate) fn rebind_memory(
         &mut self,
         span: Span,

@@ -5,12 +5,9 @@ use crate::graph::Graph;
 use crate::graph::edit::Edit;
 use crate::graph::node::NodeId;
 use crate::kernel::source::resolve;
-use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, Launch, Value, launch_mistake};
+use crate::kernel::{ArgumentKind, CallArgument, Callee, KernelCall, KernelFacts, Launch, launch_mistake};
 use crate::program::{Argument, KernelOp, Op, Program};
-use crate::shape::part::{ByteRectangle, Part};
-use crate::shape::place::{OnDevice, Place, Span};
-use crate::shape::rectangle::Rectangle;
-use crate::shape::{ArrayOf, Element};
+use crate::shape::part::Part;
 use graph_plan::{Code, Diagnostic, Subject};
 use std::cell::Cell;
 
@@ -55,9 +52,13 @@ impl Change {
                 let mut arguments = program.arguments(old).iter().zip(&self.arguments);
                 new.config == old.config && arguments.all(|(old, new)| old.value() == new.value())
             }),
-            Op::Memset { value: new, .. } => matches!(old, Op::Memset { value: old, .. } if new.bytes() == old.bytes()),
-            Op::Memcpy { .. }
-            | Op::Join
+            Op::Memset { to, value, .. } => {
+                matches!(old, Op::Memset { to: old_to, value: old, .. } if to == old_to && value.bytes() == old.bytes())
+            }
+            Op::Memcpy { from, to } => {
+                matches!(old, Op::Memcpy { from: old_from, to: old_to } if from == old_from && to == old_to)
+            }
+            Op::Join
             | Op::Conditional(_)
             | Op::Child(_)
             | Op::Call(_)
@@ -149,63 +150,6 @@ impl Update<'_> {
         self.push(index, op, arguments)
     }
 
-    /// Changes the value of a memset node. The memory must be that with which it was built.
-    ///
-    /// # Errors
-    /// After each of these, the graph is unchanged:
-    ///
-    /// * [`Error::Unsupported`] for other memory, a value of another size, nodes of other kinds, and if CUDA itself
-    ///   sets the value with which the node was built but cannot set the new one (see
-    ///   [`GraphBuilder::will_update`](crate::GraphBuilder::will_update));
-    /// * [`Error::ForeignPlace`] if the place is another graph's;
-    /// * [`Error::UnknownNode`] if the graph has no such node.
-    pub fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
-        &mut self,
-        node: NodeId,
-        to: &Place<S, OnDevice>,
-        value: T,
-    ) -> Result<()> {
-        self.set(node, to.span, Part::of(to.span).into(), Value::new(&value))
-    }
-
-    /// Changes the value of a memset node of a rectangle. The memory must be that with which it was built.
-    ///
-    /// # Errors
-    /// As [`Update::memset`].
-    pub fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
-        &mut self,
-        node: NodeId,
-        to: &Rectangle<S, OnDevice>,
-        value: T,
-    ) -> Result<()> {
-        self.set(node, to.span.all, to.span.bytes(), Value::new(&value))
-    }
-
-    /// Changes the value of a memset node. `bytes` are its memory, all of which is in `span`.
-    fn set(&mut self, node: NodeId, span: Span, bytes: ByteRectangle, value: Value) -> Result<()> {
-        let (index, site) = self.find(node)?;
-        if span.graph != self.graph.id {
-            return Err(Error::ForeignPlace { site });
-        }
-        let Op::Memset {
-            to,
-            value: before,
-            will_update,
-        } = &self.graph.program.ops[index]
-        else {
-            return Err(unsupported(site, "the node sets no memory"));
-        };
-        if span.outside || bytes != *to || !before.is_as_long_as(&value) {
-            return Err(unsupported(site, "an update cannot change which memory a node uses"));
-        }
-        let op = Op::Memset {
-            to: bytes,
-            value,
-            will_update: *will_update,
-        };
-        self.push(index, op, Vec::new())
-    }
-
     /// The facts of a kernel, with all that its PTX tells: of a CUDA source, it was compiled when the graph was built.
     fn resolve(&self, node: usize, facts: &'static KernelFacts) -> Result<&'static KernelFacts> {
         let graph = self.graph;
@@ -276,7 +220,7 @@ impl Update<'_> {
         Ok((index, Site::graph(&draft.name).at_node(&draft.nodes[index].name)))
     }
 
-    fn push(&mut self, node: usize, op: Op, arguments: Vec<Argument>) -> Result<()> {
+    pub(super) fn push(&mut self, node: usize, op: Op, arguments: Vec<Argument>) -> Result<()> {
         let Graph {
             draft,
             program,
@@ -308,7 +252,7 @@ fn same_attributes(launch: Launch, built: &KernelOp) -> Option<Launch> {
     })
 }
 
-fn unsupported(site: Site, message: &'static str) -> Error {
+pub(super) fn unsupported(site: Site, message: &'static str) -> Error {
     Error::Unsupported { site, message }
 }
 
@@ -342,7 +286,17 @@ pub(crate) fn update(
 /// Changes a node. After an error, the program has the old work again, so that the next update applies the change.
 fn apply(graph: &mut Graph, mut change: Change) -> Result<()> {
     change.swap(&mut graph.program);
-    let applied = graph.executable.apply(&graph.draft, &graph.program, change.node);
+    let Graph {
+        draft,
+        program,
+        executable,
+        ..
+    } = graph;
+    let applied = match matches!(program.ops[change.node], Op::Memcpy { .. }) {
+        // Not every copy can be changed in place.
+        true => executable.apply_memory(draft, program, &[change.node]),
+        false => executable.apply(draft, program, change.node),
+    };
     if applied.is_err() {
         change.swap(&mut graph.program);
     }

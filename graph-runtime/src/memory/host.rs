@@ -47,7 +47,7 @@ impl<T: Element> HostBuffer<[T]> {
 }
 
 impl<T: Element, const D: usize> HostBuffer<Table<T, D>> {
-    /// The memory has the size and alignment of a table of these lengths.
+    /// Makes a buffer of memory that has the size and alignment of a table of these lengths.
     pub(crate) fn table(memory: HostMemory, lengths: [usize; D]) -> Self {
         Self {
             pointer: Table::at(memory.pointer(), bytes_of::<T>(&lengths)),
@@ -60,12 +60,12 @@ impl<T: Element, const D: usize> HostBuffer<Table<T, D>> {
         unpadded(&self.piece.lengths)
     }
 
-    /// The contents with their lengths.
+    /// A view of the contents, with their lengths, to read.
     pub fn view(&self) -> TableRef<'_, T, D> {
         TableRef::new(self.as_flattened(), &self.piece.lengths)
     }
 
-    /// The contents with their lengths, to write.
+    /// A view of the contents, with their lengths, to read and write.
     pub fn view_mut(&mut self) -> TableMut<'_, T, D> {
         let lengths = self.piece.lengths;
         TableMut::new(self.as_flattened_mut(), &lengths)

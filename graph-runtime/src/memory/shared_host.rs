@@ -313,19 +313,19 @@ impl<S: ?Sized> DerefMut for HostMut<'_, S> {
 }
 
 impl<T, const D: usize> HostRef<'_, Table<T, D>> {
-    /// The contents with their lengths.
+    /// A view of the contents, with their lengths, to read.
     pub fn view(&self) -> TableRef<'_, T, D> {
         TableRef::new(self.as_flattened(), &self.lengths)
     }
 }
 
 impl<T, const D: usize> HostMut<'_, Table<T, D>> {
-    /// The contents with their lengths.
+    /// A view of the contents, with their lengths, to read.
     pub fn view(&self) -> TableRef<'_, T, D> {
         TableRef::new(self.as_flattened(), &self.lengths)
     }
 
-    /// The contents with their lengths, to write.
+    /// A view of the contents, with their lengths, to read and write.
     pub fn view_mut(&mut self) -> TableMut<'_, T, D> {
         let lengths = self.lengths;
         TableMut::new(self.as_flattened_mut(), &lengths)

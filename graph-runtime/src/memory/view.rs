@@ -62,7 +62,7 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
     /// The element `index` of the outermost dimension.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`] where there is none.
+    /// [`Error::OutOfBounds`] if there is none.
     pub fn row(&self, index: usize) -> Result<DeviceRef<'g, S::Row>>
     where
         S: Rows,
@@ -73,7 +73,7 @@ impl<'g, S: ?Sized> DeviceRef<'g, S> {
     /// The elements `range` of the outermost dimension.
     ///
     /// # Errors
-    /// [`Error::OutOfBounds`] where they are not all there.
+    /// [`Error::OutOfBounds`] if some of them are not there.
     pub fn rows(&self, range: impl RangeBounds<usize>) -> Result<DeviceRef<'g, S::Several>>
     where
         S: Rows,

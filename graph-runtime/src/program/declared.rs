@@ -13,19 +13,21 @@ pub(crate) struct DeclaredNodes {
 /// The nodes of one declaration, in order of the iterations.
 #[derive(Debug, Default)]
 struct NodesOfDeclaration {
-    /// The iteration numbers of all nodes, one node after the other: for each, from the outermost loop inwards. Nodes
-    /// are in ascending order of these numbers.
+    /// The iteration numbers of all nodes, one node after the other. The numbers of a node begin with the outermost
+    /// loop's. Nodes are in ascending order of these numbers.
     values: Vec<usize>,
     nodes: Vec<IterationNode>,
-    /// Whether each loop around it is an `each`, from the outermost, as far as some iteration has shown.
+    /// For each loop around it, from the outermost, whether it is an `each`. Inner loops that have had no iteration are
+    /// left out.
     parallel: Vec<bool>,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct IterationNode {
     node: usize,
-    /// The number of loops around it that have the iteration, from the outermost. If there are more loops around its
-    /// declaration, the next has no iterations: the node only joins edges, and the other numbers are 0.
+    /// The number of loops around it whose iteration exists, from the outermost. If its declaration has more loops
+    /// around it, the next of these has no iterations: the node only joins edges, and its numbers in further loops are
+    /// 0.
     loops: usize,
 }
 
@@ -73,7 +75,7 @@ impl NodesOfDeclaration {
         self.groups(0..self.nodes.len(), 0..common)
     }
 
-    /// The nodes of `all` in groups that have the same iteration numbers in these loops.
+    /// The nodes of `all` in groups. The nodes of a group have the same iteration numbers in `loops`.
     fn groups(&self, all: Range<usize>, loops: Range<usize>) -> impl Iterator<Item = Range<usize>> + '_ {
         let loops = loops.start..loops.end.min(self.depth());
         let mut start = all.start;
@@ -86,7 +88,7 @@ impl NodesOfDeclaration {
         })
     }
 
-    /// The nodes, by index, in these iterations of the outermost loops.
+    /// The nodes, by index, in the iterations `values` of the outermost loops.
     fn of(&self, values: &[usize]) -> Range<usize> {
         let numbers = |index: usize| &self.values(index)[..values.len().min(self.depth())];
         let first = |low: usize, is_before: &dyn Fn(&[usize]) -> bool| {
@@ -104,9 +106,9 @@ impl NodesOfDeclaration {
         start..first(start, &|numbers| numbers <= values)
     }
 
-    /// The nodes among `all`, which agree in the iterations of the `common` outermost loops, that all others of them
-    /// run before (`last`) or after: of each further `for` those of the last or first iteration, of each `each` those
-    /// of all iterations.
+    /// Adds to `ends` the last nodes of `all`, which others of them run before, or the first. All of them are in the
+    /// same iterations of the `common` outermost loops. In each further `for`, the nodes of the last or first iteration
+    /// are added; in each further `each`, those of all iterations.
     fn ends(&self, all: Range<usize>, common: usize, last: bool, ends: &mut Vec<usize>) {
         if common >= self.depth() || all.len() == 1 {
             ends.extend(self.nodes[all].iter().map(|node| node.node));
@@ -129,9 +131,9 @@ impl DeclaredNodes {
         identity
     }
 
-    /// Adds the next node of a declaration. `loops` are those that are open around it, from the outermost: the number
-    /// of the iteration, and whether it is an `each`. `without` is the number of loops, with the innermost open one,
-    /// that have no iterations; the node stands in for these.
+    /// Adds the next node of a declaration. `loops` are the open loops around it, from the outermost: the number of the
+    /// iteration, and whether the loop is an `each`. If `without` is not 0, the innermost open loop has no iterations:
+    /// the node stands in for this loop and the loops inside it, `without` in all.
     pub(crate) fn add(
         &mut self,
         declared: usize,
@@ -180,8 +182,8 @@ impl DeclaredNodes {
         })
     }
 
-    /// The nodes that an edge between declarations orders, with `common` loops around both: in each iteration of those
-    /// loops, the first nodes of `to` run after the last nodes of `from`. `order` gets both.
+    /// Calls `order` with the nodes that an edge between declarations orders. In each iteration of the `common` loops
+    /// around both, these are the last nodes of `from`, and the first nodes of `to`, which run after them.
     pub(crate) fn edges(&self, from: usize, to: usize, common: usize, order: impl FnMut(&[usize], &[usize])) {
         let Some((from, to)) = self.of.get(from).zip(self.of.get(to)) else {
             return;
@@ -190,10 +192,10 @@ impl DeclaredNodes {
         in_order((from, to), common, groups, order);
     }
 
-    /// The nodes that an edge between iterations orders: in each iteration of the outermost loops around both
-    /// declarations, one for each of `steps`, the first nodes of `to` run after the last nodes of `from` in the
-    /// iteration whose numbers are larger by `steps`. An iteration that does not exist orders nothing. `order` gets
-    /// both.
+    /// Calls `order` with the nodes that an edge between iterations orders. `steps` has a number for each of the
+    /// outermost loops, which are around both declarations. In each iteration of these loops, the first nodes of `to`
+    /// run after the last nodes of `from` in the iteration whose numbers are larger by `steps`. If there is no such
+    /// iteration, nothing is ordered.
     pub(crate) fn shifted_edges(&self, from: usize, to: usize, steps: &[isize], order: impl FnMut(&[usize], &[usize])) {
         let Some((from, to)) = self.of.get(from).zip(self.of.get(to)) else {
             return;
@@ -202,7 +204,7 @@ impl DeclaredNodes {
         if common > from.depth().min(to.depth()) {
             return;
         }
-        // The number of the common loops that have the iteration.
+        // The number of common loops whose iteration exists.
         let loops = |of: &NodesOfDeclaration, group: &Range<usize>| {
             let nodes = of.nodes.get(group.clone()).and_then(<[_]>::first);
             nodes.map(|node| node.loops.min(common))
@@ -213,8 +215,8 @@ impl DeclaredNodes {
                 .map(|(&number, &step)| number.checked_add_signed(step))
                 .collect();
             let before = from.of(&other?);
-            // Joins that stand in for no iterations of one loop are ordered as its iterations would be, so that the
-            // order through them remains.
+            // A join that stands in for a loop without iterations is ordered as the iterations would be, so that the
+            // order through it remains.
             let (existing, other) = (loops(to, &after)?, loops(from, &before)?);
             let same = existing == other && steps[existing..].iter().all(|&step| step == 0);
             same.then_some((before, after))
@@ -223,8 +225,8 @@ impl DeclaredNodes {
     }
 }
 
-/// Hands the last nodes of each first group and the first nodes of each second group to `order`. The groups are nodes
-/// of the two declarations that agree in the iterations of the `common` outermost loops.
+/// Calls `order` for each pair of groups, with the last nodes of the first group and the first nodes of the second. A
+/// group has nodes of one declaration that are in the same iterations of the `common` outermost loops.
 fn in_order(
     (from, to): (&NodesOfDeclaration, &NodesOfDeclaration),
     common: usize,

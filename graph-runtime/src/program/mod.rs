@@ -1,5 +1,6 @@
 //! The work of a graph's nodes as plain data. The builder writes it, and the backends carry it out.
 
+pub(crate) mod reach;
 pub(crate) mod scratch;
 pub(crate) mod declared;
 pub(crate) mod raw;
@@ -15,11 +16,12 @@ use crate::program::capture::CaptureCall;
 use crate::program::event::Event;
 use crate::program::host::HostCall;
 use crate::program::raw::RawCall;
+use crate::program::reach::Reach;
 use crate::shape::part::{ByteRectangle, Part};
 use crate::shape::place::Span;
 use cudarc::driver::CudaFunction;
 use graph_plan::{LaunchConfig, Mode, NodeKind};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
@@ -272,6 +274,8 @@ pub(crate) struct Program {
     /// The PTX texts of the kernels, each once.
     pub(crate) modules: Vec<&'static Ptx>,
     pub(crate) enabled: Vec<bool>,
+    /// The memory in which updates choose the parts that nodes touch, by node. Almost always empty.
+    pub(crate) reaches: BTreeMap<usize, Reach>,
     /// The function of each `KernelFacts` seen so far, by the address of the facts.
     known: HashMap<usize, u32>,
     /// The last lookup in `known`, since neighbours often launch the same kernel.

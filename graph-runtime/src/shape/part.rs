@@ -72,6 +72,21 @@ impl ByteRectangle {
         }
     }
 
+    /// Whether all bytes of `part` are in it.
+    pub(crate) fn contains(&self, part: &Self) -> bool {
+        let (all, width, pitch, rows) = (self.part(), self.width(), self.pitch(), self.rows());
+        let holds = |row: Part| {
+            let Some(offset) = row.start.checked_sub(all.start) else {
+                return false;
+            };
+            let (Some(index), Some(column)) = (offset.checked_div(pitch), offset.checked_rem(pitch)) else {
+                return false; // it is empty
+            };
+            index < rows && row.bytes <= width.saturating_sub(column)
+        };
+        part.part().resource == all.resource && part.parts().all(holds)
+    }
+
     /// Whether it is a single row, so that its bytes are in one piece.
     pub(crate) fn is_one_row(&self) -> bool {
         matches!(self, Self::Row { .. })
@@ -111,5 +126,49 @@ impl ByteRectangle {
             bytes: width,
             ..part
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn part(start: usize, bytes: usize) -> Part {
+        Part {
+            resource: 1,
+            start,
+            bytes,
+        }
+    }
+
+    #[test]
+    fn parts_are_in_one_piece_or_row_by_row() {
+        let row: ByteRectangle = part(16, 64).into();
+        let holds = |start, bytes| row.contains(&part(start, bytes).into());
+        assert!(holds(16, 64) && holds(32, 0) && holds(79, 1) && holds(0, 0));
+        assert!(!holds(15, 2) && !holds(16, 65) && !holds(80, 1) && !holds(79, 2));
+        assert!(row.contains(&ByteRectangle::of_rows(part(20, 24), 8, 16)));
+        assert!(!row.contains(&ByteRectangle::of_rows(part(20, 40), 8, 16)));
+        let other = Part {
+            resource: 2,
+            ..part(16, 4)
+        };
+        assert!(!row.contains(&other.into()));
+        assert!(ByteRectangle::from(part(16, 0)).contains(&part(16, 0).into()));
+        assert!(!ByteRectangle::from(part(16, 0)).contains(&part(16, 1).into()));
+    }
+
+    #[test]
+    fn rows_are_in_rows_of_the_same_rectangle() {
+        let columns = ByteRectangle::of_rows(part(4, 24), 8, 16); // 4..12, 20..28, 36..44
+        let holds = |start, bytes, width| columns.contains(&ByteRectangle::of_rows(part(start, bytes), width, 16));
+        assert!(holds(4, 24, 8) && holds(8, 12, 4) && holds(20, 16, 8));
+        assert!(!holds(8, 24, 8) && !holds(20, 24, 8) && !holds(0, 24, 8));
+        assert!(columns.contains(&part(36, 8).into()) && !columns.contains(&part(36, 9).into()));
+        assert!(
+            !columns.contains(&part(4, 24).into()),
+            "between the rows is other memory"
+        );
+        assert!(!columns.contains(&part(52, 1).into()));
     }
 }

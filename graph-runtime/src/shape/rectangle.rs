@@ -1,10 +1,11 @@
 //! Columns of a matrix: rows of memory that lie apart. Copies and memsets take them; kernels do not.
 
+use crate::error::mistakes;
 use crate::shape::Lengths;
 use crate::shape::part::{ByteRectangle, Part};
 use crate::shape::place::{Marker, Place, Span};
 use crate::shape::rows::{Rows, sealed};
-use graph_plan::Region;
+use graph_plan::{Diagnostic, Draft, Region};
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::RangeBounds;
@@ -164,7 +165,7 @@ impl Columns {
         Rectangle::new(self.span, <Row<S> as sealed::Rows>::kept(self.lengths))
     }
 
-    /// The rectangle of a single column, of the shape of so many columns.
+    /// The rectangle of a single column. Its shape has no dimension for the columns.
     fn single<S: ?Sized + Rows<Row: Rows>, P: ?Sized, M>(self) -> Rectangle<P, M> {
         let [rows, _, inner @ ..] = self.lengths;
         let lengths = [rows, inner[0], inner[1], 0];
@@ -191,7 +192,55 @@ impl<S: ?Sized + Rows, M> From<&Place<S, M>> for Rectangle<S, M> {
     }
 }
 
+/// All of a place in one row.
+impl From<Span> for RectangleSpan {
+    fn from(all: Span) -> Self {
+        let (width, pitch) = (all.bytes, all.bytes);
+        Self { all, width, pitch }
+    }
+}
+
 impl RectangleSpan {
+    /// The mistake of a copy from this rectangle if it and its destination have other numbers of rows or bytes, or if
+    /// these lengths of the two differ.
+    pub(crate) fn shape_mistake(
+        self,
+        draft: &Draft,
+        node: usize,
+        to: Self,
+        lengths: Option<(Lengths, Lengths)>,
+    ) -> Option<Diagnostic> {
+        if (self.rows(), self.all.bytes) == (to.rows(), to.all.bytes) {
+            return self.all.length_mistake(draft, node, to.all, lengths);
+        }
+        let side = |span: Self| [span.all.resource, span.rows(), span.width];
+        Some(mistakes::other_shape(draft, node, side(self), side(to)))
+    }
+
+    /// The mistake of a copy of a rectangle or, if not `rows`, of memory in one piece: see
+    /// [`RectangleSpan::shape_mistake`] and [`Span::length_mistake`].
+    pub(crate) fn mistake(
+        self,
+        draft: &Draft,
+        node: usize,
+        to: Self,
+        lengths: Option<(Lengths, Lengths)>,
+        rows: bool,
+    ) -> Option<Diagnostic> {
+        match rows {
+            true => self.shape_mistake(draft, node, to, lengths),
+            false => self.all.length_mistake(draft, node, to.all, lengths),
+        }
+    }
+
+    /// The two sides of a copy, for a backend: in one piece if both are.
+    pub(crate) fn sides([from, to]: [Self; 2]) -> (ByteRectangle, ByteRectangle) {
+        match (from.in_one_piece(), to.in_one_piece()) {
+            (Some(from), Some(to)) => (Part::of(from).into(), Part::of(to).into()),
+            _ => (from.rows_of_bytes(), to.rows_of_bytes()),
+        }
+    }
+
     pub(crate) fn rows(&self) -> usize {
         self.all.bytes.checked_div(self.width).unwrap_or(0)
     }

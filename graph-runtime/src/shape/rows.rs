@@ -6,7 +6,7 @@ use super::{Element, Extent, Lengths, NO_LENGTHS};
 pub(crate) mod sealed {
     use super::Lengths;
 
-    /// The numbers behind a selection. `lengths` are those of the shape, as its place has them.
+    /// The sizes and lengths from which a selection is computed. `lengths` are those that a place of the shape keeps.
     pub trait Rows {
         /// The size of a row in bytes.
         fn row_bytes(lengths: &Lengths) -> usize;
@@ -118,7 +118,7 @@ rows_of_tables! {
     4: Table<T, 3>, Self; // nothing has rows of this shape
 }
 
-/// A table of two to four dimensions.
+/// A [`Table`] of two to four dimensions.
 #[diagnostic::on_unimplemented(
     message = "a table has two to four dimensions, but this is `{Self}`",
     label = "neither two nor three nor four lengths"

@@ -8,12 +8,13 @@ pub(crate) mod sealed {
 
     /// The comparison of lengths that the types do not tell. `bytes` and `lengths` are those of a place of the shape.
     pub trait SameShape<Destination: ?Sized> {
-        /// The lengths of a source, counted down to the elements that both shapes have; 0 where types tell all.
+        /// The lengths of a source that are compared: those of all dimensions down to the elements that both shapes
+        /// have. All are 0 if the types tell that the shapes are equal.
         fn counts(_bytes: usize, lengths: &Lengths) -> Lengths {
             *lengths
         }
 
-        /// The lengths of a destination, counted likewise.
+        /// The lengths of a destination that are compared, as [`SameShape::counts`] has those of a source.
         fn counts_of_destination(_bytes: usize, lengths: &Lengths) -> Lengths {
             *lengths
         }
@@ -57,8 +58,8 @@ impl<R, const N: usize> SameShape<[R]> for [R; N] {}
 #[diagnostic::do_not_recommend]
 impl<R, const N: usize> SameShape<[R; N]> for [R] {}
 
-/// The relations between tables and other shapes of as many dimensions: the lengths of these, and those that their
-/// places have.
+/// The relations between tables and other shapes with the same number of dimensions. Each line has the lengths of the
+/// other shape as a table has them, and the lengths that its places keep.
 macro_rules! tables {
     ($([$($length:ident)*] $shape:ty => $dimensions:literal, |$bytes:ident, $lengths:ident| $counts:expr, $kept:expr;)*) => {$(
         impl<T, $(const $length: usize),*> sealed::SameShape<Table<T, $dimensions>> for $shape {
@@ -101,7 +102,7 @@ tables! {
         [lengths[0], lengths[1], 0, 0];
 }
 
-/// The number of rows of type `R` in so many bytes.
+/// The number of rows of type `R` in `bytes` bytes; 0 if a row has no bytes.
 fn rows<R>(bytes: usize) -> usize {
     bytes.checked_div(size_of::<R>()).unwrap_or(0)
 }

@@ -256,7 +256,7 @@ rows! {
         TableRef { elements, lengths: inner(lengths) }, TableMut { elements, lengths: inner(lengths) };
 }
 
-/// As of slices, an index that is out of bounds panics.
+/// Panics if the index is out of bounds, as a slice does.
 impl<T, const D: usize> Index<[usize; D]> for TableRef<'_, T, D> {
     type Output = T;
 
@@ -268,7 +268,7 @@ impl<T, const D: usize> Index<[usize; D]> for TableRef<'_, T, D> {
     }
 }
 
-/// As of slices, an index that is out of bounds panics.
+/// Panics if the index is out of bounds, as a slice does.
 impl<T> Index<usize> for TableRef<'_, T, 2> {
     type Output = [T];
 
@@ -280,7 +280,7 @@ impl<T> Index<usize> for TableRef<'_, T, 2> {
     }
 }
 
-/// As of slices, an index that is out of bounds panics.
+/// Panics if the index is out of bounds, as a slice does.
 impl<T, const D: usize> Index<[usize; D]> for TableMut<'_, T, D> {
     type Output = T;
 
@@ -292,7 +292,7 @@ impl<T, const D: usize> Index<[usize; D]> for TableMut<'_, T, D> {
     }
 }
 
-/// As of slices, an index that is out of bounds panics.
+/// Panics if the index is out of bounds, as a slice does.
 impl<T, const D: usize> IndexMut<[usize; D]> for TableMut<'_, T, D> {
     fn index_mut(&mut self, index: [usize; D]) -> &mut T {
         match offset(self.lengths, index) {
@@ -302,7 +302,7 @@ impl<T, const D: usize> IndexMut<[usize; D]> for TableMut<'_, T, D> {
     }
 }
 
-/// As of slices, an index that is out of bounds panics.
+/// Panics if the index is out of bounds, as a slice does.
 impl<T> Index<usize> for TableMut<'_, T, 2> {
     type Output = [T];
 
@@ -314,7 +314,7 @@ impl<T> Index<usize> for TableMut<'_, T, 2> {
     }
 }
 
-/// As of slices, an index that is out of bounds panics.
+/// Panics if the index is out of bounds, as a slice does.
 impl<T> IndexMut<usize> for TableMut<'_, T, 2> {
     fn index_mut(&mut self, row: usize) -> &mut [T] {
         let lengths = self.lengths;

@@ -10,6 +10,7 @@ mod conditional_calls;
 mod conditionals;
 mod each;
 mod each_calls;
+mod each_statements;
 mod exits;
 mod loop_bodies;
 mod loop_calls;

@@ -5,4 +5,5 @@ mod common;
 
 mod graphs;
 mod loops;
+mod parallel;
 mod shared;

@@ -12,4 +12,5 @@ mod host_statements;
 mod integers;
 mod language;
 mod library_statements;
+mod ranges;
 mod update;

@@ -3,6 +3,7 @@
 use super::alias::{allowed, has_generic_kernels, kernel, kernel_at};
 use super::attribute;
 use super::child;
+use super::chosen::{Chosen, is_chosen};
 use super::closure;
 use super::extent;
 use super::library;
@@ -79,6 +80,11 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
             let (dimensions, call) = (dimensions(graph, node, launch), call(graph, node, launch, function));
             quote_spanned!(span=> #trait_path::kernel(#target, #index, #name, #dimensions, #call))
         }
+        Action::Memcpy { from, to } => chosen(graph, index, node, target).memcpy(from, to),
+        Action::Memset { to, value } if is_chosen(graph, to) => {
+            let (element, value) = (element(graph, to), value_to_set(graph, to, value));
+            chosen(graph, index, node, target).memset(to, &element, &value)
+        }
         Action::Memset { to, value } => {
             let (method, place) = memset(graph, to, span);
             let (element, value) = (element(graph, to), value_to_set(graph, to, value));
@@ -86,8 +92,7 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
         }
         Action::Graph(child) => child::apply(graph, index, node, child, target),
         // These mention no param, or only in expressions that are fixed when the graph is built.
-        Action::Memcpy { .. }
-        | Action::Call(_)
+        Action::Call(_)
         | Action::Capture(_)
         | Action::Raw(_)
         | Action::Join
@@ -96,6 +101,16 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
         | Action::If(_)
         | Action::While(_)
         | Action::Switch(_) => quote!(::core::result::Result::Ok(())),
+    }
+}
+
+/// The node, of which params choose ranges.
+fn chosen<'g, 'a>(graph: &'g Graph<'a>, index: usize, node: &'g Node, target: &'g Ident) -> Chosen<'g, 'a> {
+    Chosen {
+        graph,
+        index,
+        name: &node.name,
+        target,
     }
 }
 
@@ -150,9 +165,9 @@ fn call(graph: &Graph<'_>, node: &Node, launch: &Launch, function: Option<TokenS
     }
 }
 
-/// The by-value argument of this index of a declared kernel. An integer parameter takes integers of any type, so rustc
-/// does not look at it to find the type of an expression: it takes literals for an `i32`, which not all fit, and where
-/// the expression is of whatever type is expected, the parameter's type must be named.
+/// The by-value argument of this index of a declared kernel. An integer parameter takes integers of any type, so it
+/// does not tell rustc the type of an expression. Then rustc takes literals for an `i32`, which not all of them fit,
+/// and an expression that takes the type that is expected of it has none. Both get a type here.
 fn by_value(value: &Expr, kernel: TokenStream, index: usize) -> TokenStream {
     let span = value.span();
     if is_large_literal(value) {

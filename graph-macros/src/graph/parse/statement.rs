@@ -276,7 +276,7 @@ fn repeat(
     context: &mut Context<'_>,
 ) -> syn::Result<Statement> {
     if let Some(visibility) = &attributes.visibility {
-        let message = "a `for` has no visibility: the nodes in it have, each of its own";
+        let message = format!("`{keyword}` has no visibility: each node in it may have one");
         context.report.syntax(visibility.span(), message);
     }
     input

@@ -113,7 +113,7 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
                 report.push_between(start, place.end, &mistake);
                 return;
             }
-            fixed(graph, place, report);
+            fixed(graph, node, place, report);
             let access = graph.draft.access(node, resource, region(graph, node, place), mode);
             graph.draft.accesses[access].line = line(name.span()).and_then(|line| u32::try_from(line).ok());
             graph.accesses.push((place, start));
@@ -172,15 +172,30 @@ fn variable_of(graph: &Graph<'_>, name: &Ident) -> &'static str {
     }
 }
 
-/// Reports params in indices and ranges: places are fixed when the graph is built.
-fn fixed(graph: &Graph<'_>, place: &Place, report: &mut Report) {
-    if mentions(scalar::bounds(place), &graph.param_names()) {
-        let message = format!("a `param` selects a part of `{}`", place.name);
-        let diagnostic = error(Code::Syntax, message)
-            .note("the memory a node touches is fixed when the graph is built; params change between launches")
-            .help("use a literal, a constant or a const generic");
-        report.push_between(place.name.span(), place.end, &diagnostic);
+/// Marks nodes of which params choose the range that they copy or set, and reports all other params in indices and
+/// ranges: places are fixed when the graph is built.
+fn fixed(graph: &mut Graph<'_>, node: usize, place: &Place, report: &mut Report) {
+    let params = graph.param_names();
+    if !mentions(scalar::bounds(place), &params) {
+        return;
     }
+    let is_index = |part: &Part| matches!(part, Part::Index(index) if mentions(index.to_token_stream(), &params));
+    let of_index = place.parts.iter().any(is_index);
+    let node = &mut graph.draft.nodes[node];
+    if matches!(node.kind, NodeKind::Memcpy | NodeKind::Memset) && !of_index {
+        node.partial = true;
+        return;
+    }
+    let message = format!("a `param` selects a part of `{}`", place.name);
+    let diagnostic = error(Code::Syntax, message)
+        .note("the memory a node touches is fixed when the graph is built; params change between launches")
+        .help(match of_index {
+            true => "use a literal, a constant or a const generic",
+            false => {
+                "use a literal, a constant or a const generic; only copies and memsets take the range of a `param`"
+            }
+        });
+    report.push_between(place.name.span(), place.end, &diagnostic);
 }
 
 /// Reports a param that chooses the function of a launch: that is fixed when the graph is built.

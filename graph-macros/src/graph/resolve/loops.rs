@@ -154,7 +154,7 @@ impl<'a> Graph<'a> {
         loops.map(|repeated| self.loops[repeated].variable()).collect()
     }
 
-    /// An expression of literals and variables of loops: of this loop and those around it. `None` if it is another one.
+    /// An expression of literals and the variables of this loop and those around it; `None` for any other expression.
     pub(super) fn form(&self, innermost: Option<usize>, expr: &Expr) -> Option<Form> {
         let form = |expr: &Expr| self.form(innermost, expr);
         let factor = |expr: &Expr| i64::try_from(value(expr)?).ok();
@@ -196,6 +196,7 @@ impl<'a> Graph<'a> {
             mentions(expr.to_token_stream(), &[variable])
         };
         match bound(expr) {
+            Bound::Symbol(_) if mentions(expr.to_token_stream(), &self.param_names()) => Bound::Unknown,
             Bound::Symbol(text) => match self.draft.loops_around(self.draft.loop_around(node)).find(mentioned) {
                 Some(repeated) => Bound::iteration(text, repeated),
                 None => Bound::Symbol(text),

@@ -55,7 +55,8 @@ pub(super) fn after<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, rep
     }
 }
 
-/// Enters the edge from `before`, which is in the node's body; false if its iteration is none, which is reported.
+/// Enters the edge from `before`, which is in the node's body. Returns false if the named iteration is wrong, which is
+/// reported.
 fn edge<'a>(
     graph: &mut Graph<'a>,
     before: usize,
@@ -103,8 +104,8 @@ fn edge<'a>(
     true
 }
 
-/// The numbers that are added to those of a node's iteration to get the iteration of `before` that it names; or the
-/// mistake, and where it begins.
+/// The numbers that are added to those of a node's iteration to get the iteration of `before` that it names. The error
+/// is a mistake and the span where it begins.
 fn steps(
     graph: &Graph<'_>,
     before: usize,

@@ -157,7 +157,7 @@ pub(crate) fn expressions(node: &Node) -> TokenStream {
 }
 
 /// The indices and bounds that select a place.
-pub(super) fn bounds(place: &Place) -> TokenStream {
+pub(crate) fn bounds(place: &Place) -> TokenStream {
     let tokens = |expr: &Option<Box<Expr>>| expr.to_token_stream();
     let parts = place.parts.iter().map(|part| match part {
         Part::Index(index) => index.to_token_stream(),

@@ -5,8 +5,9 @@ mod closures;
 mod heads;
 
 use crate::graph::ast::{Action, Argument, Function, Input, Item, Part, ResourceKind, Statement};
-use crate::graph::parse;
+use crate::graph::{head, parse};
 use crate::report::Report;
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::ToTokens;
 
 fn parsed(text: &str) -> (Option<Input>, Vec<String>) {
@@ -185,6 +186,36 @@ fn places_of_one_and_two_dimensions() {
         "memset m = x[0][1][2] <- 0;",
         "at most two indices or ranges select a part; a third is not supported",
     );
+}
+
+/// At the end of the input, syn has no token to tell a mistake at, and rustc would underline the whole macro.
+#[test]
+fn each_mistake_is_at_a_token() {
+    let statements = "
+        #[allow(unused_resource)] pub(in a::b) host a: [[f32; N + 1]; 4]; rng r = 1, draws 2; param p: f32 = 1.0;
+        #[cluster(1, 2)] kernel k = unsafe (f.g)<<<(1, 2), B, 3>>>(&mut x[1..2][3], 4) after i, programmatic(j);
+        kernel l = a::f<<<1, 2>>>(&x); memcpy m = x[..] -> y after k; memset n = x <- -1;
+        call c = |&x, &mut y| { x + y } after k; graph g = a::G::<f32>(x: &mut a, y: 1);
+        capture d = (&x) |stream| f(stream); raw w = unsafe (&x) |graph, after| f(graph, after); join j after k,;
+        record e = done; if i = x[1] { join o; } else { join q; } after k; while h = x { join s; };
+        switch t = x { { join u; } {} }; for v in 0..2 { join z after v; }";
+    let graphs = "/// Here.\n #[allow(dead_node)] pub(crate) graph A<const N: usize>(n: usize, w: mut device [f32; N]) where [f32; N]: Sized { join a; }";
+    for (head, text) in [("&device() => ", statements), ("graph A { ", statements), ("", graphs), ("#![crate = a::b] ", graphs)] {
+        let tokens: Vec<TokenTree> = text.parse::<TokenStream>().unwrap().into_iter().collect();
+        for end in usize::from(head.is_empty())..tokens.len() {
+            let cut: TokenStream = tokens[..end].iter().cloned().collect();
+            let foot = if head.ends_with("{ ") { " }" } else { "" };
+            let text = format!("{head}{cut}{foot}");
+            let input: TokenStream = text.parse().unwrap();
+            let mut report = Report::of(&input);
+            let (_, input) = head::runtime(input, &mut report);
+            parse::input(input, &mut report);
+            for span in report.starts() {
+                let whole = format!("{:?}", Span::call_site());
+                assert_ne!(format!("{span:?}"), whole, "{text}: {:?}", report.messages());
+            }
+        }
+    }
 }
 
 #[test]

@@ -80,8 +80,8 @@ pub(super) fn launch(kernel: &Checked) -> TokenStream {
     })
 }
 
-/// For each by-value parameter a function that returns what it is given: it names the type, where `cuda_graph!` has an
-/// expression that would be of any.
+/// For each by-value parameter, a function that returns its argument. `cuda_graph!` calls it with expressions that take
+/// the type that is expected of them: the function expects the parameter's type.
 pub(super) fn values(kernel: &Checked) -> TokenStream {
     let params = kernel.declaration.params.iter().enumerate();
     let values = params.filter_map(|(index, param)| match &param.kind {

@@ -81,8 +81,8 @@ fn integers(declaration: &Declaration) -> impl Iterator<Item = (&Param, &Value)>
     })
 }
 
-/// The module of the traits: for each parameter that is memory one of references and one, in `__memory`, of shapes; for
-/// each integer one of the types that it takes.
+/// The module of the traits. Each parameter that is memory has a trait of references and, in `__memory`, a trait of
+/// shapes. Each integer has a trait of the types that it takes.
 ///
 /// The traits of memory are unsafe, since a call trusts that nothing else implements them.
 pub(super) fn expected(declaration: &Declaration) -> Option<TokenStream> {

@@ -94,7 +94,7 @@ impl Adder {
         node: usize,
         name: &str,
     ) -> Result<CUgraphNode, CudaError> {
-        match &program.ops[node] {
+        match &*program.lowered(node) {
             Op::Kernel(kernel) => {
                 let entry = program.functions[kernel.function as usize].facts.entry;
                 trace!(target: "graph_runtime", node = name, entry, after = after.len(), "cuGraphAddKernelNode_v2");
@@ -117,7 +117,7 @@ impl Adder {
                 unsafe { driver::graph::add_memcpy_node(graph, after, &params, self.context.0) }
             }
             op @ Op::Memset { to, .. } => {
-                let fill = Fill::of(op).unwrap_or(Fill::Nothing);
+                let fill = Fill::of_node(program, node, op).unwrap_or(Fill::Nothing);
                 // SAFETY: by the caller's promise.
                 unsafe { self.add_fill(graph, after, kernels, to, &fill, name) }
             }
@@ -159,7 +159,7 @@ impl Adder {
                 unsafe { driver::graph::set_kernel_node(exec, handle, &params) }
             }
             op @ Op::Memset { to, .. } => {
-                let fill = Fill::of(op).unwrap_or(Fill::Nothing);
+                let fill = Fill::of_node(program, node, op).unwrap_or(Fill::Nothing);
                 // SAFETY: by the caller's promise.
                 unsafe { self.apply_fill(exec, handle, kernels, to, &fill) }
             }

@@ -87,7 +87,7 @@ impl CudaExecutable {
                         return Err(mistaken_arguments(draft, node, &message));
                     }
                 }
-                Op::Memset { .. } => self.prepare_fill(draft, Fill::of(op), site)?,
+                Op::Memset { .. } => self.prepare_fill(draft, Fill::of_node(program, node, op), site)?,
                 Op::Conditional(_) => {
                     conditional::check_driver(blueprint, site)?;
                     self.kernels.load_condition(draft)?;

@@ -124,8 +124,8 @@ impl CudaExecutable {
                 message,
             });
         }
-        Fill::of(op)
-            .zip(Fill::of(&program.ops[node]))
+        Fill::of_node(program, node, op)
+            .zip(Fill::of_node(program, node, &program.ops[node]))
             .map_or(Ok(()), |(new, built)| check_fill(&new, &built, site))
     }
 
@@ -133,6 +133,9 @@ impl CudaExecutable {
     pub(crate) fn apply(&mut self, draft: &Draft, program: &Program, node: usize) -> Result<()> {
         if self.stale {
             return Ok(()); // instantiating the graph again will apply it
+        }
+        if program.reach(node).is_some() {
+            return self.apply_part(draft, program, node, program.enabled[node]);
         }
         if is_skipped_memset(program, node) {
             return Ok(()); // enabling the node will apply it

@@ -1,5 +1,6 @@
 //! Lowers a memset node: to CUDA's own memset if the value repeats every 1, 2 or 4 bytes, else to a kernel.
 
+use crate::program::reach::Reach;
 use crate::program::{Op, Program};
 use crate::shape::part::ByteRectangle;
 
@@ -43,6 +44,32 @@ pub(super) enum Fill {
 }
 
 impl Fill {
+    /// The way in which a node of a program sets its memory; `None` for nodes other than memsets. `op` is the work of
+    /// the node, as it is or as it will be.
+    pub(super) fn of_node(program: &Program, node: usize, op: &Op) -> Option<Self> {
+        match (program.reach(node), op) {
+            (Some(reach), Op::Memset { value, .. }) => Some(Self::in_reach(value.bytes(), reach)),
+            _ => Self::of(op),
+        }
+    }
+
+    /// The way to set any part of `reach` to `value` over and over: one that fits every part, and every other value of
+    /// that length.
+    fn in_reach(value: &[u8], reach: &Reach) -> Self {
+        if value.is_empty() || reach.is_empty() {
+            return Fill::Nothing;
+        }
+        // A part begins and ends with elements, so it has words if these have.
+        match Self::row(value, 0, value.len(), true) {
+            // CUDA's memset of rows can neither be disabled nor be made smaller.
+            Fill::Memset { .. } if reach.rows => Fill::Kernel {
+                pattern: value.to_vec(),
+                words: value.len() == 4,
+            },
+            fill => fill,
+        }
+    }
+
     /// The way in which a memset node sets its memory; `None` for other nodes.
     pub(super) fn of(op: &Op) -> Option<Self> {
         let Op::Memset { to, value, will_update } = op else {
@@ -113,7 +140,8 @@ impl Fill {
 
 /// Whether the node is a CUDA memset that launches skip.
 pub(super) fn is_skipped_memset(program: &Program, node: usize) -> bool {
-    !program.enabled[node] && matches!(Fill::of(&program.ops[node]), Some(Fill::Memset { .. }))
+    let fill = || Fill::of_node(program, node, &program.ops[node]);
+    !program.enabled[node] && matches!(fill(), Some(Fill::Memset { .. }))
 }
 
 /// Whether the value is its first `period` bytes, over and over.

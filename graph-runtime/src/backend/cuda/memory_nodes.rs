@@ -99,13 +99,13 @@ impl Adder {
         program: &Program,
         node: usize,
     ) -> Result<(), CudaError> {
-        match &program.ops[node] {
+        match &*program.lowered(node) {
             Op::Memcpy { from, to } if !to.is_empty() => {
                 let params = self.memcpy(from, to);
                 // SAFETY: by the caller's promise.
                 unsafe { driver::graph::move_memcpy_node(handle, &params) }
             }
-            op @ Op::Memset { to, .. } => match Fill::of(op) {
+            op @ Op::Memset { to, .. } => match Fill::of_node(program, node, op) {
                 Some(Fill::Memset { size, value }) => {
                     let params = self.memset(to, size, value);
                     // SAFETY: by the caller's promise.

@@ -92,7 +92,7 @@ impl CudaExecutable {
     pub(super) fn make_ready(&mut self, draft: &Draft, program: &Program) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         let disabled = program.enabled.iter().enumerate().filter(|(_, enabled)| !**enabled);
-        for (node, _) in disabled {
+        for node in disabled.map(|(node, _)| node).chain(program.idle()) {
             self.set_enabled(draft, program, node, false)?;
         }
         trace!(target: "graph_runtime", graph = %draft.name, "cuGraphUpload");

@@ -10,6 +10,7 @@ use super::fill::Fill;
 use crate::backend::device::cuda_memory::CudaMemory;
 use crate::driver::{self, MemsetNodeParams};
 use crate::error::{At, CudaError, Result, Site};
+use crate::program::reach::Reach;
 use crate::program::{Op, Program};
 use graph_plan::Draft;
 
@@ -19,6 +20,9 @@ const ELEMENT: usize = 4;
 impl CudaExecutable {
     /// Makes later launches run `node`, or skip it.
     pub(crate) fn set_enabled(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
+        if program.reach(node).is_some() {
+            return self.apply_part(draft, program, node, enabled);
+        }
         let empty = match &program.ops[node] {
             Op::Kernel(_) => false,
             Op::Memcpy { to, .. } | Op::Memset { to, .. } => to.is_empty(),
@@ -50,6 +54,35 @@ impl CudaExecutable {
             },
         }
         .at(site)
+    }
+
+    /// Makes later launches run a node whose part updates choose, as `program` now says; or skip it, if it is not
+    /// `enabled` or has nothing to do.
+    pub(super) fn apply_part(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
+        if self.stale || program.reach(node).is_none_or(Reach::is_empty) {
+            // Making the graph anew applies this; or no update can give the node work, so that it is an empty node.
+            return Ok(());
+        }
+        let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);
+        self.cuda.bind().at(site)?;
+        let (op, handle) = (&program.ops[node], self.nodes[node]);
+        let runs = enabled && !op.is_idle();
+        let fill = Fill::of_node(program, node, op);
+        match fill {
+            Some(Fill::Memset { size, value }) if !runs => return self.set_nothing(node, size, value).at(site),
+            Some(Fill::Nothing | Fill::TooLong) => return Ok(()),
+            Some(Fill::Memset { .. } | Fill::Kernel { .. }) | None => {}
+        }
+        if !op.is_idle() {
+            // SAFETY: facts 1, 2 and 5 of `CudaExecutable`; `nodes[node]` is the program's node, which was made for
+            // work of this kind (`Program::lowered`).
+            unsafe { self.adder.apply(self.exec, handle, program, &self.kernels, node) }.at(site)?;
+        }
+        if matches!(fill, Some(Fill::Memset { .. })) {
+            return Ok(()); // a memset is never disabled
+        }
+        // SAFETY: fact 1; CUDA allows this for kernel and memcpy nodes, which this is.
+        unsafe { driver::graph::set_node_enabled(self.exec, handle, runs) }.at(site)
     }
 
     /// Makes a memset node set one element that nothing reads. Several nodes may set it at the same time.

@@ -139,7 +139,8 @@ impl Loops {
         self.open.len()
     }
 
-    /// The numbers of the current iterations of the `loops` outermost loops, as names end with them.
+    /// The numbers of the current iterations of the `loops` outermost loops, in the form in which names end with them:
+    /// `[1][0]`. `None` if fewer loops are open.
     fn numbers(&self, loops: usize) -> Option<String> {
         Some(numbered(String::new(), self.open.get(..loops)?))
     }

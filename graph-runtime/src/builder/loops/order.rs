@@ -7,7 +7,7 @@ use crate::program::declared::DeclaredNodes;
 use graph_plan::{Draft, Edge, Lists, NodeKind};
 use std::ops::Range;
 
-/// The maximum number of edges from some nodes to others, all of which run after all of the first; if there are more, a
+/// The maximum number of edges that make each of some nodes run after each of some others. If there would be more, a
 /// join is put between.
 const MAX_DIRECT_EDGES: usize = 256;
 
@@ -33,18 +33,14 @@ impl GraphBuilder {
     }
 
     /// Adds edges between iterations: see [`DeclaredNodes::shifted_edges`].
-    pub(crate) fn add_shifted_edges<const K: usize>(
-        &mut self,
-        edges: &[(usize, usize, [isize; K])],
-        programmatic: bool,
-    ) {
+    pub(crate) fn add_shifted_edges<const K: usize>(&mut self, edges: &[(usize, usize, [isize; K])]) {
         self.with_declared(|builder, nodes| {
             let edges = nodes
                 .into_iter()
                 .flat_map(|nodes| edges.iter().map(move |edge| (nodes, edge)));
             for (nodes, &(from, to, steps)) in edges {
                 nodes.shifted_edges(from, to, &steps, |before, after| {
-                    builder.order_all(before, after, programmatic);
+                    builder.order_all(before, after, false)
                 });
             }
         });
@@ -114,7 +110,7 @@ impl GraphBuilder {
         }
     }
 
-    /// Makes an iteration, which begins with `after`, run after one that ends with `before`.
+    /// Makes an iteration that begins with the nodes `after` run after one that ends with the nodes `before`.
     fn order(&mut self, body: usize, before: &[usize], after: &[usize], ends: &Ends) {
         if before.len() * after.len() > MAX_DIRECT_EDGES {
             let name = format!("before {}", self.draft.nodes[after[0]].name);

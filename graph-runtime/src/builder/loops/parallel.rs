@@ -29,10 +29,11 @@ impl Loops {
 impl GraphBuilder {
     /// Makes `node` run after the node that `before` is in another iteration of the loops around it.
     ///
-    /// `before` is a node of the current iteration. `steps` has a number for each loop around it, from the outermost,
-    /// which is added to the number of the current iteration: `&[-1]` means the `before` of iteration `i - 1`. If there
-    /// is no such iteration, or if it adds no node of that name, nothing is ordered. Nodes may be meant before they are
-    /// added. Loops around a [`child`](GraphBuilder::child) do not count for nodes of the child.
+    /// `before` is a node of the current iteration. `steps` has a number for each loop around it, from the outermost.
+    /// That number is added to the number of the current iteration: `&[-1]` means the node of iteration `i - 1` with
+    /// the name of `before`. If there is no such iteration, or if it adds no node of that name, nothing is ordered. The
+    /// node may be added later than this call. Loops around a [`child`](GraphBuilder::child) do not count for nodes of
+    /// the child.
     ///
     /// `build` fails with [`unknown-node`](graph_plan::Code::UnknownNode) if `before` is not a node of the current
     /// iteration of that many loops.

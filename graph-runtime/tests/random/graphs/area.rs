@@ -1,5 +1,7 @@
 //! The memory of random graphs, and parts of it.
 
+use crate::common::random::Random;
+
 pub(crate) const ROWS: usize = 4;
 pub(crate) const COLUMNS: usize = 8;
 
@@ -51,6 +53,29 @@ pub(crate) const VARIABLE: usize = 22;
 
 /// The random numbers of a graph: the seed of each, and how many numbers a use draws at most.
 pub(crate) const RNGS: [(u64, u64); 2] = [(7, 2), (11, 5)];
+
+/// A number of rows and columns of an area, from a corner on. One of both may be 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Window {
+    row: usize,
+    column: usize,
+    rows: usize,
+    columns: usize,
+}
+
+impl Window {
+    /// Some window of the area; of one row, if the area is a row.
+    pub(crate) fn of(random: &mut Random, area: &Area) -> Self {
+        let rows = if area.rows == 1 { 1 } else { random.below(area.rows + 1) };
+        let columns = random.below(area.columns + 1);
+        Self {
+            row: random.below(area.rows - rows + 1),
+            column: random.below(area.columns - columns + 1),
+            rows,
+            columns,
+        }
+    }
+}
 
 /// A number of rows and columns of a memory, from a corner on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -104,6 +129,17 @@ impl Area {
         let size = MEMORIES[self.memory].size;
         let bytes = |element| ((1_u128 << size) - 1) << element;
         self.elements().map(bytes).fold(0, |all, bytes| all | bytes)
+    }
+
+    /// A part of it.
+    pub(crate) fn part(&self, window: Window) -> Self {
+        Self {
+            memory: self.memory,
+            row: self.row + window.row,
+            column: self.column + window.column,
+            rows: window.rows,
+            columns: window.columns,
+        }
     }
 
     pub(crate) fn meets(&self, other: &Area) -> bool {

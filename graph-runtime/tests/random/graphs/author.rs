@@ -110,7 +110,7 @@ impl Author {
     }
 
     fn push(&mut self, body: &mut Body, parts: &mut Vec<Part>, at: At<'_>, action: Action, enabled: bool) {
-        if let Some(area) = action.areas().1.filter(|_| enabled) {
+        if let Some(area) = action.initialises().filter(|_| enabled) {
             self.written[area.memory] |= area.mask();
             let memory = MEMORIES[area.memory];
             if memory.size == 4 && memory.space != Space::Host && area.columns > 0 {

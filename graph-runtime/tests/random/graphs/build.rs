@@ -74,7 +74,9 @@ impl Built {
                     value,
                     pattern: true,
                 } => handles.reset_pattern(update, id, to, *value),
-                Action::Set { to, value, .. } => handles.reset(update, id, to, *value),
+                Action::Set { to, value, .. } => handles.reset(update, id, to, *value, to),
+                Action::SetPart { to, value, part } => handles.reset(update, id, &to.part(*part), *value, to),
+                Action::CopyPart { from, to, part } => handles.copy_other(update, id, (from, to), *part),
                 _ => Ok(()),
             })
     }
@@ -205,6 +207,8 @@ impl Adder<'_> {
             }
             Action::Decrement { at } => builder.kernel(name, launch(at), add_to::call(&mut words(at), u32::MAX)),
             Action::Copy { from, to } => handles.copy(builder, name, from, to),
+            Action::CopyPart { from, to, part } => handles.copy_part(builder, name, (from, to), *part),
+            Action::SetPart { to, value, part } => handles.set_part(builder, name, to, *value, *part),
             Action::Set {
                 to,
                 value,

@@ -1,6 +1,6 @@
 //! The memory of a random graph in a `GraphBuilder`, and what it holds.
 
-use super::program::{Area, COLUMNS, MEMORIES, ROWS, SCRATCH, SHARED, Space, TABLES};
+use super::program::{Area, COLUMNS, MEMORIES, ROWS, SCRATCH, SHARED, Space, TABLES, Window};
 use graph_runtime::{
     Device, DeviceBuffer, Element, Graph, GraphBuilder, NodeId, OnDevice, OnHost, Place, Rectangle, Result, SharedHost,
     Table, Update, bytemuck,
@@ -121,6 +121,52 @@ impl Handles {
         }
     }
 
+    /// A copy of a part of `from` to the same part of `to`, which updates choose.
+    pub(crate) fn copy_part(
+        &self,
+        builder: &mut GraphBuilder,
+        name: String,
+        (from, to): (&Area, &Area),
+        part: Window,
+    ) -> NodeId {
+        match (self.0[from.memory], self.0[to.memory]) {
+            (Handle::Bytes(a), Handle::Bytes(b)) => copy_part(builder, name, (a, from), (b, to), part),
+            (Handle::Halves(a), Handle::Halves(b)) => copy_part(builder, name, (a, from), (b, to), part),
+            (Handle::Words(a), Handle::Words(b)) => copy_part(builder, name, (a, from), (b, to), part),
+            _ => panic!("{from:?} and {to:?} have different elements"),
+        }
+    }
+
+    pub(crate) fn copy_other(
+        &self,
+        update: &mut Update<'_>,
+        node: NodeId,
+        (from, to): (&Area, &Area),
+        part: Window,
+    ) -> Result<()> {
+        match (self.0[from.memory], self.0[to.memory]) {
+            (Handle::Bytes(a), Handle::Bytes(b)) => copy_other(update, node, (a, from), (b, to), part),
+            (Handle::Halves(a), Handle::Halves(b)) => copy_other(update, node, (a, from), (b, to), part),
+            (Handle::Words(a), Handle::Words(b)) => copy_other(update, node, (a, from), (b, to), part),
+            _ => panic!("{from:?} and {to:?} have different elements"),
+        }
+    }
+
+    pub(crate) fn set_part(
+        &self,
+        builder: &mut GraphBuilder,
+        name: String,
+        to: &Area,
+        value: u32,
+        part: Window,
+    ) -> NodeId {
+        match self.0[to.memory] {
+            Handle::Bytes(place) => set_part(builder, name, place, to, value as u8, part),
+            Handle::Halves(place) => set_part(builder, name, place, to, value as u16, part),
+            Handle::Words(place) => set_part(builder, name, place, to, value, part),
+        }
+    }
+
     pub(crate) fn set(&self, builder: &mut GraphBuilder, name: String, to: &Area, value: u32) -> NodeId {
         match self.0[to.memory] {
             Handle::Bytes(place) => set(builder, name, place, to, value as u8),
@@ -146,11 +192,20 @@ impl Handles {
         place.rows(area.row..area.row + area.rows)
     }
 
-    pub(crate) fn reset(&self, update: &mut Update<'_>, node: NodeId, to: &Area, value: u32) -> Result<()> {
+    /// Sets `to`, a part of what the node was declared with.
+    pub(crate) fn reset(
+        &self,
+        update: &mut Update<'_>,
+        node: NodeId,
+        to: &Area,
+        value: u32,
+        declared: &Area,
+    ) -> Result<()> {
+        let rows = declared.rows > 1;
         match self.0[to.memory] {
-            Handle::Bytes(place) => reset(update, node, place, to, value as u8),
-            Handle::Halves(place) => reset(update, node, place, to, value as u16),
-            Handle::Words(place) => reset(update, node, place, to, value),
+            Handle::Bytes(place) => reset(update, node, place, to, value as u8, rows),
+            Handle::Halves(place) => reset(update, node, place, to, value as u16, rows),
+            Handle::Words(place) => reset(update, node, place, to, value, rows),
         }
     }
 
@@ -260,12 +315,92 @@ fn set<T: Element>(builder: &mut GraphBuilder, name: String, place: Side<T>, to:
     builder.memset_2d(name, &mut place.rectangle(to), value)
 }
 
-fn reset<T: Element>(update: &mut Update<'_>, node: NodeId, place: Side<T>, to: &Area, value: T) -> Result<()> {
+fn reset<T: Element>(
+    update: &mut Update<'_>,
+    node: NodeId,
+    place: Side<T>,
+    to: &Area,
+    value: T,
+    rows: bool,
+) -> Result<()> {
     let place = on_device(place);
-    if to.rows == 1 {
-        return update.memset(node, &place.part(to), value);
+    match rows {
+        true => update.memset_2d(node, &place.rectangle(to), value),
+        false => update.memset(node, &place.part(to), value),
     }
-    update.memset_2d(node, &place.rectangle(to), value)
+}
+
+fn set_part<T: Element>(
+    builder: &mut GraphBuilder,
+    name: String,
+    place: Side<T>,
+    all: &Area,
+    value: T,
+    part: Window,
+) -> NodeId {
+    let (place, to) = (on_device(place), &all.part(part));
+    if all.rows == 1 {
+        return builder.memset_within(name, &mut place.part(to), value, &place.part(all));
+    }
+    builder.memset_2d_within(name, &mut place.rectangle(to), value, &place.rectangle(all))
+}
+
+/// Parts of a row are copied as such, all else as rectangles.
+fn copy_part<T: Element>(
+    builder: &mut GraphBuilder,
+    name: String,
+    (from, from_area): (Side<T>, &Area),
+    (to, to_area): (Side<T>, &Area),
+    part: Window,
+) -> NodeId {
+    let (from_part, to_part) = (&from_area.part(part), &to_area.part(part));
+    macro_rules! between {
+        ($from:expr, $to:expr) => {
+            if from_area.rows == 1 {
+                let within = (&$from.part(from_area), &$to.part(to_area));
+                builder.memcpy_within(name, &$from.part(from_part), &mut $to.part(to_part), within)
+            } else {
+                let within = (&$from.rectangle(from_area), &$to.rectangle(to_area));
+                builder.memcpy_2d_within(
+                    name,
+                    &$from.rectangle(from_part),
+                    &mut $to.rectangle(to_part),
+                    within,
+                )
+            }
+        };
+    }
+    match (from, to) {
+        (Side::Device(from), Side::Device(to)) => between!(from, to),
+        (Side::Device(from), Side::Host(to)) => between!(from, to),
+        (Side::Host(from), Side::Device(to)) => between!(from, to),
+        (Side::Host(from), Side::Host(to)) => between!(from, to),
+    }
+}
+
+fn copy_other<T: Element>(
+    update: &mut Update<'_>,
+    node: NodeId,
+    (from, from_area): (Side<T>, &Area),
+    (to, to_area): (Side<T>, &Area),
+    part: Window,
+) -> Result<()> {
+    let (from_part, to_part) = (&from_area.part(part), &to_area.part(part));
+    macro_rules! between {
+        ($from:expr, $to:expr) => {
+            if from_area.rows == 1 {
+                update.memcpy(node, &$from.part(from_part), &mut $to.part(to_part))
+            } else {
+                update.memcpy_2d(node, &$from.rectangle(from_part), &mut $to.rectangle(to_part))
+            }
+        };
+    }
+    match (from, to) {
+        (Side::Device(from), Side::Device(to)) => between!(from, to),
+        (Side::Device(from), Side::Host(to)) => between!(from, to),
+        (Side::Host(from), Side::Device(to)) => between!(from, to),
+        (Side::Host(from), Side::Host(to)) => between!(from, to),
+    }
 }
 
 fn write<T: Element>(graph: &mut Graph, place: Side<T>, bytes: &[u8]) -> Result<()> {

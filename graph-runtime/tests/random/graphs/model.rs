@@ -100,20 +100,10 @@ impl Run<'_> {
                 let mut numbers = numbers.into_iter();
                 self.combine(to, to, |_, _| numbers.next().unwrap_or_default());
             }
-            Action::Copy { from, to } => {
-                let (size, source) = (MEMORIES[from.memory].size, self.of(from.memory).clone());
-                let target = self.of(to.memory);
-                for (from, to) in from.elements().zip(to.elements()) {
-                    target[to..to + size].copy_from_slice(&source[from..from + size]);
-                }
-            }
-            Action::Set { to, value, pattern } => {
-                let (size, target) = (MEMORIES[to.memory].size, self.of(to.memory));
-                for (number, element) in (0..).zip(to.elements()) {
-                    let more = if *pattern { number % COLUMNS as u32 } else { 0 };
-                    target[element..element + size].copy_from_slice(&(value + more).to_le_bytes()[..size]);
-                }
-            }
+            Action::Copy { from, to } => self.copy(from, to),
+            Action::CopyPart { from, to, part } => self.copy(&from.part(*part), &to.part(*part)),
+            Action::SetPart { to, value, part } => self.set(&to.part(*part), *value, false),
+            Action::Set { to, value, pattern } => self.set(to, *value, *pattern),
             Action::Join | Action::Record | Action::Wait => {}
             Action::Child(body) => self.body(program, body),
             Action::If { flag, bodies } => {
@@ -129,6 +119,22 @@ impl Run<'_> {
                     self.once(program, body);
                 }
             }
+        }
+    }
+
+    fn copy(&mut self, from: &Area, to: &Area) {
+        let (size, source) = (MEMORIES[from.memory].size, self.of(from.memory).clone());
+        let target = self.of(to.memory);
+        for (from, to) in from.elements().zip(to.elements()) {
+            target[to..to + size].copy_from_slice(&source[from..from + size]);
+        }
+    }
+
+    fn set(&mut self, to: &Area, value: u32, pattern: bool) {
+        let (size, target) = (MEMORIES[to.memory].size, self.of(to.memory));
+        for (number, element) in (0..).zip(to.elements()) {
+            let more = if pattern { number % COLUMNS as u32 } else { 0 };
+            target[element..element + size].copy_from_slice(&(value + more).to_le_bytes()[..size]);
         }
     }
 
@@ -211,7 +217,7 @@ fn reads_written(program: &Program, enough: impl Fn(&Node, u128, u128) -> bool) 
 
 fn in_body(body: &Body, written: &mut [u128; MEMORIES.len()], enough: Enough<'_>) -> bool {
     body.nodes.iter().all(|node| {
-        let (reads, write) = node.action.areas();
+        let (reads, write) = (node.action.areas().0, node.action.initialises());
         let known = reads.iter().all(|area| enough(node, written[area.memory], area.mask()));
         let write = write.filter(|_| node.enabled);
         write.iter().for_each(|area| written[area.memory] |= area.mask());

@@ -3,7 +3,7 @@
 use super::build::{Built, Options};
 use super::memory::Shared;
 use super::model::{World, is_initialised};
-use super::program::{Action, FLAGS, MEMORIES, Program, Space, VARIABLE};
+use super::program::{Action, FLAGS, MEMORIES, Program, Space, VARIABLE, Window};
 use super::{programs, thorough};
 use crate::common::random::Random;
 use graph_runtime::Result;
@@ -86,6 +86,12 @@ impl Pair {
         let (random, built) = (&mut self.random, &mut self.built[graph]);
         let mut changed = Vec::new();
         self.programs[graph].body.each_node_mut(&mut |node| {
+            if let Action::CopyPart { to, part, .. } | Action::SetPart { to, part, .. } = &mut node.action
+                && random.chance(80)
+            {
+                *part = Window::of(random, to);
+                changed.push(node.clone());
+            }
             if let Action::Bump { by: value, .. } | Action::Set { value, .. } = &mut node.action
                 && random.chance(50)
             {

@@ -50,6 +50,18 @@ pub(crate) enum Action {
         from: Area,
         to: Area,
     },
+    /// A part of `from` to the same part of `to`, which updates choose.
+    CopyPart {
+        from: Area,
+        to: Area,
+        part: Window,
+    },
+    /// All elements of a part, which updates choose, to the value.
+    SetPart {
+        to: Area,
+        value: u32,
+        part: Window,
+    },
     /// All elements to the value; of a pattern, those of a row to the value and what follows it.
     Set {
         to: Area,
@@ -84,16 +96,23 @@ impl Action {
     pub(crate) fn areas(&self) -> (Vec<Area>, Option<Area>) {
         match *self {
             Action::Mix { from, to } | Action::Call { from, to } => (vec![from, to], Some(to)),
-            Action::Step { from, to } | Action::Copy { from, to } | Action::Remainder { from, to, .. } => {
-                (vec![from], Some(to))
-            }
+            Action::Step { from, to }
+            | Action::Copy { from, to }
+            | Action::CopyPart { from, to, .. }
+            | Action::Remainder { from, to, .. } => (vec![from], Some(to)),
             Action::Count { to } => (vec![Area::cell(VARIABLE, 0)], Some(to)),
             Action::Bump { to, .. } | Action::Decrement { at: to } => (vec![to], Some(to)),
             Action::Weigh { weights, from, to } => (vec![weights, from], Some(to)),
-            Action::Draw { to, .. } | Action::Set { to, .. } => (Vec::new(), Some(to)),
+            Action::Draw { to, .. } | Action::Set { to, .. } | Action::SetPart { to, .. } => (Vec::new(), Some(to)),
             Action::If { flag, .. } | Action::While { flag, .. } | Action::Switch { flag, .. } => (vec![flag], None),
             Action::Join | Action::Record | Action::Wait | Action::Child(_) => (Vec::new(), None),
         }
+    }
+
+    /// The memory that it certainly writes when it runs.
+    pub(crate) fn initialises(&self) -> Option<Area> {
+        let partial = matches!(self, Action::CopyPart { .. } | Action::SetPart { .. });
+        self.areas().1.filter(|_| !partial)
     }
 
     /// The memory that is written without being an argument.
@@ -139,7 +158,8 @@ impl Action {
 
     /// Whether it may be disabled. Without a decrement a `while` would not end.
     pub(crate) fn can_be_disabled(&self) -> bool {
-        let copies = matches!(self, Action::Copy { .. } | Action::Set { .. });
+        use Action::{Copy, CopyPart, Set, SetPart};
+        let copies = matches!(self, Copy { .. } | Set { .. } | CopyPart { .. } | SetPart { .. });
         copies || self.is_kernel() && !matches!(self, Action::Decrement { .. })
     }
 }

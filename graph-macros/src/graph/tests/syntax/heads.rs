@@ -91,7 +91,11 @@ fn visibilities_of_statements() {
         ),
         (
             "pub for i in 0..2 { join j; }",
-            "a `for` has no visibility: the nodes in it have, each of its own",
+            "`for` has no visibility: each node in it may have one",
+        ),
+        (
+            "pub(crate) each i in 0..2 { join j; }",
+            "`each` has no visibility: each node in it may have one",
         ),
         ("pub blah;", "expected a statement, found `blah`"),
     ] {

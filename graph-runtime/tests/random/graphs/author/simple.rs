@@ -1,6 +1,6 @@
 //! Nodes without bodies.
 
-use super::super::program::{Action, Area, COLUMNS, CONSTANT, HOST, MEMORIES, RNGS, ROWS, SHARED, TABLES};
+use super::super::program::{Action, Area, COLUMNS, CONSTANT, HOST, MEMORIES, RNGS, ROWS, SHARED, TABLES, Window};
 use super::Author;
 
 impl Author {
@@ -44,9 +44,13 @@ impl Author {
             }
             12..=14 => {
                 let (to, value) = (self.settable(), self.random.below(1 << 30) as u32);
-                // Of rows of one type, so not of a table.
+                // The pattern is a row whose type is known, so the memory is no table.
                 let fits = to.columns == COLUMNS && MEMORIES[to.memory].size == 4 && !TABLES.contains(&to.memory);
                 let pattern = fits && self.random.chance(30);
+                if !pattern && self.random.chance(25) {
+                    let part = Window::of(&mut self.random, &to);
+                    return Action::SetPart { to, value, part };
+                }
                 Action::Set { to, value, pattern }
             }
             _ => self.copy(),
@@ -116,6 +120,10 @@ impl Author {
                 ..to
             };
             if self.written[from.memory] & from.mask() == from.mask() && !from.meets(&to) {
+                if self.random.chance(25) {
+                    let part = Window::of(&mut self.random, &to);
+                    return Action::CopyPart { from, to, part };
+                }
                 return Action::Copy { from, to };
             }
         }

@@ -1,0 +1,171 @@
+//! Changes copies and memsets of a built graph: their values, and which parts of memory they copy or set.
+
+use crate::error::{Error, Result, Site, mistakes};
+use crate::graph::node::NodeId;
+use crate::graph::update::{Update, unsupported};
+use crate::kernel::Value;
+use crate::program::Op;
+use crate::shape::place::{Memory, OnDevice, Place, Span};
+use crate::shape::rectangle::{Rectangle, RectangleSpan};
+use crate::shape::same::{SameShape, difference};
+use crate::shape::{ArrayOf, Element, Lengths};
+use graph_plan::Diagnostic;
+
+impl Update<'_> {
+    /// Changes which parts a copy copies that was added by
+    /// [`GraphBuilder::memcpy_within`](crate::GraphBuilder::memcpy_within). A copy of nothing does nothing.
+    ///
+    /// # Errors
+    /// [`Error::Invalid`] if the lengths differ (`shape-mismatch`), or a part is outside its memory or the memory that
+    /// it is chosen from (`out-of-bounds`); [`Error::Unsupported`] for other parts of any other copy;
+    /// [`Error::ForeignPlace`] for places of another graph; [`Error::UnknownNode`] for a node that the graph does not
+    /// have. The graph is then unchanged.
+    pub fn memcpy<A, B, M1, M2>(&mut self, node: NodeId, from: &Place<A, M1>, to: &mut Place<B, M2>) -> Result<()>
+    where
+        A: ?Sized + SameShape<B>,
+        B: ?Sized,
+        M1: Memory,
+        M2: Memory,
+    {
+        let lengths = difference::<A, B>((from.span.bytes, &from.lengths), (to.span.bytes, &to.lengths));
+        self.copy(node, [from.span.into(), to.span.into()], lengths, false)
+    }
+
+    /// Changes which rectangles a copy copies that was added by
+    /// [`GraphBuilder::memcpy_2d_within`](crate::GraphBuilder::memcpy_2d_within). CUDA cannot change such a copy in
+    /// place: this waits for launches in flight and instantiates the graph again.
+    ///
+    /// # Errors
+    /// The errors of [`Update::memcpy`].
+    pub fn memcpy_2d<A, B, M1, M2>(
+        &mut self,
+        node: NodeId,
+        from: &Rectangle<A, M1>,
+        to: &mut Rectangle<B, M2>,
+    ) -> Result<()>
+    where
+        A: ?Sized + SameShape<B>,
+        B: ?Sized,
+        M1: Memory,
+        M2: Memory,
+    {
+        let lengths = difference::<A, B>((from.span.all.bytes, &from.lengths), (to.span.all.bytes, &to.lengths));
+        self.copy(node, [from.span, to.span], lengths, true)
+    }
+
+    /// Changes the value of a memset node and, if it was added by
+    /// [`GraphBuilder::memset_within`](crate::GraphBuilder::memset_within), the part that it sets.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for other memory, or a value of another size, or if CUDA sets the old value by itself but
+    /// not the new one (see [`GraphBuilder::will_update`](crate::GraphBuilder::will_update)); [`Error::Invalid`] if a
+    /// part is outside its memory or the memory that it is chosen from (`out-of-bounds`); [`Error::ForeignPlace`] for
+    /// memory of another graph; [`Error::UnknownNode`] for a node that the graph does not have. The graph is then
+    /// unchanged.
+    pub fn memset<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        node: NodeId,
+        to: &Place<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        self.set(node, to.span.into(), Value::new(&value))
+    }
+
+    /// Changes the value of a memset node of a rectangle and, if it was added by
+    /// [`GraphBuilder::memset_2d_within`](crate::GraphBuilder::memset_2d_within), the rectangle.
+    ///
+    /// # Errors
+    /// The errors of [`Update::memset`].
+    pub fn memset_2d<S: ?Sized + ArrayOf<T>, T: Element>(
+        &mut self,
+        node: NodeId,
+        to: &Rectangle<S, OnDevice>,
+        value: T,
+    ) -> Result<()> {
+        self.set(node, to.span, Value::new(&value))
+    }
+
+    /// Changes the parts of a copy. `lengths` are those of the two if they differ; if not `rows`, the parts are in one
+    /// piece.
+    fn copy(
+        &mut self,
+        node: NodeId,
+        sides: [RectangleSpan; 2],
+        lengths: Option<(Lengths, Lengths)>,
+        rows: bool,
+    ) -> Result<()> {
+        let (index, site) = self.find(node)?;
+        if !matches!(self.graph.program.ops[index], Op::Memcpy { .. }) {
+            return Err(unsupported(site, "the node copies no memory"));
+        }
+        for side in sides {
+            self.check_part(index, &site, side.all)?;
+        }
+        let [from, to] = sides;
+        if let Some(mistake) = from.mistake(&self.graph.draft, index, to, lengths, rows) {
+            return Err(self.invalid(mistake));
+        }
+        let (from, to) = RectangleSpan::sides(sides);
+        self.push_part(index, site, Op::Memcpy { from, to })
+    }
+
+    /// Changes the value and the part of a memset.
+    fn set(&mut self, node: NodeId, part: RectangleSpan, value: Value) -> Result<()> {
+        let (index, site) = self.find(node)?;
+        let Op::Memset {
+            value: before,
+            will_update,
+            ..
+        } = &self.graph.program.ops[index]
+        else {
+            return Err(unsupported(site, "the node sets no memory"));
+        };
+        self.check_part(index, &site, part.all)?;
+        if !before.is_as_long_as(&value) {
+            return Err(unsupported(site, "an update cannot change which memory a node uses"));
+        }
+        let op = Op::Memset {
+            to: part.bytes(),
+            value,
+            will_update: *will_update,
+        };
+        self.push_part(index, site, op)
+    }
+
+    /// Refuses memory of another graph, and places that reach outside their memory.
+    fn check_part(&self, node: usize, site: &Site, span: Span) -> Result<()> {
+        if span.graph != self.graph.id {
+            return Err(Error::ForeignPlace { site: site.clone() });
+        }
+        if span.outside {
+            let draft = &self.graph.draft;
+            let bytes = self.graph.layouts[span.resource].map_or(0, |layout| layout.bytes);
+            let (name, memory) = (&draft.nodes[node].name, &draft.resources[span.resource].name);
+            return Err(self.invalid(mistakes::outside(node, name, memory, bytes)));
+        }
+        Ok(())
+    }
+
+    /// Records the new work of a node whose places have been checked: its memory is as before, or in its reach.
+    fn push_part(&mut self, node: usize, site: Site, op: Op) -> Result<()> {
+        let graph = self.graph;
+        match graph.program.reach(node) {
+            None if graph.program.ops[node].touches_like(&op) => {}
+            None => return Err(unsupported(site, "an update cannot change which memory a node uses")),
+            Some(reach) => {
+                if let Some(resource) = reach.left_by(&op) {
+                    let (name, memory) = (&graph.draft.nodes[node].name, &graph.draft.resources[resource].name);
+                    return Err(self.invalid(mistakes::beyond(node, name, memory)));
+                }
+            }
+        }
+        self.push(node, op, Vec::new())
+    }
+
+    fn invalid(&self, mistake: Diagnostic) -> Error {
+        Error::Invalid {
+            graph: self.graph.draft.name.as_ref().into(),
+            diagnostics: vec![mistake],
+        }
+    }
+}

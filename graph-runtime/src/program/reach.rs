@@ -1,0 +1,141 @@
+//! Copies and memsets of a part of memory that updates choose.
+
+use crate::kernel::Value;
+use crate::program::{Op, Program};
+use crate::shape::part::{ByteRectangle, Part};
+use std::borrow::Cow;
+
+/// The memory in which updates choose the part that a copy or a memset touches. The node's accesses are these.
+#[derive(Clone, Debug)]
+pub(crate) struct Reach {
+    /// The memory that a copy may read; `None` for a memset.
+    pub(crate) from: Option<ByteRectangle>,
+    /// The memory that the node may write.
+    pub(crate) to: ByteRectangle,
+    /// Whether the parts may be rows that lie apart.
+    pub(crate) rows: bool,
+}
+
+impl Reach {
+    /// The first resource of which the work touches more than may be chosen.
+    pub(crate) fn left_by(&self, op: &Op) -> Option<usize> {
+        let outside =
+            |all: &ByteRectangle, part: &ByteRectangle| (!all.contains(part)).then_some(part.part().resource as usize);
+        match op {
+            Op::Memcpy { from, to } => {
+                let source = self.from.as_ref().and_then(|all| outside(all, from));
+                source.or_else(|| outside(&self.to, to))
+            }
+            Op::Memset { to, .. } => outside(&self.to, to),
+            Op::Kernel(_)
+            | Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => None,
+        }
+    }
+
+    /// Whether there is nothing to choose from, so that the node never does anything.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.to.is_empty() || self.from.as_ref().is_some_and(ByteRectangle::is_empty)
+    }
+
+    /// The first bytes of memory.
+    fn first(all: &ByteRectangle, bytes: usize) -> ByteRectangle {
+        Part { bytes, ..all.part() }.into()
+    }
+
+    /// The smallest copy, or the smallest memset of this value, in memory that is not empty.
+    fn least(&self, value: Option<&Value>) -> Op {
+        match (&self.from, value) {
+            (None, Some(value)) => Op::Memset {
+                to: Self::first(&self.to, value.bytes().len()),
+                value: value.clone(),
+                will_update: true,
+            },
+            (from, _) => Op::Memcpy {
+                from: Self::first(from.as_ref().unwrap_or(&self.to), 1),
+                to: Self::first(&self.to, 1),
+            },
+        }
+    }
+}
+
+impl Op {
+    /// The memory that a copy or a memset writes.
+    fn written(&self) -> Option<&ByteRectangle> {
+        match self {
+            Op::Memcpy { to, .. } | Op::Memset { to, .. } => Some(to),
+            Op::Kernel(_)
+            | Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => None,
+        }
+    }
+
+    /// Whether both copy the same memory, or both set the same memory.
+    pub(crate) fn touches_like(&self, other: &Self) -> bool {
+        let read = |op: &Self| match op {
+            Op::Memcpy { from, .. } => Some(from.clone()),
+            Op::Memset { .. }
+            | Op::Kernel(_)
+            | Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => None,
+        };
+        self.written().is_some() && self.written() == other.written() && read(self) == read(other)
+    }
+
+    /// Whether it copies or sets nothing.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.written().is_some_and(ByteRectangle::is_empty)
+    }
+}
+
+impl Program {
+    /// The memory in which updates choose the part that the node touches; `None` for nearly all nodes.
+    pub(crate) fn reach(&self, node: usize) -> Option<&Reach> {
+        self.reaches.get(&node)
+    }
+
+    /// The work that a node of CUDA is made for. CUDA has no node for a copy of nothing that a later update could
+    /// change: such a node is made for the least work, and skipped.
+    pub(crate) fn lowered(&self, node: usize) -> Cow<'_, Op> {
+        let op = &self.ops[node];
+        let Some(reach) = self.reach(node).filter(|reach| op.is_idle() && !reach.is_empty()) else {
+            return Cow::Borrowed(op);
+        };
+        Cow::Owned(reach.least(match op {
+            Op::Memset { value, .. } => Some(value),
+            Op::Memcpy { .. }
+            | Op::Kernel(_)
+            | Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => None,
+        }))
+    }
+
+    /// The nodes that do nothing until an update chooses a part for them.
+    pub(crate) fn idle(&self) -> impl Iterator<Item = usize> {
+        self.reaches.keys().copied().filter(|&node| self.ops[node].is_idle())
+    }
+}
