@@ -116,6 +116,8 @@ pub struct Resource {
     pub space: Space,
     /// Whether it is a module-scope variable of kernels, which no author declares.
     pub implicit: bool,
+    /// Whether it is a variable of the kernels' module that the author declares as memory.
+    pub constant: bool,
     /// Whether its contents last at most one launch, so that it may share addresses with resources that never live at
     /// the same time.
     pub scratch: bool,
@@ -329,6 +331,7 @@ impl Draft {
             name: name.into(),
             space,
             implicit: false,
+            constant: false,
             scratch: false,
         });
         self.resources.len() - 1

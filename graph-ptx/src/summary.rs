@@ -84,6 +84,9 @@ pub struct KernelSummary {
     pub stores: Vec<Store>,
     /// The module's `.global` variables that it or a function that it calls touches, in order of declaration.
     pub variables: Vec<VariableAccess>,
+    /// The module's `.const` variables that it or a function that it calls may read, in order of declaration: those
+    /// that the code mentions. If an address may come from anywhere, all of them.
+    pub constants: Vec<String>,
     /// The line of `griddepcontrol.launch_dependents`.
     pub launch_dependents: Option<u32>,
     /// The line of `griddepcontrol.wait`.
@@ -268,6 +271,7 @@ fn header(function: &Function, target: &str) -> KernelSummary {
         unknown_store: None,
         stores: Vec::new(),
         variables: Vec::new(),
+        constants: Vec::new(),
         launch_dependents: None,
         dependency_wait: None,
         early_exit: None,

@@ -281,8 +281,9 @@ pub use shape::{ArrayOf, Element, Extent};
 pub mod private {
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
-        buffer, buffer_of_rows, check_clusters, check_dimensions, check_index, check_initializes, check_launch,
-        check_programmatic, check_range, check_variables, constant, distance, integer, is_programmatic,
+        buffer, buffer_of_rows, check_clusters, check_constant, check_constant_race, check_dimensions, check_index,
+        check_initializes, check_launch, check_programmatic, check_range, check_variables, constant, distance, integer,
+        is_programmatic, variables,
     };
     pub use crate::expansion::child::{
         BindTo, Bound, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,

@@ -99,6 +99,23 @@ unsafe extern "C" {
     pub safe fn stale(input: &[f32], out: &mut [f32]);
 }
 
+#[cuda_kernels("kernels/constants.ptx")]
+unsafe extern "C" {
+    /// `data[i] *= table[i % 4]`, where `table` is a variable of the module
+    #[requires(threads <= data.len())]
+    pub safe fn weigh(data: &mut [f32]);
+
+    /// `totals[i % 2] += 1`, where `totals` is a variable of the module
+    pub safe fn count_up();
+}
+
+#[cuda_kernels("kernels/twin.ptx")]
+unsafe extern "C" {
+    /// `data[i] += table[i % 4]`, where `table` is a variable of another module
+    #[requires(threads <= data.len())]
+    pub safe fn shift(data: &mut [f32]);
+}
+
 /// The examples of `docs/diagnostics.md`: the first of each rule fails to compile or warns, the second compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/diagnostics.md")]

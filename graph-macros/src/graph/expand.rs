@@ -15,6 +15,7 @@ mod plan;
 mod scratch;
 mod programmatic;
 mod node;
+mod symbol;
 mod child;
 mod library;
 mod closure;

@@ -6,6 +6,7 @@ mod owner;
 mod access;
 mod order;
 mod rng;
+mod symbol;
 mod scalar;
 
 pub(crate) use loops::Loop;
@@ -180,6 +181,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
         .resources
         .iter()
         .for_each(|resource| rng::fixed(&graph, resource, report));
+    symbol::declared(&graph, report);
     for index in 0..graph.nodes.len() {
         let node = graph.nodes[index];
         order::after(&mut graph, index, node, report);

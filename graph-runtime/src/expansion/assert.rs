@@ -5,7 +5,7 @@ use crate::kernel::integer::{Integer, widened};
 use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
 use crate::kernel::{Kernel, KernelFacts};
 use crate::shape::Element;
-use graph_plan::{Argument, LaunchRequest, SharedParam, Text, variable_race};
+use graph_plan::{Argument, Constant, LaunchRequest, ModuleVariables, SharedParam, Text, variable_race};
 
 /// Asserts, for nodes that launch `K` in the same way, that the launch is within its limits and keeps the kernel's
 /// contracts. `memory` names the memory that the first node passes as each argument; the name of a value is empty.
@@ -125,6 +125,62 @@ const fn fault<D: Kernel>(
 #[track_caller]
 pub const fn check_initializes<K: Kernel>(node: &str, memory: &str, param: usize) {
     if let Some(text) = reads_uninitialized(node, memory, K::FACTS, param) {
+        panic!("{}", text.as_str());
+    }
+}
+
+/// The variables of the module of `K`; `None` if they are not known at compile time.
+pub const fn variables<K: Kernel>() -> Option<ModuleVariables<'static>> {
+    match K::VARIABLES {
+        Some(variables) => Some(ModuleVariables {
+            file: K::FACTS.source.path(),
+            variables,
+        }),
+        None => None,
+    }
+}
+
+/// Checks that one of the modules has the variable `symbol`, which is declared as memory `name` of shape `S`. If `all`
+/// is false, the graph may have other modules.
+#[track_caller]
+pub const fn check_constant<S>(name: &str, symbol: &str, modules: &[Option<ModuleVariables<'_>>], all: bool) {
+    let constant = Constant {
+        name,
+        symbol,
+        bytes: size_of::<S>() as u64,
+        align: align_of::<S>() as u64,
+    };
+    let (mut index, mut known) = (0, all);
+    while index < modules.len() {
+        known = known && modules[index].is_some();
+        index += 1;
+    }
+    match constant.find(modules, false) {
+        Ok(None) if known => panic!("{}", constant.missing(modules).as_str()),
+        Ok(_) => {}
+        Err(text) => panic!("{}", text.as_str()),
+    }
+}
+
+/// Checks two nodes that can run at the same time: `launch` launches `K`, and `node` copies or sets the variable
+/// `symbol`, the memory `name`. At most one of them touches it, or both read it. `first` says whether `node` is declared
+/// first.
+#[track_caller]
+pub const fn check_constant_race<K: Kernel>(
+    name: &str,
+    symbol: &str,
+    node: &str,
+    writes: bool,
+    launch: &str,
+    first: bool,
+) {
+    let constant = Constant {
+        name,
+        symbol,
+        bytes: 0,
+        align: 0,
+    };
+    if let Some(text) = constant.race(node, writes, launch, &K::FACTS.code(), first) {
         panic!("{}", text.as_str());
     }
 }

@@ -152,6 +152,12 @@ impl Update<'_> {
         match graph.program.reach(node) {
             None if graph.program.ops[node].touches_like(&op) => {}
             None => return Err(unsupported(site, "an update cannot change which memory a node uses")),
+            Some(reach) if reach.is_split_by(&op) => {
+                return Err(unsupported(
+                    site,
+                    "only a node that was added by `memcpy_2d_within` or `memset_2d_within` takes rows that lie apart",
+                ));
+            }
             Some(reach) => {
                 if let Some(resource) = reach.left_by(&op) {
                     let (name, memory) = (&graph.draft.nodes[node].name, &graph.draft.resources[resource].name);

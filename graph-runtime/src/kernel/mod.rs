@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 pub use crate::kernel::dimensions::Dimensions;
 pub use crate::kernel::source::{Declaration, ParamType, Source};
-pub use graph_plan::{Contract, GridDependency, KernelLimits, Param, ParamKind, Scalar, Touched};
+pub use graph_plan::{Contract, GridDependency, KernelLimits, ModuleVariable, Param, ParamKind, Scalar, Touched};
 
 /// The facts about a kernel that are known at compile time.
 #[derive(Debug)]
@@ -91,6 +91,10 @@ impl KernelFacts {
 pub unsafe trait Kernel {
     /// The facts about the kernel.
     const FACTS: &'static KernelFacts;
+
+    /// The variables of its module, if its PTX is known at compile time: for messages about `constant`s that need not
+    /// wait for [`GraphBuilder::build`](crate::GraphBuilder::build), which looks into the PTX itself.
+    const VARIABLES: Option<&'static [ModuleVariable<'static>]> = None;
 }
 
 /// A call of a kernel: the kernel and its `N` arguments, checked by type. `name::call(arguments..)` makes it, if

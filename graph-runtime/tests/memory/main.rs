@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod constants;
 mod guards;
 mod rebind;
 mod rectangles;

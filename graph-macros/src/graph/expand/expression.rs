@@ -128,6 +128,7 @@ fn resources(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
         ResourceKind::Host
         | ResourceKind::Device
         | ResourceKind::Scratch
+        | ResourceKind::Constant
         | ResourceKind::Rng
         | ResourceKind::Shared { .. } => resource::declare(graph, resource, builder, None),
     };
@@ -200,6 +201,7 @@ fn construct(graph: &Graph<'_>, built: &TokenStream) -> TokenStream {
         ResourceKind::Host
         | ResourceKind::Device
         | ResourceKind::Scratch
+        | ResourceKind::Constant
         | ResourceKind::Rng
         | ResourceKind::Shared { .. } => local(&resource.name).to_token_stream(),
     });

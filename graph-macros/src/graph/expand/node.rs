@@ -10,6 +10,7 @@ use super::library;
 use super::names::{loaded_name, local};
 use super::part::{borrow, borrow_on_device, bounds_assertions, buffer, generic, inner, on_device, spanned_call};
 use super::rectangle::{columns, memset};
+use super::symbol;
 use crate::graph::ast::{Action, Argument, Extent, Function, Launch, Node, Place};
 use crate::graph::constant::{argument, is_constant, is_large_literal, is_of_any_type};
 use crate::graph::resolve::Graph;
@@ -271,10 +272,14 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Assertions {
         quote_spanned!(span=> #allowed const #name: () = #tokens;)
     };
     let statement = |Assertion { span, tokens, .. }| quote_spanned!(span=> const { #tokens };);
-    Assertions {
-        items: plain.into_iter().map(item).collect(),
-        generic: generic.into_iter().map(statement).collect(),
-    }
+    let (mut items, mut generic): (TokenStream, TokenStream) = (
+        plain.into_iter().map(item).collect(),
+        generic.into_iter().map(statement).collect(),
+    );
+    let (more, more_generic) = symbol::assertions(graph, outcome);
+    items.extend(more);
+    generic.extend(more_generic);
+    Assertions { items, generic }
 }
 
 /// A compile-time assertion.

@@ -36,7 +36,10 @@ enum Kind<'a> {
 
 /// Whether the resource is the child's own, so that it cannot be bound.
 fn is_own(resource: &Resource) -> bool {
-    matches!(resource.kind, ResourceKind::Scratch | ResourceKind::Rng)
+    matches!(
+        resource.kind,
+        ResourceKind::Scratch | ResourceKind::Constant | ResourceKind::Rng
+    )
 }
 
 fn slots<'a>(graph: &Graph<'a>) -> Vec<Slot<'a>> {

@@ -109,7 +109,9 @@ fn access<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
     let name = &place.name;
     let diagnostic = match graph.entity(name) {
         Some(Entity::Resource(resource)) => {
-            if let Some(mistake) = rng::misuse(graph, node, place, resource, mode) {
+            let misused = rng::misuse(graph, node, place, resource, mode);
+            let misused = misused.or_else(|| graph_plan::misused_constant(&graph.draft, node, resource));
+            if let Some(mistake) = misused {
                 report.push_between(start, place.end, &mistake);
                 return;
             }

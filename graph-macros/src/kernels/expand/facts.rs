@@ -28,10 +28,13 @@ pub(super) fn facts(source: Option<&Source>, kernel: &Checked) -> TokenStream {
     let limits = limits(summary);
     let loads = loads(kernel);
     let dependency = dependency(summary);
-    let variables = summary
-        .into_iter()
-        .flat_map(|summary: &KernelSummary| &summary.variables)
-        .map(variable);
+    let variables = summary.into_iter().flat_map(|summary: &KernelSummary| {
+        summary
+            .variables
+            .iter()
+            .map(variable)
+            .chain(summary.constants.iter().map(constant))
+    });
     quote! {
         ::graph_runtime::kernel::KernelFacts {
             name: #name,
@@ -153,6 +156,11 @@ fn option(value: Option<impl ToTokens>) -> TokenStream {
         Some(value) => quote!(::core::option::Option::Some(#value)),
         None => quote!(::core::option::Option::None),
     }
+}
+
+/// A variable in constant memory, which kernels only read.
+fn constant(name: &String) -> TokenStream {
+    quote!((#name, ::graph_runtime::private::plan::Mode::Read))
 }
 
 fn variable(variable: &VariableAccess) -> TokenStream {

@@ -21,6 +21,20 @@ fn ptx(path: &str, text: &TokenStream) -> TokenStream {
     quote!(static __PTX: ::graph_runtime::Ptx = ::graph_runtime::Ptx { path: #path, text: #text };)
 }
 
+/// The constant of the variables of a PTX file, which its kernels share; none if a kernel's module is not known.
+pub(super) fn variables(source: Option<&Source>) -> Option<TokenStream> {
+    let Some(Source::Ptx(Ptx { module, .. })) = source else {
+        return None;
+    };
+    let variables = module.variables().map(|variable| {
+        let (name, bytes, align) = (&variable.name, variable.size, u64::from(variable.align));
+        quote!(::graph_runtime::kernel::ModuleVariable { name: #name, bytes: #bytes, align: #align })
+    });
+    Some(quote! {
+        const __VARIABLES: &[::graph_runtime::kernel::ModuleVariable<'static>] = &[#(#variables),*];
+    })
+}
+
 fn cuda(file: &Cuda) -> TokenStream {
     let Cuda {
         path,

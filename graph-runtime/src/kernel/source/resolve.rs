@@ -190,6 +190,8 @@ pub(crate) fn with_summary(facts: &KernelFacts, summary: &KernelSummary, ptx: &'
     let mutable = |param: &Param| matches!(param.kind, ParamKind::Buffer { mutable: true, .. });
     let params = facts.params.iter().enumerate();
     let loads = params.filter(|(_, param)| mutable(param));
+    let variables = summary.variables.iter().map(variable);
+    let constants = summary.constants.iter().map(|name| (forever(name), Mode::Read));
     KernelFacts {
         source: Source::Ptx(ptx),
         limits: KernelLimits {
@@ -202,7 +204,7 @@ pub(crate) fn with_summary(facts: &KernelFacts, summary: &KernelSummary, ptx: &'
         },
         static_shared: summary.static_shared,
         target: forever(&summary.target),
-        variables: summary.variables.iter().map(variable).collect::<Vec<_>>().leak(),
+        variables: variables.chain(constants).collect::<Vec<_>>().leak(),
         loads: loads
             .filter_map(|(index, _)| Some((index, summary.load_through(index)?)))
             .collect::<Vec<_>>()
