@@ -102,8 +102,8 @@ impl<'s> Report<'s> {
         report.finish();
     }
 
-    /// Notes the `.const` variables that an instruction mentions. Whoever has an address of one has it from a mention,
-    /// from memory or from a parameter; `cvta` makes one of any number.
+    /// Notes the `.const` variables that an instruction mentions. The address of such a variable comes from a mention,
+    /// from memory or from a parameter; `cvta` can make one from any number.
     fn constants(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction) {
         for operand in &instruction.operands {
             self.mention(flow, context, operand);

@@ -171,7 +171,7 @@ impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
 
 /// Constant dimensions of a launch.
 #[derive(Debug)]
-pub struct Extent<D> {
+pub struct ConstantDimensions<D> {
     /// The dimensions, where the type tells them to constants.
     pub known: Option<[i128; 3]>,
     value: ManuallyDrop<D>,
@@ -180,8 +180,8 @@ pub struct Extent<D> {
 
 /// A constant as the dimensions of a launch: both `build` and the assertion about the launch call this, so that rustc
 /// tells only once that a type is wrong.
-pub const fn extent<D: Dimensions>(value: D) -> Extent<D> {
-    Extent {
+pub const fn extent<D: Dimensions>(value: D) -> ConstantDimensions<D> {
+    ConstantDimensions {
         known: D::LAYOUT.read(&value),
         value: ManuallyDrop::new(value),
         dimensions: D::dimensions,
@@ -190,7 +190,7 @@ pub const fn extent<D: Dimensions>(value: D) -> Extent<D> {
 
 // Without a bound on `D`, which `extent` has.
 #[diagnostic::do_not_recommend]
-impl<D> Dimensions for Extent<D> {
+impl<D> Dimensions for ConstantDimensions<D> {
     fn dimensions(self) -> [i128; 3] {
         (self.dimensions)(ManuallyDrop::into_inner(self.value))
     }

@@ -106,7 +106,7 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
     }
 }
 
-/// The node, of which params choose ranges.
+/// A node whose ranges params choose.
 fn chosen<'g, 'a>(graph: &'g Graph<'a>, index: usize, node: &'g Node, target: &'g Ident) -> Chosen<'g, 'a> {
     Chosen {
         graph,
@@ -348,7 +348,7 @@ fn unordered_kernels<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<
             tokens,
         }
     };
-    let pairs = unordered_launches(&outcome.order, &launches);
+    let pairs = unordered_launches(&graph.draft, &outcome.order, &launches);
     pairs.into_iter().map(assertion).collect()
 }
 

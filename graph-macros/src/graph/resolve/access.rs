@@ -188,8 +188,8 @@ fn variable_of(graph: &Graph<'_>, name: &Ident) -> &'static str {
     }
 }
 
-/// Marks nodes of which params choose the range that they copy or set, and reports all other params in indices and
-/// ranges: places are fixed when the graph is built.
+/// Marks nodes that copy or set a range that params choose. Reports all other params in indices and ranges: places are
+/// fixed when the graph is built.
 fn fixed(graph: &mut Graph<'_>, node: usize, place: &Place, report: &mut Report) {
     let params = graph.param_names();
     if !mentions(scalar::bounds(place), &params) {

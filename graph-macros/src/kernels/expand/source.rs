@@ -22,7 +22,7 @@ fn ptx(path: &str, text: &TokenStream) -> TokenStream {
     quote!(static __PTX: ::graph_runtime::Ptx = ::graph_runtime::Ptx { path: #path, text: #text };)
 }
 
-/// The constant of the variables of a PTX file, which its kernels share; none if a kernel's module is not known.
+/// The constant with the variables of a PTX file, which its kernels share; `None` if the PTX is not known.
 pub(super) fn variables(source: Option<&Source>) -> Option<TokenStream> {
     let Some(Source::Ptx(Ptx { module, .. })) = source else {
         return None;
