@@ -105,6 +105,14 @@ pub struct Variable {
     pub line: u32,
 }
 
+impl Module {
+    /// The variables that hosts can find by name: those in global and in constant memory that the module defines.
+    pub fn variables(&self) -> impl Iterator<Item = &Variable> {
+        let variables = self.variables.iter();
+        variables.filter(|variable| matches!(variable.space, Space::Global | Space::Const) && !variable.external)
+    }
+}
+
 impl Variable {
     /// Bytes of one element, all parts of a vector together.
     pub const fn element_size(&self) -> u64 {

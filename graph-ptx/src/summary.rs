@@ -84,6 +84,9 @@ pub struct KernelSummary {
     pub stores: Vec<Store>,
     /// The module's `.global` variables that it or a function that it calls touches, in order of declaration.
     pub variables: Vec<VariableAccess>,
+    /// The module's `.const` variables that it or a function that it calls may read, in order of declaration: those
+    /// that the code mentions. If an address may come from anywhere, all of them.
+    pub constants: Vec<String>,
     /// The line of `griddepcontrol.launch_dependents`.
     pub launch_dependents: Option<u32>,
     /// The line of `griddepcontrol.wait`.
@@ -128,6 +131,12 @@ pub struct Access {
     pub stored: Option<u32>,
     /// An atomic operation or reduction, which reads too.
     pub atomic: Option<u32>,
+    /// An access that is no `atom` or `red`: a load, a store, a copy, or one that is not known.
+    pub plain: Option<u32>,
+    /// An `atom` or `red` of a narrower scope than the GPU (`.cta`, `.cluster`), which is not atomic for other kernels.
+    pub narrow: Option<u32>,
+    /// The `atom`s and `red`s of elements of 2, 4, 8 and 16 bytes.
+    pub atomic_sizes: [Option<u32>; 4],
     /// An access of any kind that can come before `griddepcontrol.wait`, or without it.
     pub early: Option<u32>,
     /// A load through caches that do not see what other kernels write meanwhile (`ld.global.nc`, `ldu`, textures,
@@ -268,6 +277,7 @@ fn header(function: &Function, target: &str) -> KernelSummary {
         unknown_store: None,
         stores: Vec::new(),
         variables: Vec::new(),
+        constants: Vec::new(),
         launch_dependents: None,
         dependency_wait: None,
         early_exit: None,

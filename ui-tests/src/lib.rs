@@ -4,7 +4,8 @@
 //! `tests/ui/pass/` show what is right. Nothing here is ever launched: compiling is the test.
 
 use graph_runtime::bytemuck::{Pod, Zeroable};
-use graph_runtime::cuda_kernels;
+use graph_runtime::{Atomic, cuda_kernels};
+use std::mem::MaybeUninit;
 
 /// A struct that a kernel takes by value.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +100,23 @@ unsafe extern "C" {
     pub safe fn stale(input: &[f32], out: &mut [f32]);
 }
 
+#[cuda_kernels("kernels/constants.ptx")]
+unsafe extern "C" {
+    /// `data[i] *= table[i % 4]`, where `table` is a variable of the module
+    #[requires(threads <= data.len())]
+    pub safe fn weigh(data: &mut [f32]);
+
+    /// `totals[i % 2] += 1`, where `totals` is a variable of the module
+    pub safe fn count_up();
+}
+
+#[cuda_kernels("kernels/twin.ptx")]
+unsafe extern "C" {
+    /// `data[i] += table[i % 4]`, where `table` is a variable of another module
+    #[requires(threads <= data.len())]
+    pub safe fn shift(data: &mut [f32]);
+}
+
 /// The examples of `docs/diagnostics.md`: the first of each rule fails to compile or warns, the second compiles.
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/diagnostics.md")]
@@ -108,3 +126,22 @@ struct Diagnostics;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/language.md")]
 struct Language;
+
+#[cuda_kernels("kernels/atomic.ptx")]
+unsafe extern "C" {
+    /// `bins[i] += 1`, atomically
+    #[requires(threads <= bins.len())]
+    pub safe fn count(bins: &[Atomic<u32>]);
+
+    /// `bins[i] += 1`, atomically, where `where[i]` is not 0
+    #[requires(threads <= bins.len() && threads <= chosen.len())]
+    pub safe fn count_where(bins: &[Atomic<u32>], chosen: &[u32]);
+
+    /// `out[i] = bins[i]`
+    #[requires(threads <= bins.len() && threads <= out.len())]
+    pub safe fn look(bins: &[u32], out: &mut [u32]);
+
+    /// Writes `tmp`, then reads it, and writes `out`.
+    #[requires(threads <= tmp.len() && threads <= out.len())]
+    pub safe fn through(tmp: &mut [MaybeUninit<f32>], out: &mut [f32]);
+}

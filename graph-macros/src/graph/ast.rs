@@ -10,7 +10,7 @@ pub(crate) use node::{
 use graph_plan::Space;
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use quote::{ToTokens, quote};
-use syn::{Attribute, Expr, Generics, Ident, Path, Token, Type, Visibility};
+use syn::{Attribute, Expr, Generics, Ident, LitStr, Path, Token, Type, Visibility};
 
 /// The content of one `cuda_graph!`.
 #[derive(Debug)]
@@ -162,7 +162,7 @@ impl Statement {
     }
 }
 
-/// `host x: shape;`, `device x: shape;`, `scratch x: shape;` or `rng x = seed, draws n;`, or memory that comes from
+/// `host x: shape;`, `device x: shape;`, `scratch x: shape;`, `constant x: shape = "name";` or `rng x = seed, draws n;`, or memory that comes from
 /// outside.
 #[derive(Debug)]
 pub(crate) struct Resource {
@@ -175,6 +175,8 @@ pub(crate) struct Resource {
     pub(crate) shape: Shape,
     /// Seed and draws of an `rng`.
     pub(crate) random: Option<Box<Random>>,
+    /// The name that a `constant` has in the PTX.
+    pub(crate) symbol: Option<LitStr>,
 }
 
 /// Seed and draws of an `rng`, which follow its name.
@@ -191,6 +193,8 @@ pub(crate) enum ResourceKind {
     Host,
     Device,
     Scratch,
+    /// A variable of the kernels' module.
+    Constant,
     /// Random numbers: the states of a generator in device memory.
     Rng,
     /// A build argument.
@@ -223,7 +227,7 @@ impl Resource {
         match self.kind {
             ResourceKind::Host => Space::Host,
             ResourceKind::Shared { space, .. } | ResourceKind::Moved(space) => space,
-            ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Rng => Space::Device,
+            ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Constant | ResourceKind::Rng => Space::Device,
         }
     }
 }

@@ -27,6 +27,7 @@ pub(crate) fn starts_statement(tokens: impl IntoIterator<Item = TokenTree>) -> b
         Keyword::Host
         | Keyword::Device
         | Keyword::Scratch
+        | Keyword::Constant
         | Keyword::Param
         | Keyword::Rng
         | Keyword::Kernel

@@ -60,6 +60,7 @@ fn local(name: Ident, space: Space) -> Resource {
             brackets: Vec::new(),
         },
         random: None,
+        symbol: None,
         name,
     }
 }

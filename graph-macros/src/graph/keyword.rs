@@ -30,6 +30,7 @@ keywords! {
     Host = "host",
     Device = "device",
     Scratch = "scratch",
+    Constant = "constant",
     Param = "param",
     Rng = "rng",
     Kernel = "kernel",

@@ -4,6 +4,7 @@ mod call;
 mod expected;
 mod facts;
 mod source;
+mod wrapper;
 
 use self::call::{call, launch, values};
 use self::expected::{expected, implementations};
@@ -36,7 +37,7 @@ pub(super) fn block(
         quote!(#ty #call #expected)
     });
     let implementations = kernels.iter().map(|kernel| implementation(source, kernel));
-    let (code, levels) = (source::code(source), levels());
+    let (code, variables, levels) = (source::code(source), source::variables(source), levels());
     let unparsed =
         (!unparsed.is_empty()).then(|| quote!(#[allow(improper_ctypes, dead_code)] unsafe extern "C" { #unparsed }));
     quote! {
@@ -46,6 +47,7 @@ pub(super) fn block(
         #levels
         const _: () = {
             #code
+            #variables
             const fn __size_of<T>(_: &[T; 0]) -> ::core::primitive::usize {
                 ::core::mem::size_of::<T>()
             }
@@ -225,6 +227,14 @@ fn implementation_of_kernel(
 ) -> TokenStream {
     let (facts, conditions) = (facts(source, kernel), &kernel.declaration.conditions);
     let arguments = instance.map(|ty| quote!(<#ty>));
+    let wrapped = wrapper::assertions(source, kernel);
+    let wrapped = (!wrapped.is_empty()).then(|| quote!(#(#conditions)* const _: () = { #wrapped };));
+    let variables = matches!(source, Some(Source::Ptx(_))).then(|| {
+        quote! {
+            const VARIABLES: ::core::option::Option<&'static [::graph_runtime::kernel::ModuleVariable<'static>]> =
+                ::core::option::Option::Some(__VARIABLES);
+        }
+    });
     let layouts = match &kernel.layouts[..] {
         [] => TokenStream::new(),
         layouts => {
@@ -236,7 +246,9 @@ fn implementation_of_kernel(
         #(#conditions)*
         unsafe impl ::graph_runtime::Kernel for #ident #arguments {
             const FACTS: &'static ::graph_runtime::kernel::KernelFacts = &#facts;
+            #variables
         }
+        #wrapped
         #layouts
     }
 }

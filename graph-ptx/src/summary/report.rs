@@ -1,16 +1,16 @@
 //! From the fixpoint to the summary: each access of an instruction is recorded for each source of its address.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::rc::Rc;
 
 use super::call::call_of;
 use super::flow::{Cell, Flow};
-use super::opcode::{Action, address_of, spaces};
+use super::opcode::{Action, address_of, atomic_element, spaces};
 use super::source::Source;
 use super::value::Value;
 use super::wait::{Early, is_wait};
 use super::{Access, KernelSummary, Store, VariableAccess};
-use crate::ast::{Instruction, Operand, Space};
+use crate::ast::{Base, Instruction, Operand, Space};
 
 /// The way in which memory is touched.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,6 +18,10 @@ struct Touch {
     load: bool,
     store: bool,
     atomic: bool,
+    /// The size in bytes of the elements of an `atom` or `red`; 0 for all else.
+    element: u32,
+    /// Whether it is an `atom` or `red` that is atomic within a block or a cluster alone.
+    narrow: bool,
     /// Whether it goes through caches that do not see the writes of others.
     noncoherent: bool,
     /// Whether it can come before `griddepcontrol.wait`.
@@ -28,6 +32,8 @@ const LOAD: Touch = Touch {
     load: true,
     store: false,
     atomic: false,
+    element: 0,
+    narrow: false,
     noncoherent: false,
     early: false,
 };
@@ -60,6 +66,10 @@ pub(super) struct Report<'s> {
     /// Whether the current instruction is early.
     early: bool,
     variables: BTreeMap<u32, VariableAccess>,
+    /// The indices of the `.const` variables that the code mentions.
+    constants: BTreeSet<usize>,
+    /// Whether a load may reach `.const` variables that the code does not mention.
+    any_constant: bool,
     stores: HashMap<(Vec<usize>, bool), u32>,
 }
 
@@ -72,6 +82,8 @@ impl<'s> Report<'s> {
             summary,
             early: false,
             variables: BTreeMap::new(),
+            constants: BTreeSet::new(),
+            any_constant: false,
             stores: HashMap::new(),
         };
         for context in 0..flow.contexts.len() {
@@ -79,10 +91,55 @@ impl<'s> Report<'s> {
             for (index, (instruction, &action)) in prepared.body.instructions.iter().zip(&prepared.actions).enumerate()
             {
                 report.early = early.contains(context, index);
+                report.constants(flow, context, instruction);
                 report.instruction(flow, context, instruction, action);
             }
         }
+        let constants = flow.program.module.variables.iter().enumerate();
+        let constants = constants.filter(|(_, variable)| variable.space == Space::Const);
+        let read = constants.filter(|(index, _)| report.any_constant || report.constants.contains(index));
+        report.summary.constants = read.map(|(_, variable)| variable.name.clone()).collect();
         report.finish();
+    }
+
+    /// Notes the `.const` variables that an instruction mentions. The address of such a variable comes from a mention,
+    /// from memory or from a parameter; `cvta` can make one from any number.
+    fn constants(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction) {
+        for operand in &instruction.operands {
+            self.mention(flow, context, operand);
+        }
+        if instruction.opcode == "cvta" && spaces(instruction).next() == Some(Space::Const) {
+            for operand in instruction.operands.iter().skip(1) {
+                let value = flow.operand(context, operand);
+                self.any_constant |= !is_constant(flow, value);
+            }
+        }
+    }
+
+    fn mention(&mut self, flow: &Flow<'_, '_>, context: usize, operand: &Operand) {
+        match operand {
+            Operand::Symbol(name, _) | Operand::Address(Base::Symbol(name), _) => {
+                let is_local = flow.contexts[context].prepared.symbols.contains_key(name.as_str());
+                if let Some(index) = flow.program.variable(name).filter(|_| !is_local) {
+                    self.constants.insert(index);
+                }
+            }
+            Operand::Vector(parts) => parts.iter().for_each(|part| self.mention(flow, context, part)),
+            Operand::Pair(first, second) => {
+                self.mention(flow, context, first);
+                self.mention(flow, context, second);
+            }
+            Operand::Register(_)
+            | Operand::Part(..)
+            | Operand::NotPredicate(_)
+            | Operand::Special(_)
+            | Operand::Integer(_)
+            | Operand::F32(_)
+            | Operand::F64(_)
+            | Operand::Address(Base::Register(_) | Base::Absolute, _)
+            | Operand::Label(_)
+            | Operand::Discard => {}
+        }
     }
 
     fn finish(self) {
@@ -101,7 +158,11 @@ impl<'s> Report<'s> {
             Action::Load => LOAD,
             Action::Store => STORE,
             Action::Atomic if instruction.opcode == "tensormap" => BOTH,
-            Action::Atomic => ATOMIC,
+            Action::Atomic => Touch {
+                element: atomic_element(instruction),
+                narrow: has("cta") || has("cluster"),
+                ..ATOMIC
+            },
             Action::Move => return self.copy(flow, context, instruction),
             Action::Call => return self.call(flow, context, instruction),
             Action::Unknown => return self.unknown(flow, context, instruction),
@@ -197,6 +258,9 @@ impl<'s> Report<'s> {
 
     /// Records one access for every source that its address may come from.
     fn access(&mut self, flow: &mut Flow<'_, '_>, space: Option<Space>, address: Value, mut touch: Touch, line: u32) {
+        if space == Some(Space::Const) {
+            self.any_constant |= !is_constant(flow, address);
+        }
         if space.is_some_and(|space| space != Space::Global) {
             return;
         }
@@ -236,6 +300,7 @@ impl<'s> Report<'s> {
         if unknown {
             self.unknown_order(touch, line);
         }
+        self.any_constant |= unknown && (touch.load || touch.atomic);
         if unknown && touch.load {
             first(&mut self.summary.unknown_load, line);
         }
@@ -284,12 +349,31 @@ impl<'s> Report<'s> {
     }
 }
 
+/// Whether a value is certainly an address in `.const` variables that the code mentions.
+fn is_constant(flow: &mut Flow<'_, '_>, value: Value) -> bool {
+    let members = flow.sets.members(value.base);
+    let only = !members.is_empty() && members.iter().all(|source| *source == Source::Const);
+    only && !flow.sets.is_all(value.base)
+        && value
+            == Value {
+                taint: value.taint,
+                ..Value::pointer(value.base)
+            }
+}
+
 impl Access {
     fn touch(&mut self, touch: Touch, line: u32) {
+        let [two, four, eight, sixteen] = &mut self.atomic_sizes;
         let parts = [
             (touch.load, &mut self.loaded),
             (touch.store, &mut self.stored),
             (touch.atomic, &mut self.atomic),
+            (touch.element == 0, &mut self.plain),
+            (touch.narrow, &mut self.narrow),
+            (touch.element == 2, two),
+            (touch.element == 4, four),
+            (touch.element == 8, eight),
+            (touch.element == 16, sixteen),
             (touch.early, &mut self.early),
             (touch.noncoherent, &mut self.noncoherent),
         ];

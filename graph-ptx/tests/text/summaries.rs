@@ -231,3 +231,50 @@ fn without_a_declaration_pointers_are_inferred() {
         assert_eq!(summaries.len(), entries.count());
     }
 }
+
+/// The `.const` variables that a kernel with this body may read. Its parameter is a pointer.
+fn constants(body: &str) -> Vec<String> {
+    let text = format!(
+        ".version 8.4\n.target sm_70\n.address_size 64\n.const .align 4 .b8 table[16];\n.const .align 4 .f32 gain;\n\
+         .global .align 8 .u64 place = generic(gain);\n\
+         .func (.param .f32 r) get() {{ .reg .f32 %f<2>; ld.const.f32 %f1, [gain]; st.param.f32 [r], %f1; ret; }}\n\
+         .visible .entry k(.param .u64 p0) {{\n.reg .b64 %rd<6>;\n.reg .f32 %f<4>;\nld.param.u64 %rd1, [p0];\n{body}\nret;\n}}"
+    );
+    summarize(&parse(&text).unwrap(), "k", &[true]).unwrap().constants
+}
+
+#[test]
+fn constants_are_those_that_the_code_mentions() {
+    assert_eq!(constants("ld.global.f32 %f1, [%rd1];"), [""; 0]);
+    assert_eq!(constants("ld.const.f32 %f1, [gain];"), ["gain"]);
+    assert_eq!(
+        constants("mov.u64 %rd2, table; add.s64 %rd3, %rd2, 8; ld.const.f32 %f1, [%rd3];"),
+        ["table"]
+    );
+    assert_eq!(
+        constants("mov.u64 %rd2, table; cvta.const.u64 %rd3, %rd2; ld.f32 %f1, [%rd3+4];"),
+        ["table"]
+    );
+    let call = "{ .param .f32 x; call (x), get; ld.param.f32 %f1, [x]; }";
+    assert_eq!(constants(call), ["gain"], "a function that it calls reads it");
+}
+
+#[test]
+fn addresses_from_elsewhere_may_be_of_any_constant() {
+    let all = ["table", "gain"];
+    assert_eq!(
+        constants("ld.global.u64 %rd2, [place]; ld.f32 %f1, [%rd2];"),
+        all,
+        "an address in an initialiser"
+    );
+    assert_eq!(
+        constants("ld.global.u64 %rd2, [%rd1]; ld.const.f32 %f1, [%rd2];"),
+        all,
+        "an address in memory"
+    );
+    assert_eq!(
+        constants("ld.global.u64 %rd2, [%rd1]; cvta.const.u64 %rd3, %rd2; ld.f32 %f1, [%rd3];"),
+        all
+    );
+    assert_eq!(constants("ld.const.f32 %f1, [16];"), all);
+}

@@ -1,8 +1,8 @@
 //! The checked graph that the backends make an executable graph from.
 
 use crate::backend::shared::SharedResources;
-use crate::program::Program;
 use crate::program::scratch::Arena;
+use crate::program::{ModuleMemory, Program};
 use crate::shape::part::Layout;
 use graph_plan::{Draft, Edge, Lists, Nest};
 use std::collections::HashSet;
@@ -26,6 +26,8 @@ pub(crate) struct Blueprint<'a> {
     pub(crate) shared: &'a SharedResources,
     /// The offsets of its scratch memory.
     pub(crate) arena: &'a Arena,
+    /// The resources that are variables of the kernels' modules.
+    pub(crate) variables: &'a [ModuleMemory],
 }
 
 /// The programmatic edges of a graph.

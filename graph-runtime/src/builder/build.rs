@@ -33,6 +33,7 @@ impl GraphBuilder {
         let rngs = self.advance_rngs();
         self.check_names_and_edges();
         self.apply_attributes();
+        let variables = self.find_constants();
         let outcome = graph_plan::check_errors(&self.draft);
         self.check_programmatic(&outcome.order);
         let Self {
@@ -51,6 +52,7 @@ impl GraphBuilder {
             layouts,
             shared,
             rngs: _,
+            constants: _,
             scratch,
         } = memory;
         let shared = shared.into_iter().map(|shared| (shared.resource, shared.memory));
@@ -80,6 +82,7 @@ impl GraphBuilder {
             driver,
             shared: &shared,
             arena: &arena,
+            variables: &variables,
         };
         let executable = Executable::build(&device.backend, &blueprint)?;
         if program.enabled.contains(&false) {

@@ -1,6 +1,7 @@
 //! Declaring the graph's own memory.
 
 use super::GraphBuilder;
+use super::constant::DeclaredConstant;
 use super::rng::DeclaredRng;
 use super::scratch::ScratchPlacement;
 use super::shared::DeclaredShared;
@@ -20,6 +21,7 @@ pub(super) struct DeclaredMemory {
     /// The shared resources, in order of declaration.
     pub(super) shared: Vec<DeclaredShared>,
     pub(super) rngs: Vec<DeclaredRng>,
+    pub(super) constants: Vec<DeclaredConstant>,
     pub(super) scratch: ScratchPlacement,
 }
 

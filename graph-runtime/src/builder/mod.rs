@@ -9,6 +9,7 @@ mod programmatic;
 mod body;
 mod child;
 mod memory;
+mod constant;
 mod rng;
 mod scratch;
 mod shared;

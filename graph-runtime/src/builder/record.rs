@@ -102,6 +102,12 @@ impl GraphBuilder {
             self.findings.mistake(mistakes::outside(node, name, memory, bytes));
             return false;
         }
+        if self.draft.resources[span.resource].constant
+            && let Some(mistake) = graph_plan::misused_constant(&self.draft, node, span.resource)
+        {
+            self.findings.mistake(mistake);
+            return false;
+        }
         if mode.writes() && self.memory.is_read_only(span.resource) {
             let memory = &self.draft.resources[span.resource].name;
             self.findings.mistake(mistakes::read_only(node, name, memory));

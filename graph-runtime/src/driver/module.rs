@@ -1,7 +1,7 @@
 //! Driver calls about modules and their functions.
 
 use super::call::call;
-use super::{CUfunction, CUfunction_attribute, CUmodule};
+use super::{CUdeviceptr, CUfunction, CUfunction_attribute, CUmodule};
 use crate::error::CudaError;
 use cudarc::driver::sys::{CUjit_option, CUresult, culib};
 use std::ffi::{CStr, c_void};
@@ -52,6 +52,13 @@ pub(crate) unsafe fn function(module: CUmodule, name: &CStr) -> Result<CUfunctio
     let mut function = ptr::null_mut();
     call!(cuModuleGetFunction(&mut function, module, name.as_ptr()))?;
     Ok(function)
+}
+
+/// `cuModuleGetGlobal`: the address and the size in bytes of a variable
+pub(crate) unsafe fn variable(module: CUmodule, name: &CStr) -> Result<(CUdeviceptr, usize), CudaError> {
+    let (mut address, mut bytes) = (0, 0);
+    call!(cuModuleGetGlobal_v2(&mut address, &mut bytes, module, name.as_ptr()))?;
+    Ok((address, bytes))
 }
 
 /// `cuFuncGetAttribute`

@@ -24,8 +24,11 @@ impl Update<'_> {
     }
 
     fn own_memory(&self, name: &str, fits: impl FnOnce(usize) -> bool) -> Result<Span> {
-        let scratch = |&resource: &usize| self.graph.draft.resources[resource].scratch;
-        let resource = self.own_resource(name).filter(scratch);
+        let own = |&resource: &usize| {
+            let declared = &self.graph.draft.resources[resource];
+            declared.scratch || declared.constant
+        };
+        let resource = self.own_resource(name).filter(own);
         let layout = resource.and_then(|resource| Some((resource, self.graph.layouts[resource]?)));
         match layout {
             Some((resource, layout)) if fits(layout.bytes) => Ok(Span {
@@ -83,7 +86,7 @@ pub fn each<'g, const DEPTH: usize>(
     update.each(declared, change)
 }
 
-/// The scratch memory of the name `name` that the current child has declared for itself.
+/// The scratch memory, or the variable of a module, that the current child has declared for itself as `name`.
 ///
 /// # Errors
 /// [`Error::Node`] if it has none of that name and size.

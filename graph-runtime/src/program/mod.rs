@@ -21,6 +21,7 @@ use crate::shape::part::{ByteRectangle, Part};
 use crate::shape::place::Span;
 use cudarc::driver::CudaFunction;
 use graph_plan::{LaunchConfig, Mode, NodeKind};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::ptr;
@@ -250,6 +251,19 @@ pub(crate) enum Code {
     Module(usize),
     /// A module that the user has loaded.
     Loaded(CudaFunction),
+}
+
+/// A variable of a module that is memory of the graph.
+#[derive(Clone, Debug)]
+pub(crate) struct ModuleMemory {
+    /// The index of the resource.
+    pub(crate) resource: usize,
+    /// The index into [`Program::modules`].
+    pub(crate) module: usize,
+    /// The name in the PTX.
+    pub(crate) symbol: Cow<'static, str>,
+    /// The line of its declaration in the PTX, from 1.
+    pub(crate) line: u32,
 }
 
 impl Function {

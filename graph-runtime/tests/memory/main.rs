@@ -3,6 +3,7 @@
 #[path = "../common/mod.rs"]
 mod common;
 
+mod constants;
 mod guards;
 mod rebind;
 mod rectangles;
@@ -11,3 +12,4 @@ mod scratch_statements;
 mod shared;
 mod shared_cuda;
 mod tables;
+mod uninit;

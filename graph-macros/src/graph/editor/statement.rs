@@ -63,11 +63,13 @@ fn statements(tokens: TokenStream, around: &[Memory], order: &mut Order) -> Toke
     quote!(#(#visibilities const _: () = ();)* #declarations #uses)
 }
 
-/// `device`, `host` or `scratch` memory as the type of a place, and the facts that a closure needs.
+/// `device`, `host`, `scratch` or `constant` memory as the type of a place, and the facts that a closure needs.
 pub(super) fn place(space: &TokenTree, name: &TokenTree, shape: &[TokenTree]) -> Option<(TokenStream, Memory)> {
     let space = match space {
         TokenTree::Ident(word) if word == "host" => quote!(::graph_runtime::OnHost),
-        TokenTree::Ident(word) if word == "device" || word == "scratch" => quote!(::graph_runtime::OnDevice),
+        TokenTree::Ident(word) if word == "device" || word == "scratch" || word == "constant" => {
+            quote!(::graph_runtime::OnDevice)
+        }
         _ => return None,
     };
     let (name, shape) = (name.to_string(), stream(shape));
@@ -122,14 +124,19 @@ impl<'t> Statement<'t> {
 
     /// The type of the place, and the facts that a closure needs, if the statement declares memory.
     fn place(&self) -> Option<(TokenStream, Memory)> {
-        place(self.word, self.name, self.rest)
+        let shape = if self.keyword == Keyword::Constant {
+            split_at_puncts(self.rest, "=").0
+        } else {
+            self.rest
+        };
+        place(self.word, self.name, shape)
     }
 
     /// The variable of memory or a param.
     fn declaration(&self) -> TokenStream {
         let (name, rest) = (self.name, stream(self.rest));
         match self.keyword {
-            Keyword::Host | Keyword::Device | Keyword::Scratch => {
+            Keyword::Host | Keyword::Device | Keyword::Scratch | Keyword::Constant => {
                 self.place().map_or_else(TokenStream::new, |(ty, memory)| {
                     let lengths = lengths(memory.shape);
                     quote!(#lengths let mut #name: #ty;)
@@ -159,7 +166,9 @@ impl<'t> Statement<'t> {
     fn uses(&self, memory: &[Memory], order: &mut Order) -> TokenStream {
         let (action, after) = self.action();
         let uses = match self.keyword {
-            Keyword::Host | Keyword::Device | Keyword::Scratch | Keyword::Param => return TokenStream::new(),
+            Keyword::Host | Keyword::Device | Keyword::Scratch | Keyword::Constant | Keyword::Param => {
+                return TokenStream::new();
+            }
             Keyword::For | Keyword::Each => return self.iterations(action, memory, order),
             Keyword::Kernel => launch(action),
             Keyword::Memcpy => pair(action, "->"),

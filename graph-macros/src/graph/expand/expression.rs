@@ -7,6 +7,7 @@
 mod definition;
 
 use super::alias::aliases;
+use super::atomic;
 use super::intact;
 use super::interface::Bodies;
 use super::names::{hidden, loaded_name, local, nodes_name};
@@ -42,6 +43,7 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
         programmatic::edges(graph, &quote!(&mut #builder)),
     );
     let orders = programmatic::assertions(graph, outcome);
+    let warnings = atomic::warnings(graph, outcome);
     let constructed = construct(graph, &quote!(#built));
     let paths = editor::paths();
     quote! {{
@@ -50,6 +52,7 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
         #aliases
         #assertions
         #orders
+        #warnings
         #messages
         #generic
         let mut #builder = __g::GraphBuilder::new(
@@ -128,6 +131,7 @@ fn resources(graph: &Graph<'_>, builder: &TokenStream) -> TokenStream {
         ResourceKind::Host
         | ResourceKind::Device
         | ResourceKind::Scratch
+        | ResourceKind::Constant
         | ResourceKind::Rng
         | ResourceKind::Shared { .. } => resource::declare(graph, resource, builder, None),
     };
@@ -200,6 +204,7 @@ fn construct(graph: &Graph<'_>, built: &TokenStream) -> TokenStream {
         ResourceKind::Host
         | ResourceKind::Device
         | ResourceKind::Scratch
+        | ResourceKind::Constant
         | ResourceKind::Rng
         | ResourceKind::Shared { .. } => local(&resource.name).to_token_stream(),
     });

@@ -45,6 +45,10 @@ pub(super) fn declare(
                 #required
             };
         }
+        ResourceKind::Constant => {
+            let symbol = &resource.symbol;
+            return quote!(let #place = __g::GraphBuilder::constant::<#shape>(#builder, #name, #symbol););
+        }
         ResourceKind::Scratch => {
             let function = function("scratch");
             return quote!(let #place = __g::GraphBuilder::#function::<#element>(#builder, #name #length););

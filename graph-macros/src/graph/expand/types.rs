@@ -30,7 +30,9 @@ pub(super) fn expression_generics(graph: &Graph<'_>) -> Generics {
                 Shape::Fixed(_) | Shape::Dynamic { .. } | Shape::Inferred => quote!(__p::HostSlot),
             },
             ResourceKind::Rng => quote!(::core::borrow::Borrow<__g::Rng>),
-            ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Shared { .. } => quote!(__p::Slot),
+            ResourceKind::Device | ResourceKind::Scratch | ResourceKind::Constant | ResourceKind::Shared { .. } => {
+                quote!(__p::Slot)
+            }
         };
         generics.params.push(parse_quote!(#name: #bound));
     }

@@ -121,6 +121,7 @@ fn build_argument(input: ParseStream<'_>, name: &mut Option<Ident>) -> syn::Resu
                 name: declared,
                 shape: input.parse()?,
                 random: None,
+                symbol: None,
             }))
         }
         None if input.peek(Token![impl]) => {

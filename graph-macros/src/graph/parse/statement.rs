@@ -13,7 +13,7 @@ use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{Expr, Ident, Token, braced, parse_quote};
+use syn::{Expr, Ident, LitStr, Token, braced, parse_quote};
 
 /// Parses statements up to the end and returns those that could be parsed.
 pub(super) fn statements(input: ParseStream<'_>, context: &mut Context<'_>) -> Vec<Statement> {
@@ -88,6 +88,7 @@ fn statement_of(
         Kind::Node(form) => return node(input, attributes, keyword, form, declared, context).map(Some),
         Kind::Loop => return repeat(input, attributes, keyword, span, declared, context).map(Some),
         Kind::Memory(kind) => resource(input, attributes, span, kind, declared),
+        Kind::Constant => constant(input, attributes, span, declared),
         Kind::Param => param(input, attributes, declared),
         Kind::Rng => rng(input, attributes, span, declared),
     }?;
@@ -110,6 +111,7 @@ fn statement_of(
 /// The form of a statement. Bodies hold nodes and loops only.
 enum Kind {
     Memory(ResourceKind),
+    Constant,
     Param,
     Rng,
     Loop,
@@ -122,6 +124,7 @@ impl Kind {
             Keyword::Host => Self::Memory(ResourceKind::Host),
             Keyword::Device => Self::Memory(ResourceKind::Device),
             Keyword::Scratch => Self::Memory(ResourceKind::Scratch),
+            Keyword::Constant => Self::Constant,
             Keyword::Param => Self::Param,
             Keyword::Rng => Self::Rng,
             Keyword::For | Keyword::Each => Self::Loop,
@@ -209,8 +212,31 @@ fn resource(
         name,
         shape,
         random: None,
+        symbol: None,
     };
     Ok((Statement::Resource(resource), end))
+}
+
+/// `: shape = "name"`
+fn constant(
+    input: ParseStream<'_>,
+    attributes: Attributes,
+    keyword: Span,
+    name: Ident,
+) -> syn::Result<(Statement, Span)> {
+    let example = format!("`= \"{name}\"`: the variable's name in the PTX");
+    let (mut statement, _) = resource(input, attributes, keyword, ResourceKind::Constant, name)?;
+    let expects = |error: syn::Error| expected(error.span(), &example);
+    let equals: Token![=] = input.parse().map_err(expects)?;
+    present(input, equals.span, "the variable's name in the PTX, in quotes")?;
+    let symbol: LitStr = input
+        .parse()
+        .map_err(|error| expected(error.span(), "the variable's name in the PTX, in quotes"))?;
+    let end = symbol.span();
+    if let Statement::Resource(resource) = &mut statement {
+        resource.symbol = Some(symbol);
+    }
+    Ok((statement, end))
 }
 
 fn param(input: ParseStream<'_>, attributes: Attributes, name: Ident) -> syn::Result<(Statement, Span)> {
@@ -262,6 +288,7 @@ fn rng(input: ParseStream<'_>, attributes: Attributes, keyword: Span, name: Iden
             brackets: Vec::new(),
         },
         random: Some(Box::new(Random { seed, draws })),
+        symbol: None,
     };
     Ok((Statement::Resource(resource), end))
 }

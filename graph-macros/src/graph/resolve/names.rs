@@ -158,6 +158,7 @@ impl<'a> Graph<'a> {
         self.resources.push(resource);
         let index = self.draft.resource(resource.name.to_string(), resource.space());
         self.draft.resources[index].scratch = resource.kind == ResourceKind::Scratch;
+        self.draft.resources[index].constant = resource.kind == ResourceKind::Constant;
         Entity::Resource(index)
     }
 
@@ -197,9 +198,11 @@ fn kind(action: &Action) -> NodeKind {
 fn memory_accessors(resource: &Resource) -> Vec<String> {
     match resource.kind {
         ResourceKind::Scratch | ResourceKind::Rng => Vec::new(),
-        ResourceKind::Host | ResourceKind::Device | ResourceKind::Shared { .. } | ResourceKind::Moved(_) => {
-            vec![format!("{}_mut", resource.name.unraw())]
-        }
+        ResourceKind::Host
+        | ResourceKind::Device
+        | ResourceKind::Constant
+        | ResourceKind::Shared { .. }
+        | ResourceKind::Moved(_) => vec![format!("{}_mut", resource.name.unraw())],
     }
 }
 

@@ -11,8 +11,10 @@ use crate::backend::blueprint::{Blueprint, Programmatic};
 use crate::backend::device::Backend;
 use crate::backend::device::cuda::Cuda;
 use crate::backend::device::cuda::check_version;
+use crate::backend::device::cuda_memory::CudaMemory;
 use crate::backend::device::event::LaunchEvent;
-use crate::backend::storage::allocate;
+use crate::backend::memory::DeviceMemory;
+use crate::backend::storage::{Storage, allocate};
 use crate::driver::{self, CUgraph, CUgraphNode, RelaxedCapture};
 use crate::error::{At, Error, Result, Site};
 use crate::program::{KernelOp, Op, Program};
@@ -55,7 +57,10 @@ impl CudaExecutable {
         built.stream = unsafe { driver::stream::create() }.at(graph)?;
         // SAFETY: the stream was just made.
         built.stream_id = Some(unsafe { driver::stream::id(built.stream) }.at(graph)?);
-        built.kernels.load(cuda, blueprint.draft, blueprint.program)?;
+        built
+            .kernels
+            .load(cuda, blueprint.draft, blueprint.program, blueprint.variables)?;
+        built.put_variables(blueprint)?;
         let plain = Programmatic::default();
         let blueprint = &Blueprint {
             programmatic: programmatic::edges(cuda, blueprint, &plain)?,
@@ -87,7 +92,10 @@ impl CudaExecutable {
                         return Err(mistaken_arguments(draft, node, &message));
                     }
                 }
-                Op::Memset { .. } => self.prepare_fill(draft, Fill::of_node(program, node, op), site)?,
+                Op::Memset { to, .. } => {
+                    let is_variable = draft.resources[to.part().resource as usize].constant;
+                    self.prepare_fill(draft, Fill::of_node(program, node, op), is_variable, site)?;
+                }
                 Op::Conditional(_) => {
                     conditional::check_driver(blueprint, site)?;
                     self.kernels.load_condition(draft)?;
@@ -120,9 +128,41 @@ impl CudaExecutable {
         attribute::permit(&self.kernels, facts, kernel).at(&site)
     }
 
+    /// Puts the variables of modules that are memory of the graph into its storage. Every graph loads modules of its
+    /// own, so nothing else has these variables.
+    fn put_variables(&mut self, blueprint: &Blueprint<'_>) -> Result<()> {
+        for variable in blueprint.variables {
+            let (draft, resource) = (blueprint.draft, variable.resource);
+            let name = &draft.resources[resource].name;
+            let site = || Site::graph(&draft.name).at_memory(name);
+            let (address, bytes) = self.kernels.variable(variable).at(site)?;
+            if Some(bytes) != blueprint.layouts[resource].map(|layout| layout.bytes) {
+                return Err(Error::OutOfBounds { site: site() });
+            }
+            // SAFETY: `load` has loaded the module in this context, and the driver says where the variable is. The
+            // module stays loaded as long as anything uses `storage` (fact 2).
+            let memory = unsafe { CudaMemory::of_module(&self.cuda, address, bytes) };
+            self.storage[resource] = Storage::Device(DeviceMemory::Cuda(memory));
+            self.adder.rebind(resource, &self.storage[resource]);
+        }
+        Ok(())
+    }
+
     /// Loads the built-in kernel if a memset node needs it. Refuses a value that no memset can set.
-    fn prepare_fill(&mut self, draft: &Draft, fill: Option<Fill>, site: impl Fn() -> Site) -> Result<()> {
+    fn prepare_fill(
+        &mut self,
+        draft: &Draft,
+        fill: Option<Fill>,
+        is_variable: bool,
+        site: impl Fn() -> Site,
+    ) -> Result<()> {
         match fill {
+            // The address of a variable is for the host's calls: no kernel gets it.
+            Some(Fill::Kernel { .. }) if is_variable => Err(Error::Unsupported {
+                site: site(),
+                message: "a memset of a module's variable takes a value that repeats every 1, 2 or 4 bytes, sets it in one piece, and \
+                          cannot be updated; copy to the variable instead",
+            }),
             Some(Fill::Kernel { .. }) => self.kernels.load_fill(draft),
             Some(Fill::TooLong) => Err(Error::Unsupported {
                 site: site(),

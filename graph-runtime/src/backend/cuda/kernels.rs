@@ -7,9 +7,10 @@ use crate::driver::{
 };
 use crate::error::{At, CudaError, Error, Result, Site};
 use crate::kernel::KernelFacts;
-use crate::program::{Argument, Code, Program};
+use crate::program::{Argument, Code, ModuleMemory, Program};
 use cudarc::driver::CudaFunction;
 use graph_plan::{Draft, LaunchConfig};
+use std::borrow::Cow;
 use std::ffi::{CStr, CString};
 use std::mem::ManuallyDrop;
 use tracing::trace;
@@ -72,7 +73,13 @@ struct ConditionKernels {
 impl Kernels {
     /// Loads the modules and finds the kernels. After an error, `self` owns what was loaded so far. The context must be
     /// current.
-    pub(super) fn load(&mut self, cuda: &Cuda, draft: &Draft, program: &Program) -> Result<()> {
+    pub(super) fn load(
+        &mut self,
+        cuda: &Cuda,
+        draft: &Draft,
+        program: &Program,
+        variables: &[ModuleMemory],
+    ) -> Result<()> {
         let graph = || Site::graph(&draft.name);
         self.shared_limit = cuda
             .attribute(DeviceAttribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN)
@@ -81,8 +88,10 @@ impl Kernels {
         for function in &program.functions {
             check_target(draft, function.facts, capability)?;
         }
-        for ptx in &program.modules {
-            self.module(draft, ptx.path, ptx.text)?;
+        for (index, ptx) in program.modules.iter().enumerate() {
+            let of_module = variables.iter().filter(|variable| variable.module == index);
+            let lines: Vec<u32> = of_module.map(|variable| variable.line).collect();
+            self.module(draft, ptx.path, &with_visible(ptx.text, &lines))?;
         }
         for function in &program.functions {
             let loaded = match &function.code {
@@ -103,6 +112,14 @@ impl Kernels {
         let handle = unsafe { driver::module::function(self.modules[module], &name) }?;
         // SAFETY: as above.
         unsafe { LoadedKernel::new(handle, None) }
+    }
+
+    /// The address and the size of a variable of a module that was loaded here. The context must be current.
+    pub(super) fn variable(&self, variable: &ModuleMemory) -> Result<(CUdeviceptr, usize), CudaError> {
+        trace!(target: "graph_runtime", symbol = %variable.symbol, "cuModuleGetGlobal");
+        let name = CString::new(&*variable.symbol).unwrap_or_default();
+        // SAFETY: the module was loaded by `load` and is unloaded only by `unload`.
+        unsafe { driver::module::variable(self.modules[variable.module], &name) }
     }
 
     fn module(&mut self, draft: &Draft, path: &'static str, text: &str) -> Result<CUmodule> {
@@ -334,6 +351,23 @@ pub(super) fn check_bytes(arguments: &[Argument]) -> Result<(), String> {
     ))
 }
 
+/// The PTX, in which the variables that are declared on these lines are made visible from outside. NVRTC makes
+/// variables local to their module, and the driver promises only the addresses of visible ones.
+fn with_visible<'t>(text: &'t str, lines: &[u32]) -> Cow<'t, str> {
+    if lines.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut visible = String::with_capacity(text.len() + 16 * lines.len());
+    for (line, number) in text.split_inclusive('\n').zip(1_u32..) {
+        let directive = line.trim_start();
+        if lines.contains(&number) && (directive.starts_with(".global") || directive.starts_with(".const")) {
+            visible.push_str(".visible ");
+        }
+        visible.push_str(line);
+    }
+    Cow::Owned(visible)
+}
+
 /// Takes a user's function. The outer error says that it belongs to another context, the inner one is the driver's.
 fn adopt(cuda: &Cuda, draft: &Draft, function: &CudaFunction) -> Result<Result<LoadedKernel, CudaError>> {
     trace!(target: "graph_runtime", "cuFuncGetParamInfo");
@@ -402,6 +436,17 @@ fn runs_on(target: &str, (major, minor): (i32, i32)) -> bool {
 mod tests {
     use super::*;
     use crate::kernel::Value;
+
+    #[test]
+    fn variables_are_made_visible() {
+        let text =
+            ".version 8.4\n.const .align 4 .b8 table[16];\n.visible .global .align 4 .u32 counter;\n.global .u32 own;";
+        assert_eq!(
+            with_visible(text, &[2, 3]),
+            ".version 8.4\n.visible .const .align 4 .b8 table[16];\n.visible .global .align 4 .u32 counter;\n.global .u32 own;"
+        );
+        assert!(matches!(with_visible(text, &[]), Cow::Borrowed(_)));
+    }
 
     #[test]
     fn arguments_have_4096_bytes_at_most() {

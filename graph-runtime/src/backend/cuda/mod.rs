@@ -48,8 +48,9 @@ pub(crate) use executable::launch_error;
 /// 2. *Memory outlives its use.* Nodes refer to `storage` and to the modules. (`storage` has heap allocations, nothing
 ///    inline: moving or swapping graphs moves nothing that the driver knows.) Both are freed only in `drop`, after
 ///    `wait` has returned `Ok`, which it does only when no launch is in flight. If it fails they are leaked, and the
-///    events with them. A graph that is forgotten frees nothing. Shared memory in `storage` is counted, and may also be
-///    replaced while launches are in flight: fact 4 of `backend::uses::Uses` keeps it for those.
+///    events with them. A graph that is forgotten frees nothing. Variables of modules in `storage` belong to
+///    modules that `build` loaded for this graph alone. Shared memory in `storage` is counted, and may also be replaced
+///    while launches are in flight: fact 4 of `backend::uses::Uses` keeps it for those.
 /// 3. *All launches are waited for.* Before a launch is put in flight, it is noted in `in_flight`: a launch on `stream`
 ///    as [`OWN`]; a launch with shared memory or on a user's stream as [`LOST`] and, once `event` is recorded after it,
 ///    as [`EVENT`]. Launches of one `exec` run in the order in which they were made, on whatever streams (CUDA,

@@ -38,6 +38,8 @@ enum MemoryOwner {
     Us,
     /// The `CudaSlice` that it came from.
     Cudarc(Box<dyn Any + Send + Sync>),
+    /// The module of which it is a variable.
+    Module,
     /// It is being dropped.
     Nobody,
 }
@@ -59,6 +61,22 @@ impl CudaMemory {
         // SAFETY: the allocation has `bytes` bytes and lives until `copy` has waited for the stream.
         cuda.copy(|stream| unsafe { driver::memory::set(address, 0, bytes, stream) })?;
         Ok(memory)
+    }
+
+    /// A variable of a loaded module.
+    ///
+    /// # Safety
+    ///
+    /// The module is of this context, the variable has `bytes` bytes at `address`, and the module stays loaded as long
+    /// as this memory is used.
+    pub(crate) unsafe fn of_module(cuda: &Arc<Cuda>, address: CUdeviceptr, bytes: usize) -> Self {
+        Self {
+            cuda: cuda.clone(),
+            address,
+            bytes,
+            owner: MemoryOwner::Module,
+            lent: Mutex::default(),
+        }
     }
 
     /// Takes over a slice of cudarc's. Waits for all work of the context first, since cudarc remembers only the last
@@ -121,7 +139,7 @@ impl CudaMemory {
     ) -> Result<CudarcSlice<'a, T>, CudaError> {
         let owned: Option<&CudaSlice<T>> = match &self.owner {
             MemoryOwner::Cudarc(slice) => slice.downcast_ref(),
-            MemoryOwner::Us | MemoryOwner::Nobody => None,
+            MemoryOwner::Us | MemoryOwner::Module | MemoryOwner::Nobody => None,
         };
         if let Some(slice) = owned.filter(|slice| start == 0 && slice.len() == len) {
             return Ok(self.lend(Slice::Owned(slice), claim));

@@ -58,7 +58,8 @@ impl EmulatorExecutable {
         attribute::check(blueprint)?;
         let options = device.options;
         let backend = Backend::Emulator(device.clone());
-        let storage = allocate(&backend, blueprint)?;
+        let mut storage = allocate(&backend, blueprint)?;
+        put_variables(&device.memory, blueprint, &modules, &mut storage)?;
         let calls = Calls::new(blueprint, &storage);
         Ok(Self {
             storage,
@@ -196,10 +197,10 @@ impl EmulatorExecutable {
                 &mut device
             };
             let (start, len) = (first + part.start as u64, part.bytes as u64);
-            if mode.writes() {
-                footprint.write(start, len);
-            } else {
-                footprint.read(start, len);
+            match mode {
+                Mode::Read => footprint.read(start, len),
+                Mode::Write | Mode::ReadWrite => footprint.write(start, len),
+                Mode::Atomic => footprint.update(start, len),
             }
         }
         Touch {
@@ -225,10 +226,7 @@ impl EmulatorExecutable {
         for (other, theirs) in others {
             let found = touch.device.conflict(&theirs.device);
             if let Some(conflict) = found.or_else(|| touch.host.conflict(&theirs.host)) {
-                let (verb, theirs) = (
-                    if conflict.first_writes { "writes" } else { "reads" },
-                    if conflict.second_writes { "writes" } else { "reads" },
-                );
+                let (verb, theirs) = (conflict.first.verb(), conflict.second.verb());
                 let bytes = conflict.addresses.end - conflict.addresses.start;
                 let other = &draft.nodes[*other].name;
                 return Err(format!(
@@ -281,6 +279,7 @@ impl EmulatorExecutable {
                         access: match mode {
                             Mode::Read => Access::Read,
                             Mode::Write | Mode::ReadWrite => Access::ReadWrite,
+                            Mode::Atomic => Access::Atomic,
                         },
                     };
                     (buffer.address.to_le_bytes(), Some(buffer))
@@ -364,6 +363,33 @@ impl EmulatorExecutable {
 fn address(storage: &Storage) -> Option<u64> {
     let host = storage.host().map(|first| first.addr().get() as u64);
     host.or_else(|| storage.device().map(|(memory, start)| memory.home() + start as u64))
+}
+
+/// Puts the variables of modules that are memory of the graph into its storage, by addresses of their own.
+fn put_variables(
+    memory: &Memory,
+    blueprint: &Blueprint<'_>,
+    modules: &[Module],
+    storage: &mut [Storage],
+) -> Result<()> {
+    let Blueprint {
+        draft,
+        layouts,
+        variables,
+        ..
+    } = blueprint;
+    for variable in *variables {
+        let resource = variable.resource;
+        let name = &draft.resources[resource].name;
+        let site = || Site::graph(&draft.name).at_memory(name);
+        let bytes = layouts[resource].map_or(0, |layout| layout.bytes);
+        let found = modules[variable.module].variable(&variable.symbol);
+        let found = found.filter(|found| found.len() == bytes);
+        let put = found.and_then(|found| memory.allocate_within(name, found, 0, bytes).ok());
+        let put = put.ok_or_else(|| Error::OutOfBounds { site: site() })?;
+        storage[resource] = Storage::Device(DeviceMemory::Emulator(put));
+    }
+    Ok(())
 }
 
 /// Loads the modules, and checks that each has its kernels.

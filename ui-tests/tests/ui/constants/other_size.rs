@@ -1,0 +1,14 @@
+//! The shape has the size that the PTX declares.
+use graph_runtime::cuda_graph;
+use ui_tests::weigh;
+
+cuda_graph! {
+    graph Test {
+        device   data:  [f32; 4];
+        constant table: [f32; 64] = "table";
+        memset clear = table <- 0.0;
+        kernel k     = weigh<<<1, 4>>>(&mut data) after clear;
+    }
+}
+
+fn main() {}
