@@ -36,7 +36,15 @@ fn sketches() -> impl Strategy<Value = Sketch> {
     ];
     let loops = parents.prop_flat_map(|parents| {
         let longest = if parents.len() > 2 { 3 } else { 5 };
-        let of = |parent| (Just(parent), prop::bool::weighted(0.75), 0_i64..3, prop::bool::weighted(0.2), 1_i64..longest);
+        let of = |parent| {
+            (
+                Just(parent),
+                prop::bool::weighted(0.75),
+                0_i64..3,
+                prop::bool::weighted(0.2),
+                1_i64..longest,
+            )
+        };
         parents.into_iter().map(of).collect::<Vec<_>>()
     });
     let part = prop_oneof![
@@ -51,7 +59,12 @@ fn sketches() -> impl Strategy<Value = Sketch> {
             let (nodes, last, loops) = (Just(nodes.clone()), nodes.len(), Just(loops.clone()));
             let edges = prop::collection::vec((0..last, 0..last), 0..3);
             let shifts = prop::collection::vec((0..last, 0..last, [-2_i64..2, -2_i64..2, -1_i64..2]), 0..4);
-            (loops, nodes, edges, shifts).prop_map(|(loops, nodes, edges, shifts)| Sketch { loops, nodes, edges, shifts })
+            (loops, nodes, edges, shifts).prop_map(|(loops, nodes, edges, shifts)| Sketch {
+                loops,
+                nodes,
+                edges,
+                shifts,
+            })
         })
     })
 }
@@ -59,14 +72,17 @@ fn sketches() -> impl Strategy<Value = Sketch> {
 impl Sketch {
     /// The loops around a node, from the outermost.
     fn around(&self, node: usize) -> Vec<usize> {
-        let mut around: Vec<usize> =
-            std::iter::successors(self.nodes[node].0, |&inner| self.loops[inner].0).collect();
+        let mut around: Vec<usize> = std::iter::successors(self.nodes[node].0, |&inner| self.loops[inner].0).collect();
         around.reverse();
         around
     }
 
     fn common(&self, a: usize, b: usize) -> usize {
-        self.around(a).iter().zip(self.around(b)).take_while(|(a, b)| **a == *b).count()
+        self.around(a)
+            .iter()
+            .zip(self.around(b))
+            .take_while(|(a, b)| **a == *b)
+            .count()
     }
 
     /// The range of a loop: the given one, or else its own.
@@ -84,9 +100,15 @@ impl Sketch {
         draft.resource("x", Space::Device);
         for (number, &(parent, parallel, first, slanted, length)) in self.loops.iter().enumerate() {
             let name = ["i", "j", "k"][number];
-            let index = if parallel { draft.each(name, parent) } else { draft.repeat(name, parent) };
+            let index = if parallel {
+                draft.each(name, parent)
+            } else {
+                draft.repeat(name, parent)
+            };
             let literal = |value: i64| Form::literal(value.into()).unwrap();
-            let outer = parent.filter(|_| slanted).map(|parent| Form::variable(&draft.loops[parent].variable));
+            let outer = parent
+                .filter(|_| slanted)
+                .map(|parent| Form::variable(&draft.loops[parent].variable));
             let end = |value: i64| match &outer {
                 Some(outer) => outer.clone().plus(&literal(value)),
                 None => Some(literal(value)),
@@ -134,7 +156,11 @@ impl Sketch {
     /// The edges between iterations.
     fn steps(&self) -> Vec<(usize, usize, Vec<i64>)> {
         let of = |&(from, to, steps): &(usize, usize, [i64; 3])| (from, to, steps[..self.common(from, to)].to_vec());
-        self.shifts.iter().map(of).filter(|(_, _, steps)| steps.iter().any(|&step| step != 0)).collect()
+        self.shifts
+            .iter()
+            .map(of)
+            .filter(|(_, _, steps)| steps.iter().any(|&step| step != 0))
+            .collect()
     }
 
     fn instances(&self, given: Option<&[(i128, i128)]>) -> Vec<Instance> {
@@ -157,7 +183,12 @@ impl Sketch {
     fn order(&self, instances: &[Instance]) -> Option<Vec<Vec<bool>>> {
         let mut edges = Vec::new();
         let mut steps = self.steps();
-        steps.extend(self.edges.iter().filter(|(from, to)| from < to).map(|&(from, to)| (from, to, vec![0; self.common(from, to)])));
+        steps.extend(
+            self.edges
+                .iter()
+                .filter(|(from, to)| from < to)
+                .map(|&(from, to)| (from, to, vec![0; self.common(from, to)])),
+        );
         for (a, (first, from)) in instances.iter().enumerate() {
             for (b, (second, to)) in instances.iter().enumerate() {
                 let declared = steps.iter().any(|(first_of, second_of, steps)| {
@@ -166,16 +197,17 @@ impl Sketch {
                 });
                 let common = self.common(*first, *second);
                 let differing = (0..common).find(|&depth| from[depth] != to[depth]);
-                let ordered = differing.is_some_and(|depth| {
-                    !self.loops[self.around(*first)[depth]].1 && from[depth] < to[depth]
-                });
+                let ordered =
+                    differing.is_some_and(|depth| !self.loops[self.around(*first)[depth]].1 && from[depth] < to[depth]);
                 if declared || ordered {
                     edges.push(Edge { from: a, to: b });
                 }
             }
         }
         let reach = reachable(instances.len(), &edges);
-        (0..instances.len()).all(|instance| !reach[instance][instance]).then_some(reach)
+        (0..instances.len())
+            .all(|instance| !reach[instance][instance])
+            .then_some(reach)
     }
 
     /// The elements that an access touches.
@@ -183,7 +215,10 @@ impl Sketch {
         match &self.nodes[*node].1[access].0 {
             None => -1000..1000,
             Some((factors, constant, length)) => {
-                let terms = numbers.iter().zip(factors).map(|(number, factor)| number * i128::from(*factor));
+                let terms = numbers
+                    .iter()
+                    .zip(factors)
+                    .map(|(number, factor)| number * i128::from(*factor));
                 let start = i128::from(*constant) + terms.sum::<i128>();
                 start..start + i128::from(*length)
             }
@@ -191,26 +226,47 @@ impl Sketch {
     }
 
     /// Whether two accesses race in some iterations. Each is a node and the number of an access of it.
-    fn races(&self, instances: &[Instance], reach: &[Vec<bool>], first: (usize, usize), second: (usize, usize)) -> bool {
+    fn races(
+        &self,
+        instances: &[Instance],
+        reach: &[Vec<bool>],
+        first: (usize, usize),
+        second: (usize, usize),
+    ) -> bool {
         let writes = |(node, access): (usize, usize)| self.nodes[node].1[access].1;
         let of = |node: usize| (0..instances.len()).filter(move |&instance| instances[instance].0 == node);
-        (writes(first) || writes(second)) && of(first.0).any(|a| {
-            of(second.0).any(|b| {
-                let (one, other) = (self.elements(&instances[a], first.1), self.elements(&instances[b], second.1));
-                a != b && !reach[a][b] && !reach[b][a] && one.start.max(other.start) < one.end.min(other.end)
+        (writes(first) || writes(second))
+            && of(first.0).any(|a| {
+                of(second.0).any(|b| {
+                    let (one, other) = (
+                        self.elements(&instances[a], first.1),
+                        self.elements(&instances[b], second.1),
+                    );
+                    a != b && !reach[a][b] && !reach[b][a] && one.start.max(other.start) < one.end.min(other.end)
+                })
             })
-        })
     }
 
     /// All pairs of accesses: each is a node and the number of an access of it.
     fn pairs(&self) -> Vec<((usize, usize), (usize, usize))> {
-        let all = || (0..self.nodes.len()).flat_map(|node| (0..self.nodes[node].1.len()).map(move |access| (node, access)));
-        all().flat_map(|first| all().filter(move |&second| first <= second).map(move |second| (first, second))).collect()
+        let all =
+            || (0..self.nodes.len()).flat_map(|node| (0..self.nodes[node].1.len()).map(move |access| (node, access)));
+        all()
+            .flat_map(|first| {
+                all()
+                    .filter(move |&second| first <= second)
+                    .map(move |second| (first, second))
+            })
+            .collect()
     }
 
     /// The access in the draft.
     fn access(&self, (node, access): (usize, usize)) -> usize {
-        self.nodes[..node].iter().map(|(_, accesses)| accesses.len()).sum::<usize>() + access
+        self.nodes[..node]
+            .iter()
+            .map(|(_, accesses)| accesses.len())
+            .sum::<usize>()
+            + access
     }
 }
 
