@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::{NodeKind, Plan, PlanNode, Role};
+use crate::{Mode, NodeKind, Plan, PlanNode, Role};
 use std::fmt::{self, Write as _};
 
 impl Plan {
@@ -159,11 +159,11 @@ impl Plan {
         (scratch().count() > 0).then(|| format!("scratch: {bytes} bytes in an arena of {arena}"))
     }
 
-    /// The node's keyword and name, then the memory that it reads and writes; scratch memory with its place in the
-    /// arena.
+    /// The node's keyword and name, then the memory that it reads, writes and updates; scratch memory with its place in
+    /// the arena.
     fn label(&self, node: &PlanNode) -> String {
-        let names = |writes: bool| {
-            let touched = node.accesses.iter().filter(|access| access.mode.writes() == writes);
+        let names = |verb: &str| {
+            let touched = node.accesses.iter().filter(|access| self::verb(access.mode) == verb);
             let names = touched.map(|access| {
                 let resource = &self.resources[access.resource];
                 match resource.offset {
@@ -174,12 +174,26 @@ impl Plan {
             names.collect::<Vec<_>>().join(", ")
         };
         let mut label = format!("{} {}", node.kind.keyword(), node.name);
-        for (verb, names) in [("reads", names(false)), ("writes", names(true))] {
+        for verb in VERBS {
+            let names = names(verb);
             if !names.is_empty() {
                 label.push_str(&format!("\n{verb} {names}"));
             }
         }
         label
+    }
+}
+
+/// The ways in which nodes touch memory, in the order of a label.
+const VERBS: [&str; 3] = ["reads", "writes", "updates"];
+
+/// The one of [`VERBS`] for an access.
+fn verb(mode: Mode) -> &'static str {
+    let [reads, writes, updates] = VERBS;
+    match mode {
+        Mode::Read => reads,
+        Mode::Write | Mode::ReadWrite => writes,
+        Mode::Atomic => updates,
     }
 }
 

@@ -84,7 +84,7 @@ impl<'a> Parallel<'a> {
             let mut pairs: Vec<(usize, usize)> = Vec::new();
             // First each node with itself: that is the simplest message.
             for (index, group) in groups.iter().enumerate() {
-                if group.mode.writes() {
+                if group.mode.conflicts(group.mode) {
                     for &access in &group.accesses {
                         left = left.saturating_sub(1);
                         if left > 0 {
@@ -96,7 +96,7 @@ impl<'a> Parallel<'a> {
             }
             for (a, b) in pairs {
                 let (a, b) = (&groups[a], &groups[b]);
-                if (a.mode.writes() || b.mode.writes()) && self.may_cross(a, b) {
+                if a.mode.conflicts(b.mode) && self.may_cross(a, b) {
                     for &first in &a.accesses {
                         for &second in b
                             .accesses
@@ -113,6 +113,18 @@ impl<'a> Parallel<'a> {
             }
         }
         found
+    }
+
+    /// Whether two accesses meet in different iterations of an `each`, whatever their modes. Each access comes with its
+    /// node in the body.
+    pub(crate) fn may_meet_across(&self, first: (usize, usize), second: (usize, usize)) -> bool {
+        let common = self.instances.common(first.1, second.1);
+        let loops = &self.instances.loops(first.1)[..common];
+        differences(common).any(|signs| {
+            let outermost = signs.iter().position(|&sign| sign != 0);
+            outermost.is_some_and(|outermost| self.draft.loops[loops[outermost]].parallel)
+                && self.meet(first, second, &signs).is_some()
+        })
     }
 
     fn groups<'s>(&'s self, accesses: &[(usize, usize)]) -> Vec<Group<'s>> {

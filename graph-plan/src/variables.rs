@@ -15,7 +15,7 @@ pub const fn variable_race(first: &str, a: &KernelCode<'_>, second: &str, b: &Ke
         let (name, mode) = a.variables[index / b.variables.len()];
         let (other, other_mode) = b.variables[index % b.variables.len()];
         index += 1;
-        if same(name, other) && (mode.writes() || other_mode.writes()) {
+        if same(name, other) && mode.conflicts(other_mode) {
             let text = Text::new().str("nodes `").str(first).str("` and `").str(second);
             let text = text.str("` can run at the same time and both access `").str(name);
             let text = text.str("` [race]\nnote: `").str(name).str("` ").str(VARIABLE);

@@ -258,6 +258,7 @@ pub use graph_plan::{
     Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role,
     Space, Subject,
 };
+pub use kernel::atomic::Atomic;
 #[doc(inline)]
 pub use kernel::integer::Integer;
 pub use kernel::source::{CudaSource, Ptx};
@@ -282,13 +283,13 @@ pub use shape::{ArrayOf, Element, Extent};
 pub mod private {
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
-        buffer, buffer_of_rows, check_clusters, check_constant, check_constant_race, check_dimensions, check_index,
-        check_initializes, check_launch, check_programmatic, check_range, check_variables, constant, distance, integer,
-        is_programmatic, variables,
+        buffer, buffer_of_rows, check_atomic, check_clash, check_clusters, check_constant, check_constant_race,
+        check_dimensions, check_index, check_initializes, check_launch, check_programmatic, check_range,
+        check_variables, constant, distance, integer, is_atomic, is_programmatic, overwrites, usage, variables,
     };
     pub use crate::expansion::child::{
         BindTo, Bound, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
-        check_unconditional, is_graph, unconditional,
+        check_unconditional, is_graph, unconditional, updates,
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
@@ -302,7 +303,8 @@ pub mod private {
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
     pub use crate::expansion::passed::{Passed, passed};
     pub use crate::expansion::plan::{
-        accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
+        accesses as plan_accesses, exact_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource,
+        waiting_for,
     };
     pub use crate::expansion::target::{NodeTarget, after, check_part, chosen, inner_length, length};
     pub use crate::expansion::update::{check_reached, each, own, own_rng, own_slice, own_table};

@@ -1,9 +1,13 @@
 //! The parameters of a declared kernel: the Rust types that they may have, and their meaning.
 
+mod wrapper;
+
+pub(super) use wrapper::{Wrapper, Wrapping};
+
 use crate::report::{Report, error};
 use crate::span::ends;
 use crate::text::text;
-use graph_plan::{Code, Diagnostic, Scalar};
+use graph_plan::{Code, Diagnostic, Mode, Scalar};
 use proc_macro2::Ident;
 use quote::format_ident;
 use syn::{FnArg, Pat, PatIdent, PointerMutability, Token, Type, TypeReference};
@@ -12,6 +16,8 @@ use syn::{FnArg, Pat, PatIdent, PointerMutability, Token, Type, TypeReference};
 pub(super) struct Param {
     pub(super) ident: Ident,
     pub(super) kind: Kind,
+    /// The type around its elements, if there is a mistake in it: imports of it are used.
+    pub(super) refused: Option<Type>,
 }
 
 /// The kind of argument that a parameter takes.
@@ -31,6 +37,23 @@ pub(super) struct Buffer {
     pub(super) exact: Option<Type>,
     /// The type whose values `.len()` counts.
     pub(super) unit: Type,
+    /// The type around its innermost elements that says how the kernel accesses them, if there is one. The shapes above
+    /// are without it.
+    pub(super) wrapper: Option<Wrapper>,
+}
+
+impl Buffer {
+    /// How the kernel accesses it.
+    pub(super) fn mode(&self) -> Mode {
+        match (&self.wrapper, self.mutability) {
+            (None, None) => Mode::Read,
+            (None, Some(_)) => Mode::ReadWrite,
+            (Some(wrapper), _) => match wrapper.kind {
+                Wrapping::Atomic => Mode::Atomic,
+                Wrapping::Uninit => Mode::Write,
+            },
+        }
+    }
 }
 
 /// A by-value parameter.
@@ -45,6 +68,7 @@ impl Param {
         Self {
             ident: format_ident!("argument{index}"),
             kind: Kind::Invalid,
+            refused: None,
         }
     }
 
@@ -76,11 +100,11 @@ impl Param {
                 report,
             );
         }
-        let kind = match kind(&argument.ty, report) {
-            Ok(kind) => kind,
+        let (kind, refused) = match kind(&argument.ty, report) {
+            Ok(kind) => (kind, None),
             Err(fault) => {
                 push(&argument.ty, &fault, report);
-                Kind::Invalid
+                (Kind::Invalid, wrapper::find(&argument.ty))
             }
         };
         let ident = match name(&argument.pat) {
@@ -94,7 +118,7 @@ impl Param {
                 Self::invalid(index).ident
             }
         };
-        Self { ident, kind }
+        Self { ident, kind, refused }
     }
 }
 
@@ -139,6 +163,7 @@ fn kind(ty: &Type, report: &mut Report) -> Result<Kind, Diagnostic> {
                 .help(format!("use `&[{element}]` or `&mut [{element}]`")))
         }
         value => {
+            wrapper::by_value(value)?;
             element(value)?;
             let scalar = scalar(value)?;
             Ok(Kind::Value(Box::new(Value { ty: ty.clone(), scalar })))
@@ -152,10 +177,14 @@ fn buffer(ty: &Type, reference: &TypeReference, report: &mut Report) -> Result<B
             .help("the graph keeps alive what it uses: leave it out");
         push(lifetime, &fault, report);
     }
-    let target = bare(&reference.elem);
-    let (exact, unit) = match target {
+    let mut target = bare(&reference.elem).clone();
+    let wrapper = wrapper::take(&mut target);
+    if let Some(wrapper) = &wrapper {
+        wrapper.check(reference.mutability.is_some(), &target, &reference.elem)?;
+    }
+    let (exact, unit) = match &target {
         Type::Slice(slice) => (None, &*slice.elem),
-        Type::Array(array) => (Some(target), &*array.elem),
+        Type::Array(array) => (Some(&target), &*array.elem),
         other => (Some(other), other),
     };
     element(unit)?;
@@ -164,6 +193,7 @@ fn buffer(ty: &Type, reference: &TypeReference, report: &mut Report) -> Result<B
         mutability: reference.mutability,
         exact: exact.cloned(),
         unit: unit.clone(),
+        wrapper,
     })
 }
 
@@ -181,7 +211,7 @@ fn element(ty: &Type) -> Result<(), Diagnostic> {
 }
 
 /// The scalar type of a by-value parameter.
-fn scalar(ty: &Type) -> Result<Scalar, Diagnostic> {
+pub(super) fn scalar(ty: &Type) -> Result<Scalar, Diagnostic> {
     let Type::Path(path) = ty else { return Ok(Scalar::Other) };
     let Some(ident) = path.path.get_ident().filter(|_| path.qself.is_none()) else {
         return Ok(Scalar::Other);
@@ -222,7 +252,7 @@ const SCALARS: [(&str, Scalar); 10] = [
 ];
 
 /// The type without parentheses and invisible groups.
-fn bare(ty: &Type) -> &Type {
+pub(super) fn bare(ty: &Type) -> &Type {
     match ty {
         Type::Paren(inner) => bare(&inner.elem),
         Type::Group(inner) => bare(&inner.elem),

@@ -33,20 +33,28 @@ pub(super) fn uninitialized(draft: &Draft, order: &Nest, broken: &[bool]) -> Scr
         let writers: Vec<&Access> = accesses
             .iter()
             .map(|&index| &draft.accesses[index])
-            .filter(|access| access.mode.writes())
+            .filter(|access| initializes(access.mode))
             .collect();
         let memory = Memory { draft, order, writers };
         let unwritten = accesses
             .into_iter()
             .filter(|&index| !memory.is_written(index) && !uncertain(draft.accesses[index].node));
         let (reads, writes): (Vec<usize>, Vec<usize>) = unwritten
-            .filter(|&index| draft.accesses[index].mode != Mode::Write)
-            .partition(|&index| draft.accesses[index].mode == Mode::Read);
+            .filter(|&index| draft.accesses[index].reads())
+            .partition(|&index| !initializes(draft.accesses[index].mode));
         found.first_writes.extend(writes);
         found.errors.extend(memory.errors(&reads));
     }
     found.first_writes.sort_unstable();
     found
+}
+
+/// Does an access leave the memory initialised, whatever it held before? Atomic operations start from what was there.
+const fn initializes(mode: Mode) -> bool {
+    match mode {
+        Mode::Write | Mode::ReadWrite => true,
+        Mode::Read | Mode::Atomic => false,
+    }
 }
 
 /// A scratch resource.
@@ -208,6 +216,18 @@ mod tests {
     fn found(draft: &Draft) -> Vec<(Code, Subject)> {
         let errors = check(draft).errors;
         errors.iter().map(|error| (error.code, error.subject)).collect()
+    }
+
+    #[test]
+    fn atomic_updates_start_from_what_was_there() {
+        let mut draft = row(&[("count", Mode::Atomic), ("use", Mode::Read)]);
+        assert_eq!(found(&draft).len(), 1, "and what was updated is not told again");
+        let other = draft.node("other", NodeKind::Kernel);
+        draft.access(other, 0, Region::Whole, Mode::Atomic);
+        draft.edge(other, 1);
+        assert_eq!(found(&draft).len(), 1, "unordered updates are no race");
+        let cleared = row(&[("clear", Mode::Write), ("count", Mode::Atomic), ("use", Mode::Read)]);
+        assert_eq!(found(&cleared), []);
     }
 
     #[test]

@@ -30,6 +30,19 @@ fn dot_has_every_node_and_edge() {
 }
 
 #[test]
+fn atomic_updates_are_told_from_writes() {
+    let mut draft = Draft::new("Histogram");
+    let bins = draft.resource("bins", Space::Device);
+    let clear = draft.node("clear", NodeKind::Memset);
+    let count = draft.node("count", NodeKind::Kernel);
+    draft.access(clear, bins, Region::Whole, Mode::Write);
+    draft.access(count, bins, Region::Whole, Mode::Atomic);
+    draft.edge(clear, count);
+    let plan = Plan::of(&draft, &check(&draft), |_| 4);
+    assert!(plan.to_mermaid().contains("n1[\"kernel count<br>updates bins\"]"));
+}
+
+#[test]
 fn mermaid_has_every_node_and_edge() {
     let expected = concat!(
         "flowchart TD\n",

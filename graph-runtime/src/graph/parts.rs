@@ -12,8 +12,8 @@ use crate::shape::{ArrayOf, Element, Lengths};
 use graph_plan::Diagnostic;
 
 impl Update<'_> {
-    /// Changes which parts a copy copies that was added by
-    /// [`GraphBuilder::memcpy_within`](crate::GraphBuilder::memcpy_within). A copy of nothing does nothing.
+    /// Changes the parts of a copy that was added by
+    /// [`GraphBuilder::memcpy_within`](crate::GraphBuilder::memcpy_within). A copy of an empty part does nothing.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the lengths differ (`shape-mismatch`), or a part is outside its memory or the memory that
@@ -31,7 +31,7 @@ impl Update<'_> {
         self.copy(node, [from.span.into(), to.span.into()], lengths, false)
     }
 
-    /// Changes which rectangles a copy copies that was added by
+    /// Changes the rectangles of a copy that was added by
     /// [`GraphBuilder::memcpy_2d_within`](crate::GraphBuilder::memcpy_2d_within). CUDA cannot change such a copy in
     /// place: this waits for launches in flight and instantiates the graph again.
     ///
@@ -152,6 +152,12 @@ impl Update<'_> {
         match graph.program.reach(node) {
             None if graph.program.ops[node].touches_like(&op) => {}
             None => return Err(unsupported(site, "an update cannot change which memory a node uses")),
+            Some(reach) if reach.is_split_by(&op) => {
+                return Err(unsupported(
+                    site,
+                    "only a node that was added by `memcpy_2d_within` or `memset_2d_within` takes rows that lie apart",
+                ));
+            }
             Some(reach) => {
                 if let Some(resource) = reach.left_by(&op) {
                     let (name, memory) = (&graph.draft.nodes[node].name, &graph.draft.resources[resource].name);

@@ -273,30 +273,65 @@ pub(crate) fn update(
     let changes = update.changes;
     let whole = graph.half_edited.is_empty();
     graph.begin(Edit::Update(what));
-    for change in changes {
-        // If an edit failed half-way, the device's nodes may differ from the program, so all changes are applied.
-        if !whole || !change.is_made(&graph.program) {
-            apply(graph, change)?;
+    // If an edit failed half-way, the device's nodes may differ from the program, so all changes are applied.
+    let is_due = |change: &Change, program: &Program| !whole || !change.is_made(program);
+    let mut copies = Vec::new();
+    for mut change in changes {
+        if !is_due(&change, &graph.program) {
+            continue;
+        }
+        match change.op {
+            Op::Memcpy { .. } => {
+                change.swap(&mut graph.program);
+                copies.push(change);
+            }
+            Op::Kernel(_)
+            | Op::Memset { .. }
+            | Op::Join
+            | Op::Conditional(_)
+            | Op::Child(_)
+            | Op::Call(_)
+            | Op::Record(_)
+            | Op::Wait(_)
+            | Op::Capture(_)
+            | Op::Raw(_) => {
+                if let Err(error) = apply(graph, change) {
+                    undo(graph, copies);
+                    return Err(error);
+                }
+            }
         }
     }
+    apply_copies(graph, copies)?;
     graph.finish(Edit::Update(what));
     Ok(())
+}
+
+/// Changes copies, which have been swapped: together, since if CUDA cannot change one in place, the graph is
+/// instantiated again. After an error, the program has the old work again.
+fn apply_copies(graph: &mut Graph, copies: Vec<Change>) -> Result<()> {
+    if copies.is_empty() {
+        return Ok(());
+    }
+    let nodes: Vec<usize> = copies.iter().map(|change| change.node).collect();
+    let applied = graph.executable.apply_memory(&graph.draft, &graph.program, &nodes);
+    if applied.is_err() {
+        undo(graph, copies);
+    }
+    applied
+}
+
+/// Swaps changes back.
+fn undo(graph: &mut Graph, changes: Vec<Change>) {
+    for mut change in changes.into_iter().rev() {
+        change.swap(&mut graph.program);
+    }
 }
 
 /// Changes a node. After an error, the program has the old work again, so that the next update applies the change.
 fn apply(graph: &mut Graph, mut change: Change) -> Result<()> {
     change.swap(&mut graph.program);
-    let Graph {
-        draft,
-        program,
-        executable,
-        ..
-    } = graph;
-    let applied = match matches!(program.ops[change.node], Op::Memcpy { .. }) {
-        // Not every copy can be changed in place.
-        true => executable.apply_memory(draft, program, &[change.node]),
-        false => executable.apply(draft, program, change.node),
-    };
+    let applied = graph.executable.apply(&graph.draft, &graph.program, change.node);
     if applied.is_err() {
         change.swap(&mut graph.program);
     }

@@ -5,7 +5,7 @@ use crate::program::{Op, Program};
 use crate::shape::part::{ByteRectangle, Part};
 use std::borrow::Cow;
 
-/// The memory in which updates choose the part that a copy or a memset touches. The node's accesses are these.
+/// The memory in which updates choose the part that a copy or a memset touches. The node has accesses to all of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Reach {
     /// The memory that a copy may read; `None` for a memset.
@@ -17,26 +17,19 @@ pub(crate) struct Reach {
 }
 
 impl Reach {
-    /// The first resource of which the work touches more than may be chosen.
+    /// Whether the work touches rows that lie apart, though all parts are in one piece.
+    pub(crate) fn is_split_by(&self, op: &Op) -> bool {
+        let apart = |part: &ByteRectangle| !part.is_one_row();
+        !self.rows && (op.read().is_some_and(apart) || op.written().is_some_and(apart))
+    }
+
+    /// The first resource in which the work touches more than updates may choose.
     pub(crate) fn left_by(&self, op: &Op) -> Option<usize> {
         let outside =
             |all: &ByteRectangle, part: &ByteRectangle| (!all.contains(part)).then_some(part.part().resource as usize);
-        match op {
-            Op::Memcpy { from, to } => {
-                let source = self.from.as_ref().and_then(|all| outside(all, from));
-                source.or_else(|| outside(&self.to, to))
-            }
-            Op::Memset { to, .. } => outside(&self.to, to),
-            Op::Kernel(_)
-            | Op::Join
-            | Op::Conditional(_)
-            | Op::Child(_)
-            | Op::Call(_)
-            | Op::Record(_)
-            | Op::Wait(_)
-            | Op::Capture(_)
-            | Op::Raw(_) => None,
-        }
+        let source = self.from.as_ref().zip(op.read());
+        let source = source.and_then(|(all, part)| outside(all, part));
+        source.or_else(|| outside(&self.to, op.written()?))
     }
 
     /// Whether there is nothing to choose from, so that the node never does anything.
@@ -82,10 +75,10 @@ impl Op {
         }
     }
 
-    /// Whether both copy the same memory, or both set the same memory.
-    pub(crate) fn touches_like(&self, other: &Self) -> bool {
-        let read = |op: &Self| match op {
-            Op::Memcpy { from, .. } => Some(from.clone()),
+    /// The memory that a copy reads.
+    fn read(&self) -> Option<&ByteRectangle> {
+        match self {
+            Op::Memcpy { from, .. } => Some(from),
             Op::Memset { .. }
             | Op::Kernel(_)
             | Op::Join
@@ -96,8 +89,12 @@ impl Op {
             | Op::Wait(_)
             | Op::Capture(_)
             | Op::Raw(_) => None,
-        };
-        self.written().is_some() && self.written() == other.written() && read(self) == read(other)
+        }
+    }
+
+    /// Whether both copy the same memory, or both set the same memory.
+    pub(crate) fn touches_like(&self, other: &Self) -> bool {
+        self.written().is_some() && self.written() == other.written() && self.read() == other.read()
     }
 
     /// Whether it copies or sets nothing.

@@ -1,7 +1,7 @@
 //! Copies and memsets of ranges that params, or updates, choose.
 
 use crate::common::{device, scale};
-use graph_runtime::{Error, GraphBuilder, Launch, Result, cuda_graph};
+use graph_runtime::{Device, Error, GraphBuilder, Launch, Result, cuda_graph};
 
 const N: usize = 64;
 
@@ -389,8 +389,67 @@ fn updates_choose_within_what_the_builder_declared() -> Result<()> {
     );
     let unequal = text(graph.update("n", |update| update.memcpy(copy, &x.rows(..3), &mut y.rows(..2))));
     assert!(unequal.contains("[shape-mismatch]"), "{unequal}");
+    let matrix = update_of_a_row(&device())?;
+    assert!(matrix.contains("takes rows that lie apart"), "{matrix}");
     let no_copy = text(graph.update("n", |update| update.memcpy(set, &x.rows(..3), &mut y.rows(..3))));
     assert!(no_copy.contains("the node copies no memory"), "{no_copy}");
+    Ok(())
+}
+
+/// The error of an update that sets columns of several rows by a node that was declared for memory in one piece.
+fn update_of_a_row(device: &Device) -> Result<String> {
+    let mut builder = GraphBuilder::new(device, "Rows");
+    let matrix = builder.device::<[[f32; 4]; 4]>("matrix");
+    let set = builder.memset_within("set", &mut matrix.row(0), 1.0_f32, &matrix);
+    let mut graph = builder.build()?;
+    graph.update("rows", |update| {
+        update.memset_2d(set, &matrix.rectangle::<2, 4>(1, 0), 2.0_f32)
+    })?;
+    let error = graph.update("columns", |update| {
+        update.memset_2d(set, &matrix.rectangle::<2, 2>(1, 0), 2.0_f32)
+    });
+    graph.launch()?;
+    assert_eq!(
+        *graph.device(&matrix)?.read()?,
+        [[0.0; 4], [2.0; 4], [2.0; 4], [0.0; 4]]
+    );
+    Ok(error.unwrap_err().to_string())
+}
+
+cuda_graph! {
+    /// Lengths that only build knows, in every dimension.
+    graph Tables(n: usize, d: usize) {
+        host   input: [[u32; d]; n];
+        device data: [[u32; d]; n];
+        param  rows: usize = 1;
+        param  columns: usize = 2;
+
+        memcpy up  = input[..rows] -> data[..rows];
+        memset set = data[1][..columns] <- 7          after up;
+        memset one = data[..rows][columns..] <- 5     after set;
+    }
+}
+
+#[test]
+fn rows_of_lengths_that_build_knows_are_chosen() -> Result<()> {
+    let mut graph = Tables::build(&device(), 3, 4)?;
+    graph.input_mut()?.as_flattened_mut().fill(1);
+    graph.launch()?;
+    assert_eq!(graph.data()?.read_vec()?, [1, 1, 5, 5, 7, 7, 0, 0, 0, 0, 0, 0]);
+    graph.set_rows(3)?;
+    graph.set_columns(4)?;
+    graph.launch()?;
+    assert_eq!(graph.data()?.read_vec()?, [1, 1, 1, 1, 7, 7, 7, 7, 1, 1, 1, 1]);
+    let error = graph.set_rows(4).unwrap_err().to_string();
+    assert!(
+        error.contains("node `up`: range 0..4 is out of bounds of `input`, which has 3 elements"),
+        "{error}"
+    );
+    let error = graph.set_columns(5).unwrap_err().to_string();
+    assert!(
+        error.contains("node `set`: range 0..5 is out of bounds of `data[_]`, which has 4 elements"),
+        "{error}"
+    );
     Ok(())
 }
 
