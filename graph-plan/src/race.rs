@@ -133,7 +133,8 @@ fn conflict(a: &Access, b: &Access) -> bool {
     a.node != b.node && a.mode.conflicts(b.mode) && a.region.overlaps(&b.region)
 }
 
-/// Is an access of this mode in conflict with all that one of the `other` mode is in conflict with?
+/// Whether an access of this mode is in conflict with everything that an access of the `other` mode is in conflict
+/// with.
 const fn as_strict(mode: Mode, other: Mode) -> bool {
     match mode {
         Mode::Write | Mode::ReadWrite => true,

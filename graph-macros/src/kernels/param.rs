@@ -43,7 +43,7 @@ pub(super) struct Buffer {
 }
 
 impl Buffer {
-    /// How the kernel accesses it.
+    /// The kernel's accesses to it.
     pub(super) fn mode(&self) -> Mode {
         match (&self.wrapper, self.mutability) {
             (None, None) => Mode::Read,

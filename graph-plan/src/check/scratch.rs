@@ -49,7 +49,8 @@ pub(super) fn uninitialized(draft: &Draft, order: &Nest, broken: &[bool]) -> Scr
     found
 }
 
-/// Does an access leave the memory initialised, whatever it held before? Atomic operations start from what was there.
+/// Whether an access leaves the memory initialised in any case. Atomic operations do not: they start from the previous
+/// contents.
 const fn initializes(mode: Mode) -> bool {
     match mode {
         Mode::Write | Mode::ReadWrite => true,

@@ -97,8 +97,8 @@ pub(super) fn by_value(ty: &Type) -> Result<(), Diagnostic> {
 }
 
 impl Wrapper {
-    /// Refuses references that contradict the wrapper, and elements that it cannot have. `target` is the type behind the
-    /// reference without the wrapper, `written` the same with it.
+    /// Refuses references that contradict the wrapper, and elements that it cannot have. `target` is the type behind
+    /// the reference, without the wrapper; `written` is the type with the wrapper.
     pub(super) fn check(&self, mutable: bool, target: &Type, written: &Type) -> Result<(), Diagnostic> {
         let (written, plain) = (text(written), text(target));
         match (self.kind, mutable) {
