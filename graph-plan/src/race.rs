@@ -1,5 +1,5 @@
-//! Pairs of unordered nodes that touch the same memory in ways that conflict: one of them writes, and not both by atomic
-//! operations.
+//! Pairs of unordered nodes that touch the same memory in ways that conflict: one of them writes, and not both do so by
+//! atomic operations.
 
 use crate::live::Live;
 use crate::{Access, Draft, Lists, Mode, Order};

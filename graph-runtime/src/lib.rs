@@ -60,8 +60,8 @@
 //! # All items
 //!
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
-//!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; [`LoadedFunction`], [`Ptx`],
-//!   [`CudaSource`]. Facts of kernels are in [`kernel`].
+//!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements, in
+//!   declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of kernels are in [`kernel`].
 //! * A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and the views
 //!   that lend it, [`DeviceRef`] and [`DeviceMut`].
@@ -225,9 +225,11 @@ pub use graph_macros::cuda_graph;
 /// through them. `safe fn` asserts that the kernel is sound for every argument and launch for which its
 /// `#[requires(..)]` hold; any other `fn` is launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take
 /// any buffer of `T`s, and `&[[T; C]; R]` takes exactly that shape. `T` is passed by value; an integer `T` takes an
-/// integer of any type if its value fits. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`,
-/// the scalar arguments and the `.len()` of the others. It is checked at compile time if all of it is constant, else at
-/// build and at each update.
+/// integer of any type if its value fits. `&[Atomic<T>]` is memory that the kernel accesses only by atomic operations,
+/// so that unordered nodes may update it: see [`Atomic`]. `&mut [MaybeUninit<T>]` is memory that the kernel
+/// initialises: if an element is read later, the kernel writes it before it reads it. A contract is a boolean
+/// expression over `threads`, `grid`, `block`, `shared`, the scalar arguments and the `.len()` of the others. It is
+/// checked at compile time if all of it is constant, else at build and at each update.
 ///
 /// Each declaration becomes a type of its name, which implements [`Kernel`]. Its function `name::call(arguments..)`
 /// makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes. The arguments are a `&Place` for `&[T]`, a
