@@ -1,7 +1,7 @@
 //! The parameters of a declared kernel: the Rust types that they may have, and their meaning.
 
-mod ty;
 mod wrapper;
+mod ty;
 
 pub(super) use ty::{is_primitive, scalar, signature};
 pub(super) use wrapper::{Wrapper, Wrapping};
