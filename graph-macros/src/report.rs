@@ -180,3 +180,20 @@ fn warning(entry: &Entry) -> TokenStream {
         #name!();
     }
 }
+
+/// A warning that rustc gives only where `condition`, a constant of the user's types, is true. `ty` is a name of its
+/// own, `rule` the name of the rule at the user's tokens.
+pub(crate) fn conditional_warning(ty: &Ident, rule: &Ident, note: &str, condition: &TokenStream) -> TokenStream {
+    quote! {
+        #[allow(dead_code)]
+        struct #ty<const WARNS: bool>;
+        impl #ty<false> {
+            const fn #rule() {}
+        }
+        impl #ty<true> {
+            #[deprecated(note = #note)]
+            const fn #rule() {}
+        }
+        const _: () = #ty::<{ #condition }>::#rule();
+    }
+}

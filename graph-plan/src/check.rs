@@ -3,6 +3,7 @@
 mod warning;
 mod dead;
 mod scratch;
+mod mixed;
 mod unordered;
 mod crossing;
 mod repeat;
@@ -14,8 +15,9 @@ mod access;
 mod advice;
 
 use crate::{Diagnostic, Draft, Edge, Nest, Order};
-pub use body::{condition_writers, forbidden_capture, other_body, siblings};
+pub use body::{condition_accesses, condition_writers, forbidden_capture, other_body, siblings};
 use edge::{Edges, Members};
+pub use mixed::{clash, mixed_reads};
 use std::borrow::Cow;
 
 /// The result of checking a graph.
@@ -197,6 +199,21 @@ mod tests {
              help: add `scale` to the `after` list of `sum`"
         );
         assert_eq!(outcome.errors[0].subject, Subject::Access(read));
+    }
+
+    #[test]
+    fn atomic_updates_race_with_all_but_each_other() {
+        let outcome = |one, other| check(&two((Region::Whole, one), (Region::Whole, other)));
+        assert_eq!(outcome(Mode::Atomic, Mode::Atomic).errors, []);
+        assert_eq!(
+            outcome(Mode::Atomic, Mode::Read).errors[0].to_string(),
+            "nodes `x` and `y` can run at the same time and both access `a` [race]\n\
+             note: `x` atomically updates `a`, `y` reads it\n\
+             help: write `after x` before the `;` of `y`"
+        );
+        for plain in [Mode::Read, Mode::Write, Mode::ReadWrite] {
+            assert_eq!(outcome(plain, Mode::Atomic).errors.len(), 1);
+        }
     }
 
     /// Two kernels of a macro's text that use `a`.

@@ -52,12 +52,12 @@ impl ModuleVariables<'_> {
 }
 
 impl Constant<'_> {
-    /// The module that has the variable, by its index; `None` if no module has it. A module whose variables are not
-    /// known is `None`. If `distinct`, modules of one path are different modules, else one.
+    /// The index of the module that has the variable; `None` if no module has it. In `modules`, a module whose
+    /// variables are not known is `None`. If `distinct`, modules with the same path are different modules, else one.
     ///
     /// # Errors
-    /// A text for [`Diagnostic::parse`](crate::Diagnostic::parse) if several modules have the variable, or if it is not
-    /// as large, or not as much aligned, as it is declared.
+    /// A text for [`Diagnostic::parse`](crate::Diagnostic::parse) if several modules have the variable, or if the
+    /// variable has another size, or less alignment, than is declared.
     #[expect(
         clippy::result_large_err,
         reason = "a `const fn` cannot allocate, and the text is made only once, on failure"
@@ -155,9 +155,9 @@ impl Constant<'_> {
         text.str("\nhelp: name a `__constant__` or `__device__` variable of a kernel's module, as its PTX does")
     }
 
-    /// The text about the race of two nodes that can run at the same time: `launch` launches `kernel`, `node` copies or
-    /// sets the variable, and writes it or not. `None` if the kernel does not touch the variable, or if both read it.
-    /// `node_first` says which of the two is declared first.
+    /// The text about the race of two nodes that can run at the same time: `launch` launches `kernel`, and `node`
+    /// copies or sets the variable. `writes` says whether `node` writes it. `None` if the kernel does not touch the
+    /// variable, or if both read it. `node_first` says whether `node` is declared before `launch`.
     pub const fn race(
         &self,
         node: &str,
@@ -193,7 +193,7 @@ impl Constant<'_> {
     }
 }
 
-/// Is the file of a module that of an earlier one?
+/// Whether a module has the same file as an earlier one.
 const fn is_repeated(modules: &[Option<ModuleVariables<'_>>], index: usize) -> bool {
     let mut earlier = 0;
     while earlier < index {

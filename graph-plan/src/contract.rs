@@ -5,7 +5,7 @@
 //! and division by zero are undefined, and an undefined contract does not hold. `&&` and `||` decide early: `n == 0 ||
 //! m / n > 1` holds for `n == 0`.
 
-use crate::{LaunchConfig, Text, text::same};
+use crate::{LaunchConfig, Mode, Text, text::same};
 
 /// A boolean expression over a launch and its arguments.
 #[derive(Clone, Copy, Debug)]
@@ -88,8 +88,9 @@ pub enum ParamKind {
     Buffer {
         /// Size of a unit in bytes.
         unit: usize,
-        /// Whether it is `&mut` rather than `&`.
-        mutable: bool,
+        /// The kernel's accesses to it: `Read` for `&[T]`, `ReadWrite` for `&mut [T]`, `Atomic` for `&[Atomic<T>]` and
+        /// `Write` for `&mut [MaybeUninit<T>]`.
+        mode: Mode,
     },
     /// A value.
     Value(Scalar),
@@ -668,7 +669,10 @@ mod tests {
 
     const DATA: &[Param] = &[Param {
         name: "data",
-        kind: ParamKind::Buffer { unit: 4, mutable: true },
+        kind: ParamKind::Buffer {
+            unit: 4,
+            mode: Mode::ReadWrite,
+        },
     }];
 
     #[test]

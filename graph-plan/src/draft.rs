@@ -89,21 +89,46 @@ impl NodeKind {
 pub enum Mode {
     /// Reads only (`&`).
     Read,
-    /// Writes only: the destination of a memcpy or a memset.
+    /// Writes what is read later, before anything reads it: the destination of a memcpy or a memset, and memory that a
+    /// kernel takes as `&mut [MaybeUninit<T>]`.
     Write,
     /// Reads and writes (`&mut`).
     ReadWrite,
+    /// Reads and writes by atomic operations alone (`&[Atomic<T>]`), which may meet those of other nodes.
+    Atomic,
 }
 
 impl Mode {
     /// Whether the memory may change.
     pub const fn writes(self) -> bool {
-        !matches!(self, Mode::Read)
+        match self {
+            Mode::Read => false,
+            Mode::Write | Mode::ReadWrite | Mode::Atomic => true,
+        }
     }
 
-    /// The word for messages. A `&mut` argument counts as a write.
+    /// Whether the previous contents of the memory may matter.
+    pub const fn reads(self) -> bool {
+        match self {
+            Mode::Write => false,
+            Mode::Read | Mode::ReadWrite | Mode::Atomic => true,
+        }
+    }
+
+    /// Whether the two accesses may disturb each other if nothing orders them: at least one writes, and not both are
+    /// atomic.
+    pub const fn conflicts(self, other: Self) -> bool {
+        let both_atomic = matches!((self, other), (Mode::Atomic, Mode::Atomic));
+        (self.writes() || other.writes()) && !both_atomic
+    }
+
+    /// The words for messages. A `&mut` argument counts as a write.
     pub const fn verb(self) -> &'static str {
-        if self.writes() { "writes" } else { "reads" }
+        match self {
+            Mode::Read => "reads",
+            Mode::Write | Mode::ReadWrite => "writes",
+            Mode::Atomic => "atomically updates",
+        }
     }
 }
 
@@ -241,14 +266,12 @@ pub struct Access {
 impl Access {
     /// Whether the node may use the contents from before.
     pub const fn reads(&self) -> bool {
-        !matches!(self.mode, Mode::Write)
+        self.mode.reads()
     }
 
-    /// Whether the two touch overlapping memory, and at least one of them writes it.
+    /// Whether the two touch overlapping memory in ways that [conflict](Mode::conflicts).
     pub fn aliases(&self, other: &Access) -> bool {
-        self.resource == other.resource
-            && (self.mode.writes() || other.mode.writes())
-            && self.region.overlaps(&other.region)
+        self.resource == other.resource && self.mode.conflicts(other.mode) && self.region.overlaps(&other.region)
     }
 }
 

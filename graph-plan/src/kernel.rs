@@ -19,7 +19,8 @@ pub struct KernelCode<'a> {
     pub limits: KernelLimits,
     /// The module-scope variables it touches.
     pub variables: &'a [(&'a str, Mode)],
-    /// The `&mut` parameters that it may load through, by index, and the line of the load.
+    /// The `&mut` parameters that it may load through, by index, and the line of the load; those of `MaybeUninit` are
+    /// not among them.
     pub loads: &'a [(usize, u32)],
     /// The facts that decide whether it can be launched before the kernel that it waits for has ended.
     pub dependency: &'a GridDependency,
@@ -247,8 +248,7 @@ impl KernelCode<'_> {
     }
 
     /// The mistake of `node`, the first node to get the scratch memory `memory`, if the kernel loads through `param`,
-    /// the
-    /// `&mut` parameter that the memory is passed as. `None` if the kernel only writes there.
+    /// the `&mut` parameter that the memory is passed as. `None` if the kernel only writes there.
     pub const fn reads_uninitialized(&self, node: &str, memory: &str, param: usize) -> Option<Text> {
         let mut index = 0;
         while index < self.loads.len() {
@@ -258,7 +258,14 @@ impl KernelCode<'_> {
                 let text = text.str("`, which no node before it has written [uninitialized]");
                 let text = self.memory(self.note(text).str(" loads from "), Touched::Param(param));
                 let text = self.at(text, line).str("\nhelp: write `").str(memory);
-                return Some(text.str("` in a node that it names in its `after` list, for example a `memset`"));
+                let text = text.str("` in a node that it names in its `after` list, for example a `memset`");
+                let text = text.str("; or, if the kernel writes each element before it reads it, declare `");
+                let name = if param < self.params.len() {
+                    self.params[param].name
+                } else {
+                    ""
+                };
+                return Some(text.str(name).str(": &mut [MaybeUninit<..>]`"));
             }
             index += 1;
         }
@@ -332,7 +339,10 @@ mod tests {
         for kind in [
             ParamKind::Value(Scalar::F32),
             ParamKind::Value(Scalar::Other),
-            ParamKind::Buffer { unit: 4, mutable: true },
+            ParamKind::Buffer {
+                unit: 4,
+                mode: Mode::ReadWrite,
+            },
         ] {
             assert_eq!(mistake(kind, 7, false), None);
             assert!(mistake(kind, 7, true).is_some());

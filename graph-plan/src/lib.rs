@@ -31,10 +31,10 @@ mod sharing;
 mod arena;
 mod check;
 mod race;
-mod parallel;
 mod live;
 mod constant;
 mod variables;
+mod parallel;
 mod programmatic;
 mod kernel;
 mod contract;
@@ -55,7 +55,10 @@ mod lists;
 mod text;
 
 pub use arena::{ARENA_ALIGNMENT, Arena, is_packing, pack};
-pub use check::{Outcome, check, check_errors, condition_writers, forbidden_capture, other_body, siblings, warnings};
+pub use check::{
+    Outcome, check, check_errors, clash, condition_accesses, condition_writers, forbidden_capture, mixed_reads,
+    other_body, siblings, warnings,
+};
 pub use cluster::ClusterFault;
 pub use code::Code;
 pub use constant::{Constant, ConstantAccess, ModuleVariable, ModuleVariables, misused_constant, unordered_accesses};

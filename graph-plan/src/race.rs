@@ -1,7 +1,8 @@
-//! Pairs of unordered nodes that touch the same memory, one of them writing.
+//! Pairs of unordered nodes that touch the same memory in ways that conflict: one of them writes, and not both do so by
+//! atomic operations.
 
 use crate::live::Live;
-use crate::{Access, Draft, Lists, Order};
+use crate::{Access, Draft, Lists, Mode, Order};
 use std::collections::{HashMap, HashSet};
 
 /// Two accesses, by their index in [`Draft::accesses`], of different nodes with no path between them.
@@ -129,7 +130,17 @@ fn path(order: &Order, extra: &[(usize, usize)], from: usize, to: usize) -> bool
 
 /// Whether the two accesses may disturb each other if nothing orders their nodes.
 fn conflict(a: &Access, b: &Access) -> bool {
-    a.node != b.node && (a.mode.writes() || b.mode.writes()) && a.region.overlaps(&b.region)
+    a.node != b.node && a.mode.conflicts(b.mode) && a.region.overlaps(&b.region)
+}
+
+/// Whether an access of this mode is in conflict with everything that an access of the `other` mode is in conflict
+/// with.
+const fn as_strict(mode: Mode, other: Mode) -> bool {
+    match mode {
+        Mode::Write | Mode::ReadWrite => true,
+        Mode::Read => matches!(other, Mode::Read),
+        Mode::Atomic => matches!(other, Mode::Atomic),
+    }
 }
 
 /// Whether there is no race at all. Takes almost linear time for graphs without mistakes, so that builds are fast: an
@@ -151,8 +162,11 @@ fn race_free(draft: &Draft, order: &Order) -> bool {
                 let other = &draft.accesses[other];
                 let is_before = order.before(other.node, node);
                 is_free &= is_before || !conflict(other, access);
-                let as_strict = access.mode.writes() || !other.mode.writes();
-                !(as_strict && (other.node == node || is_before) && access.region.covers(&other.region))
+                let is_over = other.node == node || is_before;
+                // Where a loop has no iterations, its affine regions conflict with nothing.
+                let is_there = !access.region.is_affine() || access.region == other.region;
+                let covers = is_there && access.region.covers(&other.region);
+                !(is_over && as_strict(access.mode, other.mode) && covers)
             });
             if !is_free {
                 return false;
@@ -188,7 +202,12 @@ mod tests {
     }
 
     fn drafts() -> impl Strategy<Value = Draft> {
-        let mode = prop_oneof![Just(Mode::Read), Just(Mode::Write), Just(Mode::ReadWrite)];
+        let mode = prop_oneof![
+            Just(Mode::Read),
+            Just(Mode::Write),
+            Just(Mode::ReadWrite),
+            Just(Mode::Atomic)
+        ];
         let region = prop_oneof![
             1 => Just(Region::Whole),
             3 => (0_u64..6, 0_u64..6).prop_map(|(a, b)| Region::span(a.min(b), a.max(b))),
@@ -214,7 +233,11 @@ mod tests {
                 for b in &draft.accesses {
                     let meet = bytes(&a.region).any(|byte| bytes(&b.region).contains(&byte));
                     let apart = a.node < b.node && !reach[a.node][b.node] && !reach[b.node][a.node];
-                    if a.resource == b.resource && meet && apart && (a.mode != Mode::Read || b.mode != Mode::Read) {
+                    let harmless = matches!(
+                        (a.mode, b.mode),
+                        (Mode::Read, Mode::Read) | (Mode::Atomic, Mode::Atomic)
+                    );
+                    if a.resource == b.resource && meet && apart && !harmless {
                         expected.insert((a.resource, a.node, b.node));
                     }
                 }

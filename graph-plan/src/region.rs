@@ -40,8 +40,8 @@ impl Bound {
             (Bound::Known(0), _) | (_, Bound::End) => true,
             (Bound::Symbol(_) | Bound::Iteration(..), _) => self == other,
             (Bound::Affine(_), _) | (_, Bound::Affine(_)) => {
-                // Where there are no iterations, nothing is contained in anything, so that a region which contains
-                // another one meets all that the other one meets.
+                // If there are no iterations, no region contains another. So a region that contains another one also
+                // meets everything that the other one meets.
                 self == other || Meeting::is_at_most(self, other)
             }
             _ => false,

@@ -43,11 +43,8 @@ pub struct Param {
 /// The kind of argument that a declared parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Memory: `&[T]`, or `&mut [T]`.
-    Buffer {
-        /// Whether it is `&mut` rather than `&`.
-        mutable: bool,
-    },
+    /// Memory.
+    Buffer(BufferAccess),
     /// A number, whose alignment is its size.
     Number {
         /// Its size in bytes.
@@ -66,6 +63,22 @@ pub enum Kind {
     Unsized,
     /// A parameter that the caller could not read: it fits everything.
     Invalid,
+}
+
+/// The accesses that a kernel may make to the memory of a parameter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BufferAccess {
+    /// Loads: `&[T]`.
+    Read,
+    /// Loads and stores: `&mut [T]`.
+    Write,
+    /// Stores, and loads of what it has stored: `&mut [MaybeUninit<T>]`.
+    Overwrite,
+    /// `atom` and `red` alone: `&[Atomic<T>]`.
+    Atomic {
+        /// The size of `T` in bytes; `None` if the caller does not know it.
+        size: Option<u64>,
+    },
 }
 
 /// A point in which a declaration and its PTX differ.
@@ -146,7 +159,7 @@ pub fn check(
     path: &str,
     nearest: impl Fn(&str, &[&str]) -> Option<String>,
 ) -> Findings {
-    let is_pointer = |param: &Param| matches!(param.kind, Kind::Buffer { .. });
+    let is_pointer = |param: &Param| matches!(param.kind, Kind::Buffer(_));
     let pointers: Vec<bool> = declaration.params.iter().map(is_pointer).collect();
     let mut mistakes = Vec::new();
     let summary = summarize(module, &declaration.entry, &pointers);
@@ -194,7 +207,7 @@ mod tests {
         check(&declaration, &module, "k.ptx", |_, names| Some(names[0].to_owned())).mistakes
     }
 
-    const OUT: (&str, Kind) = ("&mut [u32]", Kind::Buffer { mutable: true });
+    const OUT: (&str, Kind) = ("&mut [u32]", Kind::Buffer(BufferAccess::Write));
     const PAIR: (&str, Kind) = ("Pair", Kind::Value { size: 8, align: 4 });
 
     #[test]
@@ -215,7 +228,7 @@ mod tests {
         );
         assert_eq!(mistake.notes, ["it is `.align 4 .b8 pair[8]` of `store` in `k.ptx`"]);
 
-        let shared = ("&[u32]", Kind::Buffer { mutable: false });
+        let shared = ("&[u32]", Kind::Buffer(BufferAccess::Read));
         let [mistake] = &found("store", [shared, PAIR])[..] else {
             panic!("one mistake")
         };
@@ -227,5 +240,102 @@ mod tests {
         };
         assert_eq!((mistake.rule, mistake.place), (Rule::MissingKernel, Place::Kernel));
         assert_eq!(mistake.help.as_deref(), Some("did you mean `store`?"));
+    }
+
+    /// The mistakes of a safe kernel whose only parameter is `bins`, declared as memory of this type.
+    fn of_bins(body: &str, ty: &str, access: BufferAccess) -> Vec<Mistake> {
+        let text = format!(
+            ".version 7.8 .target sm_90 .address_size 64
+            .visible .entry count(.param .u64 bins) {{
+                .reg .b64 %rd<3>;
+                .reg .b32 %r<3>;
+                .reg .f32 %f<3>;
+                ld.param.u64 %rd1, [bins];
+                {body}
+                ret;
+            }}"
+        );
+        let declaration = Declaration {
+            name: "count".to_owned(),
+            entry: "count".to_owned(),
+            safe: true,
+            params: vec![Param {
+                name: "bins".to_owned(),
+                ty: ty.to_owned(),
+                kind: Kind::Buffer(access),
+            }],
+        };
+        let module = crate::parse(&text).unwrap();
+        check(&declaration, &module, "k.ptx", |_, _| None).mistakes
+    }
+
+    fn of_atomic_bins(body: &str) -> Vec<String> {
+        let mistakes = of_bins(body, "&[Atomic<u32>]", BufferAccess::Atomic { size: Some(4) });
+        let places = mistakes.iter().map(|mistake| (mistake.rule, mistake.place));
+        assert!(places.into_iter().all(|place| place == (Rule::Access, Place::Param(0))));
+        mistakes.into_iter().map(|mistake| mistake.message).collect()
+    }
+
+    #[test]
+    fn atomic_memory_is_accessed_by_atom_and_red_alone() {
+        let right = [
+            "red.global.add.u32 [%rd1], 1;",
+            "atom.global.gpu.cas.b32 %r1, [%rd1], 0, 1;",
+            "atom.add.noftz.f32 %f1, [%rd1], %f2;",
+            "red.sys.global.add.v2.f32 [%rd1], {%f1, %f2};",
+        ];
+        for body in right {
+            assert_eq!(of_atomic_bins(body), [""; 0], "{body}");
+        }
+        for plain in [
+            "ld.global.u32 %r1, [%rd1];",
+            "st.relaxed.gpu.global.u32 [%rd1], 0;",
+            "ld.volatile.global.u32 %r1, [%rd1];",
+            "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%rd2], 16;",
+        ] {
+            let [message] = &of_atomic_bins(plain)[..] else {
+                panic!("{plain}: {:?}", of_atomic_bins(plain))
+            };
+            assert_eq!(
+                message,
+                "the kernel `count` loads or stores `bins`, which is declared `&[Atomic<u32>]`"
+            );
+        }
+        assert_eq!(
+            of_atomic_bins("red.cta.global.add.u32 [%rd1], 1;"),
+            [
+                "the kernel `count` updates `bins`, which is declared `&[Atomic<u32>]`, atomically for its own block alone"
+            ]
+        );
+        assert_eq!(
+            of_atomic_bins("red.global.add.u64 [%rd1], %rd2; red.global.add.u32 [%rd1], 1;"),
+            ["the kernel `count` updates 8 bytes at once of `bins`, whose elements have 4 bytes"]
+        );
+    }
+
+    #[test]
+    fn halves_are_updated_each_by_itself() {
+        let of_halves = |body: &str| of_bins(body, "&[Atomic<f16>]", BufferAccess::Atomic { size: Some(2) });
+        for op in ["f16", "f16x2", "bf16", "bf16x2"] {
+            let body = format!("red.global.add.noftz.{op} [%rd1], %r1;");
+            assert_eq!(of_halves(&body), [], "{op}");
+        }
+    }
+
+    #[test]
+    fn a_kernel_that_only_updates_is_told_of_atomics() {
+        let body = "red.global.add.u32 [%rd1], 1;";
+        let [mistake] = &of_bins(body, "&[u32]", BufferAccess::Read)[..] else {
+            panic!("one mistake")
+        };
+        assert_eq!(
+            mistake.help.as_deref(),
+            Some("declare it `bins: &[Atomic<u32>]`, or `bins: &mut [u32]`")
+        );
+        assert_eq!(
+            of_bins(body, "&mut [MaybeUninit<u32>]", BufferAccess::Overwrite),
+            [],
+            "and whatever a kernel does with what it initialises is right"
+        );
     }
 }

@@ -131,6 +131,12 @@ pub struct Access {
     pub stored: Option<u32>,
     /// An atomic operation or reduction, which reads too.
     pub atomic: Option<u32>,
+    /// An access that is no `atom` or `red`: a load, a store, a copy, or one that is not known.
+    pub plain: Option<u32>,
+    /// An `atom` or `red` of a narrower scope than the GPU (`.cta`, `.cluster`), which is not atomic for other kernels.
+    pub narrow: Option<u32>,
+    /// The `atom`s and `red`s of elements of 2, 4, 8 and 16 bytes.
+    pub atomic_sizes: [Option<u32>; 4],
     /// An access of any kind that can come before `griddepcontrol.wait`, or without it.
     pub early: Option<u32>,
     /// A load through caches that do not see what other kernels write meanwhile (`ld.global.nc`, `ldu`, textures,

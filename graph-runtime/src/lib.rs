@@ -60,8 +60,8 @@
 //! # All items
 //!
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
-//!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; [`LoadedFunction`], [`Ptx`],
-//!   [`CudaSource`]. Facts of kernels are in [`kernel`].
+//!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements, in
+//!   declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of kernels are in [`kernel`].
 //! * A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and the views
 //!   that lend it, [`DeviceRef`] and [`DeviceMut`].
@@ -224,9 +224,11 @@ pub use graph_macros::cuda_graph;
 /// through them. `safe fn` asserts that the kernel is sound for every argument and launch for which its
 /// `#[requires(..)]` hold; any other `fn` is launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take
 /// any buffer of `T`s, and `&[[T; C]; R]` takes exactly that shape. `T` is passed by value; an integer `T` takes an
-/// integer of any type if its value fits. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`,
-/// the scalar arguments and the `.len()` of the others. It is checked at compile time if all of it is constant, else at
-/// build and at each update.
+/// integer of any type if its value fits. `&[Atomic<T>]` is memory that the kernel accesses only by atomic operations,
+/// so that unordered nodes may update it: see [`Atomic`]. `&mut [MaybeUninit<T>]` is memory that the kernel
+/// initialises: if an element is read later, the kernel writes it before it reads it. A contract is a boolean
+/// expression over `threads`, `grid`, `block`, `shared`, the scalar arguments and the `.len()` of the others. It is
+/// checked at compile time if all of it is constant, else at build and at each update.
 ///
 /// Each declaration becomes a type of its name, which implements [`Kernel`]. Its function `name::call(arguments..)`
 /// makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes. The arguments are a `&Place` for `&[T]`, a
@@ -257,6 +259,7 @@ pub use graph_plan::{
     Code, Diagnostic, Mode, NodeKind, Plan, PlanAccess, PlanBody, PlanLoop, PlanNode, PlanResource, PlanShift, Role,
     Space, Subject,
 };
+pub use kernel::atomic::Atomic;
 #[doc(inline)]
 pub use kernel::integer::Integer;
 pub use kernel::source::{CudaSource, Ptx};
@@ -281,13 +284,13 @@ pub use shape::{ArrayOf, Element, Extent};
 pub mod private {
     pub use crate::expansion::argument::{device_argument, host_argument, rebind_device, rebind_host};
     pub use crate::expansion::assert::{
-        buffer, buffer_of_rows, check_clusters, check_constant, check_constant_race, check_dimensions, check_index,
-        check_initializes, check_launch, check_programmatic, check_range, check_variables, constant, distance, integer,
-        is_programmatic, variables,
+        buffer, buffer_of_rows, check_atomic, check_clash, check_clusters, check_constant, check_constant_race,
+        check_dimensions, check_index, check_initializes, check_launch, check_programmatic, check_range,
+        check_variables, constant, distance, integer, is_atomic, is_programmatic, overwrites, usage, variables,
     };
     pub use crate::expansion::child::{
         BindTo, Bound, DeclaredGraph, Interface, Named, NoGraph, bound, check_binding, check_bound,
-        check_unconditional, is_graph, unconditional,
+        check_unconditional, is_graph, unconditional, updates,
     };
     pub use crate::expansion::closure_value::{added, captured};
     pub use crate::expansion::declare::{
@@ -301,7 +304,8 @@ pub mod private {
     pub use crate::expansion::moved::{Movable, Moved, MovedSlot, move_in};
     pub use crate::expansion::passed::{Passed, passed};
     pub use crate::expansion::plan::{
-        accesses as plan_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource, waiting_for,
+        accesses as plan_accesses, exact_accesses, in_bodies, in_loops, nodes as plan_nodes, resource as plan_resource,
+        waiting_for,
     };
     pub use crate::expansion::target::{NodeTarget, after, check_part, chosen, inner_length, length};
     pub use crate::expansion::update::{check_reached, each, own, own_rng, own_slice, own_table};

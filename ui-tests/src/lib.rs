@@ -4,7 +4,8 @@
 //! `tests/ui/pass/` show what is right. Nothing here is ever launched: compiling is the test.
 
 use graph_runtime::bytemuck::{Pod, Zeroable};
-use graph_runtime::cuda_kernels;
+use graph_runtime::{Atomic, cuda_kernels};
+use std::mem::MaybeUninit;
 
 /// A struct that a kernel takes by value.
 #[derive(Clone, Copy, Debug)]
@@ -125,3 +126,22 @@ struct Diagnostics;
 #[cfg(doctest)]
 #[doc = include_str!("../../docs/language.md")]
 struct Language;
+
+#[cuda_kernels("kernels/atomic.ptx")]
+unsafe extern "C" {
+    /// `bins[i] += 1`, atomically
+    #[requires(threads <= bins.len())]
+    pub safe fn count(bins: &[Atomic<u32>]);
+
+    /// `bins[i] += 1`, atomically, where `where[i]` is not 0
+    #[requires(threads <= bins.len() && threads <= chosen.len())]
+    pub safe fn count_where(bins: &[Atomic<u32>], chosen: &[u32]);
+
+    /// `out[i] = bins[i]`
+    #[requires(threads <= bins.len() && threads <= out.len())]
+    pub safe fn look(bins: &[u32], out: &mut [u32]);
+
+    /// Writes `tmp`, then reads it, and writes `out`.
+    #[requires(threads <= tmp.len() && threads <= out.len())]
+    pub safe fn through(tmp: &mut [MaybeUninit<f32>], out: &mut [f32]);
+}

@@ -22,6 +22,7 @@ unsafe extern "C" {
 }
 
 const N: usize = 1;
+const BLOCK: (u32, u32) = (16, 16);
 
 RUNTIME::cuda_graph! {
     FIRST
@@ -30,6 +31,8 @@ RUNTIME::cuda_graph! {
         host   input: [f32; n];
         device data:  [f32; n];
         device flag:  u32;
+        device cells: [f32; 4];
+        device square: [[f32; 16]; 16];
         rng    noise = 1, draws 1;
         param  rate:  f32 = 0.5;
 
@@ -38,6 +41,8 @@ RUNTIME::cuda_graph! {
         kernel times  = scale::<f32><<<1, 64>>>(&mut shared, 2.0) after scale;
         kernel draw   = noisy<<<1, 1>>>(&noise, &mut data) after upload;
         if maybe = flag { memset clear = data <- 0.0; } after draw;
+        each i in 0..4 { pub memset cell = cells[i] <- rate; }
+        kernel tiled  = tile<<<1, BLOCK>>>(&mut square);
         call look = |&input| assert!(!input.is_empty());
     }
 
@@ -45,8 +50,13 @@ RUNTIME::cuda_graph! {
         host   input: [f32; 64];
         device data:  [f32; 64];
         device flag:  u32;
-        graph test = Test(n: 64, shared: &mut data, input: &input, data: &mut other, flag: &flag, rate: 2.0);
         device other: [f32; 64];
+        device cells: [f32; 4];
+        device square: [[f32; 16]; 16];
+        graph test = Test(
+            n: 64, shared: &mut data, input: &input, data: &mut other, flag: &flag, cells: &mut cells,
+            square: &mut square, rate: 2.0,
+        );
     }
 }
 

@@ -114,7 +114,7 @@ fn global(
     for lane in lanes(mask) {
         let address = at[lane];
         if !region.is_some_and(|region: &Region| region.contains(address, bytes.into())) {
-            region = view.writable(address, bytes.into());
+            region = view.updatable(address, bytes.into());
         }
         let Some(region) = region else {
             return Err(LaneFault::new(

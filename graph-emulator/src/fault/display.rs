@@ -86,6 +86,17 @@ impl fmt::Display for FaultKind {
                     "{operation} of {bytes} bytes at offset {offset} of {buffer}, which was not passed to the kernel"
                 )
             }
+            FaultKind::AtomicOnly {
+                operation,
+                buffer,
+                offset,
+                bytes,
+            } => {
+                write!(
+                    f,
+                    "{operation} of {bytes} bytes at offset {offset} of {buffer}, which was passed for atomic operations only"
+                )
+            }
             FaultKind::ReadOnly {
                 operation,
                 buffer,
@@ -146,9 +157,9 @@ impl fmt::Display for FaultKind {
                 offset,
                 bytes,
                 other,
-                other_writes,
+                other_operation,
             } => {
-                let verb = if *other_writes { "writes" } else { "reads" };
+                let verb = other_operation.verb();
                 write!(
                     f,
                     "{operation} of {bytes} bytes at offset {offset} of {buffer}, which {other} {verb}, and neither comes \

@@ -67,6 +67,17 @@ pub enum Operation {
     Atomic,
 }
 
+impl Operation {
+    /// The words for messages about work that makes such accesses.
+    pub const fn verb(self) -> &'static str {
+        match self {
+            Self::Load => "reads",
+            Self::Store => "writes",
+            Self::Atomic => "atomically updates",
+        }
+    }
+}
+
 /// The reason of a fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -102,6 +113,17 @@ pub enum FaultKind {
         /// The allocation.
         buffer: Box<str>,
         /// The offset of the access in the allocation.
+        offset: u64,
+        /// The number of bytes accessed.
+        bytes: u32,
+    },
+    /// A load or a store on a buffer passed for atomic operations.
+    AtomicOnly {
+        /// The access that was tried.
+        operation: Operation,
+        /// The buffer.
+        buffer: Box<str>,
+        /// The offset of the access in the buffer.
         offset: u64,
         /// The number of bytes accessed.
         bytes: u32,
@@ -178,8 +200,8 @@ pub enum FaultKind {
         bytes: u32,
         /// The name of the other work.
         other: Box<str>,
-        /// Whether the other work writes the bytes, rather than reads them.
-        other_writes: bool,
+        /// The operation of the other work on the bytes.
+        other_operation: Operation,
     },
     /// `free` of an address that `malloc` did not return, or that was freed before.
     InvalidFree(u64),

@@ -1,33 +1,50 @@
-//! Footprints: the bytes that a launch, or other work, reads and writes.
+//! Footprints: the bytes that a launch, or other work, reads, writes and updates.
 
+use crate::fault::Operation;
 use std::fmt;
 use std::ops::Range;
 
-/// The addresses of the bytes that a launch, or other work, reads and writes.
+/// The addresses of the bytes that a launch, or other work, reads, writes and updates.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Footprint {
     /// Sorted ranges, which are neither empty nor adjacent.
     read: Vec<Range<u64>>,
     written: Vec<Range<u64>>,
+    updated: Vec<Range<u64>>,
 }
+
+/// The pairs of operations that conflict if nothing orders them. For each operation, those that write come first.
+const CONFLICTS: [(Operation, Operation); 7] = {
+    use Operation::{Atomic, Load, Store};
+    [
+        (Store, Store),
+        (Store, Atomic),
+        (Atomic, Store),
+        (Store, Load),
+        (Load, Store),
+        (Atomic, Load),
+        (Load, Atomic),
+    ]
+};
 
 impl fmt::Debug for Footprint {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut debug = f.debug_struct("Footprint");
         debug.field("read", &self.read);
-        debug.field("written", &self.written).finish()
+        debug.field("written", &self.written);
+        debug.field("updated", &self.updated).finish()
     }
 }
 
-/// Bytes that two footprints share, at least one of them writing.
+/// Bytes that two footprints share, in ways that conflict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Conflict {
     /// The addresses of the first such bytes.
     pub addresses: Range<u64>,
-    /// Whether the first footprint writes them.
-    pub first_writes: bool,
-    /// Whether the second footprint writes them.
-    pub second_writes: bool,
+    /// The operation of the first footprint.
+    pub first: Operation,
+    /// The operation of the second footprint.
+    pub second: Operation,
 }
 
 impl Footprint {
@@ -46,14 +63,23 @@ impl Footprint {
         insert(&mut self.written, address, len);
     }
 
+    /// Adds bytes that are updated by atomic operations.
+    pub fn update(&mut self, address: u64, len: u64) {
+        insert(&mut self.updated, address, len);
+    }
+
     /// Adds all bytes of another footprint.
     pub fn merge(&mut self, other: &Footprint) {
-        let len = |range: &Range<u64>| range.end - range.start;
-        other.read.iter().for_each(|range| self.read(range.start, len(range)));
-        other
-            .written
-            .iter()
-            .for_each(|range| self.write(range.start, len(range)));
+        let lists = [
+            (&mut self.read, &other.read),
+            (&mut self.written, &other.written),
+            (&mut self.updated, &other.updated),
+        ];
+        for (own, others) in lists {
+            for range in others {
+                insert(own, range.start, range.end - range.start);
+            }
+        }
     }
 
     /// The bytes read, as sorted ranges of addresses.
@@ -66,27 +92,36 @@ impl Footprint {
         &self.written
     }
 
-    /// The first bytes that both footprints touch and at least one writes, if there are any.
-    pub fn conflict(&self, other: &Footprint) -> Option<Conflict> {
-        let found = |addresses: Option<Range<u64>>, first_writes, second_writes| {
-            addresses.map(|addresses| Conflict {
-                addresses,
-                first_writes,
-                second_writes,
-            })
-        };
-        found(common(&self.written, &other.written), true, true)
-            .or_else(|| found(common(&self.written, &other.read), true, false))
-            .or_else(|| found(common(&self.read, &other.written), false, true))
+    /// The bytes updated by atomic operations, as sorted ranges of addresses.
+    pub fn updates(&self) -> &[Range<u64>] {
+        &self.updated
     }
 
-    /// Whether any of these bytes is written (`Some(true)`), only read (`Some(false)`), or not touched (`None`).
-    pub(crate) fn touches(&self, address: u64, len: u64) -> Option<bool> {
+    /// The first bytes that both footprints touch in ways that conflict, if there are any.
+    pub fn conflict(&self, other: &Footprint) -> Option<Conflict> {
+        CONFLICTS.iter().find_map(|&(first, second)| {
+            let addresses = common(self.used(first), other.used(second))?;
+            Some(Conflict {
+                addresses,
+                first,
+                second,
+            })
+        })
+    }
+
+    /// An operation on any of these bytes that is in conflict with `own`, if there is one.
+    pub(crate) fn meets(&self, own: Operation, address: u64, len: u64) -> Option<Operation> {
         let range = address..address.saturating_add(len);
-        if overlaps(&self.written, &range) {
-            Some(true)
-        } else {
-            overlaps(&self.read, &range).then_some(false)
+        let mut conflicts = CONFLICTS.iter().filter(|(first, _)| *first == own);
+        let found = conflicts.find(|(_, theirs)| overlaps(self.used(*theirs), &range));
+        found.map(|(_, theirs)| *theirs)
+    }
+
+    fn used(&self, operation: Operation) -> &[Range<u64>] {
+        match operation {
+            Operation::Load => &self.read,
+            Operation::Store => &self.written,
+            Operation::Atomic => &self.updated,
         }
     }
 }
@@ -138,9 +173,9 @@ mod tests {
             footprint.write(start, len);
         }
         assert_eq!(footprint.writes(), [0..1, 10..32]);
-        assert_eq!(footprint.touches(9, 1), None);
-        assert_eq!(footprint.touches(9, 2), Some(true));
-        assert_eq!(footprint.touches(32, 8), None);
+        assert_eq!(footprint.meets(Operation::Load, 9, 1), None);
+        assert_eq!(footprint.meets(Operation::Load, 9, 2), Some(Operation::Store));
+        assert_eq!(footprint.meets(Operation::Store, 32, 8), None);
     }
 
     #[test]
@@ -163,14 +198,32 @@ mod tests {
         b.write(99, 5);
         let expected = Conflict {
             addresses: 99..100,
-            first_writes: false,
-            second_writes: true,
+            first: Operation::Load,
+            second: Operation::Store,
         };
         assert_eq!(a.conflict(&b), Some(expected));
         a.write(98, 2);
         assert!(
             a.conflict(&b)
-                .is_some_and(|conflict| conflict.first_writes && conflict.second_writes)
+                .is_some_and(|conflict| (conflict.first, conflict.second) == (Operation::Store, Operation::Store))
         );
+    }
+
+    #[test]
+    fn updates_conflict_with_all_but_each_other() {
+        let (mut a, mut b) = (Footprint::new(), Footprint::new());
+        a.update(0, 8);
+        b.update(4, 8);
+        assert_eq!((a.conflict(&b), a.meets(Operation::Atomic, 0, 4)), (None, None));
+        assert_eq!(a.meets(Operation::Load, 0, 4), Some(Operation::Atomic));
+        b.read(0, 4);
+        let expected = Conflict {
+            addresses: 0..4,
+            first: Operation::Atomic,
+            second: Operation::Load,
+        };
+        assert_eq!(a.conflict(&b), Some(expected));
+        b.merge(&a);
+        assert_eq!(b.updates(), std::slice::from_ref(&(0..12)));
     }
 }

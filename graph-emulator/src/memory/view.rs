@@ -28,6 +28,8 @@ pub enum Access {
     Read,
     /// Loads, stores and atomic operations.
     ReadWrite,
+    /// Atomic operations only.
+    Atomic,
 }
 
 /// The global memory of a launch.
@@ -38,6 +40,10 @@ pub(crate) struct View {
     /// Disjoint, sorted ranges; adjacent ones of one allocation are merged.
     readable: Vec<Region>,
     writable: Vec<Region>,
+    /// The ranges that atomic operations may access.
+    updatable: Vec<Region>,
+    /// All ranges.
+    all: Vec<Region>,
 }
 
 /// A range as it was passed, or a variable of the module.
@@ -70,13 +76,14 @@ impl Region {
 
 impl View {
     pub(crate) fn new(memory: Memory, passed: Vec<PassedRange>) -> View {
-        let readable = merge(passed.iter());
-        let writable = merge(passed.iter().filter(|range| range.access == Access::ReadWrite));
+        let with = |access: &[Access]| merge(passed.iter().filter(|range| access.contains(&range.access)));
         View {
             memory,
+            readable: with(&[Access::Read, Access::ReadWrite]),
+            writable: with(&[Access::ReadWrite]),
+            updatable: with(&[Access::ReadWrite, Access::Atomic]),
+            all: merge(passed.iter()),
             passed,
-            readable,
-            writable,
         }
     }
 
@@ -90,9 +97,14 @@ impl View {
         self.writable.iter().find(|region| region.contains(address, bytes))
     }
 
-    /// The readable ranges: their address, their address in the allocation that owns the bytes, and their length.
+    #[inline(always)]
+    pub(crate) fn updatable(&self, address: u64, bytes: u64) -> Option<&Region> {
+        self.updatable.iter().find(|region| region.contains(address, bytes))
+    }
+
+    /// The ranges: their address, their address in the allocation that owns the bytes, and their length.
     pub(crate) fn extents(&self) -> impl Iterator<Item = (u64, u64, u64)> {
-        self.readable.iter().map(|region| {
+        self.all.iter().map(|region| {
             (
                 region.start,
                 region.storage.home(region.start),
@@ -113,7 +125,7 @@ impl View {
 
     /// Marks all writable bytes as written, for launches that do not check which bytes they write.
     pub(crate) fn assume_written(&self) {
-        for region in &self.writable {
+        for region in &self.updatable {
             if let Some(initialized) = region.storage.initialized() {
                 let start = (region.start - region.storage.address()) as usize;
                 initialized.set(start, (region.end - region.start) as usize);
@@ -129,6 +141,14 @@ impl View {
             let offset = address - range.address;
             if operation != Operation::Load && self.readable(address, bytes.into()).is_some() {
                 return FaultKind::ReadOnly {
+                    operation,
+                    buffer: quoted(&range.name),
+                    offset,
+                    bytes,
+                };
+            }
+            if operation != Operation::Atomic && self.updatable(address, bytes.into()).is_some() {
+                return FaultKind::AtomicOnly {
                     operation,
                     buffer: quoted(&range.name),
                     offset,

@@ -27,6 +27,7 @@ struct Recorded {
     len: u64,
     read: Bitmap,
     written: Bitmap,
+    updated: Bitmap,
 }
 
 impl<'a> GlobalSanitizer<'a> {
@@ -48,6 +49,7 @@ impl<'a> GlobalSanitizer<'a> {
                 len,
                 read: bitmap(len),
                 written: bitmap(len),
+                updated: bitmap(len),
             });
         (*check_uninitialized || *record_footprint || !unordered.is_empty()).then(|| GlobalSanitizer {
             uninitialized: *check_uninitialized,
@@ -61,7 +63,8 @@ impl<'a> GlobalSanitizer<'a> {
     pub(crate) fn touch(&self, view: &View, operation: Operation, address: u64, bytes: u32) -> Result<(), FaultKind> {
         let region = match operation {
             Operation::Load => view.readable(address, bytes.into()),
-            Operation::Store | Operation::Atomic => view.writable(address, bytes.into()),
+            Operation::Store => view.writable(address, bytes.into()),
+            Operation::Atomic => view.updatable(address, bytes.into()),
         };
         let Some(region) = region else {
             return Ok(());
@@ -86,19 +89,16 @@ impl<'a> GlobalSanitizer<'a> {
             }
         }
         for other in self.unordered {
-            match other.footprint.touches(storage.home(address), bytes.into()) {
-                Some(writes) if writes || operation != Operation::Load => {
-                    let (buffer, offset) = view.locate(address);
-                    return Err(FaultKind::Unordered {
-                        operation,
-                        buffer,
-                        offset,
-                        bytes,
-                        other: other.name.clone(),
-                        other_writes: writes,
-                    });
-                }
-                _ => {}
+            if let Some(theirs) = other.footprint.meets(operation, storage.home(address), bytes.into()) {
+                let (buffer, offset) = view.locate(address);
+                return Err(FaultKind::Unordered {
+                    operation,
+                    buffer,
+                    offset,
+                    bytes,
+                    other: other.name.clone(),
+                    other_operation: theirs,
+                });
             }
         }
         self.record(operation, address, count);
@@ -111,11 +111,10 @@ impl<'a> GlobalSanitizer<'a> {
             return;
         };
         let offset = (address - recorded.start) as usize;
-        if operation != Operation::Store {
-            recorded.read.set(offset, count);
-        }
-        if operation != Operation::Load {
-            recorded.written.set(offset, count);
+        match operation {
+            Operation::Load => recorded.read.set(offset, count),
+            Operation::Store => recorded.written.set(offset, count),
+            Operation::Atomic => recorded.updated.set(offset, count),
         }
     }
 
@@ -128,6 +127,9 @@ impl<'a> GlobalSanitizer<'a> {
             }
             for range in recorded.written.ranges() {
                 footprint.write(recorded.home + range.start as u64, range.len() as u64);
+            }
+            for range in recorded.updated.ranges() {
+                footprint.update(recorded.home + range.start as u64, range.len() as u64);
             }
         }
         footprint

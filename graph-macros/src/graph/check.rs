@@ -7,7 +7,7 @@ mod exit;
 mod mention;
 mod closure;
 mod length;
-mod shared;
+pub(crate) mod shared;
 mod launch;
 mod copy;
 
@@ -21,7 +21,8 @@ use proc_macro2::Span;
 pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
     let outcome = graph_plan::check(&graph.draft);
     for diagnostic in outcome.errors.iter().chain(&outcome.warnings) {
-        if !(diagnostic.code.is_warning() && allowed(graph, diagnostic)) {
+        let silenced = diagnostic.code.is_warning() && allowed(graph, diagnostic);
+        if !silenced && !depends_on_updates(graph, &outcome, diagnostic) {
             place(graph, diagnostic, report);
         }
     }
@@ -54,6 +55,15 @@ pub(crate) fn check(graph: &Graph<'_>, report: &mut Report) -> Outcome {
         }
     }
     outcome
+}
+
+/// Whether only rustc can tell if a diagnostic holds: atomic updates may be written as reads.
+fn depends_on_updates(graph: &Graph<'_>, outcome: &Outcome, diagnostic: &Diagnostic) -> bool {
+    match (diagnostic.code, diagnostic.subject) {
+        (Code::EndlessWhile, Subject::Node(node)) => !graph.updates_of_condition(node).is_empty(),
+        (Code::DeadNode, _) => !graph.updates_of_dead(outcome).is_empty(),
+        _ => false,
+    }
 }
 
 /// Reports params whose setters would do nothing.

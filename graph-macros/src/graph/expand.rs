@@ -22,6 +22,7 @@ mod closure;
 mod chosen;
 mod rectangle;
 mod attribute;
+mod atomic;
 mod extent;
 mod alias;
 mod part;
@@ -84,14 +85,15 @@ pub(crate) fn graph(graph: &Graph<'_>, outcome: &Outcome) -> Expansion {
         items: assertions,
         generic,
     } = node::assertions(graph, outcome);
-    let (build, groups) = (build::build(graph, &generic), step::group_functions(graph));
+    let (build, groups) = (build::build(graph, outcome, &generic), step::group_functions(graph));
     let (updates, offered) = (update::updates(graph), offered::offered(graph, Bodies::Real, &generic));
     let implementation = interface::implementation(graph, quote!(#params #plan #build #offered #groups #updates));
     let (bound, declared, aliases) = (offered::bound(graph), offered::declared(graph), alias::aliases(graph));
     let edges = programmatic::assertions(graph, outcome);
+    let warnings = atomic::warnings(graph, outcome);
     Expansion {
         seen: stub_methods(graph),
-        compiled: quote!(#aliases #bound #implementation #declared #assertions #edges),
+        compiled: quote!(#aliases #bound #implementation #declared #assertions #edges #warnings),
         methods: interface::methods(graph, Bodies::Real),
         types: interface::types(graph),
     }

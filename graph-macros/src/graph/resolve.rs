@@ -8,9 +8,11 @@ mod order;
 mod rng;
 mod symbol;
 mod scalar;
+mod updates;
 
 pub(crate) use loops::Loop;
 pub(crate) use scalar::{Scalar, Value, added, added_scalars, bounds, expressions, mentioned, params, scalars};
+pub(crate) use updates::Updates;
 
 use super::ast::{Attributes, Dependency, Form, Item, Node, Param, Place, Resource};
 use super::constant::{Variables, mentions};
@@ -38,6 +40,8 @@ pub(crate) struct Graph<'a> {
     pub(crate) draft: Draft,
     /// For each access of the draft, the place and its first token.
     pub(crate) accesses: Vec<(&'a Place, Span)>,
+    /// The accesses that may be atomic updates.
+    pub(crate) updates: Updates,
     /// For each edge of the draft, the name in `after`.
     pub(crate) edges: Vec<&'a Ident>,
     /// For each edge between iterations, its text in `after`.
@@ -120,9 +124,17 @@ impl Graph<'_> {
         self.variables().mentioned(length.to_token_stream())
     }
 
-    /// A length or a bound, as a sum of a literal and a name whose value only build knows.
+    /// An index or a bound, as a sum of a literal and a name whose value only build knows.
     pub(crate) fn sum(&self, expr: &Expr) -> Option<Sum> {
         Sum::of(expr, &|name| self.variables().mentioned(name.to_token_stream()))
+    }
+
+    /// A length of memory as such a sum. The variable of a loop may have the name of a local, but no length is one.
+    pub(crate) fn sum_of_length(&self, length: &Expr) -> Option<Sum> {
+        let looped = |name: &Ident| self.loops.iter().any(|repeated| repeated.variable() == name);
+        Sum::of(length, &|name| {
+            !looped(name) && self.variables().mentioned(name.to_token_stream())
+        })
     }
 
     /// Whether a built graph numbers its nodes otherwise than they are declared.
@@ -158,6 +170,7 @@ pub(crate) fn resolve<'a>(item: &'a Item, report: &mut Report) -> Graph<'a> {
         nameless: Vec::new(),
         draft: Draft::new(item.name.to_string()),
         accesses: Vec::new(),
+        updates: Updates::default(),
         edges: Vec::new(),
         shifts: Vec::new(),
         names: item

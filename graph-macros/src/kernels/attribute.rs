@@ -51,15 +51,12 @@ pub(super) fn parse(arguments: TokenStream, attribute: Span, report: &mut Report
 }
 
 fn all(input: ParseStream<'_>) -> syn::Result<Arguments> {
+    let mut runtime = runtime(input)?;
     if input.peek(LitStr) {
         let path = input.parse()?;
         input.parse::<Option<Token![,]>>()?;
-        let mut runtime = None;
-        if input.peek(Token![crate]) {
-            if let Argument::Runtime(_, path) = argument(input)? {
-                runtime = Some(path);
-            }
-            input.parse::<Option<Token![,]>>()?;
+        if runtime.is_none() {
+            runtime = self::runtime(input)?;
         }
         let file = File::Ptx(path);
         return match input.is_empty() {
@@ -70,7 +67,7 @@ fn all(input: ParseStream<'_>) -> syn::Result<Arguments> {
     if !input.peek(Ident::peek_any) {
         return Err(input.error("expected the path of a PTX file, in quotes"));
     }
-    let (mut path, mut options, mut runtime) = (None, None, None);
+    let (mut path, mut options) = (None, None);
     for argument in Punctuated::<Argument, Token![,]>::parse_terminated_with(input, argument)? {
         let twice = |name: &Ident| syn::Error::new(name.span(), format!("`{name}` is given twice"));
         match argument {
@@ -93,6 +90,18 @@ fn all(input: ParseStream<'_>) -> syn::Result<Arguments> {
         (None, Some((name, _))) => Err(syn::Error::new(name.span(), "`options` are for a CUDA source")),
         (None, None) => Err(input.error("expected the path of a PTX file, in quotes")),
     }
+}
+
+/// `crate = path` and a comma, if it comes next.
+fn runtime(input: ParseStream<'_>) -> syn::Result<Option<Path>> {
+    if !input.peek(Token![crate]) {
+        return Ok(None);
+    }
+    let Argument::Runtime(_, path) = argument(input)? else {
+        return Ok(None);
+    };
+    input.parse::<Option<Token![,]>>()?;
+    Ok(Some(path))
 }
 
 /// `cuda = "x.cu"`, `options = [..]` or `crate = path`

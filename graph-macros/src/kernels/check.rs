@@ -4,13 +4,13 @@
 use super::contract::{self, Contract};
 use super::declaration::{Declaration, InstanceOf};
 use super::layout::{self, Layout};
-use super::param::{Kind, Param, push};
+use super::param::{Buffer, Kind, Param, Wrapper, push, scalar};
 use super::source::{Ptx, Source};
 use crate::report::error;
 use crate::text::text;
-use graph_plan::{Code, Diagnostic, Scalar, nearest};
+use graph_plan::{Code, Diagnostic, Mode, Scalar, nearest};
 use graph_ptx::KernelSummary;
-use graph_ptx::declaration::{self as rules, Findings, Mistake, Place, Rule};
+use graph_ptx::declaration::{self as rules, BufferAccess, Findings, Mistake, Place, Rule};
 use syn::Type;
 
 /// A declaration and the facts from its PTX.
@@ -87,9 +87,7 @@ fn against(checked: &mut Checked, ptx: &Ptx) {
 /// The declaration in the types of [`graph_ptx::declaration`].
 fn described(declaration: &Declaration) -> rules::Declaration {
     let kind = |param: &Param| match &param.kind {
-        Kind::Buffer(buffer) => rules::Kind::Buffer {
-            mutable: buffer.mutability.is_some(),
-        },
+        Kind::Buffer(buffer) => rules::Kind::Buffer(access(buffer)),
         Kind::Value(value) if value.scalar.size() == 0 => rules::Kind::Unsized,
         Kind::Value(value) => rules::Kind::Number {
             size: value.scalar.size() as u64,
@@ -108,6 +106,24 @@ fn described(declaration: &Declaration) -> rules::Declaration {
         safe: declaration.safe.is_some(),
         params: params.collect(),
     }
+}
+
+/// The accesses that a parameter allows.
+fn access(buffer: &Buffer) -> BufferAccess {
+    match buffer.mode() {
+        Mode::Read => BufferAccess::Read,
+        Mode::ReadWrite => BufferAccess::Write,
+        Mode::Write => BufferAccess::Overwrite,
+        Mode::Atomic => BufferAccess::Atomic {
+            size: buffer.wrapper.as_ref().and_then(known_size),
+        },
+    }
+}
+
+/// The size of the elements, if their type is a scalar; rustc checks other types.
+fn known_size(wrapper: &Wrapper) -> Option<u64> {
+    let size = scalar(&wrapper.inner).ok()?.size();
+    (size > 0).then_some(size as u64)
 }
 
 /// Reports a mistake where the author made it.

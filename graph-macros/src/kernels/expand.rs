@@ -4,6 +4,7 @@ mod call;
 mod expected;
 mod facts;
 mod source;
+mod wrapper;
 
 use self::call::{call, launch, values};
 use self::expected::{expected, implementations};
@@ -226,6 +227,8 @@ fn implementation_of_kernel(
 ) -> TokenStream {
     let (facts, conditions) = (facts(source, kernel), &kernel.declaration.conditions);
     let arguments = instance.map(|ty| quote!(<#ty>));
+    let wrapped = wrapper::assertions(source, kernel);
+    let wrapped = (!wrapped.is_empty()).then(|| quote!(#(#conditions)* const _: () = { #wrapped };));
     let variables = matches!(source, Some(Source::Ptx(_))).then(|| {
         quote! {
             const VARIABLES: ::core::option::Option<&'static [::graph_runtime::kernel::ModuleVariable<'static>]> =
@@ -245,6 +248,7 @@ fn implementation_of_kernel(
             const FACTS: &'static ::graph_runtime::kernel::KernelFacts = &#facts;
             #variables
         }
+        #wrapped
         #layouts
     }
 }

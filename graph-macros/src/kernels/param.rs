@@ -1,17 +1,26 @@
 //! The parameters of a declared kernel: the Rust types that they may have, and their meaning.
 
-use crate::report::{Report, error};
+mod wrapper;
+mod ty;
+
+pub(super) use ty::{is_primitive, scalar, signature};
+pub(super) use wrapper::{Wrapper, Wrapping};
+
+use crate::report::Report;
 use crate::span::ends;
 use crate::text::text;
-use graph_plan::{Code, Diagnostic, Scalar};
+use graph_plan::{Diagnostic, Mode, Scalar};
 use proc_macro2::Ident;
 use quote::format_ident;
 use syn::{FnArg, Pat, PatIdent, PointerMutability, Token, Type, TypeReference};
+use ty::bare;
 
 /// A parameter.
 pub(super) struct Param {
     pub(super) ident: Ident,
     pub(super) kind: Kind,
+    /// The type around its elements, if there is a mistake in it: imports of it are used.
+    pub(super) refused: Option<Type>,
 }
 
 /// The kind of argument that a parameter takes.
@@ -31,6 +40,23 @@ pub(super) struct Buffer {
     pub(super) exact: Option<Type>,
     /// The type whose values `.len()` counts.
     pub(super) unit: Type,
+    /// The type around its innermost elements that says how the kernel accesses them, if there is one. The shapes above
+    /// are without it.
+    pub(super) wrapper: Option<Wrapper>,
+}
+
+impl Buffer {
+    /// The kernel's accesses to it.
+    pub(super) fn mode(&self) -> Mode {
+        match (&self.wrapper, self.mutability) {
+            (None, None) => Mode::Read,
+            (None, Some(_)) => Mode::ReadWrite,
+            (Some(wrapper), _) => match wrapper.kind {
+                Wrapping::Atomic => Mode::Atomic,
+                Wrapping::Uninit => Mode::Write,
+            },
+        }
+    }
 }
 
 /// A by-value parameter.
@@ -45,6 +71,7 @@ impl Param {
         Self {
             ident: format_ident!("argument{index}"),
             kind: Kind::Invalid,
+            refused: None,
         }
     }
 
@@ -76,11 +103,11 @@ impl Param {
                 report,
             );
         }
-        let kind = match kind(&argument.ty, report) {
-            Ok(kind) => kind,
+        let (kind, refused) = match kind(&argument.ty, report) {
+            Ok(kind) => (kind, None),
             Err(fault) => {
                 push(&argument.ty, &fault, report);
-                Kind::Invalid
+                (Kind::Invalid, wrapper::find(&argument.ty))
             }
         };
         let ident = match name(&argument.pat) {
@@ -94,13 +121,8 @@ impl Param {
                 Self::invalid(index).ident
             }
         };
-        Self { ident, kind }
+        Self { ident, kind, refused }
     }
-}
-
-/// A `signature` error.
-pub(super) fn signature(message: impl Into<String>) -> Diagnostic {
-    error(Code::Signature, message)
 }
 
 /// Reports a diagnostic at all of the tokens.
@@ -139,6 +161,7 @@ fn kind(ty: &Type, report: &mut Report) -> Result<Kind, Diagnostic> {
                 .help(format!("use `&[{element}]` or `&mut [{element}]`")))
         }
         value => {
+            wrapper::by_value(value)?;
             element(value)?;
             let scalar = scalar(value)?;
             Ok(Kind::Value(Box::new(Value { ty: ty.clone(), scalar })))
@@ -152,10 +175,14 @@ fn buffer(ty: &Type, reference: &TypeReference, report: &mut Report) -> Result<B
             .help("the graph keeps alive what it uses: leave it out");
         push(lifetime, &fault, report);
     }
-    let target = bare(&reference.elem);
-    let (exact, unit) = match target {
+    let mut target = bare(&reference.elem).clone();
+    let wrapper = wrapper::take(&mut target);
+    if let Some(wrapper) = &wrapper {
+        wrapper.check(reference.mutability.is_some(), &target, &reference.elem)?;
+    }
+    let (exact, unit) = match &target {
         Type::Slice(slice) => (None, &*slice.elem),
-        Type::Array(array) => (Some(target), &*array.elem),
+        Type::Array(array) => (Some(&target), &*array.elem),
         other => (Some(other), other),
     };
     element(unit)?;
@@ -164,6 +191,7 @@ fn buffer(ty: &Type, reference: &TypeReference, report: &mut Report) -> Result<B
         mutability: reference.mutability,
         exact: exact.cloned(),
         unit: unit.clone(),
+        wrapper,
     })
 }
 
@@ -177,55 +205,5 @@ fn element(ty: &Type) -> Result<(), Diagnostic> {
         Type::Path(_) | Type::Macro(_) => Ok(()),
         _ => Err(signature(format!("`{}` cannot be passed to a kernel", text(ty)))
             .help("memory is passed as `&[T]` or `&mut [T]`, and anything else as a value of a `Pod` type")),
-    }
-}
-
-/// The scalar type of a by-value parameter.
-fn scalar(ty: &Type) -> Result<Scalar, Diagnostic> {
-    let Type::Path(path) = ty else { return Ok(Scalar::Other) };
-    let Some(ident) = path.path.get_ident().filter(|_| path.qself.is_none()) else {
-        return Ok(Scalar::Other);
-    };
-    let name = ident.to_string();
-    let instead = match name.as_str() {
-        "usize" => "u64",
-        "isize" => "i64",
-        "bool" => "u8",
-        "char" => "u32",
-        _ => {
-            return Ok(SCALARS
-                .iter()
-                .find(|(known, _)| *known == name)
-                .map_or(Scalar::Other, |(_, scalar)| *scalar));
-        }
-    };
-    Err(signature(format!("`{name}` cannot be passed to a kernel by value")).help(format!("use `{instead}`")))
-}
-
-/// Whether the type is one of the scalars that contracts and checks know, by its plain name.
-pub(super) fn is_primitive(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if SCALARS.iter().any(|(known, _)| path.path.is_ident(known)))
-}
-
-/// The scalars that contracts and checks know, by name.
-const SCALARS: [(&str, Scalar); 10] = [
-    ("u8", Scalar::U8),
-    ("u16", Scalar::U16),
-    ("u32", Scalar::U32),
-    ("u64", Scalar::U64),
-    ("i8", Scalar::I8),
-    ("i16", Scalar::I16),
-    ("i32", Scalar::I32),
-    ("i64", Scalar::I64),
-    ("f32", Scalar::F32),
-    ("f64", Scalar::F64),
-];
-
-/// The type without parentheses and invisible groups.
-fn bare(ty: &Type) -> &Type {
-    match ty {
-        Type::Paren(inner) => bare(&inner.elem),
-        Type::Group(inner) => bare(&inner.elem),
-        other => other,
     }
 }

@@ -85,7 +85,11 @@ const _: () = {
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
             use __p::Mode::*;
-            &__p::plan_accesses([(0, Read), (1, ReadWrite), (0, Read), (0, Write)])
+            &__p::exact_accesses(
+                __p::plan_accesses([(0, Read), (1, ReadWrite), (0, Read), (0, Write)]),
+                &[<__kernel_scale as __g::Kernel>::FACTS],
+                &[(1, 0)],
+            )
         };
         const __NODES: &'static [__p::PlanNode] = {
             use __p::NodeKind::*;
@@ -128,7 +132,7 @@ const _: () = {
         #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Loop",
-            memory: &[("more", true), ("data", true)],
+            memory: &[("more", __p::Mode::ReadWrite), ("data", __p::Mode::ReadWrite)],
             values: &[("factor", false)],
             unconditional: ::core::option::Option::None,
             scratch: 0,

@@ -104,7 +104,7 @@ const _: () = {
         #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Loaded",
-            memory: &[("data", true)],
+            memory: &[("data", __p::Mode::ReadWrite)],
             values: &[("functions", true), ("factor", false)],
             unconditional: ::core::option::Option::None,
             scratch: 0,

@@ -103,13 +103,17 @@ const _: () = {
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
             use __p::Mode::*;
-            &__p::plan_accesses([
-                (0, Read),
-                (1, ReadWrite),
-                (2, Read),
-                (1, Write),
-                (1, Write),
-            ])
+            &__p::exact_accesses(
+                __p::plan_accesses([
+                    (0, Read),
+                    (1, ReadWrite),
+                    (2, Read),
+                    (1, Write),
+                    (1, Write),
+                ]),
+                &[<__kernel_scale as __g::Kernel>::FACTS],
+                &[(0, 0)],
+            )
         };
         const __NODES: &'static [__p::PlanNode] = {
             use __p::NodeKind::*;
@@ -157,7 +161,11 @@ const _: () = {
         #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Layers",
-            memory: &[("weights", false), ("data", true), ("flags", false)],
+            memory: &[
+                ("weights", __p::usage(false, &[__p::is_atomic::<__kernel_scale>(0)])),
+                ("data", __p::Mode::ReadWrite),
+                ("flags", __p::Mode::Read),
+            ],
             values: &[("n", true), ("factor", false)],
             unconditional: ::core::option::Option::None,
             scratch: 0,

@@ -71,7 +71,11 @@ const _: () = {
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
             use __p::Mode::*;
-            &__p::plan_accesses([(0, Write), (0, ReadWrite)])
+            &__p::exact_accesses(
+                __p::plan_accesses([(0, Write), (0, ReadWrite)]),
+                &[<__kernel_scale as __g::Kernel>::FACTS],
+                &[(1, 0)],
+            )
         };
         const __NODES: &'static [__p::PlanNode] = {
             use __p::NodeKind::*;
@@ -97,7 +101,7 @@ const _: () = {
         #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Scale",
-            memory: &[("data", true)],
+            memory: &[("data", __p::Mode::ReadWrite)],
             values: &[("factor", false)],
             unconditional: ::core::option::Option::None,
             scratch: 0,

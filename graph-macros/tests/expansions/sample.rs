@@ -82,14 +82,21 @@ const _: () = {
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
             use __p::Mode::*;
-            &__p::plan_accesses([
-                (0, Read),
-                (1, Write),
-                (1, ReadWrite),
-                (1, ReadWrite),
-                (1, Read),
-                (2, Write),
-            ])
+            &__p::exact_accesses(
+                __p::plan_accesses([
+                    (0, Read),
+                    (1, Write),
+                    (1, ReadWrite),
+                    (1, ReadWrite),
+                    (1, Read),
+                    (2, Write),
+                ]),
+                &[
+                    <__kernel_forward as __g::Kernel>::FACTS,
+                    <__kernel_backward as __g::Kernel>::FACTS,
+                ],
+                &[(2, 0), (3, 1)],
+            )
         };
         const __NODES: &'static [__p::PlanNode] = {
             use __p::NodeKind::*;
@@ -121,7 +128,11 @@ const _: () = {
         #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Sample",
-            memory: &[("input", false), ("data", true), ("output", true)],
+            memory: &[
+                ("input", __p::Mode::Read),
+                ("data", __p::Mode::ReadWrite),
+                ("output", __p::Mode::ReadWrite),
+            ],
             values: &[],
             unconditional: ::core::option::Option::None,
             scratch: 0,

@@ -99,14 +99,18 @@ const _: () = {
         ];
         const __ACCESSES: &'static [__p::PlanAccess] = {
             use __p::Mode::*;
-            &__p::plan_accesses([
-                (0, Read),
-                (2, ReadWrite),
-                (2, Read),
-                (1, ReadWrite),
-                (1, Read),
-                (0, Write),
-            ])
+            &__p::exact_accesses(
+                __p::plan_accesses([
+                    (0, Read),
+                    (2, ReadWrite),
+                    (2, Read),
+                    (1, ReadWrite),
+                    (1, Read),
+                    (0, Write),
+                ]),
+                &[<__kernel_ask as __g::Kernel>::FACTS],
+                &[(0, 0), (2, 0)],
+            )
         };
         const __NODES: &'static [__p::PlanNode] = {
             use __p::NodeKind::*;
@@ -142,7 +146,7 @@ const _: () = {
         #[doc(hidden)]
         pub const __INTERFACE: __p::Interface = __p::Interface {
             graph: "Layer",
-            memory: &[("x", true)],
+            memory: &[("x", __p::Mode::ReadWrite)],
             values: &[],
             unconditional: ::core::option::Option::None,
             scratch: Self::__PACKED.bytes,

@@ -1,7 +1,7 @@
 //! The memory that one node may be given: memory of the right kind, and none twice.
 
 use super::advice::name_in_after;
-use crate::{Access, Code, Diagnostic, Draft, NodeKind, Space, Subject};
+use crate::{Access, Code, Diagnostic, Draft, Mode, NodeKind, Space, Subject};
 
 /// Reports memory of a kind that a node cannot have: host memory as a kernel argument, under a memset or as a
 /// condition, and device memory for a host function.
@@ -78,7 +78,8 @@ pub(super) fn aliased_arguments(draft: &Draft, errors: &mut Vec<Diagnostic>) {
     }
 }
 
-fn aliased(draft: &Draft, first: &Access, second: &Access, index: usize) -> Diagnostic {
+/// The mistake of a node that gets overlapping memory as `first` and again as `second`, the access of this index.
+pub(super) fn aliased(draft: &Draft, first: &Access, second: &Access, index: usize) -> Diagnostic {
     let (node, name) = (&draft.nodes[second.node], &draft.resources[second.resource].name);
     let (message, help) = if node.kind == NodeKind::Memcpy {
         let message = format!("node `{}` copies `{name}` onto itself", node.name);
@@ -87,17 +88,22 @@ fn aliased(draft: &Draft, first: &Access, second: &Access, index: usize) -> Diag
             "copy between two resources, or between parts that do not overlap",
         )
     } else {
-        let how = |access: &Access| if access.mode.writes() { "`&mut`" } else { "`&`" };
+        let how = |access: &Access| match access.mode {
+            Mode::Read => "`&`",
+            Mode::Write | Mode::ReadWrite => "`&mut`",
+            Mode::Atomic => "`&` of atomics",
+        };
         const APART: &str = "pass another resource, or parts that do not overlap such as `x[..MID]` and `x[MID..]`";
         const IN_PLACE: &str = "pass it once, as `&mut`, if it may be read and written in place; or pass another \
             resource, or parts that do not overlap such as `x[..MID]` and `x[MID..]`";
-        let again = if first.mode == second.mode {
-            format!("as {} twice", how(first))
-        } else {
-            format!("as {} and again as {}", how(first), how(second))
+        let (one, other) = (how(first), how(second));
+        let again = match one == other {
+            true => format!("as {one} twice"),
+            false => format!("as {one} and again as {other}"),
         };
         let message = format!("node `{}` gets `{name}` {again}", node.name);
-        (message, if first.mode == second.mode { APART } else { IN_PLACE })
+        let atomic = [first, second].iter().any(|access| access.mode == Mode::Atomic);
+        (message, if one == other || atomic { APART } else { IN_PLACE })
     };
     let diagnostic = Diagnostic::new(Code::AliasedArgument, Subject::Access(index), message).help(help);
     if first.region == second.region {

@@ -181,14 +181,20 @@ fn doubtful(draft: &Draft, body: usize) -> bool {
 /// The nodes in the body of a `while`, however deep, that write its condition. A node with two such accesses comes
 /// twice.
 pub fn condition_writers(draft: &Draft, body: usize) -> impl Iterator<Item = usize> + '_ {
+    let accesses = condition_accesses(draft, body).map(|index| &draft.accesses[index]);
+    accesses.filter(|access| access.mode.writes()).map(|access| access.node)
+}
+
+/// The accesses, by index, of nodes in the body of a `while`, however deep, to its condition.
+pub fn condition_accesses(draft: &Draft, body: usize) -> impl Iterator<Item = usize> + '_ {
     let owner = draft.bodies[body].node;
     let condition = draft.accesses.iter().find(move |access| Some(access.node) == owner);
-    draft.accesses.iter().filter_map(move |access| {
+    let accesses = draft.accesses.iter().enumerate();
+    accesses.filter_map(move |(index, access)| {
         let condition = condition?;
-        let writes = access.resource == condition.resource
-            && access.mode.writes()
+        let touches = access.resource == condition.resource
             && access.region.overlaps(&condition.region)
             && draft.bodies_around(access.node).any(|around| around == body);
-        writes.then_some(access.node)
+        touches.then_some(index)
     })
 }

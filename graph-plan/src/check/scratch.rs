@@ -33,20 +33,29 @@ pub(super) fn uninitialized(draft: &Draft, order: &Nest, broken: &[bool]) -> Scr
         let writers: Vec<&Access> = accesses
             .iter()
             .map(|&index| &draft.accesses[index])
-            .filter(|access| access.mode.writes())
+            .filter(|access| initializes(access.mode))
             .collect();
         let memory = Memory { draft, order, writers };
         let unwritten = accesses
             .into_iter()
             .filter(|&index| !memory.is_written(index) && !uncertain(draft.accesses[index].node));
         let (reads, writes): (Vec<usize>, Vec<usize>) = unwritten
-            .filter(|&index| draft.accesses[index].mode != Mode::Write)
-            .partition(|&index| draft.accesses[index].mode == Mode::Read);
+            .filter(|&index| draft.accesses[index].reads())
+            .partition(|&index| !initializes(draft.accesses[index].mode));
         found.first_writes.extend(writes);
         found.errors.extend(memory.errors(&reads));
     }
     found.first_writes.sort_unstable();
     found
+}
+
+/// Whether an access leaves the memory initialised in any case. Atomic operations do not: they start from the previous
+/// contents.
+const fn initializes(mode: Mode) -> bool {
+    match mode {
+        Mode::Write | Mode::ReadWrite => true,
+        Mode::Read | Mode::Atomic => false,
+    }
 }
 
 /// A scratch resource.
@@ -165,6 +174,14 @@ impl Memory<'_> {
                     name(writer.node)
                 ),
             )
+        } else if self.writes_earlier(writer.node, access.node) {
+            (
+                format!(
+                    "`{reader}` runs after the `{}` of another iteration, which some iteration does not have",
+                    name(writer.node)
+                ),
+                format!("write `{memory}` also before the loop, for example by a `memset` that `{reader}` runs after"),
+            )
         } else {
             (
                 format!("`{}` writes it, but runs after `{reader}`", name(writer.node)),
@@ -172,6 +189,12 @@ impl Memory<'_> {
             )
         };
         error.note(note).help(help)
+    }
+
+    /// Whether an edge between iterations leads from one node to the other.
+    fn writes_earlier(&self, writer: usize, reader: usize) -> bool {
+        let mut shifts = self.draft.shifts.iter();
+        shifts.any(|shift| shift.from == writer && shift.to == reader)
     }
 
     /// The write that was most likely meant to come before: one that does, else one of the same part, else any.
@@ -208,6 +231,18 @@ mod tests {
     fn found(draft: &Draft) -> Vec<(Code, Subject)> {
         let errors = check(draft).errors;
         errors.iter().map(|error| (error.code, error.subject)).collect()
+    }
+
+    #[test]
+    fn atomic_updates_start_from_what_was_there() {
+        let mut draft = row(&[("count", Mode::Atomic), ("use", Mode::Read)]);
+        assert_eq!(found(&draft).len(), 1, "and what was updated is not told again");
+        let other = draft.node("other", NodeKind::Kernel);
+        draft.access(other, 0, Region::Whole, Mode::Atomic);
+        draft.edge(other, 1);
+        assert_eq!(found(&draft).len(), 1, "unordered updates are no race");
+        let cleared = row(&[("clear", Mode::Write), ("count", Mode::Atomic), ("use", Mode::Read)]);
+        assert_eq!(found(&cleared), []);
     }
 
     #[test]

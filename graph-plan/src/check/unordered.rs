@@ -58,7 +58,7 @@ pub(super) fn unordered(draft: &Draft, order: &Nest, broken: &[bool], errors: &m
 
 /// Whether two accesses of unordered nodes meet. Edges between iterations may order nodes that no path of other edges
 /// orders.
-fn races(parallel: Option<&Parallel<'_>>, first: &Side, second: &Side) -> bool {
+pub(super) fn races(parallel: Option<&Parallel<'_>>, first: &Side, second: &Side) -> bool {
     parallel.is_none_or(|parallel| {
         !parallel.concerns(first.node, second.node)
             || parallel.race_in_one_iteration((first.access, first.node), (second.access, second.node))
@@ -181,7 +181,8 @@ impl Scope {
     }
 }
 
-fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnostic {
+/// The race of two sides that are unordered in one iteration.
+pub(super) fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnostic {
     let name = |node: usize| &draft.nodes[node].name;
     let (a, b) = (&draft.accesses[first.access], &draft.accesses[second.access]);
     let resource = &draft.resources[a.resource];
@@ -227,9 +228,10 @@ fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -> Diagnosti
     } else {
         match &overlap {
             Overlap::Same => {
+                let mutable = |mode| matches!(mode, Mode::Write | Mode::ReadWrite);
                 let kernels = [a, b]
                     .iter()
-                    .all(|access| draft.nodes[access.node].kind == NodeKind::Kernel && access.mode == Mode::ReadWrite);
+                    .all(|access| draft.nodes[access.node].kind == NodeKind::Kernel && mutable(access.mode));
                 if iterations.is_some() {
                     helps.push("give each iteration memory of its own".to_owned());
                 } else if kernels {

@@ -30,6 +30,19 @@ fn dot_has_every_node_and_edge() {
 }
 
 #[test]
+fn atomic_updates_are_told_from_writes() {
+    let mut draft = Draft::new("Histogram");
+    let bins = draft.resource("bins", Space::Device);
+    let clear = draft.node("clear", NodeKind::Memset);
+    let count = draft.node("count", NodeKind::Kernel);
+    draft.access(clear, bins, Region::Whole, Mode::Write);
+    draft.access(count, bins, Region::Whole, Mode::Atomic);
+    draft.edge(clear, count);
+    let plan = Plan::of(&draft, &check(&draft), |_| 4);
+    assert!(plan.to_mermaid().contains("n1[\"kernel count<br>updates bins\"]"));
+}
+
+#[test]
 fn mermaid_has_every_node_and_edge() {
     let expected = concat!(
         "flowchart TD\n",
@@ -93,6 +106,25 @@ fn loops_are_drawn_inside_the_graph() {
         "    n3([\"join last\"])\n",
     );
     assert!(plan.to_mermaid().contains(mermaid), "{}", plan.to_mermaid());
+}
+
+#[test]
+fn edges_between_iterations_are_dashed_and_named() {
+    let mut draft = Draft::new("Wavefront");
+    let outer = draft.each("i", None);
+    let inner = draft.each("j", Some(outer));
+    let block = draft.node("block", NodeKind::Join);
+    draft.nodes[block].repeated = Some(inner);
+    draft.shift(block, block, [-1, 0]);
+    let plan = Plan::of(&draft, &check(&draft), |_| 4);
+    let (dot, mermaid) = (plan.to_dot(), plan.to_mermaid());
+    assert!(
+        dot.contains("label=\"each i\"") && mermaid.contains("\"each j\""),
+        "{dot}{mermaid}"
+    );
+    let arrow = "    n0 -> n0 [style=dashed, label=\"i - 1, j\", constraint=false];\n";
+    assert!(dot.contains(arrow), "{dot}");
+    assert!(mermaid.contains("    n0 -. \"i - 1, j\" .-> n0\n"), "{mermaid}");
 }
 
 #[test]

@@ -156,7 +156,7 @@ impl Meeting {
         }
     }
 
-    /// Whether the end `a` of an instance is at most `b` of it in each iteration, of which there is one.
+    /// Whether the end `a` of an instance is at most its end `b` in each iteration, and whether there is an iteration.
     pub(super) fn is_at_most(a: &Bound, b: &Bound) -> bool {
         let (mut at_most, mut greater) = (Self::default(), Self::default());
         let numbers = |meeting: &mut Self| Some((meeting.number(a, 0)?, meeting.number(b, 0)?));

@@ -1,8 +1,8 @@
 //! The rules about access: the kernel's reads and writes compared with its declaration.
 
 use super::proposal::{Proposal, proposals};
-use super::text::list;
-use super::{Declaration, Kind, Mistake, Param, Place, Rule};
+use super::text::{bytes, list};
+use super::{BufferAccess, Declaration, Kind, Mistake, Param, Place, Rule};
 use crate::ast::Module;
 use crate::{KernelSummary, Store};
 
@@ -16,6 +16,7 @@ pub(super) fn check(
     if declaration.safe {
         addresses(declaration, summary, module, path, mistakes);
         unknown(declaration, summary, path, mistakes);
+        atomics(declaration, summary, path, mistakes);
     }
     shared_stores(declaration, summary, path, mistakes);
     needless_mut(declaration, summary, mistakes);
@@ -74,7 +75,7 @@ fn unknown(declaration: &Declaration, summary: &KernelSummary, path: &str, mista
 fn shared_stores(declaration: &Declaration, summary: &KernelSummary, path: &str, mistakes: &mut Vec<Mistake>) {
     let shared = |index: usize| {
         let kind = declaration.params.get(index).map(|param| param.kind);
-        kind == Some(Kind::Buffer { mutable: false })
+        kind == Some(Kind::Buffer(BufferAccess::Read))
     };
     let mut reported = Vec::new();
     for store in summary.stores.iter().filter(|store| !store.unknown) {
@@ -85,13 +86,19 @@ fn shared_stores(declaration: &Declaration, summary: &KernelSummary, path: &str,
         for &index in store.params.iter().filter(|&&index| shared(index)) {
             if !reported.contains(&index) {
                 reported.push(index);
-                mistakes.push(shared_store(declaration, store, index, path));
+                mistakes.push(shared_store(declaration, summary, store, index, path));
             }
         }
     }
 }
 
-fn shared_store(declaration: &Declaration, store: &Store, index: usize, path: &str) -> Mistake {
+fn shared_store(
+    declaration: &Declaration,
+    summary: &KernelSummary,
+    store: &Store,
+    index: usize,
+    path: &str,
+) -> Mistake {
     let Param { name, ty, .. } = &declaration.params[index];
     let message = format!(
         "the kernel `{}` writes to `{name}`, which is declared `&`",
@@ -103,7 +110,88 @@ fn shared_store(declaration: &Declaration, store: &Store, index: usize, path: &s
         let names: Vec<&str> = store.params.iter().map(name).collect();
         fault = fault.note(format!("its address may come from any of {}", list(&names)));
     }
-    fault.help(format!("declare it `{name}: {}`", ty.replacen('&', "&mut ", 1)))
+    let mutable = format!("`{name}: {}`", ty.replacen('&', "&mut ", 1));
+    let access = summary.params[index].access;
+    fault.help(
+        match element(ty).filter(|_| access.plain.is_none() && access.narrow.is_none()) {
+            Some(element) => format!("declare it `{name}: &[Atomic<{element}>]`, or {mutable}"),
+            None => format!("declare it {mutable}"),
+        },
+    )
+}
+
+/// The element of a type that is written `&[T]`.
+fn element(ty: &str) -> Option<&str> {
+    let element = ty.strip_prefix("&[")?.strip_suffix(']')?;
+    (!element.contains(['[', ';'])).then_some(element)
+}
+
+/// Reports accesses of `&[Atomic<T>]` that may disturb atomic operations of other kernels.
+fn atomics(declaration: &Declaration, summary: &KernelSummary, path: &str, mistakes: &mut Vec<Mistake>) {
+    for (index, (param, facts)) in declaration.params.iter().zip(&summary.params).enumerate() {
+        let Kind::Buffer(BufferAccess::Atomic { size }) = param.kind else {
+            continue;
+        };
+        let Param { name, ty, .. } = param;
+        let mistake =
+            |message: String, line: u32| Mistake::new(Rule::Access, Place::Param(index), message).note(at(line, path));
+        let kernel = &declaration.name;
+        let plainly = || {
+            let plain = unwrapped(ty, "Atomic").replacen('&', "&mut ", 1);
+            format!("declare it `{name}: {plain}`")
+        };
+        if let Some(line) = facts.access.plain {
+            let message = format!("the kernel `{kernel}` loads or stores `{name}`, which is declared `{ty}`");
+            let help = format!(
+                "use `atom` and `red` alone (`atomicAdd` and the like), or {}",
+                plainly()
+            );
+            mistakes.push(mistake(message, line).help(help));
+        }
+        if let Some(line) = facts.access.narrow {
+            let message = format!(
+                "the kernel `{kernel}` updates `{name}`, which is declared `{ty}`, atomically for its own block alone"
+            );
+            let help = "use atomic operations of the whole GPU: `atomicAdd` rather than `atomicAdd_block`";
+            mistakes.push(mistake(message, line).help(help));
+        }
+        let sizes = [2, 4, 8, 16].into_iter().zip(facts.access.atomic_sizes);
+        let wrong = sizes.filter(|(actual, _)| size.is_some_and(|size| size != *actual));
+        let first = wrong.filter_map(|(actual, line)| Some((line?, actual))).min();
+        if let (Some((line, actual)), Some(size)) = (first, size) {
+            let message = format!(
+                "the kernel `{kernel}` updates {} at once of `{name}`, whose elements have {}",
+                bytes(actual),
+                bytes(size)
+            );
+            let help = format!("declare it with elements of {}, or {}", bytes(actual), plainly());
+            mistakes.push(mistake(message, line).help(help));
+        }
+    }
+}
+
+/// The type with `T` in place of each `Wrapper<T>`.
+fn unwrapped(ty: &str, wrapper: &str) -> String {
+    let opening = format!("{wrapper}<");
+    let Some(start) = ty.find(&opening) else {
+        return ty.to_owned();
+    };
+    let inner = &ty[start + opening.len()..];
+    let mut depth = 1_usize;
+    let closing = inner.char_indices().find(|(_, char)| {
+        match char {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    });
+    let Some((end, _)) = closing else {
+        return ty.to_owned();
+    };
+    let path = |char: char| !(char.is_alphanumeric() || char == '_' || char == ':');
+    let before = ty[..start].rfind(path).map_or(0, |last| last + 1);
+    format!("{}{}{}", &ty[..before], &inner[..end], &inner[end + 1..])
 }
 
 /// Reports parameters declared `&mut` that the kernel never writes.
@@ -115,7 +203,12 @@ fn needless_mut(declaration: &Declaration, summary: &KernelSummary, mistakes: &m
         return;
     }
     for (index, (param, facts)) in params().enumerate() {
-        if param.kind != (Kind::Buffer { mutable: true }) || facts.access.stored.is_some() {
+        let mutable = match param.kind {
+            Kind::Buffer(BufferAccess::Write | BufferAccess::Overwrite) => true,
+            Kind::Buffer(BufferAccess::Read | BufferAccess::Atomic { .. }) => false,
+            Kind::Number { .. } | Kind::Value { .. } | Kind::Unsized | Kind::Invalid => false,
+        };
+        if !mutable || facts.access.stored.is_some() {
             continue;
         }
         let Param { name, ty, .. } = param;
@@ -126,11 +219,40 @@ fn needless_mut(declaration: &Declaration, summary: &KernelSummary, mistakes: &m
         mistakes.push(
             Mistake::new(Rule::NeedlessMut, Place::Param(index), message)
                 .note("`#[allow(needless_mut)]` on the kernel silences this warning")
-                .help(format!("declare it `{name}: {}`", ty.replacen("mut ", "", 1))),
+                .help(format!(
+                    "declare it `{name}: {}`",
+                    unwrapped(ty, "MaybeUninit").replacen("mut ", "", 1)
+                )),
         );
     }
 }
 
 fn at(line: u32, path: &str) -> String {
     format!("the access is on line {line} of `{path}`")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{element, unwrapped};
+
+    #[test]
+    fn types_lose_their_wrapper() {
+        assert_eq!(unwrapped("&[Atomic<u32>]", "Atomic"), "&[u32]");
+        assert_eq!(
+            unwrapped("&[[graph_runtime::Atomic<V<u8>>; 4]]", "Atomic"),
+            "&[[V<u8>; 4]]"
+        );
+        assert_eq!(
+            unwrapped("&mut [MaybeUninit<[f32; 2]>]", "MaybeUninit"),
+            "&mut [[f32; 2]]"
+        );
+        assert_eq!(unwrapped("&mut [f32]", "MaybeUninit"), "&mut [f32]");
+    }
+
+    #[test]
+    fn elements_of_slices_are_found() {
+        assert_eq!(element("&[u32]"), Some("u32"));
+        assert_eq!(element("&[[u32; 4]]"), None);
+        assert_eq!(element("&u32"), None);
+    }
 }

@@ -36,7 +36,7 @@ pub(super) fn check(
 /// The reason why a parameter does not fit its parameter of the PTX.
 fn misfit(param: &Param, facts: &ParamSummary) -> Option<String> {
     match param.kind {
-        Kind::Buffer { .. } => reference(param, facts),
+        Kind::Buffer(_) => reference(param, facts),
         Kind::Number { size, float } => number(param, size, float, facts),
         Kind::Value { size, align } => value(param, size, align, facts),
         Kind::Unsized | Kind::Invalid => None,

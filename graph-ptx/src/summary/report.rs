@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::call::call_of;
 use super::flow::{Cell, Flow};
-use super::opcode::{Action, address_of, spaces};
+use super::opcode::{Action, address_of, atomic_element, spaces};
 use super::source::Source;
 use super::value::Value;
 use super::wait::{Early, is_wait};
@@ -18,6 +18,10 @@ struct Touch {
     load: bool,
     store: bool,
     atomic: bool,
+    /// The size in bytes of the elements of an `atom` or `red`; 0 for all else.
+    element: u32,
+    /// Whether it is an `atom` or `red` that is atomic within a block or a cluster alone.
+    narrow: bool,
     /// Whether it goes through caches that do not see the writes of others.
     noncoherent: bool,
     /// Whether it can come before `griddepcontrol.wait`.
@@ -28,6 +32,8 @@ const LOAD: Touch = Touch {
     load: true,
     store: false,
     atomic: false,
+    element: 0,
+    narrow: false,
     noncoherent: false,
     early: false,
 };
@@ -96,8 +102,8 @@ impl<'s> Report<'s> {
         report.finish();
     }
 
-    /// Notes the `.const` variables that an instruction mentions. Whoever has an address of one has it from a mention,
-    /// from memory or from a parameter; `cvta` makes one of any number.
+    /// Notes the `.const` variables that an instruction mentions. The address of such a variable comes from a mention,
+    /// from memory or from a parameter; `cvta` can make one from any number.
     fn constants(&mut self, flow: &mut Flow<'_, '_>, context: usize, instruction: &Instruction) {
         for operand in &instruction.operands {
             self.mention(flow, context, operand);
@@ -152,7 +158,11 @@ impl<'s> Report<'s> {
             Action::Load => LOAD,
             Action::Store => STORE,
             Action::Atomic if instruction.opcode == "tensormap" => BOTH,
-            Action::Atomic => ATOMIC,
+            Action::Atomic => Touch {
+                element: atomic_element(instruction),
+                narrow: has("cta") || has("cluster"),
+                ..ATOMIC
+            },
             Action::Move => return self.copy(flow, context, instruction),
             Action::Call => return self.call(flow, context, instruction),
             Action::Unknown => return self.unknown(flow, context, instruction),
@@ -353,10 +363,17 @@ fn is_constant(flow: &mut Flow<'_, '_>, value: Value) -> bool {
 
 impl Access {
     fn touch(&mut self, touch: Touch, line: u32) {
+        let [two, four, eight, sixteen] = &mut self.atomic_sizes;
         let parts = [
             (touch.load, &mut self.loaded),
             (touch.store, &mut self.stored),
             (touch.atomic, &mut self.atomic),
+            (touch.element == 0, &mut self.plain),
+            (touch.narrow, &mut self.narrow),
+            (touch.element == 2, two),
+            (touch.element == 4, four),
+            (touch.element == 8, eight),
+            (touch.element == 16, sixteen),
             (touch.early, &mut self.early),
             (touch.noncoherent, &mut self.noncoherent),
         ];

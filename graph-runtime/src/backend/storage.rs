@@ -116,7 +116,7 @@ pub(crate) fn allocate(backend: &Backend, blueprint: &Blueprint<'_>) -> Result<V
         Ok(match (shared, layout, resource.space) {
             (Some(memory), ..) => Storage::Shared(memory),
             (None, None, _) => Storage::Module,
-            // Whoever loads the module puts the variable here.
+            // The backend puts the variable here when it has loaded the module.
             (None, Some(_), _) if resource.constant => Storage::Module,
             (None, Some(_), _) if resource.scratch => scratch.next().map_or(Storage::Module, Storage::Scratch),
             (None, Some(layout), Space::Host) => Storage::Host(HostMemory::zeroed(backend, *layout, site)?),

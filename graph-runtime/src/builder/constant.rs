@@ -18,12 +18,12 @@ pub(super) struct DeclaredConstant {
 }
 
 impl GraphBuilder {
-    /// Declares a `__constant__` or `__device__` variable of the kernels' module as memory of shape `S`: `symbol` is its
-    /// name in the PTX. Copies and memsets take it, and [`Graph::device`](crate::Graph::device) lends it. A kernel that
-    /// reads or writes the variable, by its name, touches this memory: a copy that is not ordered with it is a race.
+    /// Declares a `__constant__` or `__device__` variable of the kernels' module as memory of shape `S`. `symbol` is
+    /// its name in the PTX. Copies and memsets take it, and [`Graph::device`](crate::Graph::device) lends it. A kernel
+    /// that reads or writes the variable touches this memory, so a copy that is not ordered with the kernel is a race.
     ///
-    /// The graph loads its own instance of the module, so it shares the variable with no other graph, but with its
-    /// children. The variable has the initial value of the CUDA source until something writes it.
+    /// The graph loads its own instance of the module: it shares the variable with its children, and with no other
+    /// graph. The variable has the initial value of the CUDA source until something writes it.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder, Launch, cuda_kernels};
@@ -51,9 +51,9 @@ impl GraphBuilder {
     /// # Ok::<(), graph_runtime::Error>(())
     /// ```
     ///
-    /// The variable is that of the only module, among those of the graph's kernels, that has one of this name. If none
-    /// has it, or several, or if its size or alignment is not that of `S`, [`GraphBuilder::build`] returns
-    /// [`Error::Invalid`](crate::Error::Invalid).
+    /// Exactly one of the modules of the graph's kernels must have a variable of this name. [`GraphBuilder::build`]
+    /// returns [`Error::Invalid`](crate::Error::Invalid) if none has it (`unknown-resource`), if several have it
+    /// (`duplicate-name`), or if the variable has another size than `S` or less alignment (`shape-mismatch`).
     pub fn constant<S: Element>(
         &mut self,
         name: impl Into<Cow<'static, str>>,
@@ -128,8 +128,8 @@ impl GraphBuilder {
         found
     }
 
-    /// Makes one resource of all that are one variable: of the memory that is declared first, of other memory, and of
-    /// what kernels touch without naming it here.
+    /// Replaces all resources that are the same variable by one: the memory that is declared first. The others are
+    /// memory that is declared as the same variable, and the resources of variables that kernels touch.
     fn unite(&mut self, found: &[ModuleMemory]) {
         let mut united: Vec<usize> = (0..self.draft.resources.len()).collect();
         for (index, variable) in found.iter().enumerate() {

@@ -21,8 +21,8 @@ struct Chosen {
 }
 
 impl GraphBuilder {
-    /// Adds a node that copies `from` to `to`, of which updates choose other parts: anything in the two places of
-    /// `within`, which hold `from` and `to`. Parts that are empty are copied by doing nothing.
+    /// Adds a node that copies `from` to `to`, and that updates can make copy other parts: any part of the first place
+    /// of `within` to any part of the second. These places hold `from` and `to`. A copy of an empty part does nothing.
     ///
     /// The analysis takes all of `within` as read and written. As the node may copy nothing, it does not initialise
     /// scratch memory and does not end a `while`.
@@ -95,8 +95,8 @@ impl GraphBuilder {
         )
     }
 
-    /// Adds a node that sets every element of `to`, of which updates choose another part: any in `within`, which holds
-    /// `to`. Updates may change the value, too. The analysis takes all of `within` as written, as for
+    /// Adds a node that sets every element of `to`, and that updates can make set any other part of `within`, which
+    /// holds `to`. Updates can also change the value. The analysis takes all of `within` as written: see
     /// [`GraphBuilder::memcpy_within`].
     pub fn memset_within<S: ?Sized + ArrayOf<T>, T: Element, W: ?Sized>(
         &mut self,
@@ -171,7 +171,8 @@ impl GraphBuilder {
         self.push_within(node, op, reach)
     }
 
-    /// Records that the newest node touches all of the memory in which its part is chosen, or why it cannot.
+    /// Records that the newest node touches all of the memory in which its part is chosen. If it cannot touch that,
+    /// reports the mistake and returns false.
     fn touch_within(&mut self, node: usize, chosen: Chosen, mode: Mode) -> bool {
         let Chosen { part, all } = chosen;
         let name = &self.draft.nodes[node].name;
@@ -187,14 +188,14 @@ impl GraphBuilder {
             self.findings.mistake(mistakes::outside(node, name, memory, bytes));
             return false;
         }
-        // Not `Whole`, which a node writes without fail.
+        // The region is not `Whole`, since a node that touches `Whole` certainly writes all of it.
         self.touch_region(node, all.all, mode, |_| match all.in_one_piece() {
             Some(span) => Region::span(span.start as u64, (span.start + span.bytes) as u64),
             None => all.region(),
         })
     }
 
-    /// Adds the work of the newest node, if that is in its reach.
+    /// Adds the work of the newest node, and reports work that is not in its reach.
     fn push_within(&mut self, node: usize, op: Op, reach: Reach) -> NodeId {
         self.draft.nodes[node].partial = true;
         let left = reach

@@ -1,11 +1,15 @@
 //! Compile-time assertions in expansions of `cuda_graph!`, about values that only rustc can compute. A failure is a
 //! compile error at the user's tokens. `build` checks all of this again: assertions only report it earlier.
 
+use crate::kernel::atomic::Atomic;
 use crate::kernel::integer::{Integer, widened};
 use crate::kernel::programmatic::{ProgrammaticEdge, reads_uninitialized};
 use crate::kernel::{Kernel, KernelFacts};
 use crate::shape::Element;
-use graph_plan::{Argument, Constant, LaunchRequest, ModuleVariables, SharedParam, Text, variable_race};
+use graph_plan::{
+    Argument, Constant, LaunchRequest, Mode, ModuleVariables, ParamKind, SharedParam, Text, variable_race,
+};
+use std::marker::PhantomData;
 
 /// Asserts, for nodes that launch `K` in the same way, that the launch is within its limits and keeps the kernel's
 /// contracts. `memory` names the memory that the first node passes as each argument; the name of a value is empty.
@@ -45,9 +49,9 @@ pub const fn check_dimensions<K: Kernel>(
     shared: i128,
     arguments: &[Argument],
 ) {
-    match dimensions {
-        &[Some(grid), Some(block)] => check::<K>(nodes, memory, grid, block, shared, arguments, None),
-        &[Some(grid), Some(block), Some(cluster)] => {
+    match *dimensions {
+        [Some(grid), Some(block)] => check::<K>(nodes, memory, grid, block, shared, arguments, None),
+        [Some(grid), Some(block), Some(cluster)] => {
             check::<K>(nodes, memory, grid, block, shared, arguments, Some(cluster));
         }
         _ => {}
@@ -129,6 +133,104 @@ pub const fn check_initializes<K: Kernel>(node: &str, memory: &str, param: usize
     }
 }
 
+/// Checks `param` of the kernel `kernel`, whose type `written` has elements `Atomic<T>`. The PTX at `path` updates
+/// elements of these sizes, on these lines.
+#[track_caller]
+pub const fn check_atomic<T: Element>(
+    _: PhantomData<Atomic<T>>,
+    [kernel, param, written, path]: [&str; 4],
+    updates: &[(usize, u32)],
+) {
+    let size = size_of::<T>();
+    if !matches!(size, 2 | 4 | 8 | 16) {
+        let text = Text::new()
+            .str("parameter `")
+            .str(param)
+            .str("` of kernel `")
+            .str(kernel)
+            .str("` is `");
+        let text = text.str(written).str("`, whose elements have ").int(size as i128);
+        let text = text.str(" bytes [signature]\nnote: PTX has atomic operations on elements of 2, 4, 8 and 16 bytes");
+        panic!(
+            "{}",
+            text.str("\nhelp: use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`")
+                .as_str()
+        );
+    }
+    let mut index = 0;
+    while index < updates.len() {
+        let (actual, line) = updates[index];
+        if actual != size {
+            let text = Text::new()
+                .str("the kernel `")
+                .str(kernel)
+                .str("` updates ")
+                .int(actual as i128);
+            let text = text
+                .str(" bytes at once of `")
+                .str(param)
+                .str("`, whose elements have ")
+                .int(size as i128);
+            let text = text
+                .str(" bytes [access]\nnote: the access is on line ")
+                .int(line as i128)
+                .str(" of `")
+                .str(path);
+            let text = text.str("`\nhelp: declare it with elements of ").int(actual as i128);
+            panic!("{}", text.str(" bytes, or without `Atomic` as `&mut`").as_str());
+        }
+        index += 1;
+    }
+}
+
+/// Whether `K` accesses the memory of a parameter by atomic operations alone.
+pub const fn is_atomic<K: Kernel>(param: usize) -> bool {
+    let params = K::FACTS.params;
+    param < params.len() && matches!(params[param].kind, ParamKind::Buffer { mode: Mode::Atomic, .. })
+}
+
+/// The accesses of a graph to memory that no node writes by its text. `reads` says whether an access certainly reads,
+/// and `atomic` whether each of the others is atomic.
+pub const fn usage(reads: bool, atomic: &[bool]) -> Mode {
+    let (mut reads, mut updates, mut index) = (reads, false, 0);
+    while index < atomic.len() {
+        if atomic[index] {
+            updates = true;
+        } else {
+            reads = true;
+        }
+        index += 1;
+    }
+    match (reads, updates) {
+        (_, false) => Mode::Read,
+        (false, true) => Mode::Atomic,
+        (true, true) => Mode::ReadWrite,
+    }
+}
+
+/// Checks that both of two accesses are atomic, or neither is. `texts` are the mistakes if only the first is, and if
+/// only the second is.
+#[track_caller]
+pub const fn check_clash(atomic: [bool; 2], texts: [&str; 2]) {
+    match atomic {
+        [true, false] => panic!("{}", texts[0]),
+        [false, true] => panic!("{}", texts[1]),
+        [true, true] | [false, false] => {}
+    }
+}
+
+/// Whether one of the kernels initialises memory that it gets as `&mut`.
+pub const fn overwrites(kernels: &[&KernelFacts]) -> bool {
+    let mut index = 0;
+    while index < kernels.len() {
+        if kernels[index].has_memory(Mode::Write) {
+            return true;
+        }
+        index += 1;
+    }
+    false
+}
+
 /// The variables of the module of `K`; `None` if they are not known at compile time.
 pub const fn variables<K: Kernel>() -> Option<ModuleVariables<'static>> {
     match K::VARIABLES {
@@ -163,8 +265,8 @@ pub const fn check_constant<S>(name: &str, symbol: &str, modules: &[Option<Modul
 }
 
 /// Checks two nodes that can run at the same time: `launch` launches `K`, and `node` copies or sets the variable
-/// `symbol`, the memory `name`. At most one of them touches it, or both read it. `first` says whether `node` is declared
-/// first.
+/// `symbol`, which is the memory `name`. It is a mistake if both touch it and one writes it. `first` says whether
+/// `node` is declared first.
 #[track_caller]
 pub const fn check_constant_race<K: Kernel>(
     name: &str,

@@ -5,15 +5,16 @@ use crate::error::{Error, Result, Site};
 use crate::graph::update::Update;
 use crate::shape::place::Place;
 use crate::shape::table::Table;
-use graph_plan::{Text, same};
+use graph_plan::{Mode, Text, same};
 
 /// The names that a parent binds in a graph, and other facts that a parent needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Interface {
     /// The graph's name.
     pub graph: &'static str,
-    /// The memory, each with whether some node writes it.
-    pub memory: &'static [(&'static str, bool)],
+    /// The memory, each with the accesses of the nodes to it: `Atomic` if all accesses are atomic, `ReadWrite` if a
+    /// node writes it in any other way.
+    pub memory: &'static [(&'static str, Mode)],
     /// The build arguments and params, each with whether it must be bound.
     pub values: &'static [(&'static str, bool)],
     /// A node that no conditional body may hold, and its keyword, if the graph or a child of it has such a node.
@@ -135,7 +136,7 @@ pub const fn check_binding(child: &Interface, node: &str, name: &str, bound: Bou
     }
     let text = Text::new().str("node `").str(node).str("`: ");
     let text = match (find(child.memory, name), find(child.values, name), bound) {
-        (Some(true), _, Bound::Read) => text
+        (Some(Mode::Write | Mode::ReadWrite), _, Bound::Read) => text
             .str("`")
             .str(child.graph)
             .str("` writes `")
@@ -229,7 +230,7 @@ pub const fn check_unconditional(child: &Interface, owner: &str) {
 }
 
 /// The value beside `name` in `names`, if it is there.
-const fn find(names: &[(&str, bool)], name: &str) -> Option<bool> {
+const fn find<T: Copy>(names: &[(&str, T)], name: &str) -> Option<T> {
     let mut index = 0;
     while index < names.len() {
         if same(names[index].0, name) {
@@ -264,6 +265,11 @@ const fn listed(mut text: Text, child: &Interface) -> Text {
         index += 1;
     }
     text.str(if index > 0 { "`" } else { "" })
+}
+
+/// Whether the graph accesses the memory of this name by atomic operations alone.
+pub const fn updates(child: &Interface, name: &str) -> bool {
+    matches!(find(child.memory, name), Some(Mode::Atomic))
 }
 
 /// Returns the value that was bound as `name`. (The macro has checked that there is one.)

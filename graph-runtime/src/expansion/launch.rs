@@ -50,17 +50,27 @@ pub unsafe fn loaded_call<const N: usize>(
 pub trait Lent {
     /// The argument for a parameter that is `&`.
     fn read(self) -> CallArgument;
+
+    /// The argument for a parameter that is `&` of `Atomic`.
+    fn atomic(self) -> CallArgument;
 }
 
 /// Memory that is lent to a kernel as `&mut`.
 pub trait LentMut: Lent {
     /// The argument for a parameter that is `&mut`.
     fn write(self) -> CallArgument;
+
+    /// The argument for a parameter that is `&mut` of `MaybeUninit`.
+    fn uninit(self) -> CallArgument;
 }
 
 impl<S: ?Sized> Lent for &Place<S, OnDevice> {
     fn read(self) -> CallArgument {
         CallArgument::read(self)
+    }
+
+    fn atomic(self) -> CallArgument {
+        CallArgument::atomic(self)
     }
 }
 
@@ -68,10 +78,18 @@ impl<S: ?Sized> Lent for &mut Place<S, OnDevice> {
     fn read(self) -> CallArgument {
         CallArgument::read(self)
     }
+
+    fn atomic(self) -> CallArgument {
+        CallArgument::atomic(self)
+    }
 }
 
 impl<S: ?Sized> LentMut for &mut Place<S, OnDevice> {
     fn write(self) -> CallArgument {
         CallArgument::write(self)
+    }
+
+    fn uninit(self) -> CallArgument {
+        CallArgument::uninit(self)
     }
 }

@@ -1,6 +1,7 @@
 //! `PLAN` of a declared graph, made from arrays that rustc checks quickly.
 
-use graph_plan::{Mode, NodeKind, PlanAccess, PlanNode, PlanResource, Space};
+use crate::kernel::KernelFacts;
+use graph_plan::{Mode, NodeKind, ParamKind, PlanAccess, PlanNode, PlanResource, Space};
 use std::borrow::Cow;
 use std::mem::{self, MaybeUninit};
 
@@ -18,6 +19,41 @@ pub const fn accesses<const N: usize>(accesses: [(usize, Mode); N]) -> [PlanAcce
         index += 1;
     }
     found
+}
+
+/// The accesses, with the modes that the kernels' types tell. For each node that launches one of `kernels`, `launches`
+/// has the index of its first access and the index of the kernel. A node's accesses are those to its buffers, in order.
+pub const fn exact_accesses<const N: usize>(
+    mut accesses: [PlanAccess; N],
+    kernels: &[&KernelFacts],
+    launches: &[(usize, usize)],
+) -> [PlanAccess; N] {
+    let mut kernel = 0;
+    while kernel < kernels.len() {
+        if kernels[kernel].has_memory(Mode::Atomic) || kernels[kernel].has_memory(Mode::Write) {
+            let mut launch = 0;
+            while launch < launches.len() {
+                if launches[launch].1 == kernel {
+                    set_modes(&mut accesses, launches[launch].0, kernels[kernel]);
+                }
+                launch += 1;
+            }
+        }
+        kernel += 1;
+    }
+    accesses
+}
+
+/// Sets the modes of the accesses from `first` to those of the kernel's parameters.
+const fn set_modes(accesses: &mut [PlanAccess], first: usize, kernel: &KernelFacts) {
+    let (mut access, mut param) = (first, 0);
+    while param < kernel.params.len() && access < accesses.len() {
+        if let ParamKind::Buffer { mode, .. } = kernel.params[param].kind {
+            accesses[access].mode = mode;
+            access += 1;
+        }
+        param += 1;
+    }
 }
 
 /// The nodes: for each its name and kind, the number of its accesses, the number of nodes that it runs directly after,

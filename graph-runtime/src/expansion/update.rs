@@ -86,7 +86,7 @@ pub fn each<'g, const DEPTH: usize>(
     update.each(declared, change)
 }
 
-/// The scratch memory, or the variable of a module, of the name `name` that the current child has declared for itself.
+/// The scratch memory, or the variable of a module, that the current child has declared for itself as `name`.
 ///
 /// # Errors
 /// [`Error::Node`] if it has none of that name and size.

@@ -12,8 +12,8 @@ use crate::shape::{ArrayOf, Element, Lengths};
 use graph_plan::Diagnostic;
 
 impl Update<'_> {
-    /// Changes which parts a copy copies that was added by
-    /// [`GraphBuilder::memcpy_within`](crate::GraphBuilder::memcpy_within). A copy of nothing does nothing.
+    /// Changes the parts of a copy that was added by
+    /// [`GraphBuilder::memcpy_within`](crate::GraphBuilder::memcpy_within). A copy of an empty part does nothing.
     ///
     /// # Errors
     /// [`Error::Invalid`] if the lengths differ (`shape-mismatch`), or a part is outside its memory or the memory that
@@ -31,7 +31,7 @@ impl Update<'_> {
         self.copy(node, [from.span.into(), to.span.into()], lengths, false)
     }
 
-    /// Changes which rectangles a copy copies that was added by
+    /// Changes the rectangles of a copy that was added by
     /// [`GraphBuilder::memcpy_2d_within`](crate::GraphBuilder::memcpy_2d_within). CUDA cannot change such a copy in
     /// place: this waits for launches in flight and instantiates the graph again.
     ///

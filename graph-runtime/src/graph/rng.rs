@@ -12,7 +12,7 @@ use crate::kernel::source::{Ptx, Source};
 use crate::kernel::{CallArgument, Kernel, KernelCall, KernelFacts, Launch};
 use crate::shape::place::{OnDevice, Place, Span};
 use bytemuck::{Pod, Zeroable};
-use graph_plan::{GridDependency, KernelLimits, Param, ParamKind, Scalar};
+use graph_plan::{GridDependency, KernelLimits, Mode, Param, ParamKind, Scalar};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -241,7 +241,10 @@ unsafe impl Kernel for Advance {
         params: &[
             Param {
                 name: "states",
-                kind: ParamKind::Buffer { unit: 8, mutable: true },
+                kind: ParamKind::Buffer {
+                    unit: 8,
+                    mode: Mode::ReadWrite,
+                },
             },
             value("count"),
             value("scope"),

@@ -100,10 +100,11 @@ impl<D> Layout<D> {
             if let Part::Integer { offset, size, signed } = parts[index] {
                 let (mut bytes, mut byte) = ([0; 16], 0);
                 while byte < size {
+                    let address = start.wrapping_add(offset + byte);
                     // SAFETY: an integer of `value` begins at `offset` and has `size` bytes (fact 1 on `Layout`), and
                     // `byte` is below `size`. So the address is in `value`, which is borrowed, and that byte is
                     // initialised.
-                    bytes[byte] = unsafe { start.add(offset + byte).read() };
+                    bytes[byte] = unsafe { address.read() };
                     byte += 1;
                 }
                 values[index] = widened(bytes, size, signed);
@@ -170,7 +171,7 @@ impl<X: Dimensions, Y: Dimensions, Z: Dimensions> Dimensions for (X, Y, Z) {
 
 /// Constant dimensions of a launch.
 #[derive(Debug)]
-pub struct Extent<D> {
+pub struct ConstantDimensions<D> {
     /// The dimensions, where the type tells them to constants.
     pub known: Option<[i128; 3]>,
     value: ManuallyDrop<D>,
@@ -179,8 +180,8 @@ pub struct Extent<D> {
 
 /// A constant as the dimensions of a launch: both `build` and the assertion about the launch call this, so that rustc
 /// tells only once that a type is wrong.
-pub const fn extent<D: Dimensions>(value: D) -> Extent<D> {
-    Extent {
+pub const fn extent<D: Dimensions>(value: D) -> ConstantDimensions<D> {
+    ConstantDimensions {
         known: D::LAYOUT.read(&value),
         value: ManuallyDrop::new(value),
         dimensions: D::dimensions,
@@ -189,7 +190,7 @@ pub const fn extent<D: Dimensions>(value: D) -> Extent<D> {
 
 // Without a bound on `D`, which `extent` has.
 #[diagnostic::do_not_recommend]
-impl<D> Dimensions for Extent<D> {
+impl<D> Dimensions for ConstantDimensions<D> {
     fn dimensions(self) -> [i128; 3] {
         (self.dimensions)(ManuallyDrop::into_inner(self.value))
     }

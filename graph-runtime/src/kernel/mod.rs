@@ -5,6 +5,7 @@
 
 pub(crate) mod source;
 pub(crate) mod programmatic;
+pub(crate) mod atomic;
 pub(crate) mod dimensions;
 pub(crate) mod integer;
 
@@ -42,13 +43,28 @@ pub struct KernelFacts {
     /// The module-scope variables that it touches, and how.
     pub variables: &'static [(&'static str, Mode)],
     /// The `&mut` parameters that it may load or atomically update through, by index, each with the line of the PTX. If
-    /// a load may go anywhere, these are all `&mut` parameters. Through the others it only writes.
+    /// a load may go anywhere, these are all `&mut` parameters. Through the others it only writes. Parameters of
+    /// `MaybeUninit` are not among them.
     pub loads: &'static [(usize, u32)],
     /// The facts that decide whether a programmatic edge may start it before the previous kernel has ended.
     pub dependency: GridDependency,
 }
 
 impl KernelFacts {
+    /// Whether a parameter is memory of this mode.
+    pub(crate) const fn has_memory(&self, mode: Mode) -> bool {
+        let mut index = 0;
+        while index < self.params.len() {
+            if let ParamKind::Buffer { mode: found, .. } = self.params[index].kind
+                && found as u8 == mode as u8
+            {
+                return true;
+            }
+            index += 1;
+        }
+        false
+    }
+
     /// The facts that the rules of graphs need.
     pub(crate) const fn code(&self) -> KernelCode<'_> {
         KernelCode {
@@ -78,6 +94,10 @@ impl KernelFacts {
 /// * the parameters have these sizes;
 /// * the kernel writes nothing but the module's variables and the memory passed as `&mut`, and reads nothing but these
 ///   and the memory passed as `&`;
+/// * memory passed as `&` of [`Atomic`](crate::Atomic) is accessed only by `atom` and `red` with the scope of the whole
+///   GPU;
+/// * in memory passed as `&mut` of `MaybeUninit`, each element that is read later is written before the kernel reads
+///   it;
 /// * `loads` and `dependency` leave out nothing that they must list.
 ///
 /// If the source is CUDA C++, a [`safe`](crate::kernel::Declaration::safe) declaration is checked against the compiled
@@ -229,8 +249,9 @@ impl<const N: usize> KernelCall<N> {
     /// # Safety
     ///
     /// The function takes these arguments. Launched with them it touches no memory but that of the places among them,
-    /// within their bounds, and writes only to those passed by [`CallArgument::write`]; nothing else uses its module's
-    /// variables while the graph runs.
+    /// within their bounds, writes only to those passed by [`CallArgument::write`], [`CallArgument::uninit`] and
+    /// [`CallArgument::atomic`], and does what the last two say; nothing else uses its module's variables while the
+    /// graph runs.
     pub unsafe fn loaded(function: impl LoadedFunction, arguments: [CallArgument; N]) -> Self {
         Self {
             callee: Callee::Loaded(function.loaded()),
@@ -254,6 +275,18 @@ impl CallArgument {
     /// Device memory that the kernel only reads. It gets the address of the first byte.
     pub fn read<S: ?Sized>(place: &Place<S, OnDevice>) -> Self {
         Self(ArgumentKind::Buffer(place.span, Mode::Read))
+    }
+
+    /// Device memory that the kernel reads and writes by atomic operations alone, which are atomic on the whole device.
+    /// It gets the address of the first byte.
+    pub fn atomic<S: ?Sized>(place: &Place<S, OnDevice>) -> Self {
+        Self(ArgumentKind::Buffer(place.span, Mode::Atomic))
+    }
+
+    /// Device memory that the kernel initialises: if an element is read later, the kernel writes it, and does so before
+    /// it reads it. It gets the address of the first byte.
+    pub fn uninit<S: ?Sized>(place: &mut Place<S, OnDevice>) -> Self {
+        Self(ArgumentKind::Buffer(place.span, Mode::Write))
     }
 
     /// Device memory that the kernel may read and write. It gets the address of the first byte.

@@ -235,7 +235,8 @@ fn in_order(
 ) {
     let (mut last, mut first) = (Vec::new(), Vec::new());
     for (before, after) in groups {
-        (last.clear(), first.clear());
+        last.clear();
+        first.clear();
         from.ends(before, common, true, &mut last);
         to.ends(after, common, false, &mut first);
         order(&last, &first);

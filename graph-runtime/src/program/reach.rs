@@ -5,7 +5,7 @@ use crate::program::{Op, Program};
 use crate::shape::part::{ByteRectangle, Part};
 use std::borrow::Cow;
 
-/// The memory in which updates choose the part that a copy or a memset touches. The node's accesses are these.
+/// The memory in which updates choose the part that a copy or a memset touches. The node has accesses to all of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Reach {
     /// The memory that a copy may read; `None` for a memset.
@@ -23,7 +23,7 @@ impl Reach {
         !self.rows && (op.read().is_some_and(apart) || op.written().is_some_and(apart))
     }
 
-    /// The first resource of which the work touches more than may be chosen.
+    /// The first resource in which the work touches more than updates may choose.
     pub(crate) fn left_by(&self, op: &Op) -> Option<usize> {
         let outside =
             |all: &ByteRectangle, part: &ByteRectangle| (!all.contains(part)).then_some(part.part().resource as usize);

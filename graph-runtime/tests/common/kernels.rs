@@ -1,7 +1,7 @@
 //! The kernels of `tests/kernels/`, declared once for all tests, and declarations that are wrong on purpose.
 
 use graph_runtime::kernel::{KernelFacts, Source};
-use graph_runtime::private::plan::{Param, ParamKind};
+use graph_runtime::private::plan::{Mode, Param, ParamKind};
 use graph_runtime::{CallArgument, Kernel, KernelCall, Philox, Ptx, cuda_kernels};
 
 /// `scale * x + shift` for the first `n`.
@@ -146,7 +146,7 @@ false_declarations! {
     Broken = { name: "broken", entry: "broken", source: Source::Ptx(&BROKEN), params: &[] } of slow;
     /// Says that it only reads what it writes.
     LyingFill = {
-        params: &[Param { name: "out", kind: ParamKind::Buffer { unit: 4, mutable: false } }],
+        params: &[Param { name: "out", kind: ParamKind::Buffer { unit: 4, mode: Mode::Read } }],
         contracts: &[]
     } of fill_index;
 }

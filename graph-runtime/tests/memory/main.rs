@@ -12,3 +12,4 @@ mod scratch_statements;
 mod shared;
 mod shared_cuda;
 mod tables;
+mod uninit;

@@ -2,7 +2,7 @@
 //! only.
 
 use graph_runtime::kernel::KernelFacts;
-use graph_runtime::private::plan::{Param, ParamKind};
+use graph_runtime::private::plan::{Mode, Param, ParamKind};
 use graph_runtime::{
     CallArgument, Device, EmulatorOptions, Error, Graph, GraphBuilder, Kernel, KernelCall, Launch, Place, Result,
     cuda_kernels,
@@ -24,10 +24,10 @@ unsafe extern "C" {
     fn forever(out: &mut [u32]);
 }
 
-const fn buffer(name: &'static str, mutable: bool) -> Param {
+const fn buffer(name: &'static str, mode: Mode) -> Param {
     Param {
         name,
-        kind: ParamKind::Buffer { unit: 4, mutable },
+        kind: ParamKind::Buffer { unit: 4, mode },
     }
 }
 
@@ -39,7 +39,7 @@ unsafe impl Kernel for StoreToInput {
     const FACTS: &'static KernelFacts = &KernelFacts {
         name: "store_to_input",
         entry: "store_to_input",
-        params: &[buffer("in", false), buffer("out", true)],
+        params: &[buffer("in", Mode::Read), buffer("out", Mode::ReadWrite)],
         ..*past_end::FACTS
     };
 }

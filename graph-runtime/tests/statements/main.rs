@@ -4,6 +4,7 @@
 mod common;
 
 mod arguments;
+mod atomics;
 mod element_types;
 mod expression;
 mod graphs;

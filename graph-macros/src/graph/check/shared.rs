@@ -4,7 +4,7 @@ use crate::graph::ast::{Resource, ResourceKind};
 use crate::graph::resolve::Graph;
 use crate::report::{Report, error};
 use crate::span::on_line;
-use graph_plan::{Code, Space};
+use graph_plan::{Code, Diagnostic, Mode, Space};
 
 /// Reports writes through arguments without `mut`, and `mut` that nothing needs.
 pub(super) fn shared(graph: &Graph<'_>, report: &mut Report) {
@@ -14,33 +14,38 @@ pub(super) fn shared(graph: &Graph<'_>, report: &mut Report) {
         };
         let mut accesses = graph.draft.accesses.iter();
         match accesses.position(|access| access.resource == index && access.mode.writes()) {
-            Some(access) if !mutable => written(graph, resource, access, report),
-            None if mutable && !graph.item.attributes.allow(Code::NeedlessMut) => needless(resource, report),
+            // One mistake, however many nodes write it.
+            Some(access) if !mutable => {
+                let (place, start) = graph.accesses[access];
+                let mode = graph.draft.accesses[access].mode;
+                report.push_between(start, place.end, &written(graph, resource, access, mode));
+            }
+            // Nodes that may update it atomically may need it.
+            None if graph.needless_updates(index).is_some_and(|updates| updates.is_empty()) => {
+                report.push(resource.keyword, &needless(resource));
+            }
             _ => {}
         }
     }
 }
 
-/// Reports a write through an argument without `mut`: one mistake, however many nodes write it.
-fn written(graph: &Graph<'_>, resource: &Resource, access: usize, report: &mut Report) {
+/// The mistake of a write, of this mode, through an argument without `mut`.
+pub(in crate::graph) fn written(graph: &Graph<'_>, resource: &Resource, access: usize, mode: Mode) -> Diagnostic {
     let name = &resource.name;
     let node = &graph.draft.nodes[graph.draft.accesses[access].node].name;
     let space = match resource.space() {
         Space::Host => "host",
         Space::Device => "device",
     };
-    let message = format!("node `{node}` writes `{name}`, which is shared without `mut`");
-    let diagnostic = error(Code::Access, message)
+    let verb = mode.verb();
+    let message = format!("node `{node}` {verb} `{name}`, which is shared without `mut`");
+    error(Code::Access, message)
         .note(format!("`{name}` is declared {}", on_line(name.span())))
-        .help(format!("declare it `{name}: mut {space} ..`"));
-    let (place, start) = graph.accesses[access];
-    report.push_between(start, place.end, &diagnostic);
+        .help(format!("declare it `{name}: mut {space} ..`"))
 }
 
-fn needless(resource: &Resource, report: &mut Report) {
+/// The warning about an argument that is `mut` although nothing writes it.
+pub(in crate::graph) fn needless(resource: &Resource) -> Diagnostic {
     let message = format!("`{}` is shared as `mut`, but no node writes it", resource.name);
-    report.push(
-        resource.keyword,
-        &error(Code::NeedlessMut, message).help("remove `mut`"),
-    );
+    error(Code::NeedlessMut, message).help("remove `mut`")
 }

@@ -47,6 +47,16 @@ fn memory_and_params_are_variables_whatever_their_order() {
 }
 
 #[test]
+fn iterations_of_nodes_are_values_where_their_variables_are() {
+    assert_seen(
+        "each i in 0..4 { join k after k(i - 1), start; } join start; join end after programmatic(k);",
+        "for i in (0..4) { let _ = (); } let _ = (); let _ = ();
+         { let k: ::graph_runtime::NodeId; let start: ::graph_runtime::NodeId; let end: ::graph_runtime::NodeId;
+           for i in (0..4) { let _ = (k, (i - 1), start); } let _ = ((k)); }",
+    );
+}
+
+#[test]
 fn visibilities_come_before_constants() {
     assert_seen(
         "pub(in a::b) device x: f32; /// Here.\n pub memset m = x <- 1.0 pub(crate) join j;",

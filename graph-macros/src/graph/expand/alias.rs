@@ -5,6 +5,7 @@ use crate::graph::ast::{Child, Launch, Node};
 use crate::graph::resolve::Graph;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
+use std::collections::HashMap;
 use syn::Path;
 use syn::ext::IdentExt;
 
@@ -80,4 +81,26 @@ pub(super) fn child_alias(node: &Node) -> Ident {
 /// The alias, if items beside the type can name the child's type.
 pub(super) fn own_alias(graph: &Graph<'_>, node: &Node, child: &Child) -> Option<Ident> {
     (!generic(graph, child.path.to_token_stream())).then(|| child_alias(node))
+}
+
+/// The declared kernels of a graph, each once.
+pub(super) struct Kernels {
+    /// Their types.
+    pub(super) types: Vec<TokenStream>,
+    /// For each node, the index of its kernel.
+    pub(super) of_nodes: Vec<Option<usize>>,
+}
+
+/// The kernels of the nodes whose launch is `wanted`.
+pub(super) fn kernels(graph: &Graph<'_>, wanted: impl Fn(&Launch) -> bool) -> Kernels {
+    let (mut numbers, mut types) = (HashMap::new(), Vec::new());
+    let number = |&node: &&Node| {
+        let path = node.action.launch().filter(|launch| wanted(launch))?.path()?;
+        Some(*numbers.entry(path.to_token_stream().to_string()).or_insert_with(|| {
+            types.push(kernel(graph, node));
+            types.len() - 1
+        }))
+    };
+    let of_nodes = graph.nodes.iter().map(number).collect();
+    Kernels { types, of_nodes }
 }

@@ -11,6 +11,7 @@ use super::offered;
 use super::scratch;
 use crate::graph::ast::BuildArgument;
 use crate::graph::resolve::Graph;
+use graph_plan::Outcome;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -30,13 +31,13 @@ pub(super) fn stub(graph: &Graph<'_>) -> TokenStream {
 
 /// `build` of a graph without mistakes. It makes a builder, binds the build arguments, and calls the function that
 /// declares the nodes.
-pub(super) fn build(graph: &Graph<'_>, asserted: &TokenStream) -> TokenStream {
+pub(super) fn build(graph: &Graph<'_>, outcome: &Outcome, asserted: &TokenStream) -> TokenStream {
     let (name, arguments) = (graph.item.name.to_string(), parameters(graph));
     let (device, builder, bound) = (hidden("device"), hidden("builder"), hidden("bound"));
     // The assertions are mentioned here, too, so that a failure names the user's call of `build`.
     let assert = offered::assert(graph, asserted);
     let (arena, values) = (
-        scratch::places(graph, &builder),
+        scratch::places(graph, outcome, &builder),
         argument::bound(graph, &builder, &bound),
     );
     let bound_mutably = (!values.is_empty()).then(|| quote!(mut));

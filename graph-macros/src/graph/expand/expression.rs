@@ -7,6 +7,7 @@
 mod definition;
 
 use super::alias::aliases;
+use super::atomic;
 use super::intact;
 use super::interface::Bodies;
 use super::names::{hidden, loaded_name, local, nodes_name};
@@ -42,6 +43,7 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
         programmatic::edges(graph, &quote!(&mut #builder)),
     );
     let orders = programmatic::assertions(graph, outcome);
+    let warnings = atomic::warnings(graph, outcome);
     let constructed = construct(graph, &quote!(#built));
     let paths = editor::paths();
     quote! {{
@@ -50,6 +52,7 @@ pub(crate) fn expression(graph: &Graph<'_>, outcome: &Outcome, report: &Report) 
         #aliases
         #assertions
         #orders
+        #warnings
         #messages
         #generic
         let mut #builder = __g::GraphBuilder::new(

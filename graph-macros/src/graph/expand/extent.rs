@@ -14,12 +14,14 @@ use syn::{Expr, Lit};
 
 /// Whether only rustc knows if the constant extent, or a part of it, is an integer or a tuple.
 pub(super) fn is_typed(graph: &Graph<'_>, extent: &Extent) -> bool {
+    if extent.parts.iter().all(|part| is_number(graph, part)) {
+        return false;
+    }
     let variables = graph.variables();
     extent.parts.iter().all(|part| is_constant(part, &variables))
-        && extent.parts.iter().any(|part| !is_number(graph, part))
 }
 
-/// Whether a constant is a number. (It may also be a mistake, which rustc reports by itself.)
+/// Whether the expression, if it is constant, is a number. (It may also be a mistake, which rustc reports by itself.)
 fn is_number(graph: &Graph<'_>, expr: &Expr) -> bool {
     match expr {
         Expr::Lit(literal) => matches!(literal.lit, Lit::Int(_) | Lit::Float(_)),

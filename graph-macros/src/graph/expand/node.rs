@@ -1,6 +1,7 @@
 //! One node as tokens: the call that adds or updates it, and the compile-time assertions about it.
 
 use super::alias::{allowed, has_generic_kernels, kernel, kernel_at};
+use super::atomic;
 use super::attribute;
 use super::child;
 use super::chosen::{Chosen, is_chosen};
@@ -105,7 +106,7 @@ pub(super) fn apply(graph: &Graph<'_>, index: usize, node: &Node, target: &Ident
     }
 }
 
-/// The node, of which params choose ranges.
+/// A node whose ranges params choose.
 fn chosen<'g, 'a>(graph: &'g Graph<'a>, index: usize, node: &'g Node, target: &'g Ident) -> Chosen<'g, 'a> {
     Chosen {
         graph,
@@ -247,8 +248,15 @@ pub(super) struct Assertions {
 
 /// All assertions about the nodes of a graph.
 pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Assertions {
+    let atomic = atomic::assertions(graph, outcome).into_iter();
+    let atomic = atomic.map(|(node, span, tokens)| Assertion {
+        node: graph.nodes[node],
+        span,
+        tokens,
+    });
     let (mut generic, mut plain): (Vec<_>, Vec<_>) = each(graph)
         .into_iter()
+        .chain(atomic)
         .partition(|assertion| self::generic(graph, assertion.tokens.clone()));
     let generic_kernels = has_generic_kernels(graph);
     let kernels = unordered_kernels(graph, outcome)
@@ -340,7 +348,7 @@ fn unordered_kernels<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<
             tokens,
         }
     };
-    let pairs = unordered_launches(&outcome.order, &launches);
+    let pairs = unordered_launches(&graph.draft, &outcome.order, &launches);
     pairs.into_iter().map(assertion).collect()
 }
 

@@ -3,6 +3,7 @@
 
 use super::alias::child_path;
 use super::argument::kept;
+use super::atomic;
 use super::child;
 use super::interface::Bodies;
 use super::names::{hidden, local};
@@ -182,17 +183,17 @@ pub(super) fn declared(graph: &Graph<'_>) -> TokenStream {
 
 /// The constant that lists the names that can be bound.
 fn interface(graph: &Graph<'_>, slots: &[Slot<'_>], bodies: Bodies) -> TokenStream {
-    let writes = |resource: usize| {
-        let mut accesses = graph.draft.accesses.iter();
-        accesses.any(|access| access.resource == resource && access.mode.writes())
-    };
     let (mut memory, mut values) = (Vec::new(), Vec::new());
     for slot in slots {
         let name = slot.name.unraw().to_string();
         match slot.kind {
             Kind::Memory(index, _) => {
-                let written = writes(index);
-                memory.push(quote!((#name, #written)));
+                // A graph with mistakes may have kernels that do not exist.
+                let usage = match bodies {
+                    Bodies::Real => atomic::usage(graph, index),
+                    Bodies::Stub => atomic::usage_as_written(graph, index),
+                };
+                memory.push(quote!((#name, #usage)));
             }
             Kind::Value => values.push(quote!((#name, true))),
             Kind::Param => values.push(quote!((#name, false))),

@@ -1,5 +1,6 @@
 //! `PLAN`: the graph as static data.
 
+use super::alias::{Kernels, kernels};
 use super::scratch;
 use super::shape::Shape;
 use crate::graph::resolve::Graph;
@@ -69,6 +70,7 @@ fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
             quote!((#name, #kind, #touched, #after, #level))
         })
         .collect();
+    let exact = exact(graph, &touched, quote!(__p::plan_accesses([#(#accesses),*])));
     let edges = after.iter().flatten();
     let mut found = quote!(__p::plan_nodes([#(#nodes),*], Self::__ACCESSES, &[#(#edges),*]));
     let pairs = |of: fn(&Node) -> Option<usize>| -> Vec<TokenStream> {
@@ -95,12 +97,33 @@ fn nodes(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     quote! {
         const __ACCESSES: &'static [__p::PlanAccess] = {
             use __p::Mode::*;
-            &__p::plan_accesses([#(#accesses),*])
+            &#exact
         };
         const __NODES: &'static [__p::PlanNode] = {
             use __p::NodeKind::*;
             &#found
         };
+    }
+}
+
+/// The accesses with the modes that only constants of the kernels' types tell: atomic updates, and memory that is
+/// initialised. `touched` has the number of accesses of each node.
+fn exact(graph: &Graph<'_>, touched: &[usize], accesses: TokenStream) -> TokenStream {
+    let Kernels { types, of_nodes } = kernels(graph, |_| true);
+    let mut start = 0;
+    let mut launches = Vec::new();
+    for (kernel, touched) in of_nodes.into_iter().zip(touched) {
+        if let (Some(kernel), 1..) = (kernel, *touched) {
+            let (start, kernel) = (number(start), number(kernel));
+            launches.push(quote!((#start, #kernel)));
+        }
+        start += touched;
+    }
+    match launches.is_empty() {
+        true => accesses,
+        false => quote! {
+            __p::exact_accesses(#accesses, &[#(<#types as __g::Kernel>::FACTS),*], &[#(#launches),*])
+        },
     }
 }
 

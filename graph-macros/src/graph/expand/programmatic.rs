@@ -1,13 +1,14 @@
 //! Edges as tokens, and the compile-time assertions about programmatic ones: only constants of the kernels' types tell
 //! whether these order their nodes.
 
-use super::alias::{allowed, kernel, own_kernel};
+use super::alias::{allowed, kernel, kernels, own_kernel};
+use super::atomic;
 use crate::graph::ast::{Argument, Launch, Node};
 use crate::graph::resolve::Graph;
+use crate::report::conditional_warning;
 use graph_plan::{Access, Code, Edge, Outcome, Shift, Writers};
 use proc_macro2::{Ident, Literal, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
-use std::collections::HashSet;
 use syn::ext::IdentExt;
 
 /// The call that ends the nodes, and the calls that add all edges, in order. In a graph with loops, each edge has the
@@ -52,8 +53,15 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     if graph.draft.programmatic.is_empty() {
         return TokenStream::new();
     }
-    let writers = Writers::new(&graph.draft, &outcome.order);
-    let (all, allowed) = (kernels(graph), allowed(graph));
+    let updating = atomic::if_atomic(graph);
+    let writers = AllWriters {
+        certain: Writers::new(&graph.draft, &outcome.order),
+        possible: Writers::new(&updating, &outcome.order),
+    };
+    let (all, allowed) = (
+        kernels(graph, |launch| own_kernel(graph, launch).is_some()).types,
+        allowed(graph),
+    );
     let of_edge = |&index: &usize| {
         let kernels = kernels_of(graph, index)?;
         let order = order(graph, index, &kernels, &writers, &all);
@@ -71,6 +79,13 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> TokenStream {
     graph.draft.programmatic.iter().filter_map(of_edge).collect()
 }
 
+/// The writers of memory: those that are written as such, and all that write it if every access that may be an atomic
+/// update is one.
+struct AllWriters<'a> {
+    certain: Writers<'a>,
+    possible: Writers<'a>,
+}
+
 /// The nodes of an edge whose later kernel is declared.
 struct Kernels<'a> {
     before: &'a Node,
@@ -86,8 +101,8 @@ fn kernels_of<'a>(graph: &Graph<'a>, index: usize) -> Option<Kernels<'a>> {
     Some(Kernels {
         before: graph.nodes[from],
         after: graph.nodes[to],
-        launch: declared(graph, to)?,
-        both: declared(graph, from).is_some(),
+        launch: own(graph, to)?,
+        both: own(graph, from).is_some(),
     })
 }
 
@@ -96,7 +111,7 @@ fn order(
     graph: &Graph<'_>,
     index: usize,
     kernels: &Kernels<'_>,
-    writers: &Writers<'_>,
+    writers: &AllWriters<'_>,
     all: &[TokenStream],
 ) -> TokenStream {
     let kernel = self::kernel(graph, kernels.after);
@@ -125,43 +140,29 @@ fn never_triggers(graph: &Graph<'_>, index: usize, kernels: &Kernels<'_>, order:
     );
     let (ty, edge) = (format_ident!("__Edge{index}"), Ident::new("programmatic_edge", span));
     let kernel = kernel(graph, kernels.before);
-    Some(quote! {
-        #[allow(dead_code)]
-        struct #ty<const WAITS: bool>;
-        impl #ty<false> {
-            const fn #edge() {}
-        }
-        impl #ty<true> {
-            #[deprecated(note = #note)]
-            const fn #edge() {}
-        }
-        const _: () = #ty::<{ !__p::triggers::<#kernel>() && __p::is_programmatic #order }>::#edge();
-    })
+    let condition = quote!(!__p::triggers::<#kernel>() && __p::is_programmatic #order);
+    Some(conditional_warning(&ty, &edge, &note, &condition))
 }
 
 /// The launch of a node whose kernel is declared, if items beside the type can name it: `build` checks the others.
-fn declared<'a>(graph: &Graph<'a>, node: usize) -> Option<&'a Launch> {
+fn own<'a>(graph: &Graph<'a>, node: usize) -> Option<&'a Launch> {
     let launch = graph.nodes[node].action.launch()?;
     own_kernel(graph, launch).map(|_| launch)
 }
 
-/// The kernels of all nodes, each once.
-fn kernels(graph: &Graph<'_>) -> Vec<TokenStream> {
-    let mut known = HashSet::new();
-    let kernel = |node: usize| {
-        let path = declared(graph, node)?.path()?.to_token_stream().to_string();
-        known.insert(path).then(|| self::kernel(graph, graph.nodes[node]))
-    };
-    (0..graph.nodes.len()).filter_map(kernel).collect()
-}
-
 /// The accesses by other nodes to the memory of each buffer parameter of a node.
-fn sharing(graph: &Graph<'_>, node: usize, launch: &Launch, writers: &Writers<'_>) -> TokenStream {
+fn sharing(graph: &Graph<'_>, node: usize, launch: &Launch, writers: &AllWriters<'_>) -> TokenStream {
     let borrowed = launch.arguments.iter().enumerate();
     let borrowed = borrowed.filter(|(_, argument)| matches!(argument, Argument::Borrow { .. }));
     let accesses = graph.draft.accesses.iter().filter(|access| access.node == node);
     let shared = borrowed.zip(accesses).map(|((param, _), access): (_, &Access)| {
-        let (written, written_before) = (writers.any(access), writers.before(access));
+        let AllWriters { certain, possible } = writers;
+        let said = |certain: bool, possible: bool| match certain || !possible {
+            true => quote!(#certain),
+            false => atomic::any(graph, access.resource),
+        };
+        let written = said(certain.any(access), possible.any(access));
+        let written_before = said(certain.before(access), possible.before(access));
         quote! {
             __p::Sharing { param: #param, written: #written, written_before: #written_before },
         }

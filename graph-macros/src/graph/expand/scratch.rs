@@ -1,6 +1,7 @@
 //! The arena of scratch memory. This module finds which resources may share addresses; rustc, which knows their sizes,
 //! computes their offsets.
 
+use super::alias::kernels;
 use super::child;
 use super::shape::Shape;
 use crate::graph::ast::{Child, Node, Resource, ResourceKind};
@@ -98,12 +99,37 @@ pub(super) fn offset(graph: &Graph<'_>, resource: &Resource) -> Option<TokenStre
 }
 
 /// Gives the builder the offsets of scratch memory.
-pub(super) fn places(graph: &Graph<'_>, builder: &Ident) -> TokenStream {
+pub(super) fn places(graph: &Graph<'_>, outcome: &Outcome, builder: &Ident) -> TokenStream {
     // With children, the offsets inside their memory are not known here, so `build` computes all.
     if !is_packed(graph) || children(graph).next().is_some() {
         return TokenStream::new();
     }
-    quote! {
-        __p::Declare::arena(&mut #builder, &Self::__ARENA.offsets, Self::__ARENA.bytes);
+    let declared = quote!(__p::Declare::arena(&mut #builder, &Self::__ARENA.offsets, Self::__ARENA.bytes););
+    let kernels = overwriting(graph, outcome);
+    match kernels.is_empty() {
+        true => declared,
+        // `build` packs what these kernels initialise: it may find a smaller arena.
+        false => quote!(if !__p::overwrites(&[#(<#kernels as __g::Kernel>::FACTS),*]) { #declared }),
     }
+}
+
+/// The kernels that get scratch memory as `&mut`, if more could share addresses if they initialised it. Only constants
+/// of their types tell whether they do.
+fn overwriting(graph: &Graph<'_>, outcome: &Outcome) -> Vec<TokenStream> {
+    let (draft, order) = (&graph.draft, &outcome.order);
+    let kernels = kernels(graph, |_| true);
+    let mut used = vec![false; kernels.types.len()];
+    let mut initialising = draft.clone();
+    for access in &mut initialising.accesses {
+        let kernel = kernels.of_nodes[access.node].filter(|_| draft.resources[access.resource].scratch);
+        if let (Some(kernel), Mode::ReadWrite) = (kernel, access.mode) {
+            access.mode = Mode::Write;
+            used[kernel] = true;
+        }
+    }
+    if !used.contains(&true) || Sharing::of(draft, order).apart() == Sharing::of(&initialising, order).apart() {
+        return Vec::new();
+    }
+    let used = kernels.types.into_iter().zip(used);
+    used.filter_map(|(kernel, used)| used.then_some(kernel)).collect()
 }

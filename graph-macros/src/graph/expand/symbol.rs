@@ -76,8 +76,8 @@ fn exists(graph: &Graph<'_>, resource: &Resource, symbol: &LitStr, launches: &[(
     )
 }
 
-/// For each variable and each kernel of which some nodes can run at the same time as a copy or a memset of it, the
-/// assertion that this is no race.
+/// The assertions that copies and memsets of variables do not race with kernels: one for each variable and each kernel
+/// if some of their nodes can run at the same time.
 fn races<'a>(
     graph: &Graph<'a>,
     outcome: &Outcome,

@@ -16,8 +16,11 @@ pub(super) fn accesses<'a>(graph: &mut Graph<'a>, index: usize, node: &'a Node, 
         Action::Kernel(launch) => {
             fixed_function(graph, launch, report);
             graph.draft.nodes[index].opaque = launch.unsafety.is_some();
-            for argument in &launch.arguments {
-                argument_access(graph, index, argument, report);
+            for (param, argument) in launch.arguments.iter().enumerate() {
+                let entered = argument_access(graph, index, argument, report);
+                if let (Some(access), Some(path)) = (entered, launch.path()) {
+                    graph.updates.push(access, index, param, path, param.to_string());
+                }
             }
         }
         Action::Memcpy { from, to } => {
@@ -62,7 +65,9 @@ fn child_accesses<'a>(graph: &mut Graph<'a>, node: usize, child: &'a Child, repo
                 &error(Code::Signature, message).help("remove one of the two"),
             );
         }
-        argument_access(graph, node, &binding.argument, report);
+        if let Some(access) = argument_access(graph, node, &binding.argument, report) {
+            graph.updates.push(access, node, index, &child.path, name.to_string());
+        }
     }
 }
 
@@ -72,10 +77,18 @@ fn borrow<'a>(graph: &mut Graph<'a>, node: usize, place: &'a Place, start: Span,
     access(graph, node, place, start, mode, report);
 }
 
-fn argument_access<'a>(graph: &mut Graph<'a>, node: usize, argument: &'a Argument, report: &mut Report) {
+/// Enters the access of an argument. Returns its index if it is written `&x`.
+fn argument_access<'a>(
+    graph: &mut Graph<'a>,
+    node: usize,
+    argument: &'a Argument,
+    report: &mut Report,
+) -> Option<usize> {
     match argument {
         Argument::Borrow { and, mutable, place } => {
+            let next = graph.accesses.len();
             borrow(graph, node, place, and.span, mutable.is_some(), report);
+            (mutable.is_none() && graph.accesses.len() > next).then_some(next)
         }
         Argument::Value(value) => {
             if let Some(name) = resource_by_value(graph, value) {
@@ -93,6 +106,7 @@ fn argument_access<'a>(graph: &mut Graph<'a>, node: usize, argument: &'a Argumen
                 let diagnostic = error(Code::Syntax, format!("resource `{name}` is passed by value")).help(help);
                 report.push(name.span(), &diagnostic);
             }
+            None
         }
     }
 }
@@ -174,8 +188,8 @@ fn variable_of(graph: &Graph<'_>, name: &Ident) -> &'static str {
     }
 }
 
-/// Marks nodes of which params choose the range that they copy or set, and reports all other params in indices and
-/// ranges: places are fixed when the graph is built.
+/// Marks nodes that copy or set a range that params choose. Reports all other params in indices and ranges: places are
+/// fixed when the graph is built.
 fn fixed(graph: &mut Graph<'_>, node: usize, place: &Place, report: &mut Report) {
     let params = graph.param_names();
     if !mentions(scalar::bounds(place), &params) {

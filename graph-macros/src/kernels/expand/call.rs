@@ -2,9 +2,9 @@
 
 use super::expected;
 use crate::kernels::check::Checked;
-use crate::kernels::param::{Kind, Param, Value};
+use crate::kernels::param::{Buffer, Kind, Param, Value};
 use crate::span::ends;
-use graph_plan::Scalar;
+use graph_plan::{Mode, Scalar};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
@@ -71,10 +71,10 @@ pub(super) fn launch(kernel: &Checked) -> TokenStream {
     function(kernel, quote!(#[doc(hidden)]), &signature, shapes, |param| {
         let ident = &param.ident;
         match &param.kind {
-            Kind::Buffer(buffer) if buffer.mutability.is_some() => {
-                quote!(::graph_runtime::private::LentMut::write(#ident))
+            Kind::Buffer(buffer) => {
+                let (lent, passed) = lending(buffer);
+                quote!(::graph_runtime::private::#lent::#passed(#ident))
             }
-            Kind::Buffer(_) => quote!(::graph_runtime::private::Lent::read(#ident)),
             Kind::Value(_) | Kind::Invalid => argument(param),
         }
     })
@@ -179,6 +179,17 @@ fn input(index: usize, param: &Param) -> TokenStream {
     }
 }
 
+/// The trait of the references that a parameter takes, and the function that makes an argument of one.
+fn lending(buffer: &Buffer) -> (Ident, Ident) {
+    let (lent, passed) = match buffer.mode() {
+        Mode::Read => ("Lent", "read"),
+        Mode::Atomic => ("Lent", "atomic"),
+        Mode::ReadWrite => ("LentMut", "write"),
+        Mode::Write => ("LentMut", "uninit"),
+    };
+    (format_ident!("{lent}"), format_ident!("{passed}"))
+}
+
 /// The type of a by-value parameter. One that the macro read as a primitive type must be that type, whatever else has
 /// its name in the user's scope: sizes and contracts were checked for it.
 fn value_type(value: &Value) -> TokenStream {
@@ -195,10 +206,10 @@ fn value_type(value: &Value) -> TokenStream {
 fn argument(param: &Param) -> TokenStream {
     let ident = &param.ident;
     match &param.kind {
-        Kind::Buffer(buffer) => match buffer.mutability {
-            Some(_) => quote!(::graph_runtime::private::CallArgument::write(#ident)),
-            None => quote!(::graph_runtime::private::CallArgument::read(#ident)),
-        },
+        Kind::Buffer(buffer) => {
+            let (_, passed) = lending(buffer);
+            quote!(::graph_runtime::private::CallArgument::#passed(#ident))
+        }
         Kind::Value(value) if value.scalar.is_integer() => {
             let ty = value_type(value);
             quote!(::graph_runtime::private::by_value::<#ty>(#ident))

@@ -2,14 +2,15 @@
 
 use crate::kernels::check::Checked;
 use crate::kernels::contract::Contract;
-use crate::kernels::param::{Buffer, Kind, Param};
+use crate::kernels::param::{Kind, Param};
 use crate::kernels::source::Source;
 use crate::span::ends;
-use graph_plan::Scalar;
+use graph_plan::Mode;
 use graph_ptx::ast::Cluster;
 use graph_ptx::{Access, KernelSummary, Touched, VariableAccess};
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
+use std::fmt::Debug;
 
 /// `KernelFacts { .. }`
 pub(super) fn facts(source: Option<&Source>, kernel: &Checked) -> TokenStream {
@@ -75,14 +76,15 @@ fn limits(summary: Option<&KernelSummary>) -> TokenStream {
 }
 
 /// The `&mut` parameters through which the kernel loads, with the lines of the loads. A load from an unknown address
-/// may be through any of them.
+/// may be through any of them. What a kernel loads of `MaybeUninit` it
+/// has written itself.
 fn loads(kernel: &Checked) -> Vec<TokenStream> {
     let Some(summary) = &kernel.summary else {
         return Vec::new();
     };
-    let mutable = |param: &Param| matches!(&param.kind, Kind::Buffer(buffer) if buffer.mutability.is_some());
+    let uses_old = |param: &Param| matches!(&param.kind, Kind::Buffer(buffer) if buffer.mode() == Mode::ReadWrite);
     let params = kernel.declaration.params.iter().enumerate();
-    let loads = params.filter(|(_, param)| mutable(param)).filter_map(|(index, _)| {
+    let loads = params.filter(|(_, param)| uses_old(param)).filter_map(|(index, _)| {
         let line = summary.load_through(index)?;
         Some(quote!((#index, #line)))
     });
@@ -124,13 +126,12 @@ fn param(param: &Param) -> TokenStream {
     let name = param.name();
     let kind = match &param.kind {
         Kind::Buffer(buffer) => {
-            let Buffer { unit, mutability, .. } = &**buffer;
-            let (span, mutable) = (ends(unit).0, mutability.is_some());
-            let unit = quote_spanned!(span=> ::core::mem::size_of::<#unit>());
-            quote!(Buffer { unit: #unit, mutable: #mutable })
+            let (unit, mode) = (&buffer.unit, variant(buffer.mode()));
+            let unit = quote_spanned!(ends(unit).0=> ::core::mem::size_of::<#unit>());
+            quote!(Buffer { unit: #unit, mode: ::graph_runtime::private::plan::Mode::#mode })
         }
         Kind::Value(value) => {
-            let scalar = scalar(value.scalar);
+            let scalar = variant(value.scalar);
             quote!(Value(::graph_runtime::private::plan::Scalar::#scalar))
         }
         Kind::Invalid => quote!(Value(::graph_runtime::private::plan::Scalar::Other)),
@@ -138,8 +139,9 @@ fn param(param: &Param) -> TokenStream {
     quote!(::graph_runtime::private::plan::Param { name: #name, kind: ::graph_runtime::private::plan::ParamKind::#kind })
 }
 
-fn scalar(scalar: Scalar) -> Ident {
-    format_ident!("{}", format!("{scalar:?}"))
+/// The name of an enum's variant without fields, which is how `Debug` shows it.
+fn variant(value: impl Debug) -> Ident {
+    format_ident!("{value:?}")
 }
 
 fn contract(contract: &Contract) -> TokenStream {

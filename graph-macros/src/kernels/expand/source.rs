@@ -5,6 +5,7 @@ use crate::kernels::declaration::Declaration;
 use crate::kernels::param::{Kind, Param};
 use crate::kernels::source::{Ptx, Source};
 use crate::text::text;
+use graph_plan::Mode;
 use proc_macro2::TokenStream;
 use quote::quote;
 
@@ -21,7 +22,7 @@ fn ptx(path: &str, text: &TokenStream) -> TokenStream {
     quote!(static __PTX: ::graph_runtime::Ptx = ::graph_runtime::Ptx { path: #path, text: #text };)
 }
 
-/// The constant of the variables of a PTX file, which its kernels share; none if a kernel's module is not known.
+/// The constant with the variables of a PTX file, which its kernels share; `None` if the PTX is not known.
 pub(super) fn variables(source: Option<&Source>) -> Option<TokenStream> {
     let Some(Source::Ptx(Ptx { module, .. })) = source else {
         return None;
@@ -70,9 +71,14 @@ pub(super) fn of_kernel(source: Option<&Source>, declaration: &Declaration) -> T
 /// The type of a parameter, with its size and alignment: only rustc knows them, and the PTX must agree with them.
 fn param_type(param: &Param) -> TokenStream {
     let ty = param.ty().map_or_else(String::new, text);
-    let (size, align) = match &param.kind {
-        Kind::Value(value) => {
-            let ty = &value.ty;
+    let layout = match &param.kind {
+        Kind::Value(value) => Some(&value.ty),
+        // The size of what is updated at once.
+        Kind::Buffer(buffer) if buffer.mode() == Mode::Atomic => buffer.wrapper.as_ref().map(|wrapper| &wrapper.inner),
+        Kind::Buffer(_) | Kind::Invalid => None,
+    };
+    let (size, align) = match layout {
+        Some(ty) => {
             // A path in generic arguments makes rustc propose generics.
             let none = quote!(const __NONE: [#ty; 0] = [];);
             (
@@ -80,7 +86,7 @@ fn param_type(param: &Param) -> TokenStream {
                 quote!({ #none __align_of(&__NONE) }),
             )
         }
-        Kind::Buffer(_) | Kind::Invalid => (quote!(0), quote!(0)),
+        None => (quote!(0), quote!(0)),
     };
     quote!(::graph_runtime::kernel::ParamType { text: #ty, size: #size, align: #align })
 }

@@ -138,7 +138,7 @@ fn access_beyond_the_declaration_is_an_error() {
         mixed,
         [
             "the kernel `either` writes to `b`, which is declared `&` [access]\nnote: the access is on line 44 of `PTX`\nnote: its \
-          address may come from any of `a`, `b`\nhelp: declare it `b: &mut [u32]`"
+          address may come from any of `a`, `b`\nhelp: declare it `b: &[Atomic<u32>]`, or `b: &mut [u32]`"
         ]
     );
     assert_eq!(

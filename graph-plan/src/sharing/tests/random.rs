@@ -78,7 +78,8 @@ fn touch(draft: &mut Draft, random: &mut Random, node: usize) {
     let first = random.below(BUFFERS);
     let second = (first + 1 + random.below(BUFFERS - 1)) % BUFFERS;
     for resource in [first, second].into_iter().take(1 + random.below(2)) {
-        let mode = [Mode::Read, Mode::Write, Mode::Write, Mode::ReadWrite][random.below(4)];
+        let modes = [Mode::Read, Mode::Write, Mode::Write, Mode::ReadWrite, Mode::Atomic];
+        let mode = modes[random.below(modes.len())];
         let region = match random.below(4) {
             0 => Region::span(0, 1),
             1 => Region::span(1, 2),

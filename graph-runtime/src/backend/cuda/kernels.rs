@@ -351,8 +351,8 @@ pub(super) fn check_bytes(arguments: &[Argument]) -> Result<(), String> {
     ))
 }
 
-/// The PTX with the variables that are declared on these lines visible from outside. NVRTC keeps variables to their
-/// module, and the driver promises the addresses of visible ones only.
+/// The PTX, in which the variables that are declared on these lines are made visible from outside. NVRTC makes
+/// variables local to their module, and the driver promises only the addresses of visible ones.
 fn with_visible<'t>(text: &'t str, lines: &[u32]) -> Cow<'t, str> {
     if lines.is_empty() {
         return Cow::Borrowed(text);

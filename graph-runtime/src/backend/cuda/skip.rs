@@ -56,11 +56,11 @@ impl CudaExecutable {
         .at(site)
     }
 
-    /// Makes later launches run a node whose part updates choose, as `program` now says; or skip it, if it is not
+    /// For a node whose part updates choose: makes later launches run it as `program` now says, or skip it if it is not
     /// `enabled` or has nothing to do.
     pub(super) fn apply_part(&mut self, draft: &Draft, program: &Program, node: usize, enabled: bool) -> Result<()> {
         if self.stale || program.reach(node).is_none_or(Reach::is_empty) {
-            // Making the graph anew applies this; or no update can give the node work, so that it is an empty node.
+            // Either making the graph anew applies this, or the node is an empty one, since no update can give it work.
             return Ok(());
         }
         let site = || Site::graph(&draft.name).at_node(&draft.nodes[node].name);

@@ -197,10 +197,10 @@ impl EmulatorExecutable {
                 &mut device
             };
             let (start, len) = (first + part.start as u64, part.bytes as u64);
-            if mode.writes() {
-                footprint.write(start, len);
-            } else {
-                footprint.read(start, len);
+            match mode {
+                Mode::Read => footprint.read(start, len),
+                Mode::Write | Mode::ReadWrite => footprint.write(start, len),
+                Mode::Atomic => footprint.update(start, len),
             }
         }
         Touch {
@@ -226,10 +226,7 @@ impl EmulatorExecutable {
         for (other, theirs) in others {
             let found = touch.device.conflict(&theirs.device);
             if let Some(conflict) = found.or_else(|| touch.host.conflict(&theirs.host)) {
-                let (verb, theirs) = (
-                    if conflict.first_writes { "writes" } else { "reads" },
-                    if conflict.second_writes { "writes" } else { "reads" },
-                );
+                let (verb, theirs) = (conflict.first.verb(), conflict.second.verb());
                 let bytes = conflict.addresses.end - conflict.addresses.start;
                 let other = &draft.nodes[*other].name;
                 return Err(format!(
@@ -282,6 +279,7 @@ impl EmulatorExecutable {
                         access: match mode {
                             Mode::Read => Access::Read,
                             Mode::Write | Mode::ReadWrite => Access::ReadWrite,
+                            Mode::Atomic => Access::Atomic,
                         },
                     };
                     (buffer.address.to_le_bytes(), Some(buffer))

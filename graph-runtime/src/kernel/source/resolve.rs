@@ -6,7 +6,7 @@ use crate::error::{CudaError, Error, Site};
 use crate::kernel::KernelFacts;
 use graph_plan::{GridDependency, KernelLimits, Mode, Param, ParamKind, Scalar, Touched, nearest};
 use graph_ptx::ast::{Cluster, Module};
-use graph_ptx::declaration::{self as rules, Mistake, Rule};
+use graph_ptx::declaration::{self as rules, BufferAccess, Mistake, Rule};
 use graph_ptx::{Access, KernelSummary, VariableAccess};
 use std::ptr;
 use std::sync::{Mutex, PoisonError};
@@ -154,7 +154,7 @@ impl Compiled {
 /// The declaration in the types of [`graph_ptx::declaration`].
 fn described(facts: &KernelFacts, declaration: &Declaration) -> rules::Declaration {
     let kind = |param: &Param, size: usize, align: usize| match param.kind {
-        ParamKind::Buffer { mutable, .. } => rules::Kind::Buffer { mutable },
+        ParamKind::Buffer { mode, .. } => rules::Kind::Buffer(access(mode, size)),
         ParamKind::Value(Scalar::Other) => rules::Kind::Value {
             size: size as u64,
             align: align as u64,
@@ -179,6 +179,18 @@ fn described(facts: &KernelFacts, declaration: &Declaration) -> rules::Declarati
     }
 }
 
+/// The accesses that a parameter allows; `size` is the size of an element that is updated atomically.
+fn access(mode: Mode, size: usize) -> BufferAccess {
+    match mode {
+        Mode::Read => BufferAccess::Read,
+        Mode::ReadWrite => BufferAccess::Write,
+        Mode::Write => BufferAccess::Overwrite,
+        Mode::Atomic => BufferAccess::Atomic {
+            size: Some(size as u64),
+        },
+    }
+}
+
 /// The facts that the macro would have recorded if it had read the PTX.
 pub(crate) fn with_summary(facts: &KernelFacts, summary: &KernelSummary, ptx: &'static Ptx) -> KernelFacts {
     let Cluster {
@@ -187,9 +199,14 @@ pub(crate) fn with_summary(facts: &KernelFacts, summary: &KernelSummary, ptx: &'
         explicit: explicit_cluster,
         counts_grid: grid_of_clusters,
     } = summary.cluster;
-    let mutable = |param: &Param| matches!(param.kind, ParamKind::Buffer { mutable: true, .. });
+    let uses_old = |param: &Param| {
+        let ParamKind::Buffer { mode, .. } = param.kind else {
+            return false;
+        };
+        mode == Mode::ReadWrite
+    };
     let params = facts.params.iter().enumerate();
-    let loads = params.filter(|(_, param)| mutable(param));
+    let loads = params.filter(|(_, param)| uses_old(param));
     let variables = summary.variables.iter().map(variable);
     let constants = summary.constants.iter().map(|name| (forever(name), Mode::Read));
     KernelFacts {

@@ -21,6 +21,21 @@ macro_rules! filled {
 
 filled!(Filled, f32, 8, data, 1.5, ui_tests::write);
 
+macro_rules! visible {
+    ($visibility:vis $name:ident, $kernel:vis, $block:expr) => {
+        cuda_graph! {
+            $visibility graph $name {
+                $visibility device data: [f32; 8];
+                $kernel kernel ones = write<<<1, $block>>>(&mut data);
+            }
+        }
+    };
+}
+
+const BLOCK: (u32, u32) = (4, 2);
+visible!(pub(crate) Visible, pub(self), BLOCK);
+visible!(Private, , (4, 2));
+
 macro_rules! expression {
     ($device:expr, $captured:ident, $length:expr, $factor:expr) => {{
         let half = $length / 2;
@@ -43,4 +58,5 @@ fn main() {
     let _ = captured;
     let _ = Filled::set_start;
     let _ = Filled::data;
+    let _ = (Visible::data, Visible::ones, Private::ones);
 }

@@ -1,0 +1,57 @@
+//! The assertions about `Atomic<T>` and `MaybeUninit<T>`: that they are the types of these names, and that the kernel
+//! updates elements of the size of `T`, which only rustc knows.
+
+use crate::kernels::check::Checked;
+use crate::kernels::param::{Buffer, Kind, Param, Wrapper, Wrapping, scalar};
+use crate::kernels::source::Source;
+use crate::span::ends;
+use crate::text::text;
+use graph_plan::Scalar;
+use proc_macro2::TokenStream;
+use quote::{format_ident, quote, quote_spanned};
+
+/// The assertions about all parameters of a kernel.
+pub(super) fn assertions(source: Option<&Source>, kernel: &Checked) -> TokenStream {
+    let params = kernel.declaration.params.iter().enumerate();
+    let assertion = |(index, param): (usize, &Param)| {
+        if let Some(ty) = &param.refused {
+            let name = format_ident!("__Refused{index}");
+            return Some(quote!(#[allow(non_camel_case_types)] type #name = #ty;));
+        }
+        let Kind::Buffer(buffer) = &param.kind else { return None };
+        let wrapper = buffer.wrapper.as_ref()?;
+        Some(match wrapper.kind {
+            Wrapping::Atomic => atomic(source, kernel, index, buffer, wrapper),
+            Wrapping::Uninit => uninit(wrapper),
+        })
+    };
+    params.filter_map(assertion).collect()
+}
+
+fn atomic(source: Option<&Source>, kernel: &Checked, index: usize, buffer: &Buffer, wrapper: &Wrapper) -> TokenStream {
+    let declaration = &kernel.declaration;
+    let Wrapper { ty, inner, .. } = wrapper;
+    let access = kernel.summary.as_ref().and_then(|summary| summary.params.get(index));
+    let sizes = access.map_or([None; 4], |param| param.access.atomic_sizes);
+    let sizes = [2_usize, 4, 8, 16].into_iter().zip(sizes);
+    // A plain `fn` is trusted, and scalars have been compared.
+    let unknown = declaration.safe.is_some() && scalar(inner) == Ok(Scalar::Other);
+    let updates = sizes.filter_map(|(size, line)| Some((size, line.filter(|_| unknown)?)));
+    let updates = updates.map(|(size, line)| quote!((#size, #line)));
+    let (name, param, written) = (declaration.name(), declaration.params[index].name(), text(&buffer.ty));
+    let path = source.map_or("", Source::path);
+    quote_spanned! {ends(ty).0=>
+        const _: () = ::graph_runtime::private::check_atomic::<#inner>(
+            ::core::marker::PhantomData::<#ty>,
+            [#name, #param, #written, #path],
+            &[#(#updates),*],
+        );
+    }
+}
+
+fn uninit(wrapper: &Wrapper) -> TokenStream {
+    let Wrapper { ty, inner, .. } = wrapper;
+    quote_spanned! {ends(ty).0=>
+        const _: ::core::marker::PhantomData<::core::mem::MaybeUninit<#inner>> = ::core::marker::PhantomData::<#ty>;
+    }
+}

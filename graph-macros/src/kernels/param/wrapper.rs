@@ -1,0 +1,149 @@
+//! `Atomic<T>` and `MaybeUninit<T>`: types around the elements of memory, which say how a kernel accesses them.
+
+use super::ty::{bare, scalar, signature};
+use crate::text::text;
+use graph_plan::{Diagnostic, Scalar};
+use syn::{GenericArgument, PathArguments, PathSegment, Type};
+
+/// A type around the elements of memory.
+pub(in crate::kernels) struct Wrapper {
+    pub(in crate::kernels) kind: Wrapping,
+    /// The whole type as it is written: `Atomic<u32>`.
+    pub(in crate::kernels) ty: Type,
+    /// The type of the elements: `u32`.
+    pub(in crate::kernels) inner: Type,
+}
+
+/// The meaning of a [`Wrapper`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(in crate::kernels) enum Wrapping {
+    /// `Atomic<T>`: the kernel accesses the elements by atomic operations alone.
+    Atomic,
+    /// `MaybeUninit<T>`: the kernel writes the elements before it reads them.
+    Uninit,
+}
+
+impl Wrapping {
+    fn of(segment: &PathSegment) -> Option<Self> {
+        match segment.ident.to_string().as_str() {
+            "Atomic" => Some(Self::Atomic),
+            "MaybeUninit" => Some(Self::Uninit),
+            _ => None,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Atomic => "Atomic",
+            Self::Uninit => "MaybeUninit",
+        }
+    }
+}
+
+/// Takes the wrapper out of a type, whose innermost elements are then without it.
+pub(super) fn take(ty: &mut Type) -> Option<Wrapper> {
+    let found = match ty {
+        Type::Slice(slice) => return take(&mut slice.elem),
+        Type::Array(array) => return take(&mut array.elem),
+        Type::Paren(inner) => return take(&mut inner.elem),
+        Type::Group(inner) => return take(&mut inner.elem),
+        _ => wrapper(ty)?,
+    };
+    *ty = found.inner.clone();
+    Some(found)
+}
+
+/// The wrapper in a type, references included.
+pub(super) fn find(ty: &Type) -> Option<Type> {
+    let mut target = match bare(ty) {
+        Type::Reference(reference) => (*reference.elem).clone(),
+        other => other.clone(),
+    };
+    take(&mut target).map(|wrapper| wrapper.ty)
+}
+
+/// A type as a wrapper, if it is written as one.
+fn wrapper(ty: &Type) -> Option<Wrapper> {
+    let Type::Path(path) = ty else { return None };
+    let segment = path.path.segments.last()?;
+    let kind = Wrapping::of(segment)?;
+    let PathArguments::AngleBracketed(arguments) = &segment.arguments else {
+        return None;
+    };
+    let mut arguments = arguments.args.iter();
+    match (arguments.next()?, arguments.next()) {
+        (GenericArgument::Type(inner), None) => Some(Wrapper {
+            kind,
+            ty: ty.clone(),
+            inner: bare(inner).clone(),
+        }),
+        _ => None,
+    }
+}
+
+/// Refuses a wrapper around a value: nothing is shared or uninitialised there.
+pub(super) fn by_value(ty: &Type) -> Result<(), Diagnostic> {
+    let Some(Wrapper { kind, ty, inner }) = wrapper(ty) else {
+        return Ok(());
+    };
+    let (ty, inner) = (text(&ty), text(&inner));
+    let mutability = match kind {
+        Wrapping::Atomic => "",
+        Wrapping::Uninit => "mut ",
+    };
+    Err(signature(format!("`{ty}` cannot be passed by value")).help(format!(
+        "use `{inner}`, or `&{mutability}{ty}` or `&{mutability}[{ty}]` if it is memory"
+    )))
+}
+
+impl Wrapper {
+    /// Refuses references that contradict the wrapper, and elements that it cannot have. `target` is the type behind
+    /// the reference, without the wrapper; `written` is the type with the wrapper.
+    pub(super) fn check(&self, mutable: bool, target: &Type, written: &Type) -> Result<(), Diagnostic> {
+        let (written, plain) = (text(written), text(target));
+        match (self.kind, mutable) {
+            (Wrapping::Atomic, true) => {
+                return Err(signature(format!(
+                    "`&mut {written}` is memory that a kernel has for itself and updates atomically"
+                ))
+                .note("other nodes may access memory of `Atomic` at the same time, so it is passed as `&`")
+                .help(format!(
+                    "use `&{written}` if the kernel accesses it by atomic operations alone, or else `&mut {plain}`"
+                )));
+            }
+            (Wrapping::Uninit, false) => {
+                return Err(
+                    signature(format!("`&{written}` is uninitialised memory that a kernel only reads")).help(format!(
+                        "use `&mut {written}` if the kernel initialises it, or else `&{plain}`"
+                    )),
+                );
+            }
+            (Wrapping::Atomic, false) | (Wrapping::Uninit, true) => {}
+        }
+        if let Some(inner) = wrapper(&self.inner) {
+            let (element, names) = (text(&inner.inner), [self.kind, inner.kind].map(Wrapping::name));
+            let message = format!("`{}` says twice how its elements are accessed", text(&self.ty));
+            return Err(signature(message).help(format!("use `{}<{element}>` or `{}<{element}>`", names[0], names[1])));
+        }
+        match (self.kind, &self.inner) {
+            (Wrapping::Atomic, Type::Array(array)) => {
+                let (element, length) = (text(&array.elem), text(&array.len));
+                Err(
+                    signature(format!("`{}` is an array that is updated as one", text(&self.ty))).help(format!(
+                        "use `[{}<{element}>; {length}]`, an array of atomics",
+                        self.kind.name()
+                    )),
+                )
+            }
+            (Wrapping::Atomic, inner) => match scalar(inner)? {
+                Scalar::U8 | Scalar::I8 => Err(signature(format!("PTX has no atomic operations on `{}`", text(inner)))
+                    .help(
+                        "use `u32`, `i32`, `u64`, `i64`, `f32` or `f64`, or a type of two bytes for `f16` and `bf16`",
+                    )),
+                Scalar::U16 | Scalar::I16 | Scalar::U32 | Scalar::I32 | Scalar::U64 | Scalar::I64 => Ok(()),
+                Scalar::F32 | Scalar::F64 | Scalar::Other => Ok(()),
+            },
+            (Wrapping::Uninit, _) => Ok(()),
+        }
+    }
+}

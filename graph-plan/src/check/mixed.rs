@@ -1,0 +1,215 @@
+//! Accesses that look like reads and may be atomic updates. Only the type of a kernel knows that, so a macro must ask
+//! about each pair of which one may be atomic and the other not.
+
+use super::access::aliased;
+use super::body::siblings;
+use super::crossing::{self, Side};
+use super::unordered::{races, racing};
+use crate::parallel::Parallel;
+use crate::{Diagnostic, Draft, Lists, Mode, Nest};
+use std::collections::HashSet;
+
+/// The most pairs that are compared for one memory. Larger graphs are left to the check when they are built.
+const MAX_PAIRS: usize = 1 << 20;
+
+/// The pairs of reads, by index, that are mistakes if exactly one of the two is atomic: of unordered nodes, or of one
+/// node. `classes` has the class of each access: either all accesses of a class are atomic, or none is. Accesses
+/// without a class are certainly not atomic. For each memory and each two classes, only the first pair is found.
+pub fn mixed_reads(draft: &Draft, order: &Nest, classes: &[Option<usize>]) -> Vec<(usize, usize)> {
+    let class = |access: usize| classes.get(access).copied().flatten();
+    let mut candidates = vec![false; draft.resources.len()];
+    for (index, access) in draft.accesses.iter().enumerate() {
+        candidates[access.resource] |= class(index).is_some();
+    }
+    let reads = || {
+        let accesses = draft.accesses.iter().enumerate();
+        let reads = accesses.filter(|(_, access)| access.mode == Mode::Read && candidates[access.resource]);
+        reads.map(|(index, access)| (access.resource, index))
+    };
+    let by_resource = Lists::new(draft.resources.len(), reads);
+    let bodies = Bodies::new(draft, order);
+    let mut found = Vec::new();
+    for resource in (0..draft.resources.len()).filter(|&resource| candidates[resource]) {
+        let reads = by_resource.of(resource);
+        if reads.iter().all(|&read| class(read) == class(reads[0])) {
+            continue;
+        }
+        let mut known = HashSet::new();
+        let pairs =
+            (0..reads.len()).flat_map(|number| reads[..number].iter().map(move |&first| (first, reads[number])));
+        for (first, second) in pairs.take(MAX_PAIRS) {
+            let (one, other) = (class(first), class(second));
+            let pair = (one.min(other), one.max(other));
+            if one != other && !known.contains(&pair) && bodies.clash(first, second).is_some() {
+                known.insert(pair);
+                found.push((first, second));
+            }
+        }
+    }
+    found
+}
+
+/// The way in which two accesses clash.
+enum Clash {
+    /// One node gets overlapping memory twice.
+    Alias,
+    /// Nothing orders the two in one iteration.
+    Unordered([Side; 2]),
+    /// Nothing orders the two in different iterations of an `each` in this body.
+    Crossing(usize, [Side; 2]),
+}
+
+/// The bodies of a draft, with what their loops repeat.
+struct Bodies<'a> {
+    draft: &'a Draft,
+    order: &'a Nest,
+    /// One for each body; none if no loop is parallel.
+    parallel: Vec<Option<Parallel<'a>>>,
+}
+
+impl<'a> Bodies<'a> {
+    fn new(draft: &'a Draft, order: &'a Nest) -> Self {
+        let bodies = if draft.loops.is_empty() { 0 } else { draft.bodies.len() };
+        Self {
+            draft,
+            order,
+            parallel: (0..bodies).map(|body| Parallel::of(draft, order, body)).collect(),
+        }
+    }
+
+    fn parallel(&self, body: usize) -> Option<&Parallel<'a>> {
+        self.parallel.get(body)?.as_ref()
+    }
+
+    /// Whether and how two accesses of parts that may overlap can meet.
+    fn clash(&self, first: usize, second: usize) -> Option<Clash> {
+        let Self { draft, order, .. } = self;
+        let (a, b) = (&draft.accesses[first], &draft.accesses[second]);
+        let overlap = a.region.overlaps(&b.region);
+        if overlap && a.node == b.node {
+            return Some(Clash::Alias);
+        }
+        let [one, other] = self.nodes_of_one_body(a.node, b.node);
+        let sides =
+            |one: usize, other: usize| [(first, one), (second, other)].map(|(access, node)| Side { access, node });
+        let body = draft.nodes[one].body;
+        let [left, right] = sides(one, other);
+        if overlap && !order.ordered(a.node, b.node) && races(self.parallel(body), &left, &right) {
+            return Some(Clash::Unordered([left, right]));
+        }
+        // In the bodies around, both are accesses of one node.
+        let around = std::iter::successors(draft.bodies[body].node, |&owner| {
+            draft.bodies[draft.nodes[owner].body].node
+        });
+        let levels = std::iter::once((one, other)).chain(around.map(|owner| (owner, owner)));
+        let mut crossings = levels.filter_map(|(one, other)| {
+            let body = draft.nodes[one].body;
+            let meets = self.parallel(body)?.may_meet_across((first, one), (second, other));
+            meets.then(|| Clash::Crossing(body, sides(one, other)))
+        });
+        crossings.next()
+    }
+
+    /// For each of two nodes, the node of their innermost common body that it is or is inside.
+    fn nodes_of_one_body(&self, first: usize, second: usize) -> [usize; 2] {
+        if let Some((one, other)) = siblings(self.draft, first, second) {
+            return [one, other];
+        }
+        // One is around the other, or is the other.
+        let is_around_second = self
+            .draft
+            .bodies_around(second)
+            .any(|body| self.draft.bodies[body].node == Some(first));
+        [if is_around_second { first } else { second }; 2]
+    }
+}
+
+/// The mistake of a pair of [`mixed_reads`] if the accesses were of these modes.
+pub fn clash(draft: &Draft, order: &Nest, pair: [(usize, Mode); 2]) -> Option<Diagnostic> {
+    let [(first, _), (second, _)] = pair;
+    let clash = Bodies::new(draft, order).clash(first, second)?;
+    let mut draft = draft.clone();
+    for (access, mode) in pair {
+        draft.accesses[access].mode = mode;
+    }
+    match clash {
+        Clash::Alias => {
+            let (a, b) = (&draft.accesses[first], &draft.accesses[second]);
+            Some(aliased(&draft, a, b, second))
+        }
+        Clash::Unordered([one, other]) => Some(racing(&draft, order, &one, &other)),
+        Clash::Crossing(body, sides) => {
+            let parallel = Parallel::of(&draft, order, body)?;
+            crossing::of_body(&draft, &parallel, sides.into_iter(), &[])
+                .into_iter()
+                .next()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{NodeKind, Region, Space, check};
+
+    /// Three unordered kernels that read `bins`, the last one twice.
+    fn draft() -> Draft {
+        let mut draft = Draft::new("Test");
+        let bins = draft.resource("bins", Space::Device);
+        for name in ["a", "b", "c"] {
+            draft.node(name, NodeKind::Kernel);
+        }
+        for node in [0, 1, 2, 2] {
+            draft.access(node, bins, Region::Whole, Mode::Read);
+        }
+        draft
+    }
+
+    #[test]
+    fn one_pair_is_found_for_each_two_classes() {
+        let draft = draft();
+        let order = check(&draft).order;
+        let found = |classes: [Option<usize>; 4]| mixed_reads(&draft, &order, &classes);
+        assert_eq!(found([Some(0); 4]), []);
+        assert_eq!(found([None; 4]), []);
+        assert_eq!(found([Some(0), Some(0), None, None]), [(0, 2)]);
+        assert_eq!(found([Some(0), Some(0), Some(0), Some(1)]), [(0, 3)]);
+        assert_eq!(found([Some(0), Some(1), Some(2), Some(2)]), [(0, 1), (0, 2), (1, 2)]);
+    }
+
+    #[test]
+    fn ordered_nodes_and_other_parts_do_not_clash() {
+        let mut draft = draft();
+        draft.edge(0, 1);
+        draft.edge(1, 2);
+        let outcome = check(&draft);
+        assert_eq!(
+            mixed_reads(&draft, &outcome.order, &[Some(0), Some(1), Some(2), Some(3)]),
+            [(2, 3)],
+            "of one node"
+        );
+        draft.accesses[2].region = Region::span(0, 4);
+        draft.accesses[3].region = Region::span(4, 8);
+        assert_eq!(
+            mixed_reads(&draft, &outcome.order, &[Some(0), Some(1), Some(2), Some(3)]),
+            []
+        );
+    }
+
+    #[test]
+    fn a_clash_is_told_as_the_rules_tell_it() {
+        let draft = draft();
+        let order = check(&draft).order;
+        let mut atomic = draft.clone();
+        atomic.accesses.truncate(2);
+        atomic.accesses[0].mode = Mode::Atomic;
+        assert_eq!(
+            clash(&draft, &order, [(0, Mode::Atomic), (1, Mode::Read)]).as_ref(),
+            check(&atomic).errors.first()
+        );
+        assert_eq!(
+            clash(&draft, &order, [(2, Mode::Atomic), (3, Mode::Read)]).map(|mistake| mistake.message),
+            Some("node `c` gets `bins` as `&` of atomics and again as `&`".to_owned())
+        );
+    }
+}
