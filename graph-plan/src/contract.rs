@@ -88,7 +88,7 @@ pub enum ParamKind {
     Buffer {
         /// Size of a unit in bytes.
         unit: usize,
-        /// How the kernel accesses it: `Read` for `&[T]`, `ReadWrite` for `&mut [T]`, `Atomic` for `&[Atomic<T>]` and
+        /// The kernel's accesses to it: `Read` for `&[T]`, `ReadWrite` for `&mut [T]`, `Atomic` for `&[Atomic<T>]` and
         /// `Write` for `&mut [MaybeUninit<T>]`.
         mode: Mode,
     },

@@ -107,7 +107,7 @@ impl Mode {
         }
     }
 
-    /// May it matter what the memory held before?
+    /// Whether the previous contents of the memory may matter.
     pub const fn reads(self) -> bool {
         match self {
             Mode::Write => false,
@@ -115,7 +115,8 @@ impl Mode {
         }
     }
 
-    /// May the two accesses disturb each other if nothing orders them? At least one writes, and not both are atomic.
+    /// Whether the two accesses may disturb each other if nothing orders them: at least one writes, and not both are
+    /// atomic.
     pub const fn conflicts(self, other: Self) -> bool {
         let both_atomic = matches!((self, other), (Mode::Atomic, Mode::Atomic));
         (self.writes() || other.writes()) && !both_atomic

@@ -1,5 +1,5 @@
-//! Pairs of unordered nodes that touch the same memory in ways that conflict: one of them writes, and not both by atomic
-//! operations.
+//! Pairs of unordered nodes that touch the same memory in ways that conflict: one of them writes, and not both do so by
+//! atomic operations.
 
 use crate::live::Live;
 use crate::{Access, Draft, Lists, Mode, Order};
@@ -133,7 +133,8 @@ fn conflict(a: &Access, b: &Access) -> bool {
     a.node != b.node && a.mode.conflicts(b.mode) && a.region.overlaps(&b.region)
 }
 
-/// Is an access of this mode in conflict with all that one of the `other` mode is in conflict with?
+/// Whether an access of this mode is in conflict with everything that an access of the `other` mode is in conflict
+/// with.
 const fn as_strict(mode: Mode, other: Mode) -> bool {
     match mode {
         Mode::Write | Mode::ReadWrite => true,
@@ -162,7 +163,10 @@ fn race_free(draft: &Draft, order: &Order) -> bool {
                 let is_before = order.before(other.node, node);
                 is_free &= is_before || !conflict(other, access);
                 let is_over = other.node == node || is_before;
-                !(is_over && as_strict(access.mode, other.mode) && access.region.covers(&other.region))
+                // Where a loop has no iterations, its affine regions conflict with nothing.
+                let is_there = !access.region.is_affine() || access.region == other.region;
+                let covers = is_there && access.region.covers(&other.region);
+                !(is_over && as_strict(access.mode, other.mode) && covers)
             });
             if !is_free {
                 return false;

@@ -8,8 +8,9 @@ use crate::{Access, Draft, Mode, Nest, Region};
 /// # What is shared
 ///
 /// The accesses of a resource fall into *ranges*. A range ends where an access *renews* the resource: an access that
-/// writes all of it that is read later (a copy, a memset, a kernel that takes it as `&mut [MaybeUninit<T>]`; what other
-/// kernels write is not known), is ordered with every other access, and runs whenever a later access does. Two resources may share addresses if
+/// writes everything in it that is read later, is ordered with every other access, and runs whenever a later access
+/// does. (Copies, memsets and kernels that take it as `&mut [MaybeUninit<T>]` may renew; what other kernels write is
+/// not known.) Two resources may share addresses if
 ///
 /// 1. of each range of one and each of the other, all accesses of one come before all of the other; accesses of which
 ///    a launch makes only one (`then` and `else`) count as ordered; and
@@ -26,9 +27,9 @@ use crate::{Access, Draft, Mode, Nest, Region};
 /// has memory of its own. (Without one the byte holds nothing: scratch keeps nothing from one launch to the next.) Let
 /// `x` be any write to `B`. It must not come between `w` and `r`, nor run at the same time as either.
 ///
-/// *Without repetitions.* `w` and `r` are of one range: between two ranges something renews `A` after `w`, does run, as
-/// `r` does, and writes the byte, which is read later. By 1, that range comes before or after all accesses of the range of `x` that are made in this
-/// launch, thus before `x` or after it.
+/// *Without repetitions.* `w` and `r` are of one range: between two ranges something renews `A` after `w`. It does run,
+/// as `r` does, and it writes the byte, which is read later. By 1, that range comes before or after all accesses of the
+/// range of `x` that are made in this launch, thus before `x` or after it.
 ///
 /// *In a repetition that has `r` and `x`, in different iterations.* By 2 the range of `r` begins with an access that
 /// has renewed `A` in this very iteration. So `w` is of this iteration too, and `x`, which is of another, does not

@@ -60,8 +60,8 @@
 //! # All items
 //!
 //! * Building: [`GraphBuilder`], the [`NodeId`] of a node, a [`Launch`] with its [`Dimensions`], and the [`Kernel`]
-//!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; [`LoadedFunction`], [`Ptx`],
-//!   [`CudaSource`]. Facts of kernels are in [`kernel`].
+//!   that a [`KernelCall`] launches with [`CallArgument`]s and [`Integer`]s; memory of [`Atomic`] elements, in
+//!   declarations of kernels; [`LoadedFunction`], [`Ptx`], [`CudaSource`]. Facts of kernels are in [`kernel`].
 //! * A built [`Graph`]: [`NodeHandle`], [`Update`], [`HostSplit`], [`RawGraph`].
 //! * Memory in a graph: a [`Place`] in a [`Memory`], [`OnDevice`] or [`OnHost`]; a [`Rectangle`] of one; and the views
 //!   that lend it, [`DeviceRef`] and [`DeviceMut`].
@@ -127,6 +127,7 @@ pub use graph::{Graph, RawGraph};
 ///           | "device" NAME ":" shape ";"             device memory, zeroed at build, kept between launches
 ///           | "scratch" NAME ":" shape ";"            device memory whose contents last one launch at most
 ///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
+///           | "constant" NAME ":" shape "=" TEXT ";"    a variable of the kernels' module, by its name in the PTX
 ///           | "rng" NAME "=" seed "," "draws" number ";"   random numbers: a Philox state; draws for each thread and use
 ///           | "kernel" NAME "=" kernel "<<<" grid "," block ("," shared)? ">>>" "(" argument,* ")" after? ";"
 ///           | "memcpy" NAME "=" place "->" place after? ";"
@@ -178,7 +179,7 @@ pub use graph::{Graph, RawGraph};
 /// * `build(&Device, arguments..) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
 /// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight;
 ///   and `memory_mut()`, which lends all of them at once;
-/// * for each `device x`: `x() -> Result<DeviceRef<Shape>>` and `x_mut() -> Result<DeviceMut<Shape>>`;
+/// * for each `device x` and `constant x`: `x() -> Result<DeviceRef<Shape>>` and `x_mut() -> Result<DeviceMut<Shape>>`;
 /// * for each memory argument `x`: `x()` and, if it is `mut`, `x_mut()`, which lend shared host memory by guards; and
 ///   `rebind_x(memory)`;
 /// * for each `param x`: `x()` and `set_x(value) -> Result<()>`, which updates exactly the nodes that use it, in place;
@@ -224,9 +225,11 @@ pub use graph_macros::cuda_graph;
 /// through them. `safe fn` asserts that the kernel is sound for every argument and launch for which its
 /// `#[requires(..)]` hold; any other `fn` is launched as `kernel k = unsafe f<<<..>>>(..)`. `&[T]` and `&mut [T]` take
 /// any buffer of `T`s, and `&[[T; C]; R]` takes exactly that shape. `T` is passed by value; an integer `T` takes an
-/// integer of any type if its value fits. A contract is a boolean expression over `threads`, `grid`, `block`, `shared`,
-/// the scalar arguments and the `.len()` of the others. It is checked at compile time if all of it is constant, else at
-/// build and at each update.
+/// integer of any type if its value fits. `&[Atomic<T>]` is memory that the kernel accesses only by atomic operations,
+/// so that unordered nodes may update it: see [`Atomic`]. `&mut [MaybeUninit<T>]` is memory that the kernel
+/// initialises: if an element is read later, the kernel writes it before it reads it. A contract is a boolean
+/// expression over `threads`, `grid`, `block`, `shared`, the scalar arguments and the `.len()` of the others. It is
+/// checked at compile time if all of it is constant, else at build and at each update.
 ///
 /// Each declaration becomes a type of its name, which implements [`Kernel`]. Its function `name::call(arguments..)`
 /// makes the [`KernelCall`] that [`GraphBuilder::kernel`] takes. The arguments are a `&Place` for `&[T]`, a

@@ -40,9 +40,9 @@ pub(crate) struct View {
     /// Disjoint, sorted ranges; adjacent ones of one allocation are merged.
     readable: Vec<Region>,
     writable: Vec<Region>,
-    /// Those that atomic operations may access.
+    /// The ranges that atomic operations may access.
     updatable: Vec<Region>,
-    /// All of them.
+    /// All ranges.
     all: Vec<Region>,
 }
 

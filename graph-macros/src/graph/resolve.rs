@@ -124,9 +124,17 @@ impl Graph<'_> {
         self.variables().mentioned(length.to_token_stream())
     }
 
-    /// A length or a bound, as a sum of a literal and a name whose value only build knows.
+    /// An index or a bound, as a sum of a literal and a name whose value only build knows.
     pub(crate) fn sum(&self, expr: &Expr) -> Option<Sum> {
         Sum::of(expr, &|name| self.variables().mentioned(name.to_token_stream()))
+    }
+
+    /// A length of memory as such a sum. The variable of a loop may have the name of a local, but no length is one.
+    pub(crate) fn sum_of_length(&self, length: &Expr) -> Option<Sum> {
+        let looped = |name: &Ident| self.loops.iter().any(|repeated| repeated.variable() == name);
+        Sum::of(length, &|name| {
+            !looped(name) && self.variables().mentioned(name.to_token_stream())
+        })
     }
 
     /// Whether a built graph numbers its nodes otherwise than they are declared.

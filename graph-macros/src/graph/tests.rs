@@ -486,7 +486,18 @@ fn expansions_read_as_checked_in() {
         memset last = data <- factor after choice;
         device flags: [u32; 4];
     }";
+    let with_tables = "graph Rows(n: usize, d: usize, w: device [[f32; d]; n]) {
+        host input: [[f32; d]; n];
+        device cube: [[[f32; 16]; d]; n];
+        scratch half: [[f32; d]; 4];
+        param factor: f32 = 0.5;
+        memcpy up = input[..4] -> half;
+        memset clear = cube[n - 1][1..d] <- factor;
+        kernel scale = scale<<<1, 4>>>(&w[2], &half[1][..d], 4) after up;
+        call look = |&input| look(input);
+    }";
     for (name, text) in [
+        ("tables", with_tables.to_owned()),
         ("sample", format!("pub graph Sample<const N: usize> {{ {SAMPLE} }}")),
         ("param", with_param.to_owned()),
         ("function", with_function.to_owned()),

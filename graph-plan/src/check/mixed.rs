@@ -1,5 +1,5 @@
-//! Accesses that only look like reads: whether a kernel updates memory atomically is known to its type alone, so a macro
-//! must ask for each pair of which one may be atomic and the other not.
+//! Accesses that look like reads and may be atomic updates. Only the type of a kernel knows that, so a macro must ask
+//! about each pair of which one may be atomic and the other not.
 
 use super::access::aliased;
 use super::body::siblings;
@@ -13,8 +13,8 @@ use std::collections::HashSet;
 const MAX_PAIRS: usize = 1 << 20;
 
 /// The pairs of reads, by index, that are mistakes if exactly one of the two is atomic: of unordered nodes, or of one
-/// node. `classes` has for each access the class that it is of: all of a class are atomic, or none is. Accesses without
-/// a class are certainly not atomic. For each memory and each two classes, only the first pair is found.
+/// node. `classes` has the class of each access: either all accesses of a class are atomic, or none is. Accesses
+/// without a class are certainly not atomic. For each memory and each two classes, only the first pair is found.
 pub fn mixed_reads(draft: &Draft, order: &Nest, classes: &[Option<usize>]) -> Vec<(usize, usize)> {
     let class = |access: usize| classes.get(access).copied().flatten();
     let mut candidates = vec![false; draft.resources.len()];
@@ -55,7 +55,7 @@ enum Clash {
     Alias,
     /// Nothing orders the two in one iteration.
     Unordered([Side; 2]),
-    /// Nothing orders the two in different iterations of an `each`, of nodes of this body.
+    /// Nothing orders the two in different iterations of an `each` in this body.
     Crossing(usize, [Side; 2]),
 }
 

@@ -49,7 +49,8 @@ pub(super) fn uninitialized(draft: &Draft, order: &Nest, broken: &[bool]) -> Scr
     found
 }
 
-/// Does an access leave the memory initialised, whatever it held before? Atomic operations start from what was there.
+/// Whether an access leaves the memory initialised in any case. Atomic operations do not: they start from the previous
+/// contents.
 const fn initializes(mode: Mode) -> bool {
     match mode {
         Mode::Write | Mode::ReadWrite => true,
@@ -173,6 +174,14 @@ impl Memory<'_> {
                     name(writer.node)
                 ),
             )
+        } else if self.writes_earlier(writer.node, access.node) {
+            (
+                format!(
+                    "`{reader}` runs after the `{}` of another iteration, which some iteration does not have",
+                    name(writer.node)
+                ),
+                format!("write `{memory}` also before the loop, for example by a `memset` that `{reader}` runs after"),
+            )
         } else {
             (
                 format!("`{}` writes it, but runs after `{reader}`", name(writer.node)),
@@ -180,6 +189,12 @@ impl Memory<'_> {
             )
         };
         error.note(note).help(help)
+    }
+
+    /// Whether an edge between iterations leads from one node to the other.
+    fn writes_earlier(&self, writer: usize, reader: usize) -> bool {
+        let mut shifts = self.draft.shifts.iter();
+        shifts.any(|shift| shift.from == writer && shift.to == reader)
     }
 
     /// The write that was most likely meant to come before: one that does, else one of the same part, else any.

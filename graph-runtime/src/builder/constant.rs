@@ -18,12 +18,12 @@ pub(super) struct DeclaredConstant {
 }
 
 impl GraphBuilder {
-    /// Declares a `__constant__` or `__device__` variable of the kernels' module as memory of shape `S`: `symbol` is its
-    /// name in the PTX. Copies and memsets take it, and [`Graph::device`](crate::Graph::device) lends it. A kernel that
-    /// reads or writes the variable, by its name, touches this memory: a copy that is not ordered with it is a race.
+    /// Declares a `__constant__` or `__device__` variable of the kernels' module as memory of shape `S`. `symbol` is
+    /// its name in the PTX. Copies and memsets take it, and [`Graph::device`](crate::Graph::device) lends it. A kernel
+    /// that reads or writes the variable touches this memory, so a copy that is not ordered with the kernel is a race.
     ///
-    /// The graph loads its own instance of the module, so it shares the variable with no other graph, but with its
-    /// children. The variable has the initial value of the CUDA source until something writes it.
+    /// The graph loads its own instance of the module: it shares the variable with its children, and with no other
+    /// graph. The variable has the initial value of the CUDA source until something writes it.
     ///
     /// ```
     /// use graph_runtime::{Device, GraphBuilder, Launch, cuda_kernels};

@@ -133,8 +133,8 @@ pub const fn check_initializes<K: Kernel>(node: &str, memory: &str, param: usize
     }
 }
 
-/// Kernel `kernel` takes `param` as `written`, of `Atomic<T>`. Its PTX at `path` updates elements of these sizes, on these
-/// lines.
+/// Checks `param` of the kernel `kernel`, whose type `written` has elements `Atomic<T>`. The PTX at `path` updates
+/// elements of these sizes, on these lines.
 #[track_caller]
 pub const fn check_atomic<T: Element>(
     _: PhantomData<Atomic<T>>,
@@ -189,8 +189,8 @@ pub const fn is_atomic<K: Kernel>(param: usize) -> bool {
     param < params.len() && matches!(params[param].kind, ParamKind::Buffer { mode: Mode::Atomic, .. })
 }
 
-/// How a graph uses memory that no node is written to write: whether an access certainly reads, and whether each of the
-/// others is atomic.
+/// The accesses of a graph to memory that no node writes by its text. `reads` says whether an access certainly reads,
+/// and `atomic` whether each of the others is atomic.
 pub const fn usage(reads: bool, atomic: &[bool]) -> Mode {
     let (mut reads, mut updates, mut index) = (reads, false, 0);
     while index < atomic.len() {
@@ -208,8 +208,8 @@ pub const fn usage(reads: bool, atomic: &[bool]) -> Mode {
     }
 }
 
-/// Both of two accesses are atomic, or neither is. `texts` are the mistakes if only the first is, and if only the second
-/// is.
+/// Checks that both of two accesses are atomic, or neither is. `texts` are the mistakes if only the first is, and if
+/// only the second is.
 #[track_caller]
 pub const fn check_clash(atomic: [bool; 2], texts: [&str; 2]) {
     match atomic {
@@ -265,8 +265,8 @@ pub const fn check_constant<S>(name: &str, symbol: &str, modules: &[Option<Modul
 }
 
 /// Checks two nodes that can run at the same time: `launch` launches `K`, and `node` copies or sets the variable
-/// `symbol`, the memory `name`. At most one of them touches it, or both read it. `first` says whether `node` is declared
-/// first.
+/// `symbol`, which is the memory `name`. It is a mistake if both touch it and one writes it. `first` says whether
+/// `node` is declared first.
 #[track_caller]
 pub const fn check_constant_race<K: Kernel>(
     name: &str,

@@ -12,8 +12,8 @@ use graph_plan::{Mode, Text, same};
 pub struct Interface {
     /// The graph's name.
     pub graph: &'static str,
-    /// The memory, each with how the nodes use it: `Atomic` if all accesses are atomic, `ReadWrite` if a node writes it in
-    /// any other way.
+    /// The memory, each with the accesses of the nodes to it: `Atomic` if all accesses are atomic, `ReadWrite` if a
+    /// node writes it in any other way.
     pub memory: &'static [(&'static str, Mode)],
     /// The build arguments and params, each with whether it must be bound.
     pub values: &'static [(&'static str, bool)],

@@ -21,8 +21,8 @@ pub const fn accesses<const N: usize>(accesses: [(usize, Mode); N]) -> [PlanAcce
     found
 }
 
-/// The accesses with the modes that the kernels' types tell. `launches` has, for each node that launches one of `kernels`,
-/// the index of its first access and that of the kernel. A node's accesses are those to its buffers, in order.
+/// The accesses, with the modes that the kernels' types tell. For each node that launches one of `kernels`, `launches`
+/// has the index of its first access and the index of the kernel. A node's accesses are those to its buffers, in order.
 pub const fn exact_accesses<const N: usize>(
     mut accesses: [PlanAccess; N],
     kernels: &[&KernelFacts],

@@ -94,8 +94,10 @@ impl KernelFacts {
 /// * the parameters have these sizes;
 /// * the kernel writes nothing but the module's variables and the memory passed as `&mut`, and reads nothing but these
 ///   and the memory passed as `&`;
-/// * what is passed as `&` of [`Atomic`](crate::Atomic) is accessed by `atom` and `red` alone, of the whole GPU's scope;
-/// * of what is passed as `&mut` of `MaybeUninit`, each element that is read later is written before the kernel reads it;
+/// * memory passed as `&` of [`Atomic`](crate::Atomic) is accessed only by `atom` and `red` with the scope of the whole
+///   GPU;
+/// * in memory passed as `&mut` of `MaybeUninit`, each element that is read later is written before the kernel reads
+///   it;
 /// * `loads` and `dependency` leave out nothing that they must list.
 ///
 /// If the source is CUDA C++, a [`safe`](crate::kernel::Declaration::safe) declaration is checked against the compiled
@@ -248,7 +250,7 @@ impl<const N: usize> KernelCall<N> {
     ///
     /// The function takes these arguments. Launched with them it touches no memory but that of the places among them,
     /// within their bounds, writes only to those passed by [`CallArgument::write`], [`CallArgument::uninit`] and
-    /// [`CallArgument::atomic`], and keeps what the last two say; nothing else uses its module's variables while the
+    /// [`CallArgument::atomic`], and does what the last two say; nothing else uses its module's variables while the
     /// graph runs.
     pub unsafe fn loaded(function: impl LoadedFunction, arguments: [CallArgument; N]) -> Self {
         Self {
@@ -281,8 +283,8 @@ impl CallArgument {
         Self(ArgumentKind::Buffer(place.span, Mode::Atomic))
     }
 
-    /// Device memory that the kernel initialises: it writes each element that is read later before it reads it. It gets
-    /// the address of the first byte.
+    /// Device memory that the kernel initialises: if an element is read later, the kernel writes it, and does so before
+    /// it reads it. It gets the address of the first byte.
     pub fn uninit<S: ?Sized>(place: &mut Place<S, OnDevice>) -> Self {
         Self(ArgumentKind::Buffer(place.span, Mode::Write))
     }

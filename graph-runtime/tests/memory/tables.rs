@@ -1,5 +1,6 @@
 //! Memory with several lengths that only `build` knows: declared, selected from, shared, lent and refused.
 
+use crate::common::random::Random;
 use crate::common::{add, device, number, scale};
 use graph_runtime::private::plan::Code;
 use graph_runtime::{DeviceBuffer, Error, GraphBuilder, Launch, Result, SharedHost, Table, TableRef, cuda_graph};
@@ -486,4 +487,98 @@ fn tables_without_elements_have_rows() -> Result<()> {
     assert_eq!(graph.host_table(&empty)?.row(1), Some(&[][..]));
     assert_eq!(graph.host_table(&empty)?.row(2), None);
     graph.synchronize()
+}
+
+/// A part of a table: ranges of rows, columns and layers.
+#[derive(Debug)]
+enum Part {
+    Row(usize),
+    Rows(usize, usize),
+    Within(usize, usize, usize),
+    Columns([usize; 2], [usize; 2]),
+    Column(usize, usize, usize),
+}
+
+impl Part {
+    fn random(random: &mut Random, [n, d, _]: [usize; 3]) -> Self {
+        // One more than is right, and reversed, now and then.
+        let mut range = |length: usize| {
+            let mut bound = || random.below(length + 1) + usize::from(random.chance(5));
+            let [start, end] = [bound(), bound()];
+            if random.chance(10) {
+                [start, end]
+            } else {
+                [start.min(end), start.max(end)]
+            }
+        };
+        let (rows, columns) = (range(n), range(d));
+        match random.below(5) {
+            0 => Self::Row(rows[0]),
+            1 => Self::Rows(rows[0], rows[1]),
+            2 => Self::Within(rows[0], columns[0], columns[1]),
+            3 => Self::Columns(rows, columns),
+            _ => Self::Column(rows[0], rows[1], columns[0]),
+        }
+    }
+
+    /// Its rows and columns, and whether they are there.
+    fn ranges(&self, [_, d, _]: [usize; 3]) -> [[usize; 2]; 2] {
+        match *self {
+            Self::Row(row) => [[row, row + 1], [0, d]],
+            Self::Rows(start, end) => [[start, end], [0, d]],
+            Self::Within(row, start, end) => [[row, row + 1], [start, end]],
+            Self::Columns(rows, columns) => [rows, columns],
+            Self::Column(start, end, column) => [[start, end], [column, column + 1]],
+        }
+    }
+}
+
+#[test]
+fn random_parts_are_the_elements_that_their_indices_name() -> Result<()> {
+    let mut refused = 0;
+    for seed in 0..400 {
+        let mut random = Random(seed);
+        let lengths @ [n, d, e] = [random.below(4), random.below(4), 1 + random.below(3)];
+        let part = Part::random(&mut random, lengths);
+        let what = format!("seed {seed}: {part:?} of {lengths:?}");
+        let mut builder = GraphBuilder::new(&device(), "Part");
+        let table = builder.device_table::<u32, 3>("table", lengths);
+        match part {
+            Part::Row(row) => builder.memset("set", &mut table.row(row), 1_u32),
+            Part::Rows(start, end) => builder.memset("set", &mut table.rows(start..end), 1_u32),
+            Part::Within(row, start, end) => builder.memset("set", &mut table.row(row).rows(start..end), 1_u32),
+            Part::Columns([top, bottom], [left, right]) => {
+                builder.memset_2d("set", &mut table.rectangle_of(top..bottom, left..right), 1_u32)
+            }
+            Part::Column(start, end, column) => {
+                builder.memset_2d("set", &mut table.column_rows(start..end, column), 1_u32)
+            }
+        };
+        let [rows, columns] = part.ranges(lengths);
+        let fits = |[start, end]: [usize; 2], length| start <= end && end <= length;
+        let built = builder.build();
+        if !(fits(rows, n) && fits(columns, d)) {
+            let mistakes = mistakes(built.err().unwrap_or_else(|| panic!("{what}")));
+            assert!(
+                mistakes.iter().any(|(code, _)| *code == Code::OutOfBounds),
+                "{what}: {mistakes:?}"
+            );
+            refused += 1;
+            continue;
+        }
+        let mut graph = built?;
+        graph.launch()?;
+        let is_in = |[start, end]: [usize; 2], index| (start..end).contains(&index);
+        let expected = (0..n * d * e).map(|index| {
+            let (row, column) = (index / (d * e), index / e % d);
+            u32::from(is_in(rows, row) && is_in(columns, column))
+        });
+        assert_eq!(
+            graph.device(&table)?.read_vec()?,
+            expected.collect::<Vec<u32>>(),
+            "{what}"
+        );
+    }
+    assert!((50..300).contains(&refused), "{refused} of 400");
+    Ok(())
 }

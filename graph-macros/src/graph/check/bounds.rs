@@ -133,9 +133,10 @@ fn outside_dimension(
 ) -> Option<Diagnostic> {
     let value = |expr: &Expr| in_iteration(expr, known);
     let sum = |expr: &Expr| value(expr).map(Sum::number).or_else(|| graph.sum(expr));
-    let length = graph.sum(length);
+    let length = graph.sum_of_length(length);
     let exceeds = |sum: &Sum| length.as_ref().and_then(|length| sum.exceeds(length));
     let negative = |sum: &Sum| sum.known().is_some_and(|number| number < 0);
+    let mut within = false;
     let fault = match part {
         Part::Index(index) => {
             let index = sum(index)?;
@@ -164,9 +165,13 @@ fn outside_dimension(
                 let dots = if *inclusive { "..=" } else { ".." };
                 format!("range {}{dots}{}", bound(start), bound(end))
             };
-            (reversed || past(&first) || past(&past_last)).then(text)
+            let leaves = past(&first) || past(&past_last);
+            within = !leaves;
+            (reversed || leaves).then(text)
         }
     }?;
+    // A range that is only reversed is wrong whatever the name's value is.
+    let length = length.filter(|length| !within || length.known().is_some());
     let message = match &length {
         Some(length) => format!("{fault} is out of bounds of `{name}`, which has {length} elements"),
         None => format!("{fault} is invalid for `{name}`"),

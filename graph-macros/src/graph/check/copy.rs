@@ -68,7 +68,9 @@ fn selected<'a>(graph: &Graph<'a>, place: &Place) -> Option<Selected<'a>> {
     let shape: &Shape = &graph.resources[graph.resource(place)?].shape;
     let sum = |expr: &Expr| graph.sum(expr);
     let lengths = shape.lengths.iter();
-    let mut lengths: Vec<(Option<Sum>, String)> = lengths.map(|length| (sum(length), plain(length))).collect();
+    let mut lengths: Vec<(Option<Sum>, String)> = lengths
+        .map(|length| (graph.sum_of_length(length), plain(length)))
+        .collect();
     let mut dimension = 0;
     for part in &place.parts {
         let (whole, _) = lengths.get(dimension)?;

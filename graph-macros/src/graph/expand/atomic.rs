@@ -1,5 +1,5 @@
-//! Accesses that are written `&x` and may be atomic updates: the assertions and warnings that only constants of the types
-//! of kernels and children can decide.
+//! Accesses that are written `&x` and may be atomic updates: the assertions and warnings that only constants can
+//! decide, those of the types of kernels and children.
 
 use super::alias::{child_path, kernel};
 use super::part::{generic, spanned_call};
@@ -61,15 +61,15 @@ fn any_of(graph: &Graph<'_>, classes: &BTreeSet<usize>) -> TokenStream {
     }
 }
 
-/// Whether some access to a resource is an atomic update although it is written as a read, as a constant of items beside
-/// the type. They cannot name generics of the graph: `build` looks at the others.
+/// Whether some access to a resource is an atomic update although it is written as a read, as a constant of items
+/// beside the type. Such items cannot name generics of the graph, so accesses that need them are left to `build`.
 pub(super) fn any(graph: &Graph<'_>, resource: usize) -> TokenStream {
     let mut classes = classes(graph, accesses_to(graph, resource));
     classes.retain(|&class| !generic(graph, is_atomic(graph, class)));
     any_of(graph, &classes)
 }
 
-/// How a graph with mistakes uses a resource, as a constant `Mode`.
+/// The accesses of a graph with mistakes to a resource, as a constant `Mode`.
 pub(super) fn usage_as_written(graph: &Graph<'_>, resource: usize) -> TokenStream {
     let mut accesses = accesses_to(graph, resource);
     match accesses.any(|access| graph.draft.accesses[access].mode.writes()) {
@@ -78,7 +78,7 @@ pub(super) fn usage_as_written(graph: &Graph<'_>, resource: usize) -> TokenStrea
     }
 }
 
-/// How the graph uses a resource, as a constant `Mode`: for those that it is a node of.
+/// The accesses of the graph to a resource, as a constant `Mode`, for graphs that have this one as a node.
 pub(super) fn usage(graph: &Graph<'_>, resource: usize) -> TokenStream {
     let all = || accesses_to(graph, resource);
     let classes = classes(graph, all());
@@ -105,7 +105,7 @@ pub(super) fn assertions(graph: &Graph<'_>, outcome: &Outcome) -> Vec<Assertion>
     found
 }
 
-/// For each two classes with accesses that nothing keeps apart, the assertion that both are atomic or neither is.
+/// The assertions that two classes are both atomic, or neither is: for each two whose accesses clash otherwise.
 fn clashes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<Assertion> {
     let (draft, order) = (&graph.draft, &outcome.order);
     let classes: Vec<Option<usize>> = (0..draft.accesses.len())
@@ -140,7 +140,7 @@ fn clashes(graph: &Graph<'_>, outcome: &Outcome) -> Vec<Assertion> {
     mixed_reads(draft, order, &classes).into_iter().map(assertion).collect()
 }
 
-/// For each memory that is shared without `mut`, the assertion that nothing updates it.
+/// The assertions that nothing updates memory that is shared without `mut`, one for each such memory.
 fn shared(graph: &Graph<'_>) -> Vec<Assertion> {
     let mut found = Vec::new();
     for (index, resource) in graph.resources.iter().enumerate() {
@@ -166,7 +166,8 @@ fn shared(graph: &Graph<'_>) -> Vec<Assertion> {
     found
 }
 
-/// For each `while` whose condition the body only touches by accesses that may be updates, the assertion that one is.
+/// The assertions that a `while` can end: one for each whose body touches the condition only by accesses that may be
+/// updates. It asserts that one of these is an update.
 fn endless(graph: &Graph<'_>, outcome: &Outcome) -> Vec<Assertion> {
     let assertion = |diagnostic: &Diagnostic| {
         let Subject::Node(node) = diagnostic.subject else {

@@ -348,7 +348,7 @@ fn unordered_kernels<'a>(graph: &Graph<'a>, outcome: &Outcome) -> Vec<Assertion<
             tokens,
         }
     };
-    let pairs = unordered_launches(&outcome.order, &launches);
+    let pairs = unordered_launches(&graph.draft, &outcome.order, &launches);
     pairs.into_iter().map(assertion).collect()
 }
 

@@ -1,4 +1,5 @@
-//! Arguments written `&x` whose memory may be updated by atomic operations: only the types of kernels and children tell.
+//! Arguments that are written `&x` and may be atomic updates of the memory: only the types of kernels and children
+//! tell.
 
 use super::Graph;
 use crate::graph::ast::ResourceKind;
@@ -17,7 +18,8 @@ pub(crate) struct Updates {
     numbers: HashMap<(String, String), usize>,
 }
 
-/// Accesses of which all are atomic or none is: a parameter of a kernel, or memory that is bound in a child.
+/// Accesses of which either all are atomic or none is: those for one parameter of a kernel, or for one memory of a
+/// child.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Class {
     /// The first node with such an access.
@@ -27,7 +29,8 @@ pub(crate) struct Class {
 }
 
 impl Updates {
-    /// Records the newest access: of `node`, by this argument. `parameter` is the name of what the argument is for.
+    /// Records the newest access, which `node` makes by this argument. `path` names the kernel or the child, and
+    /// `parameter` the parameter or the memory of the child that the argument is for.
     pub(super) fn push(&mut self, access: usize, node: usize, argument: usize, path: &Path, parameter: String) {
         let path = match path.get_ident() {
             Some(name) => name.unraw().to_string(),
@@ -40,7 +43,7 @@ impl Updates {
         self.accesses.push((access, class));
     }
 
-    /// The class of an access, by number; `None` if it is certainly as it is written.
+    /// The number of an access's class; `None` if the access is certainly as it is written.
     pub(crate) fn of(&self, access: usize) -> Option<usize> {
         let found = self.accesses.binary_search_by_key(&access, |known| known.0).ok()?;
         Some(self.accesses[found].1)
@@ -51,7 +54,7 @@ impl Updates {
         self.accesses.iter().map(|known| known.0)
     }
 
-    /// The class of a number.
+    /// The class with this number.
     pub(crate) fn class(&self, number: usize) -> Class {
         self.classes[number]
     }
@@ -69,8 +72,8 @@ impl Graph<'_> {
             .collect()
     }
 
-    /// The accesses of nodes that are reported as dead which may be atomic updates of what other nodes use: if one is, a
-    /// node may be alive.
+    /// The accesses of nodes that are reported as dead, if they may be atomic updates of memory that other nodes use.
+    /// If one is such an update, its node is not dead.
     pub(crate) fn updates_of_dead(&self, outcome: &Outcome) -> Vec<usize> {
         let dead = outcome.warnings.iter().filter(|warning| warning.code == Code::DeadNode);
         let dead: Vec<Subject> = dead.map(|warning| warning.subject).collect();
@@ -91,8 +94,8 @@ impl Graph<'_> {
         updates
     }
 
-    /// The accesses that may atomically update memory which is shared as `mut` although no node is written to write it;
-    /// `None` for all other memory, and where a `mut` without need is allowed.
+    /// The accesses that may atomically update memory that is shared as `mut`, if the text has no node that writes it.
+    /// `None` for all other memory, and if a needless `mut` is allowed.
     pub(crate) fn needless_updates(&self, resource: usize) -> Option<Vec<usize>> {
         let ResourceKind::Shared { mutable: true, .. } = self.resources[resource].kind else {
             return None;

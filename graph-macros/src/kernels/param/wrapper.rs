@@ -1,6 +1,6 @@
 //! `Atomic<T>` and `MaybeUninit<T>`: types around the elements of memory, which say how a kernel accesses them.
 
-use super::{bare, scalar, signature};
+use super::ty::{bare, scalar, signature};
 use crate::text::text;
 use graph_plan::{Diagnostic, Scalar};
 use syn::{GenericArgument, PathArguments, PathSegment, Type};
@@ -97,8 +97,8 @@ pub(super) fn by_value(ty: &Type) -> Result<(), Diagnostic> {
 }
 
 impl Wrapper {
-    /// Refuses references that contradict the wrapper, and elements that it cannot have. `target` is the type behind the
-    /// reference without the wrapper, `written` the same with it.
+    /// Refuses references that contradict the wrapper, and elements that it cannot have. `target` is the type behind
+    /// the reference, without the wrapper; `written` is the type with the wrapper.
     pub(super) fn check(&self, mutable: bool, target: &Type, written: &Type) -> Result<(), Diagnostic> {
         let (written, plain) = (text(written), text(target));
         match (self.kind, mutable) {

@@ -123,6 +123,8 @@ fn every_statement_is_tried() {
         "Weigh",
         "Draw",
         "Count",
+        "Load",
+        "Store",
         "Remainder",
         "Decrement",
         "Copy",
