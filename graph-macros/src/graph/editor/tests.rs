@@ -224,6 +224,7 @@ fn a_name_put_in_at_the_cursor_moves_nothing_before_it() {
         "param p: f32 = A.|;",
         "device x: [|; 4];",
         "device x: [f32; A.|];",
+        "constant x: [f32; A.|] = \"x\";",
         "join j after |;",
         "join j after data, |;",
         "call c = |&data| data.|;",
@@ -250,4 +251,14 @@ fn a_name_put_in_at_the_cursor_moves_nothing_before_it() {
             assert!(as_it_is.starts_with(same), "{head} {statement}: {same}");
         }
     }
+}
+
+#[test]
+fn constants_are_memory_without_their_names() {
+    let [seen, _] = halves("graph G { constant table: [f32; N] = \"table\"; memset m = table <- A.x; }");
+    let part = &words(tokens(
+        "let mut table: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>;",
+    ));
+    assert!(seen.contains(part), "{part} in {seen}");
+    assert!(seen.contains("A . x"), "{seen}");
 }

@@ -125,6 +125,8 @@ fn every_statement_is_tried() {
         "Weigh",
         "Draw",
         "Count",
+        "Load",
+        "Store",
         "Remainder",
         "Decrement",
         "Copy",

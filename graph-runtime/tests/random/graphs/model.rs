@@ -86,6 +86,8 @@ impl Run<'_> {
                 self.combine(&variable, &variable, |count, _| count.wrapping_add(1));
                 self.combine(&variable, to, |count, _| count);
             }
+            Action::Load { to } => self.combine(&Area::cell(VARIABLE, 0), to, |count, _| count),
+            Action::Store { from } => self.combine(from, &Area::cell(VARIABLE, 0), |from, _| from),
             Action::Remainder { from, divisor, to } => self.combine(from, to, |from, _| from % divisor),
             Action::Weigh { weights, from, to } => {
                 let mut weights = self.words(weights).into_iter();

@@ -46,6 +46,14 @@ pub(crate) enum Action {
     Count {
         to: Area,
     },
+    /// `to` becomes that number, by a copy from the variable.
+    Load {
+        to: Area,
+    },
+    /// The number becomes `from`, by a copy to the variable.
+    Store {
+        from: Area,
+    },
     /// `to = from % divisor`, of one element.
     Remainder {
         from: Area,
@@ -110,7 +118,8 @@ impl Action {
             | Action::Copy { from, to }
             | Action::CopyPart { from, to, .. }
             | Action::Remainder { from, to, .. } => (vec![from], Some(to)),
-            Action::Count { to } => (vec![Area::cell(VARIABLE, 0)], Some(to)),
+            Action::Count { to } | Action::Load { to } => (vec![Area::cell(VARIABLE, 0)], Some(to)),
+            Action::Store { from } => (vec![from], None),
             Action::Bump { to, .. } | Action::Update { to, .. } | Action::Decrement { at: to } => (vec![to], Some(to)),
             Action::Weigh { weights, from, to } => (vec![weights, from], Some(to)),
             Action::Draw { to, .. } | Action::Start { to, .. } => (Vec::new(), Some(to)),
@@ -126,9 +135,9 @@ impl Action {
         self.areas().1.filter(|_| !partial)
     }
 
-    /// The memory that is written without being an argument.
+    /// The variable of the module, if it is written.
     pub(crate) fn hidden(&self) -> Option<Area> {
-        matches!(self, Action::Count { .. }).then(|| Area::cell(VARIABLE, 0))
+        matches!(self, Action::Count { .. } | Action::Store { .. }).then(|| Area::cell(VARIABLE, 0))
     }
 
     pub(crate) fn bodies(&self) -> &[Body] {

@@ -44,12 +44,22 @@ impl Author {
             }
             10 if !conditional => [Action::Record, Action::Wait][self.random.below(2)].clone(),
             11 if self.random.chance(50) => Action::Join,
+            // The variable is in the module of a kernel that counts.
+            10 | 11 if self.counts && self.random.chance(35) => Action::Store {
+                from: Area {
+                    columns: 1,
+                    ..self.readable(false)
+                },
+            },
             10 | 11 => {
                 let memory = self.writable();
                 let to = self.segment(memory);
-                Action::Count {
-                    to: Area { columns: 1, ..to },
+                let to = Area { columns: 1, ..to };
+                if self.counts && self.random.chance(40) {
+                    return Action::Load { to };
                 }
+                self.counts = true;
+                Action::Count { to }
             }
             12..=14 => {
                 let (to, value) = (self.settable(), self.random.below(1 << 30) as u32);
