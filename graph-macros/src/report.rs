@@ -34,10 +34,7 @@ impl Report {
             TokenTree::Group(group) => group.span_close(),
             other => other.span(),
         });
-        Self {
-            end,
-            ..Self::default()
-        }
+        Self { end, ..Self::default() }
     }
 
     /// Adds an error (or, for a warning's code, a warning) at one token.

@@ -3,12 +3,13 @@
 #[cfg(test)]
 mod tests;
 
-use crate::{Mode, NodeKind, Plan, PlanNode, Role};
+use crate::{Mode, NodeKind, Plan, PlanNode, PlanShift, Role};
 use std::fmt::{self, Write as _};
 
 impl Plan {
-    /// The graph in Graphviz's language: one box a node, one arrow an edge, one cluster a body or `for`. Dashed arrows
-    /// lead from a node into its bodies; those with a label are programmatic edges.
+    /// The graph in Graphviz's language: one box a node, one arrow an edge, one cluster a body or loop. Dashed arrows
+    /// lead from a node into its bodies; those with a label are programmatic edges, or lead to another iteration: the
+    /// label `i - 1` stands at the arrow from `k` to the node that runs after `k(i - 1)`.
     pub fn to_dot(&self) -> String {
         let draw = |out: &mut String| -> fmt::Result {
             writeln!(out, "digraph \"{}\" {{", escape(&self.name))?;
@@ -29,12 +30,19 @@ impl Plan {
                     writeln!(out, "    n{owner} -> n{index} [style=dashed];")?;
                 }
             }
+            for shift in self.shifts.iter() {
+                let (from, to, label) = (shift.from, shift.to, escape(&self.iteration(shift)));
+                writeln!(
+                    out,
+                    "    n{from} -> n{to} [style=dashed, label=\"{label}\", constraint=false];"
+                )?;
+            }
             writeln!(out, "}}")
         };
         written(draw)
     }
 
-    /// The graph in Mermaid's language, which GitHub draws: one subgraph a body or `for`.
+    /// The graph in Mermaid's language, which GitHub draws: one subgraph a body or loop.
     pub fn to_mermaid(&self) -> String {
         let draw = |out: &mut String| -> fmt::Result {
             writeln!(out, "flowchart TD")?;
@@ -51,6 +59,10 @@ impl Plan {
                     writeln!(out, "    n{index} -.-> b{body}")?;
                 }
             }
+            for shift in self.shifts.iter() {
+                let (from, to, label) = (shift.from, shift.to, self.iteration(shift));
+                writeln!(out, "    n{from} -. \"{label}\" .-> n{to}")?;
+            }
             match self.arena_title() {
                 Some(arena) => writeln!(out, "    arena[(\"{arena}\")]"),
                 None => Ok(()),
@@ -59,7 +71,7 @@ impl Plan {
         written(draw)
     }
 
-    /// Draws nodes, each followed by its own bodies, and `for`s.
+    /// Draws nodes, each followed by its own bodies, and loops.
     fn draw_nodes(&self, language: Language, out: &mut String, nodes: &Nodes, depth: usize) -> fmt::Result {
         let indent = "    ".repeat(depth);
         let group = |out: &mut String, name: &str, label: &str, nodes: &Nodes| {
@@ -108,7 +120,7 @@ impl Plan {
         }
     }
 
-    /// The nodes in order; the nodes of a `for` are together, at the place of the first.
+    /// The nodes in order; the nodes of a loop are together, at the place of the first.
     fn items(&self, nodes: &Nodes) -> Vec<Item> {
         let mut found: Vec<Item> = Vec::new();
         for &index in &nodes.indices {
@@ -126,11 +138,27 @@ impl Plan {
         found
     }
 
-    /// The `for` around a node whose parent is `around`.
+    /// The loop around a node whose parent is `around`.
     fn loop_below(&self, node: usize, around: Option<usize>) -> Option<usize> {
         let innermost = self.nodes[node].repeated.filter(|&innermost| Some(innermost) != around);
         let mut loops = std::iter::successors(innermost, |&inner| self.loops[inner].parent);
         loops.find(|&repeated| self.loops[repeated].parent == around)
+    }
+
+    /// The iteration that an edge comes from, as it is written: `i - 1, j`.
+    fn iteration(&self, shift: &PlanShift) -> String {
+        let innermost = self.loop_around(shift.to);
+        let mut around: Vec<usize> = std::iter::successors(innermost, |&inner| self.loops[inner].parent).collect();
+        around.reverse();
+        let numbers = around.iter().zip(shift.steps.iter()).map(|(&around, &step)| {
+            let variable = &self.loops[around].variable;
+            match step {
+                0 => variable.to_string(),
+                1.. => format!("{variable} + {step}"),
+                _ => format!("{variable} - {}", step.unsigned_abs()),
+            }
+        });
+        numbers.collect::<Vec<_>>().join(", ")
     }
 
     /// The body's node and the body's role: `choice: else`.
@@ -229,15 +257,15 @@ impl Language {
 
 /// Nodes of one body.
 struct Nodes {
-    /// The innermost `for` that is around all of them.
+    /// The innermost loop that is around all of them.
     around: Option<usize>,
     indices: Vec<usize>,
 }
 
-/// A node or a `for`, drawn in one place.
+/// A node or a loop, drawn in one place.
 enum Item {
     Node(usize),
-    /// A `for` and its nodes.
+    /// A loop and its nodes.
     For(usize, Nodes),
 }
 

@@ -26,6 +26,7 @@ pub(crate) struct Crossing {
 /// One body, some of whose nodes are in loops.
 pub(crate) struct Parallel<'a> {
     draft: &'a Draft,
+    body: usize,
     instances: Instances<'a>,
     /// The loops around the body, from the outermost.
     around: Vec<usize>,
@@ -54,6 +55,7 @@ impl<'a> Parallel<'a> {
         around.reverse();
         Some(Self {
             draft,
+            body,
             instances: Instances::new(draft, order, body),
             around,
         })
@@ -184,18 +186,39 @@ impl<'a> Parallel<'a> {
     /// Iterations in which two accesses meet and no path orders their nodes, where the numbers of the loops around both
     /// differ by these signs. `None` if there are none, and `Some(None)` if the search was given up.
     fn meet(&self, first: (usize, usize), second: (usize, usize), signs: &[i64]) -> Option<Option<Met>> {
-        let meeting = self.meeting(first, second, signs)?;
+        self.unordered_in(&self.meeting(first, second, signs)?, first.1, second.1, signs)
+    }
+
+    /// Whether some iterations of two nodes, or of one, can run at the same time, in one iteration of the loops around
+    /// the body. The nodes may be in bodies of nodes of this body.
+    pub(crate) fn are_unordered(&self, first: usize, second: usize) -> bool {
+        let owner = |node: usize| {
+            let mut around =
+                std::iter::successors(Some(node), |&node| self.draft.bodies[self.draft.nodes[node].body].node);
+            around.find(|&node| self.draft.nodes[node].body == self.body)
+        };
+        let Some((first, second)) = owner(first).zip(owner(second)) else {
+            return false;
+        };
+        differences(self.instances.common(first, second)).any(|signs| {
+            let meeting = self.iterations(first, second, &signs);
+            self.unordered_in(&meeting, first, second, &signs).is_some()
+        })
+    }
+
+    /// Iterations that fulfil the inequalities and in which no path orders two nodes, as [`Parallel::meet`].
+    fn unordered_in(&self, meeting: &Meeting, first: usize, second: usize, signs: &[i64]) -> Option<Option<Met>> {
         if meeting.solve().is_err_and(|none| none.is_none()) {
             return None;
         }
-        let certainty = self.instances.certainty(first.1, second.1, signs);
+        let certainty = self.instances.certainty(first, second, signs);
         let (mut searches, mut found) = (0, false);
         let result = match certainty {
             Certainty::Ordered => return None,
             Certainty::Unordered => meeting.solve(),
             Certainty::Open => meeting.solve_with(|met| {
                 searches += 1;
-                found = searches <= MAX_SEARCHES && self.unordered(first.1, second.1, met);
+                found = searches <= MAX_SEARCHES && self.unordered(first, second, met);
                 found || searches > MAX_SEARCHES
             }),
         };
@@ -232,6 +255,14 @@ impl<'a> Parallel<'a> {
         if !a.overlaps_by_names(&b) {
             return None;
         }
+        let mut meeting = self.iterations(first.1, second.1, signs);
+        meeting.touch((&a, 0), (&b, 1));
+        Some(meeting)
+    }
+
+    /// The inequalities about the iterations of two nodes.
+    fn iterations(&self, first: usize, second: usize, signs: &[i64]) -> Meeting {
+        let loops = self.instances.loops(first);
         let variable = |around: usize| &self.draft.loops[around].variable;
         let mut meeting = Meeting::default();
         self.around.iter().for_each(|&around| meeting.share(variable(around)));
@@ -241,12 +272,11 @@ impl<'a> Parallel<'a> {
                 sign => meeting.apart(variable(around), sign > 0),
             }
         }
-        for (side, node) in [first.1, second.1].into_iter().enumerate() {
+        for (side, node) in [first, second].into_iter().enumerate() {
             let inner = self.instances.loops(node)[signs.len()..].iter();
             inner.for_each(|&around| meeting.enter(side, variable(around)));
         }
-        meeting.touch((&a, 0), (&b, 1));
-        Some(meeting)
+        meeting
     }
 }
 

@@ -1,7 +1,8 @@
 //! Races on module-scope variables, which all kernels of one module share. The facts about two kernels decide.
 
+use crate::parallel::Parallel;
 use crate::text::same;
-use crate::{KernelCode, Nest, Text};
+use crate::{Draft, KernelCode, Nest, Text};
 use std::collections::HashMap;
 
 /// The message about the race of two nodes that can run at the same time and launch the kernels `a` and `b`; `None` if
@@ -16,6 +17,22 @@ pub const fn variable_race(first: &str, a: &KernelCode<'_>, second: &str, b: &Ke
         let (other, other_mode) = b.variables[index % b.variables.len()];
         index += 1;
         if same(name, other) && mode.conflicts(other_mode) {
+            if same(first, second) {
+                let text = Text::new()
+                    .str("iterations of `")
+                    .str(first)
+                    .str("` can run at the same time and access `");
+                let text = text
+                    .str(name)
+                    .str("` [race]\nnote: `")
+                    .str(name)
+                    .str("` ")
+                    .str(VARIABLE);
+                let text = text
+                    .str("\nhelp: order the iterations, for example by `after ")
+                    .str(first);
+                return Some(text.str("(i - 1)`, where `i` is the variable of the `each`"));
+            }
             let text = Text::new().str("nodes `").str(first).str("` and `").str(second);
             let text = text.str("` can run at the same time and both access `").str(name);
             let text = text.str("` [race]\nnote: `").str(name).str("` ").str(VARIABLE);
@@ -30,9 +47,15 @@ pub const fn variable_race(first: &str, a: &KernelCode<'_>, second: &str, b: &Ke
 pub(crate) const VARIABLE: &str = "is a module-scope variable of their kernels, which all nodes of a graph share";
 
 /// The pairs that [`variable_race`] must look at: for each two kernels, the first two nodes that launch them and can
-/// run at the same time. `launches` has nodes with the kernels that they launch, in order; a pair has two indices into
-/// it.
-pub fn unordered_launches(order: &Nest, launches: &[(usize, impl AsRef<str>)]) -> Vec<(usize, usize)> {
+/// run at the same time, or the first node whose iterations can. `launches` has nodes with the kernels that they
+/// launch, in order; a pair has two indices into it, which are equal for iterations of one node.
+pub fn unordered_launches(draft: &Draft, order: &Nest, launches: &[(usize, impl AsRef<str>)]) -> Vec<(usize, usize)> {
+    let has_parallel = draft.loops.iter().any(|repeated| repeated.parallel);
+    let bodies = (0..draft.bodies.len()).filter(|_| has_parallel);
+    let parallel: Vec<Parallel<'_>> = bodies.filter_map(|body| Parallel::of(draft, order, body)).collect();
+    let concurrent = |first: usize, second: usize| {
+        !order.ordered(first, second) || parallel.iter().any(|parallel| parallel.are_unordered(first, second))
+    };
     let mut numbers: HashMap<&str, usize> = HashMap::new();
     let launches = launches.iter().map(|(node, kernel)| {
         let next = numbers.len();
@@ -47,8 +70,9 @@ pub fn unordered_launches(order: &Nest, launches: &[(usize, impl AsRef<str>)]) -
         if known.iter().all(|known| *known) {
             continue;
         }
-        for (first, &(other, other_kernel)) in launches[..second].iter().enumerate() {
-            if !known[other_kernel] && !order.ordered(other, node) {
+        let earlier = second + usize::from(has_parallel);
+        for (first, &(other, other_kernel)) in launches[..earlier].iter().enumerate() {
+            if !known[other_kernel] && concurrent(other, node) {
                 known[other_kernel] = true;
                 found.push((first, second));
             }

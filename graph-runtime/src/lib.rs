@@ -127,6 +127,7 @@ pub use graph::{Graph, RawGraph};
 ///           | "device" NAME ":" shape ";"             device memory, zeroed at build, kept between launches
 ///           | "scratch" NAME ":" shape ";"            device memory whose contents last one launch at most
 ///           | "param" NAME ":" type "=" value ";"     a scalar that can change between launches
+///           | "constant" NAME ":" shape "=" TEXT ";"    a variable of the kernels' module, by its name in the PTX
 ///           | "rng" NAME "=" seed "," "draws" number ";"   random numbers: a Philox state; draws for each thread and use
 ///           | "kernel" NAME "=" kernel "<<<" grid "," block ("," shared)? ">>>" "(" argument,* ")" after? ";"
 ///           | "memcpy" NAME "=" place "->" place after? ";"
@@ -149,7 +150,7 @@ pub use graph::{Graph, RawGraph};
 /// edge      = NAME | NAME "(" number ("," number)* ")"    the second in loops: the node of another iteration, `k(i - 1)`
 ///           | "programmatic" "(" NAME ")"             between kernels: the later one starts early, and waits in its own code
 /// number    = VARIABLE (("+" | "-") literal)?         one for each loop around both nodes, from the outermost
-/// argument  = "&" place | "&" "mut" place | value
+/// argument  = "&" place | "&" "mut" place | value      `&` also of memory that a kernel updates atomically
 /// place     = NAME ("[" index or range "]")*          two at most; columns of several rows, and ranges of params, are for copies and memsets
 /// shape     = T | "[" shape ";" length "]"            up to four dimensions; lengths may be known only at build
 /// ```
@@ -178,7 +179,7 @@ pub use graph::{Graph, RawGraph};
 /// * `build(&Device, arguments..) -> Result<Self>`, `launch()`, `launch_on(&stream)`, `synchronize()`, `raw()`;
 /// * for each `host x`: `x() -> Result<&Shape>` and `x_mut() -> Result<&mut Shape>`, which wait for launches in flight;
 ///   and `memory_mut()`, which lends all of them at once;
-/// * for each `device x`: `x() -> Result<DeviceRef<Shape>>` and `x_mut() -> Result<DeviceMut<Shape>>`;
+/// * for each `device x` and `constant x`: `x() -> Result<DeviceRef<Shape>>` and `x_mut() -> Result<DeviceMut<Shape>>`;
 /// * for each memory argument `x`: `x()` and, if it is `mut`, `x_mut()`, which lend shared host memory by guards; and
 ///   `rebind_x(memory)`;
 /// * for each `param x`: `x()` and `set_x(value) -> Result<()>`, which updates exactly the nodes that use it, in place;

@@ -1,16 +1,19 @@
 //! The parameters of a declared kernel: the Rust types that they may have, and their meaning.
 
 mod wrapper;
+mod ty;
 
+pub(super) use ty::{is_primitive, scalar, signature};
 pub(super) use wrapper::{Wrapper, Wrapping};
 
-use crate::report::{Report, error};
+use crate::report::Report;
 use crate::span::ends;
 use crate::text::text;
-use graph_plan::{Code, Diagnostic, Mode, Scalar};
+use graph_plan::{Diagnostic, Mode, Scalar};
 use proc_macro2::Ident;
 use quote::format_ident;
 use syn::{FnArg, Pat, PatIdent, PointerMutability, Token, Type, TypeReference};
+use ty::bare;
 
 /// A parameter.
 pub(super) struct Param {
@@ -122,11 +125,6 @@ impl Param {
     }
 }
 
-/// A `signature` error.
-pub(super) fn signature(message: impl Into<String>) -> Diagnostic {
-    error(Code::Signature, message)
-}
-
 /// Reports a diagnostic at all of the tokens.
 pub(super) fn push(tokens: &impl quote::ToTokens, diagnostic: &Diagnostic, report: &mut Report) {
     let (start, end) = ends(tokens);
@@ -207,55 +205,5 @@ fn element(ty: &Type) -> Result<(), Diagnostic> {
         Type::Path(_) | Type::Macro(_) => Ok(()),
         _ => Err(signature(format!("`{}` cannot be passed to a kernel", text(ty)))
             .help("memory is passed as `&[T]` or `&mut [T]`, and anything else as a value of a `Pod` type")),
-    }
-}
-
-/// The scalar type of a by-value parameter.
-pub(super) fn scalar(ty: &Type) -> Result<Scalar, Diagnostic> {
-    let Type::Path(path) = ty else { return Ok(Scalar::Other) };
-    let Some(ident) = path.path.get_ident().filter(|_| path.qself.is_none()) else {
-        return Ok(Scalar::Other);
-    };
-    let name = ident.to_string();
-    let instead = match name.as_str() {
-        "usize" => "u64",
-        "isize" => "i64",
-        "bool" => "u8",
-        "char" => "u32",
-        _ => {
-            return Ok(SCALARS
-                .iter()
-                .find(|(known, _)| *known == name)
-                .map_or(Scalar::Other, |(_, scalar)| *scalar));
-        }
-    };
-    Err(signature(format!("`{name}` cannot be passed to a kernel by value")).help(format!("use `{instead}`")))
-}
-
-/// Whether the type is one of the scalars that contracts and checks know, by its plain name.
-pub(super) fn is_primitive(ty: &Type) -> bool {
-    matches!(ty, Type::Path(path) if SCALARS.iter().any(|(known, _)| path.path.is_ident(known)))
-}
-
-/// The scalars that contracts and checks know, by name.
-const SCALARS: [(&str, Scalar); 10] = [
-    ("u8", Scalar::U8),
-    ("u16", Scalar::U16),
-    ("u32", Scalar::U32),
-    ("u64", Scalar::U64),
-    ("i8", Scalar::I8),
-    ("i16", Scalar::I16),
-    ("i32", Scalar::I32),
-    ("i64", Scalar::I64),
-    ("f32", Scalar::F32),
-    ("f64", Scalar::F64),
-];
-
-/// The type without parentheses and invisible groups.
-pub(super) fn bare(ty: &Type) -> &Type {
-    match ty {
-        Type::Paren(inner) => bare(&inner.elem),
-        Type::Group(inner) => bare(&inner.elem),
-        other => other,
     }
 }

@@ -174,6 +174,14 @@ impl Memory<'_> {
                     name(writer.node)
                 ),
             )
+        } else if self.writes_earlier(writer.node, access.node) {
+            (
+                format!(
+                    "`{reader}` runs after the `{}` of another iteration, which some iteration does not have",
+                    name(writer.node)
+                ),
+                format!("write `{memory}` also before the loop, for example by a `memset` that `{reader}` runs after"),
+            )
         } else {
             (
                 format!("`{}` writes it, but runs after `{reader}`", name(writer.node)),
@@ -181,6 +189,12 @@ impl Memory<'_> {
             )
         };
         error.note(note).help(help)
+    }
+
+    /// Whether an edge between iterations leads from one node to the other.
+    fn writes_earlier(&self, writer: usize, reader: usize) -> bool {
+        let mut shifts = self.draft.shifts.iter();
+        shifts.any(|shift| shift.from == writer && shift.to == reader)
     }
 
     /// The write that was most likely meant to come before: one that does, else one of the same part, else any.

@@ -109,6 +109,25 @@ fn loops_are_drawn_inside_the_graph() {
 }
 
 #[test]
+fn edges_between_iterations_are_dashed_and_named() {
+    let mut draft = Draft::new("Wavefront");
+    let outer = draft.each("i", None);
+    let inner = draft.each("j", Some(outer));
+    let block = draft.node("block", NodeKind::Join);
+    draft.nodes[block].repeated = Some(inner);
+    draft.shift(block, block, [-1, 0]);
+    let plan = Plan::of(&draft, &check(&draft), |_| 4);
+    let (dot, mermaid) = (plan.to_dot(), plan.to_mermaid());
+    assert!(
+        dot.contains("label=\"each i\"") && mermaid.contains("\"each j\""),
+        "{dot}{mermaid}"
+    );
+    let arrow = "    n0 -> n0 [style=dashed, label=\"i - 1, j\", constraint=false];\n";
+    assert!(dot.contains(arrow), "{dot}");
+    assert!(mermaid.contains("    n0 -. \"i - 1, j\" .-> n0\n"), "{mermaid}");
+}
+
+#[test]
 fn bodies_are_drawn_inside_the_graph() {
     let mut draft = Draft::new("Loop");
     let flag = draft.resource("flag", Space::Device);

@@ -23,7 +23,7 @@ pub(super) struct Instances<'a> {
     /// The nodes in each loop.
     members: HashMap<usize, Vec<usize>>,
     reached: RefCell<HashMap<usize, Vec<bool>>>,
-    certain: RefCell<HashMap<(usize, usize, Vec<i64>), bool>>,
+    certain: RefCell<HashMap<Differing, bool>>,
 }
 
 /// An edge to or from another node.
@@ -32,6 +32,9 @@ struct Step {
     /// For each loop around both nodes, the number of the other instance minus that of this one.
     by: Vec<i64>,
 }
+
+/// Two nodes, and the signs by which the numbers of the loops around both differ.
+type Differing = (usize, usize, Vec<i64>);
 
 /// A node with a number for each loop of the body around it.
 type Instance = (usize, Vec<i128>);

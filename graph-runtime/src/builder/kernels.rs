@@ -180,16 +180,17 @@ impl GraphBuilder {
             let variables = facts.variables.iter().map(|&(name, mode)| {
                 let same = |&&(resource, _): &&(usize, Mode)| draft.resources[resource].name == name;
                 let of_module = known.iter().filter(|function| function.module() == Some(module));
-                let resource = of_module.flat_map(|function| &function.variables).find(same);
-                let resource = resource.map_or_else(
-                    || {
-                        memory.layouts.push(None);
-                        let resource = draft.resource(name, Space::Device);
-                        draft.resources[resource].implicit = true;
-                        resource
-                    },
-                    |&(resource, _)| resource,
-                );
+                let known = of_module.flat_map(|function| &function.variables).find(same);
+                // Memory that is declared as a variable of this name is this variable. If another module has such a
+                // variable too, `build` reports that.
+                let declared = memory.constants.iter().find(|constant| constant.symbol == name);
+                let resource = declared.map(|constant| constant.resource);
+                let resource = resource.or(known.map(|&(resource, _)| resource)).unwrap_or_else(|| {
+                    memory.layouts.push(None);
+                    let resource = draft.resource(name, Space::Device);
+                    draft.resources[resource].implicit = true;
+                    resource
+                });
                 (resource, mode)
             });
             variables.collect()

@@ -47,6 +47,16 @@ fn memory_and_params_are_variables_whatever_their_order() {
 }
 
 #[test]
+fn iterations_of_nodes_are_values_where_their_variables_are() {
+    assert_seen(
+        "each i in 0..4 { join k after k(i - 1), start; } join start; join end after programmatic(k);",
+        "for i in (0..4) { let _ = (); } let _ = (); let _ = ();
+         { let k: ::graph_runtime::NodeId; let start: ::graph_runtime::NodeId; let end: ::graph_runtime::NodeId;
+           for i in (0..4) { let _ = (k, (i - 1), start); } let _ = ((k)); }",
+    );
+}
+
+#[test]
 fn visibilities_come_before_constants() {
     assert_seen(
         "pub(in a::b) device x: f32; /// Here.\n pub memset m = x <- 1.0 pub(crate) join j;",
@@ -214,6 +224,7 @@ fn a_name_put_in_at_the_cursor_moves_nothing_before_it() {
         "param p: f32 = A.|;",
         "device x: [|; 4];",
         "device x: [f32; A.|];",
+        "constant x: [f32; A.|] = \"x\";",
         "join j after |;",
         "join j after data, |;",
         "call c = |&data| data.|;",
@@ -240,4 +251,14 @@ fn a_name_put_in_at_the_cursor_moves_nothing_before_it() {
             assert!(as_it_is.starts_with(same), "{head} {statement}: {same}");
         }
     }
+}
+
+#[test]
+fn constants_are_memory_without_their_names() {
+    let [seen, _] = halves("graph G { constant table: [f32; N] = \"table\"; memset m = table <- A.x; }");
+    let part = &words(tokens(
+        "let mut table: ::graph_runtime::Place<[f32; N], ::graph_runtime::OnDevice>;",
+    ));
+    assert!(seen.contains(part), "{part} in {seen}");
+    assert!(seen.contains("A . x"), "{seen}");
 }

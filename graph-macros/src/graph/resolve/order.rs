@@ -211,7 +211,7 @@ fn steps(
 
 /// Expressions as they are written, with commas between.
 fn plain_list(all: &[Expr]) -> String {
-    all.iter().map(|expr| plain(expr)).collect::<Vec<_>>().join(", ")
+    all.iter().map(plain).collect::<Vec<_>>().join(", ")
 }
 
 /// Adds a help with the name that may have been meant, or a note with the names that there are.

@@ -200,7 +200,12 @@ fn each_mistake_is_at_a_token() {
         record e = done; if i = x[1] { join o; } else { join q; } after k; while h = x { join s; };
         switch t = x { { join u; } {} }; for v in 0..2 { join z after v; }";
     let graphs = "/// Here.\n #[allow(dead_node)] pub(crate) graph A<const N: usize>(n: usize, w: mut device [f32; N]) where [f32; N]: Sized { join a; }";
-    for (head, text) in [("&device() => ", statements), ("graph A { ", statements), ("", graphs), ("#![crate = a::b] ", graphs)] {
+    for (head, text) in [
+        ("&device() => ", statements),
+        ("graph A { ", statements),
+        ("", graphs),
+        ("#![crate = a::b] ", graphs),
+    ] {
         let tokens: Vec<TokenTree> = text.parse::<TokenStream>().unwrap().into_iter().collect();
         for end in usize::from(head.is_empty())..tokens.len() {
             let cut: TokenStream = tokens[..end].iter().cloned().collect();

@@ -1,6 +1,6 @@
 //! `Atomic<T>` and `MaybeUninit<T>`: types around the elements of memory, which say how a kernel accesses them.
 
-use super::{bare, scalar, signature};
+use super::ty::{bare, scalar, signature};
 use crate::text::text;
 use graph_plan::{Diagnostic, Scalar};
 use syn::{GenericArgument, PathArguments, PathSegment, Type};

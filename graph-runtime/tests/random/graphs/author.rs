@@ -24,6 +24,8 @@ struct Author {
     uses: [usize; RNGS.len()],
     /// Conditions so far.
     flags: usize,
+    /// Whether a node counts in the variable of its kernel's module.
+    counts: bool,
     /// The bytes of each memory that are written for certain.
     written: [u128; MEMORIES.len()],
     /// Words on the device that were written lately, the latest last.
@@ -49,6 +51,7 @@ pub(crate) fn program(seed: u64) -> Program {
         loops: 0,
         uses: [0; RNGS.len()],
         flags: 0,
+        counts: false,
         written: MEMORIES.map(|memory| if memory.space == Space::Scratch { 0 } else { u128::MAX }),
         recent: Vec::new(),
     };

@@ -3,9 +3,9 @@
 use super::memory::{Handles, Shared};
 use super::model::mixed;
 use super::program::{Action, Area, Body, Node, Part, Program, RNGS};
-use crate::common::{add_to, bump, count, draw_numbers, mix, remainder_of, step, weigh};
+use crate::common::{add_all, add_to, bump, count, draw_numbers, mix, remainder_of, start_words, step, weigh};
 use graph_runtime::private::Declare as _;
-use graph_runtime::{Device, Error, Event, Graph, GraphBuilder, Launch, NodeId, Result, Rng, Update};
+use graph_runtime::{Device, Error, Event, Graph, GraphBuilder, Launch, NodeId, OnDevice, Place, Result, Rng, Update};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The way in which a program is built.
@@ -52,6 +52,7 @@ impl Built {
             nodes: BTreeMap::new(),
             loops: 0,
             added: BTreeSet::new(),
+            counter: None,
         };
         adder.body(&mut builder, &program.body);
         let nodes = adder.nodes;
@@ -108,6 +109,8 @@ struct Adder<'a> {
     loops: usize,
     /// The edges that were added between iterations, by the number of their body and their index there.
     added: BTreeSet<(usize, usize)>,
+    /// The variable of the kernel that counts, declared when a node first copies it.
+    counter: Option<Place<[u32; 1], OnDevice>>,
 }
 
 impl Adder<'_> {
@@ -185,6 +188,12 @@ impl Adder<'_> {
         }
     }
 
+    /// The variable, under one name for all its uses.
+    fn counter(&mut self, builder: &mut GraphBuilder) -> Place<[u32; 1], OnDevice> {
+        let declare = || builder.constant("counter", "counter");
+        *self.counter.get_or_insert_with(declare)
+    }
+
     fn node(&mut self, builder: &mut GraphBuilder, node: &Node) -> NodeId {
         let (name, handles) = (node.name.clone(), self.handles);
         let words = |area: &Area| handles.words(area);
@@ -192,6 +201,8 @@ impl Adder<'_> {
             Action::Mix { from, to } => builder.kernel(name, launch(to), mix::call(&words(from), &mut words(to))),
             Action::Step { from, to } => builder.kernel(name, launch(to), step::call(&words(from), &mut words(to))),
             Action::Bump { to, by } => builder.kernel(name, launch(to), bump::call(&mut words(to), *by)),
+            Action::Update { to, by } => builder.kernel(name, launch(to), add_all::call(&words(to), *by)),
+            Action::Start { to, value } => builder.kernel(name, launch(to), start_words::call(&mut words(to), *value)),
             Action::Weigh { weights, from, to } => {
                 let call = weigh::call(&words(weights), &words(from), &mut words(to));
                 builder.kernel(name, launch(to), call)
@@ -201,6 +212,14 @@ impl Adder<'_> {
                 builder.kernel(name, Launch::new(1, 1), call)
             }
             Action::Count { to } => builder.kernel(name, Launch::new(1, 1), count::call(&mut words(to))),
+            Action::Load { to } => {
+                let counter = self.counter(builder);
+                builder.memcpy(name, &counter, &mut words(to))
+            }
+            Action::Store { from } => {
+                let mut counter = self.counter(builder);
+                builder.memcpy(name, &words(from), &mut counter)
+            }
             Action::Remainder { from, divisor, to } => {
                 let call = remainder_of::call(&words(from), *divisor, &mut words(to));
                 builder.kernel(name, launch(to), call)

@@ -78,13 +78,16 @@ impl Run<'_> {
             Action::Mix { from, to } => self.combine(from, to, |from, to| mixed(from, to, 1)),
             Action::Call { from, to } => self.combine(from, to, |from, to| mixed(from, to, 7)),
             Action::Step { from, to } => self.combine(from, to, |from, _| from.wrapping_add(1)),
-            Action::Bump { to, by } => self.combine(to, to, |_, to| to.wrapping_add(*by)),
+            Action::Start { to, value } => self.combine(to, to, |_, _| value.wrapping_mul(3).wrapping_add(1)),
+            Action::Bump { to, by } | Action::Update { to, by } => self.combine(to, to, |_, to| to.wrapping_add(*by)),
             Action::Decrement { at } => self.combine(at, at, |_, at| at.wrapping_sub(1)),
             Action::Count { to } => {
                 let variable = Area::cell(VARIABLE, 0);
                 self.combine(&variable, &variable, |count, _| count.wrapping_add(1));
                 self.combine(&variable, to, |count, _| count);
             }
+            Action::Load { to } => self.combine(&Area::cell(VARIABLE, 0), to, |count, _| count),
+            Action::Store { from } => self.combine(from, &Area::cell(VARIABLE, 0), |from, _| from),
             Action::Remainder { from, divisor, to } => self.combine(from, to, |from, _| from % divisor),
             Action::Weigh { weights, from, to } => {
                 let mut weights = self.words(weights).into_iter();

@@ -7,7 +7,16 @@ impl Author {
     /// A node without bodies.
     pub(super) fn simple(&mut self, choice: usize, conditional: bool) -> Action {
         match choice {
-            0..=3 => self.mix(),
+            0 | 1 => self.mix(),
+            2 => {
+                let memory = self.writable();
+                let (to, value) = (self.segment(memory), self.random.below(1 << 30) as u32);
+                Action::Start { to, value }
+            }
+            3 => Action::Update {
+                to: self.changed_lately(),
+                by: self.random.below(1000) as u32,
+            },
             4 | 5 => {
                 let from = self.readable(false);
                 let to = self.like(from);
@@ -35,12 +44,22 @@ impl Author {
             }
             10 if !conditional => [Action::Record, Action::Wait][self.random.below(2)].clone(),
             11 if self.random.chance(50) => Action::Join,
+            // The variable is in the module of a kernel that counts.
+            10 | 11 if self.counts && self.random.chance(35) => Action::Store {
+                from: Area {
+                    columns: 1,
+                    ..self.readable(false)
+                },
+            },
             10 | 11 => {
                 let memory = self.writable();
                 let to = self.segment(memory);
-                Action::Count {
-                    to: Area { columns: 1, ..to },
+                let to = Area { columns: 1, ..to };
+                if self.counts && self.random.chance(40) {
+                    return Action::Load { to };
                 }
+                self.counts = true;
+                Action::Count { to }
             }
             12..=14 => {
                 let (to, value) = (self.settable(), self.random.below(1 << 30) as u32);
