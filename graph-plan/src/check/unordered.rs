@@ -211,6 +211,14 @@ pub(super) fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -
         touch(first, a, &what),
         touch(second, b, &again)
     ));
+    for access in [a, b].into_iter().filter(|access| draft.nodes[access.node].partial) {
+        let chooses = if draft.is_text { "a `param` chooses" } else { "updates choose" };
+        diagnostic = diagnostic.note(format!(
+            "{chooses} which part of `{}` `{}` touches, so any part counts",
+            resource.name,
+            name(access.node)
+        ));
+    }
     let mut helps = vec![match &iterations {
         Some(_) => "order one iteration after the other with `after_iteration`".to_owned(),
         None => run_after(draft, first.node, second.node),

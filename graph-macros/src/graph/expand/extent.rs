@@ -61,7 +61,16 @@ pub(super) fn values(extent: &Extent) -> TokenStream {
     quote!([#(#parts),*])
 }
 
-/// A number as `i128`. The cast has the span of the number, where rustc reports a wrong type.
-pub(super) fn wide(expr: &Expr) -> TokenStream {
-    quote_spanned!(ends(expr).0=> (#expr) as ::core::primitive::i128)
+/// The bytes of shared memory as `i128`. A name may mean something else than a number: rustc reports that at the cast,
+/// which has the span of the name.
+pub(super) fn bytes(graph: &Graph<'_>, expr: &Expr) -> TokenStream {
+    match is_number(graph, expr) {
+        true => wide(expr),
+        false => quote_spanned!(ends(expr).0=> (#expr) as ::core::primitive::i128),
+    }
+}
+
+/// A number as `i128`. The cast has no span of the user's: clippy would call it unnecessary.
+fn wide(expr: &Expr) -> TokenStream {
+    quote!((#expr) as ::core::primitive::i128)
 }
