@@ -108,14 +108,14 @@ fn a_renamed_dependency_is_found() {
             "my-gpu.workspace = true\n[workspace.dependencies.my-gpu]\npath = 'WORKSPACE/graph-runtime'\npackage = 'graph-runtime'",
         ),
     ] {
-        let package = Package::new(name, dependencies).expect("a package in the target folder");
+        let package = Package::new(name, Some(dependencies)).expect("a package in the target folder");
         assert_compiles(&package, &program("my_gpu", None));
     }
 }
 
 #[test]
 fn a_crate_may_re_export_the_runtime() {
-    let facade = Package::new("facade", "graph-runtime = { path = 'WORKSPACE/graph-runtime' }");
+    let facade = Package::new("facade", Some("graph-runtime = { path = 'WORKSPACE/graph-runtime' }"));
     let facade = facade.expect("a package in the target folder");
     let exports = r#"
         pub use graph_runtime;
@@ -131,8 +131,8 @@ fn a_crate_may_re_export_the_runtime() {
         }
     "#;
     facade.check(exports).expect("the source can be written");
-    let user =
-        Package::new("user-of-facade", "facade = { path = '../facade' }").expect("a package in the target folder");
+    let user = Package::new("user-of-facade", Some("facade = { path = '../facade' }"))
+        .expect("a package in the target folder");
     let mut programs = String::from("facade::ones!(Ones, 8);\nmod local { pub use facade::graph_runtime; }\n");
     for (index, (runtime, given)) in [
         ("facade::graph_runtime", "facade::graph_runtime"),

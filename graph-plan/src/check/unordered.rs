@@ -212,7 +212,11 @@ pub(super) fn racing(draft: &Draft, order: &Nest, first: &Side, second: &Side) -
         touch(second, b, &again)
     ));
     for access in [a, b].into_iter().filter(|access| draft.nodes[access.node].partial) {
-        let chooses = if draft.is_text { "a `param` chooses" } else { "updates choose" };
+        let chooses = if draft.is_text {
+            "a `param` chooses"
+        } else {
+            "updates choose"
+        };
         diagnostic = diagnostic.note(format!(
             "{chooses} which part of `{}` `{}` touches, so any part counts",
             resource.name,

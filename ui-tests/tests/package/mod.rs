@@ -5,8 +5,7 @@ use std::process::Command;
 use std::{fs, io};
 
 /// The usual dependencies of a package.
-#[allow(dead_code, reason = "not every test program has a package with these")]
-pub(crate) const DEPENDENCIES: &str =
+const DEPENDENCIES: &str =
     "graph-runtime = { path = 'WORKSPACE/graph-runtime' }\nui-tests = { path = 'WORKSPACE/ui-tests' }";
 
 /// A package with one source file. All such packages share the workspace's target folder, so that what they depend on
@@ -16,15 +15,17 @@ pub(crate) struct Package {
 }
 
 impl Package {
-    /// Makes the package, with an empty `src` folder. Its dependencies are these lines and further tables; in them,
-    /// `WORKSPACE` stands for the folder of this workspace.
-    pub(crate) fn new(name: &str, dependencies: &str) -> io::Result<Self> {
+    /// Makes the package, with an empty `src` folder. Its dependencies are these lines and further tables, or the usual
+    /// ones; in them, `WORKSPACE` stands for the folder of this workspace.
+    pub(crate) fn new(name: &str, dependencies: Option<&str>) -> io::Result<Self> {
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         fs::create_dir_all(folder.join("src"))?;
         let workspace = Path::new(env!("CARGO_MANIFEST_DIR"))
             .parent()
             .expect("a package of the workspace");
-        let dependencies = dependencies.replace("WORKSPACE", &workspace.display().to_string());
+        let dependencies = dependencies
+            .unwrap_or(DEPENDENCIES)
+            .replace("WORKSPACE", &workspace.display().to_string());
         let manifest = format!(
             "[package]\nname = {name:?}\nversion = \"0.0.0\"\nedition = \"2024\"\npublish = false\n\n\
              [workspace]\n\n[dependencies]\n{dependencies}\n",

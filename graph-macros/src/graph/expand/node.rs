@@ -435,7 +435,10 @@ fn operands(graph: &Graph<'_>, node: &Node, launch: &Launch) -> Option<TokenStre
     if !dimensions.all(|expr| is_constant(expr, &variables)) {
         return None;
     }
-    let shared = launch.shared.as_ref().map_or_else(|| quote!(0), |shared| extent::bytes(graph, shared));
+    let shared = launch
+        .shared
+        .as_ref()
+        .map_or_else(|| quote!(0), |shared| extent::bytes(graph, shared));
     let unknown = || quote!(__p::plan::Argument::Unknown);
     let arguments = launch.arguments.iter().map(|passed| match passed {
         Argument::Borrow { place, .. } => buffer(graph, place).unwrap_or_else(unknown),
